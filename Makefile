@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+#
+# Every folder says what it builds in its own build.mk, with the helpers below; this file knows how.
+# Names of sources and -I flags are relative to the top of the checkout. Everything made goes to build/.
+#
+#   $(eval $(call ppu_lib,NAME,SOURCES,CFLAGS))
+#       build/<variant>/libNAME.a, one for each variant (plain, asan, tsan).
+#   $(eval $(call ppu_test,NAME,SOURCES,CFLAGS,LIBS,VARIANTS))
+#       build/<variant>/tests/NAME, a cmocka program that `make test` runs. VARIANTS may be empty: asan.
+#   $(eval $(call ppu_script_test,NAME,COMMAND,PREREQUISITES))
+#       any command that prints TAP; `make test` runs it after PREREQUISITES are made.
+#   $(eval $(call ppu_tool,NAME,SOURCES,CFLAGS,LIBS))
+#       build/plain/tools/NAME.
+#   $(eval $(call ppu_bench,NAME,COMMAND,PREREQUISITES))
+#       any command that prints one JSON object a line (see tests/bench/run); `make bench` runs it.
+#
+# LIBS are NAMEs given to ppu_lib, or linker flags (-lm, -pthread). A test may be tuned by variables set before or after:
+#   TIMEOUT_<name> = seconds   (default 60)
+#   SERIAL_<name> = 1          runs while no other test runs (for tests that measure time)
+#   PREREQS_<name> = files     made before the program is linked (and so before it runs)
+#   RUNTIME_<name> = targets   made before the program runs, for instance build/qemu-system-aarch64; set before the call
+#
+# CFLAGS are part of the target: when they change, the target is built again. Objects are kept apart by NAME, so
+# that one source may be built with different flags into two things.
+
+MAKEFLAGS += --no-builtin-rules --no-builtin-variables --no-print-directory
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+# `make` alone uses every processor; -j on the command line wins.
+ifeq ($(filter -j% --jobs%,$(shell ps -o args= -p $$PPID 2>/dev/null)),)
+MAKEFLAGS += --jobs=$(shell nproc)
+endif
+
+CC := gcc
+AR := ar
+BUILD := build
+VARIANTS := plain asan tsan
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Werror
+CFLAGS_COMMON := -std=c11 $(WARNINGS) -g -fno-common
+CFLAGS_plain := -O2
+CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+CFLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
+
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+# $(call say,VERB,TARGET): the short line that stands for a command
+say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+SETUP_STAMP := $(BUILD)/setup.stamp
+QEMU := $(BUILD)/qemu-system-aarch64
+
+ALL_TARGETS :=
+TEST_TARGETS :=
+TEST_LINES :=
+BENCH_TARGETS :=
+BENCH_LINES :=
+UNITS :=
+
+ppu_objects = $(patsubst %,$(BUILD)/$(1)/obj/$(2)/%.o,$(3))
+ppu_archives = $(patsubst %,$(BUILD)/$(1)/lib%.a,$(filter-out -%,$(2)))
+
+# $(call ppu_record,FILE,TEXT): writes FILE when its content is not TEXT; done while reading, so that it costs no process
+ppu_record = $(if $(call ppu_same,$(strip $(file <$(1))),$(strip $(2))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2))))
+ppu_same = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
+
+# $(call ppu_compile,VARIANT,NAME,SOURCES,CFLAGS)
+define ppu_compile
+$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4))
+$(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags | $(SETUP_STAMP)
+	$$(call say,CC,$$< ($(1)))
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) -MMD -MP -MF $$@.d -c $$< -o $$@
+-include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
+endef
+
+# $(call ppu_archive,VARIANT,NAME,SOURCES,CFLAGS)
+define ppu_archive
+$(call ppu_compile,$(1),$(2),$(3),$(4))
+$(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(2),$(3)) $(BUILD)/$(1)/obj/$(2)/members
+	$$(call say,AR,$$@)
+	$(Q)rm -f $$@
+	$(Q)$(AR) rcs $$@ $$(filter %.o,$$^)
+$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
+endef
+
+# $(call ppu_program,VARIANT,NAME,SOURCES,CFLAGS,LIBS,PATH)
+define ppu_program
+$(call ppu_compile,$(1),$(2),$(3),$(4))
+$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3) $(5))
+$(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/obj/$(2)/members $$(PREREQS_$(2))
+	$$(call say,LD,$$@)
+	$(Q)mkdir -p $$(@D)
+	$(Q)$(CC) $(CFLAGS_$(1)) -g -o $$@ $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
+endef
+
+# $(call ppu_unit,NAME,SOURCES,CFLAGS): one line for tools/check, which looks at every source with the flags it is built with
+define ppu_unit
+UNITS += $(1)
+UNIT_SOURCES_$(1) := $(2)
+UNIT_FLAGS_$(1) := $(3)
+endef
+
+define ppu_lib
+$(call ppu_unit,$(1),$(2),$(3))
+$(foreach v,$(VARIANTS),$(call ppu_archive,$(v),$(1),$(2),$(3))
+)
+ALL_TARGETS += $(BUILD)/plain/lib$(1).a
+endef
+
+define ppu_test
+$(call ppu_unit,$(1),$(2),$(3))
+$(foreach v,$(or $(strip $(5)),asan),$(call ppu_program,$(v),$(1),$(2),$(3),$(4) -lcmocka,$(BUILD)/$(v)/tests/$(1))
+$(call ppu_register_test,$(1),$(BUILD)/$(v)/tests/$(1),$(1) ($(v)),$(BUILD)/$(v)/tests/$(1) $(RUNTIME_$(1)))
+)
+endef
+
+define ppu_script_test
+$(call ppu_register_test,$(1),$(2),$(1),$(3))
+endef
+
+# $(call ppu_register_test,NAME,COMMAND,SHOWN_NAME,PREREQUISITES)
+define ppu_register_test
+TEST_TARGETS += $(4)
+TEST_LINES += $$(call ppu_test_line,$(1),$(2),$(3))
+endef
+
+define newline
+
+
+endef
+tab := $(shell printf '\t')
+ppu_test_line = $(3)$(tab)$(or $(TIMEOUT_$(1)),60)$(tab)$(if $(SERIAL_$(1)),serial,parallel)$(tab)$(2)$(newline)
+
+define ppu_tool
+$(call ppu_unit,$(1),$(2),$(3))
+$(call ppu_program,plain,$(1),$(2),$(3),$(4),$(BUILD)/plain/tools/$(1))
+ALL_TARGETS += $(BUILD)/plain/tools/$(1)
+endef
+
+define ppu_bench
+BENCH_TARGETS += $(3)
+BENCH_LINES += $(1)$(tab)$(2)$$(newline)
+endef
+
+-include $(wildcard */build.mk) $(wildcard tests/*/build.mk)
+
+.PHONY: all
+all: firmware qemu $(ALL_TARGETS) ## build the firmware, QEMU with the device, the libraries and the tools (same as plain `make`)
+
+.PHONY: setup
+setup: ## install the Debian packages that are missing (asks for root only when some are)
+	$(Q)tools/setup/install
+$(SETUP_STAMP): $(wildcard tools/setup/*.list) tools/setup/install
+	$(Q)tools/setup/install
+	$(Q)mkdir -p $(@D)
+	$(Q)touch $@
+
+.PHONY: firmware
+firmware: ## build the firmware images
+
+.PHONY: qemu
+qemu: $(QEMU) ## build QEMU with the PPU in it (QEMU_SRC=dir: from your own QEMU tree)
+
+$(BUILD)/tests.list: FORCE
+	$(file >$@.new,$(TEST_LINES))
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: test
+test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: only tests with the word in their name)
+	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json $(if $(T),--only '$(T)')
+
+.PHONY: requirements
+requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print one line for each requirement A1 to F9
+	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json || true
+	$(Q)tools/requirements docs/spec/requirements.md $(BUILD)/test-results.json
+
+.PHONY: bench
+bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json
+	$(file >$(BUILD)/bench.list,$(BENCH_LINES))
+	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
+
+.PHONY: lint
+lint: $(BUILD)/units.list ## check licences, format, includes, and run the static analysers
+	$(Q)tools/check/lint $(BUILD)/units.list
+
+# one line for each source: NAME, source, flags
+$(BUILD)/units.list: FORCE | $(SETUP_STAMP)
+	$(file >$@.new,$(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(UNIT_FLAGS_$(u)))$(newline))))
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: clean
+clean: ## remove build/ (the cache of the QEMU build outside the checkout stays)
+	$(Q)rm -rf $(BUILD)
+
+.PHONY: help
+help: ## this list
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | sort | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
+
+.PHONY: FORCE
+FORCE:
