@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers by name, from regs.def, and the values they hold. Also the BARs.
+ */
+#ifndef PPU_REGS_H
+#define PPU_REGS_H
+
+#include "ppu/base.h"
+#include "ppu/limits.h"
+
+#define PPU_MAGIC 0x30555050u /* "PPU0" */
+#define PPU_RESET_KEY 0x54534552u /* "REST" */
+
+#define PPU_PCI_VENDOR 0x1234u
+#define PPU_PCI_DEVICE 0x9955u
+
+/* Byte offset of each register: PPU_REG_<name>; of element n: PPU_REG_<name> + 4 * n. */
+enum ppu_reg {
+#define PPU_REG(name, offset, count, host, mcu, reset, doc) PPU_REG_##name = (offset),
+#include "ppu/regs.def"
+#undef PPU_REG
+};
+
+/* Elements of each register array: PPU_REGS_<name>. */
+enum ppu_reg_count {
+#define PPU_REG(name, offset, count, host, mcu, reset, doc) PPU_REGS_##name = (count),
+#include "ppu/regs.def"
+#undef PPU_REG
+};
+
+#define PPU_REG_SPACE 0x6000u /* bytes that hold registers */
+
+/* BARs. */
+#define PPU_BAR_REGS 0
+#define PPU_BAR_DOORBELLS 2
+#define PPU_BAR_VRAM 4
+#define PPU_BAR0_SIZE (4u * PPU_MIB)
+#define PPU_BAR0_MSIX_TABLE 0x10000u
+#define PPU_BAR0_MSIX_PBA 0x18000u
+#define PPU_BAR0_ITCM 0x100000u /* windows onto the MCU's memories; writable while it is held */
+#define PPU_BAR0_DTCM 0x180000u
+
+/* The MCU's memory map. */
+#define PPU_MCU_ITCM 0x00000000u
+#define PPU_MCU_DTCM 0x20000000u
+#define PPU_MCU_REGS 0x40000000u
+#define PPU_MCU_VRAM 0x60000000u   /* first GiB of VRAM */
+#define PPU_MCU_WINDOW 0xa0000000u /* 64 KiB of system memory at WINDOW_HI:LO */
+#define PPU_MCU_ITCM_BYTES (512u * PPU_KIB)
+#define PPU_MCU_DTCM_BYTES (512u * PPU_KIB)
+#define PPU_MCU_WINDOW_BYTES (64u * PPU_KIB)
+
+/* FEATURES */
+#define PPU_FEATURE_TEST_HOOKS (1u << 0)
+#define PPU_FEATURE_RESTARTABLE_FAULTS (1u << 1)
+#define PPU_FEATURE_QUEUE_TMD (1u << 2)
+#define PPU_FEATURE_NESTED (1u << 3)
+
+/* MCU_STATE */
+enum ppu_mcu_state {
+    PPU_MCU_HELD = 0,
+    PPU_MCU_RUNNING = 1,
+    PPU_MCU_LOCKUP = 2, /* it can be released again after being held */
+};
+
+/* IRQ_PENDING: interrupt lines of the MCU */
+enum ppu_irq {
+    PPU_IRQ_DOORBELL = 0,
+    PPU_IRQ_EVENT = 1, /* some ring went from empty to non-empty */
+    PPU_IRQ_ADMIN = 2,
+    PPU_IRQ_TIMER = 3,
+    PPU_IRQ_ERROR = 4, /* DEVICE_ERROR is not zero */
+    PPU_IRQ_COUNT = 5,
+};
+
+/* DEVICE_ERROR */
+#define PPU_DEVERR_RING (1u << 0)  /* ring base or size unusable, or its head is beyond its tail */
+#define PPU_DEVERR_DESC (1u << 1)  /* descriptor address or contents unusable */
+#define PPU_DEVERR_SLOT (1u << 2)  /* slot started while busy, or no such slot */
+#define PPU_DEVERR_TRACE (1u << 3) /* trace ring unusable */
+#define PPU_DEVERR_PROT (1u << 4)  /* protected range unusable */
+#define PPU_DEVERR_ARG (1u << 5)   /* address space, semaphore entry, or vector out of range */
+
+/* SLOT_CONTROL */
+enum ppu_slot_command {
+    PPU_SLOT_CMD_STOP = 1, /* hand out no further CTA; event STOPPED when none runs */
+    PPU_SLOT_CMD_KILL = 2, /* end what runs; event KILLED when nothing does */
+};
+
+/* SLOT_STATE */
+enum ppu_slot_state {
+    PPU_SLOT_FREE = 0,
+    PPU_SLOT_RUNNING = 1,
+    PPU_SLOT_STOPPING = 2,
+    PPU_SLOT_KILLING = 3,
+};
+
+/* MSI-X vectors with a fixed meaning */
+#define PPU_VECTOR_ERROR 0u
+#define PPU_VECTOR_ADMIN 1u
+#define PPU_VECTOR_FIRST_CHANNEL 2u
+
+#endif

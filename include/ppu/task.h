@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Task handles, task status and TMDQs (B2 to B6): what the scheduler and the
+ * launching side share. Words changed by both are 32 bits and changed atomically.
+ */
+#ifndef PPU_TASK_H
+#define PPU_TASK_H
+
+#include "ppu/base.h"
+
+/* Handle: index in bits 0-19, generation in bits 20-31. Generation 0 is never given out. */
+typedef uint32_t ppu_task_t;
+#define PPU_TASK_NULL 0u
+#define PPU_TASK_WAITING 0xffffffffu /* in next_stream: the scheduler was here first (B6) */
+#define PPU_TASK_INDEX_BITS 20u
+#define PPU_TASK_INDEX(handle) ((handle) & ((1u << PPU_TASK_INDEX_BITS) - 1u))
+#define PPU_TASK_GENERATION(handle) ((handle) >> PPU_TASK_INDEX_BITS)
+#define PPU_TASK_HANDLE(index, generation) ((uint32_t)(index) | ((uint32_t)(generation) << PPU_TASK_INDEX_BITS))
+#define PPU_TASK_GENERATIONS 4096u
+/* Index 0xfffff with generation 0xfff would read as WAITING: no pool is that large. */
+#define PPU_TASK_MAX ((1u << PPU_TASK_INDEX_BITS) - 1u)
+
+/* Status of a task (B5), made at launch. */
+struct ppu_task_status {
+    ppu_task_t task;
+    ppu_task_t next_stream;  /* launcher: the next task of the TMDQ; scheduler: WAITING */
+    uint32_t group;          /* thread-group context the task was launched from */
+    uint32_t reserved;
+};
+PPU_ASSERT_SIZE(struct ppu_task_status, 16);
+
+/* Thread-group context (B3): a last-task pointer for each TMDQ and a work counter. */
+#define PPU_GROUP_TMDQS 32u
+struct ppu_group {
+    uint32_t work; /* tasks launched from here and not complete (B13) */
+    uint32_t depth;
+    uint32_t reserved[14];
+    ppu_task_t last_task[PPU_GROUP_TMDQS];
+};
+PPU_ASSERT_SIZE(struct ppu_group, 64 + 4 * PPU_GROUP_TMDQS);
+
+#define PPU_STREAM_NONE 0xffffffffu
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Task metadata descriptor (A6, A11). The host or a thread fills one in memory
+ * that its context maps. The firmware copies it once, checks the copy, adds what
+ * only it may say (the last block of fields), and stores it in the protected range; the
+ * device runs from that copy only.
+ */
+#ifndef PPU_TMD_H
+#define PPU_TMD_H
+
+#include "ppu/base.h"
+
+#define PPU_TMD_VERSION 1u
+#define PPU_TMD_ALIGN 64u
+
+enum ppu_tmd_kind {
+    PPU_TMD_GRID = 1,  /* grid[0] x grid[1] x grid[2] CTAs */
+    PPU_TMD_QUEUE = 2, /* entries of a circular queue; not built yet: a feature bit says so */
+};
+
+/* Bits of ppu_tmd.flags; the rest is zero. */
+#define PPU_TMD_HEAD (1u << 0)     /* insert at the head of the priority's list (A4) */
+#define PPU_TMD_MAY_WAIT (1u << 1) /* threads may wait for children (B7); feature bit */
+#define PPU_TMD_FLAGS (PPU_TMD_HEAD)
+
+struct ppu_tmd {
+    struct ppu_struct_header head; /* PPU_TMD_VERSION, sizeof(struct ppu_tmd) */
+    uint8_t kind;                  /* enum ppu_tmd_kind */
+    uint8_t priority;              /* 0 to PPU_PRIORITIES - 1; capped by the channel's */
+    uint16_t flags;
+    uint64_t code_va;    /* program image's first instruction; 8-byte aligned */
+    uint32_t code_bytes; /* fetches beyond it fault; multiple of 8 */
+    uint32_t entry;      /* byte offset of the first instruction to run; multiple of 8 */
+
+    uint16_t vregs;       /* vector registers a lane, 1 to 256 */
+    uint8_t wave;         /* threads a warp: 32, 64 or 128 */
+    uint8_t reserved0;
+    uint16_t token_count; /* entries of a warp's token queue; 0: the default (E7) */
+    uint16_t reserved1;
+    uint32_t shared_bytes; /* a CTA */
+    uint32_t local_bytes;  /* a thread; multiple of 16 */
+
+    uint32_t cta[3];  /* threads a CTA in x, y, z; each 1 to 1,024, product at most 1,024 */
+    uint32_t grid[3]; /* CTAs in x, y, z */
+
+    uint64_t param_va;    /* parameters, copied when the task starts; 16-byte aligned */
+    uint32_t param_bytes; /* 0 to PPU_MAX_PARAM */
+    uint32_t correlation; /* 0: the command block's */
+
+    uint64_t watchdog_ns; /* 0: the device's default; else the task's own bound, not above it */
+    uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
+    uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
+    uint32_t reserved2[6];
+
+    /* Below: zero in what the host or a thread writes; set by the firmware in the copy. */
+    uint32_t context;            /* address space */
+    uint32_t task;               /* handle of the task record */
+    uint32_t parent_correlation; /* 0 when launched by a channel */
+    uint32_t channel;            /* that started the tree */
+    uint32_t params_vram;        /* VRAM offset of the parameter copy in the protected range */
+    uint32_t reserved3[11];
+};
+PPU_ASSERT_SIZE(struct ppu_tmd, 192);
+PPU_ASSERT_OFFSET(struct ppu_tmd, vregs, 24);
+PPU_ASSERT_OFFSET(struct ppu_tmd, cta, 40);
+PPU_ASSERT_OFFSET(struct ppu_tmd, param_va, 64);
+PPU_ASSERT_OFFSET(struct ppu_tmd, watchdog_ns, 80);
+PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace rings: flight recorders in VRAM, one written by the firmware, one by the
+ * device. tail runs freely; record n is at n modulo the size; the oldest are
+ * overwritten. A reader copies a record and then checks that tail has not passed it.
+ */
+#ifndef PPU_TRACE_H
+#define PPU_TRACE_H
+
+#include "ppu/base.h"
+
+#define PPU_TRACE_VERSION 1u
+#define PPU_TRACE_UNIT_MCU 0xffffffffu
+
+enum ppu_trace_type {
+#define PPU_TRACE(name, type, id0, id1, id2, doc) PPU_TRACE_##name = (type),
+#include "ppu/trace.def"
+#undef PPU_TRACE
+};
+
+enum ppu_mark {
+#define PPU_MARK(name, value, doc) PPU_MARK_##name = (value),
+#include "ppu/mark.def"
+#undef PPU_MARK
+};
+#define PPU_MARK_FIRST_KERNEL 0x1000u
+
+struct ppu_trace_record {
+    uint8_t version;
+    uint8_t size_bytes;
+    uint16_t type; /* enum ppu_trace_type */
+    uint32_t correlation;
+    uint64_t time_ns;
+    uint32_t id[3];
+    uint32_t sequence; /* low word of this record's number, written last (release) */
+};
+PPU_ASSERT_SIZE(struct ppu_trace_record, 32);
+
+struct ppu_trace_ring {
+    struct ppu_struct_header head; /* PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) */
+    uint32_t size;                 /* records, a power of two */
+    uint32_t tail;                 /* the one writer (side) */
+    uint32_t reserved[13];
+    /* struct ppu_trace_record record[size] follows */
+};
+PPU_ASSERT_SIZE(struct ppu_trace_ring, 64);
+
+#endif

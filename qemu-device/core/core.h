@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The device core: everything of the PPU that is hardware, without QEMU. QEMU's
+ * glue and the joined test process each give it VRAM and a struct core_host_ops.
+ *
+ * The host lock: QEMU's big lock, or a mutex of the joined process. Functions say
+ * [lock] when the caller holds it, [any] when any thread may call. SM threads never
+ * take it and never call a host operation marked [lock].
+ */
+#ifndef PPU_CORE_H
+#define PPU_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/regs.h"
+
+struct core;
+
+/* Size of a machine (A1, A8). core_config_check() says what is wrong with one. */
+struct core_config {
+    uint64_t vram_bytes; /* power of two, 16 MiB to 1 TiB */
+    uint32_t channels;   /* 1 to PPU_MAX_CHANNELS */
+    uint32_t contexts;   /* 1 to PPU_MAX_CONTEXTS */
+    uint32_t slots;      /* 1 to PPU_MAX_SLOTS */
+    uint32_t gpcs;       /* divides sms */
+    uint32_t sms;        /* 1 to PPU_MAX_SMS */
+    uint32_t sm_warps;   /* passes of 32 lanes an SM holds, 32 to 256 */
+    uint32_t sm_ctas;
+    uint32_t sm_vregs;   /* 32-bit registers, over all lanes; at least 32 * 256 */
+    uint32_t sm_shared;  /* bytes, at least PPU_MAX_SHARED */
+    uint32_t sm_threads; /* host threads that run SMs; 0: slices on the virtual clock */
+    uint32_t instance;
+    bool test_hooks;
+};
+
+struct core_host_ops {
+    /* System memory through the PCI function. False: the bus refused. [lock] */
+    bool (*dma_read)(void *opaque, uint64_t bus, void *buf, uint32_t len_bytes);
+    bool (*dma_write)(void *opaque, uint64_t bus, const void *buf, uint32_t len_bytes);
+    /* Interrupt line of the MCU (enum ppu_irq). [lock] */
+    void (*mcu_irq)(void *opaque, uint32_t line, bool level);
+    /* Asks for the MCU to be released or held; answered by core_mcu_state(). [lock] */
+    void (*mcu_run)(void *opaque, bool run);
+    /* MSI-X vector to the host. [lock] */
+    void (*raise_vector)(void *opaque, uint32_t vector);
+    /* DEVICE_RESET was written: reset the whole function, core_reset() included. [lock] */
+    void (*function_reset)(void *opaque);
+    /* Host pointer to MCU memory [addr, addr + len) in DTCM, NULL when it is not all there. [lock] */
+    void *(*mcu_mem)(void *opaque, uint32_t mcu_addr, uint32_t len_bytes);
+    void (*log_char)(void *opaque, char c);                  /* [lock] */
+    void (*guest_error)(void *opaque, const char *sentence); /* [lock] */
+    /* One timer on the virtual clock: call core_timer() at deadline_ns; UINT64_MAX: off. [lock] */
+    void (*timer_set)(void *opaque, uint64_t deadline_ns);
+    uint64_t (*now_ns)(void *opaque); /* virtual clock [any] */
+    void (*kick)(void *opaque);       /* call core_bottom_half() soon, with the lock held [any] */
+};
+
+enum core_side {
+    CORE_HOST = 0,
+    CORE_MCU = 1,
+};
+
+/* NULL when usable, else a sentence that names the property. */
+const char *core_config_check(const struct core_config *config);
+/* Defaults of every property. */
+void core_config_default(struct core_config *config);
+
+/*
+ * Makes a device in its reset state with SM threads paused (core_resume() lets them
+ * go). `vram` has config->vram_bytes, is page-aligned, stays the caller's and must
+ * outlive the core. NULL: out of memory.
+ */
+struct core *core_new(const struct core_config *config, void *vram, const struct core_host_ops *ops, void *opaque);
+void core_free(struct core *core);
+
+/*
+ * Power-on, system reset, FLR: kills what runs, drops copies, asks for the MCU to be
+ * held, resets registers, scrubs the protected range. Bounded. [lock]
+ */
+void core_reset(struct core *core);
+
+/* Registers; offset in bytes, 32-bit accesses only, any offset allowed. [lock] */
+uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset);
+void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uint32_t value);
+
+/* BAR2; offset in bytes. [lock] */
+uint32_t core_doorbell_read(struct core *core, uint64_t offset);
+void core_doorbell_write(struct core *core, uint64_t offset, uint32_t value);
+
+/* Bus address of the MCU's window onto system memory. [lock] */
+uint64_t core_window_base(const struct core *core);
+
+/* What the MCU really does now. [lock] */
+void core_mcu_state(struct core *core, enum ppu_mcu_state state);
+
+/* Answers to ops->kick and ops->timer_set. [lock] */
+void core_bottom_half(struct core *core);
+void core_timer(struct core *core);
+
+/* The SMs and the copy engine stand still after core_pause() until core_resume(). Nestable: no. [lock] */
+void core_pause(struct core *core);
+void core_resume(struct core *core);
+
+/*
+ * State without VRAM and MCU memories, while paused: a versioned byte string.
+ * core_save() returns a malloc()ed buffer, the caller's. core_load() checks every
+ * value it takes; false with a sentence in *error when the state is not one of a
+ * device like this, and then the core is as after core_reset(). [lock]
+ */
+uint8_t *core_save(struct core *core, size_t *len_bytes);
+bool core_load(struct core *core, const uint8_t *buf, size_t len_bytes, const char **error);
+
+/* State for a person, many lines; a malloc()ed string, the caller's. [lock] */
+char *core_state_text(struct core *core);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the parts of the device core tell each other. Each function stands under the
+ * file that has it. [any]: any thread; [lock]: with the host lock held; [sm]: the
+ * thread that runs that SM.
+ *
+ * Lock order: host lock, then the distributor's, then a ring's. SM threads hold at
+ * most the last two, and only for a bounded number of steps.
+ */
+#ifndef PPU_CORE_INTERNAL_H
+#define PPU_CORE_INTERNAL_H
+
+#include "core.h"
+#include "ppu/dma.h"
+#include "ppu/fault.h"
+#include "ppu/mmu.h"
+#include "ppu/ring.h"
+#include "ppu/tmd.h"
+#include "ppu/trace.h"
+
+/* ---- core.c ---- */
+const struct core_config *core_config_of(const struct core *core);    /* [any] */
+uint8_t *core_vram(const struct core *core);                          /* [any] first byte of VRAM */
+uint64_t core_now(const struct core *core);                           /* [any] virtual clock, ns */
+void core_kick(struct core *core);                                    /* [any] run core_bottom_half() soon */
+void core_timer_request(struct core *core);                           /* [lock] deadlines have changed: set the host's timer anew */
+void core_device_error(struct core *core, uint32_t bits);             /* [any] PPU_DEVERR_* */
+bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bool write); /* [lock] */
+/* True when [off, off + len) lies in VRAM. */
+bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes); /* [any] */
+/* True when it lies in the protected range altogether. */
+bool core_protected_has(const struct core *core, uint64_t off, uint64_t len_bytes); /* [any] */
+
+/* ---- mmu.c (A9) ---- */
+struct mmu_page {
+    uint16_t fault; /* 0, or why `va` cannot be accessed so */
+    bool system;    /* aperture */
+    bool write;
+    bool atomic;
+    uint64_t va;    /* first address of the page */
+    uint64_t bytes; /* its size */
+    uint64_t frame; /* VRAM offset or bus address of its first byte */
+};
+/* Translates one address; reads the tables in VRAM afresh. PPU_ACCESS_FETCH counts as a read. [any] */
+struct mmu_page mmu_walk(struct core *core, uint32_t context, uint64_t va, enum ppu_access access);
+
+/* ---- ring.c ---- */
+/* Appends PPU_RING_ENTRY_BYTES. False: full (start and fault rings only), try again later. [any] */
+bool ring_push(struct core *core, enum ppu_ring_id ring, const void *entry);
+
+/* ---- trace.c ---- */
+void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2); /* [any] */
+
+/* ---- semtab.c ---- */
+/* A SEM_RELEASE wrote the payload at this place: report and disarm whoever waits for it. [any] */
+void semtab_touch(struct core *core, bool system, uint64_t place);
+
+/* ---- hooks.c ---- */
+bool hook_walk_fails(struct core *core);                /* [any] */
+bool hook_copy_fails(struct core *core);                /* [lock] */
+/* True while a warp or the copy engine must stay at `mark`. Constant false without test hooks. [any] */
+bool hook_holds(struct core *core, uint32_t mark);
+
+/* ---- dist.c: slots and CTA distribution (A5, A6) ---- */
+/* What runs in a slot, decoded and checked from its TMD copy; constant while the slot is busy. */
+struct dist_task {
+    uint32_t slot;
+    uint32_t tmd_off; /* VRAM offset of the TMD copy */
+    struct ppu_tmd tmd;
+    uint32_t cta_threads;
+    uint32_t cta_warps;   /* of tmd.wave threads */
+    uint32_t cta_passes;  /* warps in passes of 32 lanes, as SM_WARPS counts */
+    uint32_t cta_vregs;   /* 32-bit registers over all lanes, as SM_VREGS counts */
+    uint32_t local_slots; /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
+    const uint8_t *params; /* in VRAM, tmd.param_bytes */
+};
+
+/* A CTA handed to an SM. */
+struct dist_cta {
+    const struct dist_task *task;
+    uint64_t number; /* linear: x fastest */
+    uint32_t id[3];
+    uint32_t local_slot; /* which backing of local memory it uses */
+};
+
+/* Free room of an SM. */
+struct dist_room {
+    uint32_t passes;
+    uint32_t ctas;
+    uint32_t vregs;
+    uint32_t shared_bytes;
+};
+
+/* Next CTA that fits; false: none now (sm_wake() tells when that may change). [sm] */
+bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out);
+/* The CTA has ended by itself, its memory transactions performed. `insns`: warp instructions it took. [sm] */
+void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns);
+/* The CTA was thrown away because its slot is being killed. [sm] */
+void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns);
+/*
+ * A CTA's fault: fills in slot, task, context and correlation, pushes the event and starts killing the slot.
+ * False: the fault ring is full; the warp stalls and tries again. Later faults of a slot being killed are
+ * swallowed (true). [sm]
+ */
+bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event);
+/* True when the slot is being killed: its CTAs must be given back with dist_killed(). [any] */
+bool dist_killing(struct core *core, uint32_t slot);
+/* This SM holds no translation of the context any more (answers sm_flush()). [sm] */
+void dist_flushed(struct core *core, uint32_t sm, uint32_t context);
+
+/* ---- sm.c: SMs on host threads or in slices (engine side) ---- */
+bool sm_pool_new(struct core *core);   /* SMs paused; false: out of memory */
+void sm_pool_free(struct core *core);  /* joins the threads */
+void sm_pool_reset(struct core *core); /* drops all CTAs without telling the distributor; returns paused [lock] */
+void sm_pool_pause(struct core *core); /* returns when every SM stands still [lock] */
+void sm_pool_resume(struct core *core); /* [lock] */
+void sm_wake(struct core *core);        /* there may be CTAs to take [any] */
+void sm_kill(struct core *core, uint32_t slot);     /* attention: give back the slot's CTAs [any] */
+void sm_flush(struct core *core, uint32_t context); /* attention: drop translations, answer dist_flushed() once an SM [any] */
+/* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */
+void sm_service_system(struct core *core);
+/* sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
+uint64_t sm_slice_deadline(struct core *core);
+void sm_slice_run(struct core *core);
+uint64_t sm_insns(struct core *core, uint32_t sm); /* warp instructions since reset [any] */
+/* Snapshot of warps, CTAs, shared memory, while paused [lock]; see snapshot.h for the byte string. */
+struct snap;
+void sm_pool_save(struct core *core, struct snap *snap);
+bool sm_pool_load(struct core *core, struct snap *snap); /* false: not a state of this machine */
+/* dist.c: the task a loaded CTA belongs to, NULL when that slot is free. [lock] */
+const struct dist_task *dist_task_of(struct core *core, uint32_t slot);
+void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
+
+/* State of the SM side; core.c keeps the pointer. */
+struct sm_pool;
+struct sm_pool **core_sm_pool(struct core *core); /* [any] */
+
+#endif
