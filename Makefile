@@ -65,8 +65,12 @@ ppu_objects = $(patsubst %,$(BUILD)/$(1)/obj/$(2)/%.o,$(3))
 ppu_archives = $(patsubst %,$(BUILD)/$(1)/lib%.a,$(filter-out -%,$(2)))
 
 # $(call ppu_record,FILE,TEXT): writes FILE when its content is not TEXT; done while reading, so that it costs no process
-ppu_record = $(if $(call ppu_same,$(strip $(file <$(1))),$(strip $(2))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2))))
+ppu_record = $(if $(and $(wildcard $(1)),$(call ppu_same,$(strip $(file <$(1))),$(strip $(2)))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2))))
 ppu_same = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
+
+# Outputs get their names when they are complete, so that two runs of make in one checkout do no harm. Each line of a
+# recipe has a shell of its own, hence the process that is the same for all: make.
+pid := $(shell echo $$PPID)
 
 # $(call ppu_compile,VARIANT,NAME,SOURCES,CFLAGS)
 define ppu_compile
@@ -74,7 +78,8 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags | $(SETUP_STAMP)
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) -MMD -MP -MF $$@.d -c $$< -o $$@
+	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 endef
 
@@ -83,8 +88,8 @@ define ppu_archive
 $(call ppu_compile,$(1),$(2),$(3),$(4))
 $(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(2),$(3)) $(BUILD)/$(1)/obj/$(2)/members
 	$$(call say,AR,$$@)
-	$(Q)rm -f $$@
-	$(Q)$(AR) rcs $$@ $$(filter %.o,$$^)
+	$(Q)$(AR) rcs $$@.$$(pid) $$(filter %.o,$$^)
+	$(Q)mv $$@.$$(pid) $$@
 $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
 endef
 
@@ -95,7 +100,8 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3) $(5))
 $(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/obj/$(2)/members $$(PREREQS_$(2))
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS_$(1)) -g -o $$@ $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
+	$(Q)$(CC) $(CFLAGS_$(1)) -g -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
+	$(Q)mv $$@.$$(pid) $$@
 endef
 
 # $(call ppu_unit,NAME,SOURCES,CFLAGS): one line for tools/check, which looks at every source with the flags it is built with
@@ -165,6 +171,14 @@ firmware: ## build the firmware images
 
 .PHONY: qemu
 qemu: $(QEMU) ## build QEMU with the PPU in it (QEMU_SRC=dir: from your own QEMU tree)
+
+# ninja knows what is out of date inside QEMU; make only decides whether to ask it.
+$(call ppu_record,$(BUILD)/qemu-source.txt,$(QEMU_SRC))
+export QEMU_SRC
+$(QEMU): $(BUILD)/plain/libppu-core.a $(shell find qemu-device -type f) $(wildcard include/ppu/*) tools/setup/qemu-source
+$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) | $(SETUP_STAMP)
+	$(call say,QEMU,$@)
+	$(Q)qemu-device/overlay/build
 
 $(BUILD)/tests.list: FORCE
 	$(file >$@.new,$(TEST_LINES))
