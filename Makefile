@@ -11,6 +11,8 @@
 #       any command that prints TAP; `make test` runs it after PREREQUISITES are made.
 #   $(eval $(call ppu_tool,NAME,SOURCES,CFLAGS,LIBS))
 #       build/plain/tools/NAME.
+#   $(eval $(call ppu_unit,NAME,SOURCES,CFLAGS))
+#       only checked by `make lint`, with these flags, which clang must understand; for what a build.mk compiles itself.
 #   $(eval $(call ppu_bench,NAME,COMMAND,PREREQUISITES))
 #       any command that prints one JSON object a line (see tests/bench/run); `make bench` runs it.
 #
@@ -53,6 +55,9 @@ say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
 SETUP_STAMP := $(BUILD)/setup.stamp
 QEMU := $(BUILD)/qemu-system-aarch64
+
+# what tools/check/lint needs: the list of what is compiled, and how QEMU compiles our files
+LINT_INPUTS := $(BUILD)/units.list $(if $(wildcard qemu-device/*.c),$(QEMU))
 
 ALL_TARGETS :=
 TEST_TARGETS :=
@@ -104,7 +109,7 @@ $(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)
 	$(Q)mv $$@.$$(pid) $$@
 endef
 
-# $(call ppu_unit,NAME,SOURCES,CFLAGS): one line for tools/check, which looks at every source with the flags it is built with
+# for tools/check/lint, which looks at every source with the flags it is built with
 define ppu_unit
 UNITS += $(1)
 UNIT_SOURCES_$(1) := $(2)
@@ -199,12 +204,12 @@ bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json
 	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 
 .PHONY: lint
-lint: $(BUILD)/units.list ## check licences, format, includes, and run the static analysers
+lint: $(LINT_INPUTS) ## check licences, format, includes, and run the static analysers
 	$(Q)tools/check/lint $(BUILD)/units.list
 
 # one line for each source: NAME, source, flags
 $(BUILD)/units.list: FORCE | $(SETUP_STAMP)
-	$(file >$@.new,$(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(UNIT_FLAGS_$(u)))$(newline))))
+	$(file >$@.new,$(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(CFLAGS_COMMON) $(UNIT_FLAGS_$(u)))$(newline))))
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: clean
