@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The PPU as QEMU sees it: a PCI function (ppu_pci.c) around the device core
+ * (core/core.h), with a Cortex-M33 as its microcontroller (ppu_mcu.c). What the core
+ * asks of its host is in ppu_host.c, properties are in ppu_props.c, snapshots in
+ * ppu_vmstate.c.
+ *
+ * Everything here runs with QEMU's big lock, unless a comment says otherwise.
+ */
+#ifndef PPU_H
+#define PPU_H
+
+#include "chardev/char-fe.h"
+#include "exec/memory.h"
+#include "hw/arm/armv7m.h"
+#include "hw/cpu/cluster.h"
+#include "hw/pci/pci_device.h"
+#include "qemu/timer.h"
+#include "system/hostmem.h"
+
+#include "core.h"
+
+#define TYPE_PPU "ppu"
+OBJECT_DECLARE_SIMPLE_TYPE(PPUState, PPU)
+
+/* The microcontroller: not a child of the PCI function, the machine accepts no CPU there. */
+struct ppu_mcu {
+    CPUClusterState cluster;
+    ARMv7MState armv7m;
+    Clock *clock;
+    MemoryRegion space; /* all that the MCU can address */
+    MemoryRegion itcm, dtcm;
+    MemoryRegion regs, vram, window;
+    bool wanted; /* what the core asked for last: true to run */
+    bool queued; /* mcu_apply() is on its way to the MCU's thread */
+    bool live;   /* accesses of the MCU to the device have effect: it runs and nobody has asked it to be held */
+};
+
+struct PPUState {
+    PCIDevice parent_obj;
+
+    /* properties */
+    struct core_config config;
+    HostMemoryBackend *vram_backend;
+    char *firmware_path;
+    CharBackend log;    /* what the firmware prints */
+    CharBackend notify; /* a byte for each MSI-X vector raised */
+    CharBackend life;   /* QEMU ends when its other end closes */
+    bool autostart;
+
+    struct core *core;
+    struct ppu_mcu mcu;
+    uint8_t *firmware; /* contents of firmware_path, NULL without */
+    size_t firmware_bytes;
+    bool running; /* the virtual machine is: the core is not paused */
+
+    MemoryRegion bar0, regs, itcm_window, dtcm_window;
+    MemoryRegion doorbells;
+    MemoryRegion vram_own, *vram;
+
+    QEMUBH *kick;
+    QEMUTimer *kick_timer;
+    QEMUTimer *timer;
+
+    /* snapshot in the making or being loaded */
+    uint32_t saved_instance;
+    uint32_t saved_bytes;
+    uint8_t *saved;
+};
+
+/* ---- ppu_props.c ---- */
+void ppu_props_class_init(ObjectClass *klass);
+void ppu_props_init(PPUState *s);
+/* Checks all that can be checked before anything is made; reads the firmware image. */
+bool ppu_props_check(PPUState *s, Error **errp);
+
+/* ---- ppu_host.c ---- */
+extern const struct core_host_ops ppu_host_ops;
+void ppu_host_init(PPUState *s);
+/* The virtual machine runs again: do what was asked for while it stood still. */
+void ppu_host_resume(PPUState *s);
+
+/* ---- ppu_mcu.c ---- */
+/* Makes the MCU, held in reset, with what it can address. The VRAM region is there, the core comes next. */
+bool ppu_mcu_realize(PPUState *s, Error **errp);
+bool ppu_mcu_memory_init(PPUState *s, Error **errp);
+/* Asks the MCU to run or to be held; core_mcu_state() answers, at once when the CPUs stand still. */
+void ppu_mcu_run(PPUState *s, bool run);
+void ppu_mcu_irq(PPUState *s, uint32_t line, bool level);
+/* Host pointer to [addr, addr + len_bytes) of DTCM, NULL when it is not all there. */
+void *ppu_mcu_mem(PPUState *s, uint32_t addr, uint32_t len_bytes);
+/* A snapshot was loaded: follow what the core says about the MCU. */
+void ppu_mcu_loaded(PPUState *s);
+char *ppu_mcu_text(PPUState *s);
+
+/* ---- ppu_pci.c ---- */
+/* The host may write the MCU's memories through BAR0 only while the MCU is held. */
+void ppu_pci_protect_tcm(PPUState *s, bool protect);
+
+/* ---- ppu_vmstate.c ---- */
+extern const VMStateDescription ppu_vmstate;
+/* Memory that the core wrote behind QEMU's back has to be sent again by a migration. */
+void ppu_vmstate_memory_dirty(PPUState *s);
+
+#endif

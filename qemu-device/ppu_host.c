@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the device core asks of its host: system memory, interrupts, clock, text.
+ */
+#include "qemu/osdep.h"
+
+#include "hw/pci/msix.h"
+#include "hw/pci/pci_device.h"
+#include "qemu/log.h"
+#include "qemu/main-loop.h"
+#include "system/cpu-timers.h"
+
+#include "ppu.h"
+#include "trace.h"
+
+/*
+ * The function must not reach its own registers by DMA or by an MSI-X message: the core
+ * would be entered a second time. QEMU refuses such accesses while a handler of the device
+ * runs; timers and work on the MCU's thread are no handlers, hence this.
+ */
+static bool outward_enter(PPUState *s)
+{
+    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
+    bool before = guard->engaged_in_io;
+
+    guard->engaged_in_io = true;
+    return before;
+}
+
+static void outward_leave(PPUState *s, bool before)
+{
+    DEVICE(s)->mem_reentrancy_guard.engaged_in_io = before;
+}
+
+static bool host_dma(PPUState *s, uint64_t bus, void *buf, uint32_t len_bytes, DMADirection direction)
+{
+    bool before = outward_enter(s);
+    MemTxResult result = pci_dma_rw(PCI_DEVICE(s), bus, buf, len_bytes, direction, MEMTXATTRS_UNSPECIFIED);
+
+    outward_leave(s, before);
+    trace_ppu_dma(s->config.instance, bus, len_bytes, direction == DMA_DIRECTION_FROM_DEVICE, result);
+    return result == MEMTX_OK;
+}
+
+static bool host_dma_read(void *opaque, uint64_t bus, void *buf, uint32_t len_bytes)
+{
+    return host_dma(opaque, bus, buf, len_bytes, DMA_DIRECTION_TO_DEVICE);
+}
+
+static bool host_dma_write(void *opaque, uint64_t bus, const void *buf, uint32_t len_bytes)
+{
+    return host_dma(opaque, bus, (void *)buf, len_bytes, DMA_DIRECTION_FROM_DEVICE);
+}
+
+static void host_mcu_irq(void *opaque, uint32_t line, bool level)
+{
+    ppu_mcu_irq(opaque, line, level);
+}
+
+static void host_mcu_run(void *opaque, bool run)
+{
+    ppu_mcu_run(opaque, run);
+}
+
+static void *host_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes)
+{
+    return ppu_mcu_mem(opaque, mcu_addr, len_bytes);
+}
+
+/*
+ * The byte on `notify` may be lost when the client has hundreds unread: it means "at least
+ * one vector was raised", which ones says VECTOR_PENDING.
+ */
+static void host_raise_vector(void *opaque, uint32_t vector)
+{
+    PPUState *s = opaque;
+    uint8_t byte = vector;
+    bool before;
+
+    if (vector >= PPU_MAX_VECTORS) {
+        return;
+    }
+    trace_ppu_vector(s->config.instance, vector);
+    if (msix_enabled(PCI_DEVICE(s))) {
+        before = outward_enter(s);
+        msix_notify(PCI_DEVICE(s), vector);
+        outward_leave(s, before);
+    }
+    qemu_chr_fe_write(&s->notify, &byte, 1);
+}
+
+static void host_function_reset(void *opaque)
+{
+    PPUState *s = opaque;
+
+    trace_ppu_reset(s->config.instance, "register");
+    core_reset(s->core);
+}
+
+static void host_log_char(void *opaque, char c)
+{
+    PPUState *s = opaque;
+
+    qemu_chr_fe_write(&s->log, (const uint8_t *)&c, 1);
+}
+
+static void host_guest_error(void *opaque, const char *sentence)
+{
+    PPUState *s = opaque;
+
+    qemu_log_mask(LOG_GUEST_ERROR, "ppu%u: %s\n", s->config.instance, sentence);
+}
+
+static void host_timer_set(void *opaque, uint64_t deadline_ns)
+{
+    PPUState *s = opaque;
+
+    if (deadline_ns > INT64_MAX) {
+        timer_del(s->timer);
+    } else {
+        timer_mod_ns(s->timer, deadline_ns);
+    }
+}
+
+/* Any thread. */
+static uint64_t host_now_ns(void *opaque)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+}
+
+/*
+ * Any thread. When QEMU counts instructions the answer comes by a timer that has expired:
+ * unlike bottom halves, timers run at the same instruction each time.
+ */
+static void host_kick(void *opaque)
+{
+    PPUState *s = opaque;
+
+    if (icount_enabled()) {
+        timer_mod_ns(s->kick_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
+    } else {
+        qemu_bh_schedule(s->kick);
+    }
+}
+
+const struct core_host_ops ppu_host_ops = {
+    .dma_read = host_dma_read,
+    .dma_write = host_dma_write,
+    .mcu_irq = host_mcu_irq,
+    .mcu_run = host_mcu_run,
+    .raise_vector = host_raise_vector,
+    .function_reset = host_function_reset,
+    .mcu_mem = host_mcu_mem,
+    .log_char = host_log_char,
+    .guest_error = host_guest_error,
+    .timer_set = host_timer_set,
+    .now_ns = host_now_ns,
+    .kick = host_kick,
+};
+
+/* A stopped machine's memory must not change (it may be in the middle of being saved): the work waits. */
+static void kicked(void *opaque)
+{
+    PPUState *s = opaque;
+
+    if (s->running) {
+        core_bottom_half(s->core);
+    }
+}
+
+static void deadline_reached(void *opaque)
+{
+    PPUState *s = opaque;
+
+    core_timer(s->core);
+}
+
+void ppu_host_init(PPUState *s)
+{
+    s->kick = qemu_bh_new_guarded(kicked, s, &DEVICE(s)->mem_reentrancy_guard);
+    s->kick_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, kicked, s);
+    s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, deadline_reached, s);
+}
+
+void ppu_host_resume(PPUState *s)
+{
+    host_kick(s);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Properties of the device, and the checks that must pass before one is made.
+ */
+#include "qemu/osdep.h"
+
+#include "hw/boards.h"
+#include "hw/pci/pci_bus.h"
+#include "hw/qdev-properties-system.h"
+#include "hw/qdev-properties.h"
+#include "qapi/error.h"
+#include "qemu/cutils.h"
+#include "system/runstate.h"
+#include "system/tcg.h"
+
+#include "ppu.h"
+
+#define COUNT(name, field) DEFINE_PROP_UNSIGNED_NODEFAULT(name, PPUState, config.field, qdev_prop_uint32, uint32_t)
+
+/* Counts and sizes have the defaults of core_config_default(). */
+static const Property ppu_properties[] = {
+    DEFINE_PROP_UNSIGNED_NODEFAULT("vram-size", PPUState, config.vram_bytes, qdev_prop_size, uint64_t),
+    COUNT("channels", channels),
+    COUNT("contexts", contexts),
+    COUNT("slots", slots),
+    COUNT("gpcs", gpcs),
+    COUNT("sms", sms),
+    COUNT("sm-warps", sm_warps),
+    COUNT("sm-ctas", sm_ctas),
+    COUNT("sm-vregs", sm_vregs),
+    COUNT("sm-shared", sm_shared),
+    COUNT("sm-threads", sm_threads),
+    DEFINE_PROP_BOOL("test-hooks", PPUState, config.test_hooks, false),
+    DEFINE_PROP_BOOL("autostart", PPUState, autostart, false),
+    DEFINE_PROP_STRING("firmware", PPUState, firmware_path),
+    DEFINE_PROP_LINK("vram-memdev", PPUState, vram_backend, TYPE_MEMORY_BACKEND, HostMemoryBackend *),
+    DEFINE_PROP_CHR("log", PPUState, log),
+    DEFINE_PROP_CHR("notify", PPUState, notify),
+    DEFINE_PROP_CHR("life", PPUState, life),
+};
+
+void ppu_props_class_init(ObjectClass *klass)
+{
+    device_class_set_props(DEVICE_CLASS(klass), ppu_properties);
+}
+
+/* vram_bytes stays 0 until it is known whether the user gave a size. */
+void ppu_props_init(PPUState *s)
+{
+    core_config_default(&s->config);
+    s->config.vram_bytes = 0;
+}
+
+static uint64_t default_vram_bytes(void)
+{
+    struct core_config config;
+
+    core_config_default(&config);
+    return config.vram_bytes;
+}
+
+/* The size of VRAM is the property's, the memory backend's, or the default; the first two must agree. */
+static bool vram_check(PPUState *s, Error **errp)
+{
+    uint64_t backend_bytes;
+
+    if (!s->vram_backend) {
+        s->config.vram_bytes = s->config.vram_bytes ?: default_vram_bytes();
+        return true;
+    }
+    backend_bytes = memory_region_size(host_memory_backend_get_memory(s->vram_backend));
+    if (host_memory_backend_is_mapped(s->vram_backend)) {
+        error_setg(errp, "ppu: vram-memdev is in use by something else");
+        return false;
+    }
+    if (s->config.vram_bytes && s->config.vram_bytes != backend_bytes) {
+        error_setg(errp, "ppu: vram-size is %" PRIu64 " bytes but vram-memdev has %" PRIu64, s->config.vram_bytes,
+                   backend_bytes);
+        return false;
+    }
+    s->config.vram_bytes = backend_bytes;
+    return true;
+}
+
+static bool config_check(const PPUState *s, Error **errp)
+{
+    const char *wrong = core_config_check(&s->config);
+
+    if (wrong) {
+        error_setg(errp, "ppu: %s", wrong);
+    }
+    return !wrong;
+}
+
+/* The MCU is one more CPU: QEMU must know at its start, or it would abort when the thread of the MCU begins. */
+static bool machine_check(const PPUState *s, Error **errp)
+{
+    const MachineState *machine = MACHINE(qdev_get_machine());
+    unsigned cpus = 0;
+    CPUState *cpu;
+
+    if (!tcg_enabled()) {
+        error_setg(errp, "ppu: its microcontroller needs QEMU's own translator (-accel tcg)");
+        return false;
+    }
+    CPU_FOREACH(cpu)
+    {
+        cpus++;
+    }
+    if (cpus >= machine->smp.max_cpus) {
+        error_setg(errp, "ppu: no CPU left for its microcontroller: use -smp N,maxcpus=M with M = N + number of PPUs");
+        return false;
+    }
+    return true;
+}
+
+static bool bus_check(PPUState *s, Error **errp)
+{
+    if (!pci_bus_is_express(pci_get_bus(PCI_DEVICE(s)))) {
+        error_setg(errp, "ppu: needs a PCI Express bus");
+        return false;
+    }
+    return true;
+}
+
+static bool firmware_read(PPUState *s, Error **errp)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *image = NULL;
+    gsize bytes;
+
+    if (!s->firmware_path) {
+        if (s->autostart) {
+            error_setg(errp, "ppu: autostart needs firmware=");
+        }
+        return !s->autostart;
+    }
+    if (!g_file_get_contents(s->firmware_path, &image, &bytes, &error)) {
+        error_setg(errp, "ppu: firmware: %s", error->message);
+        return false;
+    }
+    if (bytes == 0 || bytes > PPU_MCU_ITCM_BYTES) {
+        error_setg(errp, "ppu: firmware: '%s' has %zu bytes, an image has 1 to %u", s->firmware_path, (size_t)bytes,
+                   PPU_MCU_ITCM_BYTES);
+        return false;
+    }
+    s->firmware = (uint8_t *)g_steal_pointer(&image);
+    s->firmware_bytes = bytes;
+    return true;
+}
+
+static int life_can_read(void *opaque)
+{
+    return 64;
+}
+
+static void life_read(void *opaque, const uint8_t *bytes, int len)
+{
+}
+
+static void life_event(void *opaque, QEMUChrEvent event)
+{
+    if (event == CHR_EVENT_CLOSED) {
+        qemu_system_shutdown_request(SHUTDOWN_CAUSE_HOST_SIGNAL);
+    }
+}
+
+bool ppu_props_check(PPUState *s, Error **errp)
+{
+    if (!vram_check(s, errp) || !config_check(s, errp) || !machine_check(s, errp) || !bus_check(s, errp) ||
+        !firmware_read(s, errp)) {
+        return false;
+    }
+    qemu_chr_fe_set_handlers(&s->life, life_can_read, life_read, life_event, NULL, s, NULL, true);
+    return true;
+}
