@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Program image: what the assembler and the compiler write and the runtime loads. Little-endian:
+ *
+ *   struct ppu_program_header
+ *   struct ppu_kernel_entry [kernels]
+ *   struct ppu_line_entry [lines]      sorted by instruction; may be none
+ *   text [text_bytes]                  names, each with a final zero
+ *   zeros up to a multiple of 8
+ *   code [code_bytes]                  position-independent; the TMD's code_va is where it is put
+ *
+ * Nothing in an image is trusted: ppu_program_open() checks all of it once.
+ */
+#ifndef PPU_IMAGE_H
+#define PPU_IMAGE_H
+
+#include "ppu/isa.h"
+#include "ppu/tmd.h"
+
+#define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
+#define PPU_PROGRAM_VERSION 1u
+#define PPU_PROGRAM_CODE_ALIGN 8u
+
+struct ppu_program_header {
+    uint32_t magic;
+    struct ppu_struct_header head; /* PPU_PROGRAM_VERSION, sizeof(struct ppu_program_header) */
+    uint32_t isa_version;          /* PPU_ISA_VERSION */
+    uint32_t image_bytes;
+    uint32_t kernels;
+    uint32_t lines;
+    uint32_t text_bytes;
+    uint32_t code_bytes; /* multiple of 8, at most PPU_MAX_CODE */
+    uint32_t source;     /* offset into text: name of the source file, or the empty name */
+    uint32_t reserved[7];
+};
+PPU_ASSERT_SIZE(struct ppu_program_header, 64);
+
+struct ppu_kernel_entry {
+    uint32_t name;  /* offset into text */
+    uint32_t entry; /* byte offset into the code, multiple of 8 */
+    uint16_t vregs; /* vector registers a lane, 1 to 256 */
+    uint8_t wave;   /* threads a warp: 32, 64 or 128 */
+    uint8_t reserved0;
+    uint16_t flags;        /* PPU_TMD_* that the kernel needs */
+    uint16_t token_count;  /* 0: the default */
+    uint32_t shared_bytes; /* a CTA */
+    uint32_t local_bytes;  /* a thread, multiple of 16 */
+    uint32_t param_bytes;  /* what the kernel reads of its parameters */
+    uint32_t cta[3];       /* threads a CTA the kernel was made for; 0, 0, 0: any */
+    uint32_t reserved1[6];
+};
+PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
+
+struct ppu_line_entry {
+    uint32_t insn; /* from this instruction on ... */
+    uint32_t line; /* ... code comes from this line */
+};
+PPU_ASSERT_SIZE(struct ppu_line_entry, 8);
+
+/* An image that was checked. Points into the caller's buffer, which must be 4-byte aligned and stay unchanged. */
+struct ppu_program_view {
+    const struct ppu_program_header *header;
+    const struct ppu_kernel_entry *kernels;
+    const struct ppu_line_entry *lines;
+    const char *text;
+    const uint8_t *code;
+};
+
+/* NULL when the entry is usable, else why not. */
+static inline const char *ppu_kernel_check(const struct ppu_program_header *header,
+                                           const struct ppu_kernel_entry *kernel)
+{
+    if (kernel->name >= header->text_bytes) {
+        return "kernel name lies beyond the text";
+    }
+    if (kernel->entry % PPU_INSN_BYTES || kernel->entry >= header->code_bytes) {
+        return "kernel entry is misaligned or beyond the code";
+    }
+    if (kernel->vregs < 1 || kernel->vregs > PPU_MAX_VREGS) {
+        return "kernel has no or too many vector registers";
+    }
+    if (kernel->wave != 32 && kernel->wave != 64 && kernel->wave != 128) {
+        return "kernel has a wave that is not 32, 64 or 128";
+    }
+    if (kernel->shared_bytes > PPU_MAX_SHARED || kernel->param_bytes > PPU_MAX_PARAM ||
+        kernel->local_bytes > PPU_MAX_LOCAL || kernel->local_bytes % 16u) {
+        return "kernel has too much memory, or local memory that is not a multiple of 16";
+    }
+    if (kernel->token_count > PPU_MAX_TOKENS || (kernel->flags & ~(PPU_TMD_FLAGS | PPU_TMD_MAY_WAIT))) {
+        return "kernel has a token count or flag that does not exist";
+    }
+    if (kernel->cta[0] > PPU_MAX_CTA_DIM || kernel->cta[1] > PPU_MAX_CTA_DIM || kernel->cta[2] > PPU_MAX_CTA_DIM ||
+        (uint64_t)kernel->cta[0] * kernel->cta[1] * kernel->cta[2] > PPU_MAX_CTA_THREADS) {
+        return "kernel has a CTA with too many threads";
+    }
+    return NULL;
+}
+
+/* Checks all of an image; NULL and *view, or a sentence that says what is wrong. */
+static inline const char *ppu_program_open(const void *image, size_t len_bytes, struct ppu_program_view *view)
+{
+    const struct ppu_program_header *header = (const struct ppu_program_header *)image;
+    const uint8_t *bytes = (const uint8_t *)image;
+    uint64_t kernels_end, lines_end, text_end, code_at;
+
+    if (len_bytes < sizeof(*header) || header->magic != PPU_PROGRAM_MAGIC) {
+        return "not a program image";
+    }
+    if (header->head.version != PPU_PROGRAM_VERSION || header->head.size_bytes != sizeof(*header)) {
+        return "program image has an unknown version";
+    }
+    if (header->isa_version != PPU_ISA_VERSION) {
+        return "program image is for another instruction set";
+    }
+    kernels_end = sizeof(*header) + (uint64_t)header->kernels * sizeof(struct ppu_kernel_entry);
+    lines_end = kernels_end + (uint64_t)header->lines * sizeof(struct ppu_line_entry);
+    text_end = lines_end + header->text_bytes;
+    code_at = (text_end + PPU_PROGRAM_CODE_ALIGN - 1u) & ~(uint64_t)(PPU_PROGRAM_CODE_ALIGN - 1u);
+    if (header->image_bytes != len_bytes || code_at + header->code_bytes != len_bytes) {
+        return "program image is truncated or too long";
+    }
+    if (header->code_bytes % PPU_INSN_BYTES || header->code_bytes == 0 || header->code_bytes > PPU_MAX_CODE) {
+        return "program image has no code, or code of a wrong size";
+    }
+    if (header->text_bytes == 0 || bytes[text_end - 1u] != 0 || header->source >= header->text_bytes) {
+        return "program image has malformed text";
+    }
+    view->header = header;
+    view->kernels = (const struct ppu_kernel_entry *)(const void *)(bytes + sizeof(*header));
+    view->lines = (const struct ppu_line_entry *)(const void *)(bytes + kernels_end);
+    view->text = (const char *)(bytes + lines_end);
+    view->code = bytes + code_at;
+    for (uint32_t i = 0; i < header->kernels; i++) {
+        const char *why = ppu_kernel_check(header, &view->kernels[i]);
+        if (why) {
+            return why;
+        }
+    }
+    for (uint32_t i = 0; i < header->lines; i++) {
+        if (view->lines[i].insn >= header->code_bytes / PPU_INSN_BYTES ||
+            (i && view->lines[i].insn <= view->lines[i - 1u].insn)) {
+            return "program image has a malformed line table";
+        }
+    }
+    return NULL;
+}
+
+static inline int ppu_text_equal(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* The kernel of that name, NULL when there is none. */
+static inline const struct ppu_kernel_entry *ppu_program_kernel(const struct ppu_program_view *view, const char *name)
+{
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        if (ppu_text_equal(view->text + view->kernels[i].name, name)) {
+            return &view->kernels[i];
+        }
+    }
+    return NULL;
+}
+
+/* Source line of an instruction, 0 when it is not known. */
+static inline uint32_t ppu_program_line(const struct ppu_program_view *view, uint32_t insn)
+{
+    uint32_t line = 0;
+
+    for (uint32_t i = 0; i < view->header->lines && view->lines[i].insn <= insn; i++) {
+        line = view->lines[i].line;
+    }
+    return line;
+}
+
+#endif

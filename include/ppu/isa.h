@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instruction format: 64 bits, fixed width, little-endian. Decoder and encoder expand isa.def; all others use them.
+ *
+ *   bits 0-8    opcode (isa.def); bit 8: scalar form, executed once for the warp when some lane would execute
+ *   bits 9-13   guard: 0 always; else bit 13 set, bit 12 negates, bits 9-11 the predicate register
+ *   bits 14-21  rd: destination; predicate (14-16) and comparison (17-20) in compares
+ *   bits 22-29  ra, bit 30: ra is scalar
+ *   bit 31      immediate form: bits 32-63 are the immediate, in the place of operand b or of the target
+ *   bits 32-39  rb, bit 40: rb is scalar
+ *   bits 41-48  rc, bit 49: rc is scalar
+ *   bits 50-63  modifiers
+ *
+ * Modifiers: floats 50 negate a, 51 absolute a, 52 and 53 the same for b, 54 negate c. SEL: 50-52 predicate,
+ * 53 negated. CVT: 50-53 destination type, 54-57 source type, 58-60 rounding, 61 saturate. Predicate operands take the
+ * low 4 bits of a register field: number, then negation.
+ *
+ * Memory: rd data, ra base, rb 32-bit unsigned lane offset, 40-42 width, 43 lane offset present, 44 no base,
+ * 45-63 signed byte offset. Base: per-lane register, or scalar register with or without lane offset, or none (32-bit
+ * spaces only). Atomics: rd old value (rd = ra = 0 is a register like any other), ra base, rb data, bit 40 data is
+ * scalar, rc lane offset, bit 49 lane offset present, 50-53 operation, 54 64 bits, 55-57 order, 58-59 scope, 60 no
+ * old value wanted (rd is 0).
+ *
+ * Pairs start at an even register, quads at a multiple of 4. Bits a format does not name are zero. Anything else is
+ * ILLEGAL.
+ */
+#ifndef PPU_ISA_H
+#define PPU_ISA_H
+
+#include "ppu/fault.h"
+#include "ppu/limits.h"
+
+#define PPU_INSN_BYTES 8u
+#define PPU_ISA_OPS 256u
+#define PPU_BARRIERS 16u
+
+/* Flags of a row of isa.def. */
+#define PPU_IF_S (1u << 0) /* scalar form exists */
+#define PPU_IF_V (1u << 1) /* vector form does not */
+#define PPU_IF_F (1u << 2) /* negate and absolute modifiers */
+#define PPU_IF_X (1u << 3) /* immediates are floats */
+#define PPU_IF_B (1u << 4) /* transfer of control */
+
+enum ppu_op {
+#define PPU_INSN(name, mnemonic, opcode, format, widths, flags, built, doc) PPU_OP_##name = (opcode),
+#include "ppu/isa.def"
+};
+enum ppu_sr {
+#define PPU_SR(name, text, number, doc) PPU_SR_##name = (number),
+#include "ppu/isa.def"
+};
+enum ppu_icmp {
+#define PPU_ICMP(name, text, number, expression) PPU_ICMP_##name = (number),
+#include "ppu/isa.def"
+    PPU_ICMP_COUNT
+};
+enum ppu_fcmp {
+#define PPU_FCMP(name, text, number, expression) PPU_FCMP_##name = (number),
+#include "ppu/isa.def"
+    PPU_FCMP_COUNT
+};
+enum ppu_type {
+#define PPU_TYPE(name, text, number, words) PPU_TYPE_##name = (number),
+#include "ppu/isa.def"
+    PPU_TYPE_COUNT
+};
+enum ppu_round {
+#define PPU_ROUND(name, text, number, doc) PPU_ROUND_##name = (number),
+#include "ppu/isa.def"
+    PPU_ROUND_COUNT
+};
+enum ppu_width {
+#define PPU_WIDTH(name, text, number, bytes, words) PPU_WIDTH_##name = (number),
+#include "ppu/isa.def"
+    PPU_WIDTH_COUNT
+};
+enum ppu_aop {
+#define PPU_AOP(name, text, number, doc) PPU_AOP_##name = (number),
+#include "ppu/isa.def"
+    PPU_AOP_COUNT
+};
+enum ppu_order {
+#define PPU_ORDER(name, text, number, doc) PPU_ORDER_##name = (number),
+#include "ppu/isa.def"
+    PPU_ORDER_COUNT
+};
+enum ppu_order_scope {
+#define PPU_SCOPE_OF(name, text, number, doc) PPU_SCOPE_OF_##name = (number),
+#include "ppu/isa.def"
+    PPU_SCOPE_OF_COUNT
+};
+#define PPU_SR_COUNT (PPU_SR_LOCAL_BYTES + 1u)
+
+/* Formats: the operands in the order of the assembler. */
+enum ppu_format {
+    PPU_FMT_NONE,
+    PPU_FMT_D,        /* d */
+    PPU_FMT_DB,       /* d, b */
+    PPU_FMT_DA,       /* d, a */
+    PPU_FMT_DAB,      /* d, a, b */
+    PPU_FMT_DABC,     /* d, a, b, c */
+    PPU_FMT_SEL,      /* d, a, b, predicate */
+    PPU_FMT_SR,       /* d, special register */
+    PPU_FMT_SETP,     /* predicate, a, b */
+    PPU_FMT_PLOP,     /* predicate, predicate, predicate */
+    PPU_FMT_VOTE,     /* predicate, predicate */
+    PPU_FMT_BALLOT,   /* d, predicate */
+    PPU_FMT_AI,       /* a, immediate */
+    PPU_FMT_CVT,      /* d, a */
+    PPU_FMT_LANE,     /* scalar d, vector a, scalar b */
+    PPU_FMT_FIRST,    /* scalar d, vector a */
+    PPU_FMT_MEM,      /* d, [address] */
+    PPU_FMT_GATHER,   /* d, [address] */
+    PPU_FMT_ATOM,     /* d, [address], b */
+    PPU_FMT_FENCE,    /* none */
+    PPU_FMT_IMM,      /* immediate */
+    PPU_FMT_A,        /* a */
+    PPU_FMT_B,        /* b */
+    PPU_FMT_AB,       /* a, b */
+    PPU_FMT_TARGET,   /* relative target */
+    PPU_FMT_ABSOLUTE, /* absolute target */
+    PPU_FMT_CALL,     /* d, relative target */
+    PPU_FMT_COUNT
+};
+
+/* Guard field of a decoded instruction: 0 or these. */
+#define PPU_GUARD_ON 0x10u
+#define PPU_GUARD_NEGATE 0x08u
+#define PPU_GUARD_PRED 0x07u
+#define PPU_PRED_NEGATE 0x08u /* of predicate operands */
+
+/* Float modifiers (bits 50-54). */
+#define PPU_FMOD_NEG_A 0x01u
+#define PPU_FMOD_ABS_A 0x02u
+#define PPU_FMOD_NEG_B 0x04u
+#define PPU_FMOD_ABS_B 0x08u
+#define PPU_FMOD_NEG_C 0x10u
+
+/* An instruction, decoded. Fields its format does not have are zero. */
+struct ppu_insn {
+    uint8_t op;     /* enum ppu_op */
+    uint8_t format; /* enum ppu_format */
+    uint8_t guard;  /* PPU_GUARD_* */
+    uint8_t scalar; /* scalar form */
+    uint8_t immed;  /* imm stands for operand b, or is the target */
+    uint8_t rd;     /* or predicate */
+    uint8_t ra;     /* or predicate operand, or special register */
+    uint8_t rb;     /* or predicate operand */
+    uint8_t rc;
+    uint8_t a_scalar;
+    uint8_t b_scalar;
+    uint8_t c_scalar;
+    uint8_t wd; /* 32-bit registers of each operand, 0 when it is none */
+    uint8_t wa;
+    uint8_t wb;
+    uint8_t wc;
+    int32_t imm;
+    uint8_t pred;     /* SEL: predicate operand */
+    uint8_t cmp;      /* enum ppu_icmp or ppu_fcmp */
+    uint8_t fmod;     /* PPU_FMOD_* */
+    uint8_t width;    /* enum ppu_width; GATHER: count - 1 */
+    uint8_t lane_off; /* memory: rb (atomics: rc) is a lane offset */
+    uint8_t no_base;  /* memory: ra is not used */
+    uint8_t aop;      /* enum ppu_aop */
+    uint8_t wide;     /* atomics: 64 bits */
+    uint8_t order;    /* enum ppu_order */
+    uint8_t scope;    /* enum ppu_order_scope */
+    uint8_t no_old;   /* atomics: no old value */
+    uint8_t dtype;    /* enum ppu_type */
+    uint8_t stype;
+    uint8_t round; /* enum ppu_round */
+    uint8_t sat;
+};
+
+/* A row of isa.def. */
+struct ppu_isa_row {
+    const char *mnemonic; /* NULL: no such opcode */
+    const char *widths;
+    uint8_t format;
+    uint8_t flags;
+    uint8_t built;
+};
+
+/* Row of an opcode (bits 0-7). */
+static inline const struct ppu_isa_row *ppu_isa_row(uint32_t op)
+{
+    static const struct ppu_isa_row rows[PPU_ISA_OPS] = {
+#define PPU_INSN(name, mnemonic, opcode, format, widths, flags, built, doc) \
+    [opcode] = { mnemonic, widths, PPU_FMT_##format, flags, built },
+#include "ppu/isa.def"
+    };
+    return &rows[op & (PPU_ISA_OPS - 1u)];
+}
+
+/* Number of the bits [lo, lo + count) of a word. */
+static inline uint32_t ppu_bits(uint64_t word, uint32_t lo, uint32_t count)
+{
+    return (uint32_t)(word >> lo) & (count == 32u ? 0xffffffffu : (1u << count) - 1u);
+}
+
+/* Bits 14-63 that a format may set, apart from float modifiers; immediate form: bit 31 and 32-63 as well. */
+struct ppu_isa_shape {
+    uint64_t mask;     /* register form */
+    uint64_t imm_mask; /* bits 14-30 of the immediate form */
+    uint8_t forms;     /* 1 register, 2 immediate, 3 both */
+};
+
+static inline const struct ppu_isa_shape *ppu_isa_shape(uint32_t format)
+{
+#define RD (0xffull << 14)
+#define RA (0xffull << 22)
+#define AS (1ull << 30)
+#define RB (0xffull << 32)
+#define BS (1ull << 40)
+#define RC (0xffull << 41)
+#define CS (1ull << 49)
+#define PD (7ull << 14)
+#define PA (15ull << 22)
+#define PB (15ull << 32)
+#define M(n) (((1ull << (n)) - 1u) << 50)
+    static const struct ppu_isa_shape shapes[PPU_FMT_COUNT] = {
+        [PPU_FMT_NONE] = { 0, 0, 1 },
+        [PPU_FMT_D] = { RD, 0, 1 },
+        [PPU_FMT_DB] = { RD | RB | BS, RD, 3 },
+        [PPU_FMT_DA] = { RD | RA | AS, 0, 1 },
+        [PPU_FMT_DAB] = { RD | RA | AS | RB | BS, RD | RA | AS, 3 },
+        [PPU_FMT_DABC] = { RD | RA | AS | RB | BS | RC | CS, 0, 1 },
+        [PPU_FMT_SEL] = { RD | RA | AS | RB | BS | M(4), 0, 1 },
+        [PPU_FMT_SR] = { RD | RA, 0, 1 },
+        [PPU_FMT_SETP] = { PD | (15ull << 17) | RA | AS | RB | BS, PD | (15ull << 17) | RA | AS, 3 },
+        [PPU_FMT_PLOP] = { PD | PA | PB, 0, 1 },
+        [PPU_FMT_VOTE] = { PD | PA, 0, 1 },
+        [PPU_FMT_BALLOT] = { RD | PA, 0, 1 },
+        [PPU_FMT_AI] = { 0, RA | AS, 2 },
+        [PPU_FMT_CVT] = { RD | RA | AS | M(12), 0, 1 },
+        [PPU_FMT_LANE] = { RD | RA | RB | BS, RD | RA, 3 },
+        [PPU_FMT_FIRST] = { RD | RA, 0, 1 },
+        [PPU_FMT_MEM] = { RD | RA | AS | (0xffffffffull << 32), 0, 1 },
+        [PPU_FMT_GATHER] = { RD | RA | AS | (0xffffffffull << 32), 0, 1 },
+        [PPU_FMT_ATOM] = { RD | RA | AS | RB | BS | RC | CS | M(11), 0, 1 },
+        [PPU_FMT_FENCE] = { 31ull << 55, 0, 1 },
+        [PPU_FMT_IMM] = { 0, 0, 2 },
+        [PPU_FMT_A] = { RA | AS, 0, 1 },
+        [PPU_FMT_B] = { RB | BS, 0, 3 },
+        [PPU_FMT_AB] = { RA | AS | RB | BS, RA | AS, 3 },
+        [PPU_FMT_TARGET] = { 0, 0, 2 },
+        [PPU_FMT_ABSOLUTE] = { 0, 0, 2 },
+        [PPU_FMT_CALL] = { RD, RD, 2 },
+    };
+#undef RD
+#undef RA
+#undef AS
+#undef RB
+#undef BS
+#undef RC
+#undef CS
+#undef PD
+#undef PA
+#undef PB
+#undef M
+    return &shapes[format];
+}
+
+/* Float-modifier bits (50-54) that an operation of this format may set. */
+static inline uint32_t ppu_isa_fmods(const struct ppu_isa_row *row)
+{
+    if (!(row->flags & PPU_IF_F)) {
+        return 0;
+    }
+    switch (row->format) {
+    case PPU_FMT_DA:
+        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A;
+    case PPU_FMT_DABC:
+        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A | PPU_FMOD_NEG_B | PPU_FMOD_ABS_B | PPU_FMOD_NEG_C;
+    default:
+        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A | PPU_FMOD_NEG_B | PPU_FMOD_ABS_B;
+    }
+}
+
+/* True when d, a, b, c of this width may start at this register. */
+static inline int ppu_isa_reg_ok(uint32_t reg, uint32_t width, uint32_t scalar)
+{
+    return (reg & (width - 1u)) == 0 && (!scalar || reg + width <= PPU_SREGS);
+}
+
+static inline uint32_t ppu_type_words(uint32_t type)
+{
+    return type == PPU_TYPE_U64 || type == PPU_TYPE_S64 || type == PPU_TYPE_F64 ? 2u : 1u;
+}
+
+static inline uint32_t ppu_width_words(uint32_t width)
+{
+    return width == PPU_WIDTH_B64 ? 2u : width == PPU_WIDTH_B128 ? 4u : 1u;
+}
+
+static inline uint32_t ppu_width_bytes(uint32_t width)
+{
+    return width <= PPU_WIDTH_S8 ? 1u : width <= PPU_WIDTH_S16 ? 2u : 4u * ppu_width_words(width);
+}
+
+/* Takes the fields a format has out of the word; false: a field has a value that means nothing. */
+static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, struct ppu_insn *insn)
+{
+    uint32_t mods = ppu_bits(word, 50, 14);
+
+    switch (row->format) {
+    case PPU_FMT_SEL:
+        insn->pred = mods & 15u;
+        return 1;
+    case PPU_FMT_SR:
+        return insn->ra < PPU_SR_COUNT;
+    case PPU_FMT_SETP:
+        insn->cmp = insn->rd >> 3;
+        insn->rd &= 7u;
+        return insn->cmp < (row->flags & PPU_IF_F ? (uint32_t)PPU_FCMP_COUNT : (uint32_t)PPU_ICMP_COUNT);
+    case PPU_FMT_AI:
+        return insn->imm >= 0 && insn->imm <= 0xff;
+    case PPU_FMT_CVT:
+        insn->dtype = mods & 15u;
+        insn->stype = (mods >> 4) & 15u;
+        insn->round = (mods >> 8) & 7u;
+        insn->sat = (mods >> 11) & 1u;
+        insn->wd = (uint8_t)ppu_type_words(insn->dtype);
+        insn->wa = (uint8_t)ppu_type_words(insn->stype);
+        return insn->dtype < PPU_TYPE_COUNT && insn->stype < PPU_TYPE_COUNT && insn->round < PPU_ROUND_COUNT;
+    case PPU_FMT_MEM:
+        insn->width = ppu_bits(word, 40, 3);
+        insn->lane_off = ppu_bits(word, 43, 1);
+        insn->no_base = ppu_bits(word, 44, 1);
+        insn->imm = (int32_t)(word >> 32) >> 13;
+        insn->wd = (uint8_t)ppu_width_words(insn->width);
+        insn->wb = insn->lane_off;
+        insn->b_scalar = 0;
+        if (insn->no_base ? insn->ra || insn->a_scalar || insn->wa == 2 || insn->lane_off
+                          : insn->lane_off && !insn->a_scalar) {
+            return 0;
+        }
+        if (insn->no_base) {
+            insn->wa = 0;
+        }
+        return insn->width < PPU_WIDTH_COUNT && (insn->lane_off || !insn->rb) &&
+               (!insn->scalar || (!insn->lane_off && (insn->a_scalar || insn->no_base)));
+    case PPU_FMT_GATHER:
+        insn->width = ppu_bits(word, 40, 2);
+        insn->imm = (int32_t)(word >> 32) >> 13;
+        insn->b_scalar = 0;
+        insn->wd = insn->wb = insn->width == 0 ? 1 : insn->width == 1 ? 2 : 4;
+        insn->wa = 2;
+        return insn->a_scalar && !ppu_bits(word, 42, 3);
+    case PPU_FMT_ATOM:
+        insn->lane_off = insn->c_scalar;
+        insn->c_scalar = 0;
+        insn->wc = insn->lane_off;
+        insn->aop = mods & 15u;
+        insn->wide = (mods >> 4) & 1u;
+        insn->order = (mods >> 5) & 7u;
+        insn->scope = (mods >> 8) & 3u;
+        insn->no_old = (mods >> 10) & 1u;
+        insn->wd = (uint8_t)(insn->no_old ? 0 : 1u << insn->wide);
+        insn->wb = (uint8_t)((insn->aop == PPU_AOP_CAS ? 2u : 1u) << insn->wide);
+        return insn->aop < PPU_AOP_COUNT && insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT &&
+               (insn->lane_off ? insn->a_scalar : !insn->rc) && (!insn->no_old || !insn->rd);
+    case PPU_FMT_FENCE:
+        insn->order = (mods >> 5) & 7u;
+        insn->scope = (mods >> 8) & 3u;
+        return insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT;
+    case PPU_FMT_IMM:
+        return insn->op != PPU_OP_BAR || (uint32_t)insn->imm < PPU_BARRIERS;
+    default:
+        insn->fmod = (uint8_t)(insn->immed ? 0 : mods & ppu_isa_fmods(row));
+        return 1;
+    }
+}
+
+/* True when every register operand is aligned, in range, and scalar where the form wants it. */
+static inline int ppu_isa_operands_ok(const struct ppu_isa_row *row, const struct ppu_insn *insn)
+{
+    int cross = row->format == PPU_FMT_LANE || row->format == PPU_FMT_FIRST;
+    int memory = row->format == PPU_FMT_MEM;
+
+    if (insn->wd && !ppu_isa_reg_ok(insn->rd, insn->wd, insn->scalar)) {
+        return 0;
+    }
+    if (insn->wa &&
+        (!ppu_isa_reg_ok(insn->ra, insn->wa, insn->a_scalar) || (insn->scalar && !insn->a_scalar && !cross))) {
+        return 0;
+    }
+    if (insn->wb && !insn->immed &&
+        (!ppu_isa_reg_ok(insn->rb, insn->wb, insn->b_scalar) || (insn->scalar && !insn->b_scalar && !memory))) {
+        return 0;
+    }
+    return !insn->wc || (ppu_isa_reg_ok(insn->rc, insn->wc, insn->c_scalar) && (!insn->scalar || insn->c_scalar));
+}
+
+/*
+ * Decodes a word. Returns 0, PPU_FAULT_ILLEGAL (then *insn means nothing) or PPU_FAULT_NOT_BUILT (*insn is filled in).
+ */
+static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
+{
+    const struct ppu_isa_row *row = ppu_isa_row((uint32_t)word);
+    const struct ppu_isa_shape *shape;
+    uint32_t guard = ppu_bits(word, 9, 5);
+    uint32_t immed = ppu_bits(word, 31, 1);
+    uint32_t scalar = ppu_bits(word, 8, 1);
+    uint64_t allowed;
+
+    *insn = (struct ppu_insn){ 0 };
+    if (!row->mnemonic || (guard && guard < PPU_GUARD_ON) ||
+        (row->flags & (scalar ? PPU_IF_S : PPU_IF_V)) != (scalar ? PPU_IF_S : 0u)) {
+        return PPU_FAULT_ILLEGAL;
+    }
+    shape = ppu_isa_shape(row->format);
+    allowed = immed ? shape->imm_mask | 0xffffffff00000000ull : shape->mask | (uint64_t)ppu_isa_fmods(row) << 50;
+    if (!(shape->forms & (immed ? 2u : 1u)) || (word & ~(allowed | 0x3fffull | (1ull << 31)))) {
+        return PPU_FAULT_ILLEGAL;
+    }
+    insn->op = (uint8_t)word;
+    insn->format = row->format;
+    insn->guard = (uint8_t)guard;
+    insn->scalar = (uint8_t)scalar;
+    insn->immed = (uint8_t)immed;
+    insn->rd = (uint8_t)ppu_bits(word, 14, 8);
+    insn->ra = (uint8_t)ppu_bits(word, 22, 8);
+    insn->a_scalar = (uint8_t)ppu_bits(word, 30, 1);
+    insn->wd = (uint8_t)(row->widths[0] - '0');
+    insn->wa = (uint8_t)(row->widths[1] - '0');
+    insn->wb = (uint8_t)(row->widths[2] - '0');
+    if (immed) {
+        insn->imm = (int32_t)(word >> 32);
+    } else {
+        insn->rb = (uint8_t)ppu_bits(word, 32, 8);
+        insn->b_scalar = (uint8_t)ppu_bits(word, 40, 1);
+        insn->rc = (uint8_t)ppu_bits(word, 41, 8);
+        insn->c_scalar = (uint8_t)ppu_bits(word, 49, 1);
+        if (row->format == PPU_FMT_DABC) {
+            insn->wc = (uint8_t)(row->widths[3] - '0');
+        }
+    }
+    if (row->format == PPU_FMT_MEM || row->format == PPU_FMT_GATHER) {
+        insn->rc = insn->c_scalar = 0;
+    }
+    if (!ppu_isa_fields(word, row, insn) || !ppu_isa_operands_ok(row, insn)) {
+        return PPU_FAULT_ILLEGAL;
+    }
+    return row->built ? 0 : PPU_FAULT_NOT_BUILT;
+}
+
+/* The word of a decoded instruction: the inverse of ppu_isa_decode(). Fields are cut to their size, not checked. */
+static inline uint64_t ppu_isa_encode(const struct ppu_insn *insn)
+{
+    uint64_t word = insn->op | (uint64_t)insn->scalar << 8 | (uint64_t)insn->guard << 9 | (uint64_t)insn->rd << 14 |
+                    (uint64_t)insn->ra << 22 | (uint64_t)insn->a_scalar << 30 | (uint64_t)insn->immed << 31;
+
+    if (insn->format == PPU_FMT_SETP) {
+        word |= (uint64_t)insn->cmp << 17;
+    }
+    if (insn->immed) {
+        return word | (uint64_t)(uint32_t)insn->imm << 32;
+    }
+    word |= (uint64_t)insn->rb << 32;
+    switch (insn->format) {
+    case PPU_FMT_MEM:
+        return word | (uint64_t)insn->width << 40 | (uint64_t)insn->lane_off << 43 | (uint64_t)insn->no_base << 44 |
+               (uint64_t)((uint32_t)insn->imm & 0x7ffffu) << 45;
+    case PPU_FMT_GATHER:
+        return word | (uint64_t)insn->width << 40 | (uint64_t)((uint32_t)insn->imm & 0x7ffffu) << 45;
+    case PPU_FMT_ATOM:
+        return word | (uint64_t)insn->b_scalar << 40 | (uint64_t)insn->rc << 41 | (uint64_t)insn->lane_off << 49 |
+               (uint64_t)insn->aop << 50 | (uint64_t)insn->wide << 54 | (uint64_t)insn->order << 55 |
+               (uint64_t)insn->scope << 58 | (uint64_t)insn->no_old << 60;
+    case PPU_FMT_FENCE:
+        return word | (uint64_t)insn->order << 55 | (uint64_t)insn->scope << 58;
+    case PPU_FMT_CVT:
+        return word | (uint64_t)insn->dtype << 50 | (uint64_t)insn->stype << 54 | (uint64_t)insn->round << 58 |
+               (uint64_t)insn->sat << 61;
+    case PPU_FMT_SEL:
+        word |= (uint64_t)insn->pred << 50;
+        break;
+    default:
+        word |= (uint64_t)insn->fmod << 50;
+        break;
+    }
+    return word | (uint64_t)insn->b_scalar << 40 | (uint64_t)insn->rc << 41 | (uint64_t)insn->c_scalar << 49;
+}
+
+/* One more than the highest vector register an instruction names; 0 when it names none. */
+static inline uint32_t ppu_isa_vregs(const struct ppu_insn *insn)
+{
+    uint32_t top = 0;
+
+    if (insn->wd && !insn->scalar) {
+        top = insn->rd + insn->wd;
+    }
+    if (insn->wa && !insn->a_scalar && insn->ra + insn->wa > top) {
+        top = insn->ra + insn->wa;
+    }
+    if (insn->wb && !insn->immed && !insn->b_scalar && insn->rb + insn->wb > top) {
+        top = insn->rb + insn->wb;
+    }
+    if (insn->wc && !insn->c_scalar && insn->rc + insn->wc > top) {
+        top = insn->rc + insn->wc;
+    }
+    return top;
+}
+
+#endif
