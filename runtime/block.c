@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "block.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
+#define PARAM_ALIGN 16u
+#define COPY_MAX_BYTES 0xfffff000u /* of one method: its length is one word */
+/* Methods that an event adds: wait for idle, release, interrupt. */
+#define EVENT_WORDS (1u + 5u + 1u)
+
+enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out)
+{
+    struct ppu_block *block = malloc(sizeof(*block));
+
+    *out = block;
+    if (block == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    block->channel = channel;
+    block->error = PPU_OK;
+    block->correlation = device_new_correlation(channel->context->device);
+    block->length = HEADER_WORDS;
+    block->data_bytes = 0;
+    block->launches = 0;
+    return PPU_OK;
+}
+
+void ppu_block_cancel(struct ppu_block *block)
+{
+    free(block);
+}
+
+uint32_t ppu_block_correlation(const struct ppu_block *block)
+{
+    return block->correlation;
+}
+
+void block_fail(struct ppu_block *block, enum ppu_err error)
+{
+    if (block->error == PPU_OK) {
+        block->error = error;
+    }
+}
+
+/* ---- methods ---- */
+
+static void add_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count,
+                       uint32_t limit_words)
+{
+    if (block->length + 1 > limit_words || count > limit_words - block->length - 1) {
+        block_fail(block, PPU_ERR_NO_RESOURCE);
+        return;
+    }
+    block->words[block->length++] = PPU_METHOD_WORD(method, count);
+    for (uint32_t i = 0; i < count; i++) {
+        block->words[block->length++] = words[i];
+    }
+}
+
+void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count)
+{
+    if (method > PPU_METHOD_ID(~0u) || count > PPU_METHOD_COUNT(~0u)) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    add_method(block, method, words, count, PPU_BLOCK_MAX_WORDS - EVENT_WORDS);
+}
+
+void ppu_block_launch_tmd(struct ppu_block *block, ppu_va_t tmd, uint32_t stream)
+{
+    const uint32_t words[] = { (uint32_t)tmd.va, (uint32_t)(tmd.va >> 32), stream };
+
+    ppu_block_method(block, PPU_METHOD_LAUNCH, words, 3);
+}
+
+void ppu_block_copy(struct ppu_block *block, ppu_va_t dst, ppu_va_t src, uint64_t bytes)
+{
+    uint64_t step = 0;
+
+    for (uint64_t done = 0; done < bytes && block->error == PPU_OK; done += step) {
+        step = bytes - done < COPY_MAX_BYTES ? bytes - done : COPY_MAX_BYTES;
+        const uint64_t from = src.va + done;
+        const uint64_t to = dst.va + done;
+        const uint32_t words[] = {
+            (uint32_t)from, (uint32_t)(from >> 32), (uint32_t)to, (uint32_t)(to >> 32), (uint32_t)step,
+        };
+        ppu_block_method(block, PPU_METHOD_COPY, words, 5);
+    }
+}
+
+void ppu_block_acquire(struct ppu_block *block, ppu_va_t sem, uint32_t value, enum ppu_sem_compare compare)
+{
+    const uint32_t words[] = { (uint32_t)sem.va, (uint32_t)(sem.va >> 32), value, (uint32_t)compare };
+
+    ppu_block_method(block, PPU_METHOD_SEM_ACQUIRE, words, 4);
+}
+
+void ppu_block_release(struct ppu_block *block, ppu_va_t sem, uint32_t value, bool with_time)
+{
+    const uint32_t words[] = { (uint32_t)sem.va, (uint32_t)(sem.va >> 32), value, with_time ? 1u : 0u };
+
+    ppu_block_method(block, PPU_METHOD_SEM_RELEASE, words, 4);
+}
+
+void ppu_block_wait_idle(struct ppu_block *block)
+{
+    ppu_block_method(block, PPU_METHOD_WAIT_IDLE, NULL, 0);
+}
+
+void ppu_block_interrupt(struct ppu_block *block)
+{
+    ppu_block_method(block, PPU_METHOD_INTERRUPT, NULL, 0);
+}
+
+/* ---- what methods point to ---- */
+
+/* Offset of `bytes` in the data, UINT32_MAX when there is no room. */
+static uint32_t take_data(struct ppu_block *block, uint32_t bytes, uint32_t align)
+{
+    uint32_t offset = (block->data_bytes + align - 1) & ~(align - 1);
+
+    if (offset > BLOCK_DATA_BYTES || bytes > BLOCK_DATA_BYTES - offset) {
+        block_fail(block, PPU_ERR_NO_RESOURCE);
+        return UINT32_MAX;
+    }
+    /* Nothing of an earlier use of this memory goes to the device. */
+    memset(block->data + block->data_bytes, 0, offset - block->data_bytes);
+    block->data_bytes = offset + bytes;
+    return offset;
+}
+
+void block_launch_inline(struct ppu_block *block, const struct ppu_tmd *tmd, const void *params, uint32_t stream)
+{
+    if (block->launches == BLOCK_MAX_LAUNCHES) {
+        block_fail(block, PPU_ERR_NO_RESOURCE);
+    }
+    uint32_t tmd_at = take_data(block, sizeof(*tmd), PPU_TMD_ALIGN);
+    uint32_t param_at = take_data(block, tmd->param_bytes, PARAM_ALIGN);
+    if (block->error != PPU_OK) {
+        return;
+    }
+    memcpy(block->data + tmd_at, tmd, sizeof(*tmd));
+    if (tmd->param_bytes > 0) {
+        memcpy(block->data + param_at, params, tmd->param_bytes);
+    }
+    block->launch[block->launches].word = block->length + 1;
+    block->launch[block->launches].tmd = tmd_at;
+    block->launch[block->launches].param = param_at;
+    block->launches++;
+    ppu_block_launch_tmd(block, (ppu_va_t){ 0 }, stream);
+}
+
+/* ---- submission ---- */
+
+static uint32_t data_offset(const struct ppu_block *block)
+{
+    return (block->length * 4u + PPU_TMD_ALIGN - 1) & ~(PPU_TMD_ALIGN - 1);
+}
+
+static void patch_launches(struct ppu_block *block, uint64_t data_va)
+{
+    for (uint32_t i = 0; i < block->launches; i++) {
+        uint64_t tmd_va = data_va + block->launch[i].tmd;
+        uint64_t param_va = data_va + block->launch[i].param;
+        block->words[block->launch[i].word] = (uint32_t)tmd_va;
+        block->words[block->launch[i].word + 1] = (uint32_t)(tmd_va >> 32);
+        memcpy(block->data + block->launch[i].tmd + offsetof(struct ppu_tmd, param_va), &param_va, sizeof(param_va));
+    }
+}
+
+static void write_header(struct ppu_block *block)
+{
+    const struct ppu_block_header header = {
+        .head = { PPU_BLOCK_VERSION, sizeof(header) },
+        .len_words = block->length,
+        .correlation = block->correlation,
+    };
+
+    memcpy(block->words, &header, sizeof(header));
+}
+
+static void place(struct ppu_block *block, const struct channel_chunk *chunk)
+{
+    uint32_t offset = data_offset(block);
+
+    patch_launches(block, chunk->va + offset);
+    write_header(block);
+    memcpy(chunk->host, block->words, block->length * 4u);
+    memcpy(chunk->host + offset, block->data, block->data_bytes);
+}
+
+/* With the channel's lock: fence values rise in the order of submission. */
+static void add_event(struct ppu_block *block, struct ppu_event *event)
+{
+    struct ppu_channel *channel = block->channel;
+    const uint32_t value = channel->fence_value + 1;
+    const uint64_t va = channel->va.va;
+    const uint32_t release[] = { (uint32_t)va, (uint32_t)(va >> 32), value, 1 };
+
+    add_method(block, PPU_METHOD_WAIT_IDLE, NULL, 0, PPU_BLOCK_MAX_WORDS);
+    add_method(block, PPU_METHOD_SEM_RELEASE, release, 4, PPU_BLOCK_MAX_WORDS);
+    add_method(block, PPU_METHOD_INTERRUPT, NULL, 0, PPU_BLOCK_MAX_WORDS);
+    *event = (struct ppu_event){ channel, value, __atomic_load_n(&channel->epoch, __ATOMIC_RELAXED) };
+}
+
+static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *event)
+{
+    struct ppu_channel *channel = block->channel;
+    struct channel_chunk chunk;
+
+    if (event != NULL) {
+        add_event(block, event);
+    } else if (channel_wants_interrupt(channel)) {
+        add_method(block, PPU_METHOD_INTERRUPT, NULL, 0, PPU_BLOCK_MAX_WORDS);
+    }
+    enum ppu_err err = channel_reserve(channel, data_offset(block) + block->data_bytes, &chunk);
+    if (err != PPU_OK) {
+        return err;
+    }
+    place(block, &chunk);
+    channel_push(channel, &chunk, ppu_gp_entry(chunk.va, block->length));
+    if (event != NULL) {
+        channel->fence_value = event->value;
+    }
+    return PPU_OK;
+}
+
+enum ppu_err ppu_block_submit(struct ppu_block *block, struct ppu_event *event)
+{
+    enum ppu_err err = block->error;
+
+    if (err == PPU_OK) {
+        pthread_mutex_lock(&block->channel->lock);
+        err = submit_locked(block, event);
+        pthread_mutex_unlock(&block->channel->lock);
+    }
+    ppu_block_cancel(block);
+    return err;
+}

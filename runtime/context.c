@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "context.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+
+/* Virtual addresses begin here: a truncated or null address hits nothing. */
+#define ADDRESSES_START (1ull << 32)
+
+static enum ppu_err make_tables(struct ppu_context *context)
+{
+    struct ppu_device *device = context->device;
+
+    if (!range_pool_init(&context->addresses, ADDRESSES_START, PPU_SHARED_WINDOW - ADDRESSES_START)) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    pthread_mutex_lock(&device->memory_lock);
+    bool made = page_table_init(&context->table, device->transport->vram, &device->tables);
+    pthread_mutex_unlock(&device->memory_lock);
+    if (!made) {
+        range_pool_fini(&context->addresses);
+    }
+    return made ? PPU_OK : PPU_ERR_NO_VRAM;
+}
+
+static void context_free(struct ppu_context *context)
+{
+    pthread_mutex_lock(&context->device->memory_lock);
+    memory_forget_context(context);
+    page_table_fini(&context->table);
+    pthread_mutex_unlock(&context->device->memory_lock);
+    range_pool_fini(&context->addresses);
+    free(context);
+}
+
+enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **out)
+{
+    struct ppu_context *context = calloc(1, sizeof(*context));
+
+    *out = NULL;
+    if (context == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    context->device = device;
+    enum ppu_err err = make_tables(context);
+    if (err != PPU_OK) {
+        free(context);
+        return err;
+    }
+    const uint32_t root = page_table_root(&context->table);
+    err = admin_call(device, PPU_ADMIN_CONTEXT_CREATE, &root, 1, &context->id, 1);
+    if (err != PPU_OK) {
+        context_free(context);
+        return err;
+    }
+    *out = context;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_context_destroy(struct ppu_context *context)
+{
+    if (context == NULL) {
+        return PPU_OK;
+    }
+    enum ppu_err err = admin_call(context->device, PPU_ADMIN_CONTEXT_DESTROY, &context->id, 1, NULL, 0);
+    /* Without the device nothing walks the tables any more. */
+    if (err == PPU_OK || err == PPU_ERR_DEVICE_LOST) {
+        context_free(context);
+    }
+    return err;
+}
+
+uint32_t ppu_context_id(const struct ppu_context *context)
+{
+    return context->id;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* An address space: its number, its page tables, its virtual addresses, what is mapped. */
+#ifndef PPU_RUNTIME_CONTEXT_H
+#define PPU_RUNTIME_CONTEXT_H
+
+#include "device.h"
+#include "pagetable.h"
+
+struct mapping;
+
+struct ppu_context {
+    struct ppu_device *device;
+    uint32_t id;
+    uint32_t next_stream; /* atomic: streams created so far */
+    /* Under the device's memory_lock. */
+    struct page_table table;
+    struct range_pool addresses;
+    struct mapping *mappings; /* list */
+};
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device and what belongs to it alone. Locks, in the order in which one may be taken
+ * while another is held: a channel's, memory_lock, those of admin and interrupts, error_lock.
+ */
+#ifndef PPU_RUNTIME_DEVICE_H
+#define PPU_RUNTIME_DEVICE_H
+
+#include <pthread.h>
+
+#include "admin.h"
+#include "error.h"
+#include "interrupt.h"
+#include "ppu/boot.h"
+#include "ppu/regs.h"
+#include "range.h"
+#include "transport.h"
+
+struct ppu_device {
+    struct ppu_transport *transport;
+    uint64_t timeout_ns;
+    struct ppu_device_info info;
+    struct ppu_fw_info firmware;
+    struct interrupts interrupts;
+    struct admin admin;
+    uint32_t next_correlation; /* atomic */
+    uint32_t next_vector;      /* atomic: channels opened so far */
+
+    /* Allocators, mappings and page tables of all contexts. */
+    pthread_mutex_t memory_lock;
+    struct range_pool heap;   /* VRAM offsets */
+    struct range_pool tables; /* VRAM offsets of page-table pages */
+    struct ppu_memory *kept;  /* freed, but the device may still reach it: until it is closed */
+
+    /* What went wrong. */
+    pthread_mutex_t error_lock;
+    bool lost;
+    struct ppu_error error; /* the latest */
+    uint64_t error_count;
+    uint32_t error_head; /* of the firmware's error ring */
+    uint32_t errors_lost;
+    struct ppu_channel *channel[PPU_MAX_CHANNELS]; /* open ones, to be told of their faults */
+};
+
+uint32_t device_reg_read(struct ppu_device *device, uint32_t offset);
+void device_reg_write(struct ppu_device *device, uint32_t offset, uint32_t value);
+
+/*
+ * Waits until one of `vectors` comes after `mark`: PPU_OK. TIMEOUT when the deadline
+ * has passed, DEVICE_LOST when the firmware has stopped.
+ */
+enum ppu_err device_wait(struct ppu_device *device, uint32_t vectors, uint64_t mark, uint64_t deadline_ns);
+
+/* Makes *error the device's latest. */
+void device_record_error(struct ppu_device *device, const struct ppu_error *error);
+/* Never 0. */
+uint32_t device_new_correlation(struct ppu_device *device);
+
+#endif

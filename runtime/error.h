@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Errors in full: a code, what the firmware recorded, a sentence. */
+#ifndef PPU_RUNTIME_ERROR_H
+#define PPU_RUNTIME_ERROR_H
+
+#include "ppu.h"
+#include "ppu/boot.h"
+
+/* Fills *error (may be NULL) with a code and a formatted sentence; returns the code. */
+enum ppu_err error_set(struct ppu_error *error, enum ppu_err code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Says in a sentence what the record says in numbers. */
+void error_from_record(struct ppu_error *error, const struct ppu_error_record *record);
+/* Says where the firmware stopped. */
+void error_from_crash(struct ppu_error *error, const struct ppu_crash_record *crash);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libppu: the user-mode driver of the PPU.
+ *
+ *   device    one PPU with its firmware running
+ *   context   an address space: sees only what is mapped into it (A9)
+ *   memory    bytes in VRAM or in system memory, mapped into any number of contexts
+ *   channel   a queue of command blocks, executed in order (A2)
+ *   block     methods being collected for one entry of a channel's queue
+ *   stream    tasks that run one after the other (B2)
+ *   program   code in memory; kernel: one entry of it
+ *   event     a point in a channel's work that one can wait for
+ *
+ * Every function that can fail returns an enum ppu_err; PPU_OK is 0. Nothing is global: all
+ * state hangs on a device. Functions may be called from several threads at once, also on one
+ * object, except that an object must not be used while or after it is destroyed, and that a
+ * block belongs to one thread. Every wait has a bound. An object must be destroyed before
+ * the one it was made from; a NULL object may be destroyed.
+ */
+#ifndef PPU_H
+#define PPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/admin.h"
+#include "ppu/base.h"
+#include "ppu/channel.h"
+#include "ppu/fault.h"
+#include "ppu/limits.h"
+#include "ppu/sem.h"
+#include "ppu/task.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ppu_machine;
+struct ppu_transport;
+struct ppu_device;
+struct ppu_context;
+struct ppu_memory;
+struct ppu_channel;
+struct ppu_block;
+struct ppu_stream;
+struct ppu_program;
+struct ppu_kernel;
+
+/* ---- errors ---- */
+
+enum ppu_err {
+    PPU_OK = 0,
+#define PPU_ERR(name, value, text) PPU_ERR_##name = (value),
+#include "ppu_error.def"
+#undef PPU_ERR
+};
+
+#define PPU_ERROR_TEXT_BYTES 400u
+
+/* An error told in full. */
+struct ppu_error {
+    enum ppu_err code;
+    struct ppu_error_record record;  /* what the firmware said; record.code is 0 when it said nothing */
+    char text[PPU_ERROR_TEXT_BYTES]; /* a sentence: what, who, where */
+};
+
+/* Name of a code as in ppu_error.def, and its sentence. Never NULL. */
+const char *ppu_error_name(enum ppu_err code);
+const char *ppu_error_text(enum ppu_err code);
+/* Name of a fault code as in fault.def, "?" when there is none; and libppu's error for it. */
+const char *ppu_fault_name(uint32_t fault);
+enum ppu_err ppu_fault_error(uint32_t fault);
+
+/* ---- machine: QEMU as a child process, for programs that run beside it ---- */
+
+struct ppu_machine_options {
+    const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else "tools/ppu-run" */
+    uint32_t ppus;          /* 0: one */
+    const char *const *ppu; /* properties of each PPU, "sms=8,slots=16"; NULL: defaults */
+    uint64_t vram_bytes;    /* of each PPU, a power of two; 0: 256 MiB */
+    uint64_t ram_bytes;     /* system memory; 0: 256 MiB */
+    bool test_hooks;
+    const char *const *launcher_args; /* more arguments for ppu-run, NULL at the end; NULL: none */
+};
+
+/*
+ * Starts a machine without a guest. It ends with this process, whatever way that
+ * ends, or with ppu_machine_stop() after its devices were closed. `error` may be NULL.
+ */
+enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct ppu_machine **machine,
+                               struct ppu_error *error);
+void ppu_machine_stop(struct ppu_machine *machine);
+/* The way to PPU number `index` (A8), to be given to ppu_device_open(). */
+enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **transport,
+                                   struct ppu_error *error);
+
+/* ---- device ---- */
+
+struct ppu_device_options {
+    const char *firmware; /* image file; NULL: environment PPU_FIRMWARE, else "build/firmware/picolibc/ppufw.bin" */
+    uint64_t timeout_ns;  /* bound of every wait that has none of its own; 0: 10 s */
+};
+
+/* What the identity registers and the firmware say (A1). */
+struct ppu_device_info {
+    uint32_t abi_major, abi_minor, isa_version, features, instance;
+    uint64_t vram_bytes;
+    uint32_t channels, contexts, slots, gpcs, sms, sm_warps, sm_ctas, sm_vregs, sm_shared, vectors;
+    uint32_t streams; /* TMDQs of a context */
+    uint32_t tasks;
+    uint8_t build_id[20];
+};
+
+/*
+ * Resets the PPU, loads and starts its firmware, shakes hands. The transport
+ * belongs to the device from now on, also after a failure. `options`, `error` may be NULL.
+ */
+enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_device_options *options,
+                             struct ppu_device **device, struct ppu_error *error);
+/* The shortest way: a machine of its own with one PPU. */
+enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error);
+/* Ends everything that runs and holds the MCU. Objects of the device must have been destroyed. */
+void ppu_device_close(struct ppu_device *device);
+
+const struct ppu_device_info *ppu_device_info(const struct ppu_device *device);
+/* One value (key.def). `object`: channel or context number, 0 where the key has none. */
+enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
+/* The latest error that the device reported; code PPU_OK when there was none. */
+void ppu_device_error(struct ppu_device *device, struct ppu_error *error);
+/* Errors reported since the device was opened. */
+uint64_t ppu_device_error_count(struct ppu_device *device);
+/* Virtual clock of the device in ns. */
+uint64_t ppu_device_time_ns(struct ppu_device *device);
+
+/* ---- context ---- */
+
+enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **context);
+/* Unmaps what is mapped. BUSY, and nothing happens, while it has channels. */
+enum ppu_err ppu_context_destroy(struct ppu_context *context);
+uint32_t ppu_context_id(const struct ppu_context *context);
+
+/* ---- memory ---- */
+
+enum ppu_memory_kind {
+    PPU_MEMORY_VRAM = 0,
+    PPU_MEMORY_SYSTEM = 1,
+};
+
+#define PPU_MAP_READ_ONLY (1u << 0)
+#define PPU_MAP_NO_ATOMICS (1u << 1)
+
+/* `bytes` of zeros, rounded up to 64 KiB. NO_VRAM, NO_MEMORY. */
+enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
+                              struct ppu_memory **memory);
+/* Makes the memory visible to a context at *va. BUSY when it already is; NO_VRAM when no page table can be had. */
+enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va);
+/* Takes it away; returns when no SM can reach it through this context any more. */
+enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *context);
+/* Unmaps it everywhere and frees it. An error means that the memory is kept until the device is closed. */
+enum ppu_err ppu_memory_free(struct ppu_memory *memory);
+
+/* ppu_memory_alloc() and ppu_memory_map(), writable, in one step. */
+enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
+                               struct ppu_memory **memory);
+
+void *ppu_memory_host(const struct ppu_memory *memory); /* first byte, as this process sees it */
+uint64_t ppu_memory_bytes(const struct ppu_memory *memory);
+/* Address in a context; va 0 when it is not mapped there. */
+ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context *context);
+
+/* ---- channel ---- */
+
+struct ppu_channel_options {
+    uint32_t entries;            /* PPU_GP_MIN_ENTRIES to PPU_GP_MAX_ENTRIES, any number; 0: 256 (A2) */
+    uint32_t priority;           /* highest priority of its tasks (A3) */
+    enum ppu_memory_kind memory; /* where ring, command blocks and task descriptors lie (A11) */
+};
+
+/* `options` may be NULL. */
+enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_channel_options *options,
+                                struct ppu_channel **channel);
+/* Ends what runs of it. */
+enum ppu_err ppu_channel_destroy(struct ppu_channel *channel);
+/* Ends what runs of it, empties the queue and clears its fault: the channel can be used again. */
+enum ppu_err ppu_channel_reset(struct ppu_channel *channel);
+/* The fault that stopped the channel; code PPU_OK when none did. Returns that code. */
+enum ppu_err ppu_channel_error(struct ppu_channel *channel, struct ppu_error *error);
+uint32_t ppu_channel_index(const struct ppu_channel *channel);
+/* Makes the channel test again the semaphore it is parked on: after it was written by plain stores. */
+void ppu_channel_ring(struct ppu_channel *channel);
+
+/* ---- event ---- */
+
+/* A value: copy it freely; nothing to destroy. */
+struct ppu_event {
+    struct ppu_channel *channel;
+    uint32_t value;
+    uint32_t epoch; /* resets of the channel so far */
+};
+
+/*
+ * Sleeps until the work before the event is done. The channel's error when it
+ * faulted before, CANCELLED when the channel has been reset since, TIMEOUT (the work goes on), DEVICE_LOST.
+ */
+enum ppu_err ppu_event_wait(const struct ppu_event *event, uint64_t timeout_ns);
+bool ppu_event_done(const struct ppu_event *event);
+
+/* ---- program, kernel ---- */
+
+/*
+ * Copies a program image (ppu/image.h) to VRAM and maps it read-only. BAD_IMAGE,
+ * BAD_ABI with a sentence in *error, which may be NULL. `image` is not kept.
+ */
+enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, size_t bytes,
+                              struct ppu_program **program, struct ppu_error *error);
+enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **program,
+                                   struct ppu_error *error);
+/* Nothing of it may run. */
+enum ppu_err ppu_program_unload(struct ppu_program *program);
+/* Kernel of that name; it lives as long as the program. NOT_FOUND. */
+enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **kernel);
+
+/* ---- launch ---- */
+
+/* grid CTAs of cta threads; a zero in y or z counts as one. A cta of zeros: what the kernel was made for. */
+struct ppu_launch {
+    uint32_t grid[3];
+    uint32_t cta[3];
+    const void *params; /* laid out as a C structure: natural alignment */
+    uint32_t param_bytes;
+    uint32_t shared_bytes; /* a CTA, beside what the kernel declares */
+    uint32_t priority;     /* capped by the channel's */
+    uint64_t watchdog_ns;  /* 0: the device's */
+};
+
+/* ---- block ---- */
+
+/*
+ * Begins a command block for the channel. Methods are added in order; the first
+ * error sticks and ppu_block_submit() returns it. NO_MEMORY.
+ */
+enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **block);
+/* Id that traces, faults and errors of this block repeat; never 0. */
+uint32_t ppu_block_correlation(const struct ppu_block *block);
+void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                      const struct ppu_launch *launch);
+/* Launches a task descriptor that lies in memory of the context. `stream` as in method.def. */
+void ppu_block_launch_tmd(struct ppu_block *block, ppu_va_t tmd, uint32_t stream);
+void ppu_block_copy(struct ppu_block *block, ppu_va_t dst, ppu_va_t src, uint64_t bytes);
+void ppu_block_acquire(struct ppu_block *block, ppu_va_t sem, uint32_t value, enum ppu_sem_compare compare);
+void ppu_block_release(struct ppu_block *block, ppu_va_t sem, uint32_t value, bool with_time);
+void ppu_block_wait_idle(struct ppu_block *block);
+void ppu_block_interrupt(struct ppu_block *block);
+/* Any method with its data words. */
+void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count);
+/*
+ * Queues the block and ends it, also when it fails. With `event`, a wait for idle, a
+ * release and an interrupt are added to which the event belongs. A full queue is waited for,
+ * for the device's timeout at most: then TIMEOUT, and nothing was queued.
+ */
+enum ppu_err ppu_block_submit(struct ppu_block *block, struct ppu_event *event);
+void ppu_block_cancel(struct ppu_block *block);
+
+/* ---- stream ---- */
+
+/* Streams are free on the CPU; more than the context's TMDQs share them, which keeps the order of each (B3). */
+enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **stream);
+/* Its tasks must have ended. */
+enum ppu_err ppu_stream_destroy(struct ppu_stream *stream);
+uint32_t ppu_stream_index(const struct ppu_stream *stream);
+/* One block with one launch. `event` may be NULL. */
+enum ppu_err ppu_stream_launch(struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                               const struct ppu_launch *launch, struct ppu_event *event);
+/* A copy after all that the channel was given before, and before all that follows. */
+enum ppu_err ppu_stream_copy(struct ppu_stream *stream, ppu_va_t dst, ppu_va_t src, uint64_t bytes,
+                             struct ppu_event *event);
+/* Waits for all that the stream's channel was given so far. */
+enum ppu_err ppu_stream_wait(struct ppu_stream *stream, uint64_t timeout_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

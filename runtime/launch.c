@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* From a kernel and its launch to a task descriptor (A11). */
+#include "block.h"
+#include "program.h"
+#include "stream.h"
+
+static uint32_t at_least_one(uint32_t n)
+{
+    return n > 0 ? n : 1;
+}
+
+static bool is_zero(const uint32_t n[3])
+{
+    return n[0] == 0 && n[1] == 0 && n[2] == 0;
+}
+
+/* Threads a CTA; false: the kernel was made for another one. */
+static bool choose_cta(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch, uint32_t cta[3])
+{
+    const uint32_t *wanted = is_zero(launch->cta) ? kernel->cta : launch->cta;
+
+    cta[0] = wanted[0];
+    cta[1] = at_least_one(wanted[1]);
+    cta[2] = at_least_one(wanted[2]);
+    return is_zero(kernel->cta) || (cta[0] == kernel->cta[0] && cta[1] == at_least_one(kernel->cta[1]) &&
+                                    cta[2] == at_least_one(kernel->cta[2]));
+}
+
+static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
+{
+    const struct ppu_device_info *info = ppu_device_info(stream->channel->context->device);
+    struct ppu_memory *memory = NULL;
+    uint64_t ctas = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
+    uint64_t resident = (uint64_t)info->sms * info->sm_ctas;
+    uint64_t cta_bytes = (uint64_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2] * tmd->local_bytes;
+
+    /* Sizes that make no sense are the firmware's to refuse; here they must only not overflow. */
+    if (tmd->local_bytes == 0 || cta_bytes > (uint64_t)PPU_MAX_CTA_THREADS * PPU_MAX_LOCAL) {
+        return PPU_OK;
+    }
+    enum ppu_err err = stream_local_memory(stream, cta_bytes * (ctas < resident ? ctas : resident), &memory);
+    if (err == PPU_OK) {
+        tmd->local_va = ppu_memory_va(memory, stream->channel->context).va;
+        tmd->local_size = ppu_memory_bytes(memory);
+    }
+    return err;
+}
+
+static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+
+    return (struct ppu_tmd){
+        .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
+        .kind = PPU_TMD_GRID,
+        .priority = (uint8_t)launch->priority,
+        .flags = entry->flags,
+        .code_va = kernel->program->code_va.va,
+        .code_bytes = kernel->program->view.header->code_bytes,
+        .entry = entry->entry,
+        .vregs = entry->vregs,
+        .wave = entry->wave,
+        .token_count = entry->token_count,
+        .shared_bytes = entry->shared_bytes + launch->shared_bytes,
+        .local_bytes = entry->local_bytes,
+        .grid = { launch->grid[0], at_least_one(launch->grid[1]), at_least_one(launch->grid[2]) },
+        .param_bytes = launch->param_bytes,
+        .watchdog_ns = launch->watchdog_ns,
+    };
+}
+
+void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
+                      const struct ppu_launch *launch)
+{
+    struct ppu_tmd tmd = describe(kernel, launch);
+
+    if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
+        launch->param_bytes < kernel->entry->param_bytes || launch->param_bytes > PPU_MAX_PARAM ||
+        launch->priority >= PPU_PRIORITIES || launch->shared_bytes > PPU_MAX_SHARED ||
+        !choose_cta(kernel->entry, launch, tmd.cta)) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    enum ppu_err err = choose_local(stream, &tmd);
+    if (err != PPU_OK) {
+        block_fail(block, err);
+        return;
+    }
+    block_launch_inline(block, &tmd, launch->params, stream->index);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRANULE ((uint64_t)PPU_PAGE_64K)
+
+static uint64_t align_of(uint64_t bytes)
+{
+    return bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K;
+}
+
+/* ---- allocation ---- */
+
+static enum ppu_err vram_alloc(struct ppu_memory *memory)
+{
+    struct ppu_device *device = memory->device;
+
+    pthread_mutex_lock(&device->memory_lock);
+    bool taken = range_take(&device->heap, memory->bytes, align_of(memory->bytes), &memory->place);
+    pthread_mutex_unlock(&device->memory_lock);
+    if (!taken) {
+        return PPU_ERR_NO_VRAM;
+    }
+    memory->host = device->transport->vram + memory->place;
+    return PPU_OK;
+}
+
+static enum ppu_err system_alloc(struct ppu_memory *memory)
+{
+    struct ppu_transport *transport = memory->device->transport;
+    enum ppu_err err = transport->ops->system_alloc(transport, memory->bytes, &memory->system);
+
+    memory->host = err == PPU_OK ? memory->system.host : NULL;
+    return err;
+}
+
+static void give_back(struct ppu_memory *memory)
+{
+    struct ppu_device *device = memory->device;
+
+    if (memory->kind == PPU_MEMORY_VRAM) {
+        pthread_mutex_lock(&device->memory_lock);
+        range_give(&device->heap, memory->place);
+        pthread_mutex_unlock(&device->memory_lock);
+    } else {
+        device->transport->ops->system_free(device->transport, &memory->system);
+    }
+    free(memory);
+}
+
+enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
+                              struct ppu_memory **out)
+{
+    *out = NULL;
+    if (bytes == 0 || bytes > UINT64_MAX - GRANULE || (kind != PPU_MEMORY_VRAM && kind != PPU_MEMORY_SYSTEM)) {
+        return PPU_ERR_BAD_ARG;
+    }
+    struct ppu_memory *memory = calloc(1, sizeof(*memory));
+    if (memory == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    memory->device = device;
+    memory->kind = kind;
+    memory->bytes = (bytes + GRANULE - 1) & ~(GRANULE - 1);
+    enum ppu_err err = kind == PPU_MEMORY_VRAM ? vram_alloc(memory) : system_alloc(memory);
+    if (err != PPU_OK) {
+        free(memory);
+        return err;
+    }
+    /* What an earlier owner left there is nobody's business. */
+    memset(memory->host, 0, memory->bytes);
+    *out = memory;
+    return PPU_OK;
+}
+
+/* ---- mapping ---- */
+
+static struct mapping *find_mapping(const struct ppu_memory *memory, const struct ppu_context *context)
+{
+    struct mapping *mapping = memory->mappings;
+
+    while (mapping != NULL && mapping->context != context) {
+        mapping = mapping->next_of_memory;
+    }
+    return mapping;
+}
+
+static struct page_frames frames_of(const struct ppu_memory *memory, uint32_t flags)
+{
+    struct page_frames frames = { .bytes = memory->bytes };
+
+    if (memory->kind == PPU_MEMORY_VRAM) {
+        frames.start = memory->place;
+    } else {
+        frames.start = memory->system.bus.bus;
+        frames.attributes |= PPU_PTE_SYSTEM;
+    }
+    if ((flags & PPU_MAP_READ_ONLY) == 0) {
+        frames.attributes |= PPU_PTE_WRITE;
+    }
+    /* Atomics are atomic in VRAM only: system memory is reached through the bus. */
+    if ((flags & (PPU_MAP_READ_ONLY | PPU_MAP_NO_ATOMICS)) == 0 && memory->kind == PPU_MEMORY_VRAM) {
+        frames.attributes |= PPU_PTE_ATOMIC;
+    }
+    return frames;
+}
+
+static bool map_pages(struct mapping *mapping, uint32_t flags)
+{
+    struct ppu_context *context = mapping->context;
+    const struct page_frames frames = frames_of(mapping->memory, flags);
+
+    if (!range_take(&context->addresses, frames.bytes, align_of(frames.bytes), &mapping->va)) {
+        return false;
+    }
+    if (!page_table_map(&context->table, mapping->va, &frames)) {
+        range_give(&context->addresses, mapping->va);
+        return false;
+    }
+    return true;
+}
+
+static void link_mapping(struct mapping *mapping)
+{
+    mapping->next_of_memory = mapping->memory->mappings;
+    mapping->memory->mappings = mapping;
+    mapping->next_of_context = mapping->context->mappings;
+    mapping->context->mappings = mapping;
+}
+
+static void unlink_from_memory(struct mapping *mapping)
+{
+    struct mapping **link = &mapping->memory->mappings;
+
+    while (*link != mapping) {
+        link = &(*link)->next_of_memory;
+    }
+    *link = mapping->next_of_memory;
+}
+
+static void unlink_from_context(struct mapping *mapping)
+{
+    struct mapping **link = &mapping->context->mappings;
+
+    while (*link != mapping) {
+        link = &(*link)->next_of_context;
+    }
+    *link = mapping->next_of_context;
+}
+
+static enum ppu_err map_locked(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+{
+    if (find_mapping(memory, context) != NULL) {
+        return PPU_ERR_BUSY;
+    }
+    struct mapping *mapping = calloc(1, sizeof(*mapping));
+    if (mapping == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    mapping->memory = memory;
+    mapping->context = context;
+    if (!map_pages(mapping, flags)) {
+        free(mapping);
+        return PPU_ERR_NO_VRAM;
+    }
+    link_mapping(mapping);
+    va->va = mapping->va;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+{
+    struct ppu_device *device = memory->device;
+
+    if (context->device != device || (flags & ~(PPU_MAP_READ_ONLY | PPU_MAP_NO_ATOMICS)) != 0) {
+        return PPU_ERR_BAD_ARG;
+    }
+    pthread_mutex_lock(&device->memory_lock);
+    enum ppu_err err = map_locked(memory, context, flags, va);
+    pthread_mutex_unlock(&device->memory_lock);
+    return err;
+}
+
+/*
+ * The addresses may be used again only after every SM has forgotten them; when that
+ * cannot be had they stay taken.
+ */
+static enum ppu_err unmap_locked(struct mapping *mapping)
+{
+    struct ppu_context *context = mapping->context;
+
+    page_table_unmap(&context->table, mapping->va, mapping->memory->bytes);
+    enum ppu_err err = admin_call(context->device, PPU_ADMIN_MMU_FLUSH, &context->id, 1, NULL, 0);
+    if (err == PPU_OK) {
+        range_give(&context->addresses, mapping->va);
+        unlink_from_memory(mapping);
+        unlink_from_context(mapping);
+        free(mapping);
+    }
+    return err;
+}
+
+enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *context)
+{
+    pthread_mutex_lock(&memory->device->memory_lock);
+    struct mapping *mapping = find_mapping(memory, context);
+    enum ppu_err err = mapping != NULL ? unmap_locked(mapping) : PPU_ERR_NOT_FOUND;
+    pthread_mutex_unlock(&memory->device->memory_lock);
+    return err;
+}
+
+void memory_forget_context(struct ppu_context *context)
+{
+    struct mapping *next = NULL;
+
+    for (struct mapping *mapping = context->mappings; mapping != NULL; mapping = next) {
+        next = mapping->next_of_context;
+        unlink_from_memory(mapping);
+        free(mapping);
+    }
+    context->mappings = NULL;
+}
+
+enum ppu_err ppu_memory_free(struct ppu_memory *memory)
+{
+    enum ppu_err err = PPU_OK;
+
+    if (memory == NULL) {
+        return PPU_OK;
+    }
+    pthread_mutex_lock(&memory->device->memory_lock);
+    while (err == PPU_OK && memory->mappings != NULL) {
+        err = unmap_locked(memory->mappings);
+    }
+    if (err != PPU_OK) {
+        memory->next_kept = memory->device->kept;
+        memory->device->kept = memory;
+    }
+    pthread_mutex_unlock(&memory->device->memory_lock);
+    if (err == PPU_OK) {
+        give_back(memory);
+    }
+    return err;
+}
+
+void memory_free_kept(struct ppu_device *device)
+{
+    struct ppu_memory *next = NULL;
+
+    for (struct ppu_memory *memory = device->kept; memory != NULL; memory = next) {
+        next = memory->next_kept;
+        while (memory->mappings != NULL) {
+            struct mapping *mapping = memory->mappings;
+            unlink_from_memory(mapping);
+            unlink_from_context(mapping);
+            free(mapping);
+        }
+        give_back(memory);
+    }
+    device->kept = NULL;
+}
+
+enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
+                               struct ppu_memory **memory)
+{
+    ppu_va_t va;
+    enum ppu_err err = ppu_memory_alloc(context->device, kind, bytes, memory);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    err = ppu_memory_map(*memory, context, 0, &va);
+    if (err != PPU_OK) {
+        give_back(*memory);
+        *memory = NULL;
+    }
+    return err;
+}
+
+void *ppu_memory_host(const struct ppu_memory *memory)
+{
+    return memory->host;
+}
+
+uint64_t ppu_memory_bytes(const struct ppu_memory *memory)
+{
+    return memory->bytes;
+}
+
+ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context *context)
+{
+    pthread_mutex_lock(&memory->device->memory_lock);
+    const struct mapping *mapping = find_mapping(memory, context);
+    ppu_va_t va = { mapping != NULL ? mapping->va : 0 };
+    pthread_mutex_unlock(&memory->device->memory_lock);
+    return va;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "file.h"
+
+/* Code, kernels, lines and names; an image beyond it is no program. */
+#define IMAGE_MAX_BYTES ((size_t)PPU_MAX_CODE + 16u * PPU_MIB)
+
+static enum ppu_err check_image(struct ppu_program *program, const void *image, size_t bytes, struct ppu_error *error)
+{
+    program->image = malloc(bytes > 0 ? bytes : 1);
+    if (program->image == NULL) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a program of %zu bytes", bytes);
+    }
+    memcpy(program->image, image, bytes);
+    const char *why = ppu_program_open(program->image, bytes, &program->view);
+    if (why != NULL) {
+        return error_set(error, PPU_ERR_BAD_IMAGE, "%s", why);
+    }
+    return PPU_OK;
+}
+
+static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *error)
+{
+    uint32_t bytes = program->view.header->code_bytes;
+
+    enum ppu_err err = ppu_memory_alloc(program->context->device, PPU_MEMORY_VRAM, bytes, &program->code);
+    if (err == PPU_OK) {
+        memcpy(ppu_memory_host(program->code), program->view.code, bytes);
+        err = ppu_memory_map(program->code, program->context, PPU_MAP_READ_ONLY, &program->code_va);
+    }
+    return err == PPU_OK ? err : error_set(error, err, "no place for %u bytes of code: %s", bytes, ppu_error_text(err));
+}
+
+static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *error)
+{
+    uint32_t count = program->view.header->kernels;
+
+    program->kernels = calloc(count > 0 ? count : 1, sizeof(program->kernels[0]));
+    if (program->kernels == NULL) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for %u kernels", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        program->kernels[i] = (struct ppu_kernel){ program, &program->view.kernels[i] };
+    }
+    return PPU_OK;
+}
+
+enum ppu_err ppu_program_unload(struct ppu_program *program)
+{
+    if (program == NULL) {
+        return PPU_OK;
+    }
+    enum ppu_err err = ppu_memory_free(program->code);
+    free(program->kernels);
+    free(program->image);
+    free(program);
+    return err;
+}
+
+enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, size_t bytes, struct ppu_program **out,
+                              struct ppu_error *error)
+{
+    struct ppu_program *program = calloc(1, sizeof(*program));
+
+    *out = NULL;
+    if (program == NULL) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a program");
+    }
+    program->context = context;
+    enum ppu_err err = check_image(program, image, bytes, error);
+    if (err == PPU_OK) {
+        err = load_code(program, error);
+    }
+    if (err == PPU_OK) {
+        err = make_kernels(program, error);
+    }
+    if (err != PPU_OK) {
+        ppu_program_unload(program);
+        return err;
+    }
+    *out = program;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **program,
+                                   struct ppu_error *error)
+{
+    void *image = NULL;
+    size_t bytes = 0;
+
+    *program = NULL;
+    enum ppu_err err = file_read(path, IMAGE_MAX_BYTES, &image, &bytes, error);
+    if (err == PPU_OK) {
+        err = ppu_program_load(context, image, bytes, program, error);
+        free(image);
+    }
+    return err;
+}
+
+enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **kernel)
+{
+    const struct ppu_kernel_entry *entry = ppu_program_kernel(&program->view, name);
+
+    *kernel = entry != NULL ? &program->kernels[entry - program->view.kernels] : NULL;
+    return entry != NULL ? PPU_OK : PPU_ERR_NOT_FOUND;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Code in VRAM, and its kernels. */
+#ifndef PPU_RUNTIME_PROGRAM_H
+#define PPU_RUNTIME_PROGRAM_H
+
+#include "context.h"
+#include "ppu/image.h"
+
+struct ppu_kernel {
+    const struct ppu_program *program;
+    const struct ppu_kernel_entry *entry; /* in the program's image */
+};
+
+struct ppu_program {
+    struct ppu_context *context;
+    void *image; /* the library's own copy, 4-byte aligned */
+    struct ppu_program_view view;
+    struct ppu_memory *code;
+    ppu_va_t code_va;
+    struct ppu_kernel *kernels; /* view.header->kernels of them */
+};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "range.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct range_node {
+    struct range_node *prev, *next;
+    uint64_t start, bytes;
+    bool used;
+};
+
+static struct range_node *node_new(uint64_t start, uint64_t bytes)
+{
+    struct range_node *node = calloc(1, sizeof(*node));
+
+    if (node != NULL) {
+        node->start = start;
+        node->bytes = bytes;
+    }
+    return node;
+}
+
+static void node_insert_after(struct range_node *node, struct range_node *added)
+{
+    added->prev = node;
+    added->next = node->next;
+    if (node->next != NULL) {
+        node->next->prev = added;
+    }
+    node->next = added;
+}
+
+/* Cuts `node` in two at `bytes`; false: no memory. */
+static bool node_split(struct range_node *node, uint64_t bytes)
+{
+    if (bytes == node->bytes) {
+        return true;
+    }
+    struct range_node *rest = node_new(node->start + bytes, node->bytes - bytes);
+    if (rest == NULL) {
+        return false;
+    }
+    node->bytes = bytes;
+    node_insert_after(node, rest);
+    return true;
+}
+
+/* Joins a free node with the next one when that is free too. */
+static void node_merge(struct range_node *node)
+{
+    struct range_node *next = node->next;
+
+    if (next == NULL || node->used || next->used) {
+        return;
+    }
+    node->bytes += next->bytes;
+    node->next = next->next;
+    if (next->next != NULL) {
+        next->next->prev = node;
+    }
+    free(next);
+}
+
+bool range_pool_init(struct range_pool *pool, uint64_t start, uint64_t bytes)
+{
+    pool->first = node_new(start, bytes);
+    return pool->first != NULL;
+}
+
+void range_pool_fini(struct range_pool *pool)
+{
+    struct range_node *next = NULL;
+
+    for (struct range_node *node = pool->first; node != NULL; node = next) {
+        next = node->next;
+        free(node);
+    }
+    pool->first = NULL;
+}
+
+/* Bytes to leave out at the front of `node` so that what follows is aligned; false: `bytes` do not fit then. */
+static bool node_fits(const struct range_node *node, uint64_t bytes, uint64_t align, uint64_t *skip)
+{
+    *skip = -node->start & (align - 1);
+    return !node->used && *skip <= node->bytes && bytes <= node->bytes - *skip;
+}
+
+bool range_take(struct range_pool *pool, uint64_t bytes, uint64_t align, uint64_t *start)
+{
+    for (struct range_node *node = pool->first; node != NULL && bytes > 0; node = node->next) {
+        uint64_t skip = 0;
+        if (!node_fits(node, bytes, align, &skip)) {
+            continue;
+        }
+        if (skip > 0) {
+            if (!node_split(node, skip)) {
+                return false;
+            }
+            node = node->next;
+        }
+        if (!node_split(node, bytes)) {
+            if (skip > 0) {
+                node_merge(node->prev);
+            }
+            return false;
+        }
+        node->used = true;
+        *start = node->start;
+        return true;
+    }
+    return false;
+}
+
+void range_give(struct range_pool *pool, uint64_t start)
+{
+    struct range_node *node = pool->first;
+
+    while (node != NULL && node->start != start) {
+        node = node->next;
+    }
+    assert(node != NULL && node->used);
+    node->used = false;
+    node_merge(node);
+    if (node->prev != NULL) {
+        node_merge(node->prev);
+    }
+}
