@@ -54,7 +54,8 @@ struct PPUState {
     size_t firmware_bytes;
     bool running; /* the virtual machine is: the core is not paused */
 
-    MemoryRegion bar0, regs, itcm_window, dtcm_window;
+    MemoryRegion bar0, regs;
+    MemoryRegion itcm_window, dtcm_window, tcm_guard;
     MemoryRegion doorbells;
     MemoryRegion vram_own, *vram;
 

@@ -248,7 +248,7 @@ static void mcu_locked_up(void *opaque, int n, int level)
 
 /* ---- making it ---- */
 
-static void mcu_create(PPUState *s)
+static DeviceState *mcu_create(PPUState *s)
 {
     struct ppu_mcu *mcu = &s->mcu;
     g_autofree char *name = g_strdup_printf("ppu-cluster%u", s->config.instance);
@@ -266,6 +266,7 @@ static void mcu_create(PPUState *s)
     qdev_prop_set_bit(armv7m, "start-powered-off", true);
     object_property_set_link(OBJECT(armv7m), "memory", OBJECT(&mcu->space), &error_abort);
     qdev_prop_set_uint32(DEVICE(&mcu->cluster), "cluster-id", s->config.instance);
+    return armv7m;
 }
 
 /*
@@ -281,9 +282,8 @@ static void mcu_join_cluster(PPUState *s)
 
 bool ppu_mcu_realize(PPUState *s, Error **errp)
 {
-    DeviceState *armv7m = DEVICE(&s->mcu.armv7m);
+    DeviceState *armv7m = mcu_create(s);
 
-    mcu_create(s);
     if (!sysbus_realize(SYS_BUS_DEVICE(armv7m), errp)) {
         return false;
     }

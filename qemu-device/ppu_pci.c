@@ -10,6 +10,7 @@
 #include "hw/qdev-properties.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
+#include "qemu/log.h"
 #include "qemu/module.h"
 #include "qemu/units.h"
 #include "system/runstate.h"
@@ -73,10 +74,39 @@ static const MemoryRegionOps doorbells_ops = {
     .impl = { .min_access_size = 4, .max_access_size = 4 },
 };
 
+/*
+ * Lies over the windows onto the MCU's memories while it runs, so that the host may read but not write. (A read-only
+ * alias would do for CPUs, not for other bus masters.)
+ */
+static uint64_t tcm_guard_read(void *opaque, hwaddr offset, unsigned size)
+{
+    PPUState *s = opaque;
+    MemoryRegion *tcm = offset < PPU_MCU_ITCM_BYTES ? &s->mcu.itcm : &s->mcu.dtcm;
+
+    return ldn_le_p((uint8_t *)memory_region_get_ram_ptr(tcm) + offset % PPU_MCU_ITCM_BYTES, size);
+}
+
+static void tcm_guard_write(void *opaque, hwaddr offset, uint64_t value, unsigned size)
+{
+    PPUState *s = opaque;
+
+    qemu_log_mask(LOG_GUEST_ERROR, "ppu%u: write to BAR0 + 0x%" HWADDR_PRIx " dropped, the MCU is not held\n",
+                  s->config.instance, PPU_BAR0_ITCM + offset);
+}
+
+static const MemoryRegionOps tcm_guard_ops = {
+    .read = tcm_guard_read,
+    .write = tcm_guard_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8 },
+    .impl = { .min_access_size = 1, .max_access_size = 8 },
+};
+
+QEMU_BUILD_BUG_ON(PPU_BAR0_ITCM + PPU_MCU_ITCM_BYTES != PPU_BAR0_DTCM || PPU_MCU_DTCM_BYTES != PPU_MCU_ITCM_BYTES);
+
 void ppu_pci_protect_tcm(PPUState *s, bool protect)
 {
-    memory_region_set_readonly(&s->itcm_window, protect);
-    memory_region_set_readonly(&s->dtcm_window, protect);
+    memory_region_set_enabled(&s->tcm_guard, protect);
 }
 
 static bool vram_init(PPUState *s, Error **errp)
@@ -120,6 +150,10 @@ static bool bars_init(PPUState *s, Error **errp)
     memory_region_add_subregion(&s->bar0, 0, &s->regs);
     memory_region_add_subregion(&s->bar0, PPU_BAR0_ITCM, &s->itcm_window);
     memory_region_add_subregion(&s->bar0, PPU_BAR0_DTCM, &s->dtcm_window);
+    memory_region_init_io(&s->tcm_guard, owner, &tcm_guard_ops, s, "ppu-tcm-guard",
+                          PPU_MCU_ITCM_BYTES + PPU_MCU_DTCM_BYTES);
+    memory_region_set_enabled(&s->tcm_guard, false);
+    memory_region_add_subregion_overlap(&s->bar0, PPU_BAR0_ITCM, &s->tcm_guard, 1);
     if (!msix_setup(s, errp)) {
         return false;
     }
