@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+
+# Never ends.
+.kernel spin
+forever:
+    bra forever
+
+# Ends when the word at parameter 0 is not zero.
+.kernel spin_until
+.param 8
+    ldp.b64 s0, [0]
+again:
+    ldg.b32 s2, [s0]
+    isetp.eq p0, s2, 0
+    @p0 bra again
+    exit
+
+# Executes the number of turns in parameter 0, then adds 1 to the word at the address in parameter 8.
+.kernel spin_count
+.param 16
+    ldp.b32 s0, [0]
+    ldp.b64 s2, [8]
+turn:
+    sub s0, s0, 1
+    isetp.ne p0, s0, 0
+    @p0 bra turn
+    mov v0, 1
+    rdsr v1, %tid.x
+    isetp.eq p1, v1, 0
+    @p1 atomg.add _, [s2], v0
+    exit

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PPUASM_FILE_H
+#define PPUASM_FILE_H
+
+#include <stddef.h>
+
+/* Whole file with a zero after its end, malloc()ed; NULL: errno says why. */
+char *file_read(const char *path, size_t *len_bytes);
+
+#endif

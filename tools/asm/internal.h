@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the assembler share. */
+#ifndef PPUASM_INTERNAL_H
+#define PPUASM_INTERNAL_H
+
+#include "ppu/image.h"
+#include "ppuasm.h"
+
+#define ASM_NAME_BYTES 64u
+
+/* ---- names.c: spellings of modifiers; -1 when there is no such name ---- */
+enum names_table {
+    NAMES_SR,
+    NAMES_ICMP,
+    NAMES_FCMP,
+    NAMES_TYPE,
+    NAMES_ROUND,
+    NAMES_WIDTH,
+    NAMES_AOP,
+    NAMES_ORDER,
+    NAMES_SCOPE,
+};
+int names_find(enum names_table table, const char *text, size_t len);
+const char *names_text(enum names_table table, uint32_t number);
+
+/* ---- parse.c: one line ---- */
+enum target_kind {
+    TARGET_NONE,
+    TARGET_RELATIVE,
+    TARGET_ABSOLUTE,
+};
+
+/* An instruction whose target may still be a label. */
+struct asm_insn {
+    uint64_t word; /* without target when `target` says there is one */
+    uint32_t line;
+    uint32_t column;
+    enum target_kind target;
+    char label[ASM_NAME_BYTES];
+};
+
+/* Cursor on one line of source. The first error stays. */
+struct cursor {
+    const char *start;
+    const char *at;
+    const char *end;
+    const char *file;
+    uint32_t line;
+    char *message; /* PPUASM_MESSAGE_BYTES */
+    bool failed;
+};
+
+void cursor_fail(struct cursor *cur, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void cursor_space(struct cursor *cur);
+bool cursor_take(struct cursor *cur, char c);
+bool cursor_done(struct cursor *cur); /* nothing but a comment is left */
+/* Name of letters, digits, '_', '.', '%'; its length in *len; NULL when there is none. */
+const char *cursor_name(struct cursor *cur, size_t *len);
+bool cursor_number(struct cursor *cur, int64_t *value);
+/* Parses guard, mnemonic and operands of one instruction. */
+bool parse_insn(struct cursor *cur, struct asm_insn *out);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "internal.h"
+
+#include <string.h>
+
+static const char *const sr_names[] = {
+#define PPU_SR(name, text, number, doc) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const icmp_names[] = {
+#define PPU_ICMP(name, text, number, expression) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const fcmp_names[] = {
+#define PPU_FCMP(name, text, number, expression) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const type_names[] = {
+#define PPU_TYPE(name, text, number, words) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const round_names[] = {
+#define PPU_ROUND(name, text, number, doc) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const width_names[] = {
+#define PPU_WIDTH(name, text, number, bytes, words) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const aop_names[] = {
+#define PPU_AOP(name, text, number, doc) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const order_names[] = {
+#define PPU_ORDER(name, text, number, doc) [number] = text,
+#include "ppu/isa.def"
+};
+static const char *const scope_names[] = {
+#define PPU_SCOPE_OF(name, text, number, doc) [number] = text,
+#include "ppu/isa.def"
+};
+
+#define TABLE(names)                            \
+    {                                           \
+        names, sizeof(names) / sizeof(names[0]) \
+    }
+static const struct {
+    const char *const *names;
+    uint32_t count;
+} tables[] = {
+    [NAMES_SR] = TABLE(sr_names),     [NAMES_ICMP] = TABLE(icmp_names),   [NAMES_FCMP] = TABLE(fcmp_names),
+    [NAMES_TYPE] = TABLE(type_names), [NAMES_ROUND] = TABLE(round_names), [NAMES_WIDTH] = TABLE(width_names),
+    [NAMES_AOP] = TABLE(aop_names),   [NAMES_ORDER] = TABLE(order_names), [NAMES_SCOPE] = TABLE(scope_names),
+};
+
+int names_find(enum names_table table, const char *text, size_t len)
+{
+    for (uint32_t i = 0; i < tables[table].count; i++) {
+        if (strlen(tables[table].names[i]) == len && memcmp(tables[table].names[i], text, len) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+const char *names_text(enum names_table table, uint32_t number)
+{
+    return number < tables[table].count ? tables[table].names[number] : "?";
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* ppu-dis: program image in, text out that ppu-as takes back. */
+#include "file.h"
+#include "ppu/image.h"
+#include "ppuasm.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_kernel(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
+{
+    printf(".kernel %s\n.vregs %u\n.wave %u\n.shared %u\n.local %u\n.param %u\n.tokens %u\n", view->text + kernel->name,
+           kernel->vregs, kernel->wave, kernel->shared_bytes, kernel->local_bytes, kernel->param_bytes,
+           kernel->token_count);
+    if (kernel->cta[0] && kernel->cta[1] && kernel->cta[2]) {
+        printf(".cta %u %u %u\n", kernel->cta[0], kernel->cta[1], kernel->cta[2]);
+    }
+}
+
+static void print_program(const struct ppu_program_view *view)
+{
+    for (uint32_t at = 0; at < view->header->code_bytes; at += PPU_INSN_BYTES) {
+        char text[PPUASM_TEXT_BYTES];
+        uint64_t word;
+
+        for (uint32_t i = 0; i < view->header->kernels; i++) {
+            if (view->kernels[i].entry == at) {
+                print_kernel(view, &view->kernels[i]);
+            }
+        }
+        memcpy(&word, view->code + at, sizeof(word));
+        ppuasm_disassemble(word, text);
+        printf("    %-48s # %u: %016llx\n", text, at / PPU_INSN_BYTES, (unsigned long long)word);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct ppu_program_view view;
+    const char *why;
+    size_t len = 0;
+    char *image;
+
+    if (argc != 2 || argv[1][0] == '-') {
+        bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+        fputs("usage: ppu-dis IMAGE\nPrints the program image as text.\n", help ? stdout : stderr);
+        return help ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    image = file_read(argv[1], &len);
+    if (!image) {
+        fprintf(stderr, "ppu-dis: %s: %s\n", argv[1], strerror(errno));
+        return EXIT_FAILURE;
+    }
+    why = ppu_program_open(image, len, &view);
+    if (why) {
+        fprintf(stderr, "ppu-dis: %s: %s\n", argv[1], why);
+    } else {
+        print_program(&view);
+    }
+    free(image);
+    return why ? EXIT_FAILURE : EXIT_SUCCESS;
+}
