@@ -78,8 +78,6 @@ bool ppu_props_check(PPUState *s, Error **errp);
 /* ---- ppu_host.c ---- */
 extern const struct core_host_ops ppu_host_ops;
 void ppu_host_init(PPUState *s);
-/* The virtual machine runs again: do what was asked for while it stood still. */
-void ppu_host_resume(PPUState *s);
 
 /* ---- ppu_mcu.c ---- */
 /* Makes the MCU, held in reset, with what it can address. The VRAM region is there, the core comes next. */

@@ -158,7 +158,10 @@ const struct core_host_ops ppu_host_ops = {
     .kick = host_kick,
 };
 
-/* A stopped machine's memory must not change (it may be in the middle of being saved): the work waits. */
+/*
+ * A stopped machine's memory must not change (it may be in the middle of being saved): the work waits until
+ * core_resume() kicks again.
+ */
 static void kicked(void *opaque)
 {
     PPUState *s = opaque;
@@ -180,9 +183,4 @@ void ppu_host_init(PPUState *s)
     s->kick = qemu_bh_new_guarded(kicked, s, &DEVICE(s)->mem_reentrancy_guard);
     s->kick_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, kicked, s);
     s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, deadline_reached, s);
-}
-
-void ppu_host_resume(PPUState *s)
-{
-    host_kick(s);
 }

@@ -175,7 +175,6 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     s->running = running;
     if (running) {
         core_resume(s->core);
-        ppu_host_resume(s);
     } else {
         core_pause(s->core);
         ppu_vmstate_memory_dirty(s);
