@@ -4,8 +4,8 @@
  * file that has it. [any]: any thread; [lock]: with the host lock held; [sm]: the
  * thread that runs that SM.
  *
- * Lock order: host lock, then the distributor's, then a ring's. SM threads hold at
- * most the last two, and only for a bounded number of steps.
+ * Lock order: host lock, then the distributor's or the semaphore table's, then a ring's,
+ * then the trace's. SM threads take all but the first, and only for a bounded number of steps.
  */
 #ifndef PPU_CORE_INTERNAL_H
 #define PPU_CORE_INTERNAL_H
@@ -15,6 +15,7 @@
 #include "ppu/fault.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
+#include "ppu/sem.h"
 #include "ppu/tmd.h"
 #include "ppu/trace.h"
 
@@ -60,6 +61,8 @@ bool hook_walk_fails(struct core *core);                /* [any] */
 bool hook_copy_fails(struct core *core);                /* [lock] */
 /* True while a warp or the copy engine must stay at `mark`. Constant false without test hooks. [any] */
 bool hook_holds(struct core *core, uint32_t mark);
+/* A warp begins (true) or ceases to be held, for HOOK_HELD. [any] */
+void hook_count_held(struct core *core, bool held);
 
 /* ---- dist.c: slots and CTA distribution (A5, A6) ---- */
 /* What runs in a slot, decoded and checked from its TMD copy; constant while the slot is busy. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Size of a machine: defaults and limits of every property (A1).
+ */
+#include "core_state.h"
+
+#define MIN_VRAM (16ull * PPU_MIB)
+#define MAX_VRAM (1ull << 40)
+
+void core_config_default(struct core_config *config)
+{
+    *config = (struct core_config){
+        .vram_bytes = 256ull * PPU_MIB,
+        .channels = 64,
+        .contexts = 16,
+        .slots = 16,
+        .gpcs = 2,
+        .sms = 4,
+        .sm_warps = 64,
+        .sm_ctas = 32,
+        .sm_vregs = 65536,
+        .sm_shared = 128 * PPU_KIB,
+        .sm_threads = 1,
+    };
+}
+
+struct limit {
+    size_t offset;
+    uint32_t min;
+    uint32_t max;
+    const char *sentence;
+};
+
+static const struct limit limits[] = {
+    { offsetof(struct core_config, channels), 1, PPU_MAX_CHANNELS, "channels must be 1 to 1024" },
+    { offsetof(struct core_config, contexts), 1, PPU_MAX_CONTEXTS, "contexts must be 1 to 256" },
+    { offsetof(struct core_config, slots), 1, PPU_MAX_SLOTS, "slots must be 1 to 64" },
+    { offsetof(struct core_config, sms), 1, PPU_MAX_SMS, "sms must be 1 to 64" },
+    { offsetof(struct core_config, gpcs), 1, PPU_MAX_SMS, "gpcs must be 1 to 64" },
+    { offsetof(struct core_config, sm_warps), PPU_MAX_CTA_THREADS / PPU_LANES, CORE_MAX_SM_WARPS,
+      "sm-warps must be 32 to 256" },
+    { offsetof(struct core_config, sm_ctas), 1, CORE_MAX_SM_CTAS, "sm-ctas must be 1 to 256" },
+    { offsetof(struct core_config, sm_vregs), PPU_LANES *PPU_MAX_VREGS, CORE_MAX_SM_VREGS,
+      "sm-vregs must be 8192 to 1048576" },
+    { offsetof(struct core_config, sm_shared), PPU_MAX_SHARED, CORE_MAX_SM_SHARED,
+      "sm-shared must be 98304 to 16777216 bytes" },
+    { offsetof(struct core_config, sm_threads), 0, CORE_MAX_SM_THREADS, "sm-threads must be 0 to 64" },
+};
+
+const char *core_config_check(const struct core_config *config)
+{
+    uint64_t vram = config->vram_bytes;
+
+    if (vram < MIN_VRAM || vram > MAX_VRAM || (vram & (vram - 1)) != 0) {
+        return "vram-size must be a power of two from 16 MiB to 1 TiB";
+    }
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        uint32_t value = *(const uint32_t *)(const void *)((const uint8_t *)config + limits[i].offset);
+
+        if (value < limits[i].min || value > limits[i].max) {
+            return limits[i].sentence;
+        }
+    }
+    if (config->sms % config->gpcs != 0) {
+        return "gpcs must divide sms";
+    }
+    return NULL;
+}

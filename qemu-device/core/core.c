@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The device core as a whole: its life, and what ties the parts together.
+ */
+#include "core_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ERROR_WINDOW_NS 1000000000ull
+#define ERRORS_A_WINDOW 16u
+#define ERROR_BYTES 256u
+
+/* ids of PPU_TRACE_RESET */
+#define RESET_MCU 1u
+
+const struct core_config *core_config_of(const struct core *core)
+{
+    return &core->config;
+}
+
+uint8_t *core_vram(const struct core *core)
+{
+    return core->vram;
+}
+
+struct sm_pool **core_sm_pool(struct core *core)
+{
+    return &core->sm_pool;
+}
+
+uint64_t core_now(const struct core *core)
+{
+    return core->ops.now_ns(core->opaque);
+}
+
+void core_kick(struct core *core)
+{
+    core->ops.kick(core->opaque);
+}
+
+void core_post(struct core *core, uint32_t events)
+{
+    __atomic_fetch_or(&core->events, events, __ATOMIC_SEQ_CST);
+    core_kick(core);
+}
+
+void core_device_error(struct core *core, uint32_t bits)
+{
+    uint32_t former = __atomic_fetch_or(&core->reg[PPU_REG_DEVICE_ERROR / 4], bits, __ATOMIC_SEQ_CST);
+
+    if ((former & bits) != bits) {
+        core_post(core, CORE_EVENT_ERROR);
+    }
+}
+
+void core_guest_error(struct core *core, const char *format, ...)
+{
+    uint64_t now = core_now(core);
+    char sentence[ERROR_BYTES];
+    va_list args;
+
+    if (now - core->error_window_ns >= ERROR_WINDOW_NS) {
+        core->error_window_ns = now;
+        core->error_count = 0;
+    }
+    if (core->error_count >= ERRORS_A_WINDOW) {
+        return;
+    }
+    core->error_count++;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof(sentence), format, args);
+    va_end(args);
+    core->ops.guest_error(core->opaque, sentence);
+}
+
+bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bool write)
+{
+    bool done = false;
+
+    core->dma_depth++;
+    done = write ? core->ops.dma_write(core->opaque, bus, buf, len_bytes)
+                 : core->ops.dma_read(core->opaque, bus, buf, len_bytes);
+    core->dma_depth--;
+    return done;
+}
+
+bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes)
+{
+    return off <= core->config.vram_bytes && len_bytes <= core->config.vram_bytes - off;
+}
+
+bool core_protected_has(const struct core *core, uint64_t off, uint64_t len_bytes)
+{
+    uint64_t base = reg_get(core, PPU_REG_PROT_BASE);
+    uint64_t limit = reg_get(core, PPU_REG_PROT_LIMIT);
+
+    return off >= base && off <= limit && len_bytes <= limit - off;
+}
+
+uint64_t core_window_base(const struct core *core)
+{
+    return reg_get(core, PPU_REG_WINDOW_LO) | (uint64_t)reg_get(core, PPU_REG_WINDOW_HI) << 32;
+}
+
+void core_timer_request(struct core *core)
+{
+    uint64_t deadline = core->timer_ns;
+
+    if (!core->paused) {
+        uint64_t slice = core->config.sm_threads == 0 ? sm_slice_deadline(core) : CORE_NEVER;
+
+        deadline = core->dma.deadline_ns < deadline ? core->dma.deadline_ns : deadline;
+        deadline = slice < deadline ? slice : deadline;
+    }
+    if (deadline != core->deadline_ns) {
+        core->deadline_ns = deadline;
+        core->ops.timer_set(core->opaque, deadline);
+    }
+}
+
+void core_timer(struct core *core)
+{
+    uint64_t now = core_now(core);
+
+    core->deadline_ns = CORE_NEVER; /* the host's timer has fired */
+    mcu_timer_run(core, now);
+    if (!core->paused) {
+        dma_run(core, now);
+        if (core->config.sm_threads == 0 && sm_slice_deadline(core) <= now) {
+            sm_slice_run(core);
+        }
+    }
+    core_timer_request(core);
+}
+
+void core_bottom_half(struct core *core)
+{
+    uint32_t events = __atomic_exchange_n(&core->events, 0, __ATOMIC_SEQ_CST);
+
+    if (core->reset_deferred && core->dma_depth == 0) {
+        core_reset(core);
+        return;
+    }
+    if (events & CORE_EVENT_RING) {
+        mcu_irq_raise(core, PPU_IRQ_EVENT);
+    }
+    if (events & CORE_EVENT_ERROR) {
+        mcu_irq_raise(core, PPU_IRQ_ERROR);
+    }
+    if (!core->paused) {
+        sm_service_system(core);
+    }
+    core_timer_request(core);
+}
+
+void core_pause(struct core *core)
+{
+    core->paused = true;
+    sm_pool_pause(core);
+}
+
+void core_resume(struct core *core)
+{
+    core->paused = false;
+    sm_pool_resume(core);
+    core_timer_request(core);
+    core_kick(core); /* what was posted or parked while everything stood still */
+}
+
+void core_reset_parts(struct core *core)
+{
+    sm_pool_reset(core);
+    dist_reset(core);
+    dma_reset(core);
+    semtab_reset(core);
+    for (uint32_t ring = 0; ring < PPU_RING_COUNT; ring++) {
+        ring_reset(core, ring);
+    }
+    trace_reset(core);
+    __atomic_store_n(&core->events, 0, __ATOMIC_SEQ_CST);
+    mcu_irq_clear(core, UINT32_MAX);
+    core->timer_ns = CORE_NEVER;
+    regs_reset_mcu(core);
+    if (!core->paused) {
+        sm_pool_resume(core);
+    }
+    core_timer_request(core);
+}
+
+/* The range is protected until its contents are gone. */
+static void scrub_protected(struct core *core)
+{
+    uint32_t base = reg_get(core, PPU_REG_PROT_BASE);
+    uint32_t limit = reg_get(core, PPU_REG_PROT_LIMIT);
+
+    if (base < limit) {
+        vram_fill(core->vram + base, 0, limit - base);
+    }
+}
+
+/* A DMA of this function reached its own reset: whoever does it must end first. */
+static bool reset_must_wait(struct core *core)
+{
+    if (core->dma_depth == 0) {
+        return false;
+    }
+    core->reset_deferred = true;
+    core_kick(core);
+    return true;
+}
+
+void core_reset(struct core *core)
+{
+    if (reset_must_wait(core)) {
+        return;
+    }
+    core->reset_deferred = false;
+    sm_pool_reset(core); /* nothing runs while the range is scrubbed */
+    scrub_protected(core);
+    core_reset_parts(core);
+    regs_reset_host(core);
+    core->ops.mcu_run(core->opaque, false);
+}
+
+void core_mcu_state(struct core *core, enum ppu_mcu_state state)
+{
+    if (state == (enum ppu_mcu_state)reg_get(core, PPU_REG_MCU_STATE)) {
+        return;
+    }
+    reg_set(core, PPU_REG_MCU_STATE, state);
+    if (state == PPU_MCU_HELD && !reset_must_wait(core)) {
+        trace_emit(core, PPU_TRACE_RESET, 0, RESET_MCU, 0, 0);
+        core_reset_parts(core);
+    } else if (state == PPU_MCU_LOCKUP) {
+        reg_set(core, PPU_REG_MCU_LOCKUPS, reg_get(core, PPU_REG_MCU_LOCKUPS) + 1);
+        mcu_vector_raise(core, PPU_VECTOR_ERROR);
+    }
+}
+
+static void init_locks(struct core *core)
+{
+    for (uint32_t ring = 0; ring < PPU_RING_COUNT; ring++) {
+        pthread_mutex_init(&core->ring[ring].lock, NULL);
+    }
+    pthread_mutex_init(&core->trace.lock, NULL);
+    pthread_mutex_init(&core->semtab.lock, NULL);
+    pthread_mutex_init(&core->dist.lock, NULL);
+}
+
+static void destroy_locks(struct core *core)
+{
+    for (uint32_t ring = 0; ring < PPU_RING_COUNT; ring++) {
+        pthread_mutex_destroy(&core->ring[ring].lock);
+    }
+    pthread_mutex_destroy(&core->trace.lock);
+    pthread_mutex_destroy(&core->semtab.lock);
+    pthread_mutex_destroy(&core->dist.lock);
+}
+
+struct core *core_new(const struct core_config *config, void *vram, const struct core_host_ops *ops, void *opaque)
+{
+    struct core *core = calloc(1, sizeof(*core));
+
+    if (core == NULL) {
+        return NULL;
+    }
+    core->config = *config;
+    core->ops = *ops;
+    core->opaque = opaque;
+    core->vram = vram;
+    core->paused = true;
+    core->timer_ns = CORE_NEVER;
+    core->deadline_ns = CORE_NEVER;
+    init_locks(core);
+    regs_init(core);
+    dist_reset(core);
+    dma_reset(core);
+    semtab_reset(core);
+    if (!sm_pool_new(core)) {
+        destroy_locks(core);
+        free(core);
+        return NULL;
+    }
+    return core;
+}
+
+void core_free(struct core *core)
+{
+    if (core == NULL) {
+        return;
+    }
+    sm_pool_free(core);
+    destroy_locks(core);
+    free(core);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of the device core, but for the SMs', and the calls between its parts that SMs do not make. Each part of the
+ * state is changed by its own file alone. Lock order: host lock, distributor, semaphore table, ring, trace.
+ */
+#ifndef PPU_CORE_STATE_H
+#define PPU_CORE_STATE_H
+
+#include <pthread.h>
+
+#include "guest_mem.h"
+#include "internal.h"
+
+#define CORE_NEVER UINT64_MAX
+#define CORE_MAX_SM_WARPS 256u
+#define CORE_MAX_SM_CTAS CORE_MAX_SM_WARPS
+#define CORE_MAX_SM_VREGS (1u << 20)
+#define CORE_MAX_SM_SHARED (16u * PPU_MIB)
+#define CORE_MAX_SM_THREADS 64u
+#define CORE_MAX_RESIDENT (PPU_MAX_SMS * CORE_MAX_SM_CTAS) /* CTAs that can be on SMs at once */
+
+/* ring.c: the producer's side of an event ring; under its lock. */
+struct ring {
+    pthread_mutex_t lock;
+    uint32_t base;
+    uint32_t size; /* entries; 0: no ring */
+    uint32_t tail;
+};
+
+/* trace.c */
+struct trace {
+    pthread_mutex_t lock;
+    uint32_t base;
+    uint32_t size; /* records; 0: off; also read without the lock */
+    uint32_t next;
+};
+
+/* semtab.c: armed words, found by a hash of their place; under the lock. */
+#define SEMTAB_BUCKETS 256u
+#define SEMTAB_NONE PPU_MAX_ARMED
+struct sem_watch {
+    bool armed;
+    bool system;
+    uint64_t place; /* VRAM offset or bus address of the payload */
+    uint32_t tag;
+    uint32_t next; /* in the same bucket, SEMTAB_NONE at the end */
+};
+struct semtab {
+    pthread_mutex_t lock;
+    uint32_t armed_count; /* also read without the lock */
+    uint32_t bucket[SEMTAB_BUCKETS];
+    struct sem_watch entry[PPU_MAX_ARMED];
+};
+
+/* dma.c; under the host lock. */
+struct dma_copy {
+    uint64_t src;
+    uint64_t dst;
+    uint32_t src_space;
+    uint32_t dst_space;
+    uint64_t len_bytes;
+    uint64_t done_bytes;
+    uint32_t tag;
+};
+struct dma {
+    struct dma_copy queue[PPU_MAX_COPIES]; /* circular */
+    uint32_t head;
+    uint32_t count;
+    uint64_t deadline_ns; /* of the next step */
+    bool held;            /* by a test hook */
+};
+
+/* dist.c; under the lock. */
+struct dist_slot {
+    enum ppu_slot_state state;
+    struct dist_task task;
+    uint64_t total;      /* CTAs of the grid */
+    uint64_t next;       /* number of the next CTA to hand out */
+    uint64_t ctas_done;  /* ended by themselves */
+    uint64_t warp_insns; /* of CTAs that have ended */
+    uint32_t in_flight;  /* CTAs on SMs */
+    bool local_short;    /* an SM found no backing for local memory */
+    uint64_t local_used[CORE_MAX_RESIDENT / 64];
+};
+struct dist_flush {
+    uint32_t context;
+    uint32_t tag;
+};
+struct dist {
+    pthread_mutex_t lock;
+    struct dist_slot slot[PPU_MAX_SLOTS];
+    uint64_t offering; /* slots with CTAs to hand out; also read without the lock */
+    uint64_t killing;  /* slots being killed; also read without the lock */
+    uint8_t cursor[PPU_MAX_SMS];
+    struct dist_flush flush[PPU_MAX_CONTEXTS]; /* circular; the first is under way */
+    uint32_t flush_head;
+    uint32_t flush_count;
+    uint64_t flush_waiting; /* SMs that have not answered the first */
+};
+
+struct core {
+    struct core_config config;
+    struct core_host_ops ops;
+    void *opaque;
+    uint8_t *vram;
+    struct sm_pool *sm_pool;
+    bool paused;
+    bool reset_deferred;
+    uint32_t dma_depth;   /* calls of the host's DMA under way: it may reach back to this function */
+    uint32_t events;      /* CORE_EVENT_* for the bottom half; any thread */
+    uint64_t timer_ns;    /* deadline of the MCU's timer */
+    uint64_t deadline_ns; /* what the host's timer is set to */
+    uint64_t error_window_ns;
+    uint32_t error_count; /* guest errors logged in that window */
+
+    uint32_t reg[PPU_REG_SPACE / 4]; /* values of registers that hold one; atomic accesses */
+    uint8_t reg_row[PPU_REG_SPACE / 4];
+
+    struct ring ring[PPU_RING_COUNT];
+    struct trace trace;
+    struct semtab semtab;
+    struct dma dma;
+    struct dist dist;
+    uint32_t hook_held_count; /* any thread */
+};
+
+/* What the bottom half has to do. */
+#define CORE_EVENT_RING (1u << 0)  /* a ring went from empty to non-empty */
+#define CORE_EVENT_ERROR (1u << 1) /* DEVICE_ERROR has a new bit */
+
+/* ---- core.c ---- */
+void core_post(struct core *core, uint32_t events); /* [any] for the bottom half */
+/* One sentence for whoever debugs the guest, at most a few a second. [lock] */
+__attribute__((format(printf, 2, 3))) void core_guest_error(struct core *core, const char *format, ...);
+/* All that the MCU has set up, put back to its reset state: it is held, or the function is reset. [lock] */
+void core_reset_parts(struct core *core);
+
+/* ---- regs.c ---- */
+uint32_t reg_get(const struct core *core, uint32_t offset); /* [any] */
+void reg_set(struct core *core, uint32_t offset, uint32_t value);
+void regs_init(struct core *core);
+void regs_reset_host(struct core *core); /* what the host owns */
+void regs_reset_mcu(struct core *core);  /* what the MCU owns */
+
+/* ---- mcu.c: bring-up, interrupt lines, vectors, timer [lock] ---- */
+void mcu_control(struct core *core, uint32_t value);
+void mcu_irq_raise(struct core *core, enum ppu_irq line);
+void mcu_irq_clear(struct core *core, uint32_t lines);
+void mcu_vector_raise(struct core *core, uint32_t vector);
+void mcu_timer_arm(struct core *core);
+void mcu_timer_run(struct core *core, uint64_t now_ns);
+
+/* ---- doorbell.c [lock] ---- */
+void doorbell_clear(struct core *core, uint32_t word, uint32_t channels);
+
+/* ---- ring.c ---- */
+void ring_setup(struct core *core, uint32_t ring); /* RING_BASE was written [lock] */
+void ring_reset(struct core *core, uint32_t ring);
+
+/* ---- trace.c ---- */
+void trace_setup(struct core *core); /* TRACE_BASE was written [lock] */
+void trace_reset(struct core *core);
+void trace_mark(struct core *core, uint32_t mark, uint32_t unit); /* [any] */
+
+/* ---- semtab.c ---- */
+void semtab_arm(struct core *core, uint32_t entry, bool system, uint64_t place, uint32_t tag);
+void semtab_disarm(struct core *core, uint32_t entry);
+void semtab_reset(struct core *core);
+
+/* ---- dma.c [lock] ---- */
+void dma_submit(struct core *core, uint32_t mcu_addr);
+void dma_cancel(struct core *core, uint32_t space);
+void dma_run(struct core *core, uint64_t now_ns); /* steps that are due */
+void dma_release(struct core *core);              /* a test hook let go */
+void dma_reset(struct core *core);
+
+/* ---- hooks.c ---- */
+void hook_release(struct core *core);
+uint32_t hook_alloc_take(struct core *core);       /* 1: this allocation of the firmware fails */
+uint32_t hook_ring_limit(const struct core *core); /* UINT32_MAX: none [any] */
+
+/* ---- dist_task.c ---- */
+/* Decodes and checks a TMD copy for this machine; 0 or the fault.def code of what is wrong. `total`: CTAs. */
+uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total);
+void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3]);
+/* Backings of local memory that a slot can use at once. */
+uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
+
+/* ---- dist.c [lock] ---- */
+void dist_start(struct core *core, uint32_t slot, uint32_t tmd_off);
+void dist_control(struct core *core, uint32_t slot, uint32_t command);
+uint32_t dist_state(struct core *core, uint32_t slot);
+void dist_flush_request(struct core *core, uint32_t context);
+void dist_reset(struct core *core);
+
+/* ---- snapshots of the parts; load functions leave `snap->bad` set when a value cannot be [lock] ---- */
+void regs_save(struct core *core, struct snap *snap);
+void regs_load(struct core *core, struct snap *snap);
+void ring_save(struct core *core, struct snap *snap);
+void ring_load(struct core *core, struct snap *snap);
+void trace_save(struct core *core, struct snap *snap);
+void trace_load(struct core *core, struct snap *snap);
+void semtab_save(struct core *core, struct snap *snap);
+void semtab_load(struct core *core, struct snap *snap);
+void dma_save(struct core *core, struct snap *snap);
+void dma_load(struct core *core, struct snap *snap);
+void dist_save(struct core *core, struct snap *snap);
+void dist_load(struct core *core, struct snap *snap);
+void dist_loaded(struct core *core); /* the SMs have their state too: tell them what is asked of them */
+
+#endif

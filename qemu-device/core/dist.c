@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Task-table slots and the distribution of CTAs (A5, A6, A8). The SMs ask for CTAs; what they got they give back with
+ * dist_done() or dist_killed(). A slot is free again when nothing of it is on any SM, and its last event says why.
+ */
+#include "core_state.h"
+#include "snapshot.h"
+
+#include <string.h>
+
+static uint64_t bit(uint32_t slot)
+{
+    return 1ull << slot;
+}
+
+/* Words that any thread reads without the lock; written with it. */
+static void mask_set(uint64_t *mask, uint64_t bits)
+{
+    __atomic_fetch_or(mask, bits, __ATOMIC_SEQ_CST);
+}
+
+static void mask_clear(uint64_t *mask, uint64_t bits)
+{
+    __atomic_fetch_and(mask, ~bits, __ATOMIC_SEQ_CST);
+}
+
+/* ---- local memory ---- */
+
+/* A backing that no other CTA uses; UINT32_MAX: none left. Tasks without local memory all get 0. */
+static uint32_t local_take(const struct core *core, struct dist_slot *slot)
+{
+    uint32_t limit = dist_local_limit(core, &slot->task);
+
+    if (slot->task.tmd.local_bytes == 0) {
+        return 0;
+    }
+    for (uint32_t word = 0; word * 64 < limit; word++) {
+        uint64_t free = ~slot->local_used[word];
+        uint32_t n = word * 64 + (free != 0 ? (uint32_t)__builtin_ctzll(free) : 64);
+
+        if (free != 0) {
+            if (n >= limit) {
+                break;
+            }
+            slot->local_used[word] |= bit(n % 64);
+            return n;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void local_give(struct dist_slot *slot, uint32_t n)
+{
+    if (n < CORE_MAX_RESIDENT) {
+        slot->local_used[n / 64] &= ~bit(n % 64);
+    }
+}
+
+/* ---- events ---- */
+
+static void push_event(struct core *core, const struct dist_slot *slot, enum ppu_slot_event_kind kind, uint32_t arg)
+{
+    const struct ppu_slot_event event = {
+        .kind = kind,
+        .slot = slot->task.slot,
+        .task = slot->task.tmd_off,
+        .arg = arg,
+        .time_ns = core_now(core),
+        .ctas_done = slot->ctas_done,
+        .warp_insns = slot->warp_insns,
+    };
+
+    trace_mark(core, PPU_MARK_SLOT_EVENT, PPU_TRACE_UNIT_MCU);
+    ring_push(core, PPU_RING_SLOT, &event);
+}
+
+static void push_flushed(struct core *core, const struct dist_flush *flush)
+{
+    const struct ppu_slot_event event = {
+        .kind = PPU_SLOT_FLUSHED,
+        .context = flush->context,
+        .arg = flush->tag,
+        .time_ns = core_now(core),
+    };
+
+    ring_push(core, PPU_RING_SLOT, &event);
+}
+
+/* ---- life of a slot; with the lock ---- */
+
+static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_event_kind kind)
+{
+    mask_clear(&core->dist.offering, bit(slot->task.slot));
+    mask_clear(&core->dist.killing, bit(slot->task.slot));
+    slot->state = PPU_SLOT_FREE;
+    push_event(core, slot, kind, 0);
+}
+
+/* Frees the slot when nothing of it runs and nothing more will. */
+static void slot_settle(struct core *core, struct dist_slot *slot)
+{
+    if (slot->in_flight != 0) {
+        return;
+    }
+    if (slot->state == PPU_SLOT_KILLING) {
+        slot_free(core, slot, PPU_SLOT_KILLED);
+    } else if (slot->next == slot->total) {
+        slot_free(core, slot, PPU_SLOT_DONE);
+    } else if (slot->state == PPU_SLOT_STOPPING) {
+        slot_free(core, slot, PPU_SLOT_STOPPED);
+    }
+}
+
+static void slot_stop(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_RUNNING) {
+        slot->state = PPU_SLOT_STOPPING;
+        mask_clear(&core->dist.offering, bit(slot->task.slot));
+        slot_settle(core, slot);
+    }
+}
+
+static void slot_kill(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) {
+        slot->state = PPU_SLOT_KILLING;
+        mask_clear(&core->dist.offering, bit(slot->task.slot));
+        mask_set(&core->dist.killing, bit(slot->task.slot));
+        slot_settle(core, slot);
+    }
+}
+
+/* Copies the TMD copy once and decodes that; 0 or a fault code. */
+static uint16_t slot_read(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
+{
+    slot->task.tmd_off = tmd_off;
+    if (tmd_off % PPU_TMD_ALIGN != 0) {
+        return PPU_FAULT_TMD_ALIGN;
+    }
+    if (!core_protected_has(core, tmd_off, sizeof(struct ppu_tmd)) ||
+        !core_vram_has(core, tmd_off, sizeof(struct ppu_tmd))) {
+        return PPU_FAULT_TMD_MEMORY;
+    }
+    vram_copy((uint8_t *)&slot->task.tmd, core->vram + tmd_off, sizeof(struct ppu_tmd));
+    return dist_task_decode(core, &slot->task, &slot->total);
+}
+
+static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
+{
+    uint16_t code = PPU_FAULT_NONE;
+
+    slot->next = 0;
+    slot->ctas_done = 0;
+    slot->warp_insns = 0;
+    slot->local_short = false;
+    memset(slot->local_used, 0, sizeof(slot->local_used));
+    code = slot_read(core, slot, tmd_off);
+    if (code != PPU_FAULT_NONE) {
+        push_event(core, slot, PPU_SLOT_REFUSED, code);
+        return;
+    }
+    slot->state = PPU_SLOT_RUNNING;
+    mask_set(&core->dist.offering, bit(slot->task.slot));
+}
+
+/* ---- the MCU's side ---- */
+
+void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool busy = false;
+
+    pthread_mutex_lock(&core->dist.lock);
+    busy = slot->state != PPU_SLOT_FREE;
+    if (!busy) {
+        slot_begin(core, slot, tmd_off);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    if (busy) {
+        core_guest_error(core, "SLOT_START: slot %u is busy", index);
+        core_device_error(core, PPU_DEVERR_SLOT);
+        return;
+    }
+    sm_wake(core);
+    core_timer_request(core);
+}
+
+void dist_control(struct core *core, uint32_t index, uint32_t command)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool killing = false;
+
+    if (command != PPU_SLOT_CMD_STOP && command != PPU_SLOT_CMD_KILL) {
+        core_guest_error(core, "SLOT_CONTROL: no command %u", command);
+        core_device_error(core, PPU_DEVERR_SLOT);
+        return;
+    }
+    pthread_mutex_lock(&core->dist.lock);
+    if (command == PPU_SLOT_CMD_STOP) {
+        slot_stop(core, slot);
+    } else {
+        slot_kill(core, slot);
+    }
+    killing = slot->state == PPU_SLOT_KILLING;
+    pthread_mutex_unlock(&core->dist.lock);
+    if (killing) {
+        sm_kill(core, index);
+        core_timer_request(core);
+    }
+}
+
+uint32_t dist_state(struct core *core, uint32_t index)
+{
+    uint32_t state = 0;
+
+    pthread_mutex_lock(&core->dist.lock);
+    state = core->dist.slot[index].state;
+    pthread_mutex_unlock(&core->dist.lock);
+    return state;
+}
+
+/* ---- the SMs' side ---- */
+
+static bool fits(const struct dist_task *task, const struct dist_room *room)
+{
+    return room->ctas >= 1 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
+           task->tmd.shared_bytes <= room->shared_bytes;
+}
+
+static bool slot_hand_out(struct core *core, struct dist_slot *slot, const struct dist_room *room, struct dist_cta *out)
+{
+    uint32_t local = 0;
+
+    if (!fits(&slot->task, room)) {
+        return false;
+    }
+    local = local_take(core, slot);
+    if (local == UINT32_MAX) {
+        slot->local_short = true;
+        return false;
+    }
+    *out = (struct dist_cta){ .task = &slot->task, .number = slot->next, .local_slot = local };
+    dist_cta_id(slot->task.tmd.grid, slot->next, out->id);
+    slot->next++;
+    slot->in_flight++;
+    if (slot->next == slot->total) {
+        mask_clear(&core->dist.offering, bit(slot->task.slot));
+    }
+    return true;
+}
+
+/* Offers go round among the slots, for each SM on its own, so that tasks run beside each other (A8). */
+static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out)
+{
+    struct dist *dist = &core->dist;
+    uint64_t offers = dist->offering;
+    uint64_t later = offers & ~(bit(dist->cursor[sm]) - 1);
+
+    while (offers != 0) {
+        uint32_t index = (uint32_t)__builtin_ctzll(later != 0 ? later : offers);
+
+        if (slot_hand_out(core, &dist->slot[index], room, out)) {
+            dist->cursor[sm] = (uint8_t)((index + 1) % PPU_MAX_SLOTS);
+            return true;
+        }
+        offers &= ~bit(index);
+        later &= ~bit(index);
+    }
+    return false;
+}
+
+bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out)
+{
+    bool given = false;
+
+    if (__atomic_load_n(&core->dist.offering, __ATOMIC_SEQ_CST) == 0) {
+        return false;
+    }
+    pthread_mutex_lock(&core->dist.lock);
+    given = hand_out(core, sm, room, out);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (given) {
+        if (out->number == 0) {
+            trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
+        }
+        trace_emit(core, PPU_TRACE_CTA_START, out->task->tmd.correlation, sm, out->task->slot, (uint32_t)out->number);
+    }
+    return given;
+}
+
+/* True when SMs may find a CTA that they did not find before. */
+static bool give_back(struct core *core, const struct dist_cta *cta, bool ended, uint64_t insns)
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+    bool wake = slot->local_short;
+
+    if (slot->in_flight == 0) {
+        return false;
+    }
+    slot->in_flight--;
+    slot->warp_insns += insns;
+    slot->ctas_done += ended;
+    slot->local_short = false;
+    local_give(slot, cta->local_slot);
+    if (!ended) {
+        slot_kill(core, slot); /* a task that lost a CTA can only end as killed */
+    }
+    slot_settle(core, slot);
+    return wake;
+}
+
+static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended, uint64_t insns)
+{
+    bool wake = false;
+
+    trace_emit(core, PPU_TRACE_CTA_END, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
+    pthread_mutex_lock(&core->dist.lock);
+    wake = give_back(core, cta, ended, insns);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (wake) {
+        sm_wake(core);
+    }
+}
+
+void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns)
+{
+    cta_end(core, sm, cta, true, insns);
+}
+
+void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns)
+{
+    cta_end(core, sm, cta, false, insns);
+}
+
+bool dist_killing(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.killing, __ATOMIC_SEQ_CST) & bit(slot);
+}
+
+static void fill_fault(struct ppu_fault_event *event, uint32_t sm, const struct dist_cta *cta)
+{
+    event->sm = (uint8_t)sm;
+    event->slot = cta->task->slot;
+    event->task = cta->task->tmd_off;
+    event->context = cta->task->tmd.context;
+    event->correlation = cta->task->tmd.correlation;
+    memcpy(event->cta, cta->id, sizeof(event->cta));
+}
+
+bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event)
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+    bool first = false;
+    bool taken = true;
+
+    fill_fault(event, sm, cta);
+    pthread_mutex_lock(&core->dist.lock);
+    first = slot->state != PPU_SLOT_KILLING;
+    if (first) {
+        taken = ring_push(core, PPU_RING_FAULT, event);
+    }
+    if (first && taken) {
+        slot_kill(core, slot);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    /* The slot stays in use meanwhile: the CTA that faulted has not been given back. */
+    if (first && taken) {
+        sm_kill(core, cta->task->slot);
+    }
+    return taken;
+}
+
+/* ---- flushes: one at a time, in the order asked for ---- */
+
+static uint64_t all_sms(const struct core *core)
+{
+    return UINT64_MAX >> (64 - core->config.sms);
+}
+
+static bool flush_put(struct core *core, uint32_t context, bool *first)
+{
+    struct dist *dist = &core->dist;
+
+    if (dist->flush_count == PPU_MAX_CONTEXTS) {
+        return false;
+    }
+    dist->flush[(dist->flush_head + dist->flush_count) % PPU_MAX_CONTEXTS] =
+        (struct dist_flush){ .context = context, .tag = reg_get(core, PPU_REG_MMU_FLUSH_TAG) };
+    *first = dist->flush_count == 0;
+    dist->flush_count++;
+    if (*first) {
+        dist->flush_waiting = all_sms(core);
+    }
+    return true;
+}
+
+void dist_flush_request(struct core *core, uint32_t context)
+{
+    bool accepted = context < core->config.contexts;
+    bool first = false;
+
+    if (accepted) {
+        pthread_mutex_lock(&core->dist.lock);
+        accepted = flush_put(core, context, &first);
+        pthread_mutex_unlock(&core->dist.lock);
+    }
+    if (!accepted) {
+        core_guest_error(core, "MMU_FLUSH: no address space %u, or too many flushes", context);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    if (first) {
+        sm_flush(core, context);
+    }
+    core_timer_request(core);
+}
+
+/* One SM has answered the flush under way; true when another one begins, of *context. */
+static bool flush_answer(struct core *core, uint32_t sm, uint32_t *context)
+{
+    struct dist *dist = &core->dist;
+    const struct dist_flush *flush = &dist->flush[dist->flush_head];
+
+    if (dist->flush_count == 0 || flush->context != *context || !(dist->flush_waiting & bit(sm))) {
+        return false;
+    }
+    dist->flush_waiting &= ~bit(sm);
+    if (dist->flush_waiting != 0) {
+        return false;
+    }
+    push_flushed(core, flush);
+    dist->flush_head = (dist->flush_head + 1) % PPU_MAX_CONTEXTS;
+    dist->flush_count--;
+    if (dist->flush_count == 0) {
+        return false;
+    }
+    *context = dist->flush[dist->flush_head].context;
+    dist->flush_waiting = all_sms(core);
+    return true;
+}
+
+void dist_flushed(struct core *core, uint32_t sm, uint32_t context)
+{
+    bool next = false;
+
+    pthread_mutex_lock(&core->dist.lock);
+    next = flush_answer(core, sm, &context);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (next) {
+        sm_flush(core, context);
+    }
+}
+
+/* ---- reset, snapshot ---- */
+
+void dist_reset(struct core *core)
+{
+    struct dist *dist = &core->dist;
+
+    pthread_mutex_lock(&dist->lock);
+    for (uint32_t i = 0; i < PPU_MAX_SLOTS; i++) {
+        memset(&dist->slot[i], 0, sizeof(dist->slot[i]));
+        dist->slot[i].task.slot = i;
+    }
+    mask_clear(&dist->offering, UINT64_MAX);
+    mask_clear(&dist->killing, UINT64_MAX);
+    memset(dist->cursor, 0, sizeof(dist->cursor));
+    dist->flush_head = 0;
+    dist->flush_count = 0;
+    dist->flush_waiting = 0;
+    pthread_mutex_unlock(&dist->lock);
+}
+
+const struct dist_task *dist_task_of(struct core *core, uint32_t slot)
+{
+    bool used = slot < core->config.slots && core->dist.slot[slot].state != PPU_SLOT_FREE;
+
+    return used ? &core->dist.slot[slot].task : NULL;
+}
+
+static void slot_save(const struct dist_slot *slot, struct snap *snap)
+{
+    snap_put_u32(snap, slot->state);
+    if (slot->state == PPU_SLOT_FREE) {
+        return;
+    }
+    snap_put_u32(snap, slot->task.tmd_off);
+    snap_put_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
+    snap_put_u64(snap, slot->next);
+    snap_put_u64(snap, slot->ctas_done);
+    snap_put_u64(snap, slot->warp_insns);
+    snap_put_u32(snap, slot->in_flight);
+    snap_put_u32(snap, slot->local_short);
+    for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
+        snap_put_u64(snap, slot->local_used[i]);
+    }
+}
+
+void dist_save(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        slot_save(&dist->slot[i], snap);
+    }
+    snap_put_bytes(snap, dist->cursor, sizeof(dist->cursor));
+    snap_put_u32(snap, dist->flush_count);
+    for (uint32_t i = 0; i < dist->flush_count; i++) {
+        const struct dist_flush *flush = &dist->flush[(dist->flush_head + i) % PPU_MAX_CONTEXTS];
+
+        snap_put_u32(snap, flush->context);
+        snap_put_u32(snap, flush->tag);
+    }
+}
+
+/* A state that a slot can be in between two events. */
+static bool slot_usable(const struct core *core, const struct dist_slot *slot)
+{
+    bool more = slot->next < slot->total;
+
+    if (slot->next > slot->total || slot->ctas_done > slot->next || slot->in_flight > slot->next - slot->ctas_done ||
+        slot->in_flight > core->config.sms * core->config.sm_ctas) {
+        return false;
+    }
+    return slot->in_flight != 0 || (slot->state == PPU_SLOT_RUNNING && more);
+}
+
+static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *snap)
+{
+    uint32_t state = snap_get_u32(snap);
+
+    if (state == PPU_SLOT_FREE || state > PPU_SLOT_KILLING) {
+        return state == PPU_SLOT_FREE;
+    }
+    slot->task.tmd_off = snap_get_u32(snap);
+    snap_get_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
+    slot->next = snap_get_u64(snap);
+    slot->ctas_done = snap_get_u64(snap);
+    slot->warp_insns = snap_get_u64(snap);
+    slot->in_flight = snap_get_u32(snap);
+    slot->local_short = snap_get_u32(snap) != 0;
+    for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
+        slot->local_used[i] = snap_get_u64(snap);
+    }
+    if (snap->bad || dist_task_decode(core, &slot->task, &slot->total) != PPU_FAULT_NONE) {
+        return false;
+    }
+    slot->state = (enum ppu_slot_state)state;
+    return slot_usable(core, slot);
+}
+
+static void slot_mark(struct dist *dist, const struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_RUNNING && slot->next < slot->total) {
+        mask_set(&dist->offering, bit(slot->task.slot));
+    }
+    if (slot->state == PPU_SLOT_KILLING) {
+        mask_set(&dist->killing, bit(slot->task.slot));
+    }
+}
+
+static bool flushes_load(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+    uint32_t count = snap_get_u32(snap);
+
+    if (count > PPU_MAX_CONTEXTS) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        dist->flush[i].context = snap_get_u32(snap);
+        dist->flush[i].tag = snap_get_u32(snap);
+        if (dist->flush[i].context >= core->config.contexts) {
+            return false;
+        }
+    }
+    dist->flush_count = count;
+    dist->flush_waiting = count != 0 ? all_sms(core) : 0;
+    return true;
+}
+
+void dist_load(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+    bool good = true;
+
+    for (uint32_t i = 0; i < core->config.slots && good; i++) {
+        good = slot_load(core, &dist->slot[i], snap);
+        slot_mark(dist, &dist->slot[i]);
+    }
+    snap_get_bytes(snap, dist->cursor, sizeof(dist->cursor));
+    for (uint32_t sm = 0; sm < PPU_MAX_SMS; sm++) {
+        good = good && dist->cursor[sm] < PPU_MAX_SLOTS;
+    }
+    if (!good || !flushes_load(core, snap)) {
+        snap->bad = true;
+    }
+}
+
+void dist_loaded(struct core *core)
+{
+    struct dist *dist = &core->dist;
+
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        if (dist->slot[i].state == PPU_SLOT_KILLING) {
+            sm_kill(core, i);
+        }
+    }
+    if (dist->flush_count != 0) {
+        sm_flush(core, dist->flush[dist->flush_head].context);
+    }
+    sm_wake(core);
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Registers: a table of rows expanded from regs.def, and hooks for those with side effects. A register without a hook
+ * is a word that holds what is written.
+ */
+#include "core_state.h"
+#include "snapshot.h"
+
+enum access {
+    NO = 0,
+    RO,
+    RW,
+    WO,
+    W1C,
+};
+
+/* Rows by name: ROW_<name>. */
+enum row {
+#define PPU_REG(name, offset, count, host, mcu, reset, doc) ROW_##name,
+#include "ppu/regs.def"
+#undef PPU_REG
+    ROW_COUNT,
+};
+#define ROW_NONE 0xffu
+_Static_assert(ROW_COUNT < ROW_NONE, "a row number fits a byte");
+
+struct row_info {
+    const char *name;
+    uint32_t offset;
+    uint32_t count;
+    enum access access[2]; /* by enum core_side */
+    uint32_t reset;
+};
+
+static const struct row_info rows[ROW_COUNT] = {
+#define PPU_REG(name, offset, count, host, mcu, reset, doc) { #name, offset, count, { host, mcu }, reset },
+#include "ppu/regs.def"
+#undef PPU_REG
+};
+
+struct row_hooks {
+    uint32_t (*read)(struct core *core, uint32_t index, enum core_side side);
+    /* RW, WO: instead of holding the value. W1C: instead of clearing the bits. */
+    void (*write)(struct core *core, uint32_t index, uint32_t value);
+    size_t limit;   /* the member of core_config that says how many elements there are; 0: the row says */
+    uint32_t error; /* PPU_DEVERR_* when the MCU writes beyond that */
+};
+
+uint32_t reg_get(const struct core *core, uint32_t offset)
+{
+    return __atomic_load_n(&core->reg[offset / 4], __ATOMIC_ACQUIRE);
+}
+
+void reg_set(struct core *core, uint32_t offset, uint32_t value)
+{
+    __atomic_store_n(&core->reg[offset / 4], value, __ATOMIC_RELEASE);
+}
+
+/* ---- hooks ---- */
+
+static uint32_t time_lo(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index, (void)side;
+    return (uint32_t)core_now(core);
+}
+
+static uint32_t time_hi(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index, (void)side;
+    return (uint32_t)(core_now(core) >> 32);
+}
+
+static void timer_hi(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_TIMER_HI, value);
+    mcu_timer_arm(core);
+}
+
+static void control(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    mcu_control(core, value);
+}
+
+static void device_reset(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (value == PPU_RESET_KEY) {
+        core->ops.function_reset(core->opaque);
+    } else {
+        core_guest_error(core, "DEVICE_RESET: 0x%x is not the key", value);
+    }
+}
+
+static void admin_doorbell(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index, (void)value;
+    mcu_irq_raise(core, PPU_IRQ_ADMIN);
+}
+
+static void vector_raise(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (value >= PPU_MAX_VECTORS) {
+        core_guest_error(core, "VECTOR_RAISE: no vector %u", value);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    mcu_vector_raise(core, value);
+}
+
+static void irq_pending(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    mcu_irq_clear(core, value);
+}
+
+static void db_pending(struct core *core, uint32_t index, uint32_t value)
+{
+    doorbell_clear(core, index, value);
+}
+
+static void ring_base(struct core *core, uint32_t index, uint32_t value)
+{
+    reg_set(core, PPU_REG_RING_BASE + 4 * index, value);
+    ring_setup(core, index);
+}
+
+static void trace_base(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_TRACE_BASE, value);
+    trace_setup(core);
+}
+
+static void prot_write(struct core *core, uint32_t offset, uint32_t value)
+{
+    if (value % PPU_PAGE_64K != 0 || value > core->config.vram_bytes) {
+        core_guest_error(core, "protected range: 0x%x is unaligned or beyond VRAM", value);
+        core_device_error(core, PPU_DEVERR_PROT);
+        return;
+    }
+    reg_set(core, offset, value);
+}
+
+static void prot_base(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    prot_write(core, PPU_REG_PROT_BASE, value);
+}
+
+static void prot_limit(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    prot_write(core, PPU_REG_PROT_LIMIT, value);
+}
+
+static void mmu_flush(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    dist_flush_request(core, value);
+}
+
+static void window_lo(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (value % PPU_MCU_WINDOW_BYTES != 0) {
+        core_guest_error(core, "WINDOW_LO: 0x%x is not 64 KiB aligned", value);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    reg_set(core, PPU_REG_WINDOW_LO, value);
+}
+
+static void submit(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    dma_submit(core, value);
+}
+
+static uint32_t queued(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index, (void)side;
+    return core->dma.count;
+}
+
+static void cancel(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    dma_cancel(core, value);
+}
+
+static void disarm(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    if (value >= PPU_MAX_ARMED) {
+        core_guest_error(core, "SEM_DISARM: no entry %u", value);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    semtab_disarm(core, value);
+}
+
+static void mark(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    trace_mark(core, value, PPU_TRACE_UNIT_MCU);
+}
+
+static void log_putc(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    core->ops.log_char(core->opaque, (char)value);
+}
+
+static uint32_t fail_alloc(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index;
+    return side == CORE_MCU ? hook_alloc_take(core) : reg_get(core, PPU_REG_HOOK_FAIL_ALLOC);
+}
+
+static void hold_mark(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_HOOK_HOLD_MARK, value);
+    if (value != PPU_MARK_COPY_STEP) {
+        dma_release(core);
+    }
+    sm_wake(core);
+}
+
+static uint32_t held(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index, (void)side;
+    return __atomic_load_n(&core->hook_held_count, __ATOMIC_SEQ_CST) + core->dma.held;
+}
+
+static void release(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index, (void)value;
+    hook_release(core);
+}
+
+static void slot_start(struct core *core, uint32_t index, uint32_t value)
+{
+    dist_start(core, index, value);
+}
+
+static void slot_control(struct core *core, uint32_t index, uint32_t value)
+{
+    dist_control(core, index, value);
+}
+
+static uint32_t slot_state(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return dist_state(core, index);
+}
+
+static uint32_t insns_lo(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return (uint32_t)sm_insns(core, index);
+}
+
+static uint32_t insns_hi(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return (uint32_t)(sm_insns(core, index) >> 32);
+}
+
+#define LIMIT(member) .limit = offsetof(struct core_config, member)
+
+static const struct row_hooks hooks[ROW_COUNT] = {
+    [ROW_TIME_LO] = { .read = time_lo },
+    [ROW_TIME_HI] = { .read = time_hi },
+    [ROW_TIMER_HI] = { .write = timer_hi },
+    [ROW_MCU_CONTROL] = { .write = control },
+    [ROW_DEVICE_RESET] = { .write = device_reset },
+    [ROW_ADMIN_DOORBELL] = { .write = admin_doorbell },
+    [ROW_VECTOR_RAISE] = { .write = vector_raise },
+    [ROW_IRQ_PENDING] = { .write = irq_pending },
+    [ROW_DB_PENDING] = { .write = db_pending },
+    [ROW_RING_BASE] = { .write = ring_base },
+    [ROW_TRACE_BASE] = { .write = trace_base },
+    [ROW_PROT_BASE] = { .write = prot_base },
+    [ROW_PROT_LIMIT] = { .write = prot_limit },
+    [ROW_MMU_FLUSH] = { .write = mmu_flush },
+    [ROW_WINDOW_LO] = { .write = window_lo },
+    [ROW_DMA_SUBMIT] = { .write = submit },
+    [ROW_DMA_QUEUED] = { .read = queued },
+    [ROW_DMA_CANCEL] = { .write = cancel },
+    [ROW_SEM_DISARM] = { .write = disarm },
+    [ROW_MARK] = { .write = mark },
+    [ROW_LOG_PUTC] = { .write = log_putc },
+    [ROW_HOOK_FAIL_ALLOC] = { .read = fail_alloc },
+    [ROW_HOOK_HOLD_MARK] = { .write = hold_mark },
+    [ROW_HOOK_HELD] = { .read = held },
+    [ROW_HOOK_RELEASE] = { .write = release },
+    [ROW_SLOT_START] = { .write = slot_start, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_SLOT_CONTROL] = { .write = slot_control, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_SLOT_STATE] = { .read = slot_state, LIMIT(slots) },
+    [ROW_SM_INSNS_LO] = { .read = insns_lo, LIMIT(sms) },
+    [ROW_SM_INSNS_HI] = { .read = insns_hi, LIMIT(sms) },
+    [ROW_CTX_ROOT] = { LIMIT(contexts), .error = PPU_DEVERR_ARG },
+    [ROW_GP_PUT] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
+    [ROW_GP_GET] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
+};
+
+/* ---- access ---- */
+
+static bool is_hook(enum row row)
+{
+    return row >= ROW_HOOK_FAIL_WALK && row <= ROW_HOOK_RELEASE;
+}
+
+static const struct row_info *find(struct core *core, uint32_t offset, uint32_t *index)
+{
+    uint32_t row = offset % 4 == 0 && offset < PPU_REG_SPACE ? core->reg_row[offset / 4] : ROW_NONE;
+
+    if (row == ROW_NONE || (is_hook(row) && !core->config.test_hooks)) {
+        return NULL;
+    }
+    *index = (offset - rows[row].offset) / 4;
+    return &rows[row];
+}
+
+/* Elements that this machine has; those beyond read zero and hold nothing. */
+static bool exists(const struct core *core, const struct row_hooks *hook, uint32_t index)
+{
+    const uint8_t *config = (const uint8_t *)&core->config;
+
+    return hook->limit == 0 || index < *(const uint32_t *)(const void *)(config + hook->limit);
+}
+
+static const char *side_name(enum core_side side)
+{
+    return side == CORE_HOST ? "host" : "MCU";
+}
+
+uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
+{
+    uint32_t index = 0;
+    const struct row_info *info = find(core, offset, &index);
+    const struct row_hooks *hook = NULL;
+
+    if (info == NULL) {
+        core_guest_error(core, "%s reads 0x%x: no such register", side_name(side), offset);
+        return 0;
+    }
+    if (info->access[side] == NO || info->access[side] == WO) {
+        core_guest_error(core, "%s reads %s: not readable", side_name(side), info->name);
+        return 0;
+    }
+    hook = &hooks[info - rows];
+    if (!exists(core, hook, index)) {
+        core_guest_error(core, "%s reads %s[%u]: this device has fewer", side_name(side), info->name, index);
+        return 0;
+    }
+    return hook->read != NULL ? hook->read(core, index, side) : reg_get(core, offset);
+}
+
+static void write_row(struct core *core, const struct row_info *info, enum core_side side, uint32_t index,
+                      uint32_t value)
+{
+    const struct row_hooks *hook = &hooks[info - rows];
+    uint32_t offset = info->offset + 4 * index;
+
+    if (hook->write != NULL) {
+        hook->write(core, index, value);
+    } else if (info->access[side] == W1C) {
+        __atomic_fetch_and(&core->reg[offset / 4], ~value, __ATOMIC_SEQ_CST);
+    } else {
+        reg_set(core, offset, value);
+    }
+}
+
+void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uint32_t value)
+{
+    uint32_t index = 0;
+    const struct row_info *info = find(core, offset, &index);
+
+    if (core->dma_depth != 0) {
+        core_guest_error(core, "the PPU's own DMA wrote to its registers");
+        return;
+    }
+    if (info == NULL) {
+        core_guest_error(core, "%s writes 0x%x: no such register", side_name(side), offset);
+        return;
+    }
+    if (info->access[side] == NO || info->access[side] == RO) {
+        core_guest_error(core, "%s writes %s: not writable", side_name(side), info->name);
+        return;
+    }
+    if (!exists(core, &hooks[info - rows], index)) {
+        core_guest_error(core, "%s writes %s[%u]: this device has fewer", side_name(side), info->name, index);
+        core_device_error(core, hooks[info - rows].error);
+        return;
+    }
+    write_row(core, info, side, index, value);
+}
+
+/* ---- reset ---- */
+
+struct identity {
+    uint32_t offset;
+    uint32_t value;
+};
+
+static void set_identity(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    const struct identity values[] = {
+        { PPU_REG_FEATURES, config->test_hooks ? PPU_FEATURE_TEST_HOOKS : 0 },
+        { PPU_REG_VRAM_SIZE_LO, (uint32_t)config->vram_bytes },
+        { PPU_REG_VRAM_SIZE_HI, (uint32_t)(config->vram_bytes >> 32) },
+        { PPU_REG_CHANNELS, config->channels },
+        { PPU_REG_CONTEXTS, config->contexts },
+        { PPU_REG_SLOTS, config->slots },
+        { PPU_REG_GPCS, config->gpcs },
+        { PPU_REG_SMS, config->sms },
+        { PPU_REG_SM_WARPS, config->sm_warps },
+        { PPU_REG_SM_CTAS, config->sm_ctas },
+        { PPU_REG_SM_VREGS, config->sm_vregs },
+        { PPU_REG_SM_SHARED, config->sm_shared },
+        { PPU_REG_ARMED, PPU_MAX_ARMED },
+        { PPU_REG_COPIES, PPU_MAX_COPIES },
+        { PPU_REG_INSTANCE, config->instance },
+    };
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        reg_set(core, values[i].offset, values[i].value);
+    }
+}
+
+/* The host's own: what only it writes, and what counts or latches for it. */
+static bool is_hosts(enum row row)
+{
+    return is_hook(row) || row == ROW_MCU_CONTROL || row == ROW_MCU_LOCKUPS || row == ROW_VECTOR_PENDING;
+}
+
+static bool is_constant(enum row row)
+{
+    return row < ROW_TIME_LO || row == ROW_MCU_STATE;
+}
+
+static void reset_row(struct core *core, enum row row)
+{
+    for (uint32_t index = 0; index < rows[row].count; index++) {
+        reg_set(core, rows[row].offset + 4 * index, rows[row].reset);
+    }
+}
+
+void regs_reset_host(struct core *core)
+{
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        if (is_hosts(row)) {
+            reset_row(core, row);
+        }
+    }
+}
+
+void regs_reset_mcu(struct core *core)
+{
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        if (!is_hosts(row) && !is_constant(row)) {
+            reset_row(core, row);
+        }
+    }
+}
+
+void regs_init(struct core *core)
+{
+    for (uint32_t i = 0; i < PPU_REG_SPACE / 4; i++) {
+        core->reg_row[i] = ROW_NONE;
+    }
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        for (uint32_t index = 0; index < rows[row].count; index++) {
+            core->reg_row[rows[row].offset / 4 + index] = (uint8_t)row;
+        }
+        reset_row(core, row);
+    }
+    set_identity(core);
+}
+
+/* ---- snapshot ---- */
+
+void regs_save(struct core *core, struct snap *snap)
+{
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+            snap_put_u32(snap, reg_get(core, rows[row].offset + 4 * index));
+        }
+    }
+    snap_put_u32(snap, reg_get(core, PPU_REG_MCU_STATE));
+    snap_put_u64(snap, core->timer_ns);
+}
+
+static bool prot_usable(const struct core *core, uint32_t offset)
+{
+    uint32_t value = reg_get(core, offset);
+
+    return value % PPU_PAGE_64K == 0 && value <= core->config.vram_bytes;
+}
+
+/* Values that have a side effect or a meaning to the device; the others are what some side wrote. */
+static bool regs_usable(const struct core *core)
+{
+    return prot_usable(core, PPU_REG_PROT_BASE) && prot_usable(core, PPU_REG_PROT_LIMIT) &&
+           reg_get(core, PPU_REG_MCU_STATE) <= PPU_MCU_LOCKUP &&
+           reg_get(core, PPU_REG_IRQ_PENDING) >> PPU_IRQ_COUNT == 0 &&
+           reg_get(core, PPU_REG_WINDOW_LO) % PPU_MCU_WINDOW_BYTES == 0 && reg_get(core, PPU_REG_MCU_CONTROL) <= 1;
+}
+
+void regs_load(struct core *core, struct snap *snap)
+{
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+            reg_set(core, rows[row].offset + 4 * index, snap_get_u32(snap));
+        }
+    }
+    reg_set(core, PPU_REG_MCU_STATE, snap_get_u32(snap));
+    core->timer_ns = snap_get_u64(snap);
+    if (!regs_usable(core)) {
+        snap->bad = true;
+    }
+}
