@@ -86,7 +86,8 @@ struct ppu_machine_options {
 
 /*
  * Starts a machine without a guest. It ends with this process, whatever way that
- * ends, or with ppu_machine_stop() after its devices were closed. `error` may be NULL.
+ * ends, and with the thread that made this call; or with ppu_machine_stop() after its devices were
+ * closed. `error` may be NULL.
  */
 enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct ppu_machine **machine,
                                struct ppu_error *error);

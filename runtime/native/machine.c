@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../deadline.h"
+#include "../error.h"
+#include "ppu/mmu.h"
+
+#define DEFAULT_LAUNCHER "tools/ppu-run"
+#define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
+#define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
+#define MAX_ARGUMENTS 128u
+#define ARGUMENT_BYTES 32u /* of those with numbers */
+#define LAST_WORDS_BYTES 240u
+
+/* ---- memory ---- */
+
+/* An anonymous file, mapped; NULL with errno. */
+static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
+{
+    *fd = memfd_create(name, MFD_CLOEXEC);
+    if (*fd < 0) {
+        return NULL;
+    }
+    void *memory = MAP_FAILED;
+    if (ftruncate(*fd, (off_t)bytes) == 0) {
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+        close(*fd);
+        *fd = -1;
+        return NULL;
+    }
+    return memory;
+}
+
+static void unmap_shared(uint8_t *memory, uint64_t bytes, int fd)
+{
+    if (memory != NULL) {
+        munmap(memory, bytes);
+        close(fd);
+    }
+}
+
+static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
+{
+    machine->ram = map_shared("ppu-ram", machine->ram_bytes, &machine->ram_fd);
+    bool mapped = machine->ram != NULL;
+    for (uint32_t i = 0; i < machine->ppus && mapped; i++) {
+        struct native_ppu *ppu = &machine->ppu[i];
+        ppu->machine = machine;
+        ppu->transport.vram_bytes = vram_bytes;
+        ppu->transport.vram = map_shared("ppu-vram", vram_bytes, &ppu->vram_fd);
+        mapped = ppu->transport.vram != NULL;
+    }
+    return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);
+}
+
+/* ---- QEMU's ends of the sockets ---- */
+
+struct far_ends {
+    int qtest, life, notify[MACHINE_MAX_PPUS];
+};
+
+static bool make_socket(int *near, int *far)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        return false;
+    }
+    *near = pair[0];
+    *far = pair[1];
+    return true;
+}
+
+static bool make_sockets(struct ppu_machine *machine, struct far_ends *far)
+{
+    bool made = make_socket(&machine->qtest.fd, &far->qtest) && make_socket(&machine->life, &far->life);
+
+    for (uint32_t i = 0; i < machine->ppus && made; i++) {
+        made = make_socket(&machine->ppu[i].notify, &far->notify[i]);
+    }
+    return made;
+}
+
+static void close_open(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void far_ends_init(struct far_ends *far)
+{
+    far->qtest = -1;
+    far->life = -1;
+    for (uint32_t i = 0; i < MACHINE_MAX_PPUS; i++) {
+        far->notify[i] = -1;
+    }
+}
+
+static void far_ends_close(const struct far_ends *far)
+{
+    close_open(far->qtest);
+    close_open(far->life);
+    for (uint32_t i = 0; i < MACHINE_MAX_PPUS; i++) {
+        close_open(far->notify[i]);
+    }
+}
+
+/* ---- command line ---- */
+
+struct command {
+    char *argv[MAX_ARGUMENTS + 1];
+    char text[MAX_ARGUMENTS][ARGUMENT_BYTES]; /* what argv points to when it is made here */
+    uint32_t count;
+};
+
+/* Too many arguments: the ones at the end are left out, and the count says so. */
+static void add(struct command *command, const char *argument)
+{
+    if (command->count < MAX_ARGUMENTS) {
+        command->argv[command->count] = (char *)(uintptr_t)argument;
+    }
+    command->count++;
+}
+
+__attribute__((format(printf, 3, 4))) static void add_format(struct command *command, const char *option,
+                                                             const char *format, ...)
+{
+    va_list arguments;
+
+    add(command, option);
+    if (command->count < MAX_ARGUMENTS) {
+        char *text = command->text[command->count];
+        va_start(arguments, format);
+        vsnprintf(text, ARGUMENT_BYTES, format, arguments);
+        va_end(arguments);
+        add(command, text);
+    }
+}
+
+static const char *launcher_path(const struct ppu_machine_options *options)
+{
+    const char *path = options->launcher != NULL ? options->launcher : getenv("PPU_RUN");
+
+    return path != NULL ? path : DEFAULT_LAUNCHER;
+}
+
+/* False: too many arguments. */
+static bool compose(struct command *command, const struct ppu_machine *machine,
+                    const struct ppu_machine_options *options, const struct far_ends *far)
+{
+    add(command, launcher_path(options));
+    add_format(command, "--ppus", "%" PRIu32, machine->ppus);
+    add_format(command, "--memory", "%" PRIu64, machine->ram_bytes);
+    add_format(command, "--ram-file", "/proc/self/fd/%d", machine->ram_fd);
+    add_format(command, "--vram-size", "%" PRIu64, machine->ppu[0].transport.vram_bytes);
+    add_format(command, "--qtest", "fd:%d", far->qtest);
+    add_format(command, "--life", "fd:%d", far->life);
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        add_format(command, "--vram-file", "/proc/self/fd/%d", machine->ppu[i].vram_fd);
+        add_format(command, "--notify", "fd:%d", far->notify[i]);
+        if (options->ppu != NULL) {
+            add(command, "--ppu");
+            add(command, options->ppu[i]);
+        }
+    }
+    if (options->test_hooks) {
+        add(command, "--test-hooks");
+    }
+    for (const char *const *more = options->launcher_args; more != NULL && *more != NULL; more++) {
+        add(command, *more);
+    }
+    if (command->count > MAX_ARGUMENTS) {
+        return false;
+    }
+    command->argv[command->count] = NULL;
+    return true;
+}
+
+static bool launch(struct ppu_machine *machine, const struct command *command, const struct far_ends *far)
+{
+    int inherited[3 + 2 * MACHINE_MAX_PPUS] = { machine->ram_fd, far->qtest, far->life };
+    uint32_t count = 3;
+
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        inherited[count++] = machine->ppu[i].vram_fd;
+        inherited[count++] = far->notify[i];
+    }
+    return process_start(&machine->process, command->argv, inherited, count);
+}
+
+/* ---- PCI ---- */
+
+/* The first answer comes when QEMU is up; it closes its sockets when it cannot come up. */
+static bool find_functions(struct ppu_machine *machine)
+{
+    pci_windows_init(&machine->windows);
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        if (!pci_find(&machine->qtest, i, &machine->ppu[i].function)) {
+            return false;
+        }
+        pci_assign(&machine->qtest, &machine->windows, &machine->ppu[i].function);
+        native_transport_init(&machine->ppu[i]);
+    }
+    return qtest_sync(&machine->qtest);
+}
+
+static enum ppu_err say_why(struct ppu_machine *machine, struct ppu_error *error)
+{
+    char words[LAST_WORDS_BYTES];
+
+    if (qtest_sync(&machine->qtest)) {
+        return error_set(error, PPU_ERR_NO_DEVICE, "QEMU has fewer PPUs than asked for");
+    }
+    process_ended(&machine->process, NS_PER_S);
+    process_last_words(&machine->process, words, sizeof(words));
+    return error_set(error, PPU_ERR_TRANSPORT, "QEMU did not come up: %s", words);
+}
+
+/* ---- life ---- */
+
+static struct ppu_machine *machine_new(const struct ppu_machine_options *options)
+{
+    struct ppu_machine *machine = calloc(1, sizeof(*machine));
+
+    if (machine == NULL) {
+        return NULL;
+    }
+    machine->ppus = options->ppus != 0 ? options->ppus : 1;
+    machine->ram_bytes = options->ram_bytes != 0 ? options->ram_bytes : DEFAULT_RAM_BYTES;
+    pthread_mutex_init(&machine->lock, NULL);
+    qtest_init(&machine->qtest, -1);
+    process_init(&machine->process);
+    machine->life = -1;
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        machine->ppu[i].notify = -1;
+    }
+    return machine;
+}
+
+static void unmap_memories(struct ppu_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        struct native_ppu *ppu = &machine->ppu[i];
+        unmap_shared(ppu->transport.vram, ppu->transport.vram_bytes, ppu->vram_fd);
+    }
+    unmap_shared(machine->ram, machine->ram_bytes, machine->ram_fd);
+    range_pool_fini(&machine->bus_memory);
+}
+
+void ppu_machine_stop(struct ppu_machine *machine)
+{
+    if (machine == NULL) {
+        return;
+    }
+    close_open(machine->life);
+    qtest_fini(&machine->qtest);
+    for (uint32_t i = 0; i < machine->ppus; i++) {
+        close_open(machine->ppu[i].notify);
+    }
+    process_stop(&machine->process);
+    unmap_memories(machine);
+    pthread_mutex_destroy(&machine->lock);
+    free(machine);
+}
+
+static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_machine_options *options,
+                                  struct ppu_error *error)
+{
+    struct command command = { .count = 0 };
+    struct far_ends far;
+    enum ppu_err err = PPU_OK;
+
+    far_ends_init(&far);
+    if (!make_sockets(machine, &far)) {
+        err = error_set(error, PPU_ERR_TRANSPORT, "no sockets for a machine: %s", strerror(errno));
+    } else if (!compose(&command, machine, options, &far)) {
+        err = error_set(error, PPU_ERR_BAD_ARG, "%s: too many arguments", launcher_path(options));
+    } else if (!launch(machine, &command, &far)) {
+        err = error_set(error, PPU_ERR_TRANSPORT, "%s: %s", launcher_path(options), strerror(errno));
+    }
+    far_ends_close(&far);
+    return err;
+}
+
+static enum ppu_err start(struct ppu_machine *machine, const struct ppu_machine_options *options,
+                          struct ppu_error *error)
+{
+    if (!map_memories(machine, options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES)) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a machine: %s", strerror(errno));
+    }
+    enum ppu_err err = start_process(machine, options, error);
+    if (err == PPU_OK && !find_functions(machine)) {
+        err = say_why(machine, error);
+    }
+    return err;
+}
+
+enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct ppu_machine **out,
+                               struct ppu_error *error)
+{
+    static const struct ppu_machine_options defaults;
+    const struct ppu_machine_options *chosen = options != NULL ? options : &defaults;
+
+    *out = NULL;
+    if (chosen->ppus > MACHINE_MAX_PPUS || chosen->ram_bytes % PPU_PAGE_2M != 0) {
+        return error_set(error, PPU_ERR_BAD_ARG, "a machine has 1 to %u PPUs and a multiple of 2 MiB of RAM",
+                         MACHINE_MAX_PPUS);
+    }
+    struct ppu_machine *machine = machine_new(chosen);
+    if (machine == NULL) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a machine");
+    }
+    enum ppu_err err = start(machine, chosen, error);
+    if (err != PPU_OK) {
+        ppu_machine_stop(machine);
+        return err;
+    }
+    *out = machine;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **transport,
+                                   struct ppu_error *error)
+{
+    *transport = NULL;
+    if (index >= machine->ppus) {
+        return error_set(error, PPU_ERR_NO_DEVICE, "the machine has no PPU %" PRIu32, index);
+    }
+    if (machine->ppu[index].attached) {
+        return error_set(error, PPU_ERR_BUSY, "PPU %" PRIu32 " is in use by this process", index);
+    }
+    machine->ppu[index].attached = true;
+    *transport = &machine->ppu[index].transport;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_transport *transport = NULL;
+    enum ppu_err err = ppu_machine_start(NULL, &machine, error);
+
+    *device = NULL;
+    if (err == PPU_OK) {
+        err = ppu_machine_transport(machine, 0, &transport, error);
+    }
+    if (err != PPU_OK) {
+        return err;
+    }
+    machine->owned = true;
+    return ppu_device_open(transport, NULL, device, error);
+}

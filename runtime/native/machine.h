@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU as a child process, with one or more PPUs and no guest. Registers go over a
+ * qtest socket; VRAM and system memory are anonymous files that both processes map; each
+ * MSI-X vector raised is a byte on a socket of its PPU. QEMU ends when we do: by a socket that
+ * closes, and by a signal at our death.
+ */
+#ifndef PPU_NATIVE_MACHINE_H
+#define PPU_NATIVE_MACHINE_H
+
+#include "../range.h"
+#include "../transport.h"
+#include "pci.h"
+#include "process.h"
+#include "qtest.h"
+
+#define MACHINE_MAX_PPUS 16u
+#define MACHINE_RAM_BASE 0x40000000ull /* where QEMU's `virt` machine has its RAM; also its bus address */
+
+struct native_ppu {
+    struct ppu_transport transport;
+    struct ppu_machine *machine;
+    struct pci_function function;
+    int vram_fd;
+    int notify; /* our end of the socket */
+    bool attached;
+};
+
+struct ppu_machine {
+    struct process process;
+    struct qtest qtest;
+    struct pci_windows windows;
+    int life; /* our end */
+    int ram_fd;
+    uint8_t *ram;
+    uint64_t ram_bytes;
+    bool owned;           /* by its only device: ends with it */
+    pthread_mutex_t lock; /* of bus_memory */
+    struct range_pool bus_memory;
+    uint32_t ppus;
+    struct native_ppu ppu[MACHINE_MAX_PPUS];
+};
+
+/* transport.c: makes the transport of a PPU whose function was found. */
+void native_transport_init(struct native_ppu *ppu);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "../deadline.h"
+#include "machine.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+
+/*
+ * QEMU drops bytes that do not fit the socket, a few hundred when nobody reads. After as many as
+ * this in one go something may have been dropped: every vector may have been raised.
+ */
+#define NOTIFY_OVERFLOW 128
+#define ALL_VECTORS (~0u)
+
+static struct native_ppu *ppu_of(struct ppu_transport *transport)
+{
+    return (struct native_ppu *)(void *)((char *)transport - offsetof(struct native_ppu, transport));
+}
+
+static uint32_t native_reg_read(struct ppu_transport *transport, uint32_t offset)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    return qtest_read32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset);
+}
+
+static void native_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    qtest_write32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, value);
+}
+
+static uint32_t native_doorbell_read(struct ppu_transport *transport, uint64_t offset)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    return qtest_read32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset);
+}
+
+static void native_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    qtest_write32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset, value);
+}
+
+static void native_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    qtest_read(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, buf, len_bytes);
+}
+
+static void native_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    qtest_write(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_REGS] + offset, buf, len_bytes);
+}
+
+static enum ppu_err native_system_alloc(struct ppu_transport *transport, uint64_t bytes,
+                                        struct ppu_system_memory *memory)
+{
+    struct ppu_machine *machine = ppu_of(transport)->machine;
+    uint64_t align = bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K;
+    uint64_t bus = 0;
+
+    pthread_mutex_lock(&machine->lock);
+    bool taken = range_take(&machine->bus_memory, bytes, align, &bus);
+    pthread_mutex_unlock(&machine->lock);
+    if (!taken) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    memory->host = machine->ram + (bus - MACHINE_RAM_BASE);
+    memory->bus.bus = bus;
+    memory->bytes = bytes;
+    return PPU_OK;
+}
+
+static void native_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    struct ppu_machine *machine = ppu_of(transport)->machine;
+
+    pthread_mutex_lock(&machine->lock);
+    range_give(&machine->bus_memory, memory->bus.bus);
+    pthread_mutex_unlock(&machine->lock);
+}
+
+/* Takes the bytes that are there. */
+static uint32_t drain(int fd)
+{
+    uint8_t bytes[512];
+    uint32_t vectors = 0;
+    ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        return ALL_VECTORS;
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        vectors |= 1u << bytes[i] % PPU_MAX_VECTORS;
+    }
+    return got >= NOTIFY_OVERFLOW ? ALL_VECTORS : vectors;
+}
+
+static uint32_t native_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+    struct pollfd poll_fd = { .fd = ppu->notify, .events = POLLIN };
+    struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+
+    if (ppoll(&poll_fd, 1, &timeout, NULL) <= 0) {
+        return 0;
+    }
+    return drain(ppu->notify);
+}
+
+static void native_set_bus_master(struct ppu_transport *transport, bool on)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+
+    pci_set_bus_master(&ppu->machine->qtest, &ppu->function, on);
+}
+
+static void native_close(struct ppu_transport *transport)
+{
+    struct native_ppu *ppu = ppu_of(transport);
+    struct ppu_machine *machine = ppu->machine;
+
+    qtest_sync(&machine->qtest);
+    ppu->attached = false;
+    if (machine->owned) {
+        ppu_machine_stop(machine);
+    }
+}
+
+static const struct ppu_transport_ops native_ops = {
+    .reg_read = native_reg_read,
+    .reg_write = native_reg_write,
+    .doorbell_read = native_doorbell_read,
+    .doorbell_write = native_doorbell_write,
+    .window_read = native_window_read,
+    .window_write = native_window_write,
+    .system_alloc = native_system_alloc,
+    .system_free = native_system_free,
+    .wait = native_wait,
+    .set_bus_master = native_set_bus_master,
+    .close = native_close,
+};
+
+void native_transport_init(struct native_ppu *ppu)
+{
+    ppu->transport.ops = &native_ops;
+}
