@@ -8,7 +8,8 @@
  *
  * Life: the device's registers are in their reset state (protected range all zero, MCU_CONTROL bit 0 set) when
  * firmware_main() is called. It makes every object anew, sets BOOT_STATUS to READY or to what is wrong, and serves
- * events until hal_wait() returns false. After it has returned it may be called again, on any thread; only one at a time.
+ * events until hal_wait() returns false. After it has returned it may be called again, on any thread; only one at a
+ * time.
  */
 #ifndef FW_HAL_H
 #define FW_HAL_H
@@ -53,7 +54,8 @@ uint32_t hal_take_events(void);
  */
 bool hal_wait(void);
 
-/* A fault of our own at file:line: leaves a crash record (boot.h), BOOT_STATUS CRASHED and an error interrupt; stops. */
+/* A fault of our own at file:line: leaves a crash record (boot.h), BOOT_STATUS CRASHED and an error interrupt; stops.
+ */
 _Noreturn void hal_crash(const char *file, uint32_t line);
 
 /* PPU_BUILD_ID_BYTES that name this build; zeros where there is no image. */

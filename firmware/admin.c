@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "admin.h"
+
+#include <string.h>
+
+#include "channel.h"
+#include "context.h"
+#include "crash.h"
+#include "hal.h"
+#include "layout.h"
+#include "log.h"
+#include "machine.h"
+#include "ppu/limits.h"
+#include "ppu/mmu.h"
+#include "shared.h"
+#include "stats.h"
+#include "task.h"
+#include "timer.h"
+#include "trace.h"
+#include "vector.h"
+#include "wdu.h"
+
+/* The host need not tell that it took replies: while requests wait for room, it is looked for. */
+#define ROOM_RETRY_NS TIMER_NS_PER_MS
+
+static struct ppu_admin_queue *queue;
+static uint32_t request_head;
+static uint32_t reply_tail;
+static struct admin_ticket tickets[PPU_ADMIN_ENTRIES];
+static uint32_t tickets_used;
+static struct timer room_timer;
+
+static void look_for_room(struct timer *timer)
+{
+    (void)timer;
+    (void)admin_requests(PPU_ADMIN_ENTRIES);
+}
+
+void admin_init(void)
+{
+    queue = hal_vram(layout.admin_queue);
+    request_head = 0;
+    reply_tail = 0;
+    memset(tickets, 0, sizeof(tickets));
+    tickets_used = 0;
+    room_timer = (struct timer){ .fire = look_for_room };
+}
+
+void admin_answer(struct admin_ticket *ticket, enum ppu_fault status, uint32_t payload)
+{
+    struct ppu_admin_msg *reply = &queue->reply[reply_tail % PPU_ADMIN_ENTRIES];
+    *reply = (struct ppu_admin_msg){
+        .head = { PPU_ADMIN_VERSION, sizeof(*reply) },
+        .op = ticket->op,
+        .status = (uint16_t)status,
+        .seq = ticket->seq,
+        .payload = payload,
+    };
+    if (status == PPU_FAULT_NONE) {
+        memcpy(reply->arg, ticket->result, sizeof(reply->arg));
+    }
+    shared_publish(&queue->reply_tail, ++reply_tail);
+    trace_write(PPU_TRACE_ADMIN, 0, ticket->op, status, ticket->seq);
+    ticket->used = false;
+    tickets_used--;
+    vector_raise(PPU_VECTOR_ADMIN, PPU_NO_CHANNEL, 0);
+}
+
+/* ---- Operations. Each answers its ticket or hands it on. ---- */
+
+static void refuse_argument(struct admin_ticket *ticket, uint32_t index)
+{
+    admin_answer(ticket, PPU_FAULT_ADMIN_ARG, index);
+}
+
+static void answer_value(struct admin_ticket *ticket, uint64_t value)
+{
+    ticket->result[0] = (uint32_t)value;
+    ticket->result[1] = (uint32_t)(value >> 32);
+    admin_answer(ticket, PPU_FAULT_NONE, 0);
+}
+
+static void query_channel(struct admin_ticket *ticket, uint32_t key, uint32_t object)
+{
+    const struct channel *channel = channel_at(object);
+    if (!channel) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, object);
+        return;
+    }
+    switch (key) {
+    case PPU_KEY_CHANNEL_STATE:
+        answer_value(ticket, channel->state);
+        break;
+    case PPU_KEY_CHANNEL_PENDING:
+        answer_value(ticket, channel->pending);
+        break;
+    case PPU_KEY_CHANNEL_FAULT_CODE:
+        answer_value(ticket, channel->fault_code);
+        break;
+    case PPU_KEY_CHANNEL_FAULT_ADDRESS:
+        answer_value(ticket, channel->fault_address);
+        break;
+    default:
+        answer_value(ticket, channel->fault_pc);
+        break;
+    }
+}
+
+static void query_context(struct admin_ticket *ticket, uint32_t object)
+{
+    if (!context_is_open(object)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, object);
+        return;
+    }
+    answer_value(ticket, context_task_count(object));
+}
+
+static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    uint32_t key = arg[0];
+    switch (key) {
+    case PPU_KEY_DOORBELLS:
+    case PPU_KEY_BLOCKS:
+    case PPU_KEY_LAUNCHES:
+    case PPU_KEY_COMPLETIONS:
+    case PPU_KEY_INTERRUPTS:
+    case PPU_KEY_FAULTS:
+    case PPU_KEY_COPIES:
+        answer_value(ticket, stats[key]);
+        break;
+    case PPU_KEY_TASKS_FREE:
+        answer_value(ticket, task_count_free());
+        break;
+    case PPU_KEY_TASKS_TOTAL:
+        answer_value(ticket, layout.tasks);
+        break;
+    case PPU_KEY_WATCHDOG_NS:
+        answer_value(ticket, WDU_WATCHDOG_NS);
+        break;
+    case PPU_KEY_CHANNEL_STATE:
+    case PPU_KEY_CHANNEL_PENDING:
+    case PPU_KEY_CHANNEL_FAULT_CODE:
+    case PPU_KEY_CHANNEL_FAULT_ADDRESS:
+    case PPU_KEY_CHANNEL_FAULT_PC:
+        query_channel(ticket, key, arg[1]);
+        break;
+    case PPU_KEY_CONTEXT_TASKS:
+        query_context(ticket, arg[1]);
+        break;
+    default:
+        admin_answer(ticket, PPU_FAULT_NO_KEY, key);
+        break;
+    }
+}
+
+static void admin_CONTEXT_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    uint32_t root = arg[0];
+    uint32_t pool_end = layout.pt_base.off + layout.pt_bytes;
+    if (root % PPU_PT_ALIGN || root < layout.pt_base.off || root >= pool_end) {
+        refuse_argument(ticket, 0);
+        return;
+    }
+    if (!context_open((ppu_vram_t){ root }, &ticket->result[0])) {
+        admin_answer(ticket, PPU_FAULT_NO_RESOURCE, 0);
+        return;
+    }
+    admin_answer(ticket, PPU_FAULT_NONE, 0);
+}
+
+static void admin_CONTEXT_DESTROY(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    if (!context_is_open(arg[0])) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, arg[0]);
+        return;
+    }
+    enum ppu_fault refused = context_close(arg[0], ticket);
+    if (refused) {
+        admin_answer(ticket, refused, arg[0]);
+    }
+}
+
+static void admin_CHANNEL_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    uint32_t context = arg[0];
+    ppu_va_t ring = { arg[1] | (uint64_t)arg[2] << 32 };
+    uint32_t entries = arg[3];
+    uint32_t priority = arg[4];
+    uint32_t vector = arg[5];
+    if (!context_is_open(context)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, context);
+    } else if (ring.va % PPU_GP_ENTRY_BYTES || ring.va >> PPU_VA_BITS) {
+        refuse_argument(ticket, 1);
+    } else if (entries < PPU_GP_MIN_ENTRIES || entries > PPU_GP_MAX_ENTRIES ||
+               (ring.va + (uint64_t)entries * PPU_GP_ENTRY_BYTES - 1) >> PPU_VA_BITS) {
+        refuse_argument(ticket, 3);
+    } else if (priority >= PPU_PRIORITIES) {
+        refuse_argument(ticket, 4);
+    } else if (vector && (vector < PPU_VECTOR_FIRST_CHANNEL || vector >= machine.vectors)) {
+        refuse_argument(ticket, 5);
+    } else {
+        struct channel *channel = channel_open(context, ring, entries, priority, vector);
+        ticket->result[0] = channel ? channel_index(channel) : 0;
+        admin_answer(ticket, channel ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+    }
+}
+
+static void end_channel(struct admin_ticket *ticket, uint32_t index)
+{
+    struct channel *channel = channel_at(index);
+    if (!channel || channel->state == PPU_CHANNEL_CLOSED) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, index);
+    } else if (channel->ending) {
+        admin_answer(ticket, PPU_FAULT_IN_USE, index);
+    } else {
+        channel_end(channel, ticket);
+    }
+}
+
+static void admin_CHANNEL_DESTROY(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    end_channel(ticket, arg[0]);
+}
+
+static void admin_CHANNEL_RESET(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    end_channel(ticket, arg[0]);
+}
+
+static void admin_MMU_FLUSH(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    if (!context_is_open(arg[0])) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, arg[0]);
+        return;
+    }
+    context_flush(arg[0], ticket);
+}
+
+struct operation {
+    void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
+    uint32_t args; /* words used */
+};
+
+static const struct operation operations[] = {
+    [PPU_ADMIN_QUERY] = { admin_QUERY, 2 },
+    [PPU_ADMIN_CONTEXT_CREATE] = { admin_CONTEXT_CREATE, 1 },
+    [PPU_ADMIN_CONTEXT_DESTROY] = { admin_CONTEXT_DESTROY, 1 },
+    [PPU_ADMIN_CHANNEL_CREATE] = { admin_CHANNEL_CREATE, 6 },
+    [PPU_ADMIN_CHANNEL_DESTROY] = { admin_CHANNEL_DESTROY, 1 },
+    [PPU_ADMIN_CHANNEL_RESET] = { admin_CHANNEL_RESET, 1 },
+    [PPU_ADMIN_MMU_FLUSH] = { admin_MMU_FLUSH, 1 },
+};
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+
+/* ---- The queue. ---- */
+
+static struct admin_ticket *ticket_new(const struct ppu_admin_msg *request)
+{
+    for (uint32_t i = 0; i < PPU_ADMIN_ENTRIES; i++) {
+        if (!tickets[i].used) {
+            tickets[i] = (struct admin_ticket){ .used = true, .op = request->op, .seq = request->seq };
+            tickets_used++;
+            return &tickets[i];
+        }
+    }
+    return NULL;
+}
+
+static void perform(const struct ppu_admin_msg *request)
+{
+    struct admin_ticket *ticket = ticket_new(request);
+    FW_ASSERT(ticket);
+    if (request->head.version != PPU_ADMIN_VERSION || request->head.size_bytes != sizeof(*request) ||
+        request->op >= OPERATIONS || !operations[request->op].run || request->status || request->payload) {
+        admin_answer(ticket, PPU_FAULT_ADMIN_OP, request->op);
+        return;
+    }
+    for (uint32_t i = operations[request->op].args; i < PPU_ADMIN_ARGS; i++) {
+        if (request->arg[i]) {
+            refuse_argument(ticket, i);
+            return;
+        }
+    }
+    operations[request->op].run(ticket, request->arg);
+}
+
+/* True when a request taken now can be answered whatever happens: replies not read and those to come fit the ring. */
+static bool has_room(void)
+{
+    uint32_t unread = reply_tail - shared_read(&queue->reply_head);
+    return unread < PPU_ADMIN_ENTRIES && tickets_used < PPU_ADMIN_ENTRIES - unread;
+}
+
+static uint32_t requests_waiting(void)
+{
+    uint32_t waiting = shared_read(&queue->request_tail) - request_head;
+    if (waiting > PPU_ADMIN_ENTRIES) {
+        log_print("admin: request_tail is %u entries beyond request_head; skipped\n", (unsigned)waiting);
+        request_head += waiting;
+        shared_publish(&queue->request_head, request_head);
+        return 0;
+    }
+    return waiting;
+}
+
+bool admin_requests(uint32_t most)
+{
+    for (uint32_t i = 0; i < most; i++) {
+        if (requests_waiting() == 0) {
+            return false;
+        }
+        if (!has_room()) {
+            timer_start(&room_timer, ROOM_RETRY_NS);
+            return false;
+        }
+        struct ppu_admin_msg request = queue->request[request_head % PPU_ADMIN_ENTRIES];
+        shared_publish(&queue->request_head, ++request_head);
+        perform(&request);
+    }
+    return true;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "block.h"
+
+#include "copy.h"
+#include "dma.h"
+#include "hal.h"
+#include "launch.h"
+#include "ppu/limits.h"
+#include "ppu/sem.h"
+#include "ppu/task.h"
+#include "sem.h"
+#include "stats.h"
+#include "trace.h"
+#include "vector.h"
+
+#define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
+
+static FW_DMA ppu_gp_entry_t entry;
+static FW_DMA union {
+    struct ppu_block_header header;
+    uint32_t word[PPU_BLOCK_MAX_WORDS];
+} buffer;
+static const struct channel *loaded; /* whose block the buffer holds */
+
+void block_init(void)
+{
+    loaded = NULL;
+}
+
+void block_end(struct channel *channel)
+{
+    channel->block.len_words = 0;
+    if (loaded == channel) {
+        loaded = NULL;
+    }
+}
+
+/* ---- Fetching. Each returns false when the channel has been stopped. ---- */
+
+static bool fetch_entry(struct channel *channel)
+{
+    ppu_va_t at = { channel->ring.va + (uint64_t)channel->get * PPU_GP_ENTRY_BYTES };
+    channel->block.method = 0;
+    channel->block.correlation = 0;
+    if (dma_fetch(channel->context, at, &entry, PPU_GP_ENTRY_BYTES)) {
+        channel_fault_memory(channel, PPU_FAULT_BLOCK_MEMORY);
+        return false;
+    }
+    if (entry & PPU_GP_RESERVED_MASK) {
+        channel_fault(channel, PPU_FAULT_GP_ENTRY, entry);
+        return false;
+    }
+    uint32_t len_words = (uint32_t)(entry >> PPU_GP_LEN_SHIFT);
+    if (len_words < HEADER_WORDS || len_words > PPU_BLOCK_MAX_WORDS) {
+        channel_fault(channel, PPU_FAULT_BLOCK_LENGTH, len_words);
+        return false;
+    }
+    channel->block = (struct block_cursor){
+        .at = { entry & PPU_GP_VA_MASK },
+        .len_words = len_words,
+        .next = HEADER_WORDS,
+    };
+    return true;
+}
+
+static bool header_is_good(const struct block_cursor *block)
+{
+    const struct ppu_block_header *header = &buffer.header;
+    return header->head.version == PPU_BLOCK_VERSION && header->head.size_bytes == sizeof(*header) &&
+           header->len_words == block->len_words && header->reserved == 0;
+}
+
+static bool fetch_block(struct channel *channel)
+{
+    struct block_cursor *block = &channel->block;
+    loaded = NULL;
+    if (dma_fetch(channel->context, block->at, buffer.word, block->len_words * 4)) {
+        channel_fault_memory(channel, PPU_FAULT_BLOCK_MEMORY);
+        return false;
+    }
+    if (!header_is_good(block)) {
+        channel_fault(channel, PPU_FAULT_BLOCK_HEADER, block->at.va);
+        return false;
+    }
+    block->correlation = buffer.header.correlation;
+    loaded = channel;
+    return true;
+}
+
+/* True when the ring has an entry to execute; GP_PUT is read again when it seemed empty. */
+static bool ring_has_entry(struct channel *channel)
+{
+    if (channel->get == channel->put) {
+        channel->put = hal_read(PPU_REG_GP_PUT + 4 * channel_index(channel));
+    }
+    return channel->get != channel->put;
+}
+
+static enum block_result begin(struct channel *channel)
+{
+    if (!ring_has_entry(channel)) {
+        return BLOCK_NONE;
+    }
+    if (channel->put >= channel->entries) {
+        channel_fault(channel, PPU_FAULT_GP_INDEX, channel->put);
+        return BLOCK_STOPPED;
+    }
+    if (!fetch_entry(channel) || !fetch_block(channel)) {
+        return BLOCK_STOPPED;
+    }
+    stats_count(PPU_KEY_BLOCKS);
+    trace_write(PPU_TRACE_BLOCK, channel->block.correlation, channel_index(channel), channel->get,
+                channel->block.len_words);
+    return BLOCK_MORE;
+}
+
+/* ---- Methods. ---- */
+
+enum method_result {
+    METHOD_DONE,   /* go on after it */
+    METHOD_PARKED, /* go on after it when the channel runs again */
+    METHOD_AGAIN,  /* execute it again when the channel runs again */
+    METHOD_FAULT,  /* the channel has been stopped */
+};
+
+static enum method_result refuse(struct channel *channel, enum ppu_fault code, uint64_t payload)
+{
+    channel_fault(channel, code, payload);
+    return METHOD_FAULT;
+}
+
+static ppu_va_t va_of(const uint32_t *data)
+{
+    return (ppu_va_t){ data[0] | (uint64_t)data[1] << 32 };
+}
+
+static enum method_result method_NOP(struct channel *channel, const uint32_t *data)
+{
+    (void)channel;
+    (void)data;
+    return METHOD_DONE;
+}
+
+static enum method_result method_SEM_ACQUIRE(struct channel *channel, const uint32_t *data)
+{
+    trace_mark(PPU_MARK_ACQUIRE_BEGIN);
+    ppu_va_t at = va_of(data);
+    if (at.va % PPU_SEM_ALIGN) {
+        return refuse(channel, PPU_FAULT_SEM_ALIGN, at.va);
+    }
+    if (data[3] > PPU_SEM_GREATER_EQUAL) {
+        return refuse(channel, PPU_FAULT_METHOD_DATA, data[3]);
+    }
+    switch (sem_acquire(channel, at, data[2], data[3])) {
+    case SEM_PASSED:
+        return METHOD_DONE;
+    case SEM_PARKED:
+        return METHOD_PARKED;
+    default:
+        return METHOD_FAULT;
+    }
+}
+
+static enum method_result method_SEM_RELEASE(struct channel *channel, const uint32_t *data)
+{
+    ppu_va_t at = va_of(data);
+    if (at.va % PPU_SEM_ALIGN) {
+        return refuse(channel, PPU_FAULT_SEM_ALIGN, at.va);
+    }
+    if (data[3] & ~PPU_DMA_FLAG_TIME) {
+        return refuse(channel, PPU_FAULT_METHOD_DATA, data[3]);
+    }
+    if (dma_release_semaphore(channel->context, at, data[2], data[3])) {
+        channel_fault_memory(channel, PPU_FAULT_SEM_MEMORY);
+        return METHOD_FAULT;
+    }
+    trace_write(PPU_TRACE_SEM_RELEASE, channel->block.correlation, channel_index(channel), data[2], 0);
+    return METHOD_DONE;
+}
+
+static enum method_result method_WAIT_IDLE(struct channel *channel, const uint32_t *data)
+{
+    (void)data;
+    if (channel->pending == 0) {
+        return METHOD_DONE;
+    }
+    channel_wait(channel, CHANNEL_NEEDS_IDLE);
+    return METHOD_AGAIN;
+}
+
+static enum method_result method_LAUNCH(struct channel *channel, const uint32_t *data)
+{
+    uint16_t code;
+    uint64_t payload;
+    uint32_t stream = data[2];
+    if (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE) {
+        return refuse(channel, PPU_FAULT_NO_STREAM, stream);
+    }
+    switch (launch_task(channel, va_of(data), stream, channel->block.correlation, &code, &payload)) {
+    case LAUNCH_ACCEPTED:
+        return METHOD_DONE;
+    case LAUNCH_NO_RECORD:
+        channel_wait(channel, CHANNEL_NEEDS_RECORD);
+        return METHOD_AGAIN;
+    default:
+        return refuse(channel, code, payload);
+    }
+}
+
+static enum method_result method_COPY(struct channel *channel, const uint32_t *data)
+{
+    switch (copy_start(channel, va_of(data), va_of(data + 2), data[4])) {
+    case COPY_STARTED:
+        return METHOD_DONE;
+    case COPY_NO_ROOM:
+        channel_wait(channel, CHANNEL_NEEDS_COPY);
+        return METHOD_AGAIN;
+    default:
+        channel_fault_memory(channel, PPU_FAULT_COPY_MEMORY);
+        return METHOD_FAULT;
+    }
+}
+
+static enum method_result method_INTERRUPT(struct channel *channel, const uint32_t *data)
+{
+    (void)data;
+    if (channel->vector) {
+        vector_raise(channel->vector, channel_index(channel), channel->block.correlation);
+    }
+    return METHOD_DONE;
+}
+
+struct method {
+    enum method_result (*run)(struct channel *channel, const uint32_t *data);
+    uint16_t count; /* of data words */
+};
+
+static const struct method methods[] = {
+#define PPU_METHOD(name, id, count, title, doc) [PPU_METHOD_##name] = { method_##name, (count) },
+#include "ppu/method.def"
+#undef PPU_METHOD
+};
+#define METHODS (sizeof(methods) / sizeof(methods[0]))
+
+/* The method at `word`, if it is one and lies inside the block. NULL: the channel has been stopped. */
+static const struct method *decode(struct channel *channel, uint32_t word)
+{
+    const struct block_cursor *block = &channel->block;
+    uint32_t id = PPU_METHOD_ID(word);
+    if ((word & PPU_METHOD_RESERVED_MASK) || id >= METHODS || !methods[id].run) {
+        channel_fault(channel, PPU_FAULT_METHOD_UNKNOWN, word);
+        return NULL;
+    }
+    uint32_t count = PPU_METHOD_COUNT(word);
+    bool right_count = methods[id].count == PPU_METHOD_ANY_COUNT || methods[id].count == count;
+    if (!right_count || count >= block->len_words - block->method) {
+        channel_fault(channel, PPU_FAULT_METHOD_COUNT, word);
+        return NULL;
+    }
+    return &methods[id];
+}
+
+static enum block_result execute(struct channel *channel)
+{
+    struct block_cursor *block = &channel->block;
+    block->method = block->next;
+    uint32_t word = buffer.word[block->method];
+    const struct method *method = decode(channel, word);
+    if (!method) {
+        return BLOCK_STOPPED;
+    }
+    block->next = block->method + 1 + PPU_METHOD_COUNT(word);
+    switch (method->run(channel, &buffer.word[block->method + 1])) {
+    case METHOD_DONE:
+        return BLOCK_MORE;
+    case METHOD_AGAIN:
+        block->next = block->method;
+        return BLOCK_STOPPED;
+    default:
+        return BLOCK_STOPPED;
+    }
+}
+
+enum block_result block_step(struct channel *channel)
+{
+    struct block_cursor *block = &channel->block;
+    if (block->len_words == 0) {
+        enum block_result begun = begin(channel);
+        if (begun != BLOCK_MORE) {
+            return begun;
+        }
+    }
+    if (block->next < block->len_words) {
+        if (loaded != channel && !fetch_block(channel)) {
+            return BLOCK_STOPPED;
+        }
+        enum block_result executed = execute(channel);
+        if (executed != BLOCK_MORE || channel->state != PPU_CHANNEL_RUNNING) {
+            return BLOCK_STOPPED;
+        }
+        if (block->next < block->len_words) {
+            return BLOCK_MORE;
+        }
+    }
+    block_end(channel);
+    return BLOCK_DONE;
+}

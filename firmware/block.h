@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command blocks: fetching, decoding (method.def), executing.
+ *
+ * One buffer holds the block of the channel that executes. A channel that goes on after others had
+ * their turn fetches its block again: the block stays the owner's until GP_GET has passed its
+ * entry. Each fetch is checked from its header on, and only the fetched copy is used.
+ */
+#ifndef FW_BLOCK_H
+#define FW_BLOCK_H
+
+#include "channel.h"
+
+enum block_result {
+    BLOCK_MORE,    /* a method was executed, others follow */
+    BLOCK_DONE,    /* the last method was executed: the entry is done with */
+    BLOCK_NONE,    /* the ring is empty */
+    BLOCK_STOPPED, /* the channel is no longer RUNNING */
+};
+
+void block_init(void);
+
+/* Executes one method of a RUNNING channel, fetching its next block when it is in none. */
+enum block_result block_step(struct channel *channel);
+
+/* Forgets where in a block the channel is. */
+void block_end(struct channel *channel);
+
+#endif

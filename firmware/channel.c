@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "channel.h"
+
+#include <string.h>
+
+#include "admin.h"
+#include "block.h"
+#include "context.h"
+#include "copy.h"
+#include "crash.h"
+#include "dma.h"
+#include "fault.h"
+#include "hal.h"
+#include "launch.h"
+#include "machine.h"
+#include "sem.h"
+
+#define TURN_METHODS 16u                 /* executed in one turn at most */
+#define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
+#define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
+
+static struct channel channels[PPU_MAX_CHANNELS];
+static struct list_node ready[PPU_PRIORITIES]; /* RUNNING channels */
+static uint32_t ready_priorities;              /* bit p: ready[p] is not empty */
+static uint32_t turns;
+static struct list_node needing[CHANNEL_NEEDS_COPY + 1]; /* WAITING channels, by need */
+
+/*
+ * States: what is still allowed.
+ *   CLOSED   nothing; the doorbell is an error
+ *   IDLE     the doorbell makes it RUNNING
+ *   RUNNING  it takes turns; may do everything
+ *   PARKED   its semaphore is tested on touch, doorbell and timer; what it started goes on
+ *   WAITING  its present method is executed again when its need is met
+ *   FAULTED  nothing; what it started is being ended
+ * Every state but CLOSED may be stopped.
+ */
+#define CAN(state) (1u << PPU_CHANNEL_##state)
+#define STATES (PPU_CHANNEL_FAULTED + 1u)
+static const uint8_t follows[STATES] = {
+    [PPU_CHANNEL_CLOSED] = CAN(IDLE),
+    [PPU_CHANNEL_IDLE] = CAN(RUNNING) | CAN(FAULTED),
+    [PPU_CHANNEL_RUNNING] = CAN(IDLE) | CAN(PARKED) | CAN(WAITING) | CAN(FAULTED),
+    [PPU_CHANNEL_PARKED] = CAN(RUNNING) | CAN(FAULTED),
+    [PPU_CHANNEL_WAITING] = CAN(RUNNING) | CAN(FAULTED),
+    [PPU_CHANNEL_FAULTED] = CAN(IDLE) | CAN(CLOSED),
+};
+
+static void turn_leave(struct channel *channel)
+{
+    list_remove(&channel->turn);
+    if (list_empty(&ready[channel->priority])) {
+        ready_priorities &= ~(1u << channel->priority);
+    }
+}
+
+static void turn_join(struct channel *channel)
+{
+    list_push_back(&ready[channel->priority], &channel->turn);
+    ready_priorities |= 1u << channel->priority;
+}
+
+static void state_leave(struct channel *channel)
+{
+    switch (channel->state) {
+    case PPU_CHANNEL_RUNNING:
+        turn_leave(channel);
+        break;
+    case PPU_CHANNEL_PARKED:
+        timer_stop(&channel->timer);
+        sem_disarm(channel);
+        break;
+    case PPU_CHANNEL_WAITING:
+        timer_stop(&channel->timer);
+        list_remove(&channel->turn);
+        break;
+    default:
+        break;
+    }
+}
+
+static void channel_enter(struct channel *channel, enum ppu_channel_state state)
+{
+    FW_ASSERT(follows[channel->state] & (1u << state));
+    state_leave(channel);
+    channel->state = (uint8_t)state;
+    if (state == PPU_CHANNEL_RUNNING) {
+        turn_join(channel);
+    }
+}
+
+static void channel_timer(struct timer *timer)
+{
+    struct channel *channel = LIST_OBJECT(timer, struct channel, timer);
+    if (channel->state == PPU_CHANNEL_PARKED) {
+        sem_retest(channel);
+    } else if (channel->state == PPU_CHANNEL_WAITING) {
+        channel_enter(channel, PPU_CHANNEL_RUNNING);
+    }
+}
+
+void channel_init(void)
+{
+    memset(channels, 0, sizeof(channels));
+    ready_priorities = 0;
+    turns = 0;
+    for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
+        list_init(&ready[i]);
+    }
+    for (uint32_t i = 0; i <= CHANNEL_NEEDS_COPY; i++) {
+        list_init(&needing[i]);
+    }
+}
+
+struct channel *channel_at(uint32_t index)
+{
+    return index < machine.channels ? &channels[index] : NULL;
+}
+
+uint32_t channel_index(const struct channel *channel)
+{
+    return (uint32_t)(channel - channels);
+}
+
+static void ring_restart(struct channel *channel)
+{
+    uint32_t index = channel_index(channel);
+    channel->get = 0;
+    channel->put = 0;
+    hal_write(PPU_REG_GP_GET + 4 * index, 0);
+    hal_write(PPU_REG_GP_PUT + 4 * index, 0);
+}
+
+static struct channel *find_closed(void)
+{
+    for (uint32_t i = 0; i < machine.channels; i++) {
+        if (channels[i].state == PPU_CHANNEL_CLOSED) {
+            return &channels[i];
+        }
+    }
+    return NULL;
+}
+
+struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector)
+{
+    struct channel *channel = find_closed();
+    if (!channel || !machine_allows_allocation()) {
+        return NULL;
+    }
+    uint32_t last_tag = channel->sem.tag;
+    *channel = (struct channel){
+        .timer = { .fire = channel_timer },
+        .priority = (uint8_t)priority,
+        .vector = (uint8_t)vector,
+        .context = (uint16_t)context,
+        .ring = ring,
+        .entries = entries,
+        .sem = { .tag = last_tag },
+    };
+    list_init(&channel->turn);
+    list_init(&channel->tasks);
+    ring_restart(channel);
+    context_add_channel(context);
+    channel_enter(channel, PPU_CHANNEL_IDLE);
+    return channel;
+}
+
+/* Nothing of a channel that is being reset or destroyed runs any more. */
+static void channel_ended(struct channel *channel)
+{
+    struct admin_ticket *ticket = channel->ending;
+    channel->ending = NULL;
+    ring_restart(channel);
+    channel->fault_code = 0;
+    channel->fault_address = 0;
+    channel->fault_pc = 0;
+    if (ticket->op == PPU_ADMIN_CHANNEL_DESTROY) {
+        channel_enter(channel, PPU_CHANNEL_CLOSED);
+        context_remove_channel(channel->context);
+    } else {
+        channel_enter(channel, PPU_CHANNEL_IDLE);
+    }
+    admin_answer(ticket, 0, 0);
+}
+
+static void stop(struct channel *channel, enum ppu_fault cause)
+{
+    channel_enter(channel, PPU_CHANNEL_FAULTED);
+    block_end(channel);
+    struct list_node *node = channel->tasks.next;
+    while (node != &channel->tasks) {
+        struct task *task = LIST_OBJECT(node, struct task, owner);
+        node = node->next;
+        launch_cancel(task, (uint16_t)cause);
+    }
+    if (channel->copies) {
+        copy_cancel(channel->context);
+    }
+}
+
+void channel_end(struct channel *channel, struct admin_ticket *ticket)
+{
+    if (channel->state != PPU_CHANNEL_FAULTED) {
+        stop(channel, PPU_FAULT_CANCELLED);
+    }
+    channel->ending = ticket;
+    if (channel->pending == 0) {
+        channel_ended(channel);
+    }
+}
+
+void channel_ring(struct channel *channel)
+{
+    if (channel->state == PPU_CHANNEL_IDLE) {
+        channel_enter(channel, PPU_CHANNEL_RUNNING);
+    } else if (channel->state == PPU_CHANNEL_PARKED) {
+        sem_retest(channel);
+    } else if (channel->state == PPU_CHANNEL_CLOSED) {
+        struct ppu_error_record record = {
+            .code = PPU_FAULT_NO_CHANNEL,
+            .channel = channel_index(channel),
+            .address = channel_index(channel),
+        };
+        fault_report(&record);
+    }
+}
+
+/* One turn: a bounded number of methods, of as many blocks as they come from. */
+static void channel_turn(struct channel *channel)
+{
+    for (uint32_t i = 0; i < TURN_METHODS && channel->state == PPU_CHANNEL_RUNNING; i++) {
+        switch (block_step(channel)) {
+        case BLOCK_MORE:
+            break;
+        case BLOCK_DONE:
+            channel->get = ppu_gp_next(channel->get, channel->entries);
+            hal_write(PPU_REG_GP_GET + 4 * channel_index(channel), channel->get);
+            break;
+        case BLOCK_NONE:
+            channel_enter(channel, PPU_CHANNEL_IDLE);
+            break;
+        case BLOCK_STOPPED:
+            return;
+        }
+    }
+    if (channel->state == PPU_CHANNEL_RUNNING) {
+        turn_leave(channel);
+        turn_join(channel);
+    }
+}
+
+bool channel_run_next(void)
+{
+    if (!ready_priorities) {
+        return false;
+    }
+    uint32_t highest = 31u - (uint32_t)__builtin_clz(ready_priorities);
+    uint32_t lowest = (uint32_t)__builtin_ctz(ready_priorities);
+    uint32_t priority = ++turns % FAIRNESS_TURNS ? highest : lowest;
+    channel_turn(LIST_OBJECT(ready[priority].next, struct channel, turn));
+    return ready_priorities != 0;
+}
+
+void channel_park(struct channel *channel)
+{
+    channel_enter(channel, PPU_CHANNEL_PARKED);
+    timer_start(&channel->timer, channel->sem.delay_ns);
+}
+
+void channel_wake(struct channel *channel)
+{
+    channel_enter(channel, PPU_CHANNEL_RUNNING);
+}
+
+void channel_wait(struct channel *channel, enum channel_need need)
+{
+    channel_enter(channel, PPU_CHANNEL_WAITING);
+    channel->need = (uint8_t)need;
+    list_push_back(&needing[need], &channel->turn);
+    if (need != CHANNEL_NEEDS_IDLE) {
+        timer_start(&channel->timer, RETRY_NS);
+    }
+}
+
+void channel_provide(enum channel_need need)
+{
+    if (!list_empty(&needing[need])) {
+        channel_enter(LIST_OBJECT(needing[need].next, struct channel, turn), PPU_CHANNEL_RUNNING);
+    }
+}
+
+/* One thing the channel started has ended. */
+static void pending_ended(struct channel *channel)
+{
+    if (--channel->pending) {
+        return;
+    }
+    if (channel->ending) {
+        channel_ended(channel);
+    } else if (channel->state == PPU_CHANNEL_WAITING && channel->need == CHANNEL_NEEDS_IDLE) {
+        channel_enter(channel, PPU_CHANNEL_RUNNING);
+    }
+}
+
+void channel_add_task(struct channel *channel, struct task *task)
+{
+    task->channel = channel;
+    list_push_back(&channel->tasks, &task->owner);
+    channel->pending++;
+}
+
+void channel_remove_task(struct channel *channel, struct task *task)
+{
+    task->channel = NULL;
+    list_remove(&task->owner);
+    pending_ended(channel);
+}
+
+void channel_add_copy(struct channel *channel)
+{
+    channel->copies++;
+    channel->pending++;
+}
+
+void channel_remove_copy(struct channel *channel)
+{
+    channel->copies--;
+    pending_ended(channel);
+}
+
+uint64_t channel_position(const struct channel *channel)
+{
+    return (uint64_t)channel->get << 32 | channel->block.method;
+}
+
+void channel_fail(struct channel *channel, struct ppu_error_record *record)
+{
+    record->channel = channel_index(channel);
+    record->context = channel->context;
+    fault_report(record);
+    if (channel->state == PPU_CHANNEL_FAULTED) {
+        return;
+    }
+    channel->fault_code = record->code;
+    channel->fault_address = record->address;
+    channel->fault_pc = record->pc;
+    stop(channel, record->code);
+}
+
+void channel_fault(struct channel *channel, enum ppu_fault code, uint64_t payload)
+{
+    struct ppu_error_record record = {
+        .code = (uint16_t)code,
+        .address = payload,
+        .pc = channel_position(channel),
+        .correlation = channel->block.correlation,
+    };
+    channel_fail(channel, &record);
+}
+
+void channel_fault_memory(struct channel *channel, enum ppu_fault code)
+{
+    struct dma_failure failure = dma_failure();
+    struct ppu_error_record record = {
+        .code = (uint16_t)code,
+        .access = failure.access,
+        .address = failure.address,
+        .pc = channel_position(channel),
+        .correlation = channel->block.correlation,
+    };
+    channel_fail(channel, &record);
+}

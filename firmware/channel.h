@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Channels (A2, A3): the ring of GP entries, the state of its execution, and what it
+ * has started. Channels that can go on take turns: by priority, and in a circle among equals.
+ */
+#ifndef FW_CHANNEL_H
+#define FW_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "list.h"
+#include "ppu/base.h"
+#include "ppu/channel.h"
+#include "ppu/fault.h"
+#include "timer.h"
+
+struct admin_ticket;
+struct task;
+
+/* Place in the command block being executed; len_words 0: none. */
+struct block_cursor {
+    ppu_va_t at;
+    uint32_t len_words;
+    uint32_t method; /* word at which the present method begins */
+    uint32_t next;   /* word after it */
+    uint32_t correlation;
+};
+
+/* The acquire a PARKED channel waits at. */
+struct sem_wait {
+    ppu_va_t at;
+    uint32_t value;
+    uint32_t compare;  /* enum ppu_sem_compare */
+    uint32_t tag;      /* of the armed entry: an older touch is stale */
+    uint64_t delay_ns; /* until the next test */
+};
+
+/* What a WAITING channel waits for. */
+enum channel_need {
+    CHANNEL_NEEDS_IDLE,   /* everything it started has ended (C8) */
+    CHANNEL_NEEDS_RECORD, /* a task record */
+    CHANNEL_NEEDS_COPY,   /* a place in the copy queue */
+};
+
+struct channel {
+    struct list_node turn;  /* among the ready ones of its priority, or those with the same need */
+    struct list_node tasks; /* started and not ended */
+    struct timer timer;
+    uint8_t state; /* enum ppu_channel_state */
+    uint8_t need;  /* enum channel_need, while WAITING */
+    uint8_t priority;
+    uint8_t vector; /* 0: none */
+    uint16_t context;
+    uint16_t copies;  /* queued and not ended */
+    uint32_t pending; /* tasks and copies started and not ended */
+    ppu_va_t ring;
+    uint32_t entries;
+    uint32_t get;
+    uint32_t put; /* as last read */
+    struct block_cursor block;
+    struct sem_wait sem;
+    uint64_t fault_address; /* of the fault that stopped it */
+    uint64_t fault_pc;
+    uint16_t fault_code;
+    struct admin_ticket *ending; /* reset or destroy, answered when nothing of it runs */
+};
+
+/* Needs machine. */
+void channel_init(void);
+
+/* Channel number `index`; NULL when there is no such channel on this machine. */
+struct channel *channel_at(uint32_t index);
+uint32_t channel_index(const struct channel *channel);
+
+/* Opens a channel in state IDLE; NULL: none is left. Arguments are checked already. */
+struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector);
+
+/*
+ * Ends all the channel started; the ticket is answered when nothing of it runs: the channel is then IDLE with an empty
+ * ring (CHANNEL_RESET) or closed (CHANNEL_DESTROY). The channel is open and has no such request yet.
+ */
+void channel_end(struct channel *channel, struct admin_ticket *ticket);
+
+/* The channel's doorbell rang. */
+void channel_ring(struct channel *channel);
+
+/* Gives the next channel its turn; true: there are more. */
+bool channel_run_next(void);
+
+/* ---- For the methods of a channel whose turn it is, and for what it started. ---- */
+
+/* PARKED, at the acquire in channel->sem; and back. */
+void channel_park(struct channel *channel);
+void channel_wake(struct channel *channel);
+
+/* WAITING; the present method is executed again when the need may be met. */
+void channel_wait(struct channel *channel, enum channel_need need);
+
+/* A task record or a place in the copy queue has come free: the channel that waited longest for it goes on. */
+void channel_provide(enum channel_need need);
+
+/* Everything below counts in channel->pending. */
+void channel_add_task(struct channel *channel, struct task *task);
+void channel_remove_task(struct channel *channel, struct task *task);
+void channel_add_copy(struct channel *channel);
+void channel_remove_copy(struct channel *channel);
+
+/* Where the channel is: GP index << 32 | word within the block (ppu_error_record.pc). */
+uint64_t channel_position(const struct channel *channel);
+
+/* Reports the fault and stops the channel and all it started; its ring is not executed until CHANNEL_RESET. */
+void channel_fail(struct channel *channel, struct ppu_error_record *record);
+
+/* channel_fail() for a fault of the present method, block or ring entry. */
+void channel_fault(struct channel *channel, enum ppu_fault code, uint64_t payload);
+
+/* The same, for an access to memory that dma_failure() describes. */
+void channel_fault_memory(struct channel *channel, enum ppu_fault code);
+
+#endif

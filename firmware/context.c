@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "context.h"
+
+#include <string.h>
+
+#include "admin.h"
+#include "crash.h"
+#include "hal.h"
+#include "log.h"
+#include "machine.h"
+#include "ppu/limits.h"
+#include "tmdq.h"
+
+#define ROOT_VALID 1u
+
+struct context {
+    bool open;
+    struct admin_ticket *closing; /* CONTEXT_DESTROY that waits for the last task */
+    uint32_t channels;
+    uint32_t tasks;
+};
+
+static struct context contexts[PPU_MAX_CONTEXTS];
+
+/* Flushes go to the device one at a time, in order: an acknowledgement then belongs to the first. */
+static struct admin_ticket *flushes[PPU_ADMIN_ENTRIES];
+static uint32_t flush_first;
+static uint32_t flush_count;
+static uint32_t flush_tag;
+
+void context_init(void)
+{
+    memset(contexts, 0, sizeof(contexts));
+    flush_first = 0;
+    flush_count = 0;
+    flush_tag = 0;
+}
+
+bool context_is_open(uint32_t context)
+{
+    return context < machine.contexts && contexts[context].open && !contexts[context].closing;
+}
+
+bool context_open(ppu_vram_t root, uint32_t *context)
+{
+    for (uint32_t i = 0; i < machine.contexts; i++) {
+        if (contexts[i].open) {
+            continue;
+        }
+        if (!machine_allows_allocation()) {
+            return false;
+        }
+        contexts[i] = (struct context){ .open = true };
+        tmdq_open_group(i);
+        hal_write(PPU_REG_CTX_ROOT + 4 * i, root.off | ROOT_VALID);
+        *context = i;
+        return true;
+    }
+    return false;
+}
+
+static void flush_begin(void)
+{
+    hal_write(PPU_REG_MMU_FLUSH_TAG, ++flush_tag);
+    hal_write(PPU_REG_MMU_FLUSH, flushes[flush_first]->object);
+}
+
+void context_flush(uint32_t context, struct admin_ticket *ticket)
+{
+    FW_ASSERT(flush_count < PPU_ADMIN_ENTRIES);
+    ticket->object = context;
+    flushes[(flush_first + flush_count) % PPU_ADMIN_ENTRIES] = ticket;
+    if (flush_count++ == 0) {
+        flush_begin();
+    }
+}
+
+void context_flushed(uint32_t tag)
+{
+    if (flush_count == 0 || tag != flush_tag) {
+        log_print("flush %u acknowledged, which was not asked for\n", (unsigned)tag);
+        return;
+    }
+    struct admin_ticket *ticket = flushes[flush_first];
+    flush_first = (flush_first + 1) % PPU_ADMIN_ENTRIES;
+    if (--flush_count) {
+        flush_begin();
+    }
+    if (ticket->op == PPU_ADMIN_CONTEXT_DESTROY) {
+        contexts[ticket->object] = (struct context){ .open = false };
+    }
+    admin_answer(ticket, 0, 0);
+}
+
+/* Nothing of it runs any more. */
+static void unmap(uint32_t context)
+{
+    hal_write(PPU_REG_CTX_ROOT + 4 * context, 0);
+    context_flush(context, contexts[context].closing);
+}
+
+enum ppu_fault context_close(uint32_t context, struct admin_ticket *ticket)
+{
+    if (contexts[context].channels) {
+        return PPU_FAULT_IN_USE;
+    }
+    contexts[context].closing = ticket;
+    if (contexts[context].tasks == 0) {
+        unmap(context);
+    }
+    return PPU_FAULT_NONE;
+}
+
+void context_add_channel(uint32_t context)
+{
+    contexts[context].channels++;
+}
+
+void context_remove_channel(uint32_t context)
+{
+    contexts[context].channels--;
+}
+
+void context_add_task(uint32_t context)
+{
+    contexts[context].tasks++;
+}
+
+void context_remove_task(uint32_t context)
+{
+    if (--contexts[context].tasks == 0 && contexts[context].closing) {
+        unmap(context);
+    }
+}
+
+uint32_t context_task_count(uint32_t context)
+{
+    return contexts[context].tasks;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Queued copies of channels (method COPY): each counts for its channel until the copy engine tells its end. */
+#ifndef FW_COPY_H
+#define FW_COPY_H
+
+#include <stdbool.h>
+
+#include "channel.h"
+
+enum copy_result {
+    COPY_STARTED,
+    COPY_NO_ROOM, /* the queue is full: try again when one has ended */
+    COPY_FAULT,   /* dma_failure() says where */
+};
+
+/* Needs machine. */
+void copy_init(void);
+
+/* Queues a copy within the channel's address space. Nothing is to be done for length 0. */
+enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes);
+
+/*
+ * Ends all queued copies of an address space, each with its event. Those of channels that have not been stopped are
+ * queued again from where they were.
+ */
+void copy_cancel(uint32_t context);
+
+/* Consumes at most `most` entries of the copy ring; true: there may be more. */
+bool copy_events(uint32_t most);
+
+#endif

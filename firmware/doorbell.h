@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The bitmap of doorbells that rang. */
+#ifndef FW_DOORBELL_H
+#define FW_DOORBELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+void doorbell_init(void);
+
+/* Takes at most `most` doorbells and tells their channels; true: there may be more. */
+bool doorbell_events(uint32_t most);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of a task from a TMD in a context's memory to its completion: accept,
+ * start when the tasks before it have completed, complete.
+ */
+#ifndef FW_LAUNCH_H
+#define FW_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "channel.h"
+#include "task.h"
+
+void launch_init(void);
+
+enum launch_result {
+    LAUNCH_ACCEPTED,
+    LAUNCH_NO_RECORD, /* every task record is in use: try again when one is free */
+    LAUNCH_FAULT,     /* *code and *payload say why (fault.def) */
+};
+
+/* Accepts the task described at `tmd` for the channel, in TMDQ `stream` of its context (B4, B10, A11). */
+enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
+                               uint16_t *code, uint64_t *payload);
+
+/* A task's slot has ended it: completion (B6), and the next task of its TMDQ. The slot is free already. */
+void launch_complete(struct task *task);
+
+/* Ends a task of a channel that is being stopped. What has a slot ends with its slot event; the others
+ * leave the channel now and complete when their turn in the TMDQ comes, without having run. */
+void launch_cancel(struct task *task, uint16_t fault);
+
+/* Completes at most `most` tasks that ended without a slot event; true: there are more. */
+bool launch_complete_ended(uint32_t most);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "layout.h"
+
+#include <string.h>
+
+#include "crash.h"
+#include "hal.h"
+#include "machine.h"
+#include "ppu/limits.h"
+#include "ppu/mmu.h"
+
+struct layout layout;
+
+#define PT_POOL_MIN (2u * PPU_MIB)
+#define PT_POOL_MAX (512u * PPU_MIB)
+#define PT_POOL_SHARE 64u          /* one byte of tables for so many bytes of VRAM */
+#define TASK_SHARE (32u * PPU_KIB) /* one task record for so many bytes of VRAM */
+#define PROTECTED_ALIGN (64u * PPU_KIB)
+#define START_RING_ENTRIES 256u
+#define FAULT_RING_ENTRIES 256u
+
+_Static_assert(sizeof(struct ppu_tmd) <= TMD_STRIDE, "a TMD copy has its stride");
+_Static_assert(TASK_RECORDS_MAX < PPU_TASK_MAX, "a handle has room for every record");
+
+static uint32_t align_up(uint32_t value, uint32_t alignment)
+{
+    return (value + alignment - 1) & ~(alignment - 1);
+}
+
+static uint32_t power_of_two_from(uint32_t least)
+{
+    uint32_t power = 1;
+    while (power < least) {
+        power *= 2;
+    }
+    return power;
+}
+
+static uint32_t share_of_vram(uint32_t share, uint32_t least, uint32_t most)
+{
+    uint64_t part = machine.vram_bytes / share;
+    return part < least ? least : part > most ? most : (uint32_t)part;
+}
+
+/* Takes `bytes` at the next multiple of `alignment` from *end. */
+static ppu_vram_t place(uint32_t *end, uint32_t bytes, uint32_t alignment)
+{
+    ppu_vram_t here = { align_up(*end, alignment) };
+    *end = here.off + bytes;
+    return here;
+}
+
+static uint32_t trace_bytes(uint32_t records)
+{
+    return (uint32_t)sizeof(struct ppu_trace_ring) + records * (uint32_t)sizeof(struct ppu_trace_record);
+}
+
+/*
+ * Rings that must not fill hold their worst case: a slot has one event that ends or stops it, and each context one
+ * flush; each copy and each armed semaphore has one event.
+ */
+static void choose_ring_sizes(void)
+{
+    layout.ring_entries[PPU_RING_START] = START_RING_ENTRIES;
+    layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(2 * machine.slots + machine.contexts + 1);
+    layout.ring_entries[PPU_RING_FAULT] = FAULT_RING_ENTRIES;
+    layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * machine.copies);
+    layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(2 * machine.channels);
+}
+
+static void place_all(void)
+{
+    uint32_t end = PROTECTED_ALIGN; /* offset 0 stays unused: it reads as "none" in descriptors */
+    layout.fw_info = place(&end, sizeof(struct ppu_fw_info), 64);
+    layout.admin_queue = place(&end, sizeof(struct ppu_admin_queue), 64);
+    layout.error_ring = place(&end, sizeof(struct ppu_error_ring), 64);
+    layout.log = place(&end, sizeof(struct ppu_log_ring), 64);
+    layout.fw_trace = place(&end, trace_bytes(TRACE_FW_RECORDS), 64);
+    layout.dev_trace = place(&end, trace_bytes(TRACE_DEV_RECORDS), 64);
+    for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
+        layout.ring[i] = place(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
+    }
+    layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
+    layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
+    layout.tmds = place(&end, layout.tasks * TMD_STRIDE, TMD_STRIDE);
+    layout.params = place(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
+    layout.pt_base = place(&end, layout.pt_bytes, PPU_PT_ALIGN);
+    layout.prot_limit = align_up(end, PROTECTED_ALIGN);
+    layout.heap_base = align_up(layout.prot_limit, PPU_PAGE_2M);
+    FW_ASSERT(layout.heap_base < machine.vram_bytes);
+}
+
+static void tell_device(void)
+{
+    hal_write(PPU_REG_PROT_BASE, 0);
+    hal_write(PPU_REG_PROT_LIMIT, layout.prot_limit);
+    for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
+        hal_write(PPU_REG_RING_SIZE + 4 * i, layout.ring_entries[i]);
+        hal_write(PPU_REG_RING_BASE + 4 * i, layout.ring[i].off);
+    }
+    struct ppu_trace_ring *trace = hal_vram(layout.dev_trace);
+    trace->head = (struct ppu_struct_header){ PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) };
+    trace->size = TRACE_DEV_RECORDS;
+    hal_write(PPU_REG_TRACE_SIZE, TRACE_DEV_RECORDS);
+    hal_write(PPU_REG_TRACE_BASE, layout.dev_trace.off);
+}
+
+void layout_init(void)
+{
+    layout.tasks = share_of_vram(TASK_SHARE, TASK_RECORDS_MIN, TASK_RECORDS_MAX);
+    layout.pt_bytes = align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
+    choose_ring_sizes();
+    place_all();
+    tell_device();
+}
+
+void layout_publish(void)
+{
+    struct ppu_fw_info info = {
+        .head = { PPU_FW_INFO_VERSION, sizeof(struct ppu_fw_info) },
+        .abi_major = PPU_ABI_MAJOR,
+        .abi_minor = PPU_ABI_MINOR,
+        .prot_limit = layout.prot_limit,
+        .admin_queue = layout.admin_queue.off,
+        .error_ring = layout.error_ring.off,
+        .fw_trace = layout.fw_trace.off,
+        .dev_trace = layout.dev_trace.off,
+        .log = layout.log.off,
+        .pt_base = layout.pt_base.off,
+        .pt_bytes = layout.pt_bytes,
+        .heap_base = layout.heap_base,
+        .streams = PPU_GROUP_TMDQS,
+        .tasks = layout.tasks,
+    };
+    memcpy(info.build_id, hal_build_id(), PPU_BUILD_ID_BYTES);
+    memcpy(hal_vram(layout.fw_info), &info, sizeof(info));
+    hal_write(PPU_REG_FW_INFO, layout.fw_info.off);
+}

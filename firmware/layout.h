@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where things lie in the protected range of VRAM, [0, prot_limit). Computed from the size of the machine; told to the
+ * driver by struct ppu_fw_info, to the device by its registers.
+ */
+#ifndef FW_LAYOUT_H
+#define FW_LAYOUT_H
+
+#include "ppu/admin.h"
+#include "ppu/base.h"
+#include "ppu/boot.h"
+#include "ppu/fault.h"
+#include "ppu/ring.h"
+#include "ppu/task.h"
+#include "ppu/tmd.h"
+#include "ppu/trace.h"
+
+#define TASK_RECORDS_MAX 4096u
+#define TASK_RECORDS_MIN 1024u
+
+#define TRACE_FW_RECORDS 4096u
+#define TRACE_DEV_RECORDS 8192u
+
+/* From one TMD copy to the next: a power of two, so that an offset gives its record without a division. */
+#define TMD_STRIDE 256u
+
+struct layout {
+    ppu_vram_t fw_info;
+    ppu_vram_t admin_queue;
+    ppu_vram_t error_ring;
+    ppu_vram_t log;
+    ppu_vram_t fw_trace;
+    ppu_vram_t dev_trace;
+    ppu_vram_t ring[PPU_RING_COUNT];
+    uint32_t ring_entries[PPU_RING_COUNT];
+    ppu_vram_t groups; /* struct ppu_group, one a context: depth 0 */
+    ppu_vram_t status; /* struct ppu_task_status, one a task record */
+    ppu_vram_t tmds;   /* TMD copies, TMD_STRIDE apart */
+    ppu_vram_t params; /* parameter copies, PPU_MAX_PARAM apart */
+    uint32_t tasks;    /* task records */
+    ppu_vram_t pt_base;
+    uint32_t pt_bytes;
+    uint32_t prot_limit;
+    uint32_t heap_base;
+};
+
+extern struct layout layout;
+
+/* Needs machine. Computes the layout, writes PROT_BASE, PROT_LIMIT and the rings' places. */
+void layout_init(void);
+
+/* Writes struct ppu_fw_info and FW_INFO. */
+void layout_publish(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Text for a person: into the log ring (ppu/boot.h) and the device's log. Never on a hot path. */
+#ifndef FW_LOG_H
+#define FW_LOG_H
+
+#define LOG_LINE_MAX 160u /* bytes a call; what is longer is cut */
+
+/* Needs layout. */
+void log_init(void);
+
+void log_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

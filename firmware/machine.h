@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine the firmware finds itself in (A1): identity registers, read once and checked against what this build can
+ * serve, so that every count below may index the static arrays.
+ */
+#ifndef FW_MACHINE_H
+#define FW_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct machine {
+    uint64_t vram_bytes;
+    uint32_t features; /* PPU_FEATURE_* */
+    uint32_t channels;
+    uint32_t contexts;
+    uint32_t slots;
+    uint32_t sm_warps;  /* passes of 32 lanes */
+    uint32_t sm_vregs;  /* 32-bit registers, over all lanes */
+    uint32_t sm_shared; /* bytes */
+    uint32_t vectors;
+    uint32_t copies;
+};
+
+extern struct machine machine;
+
+/* 0, or the offset of the register whose value this firmware cannot serve. */
+uint32_t machine_init(void);
+
+/* False when the test hook makes this allocation fail (HOOK_FAIL_ALLOC). Ask once for each allocation. */
+bool machine_allows_allocation(void);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The firmware: what is made ready in which order, and the loop that serves events until there is none.
+ */
+#include "admin.h"
+#include "block.h"
+#include "channel.h"
+#include "context.h"
+#include "copy.h"
+#include "doorbell.h"
+#include "fault.h"
+#include "hal.h"
+#include "launch.h"
+#include "layout.h"
+#include "log.h"
+#include "machine.h"
+#include "ppu/boot.h"
+#include "ring.h"
+#include "sem.h"
+#include "stats.h"
+#include "task.h"
+#include "timer.h"
+#include "tmdq.h"
+#include "tmu.h"
+#include "trace.h"
+#include "wdu.h"
+
+#define EVENTS_A_PASS 16u /* of each kind, so that a flood of one starves no other */
+#define TURNS_A_PASS 4u   /* of channels */
+
+/* In this order; what a row needs stands above it. */
+static void (*const inits[])(void) = {
+    layout_init, ring_init, trace_init, log_init,     fault_init,   stats_init,  timers_init, task_init,     tmdq_init,
+    tmu_init,    wdu_init,  copy_init,  context_init, channel_init, launch_init, block_init,  doorbell_init, admin_init,
+};
+
+/* The firmware has broken a rule of the device, or somebody wrote over its memory. */
+static bool device_error(uint32_t most)
+{
+    (void)most;
+    uint32_t errors = hal_read(PPU_REG_DEVICE_ERROR);
+    hal_write(PPU_REG_DEVICE_ERROR, errors);
+    log_print("device error %#x\n", (unsigned)errors);
+    return false;
+}
+
+static bool channel_turns(uint32_t most)
+{
+    (void)most;
+    for (uint32_t i = 0; i < TURNS_A_PASS; i++) {
+        if (!channel_run_next()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#define ON(irq) (1u << PPU_IRQ_##irq)
+#define ALWAYS (1u << PPU_IRQ_COUNT)
+
+/* What is served in a pass, in this order: first what ends work and gives back resources. */
+static const struct source {
+    uint32_t events; /* any of these makes it run, and run again while it says there is more */
+    bool (*serve)(uint32_t most);
+} sources[] = {
+    { ON(ERROR), device_error },       { ON(EVENT), wdu_fault_events }, { ON(EVENT), wdu_slot_events },
+    { ON(EVENT), copy_events },        { ON(EVENT), wdu_start_events }, { ON(EVENT), sem_touch_events },
+    { ON(DOORBELL), doorbell_events }, { ON(ADMIN), admin_requests },   { ON(TIMER), timers_run },
+    { ALWAYS, launch_complete_ended }, { ALWAYS, channel_turns },
+};
+
+/* One pass over all sources: the events that are to be served again. */
+static uint32_t serve(uint32_t events)
+{
+    uint32_t again = 0;
+    for (uint32_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+        if ((events & sources[i].events) && sources[i].serve(EVENTS_A_PASS)) {
+            again |= sources[i].events;
+        }
+    }
+    return again;
+}
+
+static void idle(void)
+{
+    while (hal_wait()) {
+        (void)hal_take_events();
+    }
+}
+
+void firmware_main(void)
+{
+    uint32_t unusable = machine_init();
+    if (unusable) {
+        hal_write(PPU_REG_BOOT_DETAIL, unusable);
+        hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_BAD_DEVICE);
+        idle();
+        return;
+    }
+    for (uint32_t i = 0; i < sizeof(inits) / sizeof(inits[0]); i++) {
+        inits[i]();
+    }
+    layout_publish();
+    log_print("ppu: firmware ready, %u channels, %u slots, %u task records\n", (unsigned)machine.channels,
+              (unsigned)machine.slots, (unsigned)layout.tasks);
+    hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_READY);
+
+    uint32_t again = 0;
+    for (;;) {
+        uint32_t events = again | hal_take_events();
+        if (events) {
+            again = serve(events | ALWAYS);
+        } else if (!hal_wait()) {
+            return;
+        }
+    }
+}

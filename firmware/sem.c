@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "sem.h"
+
+#include "dma.h"
+#include "hal.h"
+#include "ppu/sem.h"
+#include "ring.h"
+#include "trace.h"
+
+void sem_disarm(const struct channel *channel)
+{
+    hal_write(PPU_REG_SEM_DISARM, channel_index(channel));
+}
+
+/* Arms, then reads: a release between the two is either read or reported as a touch. */
+static enum sem_result sem_test(struct channel *channel)
+{
+    struct sem_wait *sem = &channel->sem;
+    uint32_t payload;
+    sem->tag++;
+    if (dma_arm_semaphore(channel->context, sem->at, channel_index(channel), sem->tag, &payload)) {
+        channel_fault_memory(channel, PPU_FAULT_SEM_MEMORY);
+        return SEM_FAULT;
+    }
+    return ppu_sem_passes(sem->compare, payload, sem->value) ? SEM_PASSED : SEM_PARKED;
+}
+
+static void sem_traced(const struct channel *channel, bool passed)
+{
+    trace_write(PPU_TRACE_SEM_ACQUIRE, channel->block.correlation, channel_index(channel), channel->sem.value, passed);
+}
+
+enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value, uint32_t compare)
+{
+    channel->sem = (struct sem_wait){
+        .at = at,
+        .value = value,
+        .compare = compare,
+        .tag = channel->sem.tag,
+        .delay_ns = SEM_RETEST_FIRST_NS,
+    };
+    enum sem_result result = sem_test(channel);
+    if (result == SEM_PASSED) {
+        sem_disarm(channel);
+        trace_mark(PPU_MARK_ACQUIRE_PASSED);
+        sem_traced(channel, true);
+    } else if (result == SEM_PARKED) {
+        channel_park(channel);
+        sem_traced(channel, false);
+    }
+    return result;
+}
+
+void sem_retest(struct channel *channel)
+{
+    struct sem_wait *sem = &channel->sem;
+    switch (sem_test(channel)) {
+    case SEM_PASSED:
+        sem_traced(channel, true);
+        channel_wake(channel);
+        break;
+    case SEM_PARKED:
+        sem->delay_ns = sem->delay_ns * 2 < SEM_RETEST_MOST_NS ? sem->delay_ns * 2 : SEM_RETEST_MOST_NS;
+        timer_start(&channel->timer, sem->delay_ns);
+        break;
+    default:
+        break;
+    }
+}
+
+bool sem_touch_events(uint32_t most)
+{
+    struct ppu_touch_event event;
+    for (uint32_t i = 0; i < most; i++) {
+        if (!ring_take(PPU_RING_TOUCH, &event)) {
+            return false;
+        }
+        struct channel *channel = channel_at(event.entry);
+        if (channel && channel->state == PPU_CHANNEL_PARKED && channel->sem.tag == event.tag) {
+            sem_retest(channel);
+        }
+    }
+    return true;
+}

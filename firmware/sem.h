@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Semaphore acquire (C8). An acquire that does not pass parks its channel: the word
+ * stays armed in the device's semaphore table, at the channel's entry, and is tested again
+ * when it is touched, when the channel's doorbell rings, and after 100 us, 200 us, and so on up to 10 ms
+ * (plain stores touch nothing).
+ */
+#ifndef FW_SEM_H
+#define FW_SEM_H
+
+#include <stdbool.h>
+
+#include "channel.h"
+
+#define SEM_RETEST_FIRST_NS (100 * TIMER_NS_PER_US)
+#define SEM_RETEST_MOST_NS (10 * TIMER_NS_PER_MS)
+
+enum sem_result {
+    SEM_PASSED,
+    SEM_PARKED,
+    SEM_FAULT, /* the channel has been stopped */
+};
+
+/* Begins an acquire for a RUNNING channel. `at` is aligned, `compare` is one there is. */
+enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value, uint32_t compare);
+
+/* Tests the semaphore of a PARKED channel again; it becomes RUNNING, stays, or is stopped. */
+void sem_retest(struct channel *channel);
+
+/* Frees the channel's entry of the semaphore table. */
+void sem_disarm(const struct channel *channel);
+
+/* Consumes at most `most` touches; true: there may be more. */
+bool sem_touch_events(uint32_t most);
+
+#endif

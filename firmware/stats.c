@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#include "stats.h"
+
+#include <string.h>
+
+uint64_t stats[STATS_KEYS];
+
+void stats_init(void)
+{
+    memset(stats, 0, sizeof(stats));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters since start, read by QUERY under the same key (key.def). */
+#ifndef FW_STATS_H
+#define FW_STATS_H
+
+#include <stdint.h>
+
+#include "ppu/admin.h"
+
+#define STATS_KEYS (PPU_KEY_COPIES + 1u)
+
+extern uint64_t stats[STATS_KEYS];
+
+void stats_init(void);
+
+static inline void stats_count(enum ppu_key key)
+{
+    stats[key]++;
+}
+
+#endif

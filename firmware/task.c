@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "task.h"
+
+#include "crash.h"
+#include "hal.h"
+#include "ppu/limits.h"
+
+static struct task tasks[TASK_RECORDS_MAX];
+static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
+static uint32_t free_count;
+
+#define CAN(state) (1u << TASK_##state)
+
+/* States that may follow each. */
+static const uint8_t follows[TASK_STATES] = {
+    [TASK_FREE] = CAN(HELD),
+    [TASK_HELD] = CAN(READY) | CAN(ENDED) | CAN(FREE),
+    [TASK_READY] = CAN(RUNNING) | CAN(ENDED),
+    [TASK_RUNNING] = CAN(KILLING) | CAN(LINKING) | CAN(FREE),
+    [TASK_KILLING] = CAN(LINKING) | CAN(FREE),
+    [TASK_ENDED] = CAN(LINKING) | CAN(FREE),
+    [TASK_LINKING] = CAN(FREE),
+};
+
+void task_enter(struct task *task, enum task_state state)
+{
+    FW_ASSERT(follows[task->state] & (1u << state));
+    task->state = (uint8_t)state;
+}
+
+void task_init(void)
+{
+    list_init(&pool);
+    free_count = layout.tasks;
+    for (uint32_t i = 0; i < layout.tasks; i++) {
+        tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
+        list_init(&tasks[i].owner);
+        list_push_back(&pool, &tasks[i].queue);
+    }
+}
+
+struct task *task_new(void)
+{
+    struct list_node *node = list_take_front(&pool);
+    if (!node) {
+        return NULL;
+    }
+    struct task *task = LIST_OBJECT(node, struct task, queue);
+    free_count--;
+    task_enter(task, TASK_HELD);
+    task->channel = NULL;
+    task->fault = 0;
+    task->slot = TASK_NO_SLOT;
+    return task;
+}
+
+/* Generation 0 is never given out: a null handle names nothing. */
+static ppu_task_t next_generation(ppu_task_t handle)
+{
+    uint32_t generation = (PPU_TASK_GENERATION(handle) + 1) % PPU_TASK_GENERATIONS;
+    return PPU_TASK_HANDLE(PPU_TASK_INDEX(handle), generation ? generation : 1);
+}
+
+void task_free(struct task *task)
+{
+    task_enter(task, TASK_FREE);
+    task->handle = next_generation(task->handle);
+    list_push_back(&pool, &task->queue);
+    free_count++;
+}
+
+struct task *task_find(ppu_task_t handle)
+{
+    uint32_t index = PPU_TASK_INDEX(handle);
+    if (index >= layout.tasks || tasks[index].handle != handle || tasks[index].state == TASK_FREE) {
+        return NULL;
+    }
+    return &tasks[index];
+}
+
+struct task *task_of_tmd(uint32_t vram_offset)
+{
+    uint32_t distance = vram_offset - layout.tmds.off;
+    if (distance % TMD_STRIDE || distance / TMD_STRIDE >= layout.tasks) {
+        return NULL;
+    }
+    struct task *task = &tasks[distance / TMD_STRIDE];
+    return task->state == TASK_FREE ? NULL : task;
+}
+
+struct task *task_at(uint32_t index)
+{
+    return &tasks[index];
+}
+
+uint32_t task_index(const struct task *task)
+{
+    return PPU_TASK_INDEX(task->handle);
+}
+
+uint32_t task_count_free(void)
+{
+    return free_count;
+}
+
+ppu_vram_t task_tmd_place(const struct task *task)
+{
+    return (ppu_vram_t){ layout.tmds.off + task_index(task) * TMD_STRIDE };
+}
+
+ppu_vram_t task_params_place(const struct task *task)
+{
+    return (ppu_vram_t){ layout.params.off + task_index(task) * PPU_MAX_PARAM };
+}
+
+struct ppu_tmd *task_tmd(const struct task *task)
+{
+    return hal_vram(task_tmd_place(task));
+}
+
+struct ppu_task_status *task_status(const struct task *task)
+{
+    return (struct ppu_task_status *)hal_vram(layout.status) + task_index(task);
+}

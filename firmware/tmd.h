@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What a task descriptor must be (A11): one table of checks. */
+#ifndef FW_TMD_H
+#define FW_TMD_H
+
+#include "ppu/fault.h"
+#include "ppu/tmd.h"
+
+struct tmd_verdict {
+    uint16_t code;   /* fault.def TMD_*, 0: good */
+    uint16_t offset; /* of the field within the TMD */
+};
+
+/* Checks a private copy, as its author wrote it, against the ABI and this machine. */
+struct tmd_verdict tmd_check(const struct ppu_tmd *tmd);
+
+#endif

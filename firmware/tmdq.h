@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TMDQs (B2, B4, B6): the tasks of one stream, in launch order, one at a time. A TMDQ is a last-task word in a
+ * thread-group context and the next-stream words of its tasks (ppu/task.h); launchers and the
+ * scheduler change them at the same time, without a lock.
+ *
+ * The words lie in memory the driver can write, so every handle read from them is
+ * checked; a TMDQ that does not hold what it must is BROKEN, and its owner rebuilds it as empty.
+ */
+#ifndef FW_TMDQ_H
+#define FW_TMDQ_H
+
+#include <stdint.h>
+
+#include "task.h"
+
+enum tmdq_append_result {
+    TMDQ_FIRST,  /* nothing is before it: start it */
+    TMDQ_BEHIND, /* it waits for the task before it */
+    TMDQ_APPEND_BROKEN,
+};
+
+enum tmdq_complete_result {
+    TMDQ_EMPTY,   /* no task follows */
+    TMDQ_NEXT,    /* *next is to be started */
+    TMDQ_PENDING, /* a task follows, whose launcher has yet to link it: the launcher will read WAITING and
+                     have it started; the completed record must stay until then */
+    TMDQ_COMPLETE_BROKEN,
+};
+
+/* Needs layout. All TMDQs empty. */
+void tmdq_init(void);
+
+/* Makes every TMDQ of a group empty; nothing of it may be in use. */
+void tmdq_open_group(uint32_t group);
+
+/*
+ * Launch (B4, B13): counts the task in its group and puts it at the end of its TMDQ. `task` is HELD and has its group
+ * and stream. Frees the former task's record when that has completed meanwhile.
+ */
+enum tmdq_append_result tmdq_append(struct task *task);
+
+/* Completion (B6): takes the task out of its group's count and of its TMDQ. */
+enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next);
+
+/* Makes one TMDQ empty, whatever is in its words. */
+void tmdq_clear(uint32_t group, uint32_t stream);
+
+#endif

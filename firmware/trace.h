@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The firmware's flight recorder (ppu/trace.h) and its marks. */
+#ifndef FW_TRACE_H
+#define FW_TRACE_H
+
+#include "hal.h"
+#include "ppu/trace.h"
+
+/* Needs layout. */
+void trace_init(void);
+
+/* Ids are trace.def's. */
+void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2);
+
+static inline void trace_mark(enum ppu_mark mark)
+{
+    hal_write(PPU_REG_MARK, mark);
+}
+
+#endif

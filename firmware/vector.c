@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include "vector.h"
+
+#include "hal.h"
+#include "stats.h"
+#include "trace.h"
+
+void vector_raise(uint32_t vector, uint32_t channel, uint32_t correlation)
+{
+    hal_write(PPU_REG_VECTOR_RAISE, vector);
+    stats_count(PPU_KEY_INTERRUPTS);
+    trace_write(PPU_TRACE_INTERRUPT, correlation, vector, channel, 0);
+}

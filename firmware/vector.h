@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* MSI-X vectors to the host. */
+#ifndef FW_VECTOR_H
+#define FW_VECTOR_H
+
+#include <stdint.h>
+
+/* `channel`: on whose behalf, or PPU_NO_CHANNEL. */
+void vector_raise(uint32_t vector, uint32_t channel, uint32_t correlation);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work distribution unit (A5): the task table. A slot runs one task; the device gives its CTAs to the SMs and tells
+ * by a slot event when it has ended. Every task in a slot has a watchdog.
+ */
+#ifndef FW_WDU_H
+#define FW_WDU_H
+
+#include <stdbool.h>
+
+#include "ppu/ring.h"
+#include "task.h"
+
+/* Time limit of a task whose TMD names none, and the most one may name. */
+#define WDU_WATCHDOG_NS 10000000000ull
+
+/* Needs machine. */
+void wdu_init(void);
+
+/* Starts ready tasks while slots are free. */
+void wdu_dispatch(void);
+
+/* Ends a RUNNING task; its slot event follows. */
+void wdu_kill(struct task *task);
+
+/* Consume at most `most` entries of their ring; true: there may be more. */
+bool wdu_slot_events(uint32_t most);
+bool wdu_fault_events(uint32_t most);
+bool wdu_start_events(uint32_t most);
+
+#endif
