@@ -2,6 +2,7 @@
 #include "tmd.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "machine.h"
 #include "ppu/limits.h"
@@ -77,12 +78,14 @@ static bool va_range(uint64_t va, uint64_t bytes)
 /* The first word that is not zero from offset `from` up to `end`; `end`: all are. */
 static uint16_t first_not_zero(const struct ppu_tmd *tmd, size_t from, size_t end)
 {
-    const uint32_t *word = (const uint32_t *)(const void *)tmd;
-    size_t at = from / 4;
-    while (at < end / 4 && word[at] == 0) {
-        at++;
+    for (size_t at = from; at < end; at += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)tmd + at, sizeof(word));
+        if (word) {
+            return (uint16_t)at;
+        }
     }
-    return (uint16_t)(at * 4);
+    return (uint16_t)end;
 }
 
 /* reserved2 and all that follows it is for the firmware to fill in. */

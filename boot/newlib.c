@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What newlib asks of its system. There is no heap, there are no files: every one of these fails as it may. */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+void *_sbrk(ptrdiff_t increment);
+
+void *_sbrk(ptrdiff_t increment)
+{
+    (void)increment;
+    errno = ENOMEM;
+    return (void *)-1;
+}

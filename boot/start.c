@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "hal.h"
+#include "hal_mcu.h"
+#include "image.h"
+
+/* Leaves the MCU asleep for good; the host may hold and release it again. */
+static _Noreturn void stay_down(void)
+{
+    for (;;) {
+        __asm__ volatile("cpsid i\n\twfi");
+    }
+}
+
+_Noreturn void start(void)
+{
+    __asm__ volatile("msr msplim, %0" : : "r"(__stack_limit));
+    hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_STARTED);
+    uint32_t detail = 0;
+    uint32_t status = image_check(&detail);
+    if (status != PPU_BOOT_STARTED) {
+        hal_write(PPU_REG_BOOT_DETAIL, detail);
+        hal_write(PPU_REG_BOOT_STATUS, status);
+        stay_down();
+    }
+    memcpy(__data_start, __data_load, (size_t)(__data_end - __data_start));
+    memset(__bss_start, 0, (size_t)(__bss_end - __bss_start));
+    mpu_enable();
+    hal_interrupts_enable();
+    firmware_main();
+    stay_down();
+}
