@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# Sourced after progress.sh: apt with a set-up of its own, so that other suites and architectures can be fetched from
+# while the machine's own configuration stays untouched. The caller sets apt_dir, where sources and indices are kept,
+# and writes $apt_dir/ppu.sources.
+: "${apt_dir:?}"
+
+# used by the callers' sources files
+# shellcheck disable=SC2034
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+apt_options() {
+    printf '%s\n' -q -o Dir::Etc::SourceList="$apt_dir/ppu.sources" -o Dir::Etc::SourceParts=/dev/null \
+        -o Dir::State::Lists="$apt_dir/lists" -o Dir::Cache="$apt_dir/cache" -o Acquire::Languages=none \
+        -o Acquire::Retries=3 -o APT::Sandbox::User=root
+}
+
+debian_release() {
+    (. /etc/os-release && echo "${VERSION_CODENAME:-}")
+}
+
+# the mirror this machine takes its own release from; nothing when there is none
+mirror_uri() {
+    # shellcheck disable=SC2016 # apt expands these
+    apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+        awk -v release="$(debian_release)" '$1 == release && $2 == "main" { print $3; exit }'
+}
