@@ -4,81 +4,77 @@
 #include "hal.h"
 #include "ppu/dma.h"
 
-static FW_DMA struct ppu_dma_desc desc;
+/* One for each operation, so that fields an operation does not use stay zero and need not be written each time. */
+static FW_DMA struct ppu_dma_desc copy_desc;
+static FW_DMA struct ppu_dma_desc queue_desc;
+static FW_DMA struct ppu_dma_desc release_desc;
+static FW_DMA struct ppu_dma_desc arm_desc;
 
-static uint16_t submit(void)
+static const struct ppu_dma_desc *last = &copy_desc;
+
+static uint16_t submit(const struct ppu_dma_desc *desc)
 {
-    hal_write(PPU_REG_DMA_SUBMIT, hal_mcu_address(&desc));
-    return (uint16_t)desc.status;
+    last = desc;
+    hal_write(PPU_REG_DMA_SUBMIT, hal_mcu_address(desc));
+    return (uint16_t)desc->status;
+}
+
+static uint16_t fetch(uint32_t context, ppu_va_t from, uint32_t to_space, uint32_t to, uint32_t len_bytes)
+{
+    copy_desc.op = PPU_DMA_COPY;
+    copy_desc.src = from.va;
+    copy_desc.src_space = context;
+    copy_desc.dst = to;
+    copy_desc.dst_space = to_space;
+    copy_desc.len_bytes = len_bytes;
+    return submit(&copy_desc);
 }
 
 uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_bytes)
 {
-    desc = (struct ppu_dma_desc){
-        .op = PPU_DMA_COPY,
-        .src = from.va,
-        .src_space = context,
-        .dst = hal_mcu_address(object),
-        .dst_space = PPU_SPACE_MCU,
-        .len_bytes = len_bytes,
-    };
-    return submit();
+    return fetch(context, from, PPU_SPACE_MCU, hal_mcu_address(object), len_bytes);
 }
 
 uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint32_t len_bytes)
 {
-    desc = (struct ppu_dma_desc){
-        .op = PPU_DMA_COPY,
-        .src = from.va,
-        .src_space = context,
-        .dst = to.off,
-        .dst_space = PPU_SPACE_VRAM,
-        .len_bytes = len_bytes,
-    };
-    return submit();
+    return fetch(context, from, PPU_SPACE_VRAM, to.off, len_bytes);
 }
 
 uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t len_bytes, uint32_t tag)
 {
-    desc = (struct ppu_dma_desc){
-        .op = PPU_DMA_COPY_QUEUED,
-        .src = from.va,
-        .src_space = context,
-        .dst = to.va,
-        .dst_space = context,
-        .len_bytes = len_bytes,
-        .tag = tag,
-    };
-    return submit();
+    queue_desc.op = PPU_DMA_COPY_QUEUED;
+    queue_desc.src = from.va;
+    queue_desc.src_space = context;
+    queue_desc.dst = to.va;
+    queue_desc.dst_space = context;
+    queue_desc.len_bytes = len_bytes;
+    queue_desc.tag = tag;
+    return submit(&queue_desc);
 }
 
 uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, uint32_t flags)
 {
-    desc = (struct ppu_dma_desc){
-        .op = PPU_DMA_SEM_RELEASE,
-        .flags = flags,
-        .dst = at.va,
-        .dst_space = context,
-        .value = value,
-    };
-    return submit();
+    release_desc.op = PPU_DMA_SEM_RELEASE;
+    release_desc.flags = flags;
+    release_desc.dst = at.va;
+    release_desc.dst_space = context;
+    release_desc.value = value;
+    return submit(&release_desc);
 }
 
 uint16_t dma_arm_semaphore(uint32_t context, ppu_va_t at, uint32_t entry, uint32_t tag, uint32_t *payload)
 {
-    desc = (struct ppu_dma_desc){
-        .op = PPU_DMA_SEM_ARM,
-        .src = at.va,
-        .src_space = context,
-        .entry = entry,
-        .tag = tag,
-    };
-    uint16_t status = submit();
-    *payload = (uint32_t)desc.result;
+    arm_desc.op = PPU_DMA_SEM_ARM;
+    arm_desc.src = at.va;
+    arm_desc.src_space = context;
+    arm_desc.entry = entry;
+    arm_desc.tag = tag;
+    uint16_t status = submit(&arm_desc);
+    *payload = (uint32_t)arm_desc.result;
     return status;
 }
 
 struct dma_failure dma_failure(void)
 {
-    return (struct dma_failure){ desc.result, (uint8_t)desc.result_access };
+    return (struct dma_failure){ last->result, (uint8_t)last->result_access };
 }
