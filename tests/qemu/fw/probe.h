@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Test firmware: does what the host asks for in a mailbox in VRAM, one request at a time.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stdint.h>
+
+#define PROBE_MAILBOX 0x1000u /* VRAM offset */
+#define PROBE_STARTED 2u      /* BOOT_STATUS once it serves requests */
+
+enum probe_op {
+    PROBE_IDLE = 0, /* the last request is done */
+    PROBE_READ,     /* result[0] = word at MCU address arg[0] */
+    PROBE_WRITE,    /* word at MCU address arg[0] = arg[1] */
+    PROBE_COUNT,    /* counts in result[0] until the host writes another op */
+    PROBE_LOCK_UP,  /* faults in the handler of a fault */
+    PROBE_RESET,    /* AIRCR.SYSRESETREQ */
+    PROBE_STORM,    /* writes arg[0] random words to registers; arg[1] is the seed */
+};
+
+/* The host writes arg, then op, then rings ADMIN; the MCU writes result, then op = PROBE_IDLE. */
+struct probe_mailbox {
+    uint32_t op;
+    uint32_t arg[4];
+    uint32_t result[4];
+    uint32_t boots;  /* incremented by each start */
+    uint32_t beats;  /* doorbell and admin interrupts taken */
+    uint32_t faults; /* bus faults survived by PROBE_READ and PROBE_WRITE */
+};
+
+#endif

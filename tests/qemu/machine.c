@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "fw/probe.h"
+
+#define LINE_MAX_BYTES (1u << 20)
+#define ARGS_MAX 64u
+#define PATIENCE_MS 20000
+
+#define ECAM 0x4010000000ull
+#define WINDOW_32 0x10000000ull
+#define WINDOW_64 0x8000000000ull
+#define PCI_COMMAND 0x04u
+#define PCI_BAR0 0x10u
+#define PCI_CAP_FIRST 0x34u
+#define PCI_CAP_MSIX 0x11u
+#define PCI_CAP_EXP 0x10u
+#define COMMAND_MEM 2u
+#define COMMAND_BUS 4u
+
+/* A socket and what was read from it beyond the last line. */
+struct wire {
+    int fd;
+    char *buf;
+    size_t len;  /* bytes in buf */
+    size_t used; /* of them given out as the last line */
+};
+
+struct machine {
+    pid_t pid;
+    bool ended;
+    int status;
+    struct wire qtest;
+    struct wire qmp;
+};
+
+/* ---- lines ---- */
+
+static struct wire wire_open(int fd)
+{
+    struct wire wire = { .fd = fd, .buf = malloc(LINE_MAX_BYTES) };
+
+    assert_non_null(wire.buf);
+    return wire;
+}
+
+static void wire_close(struct wire *wire)
+{
+    close(wire->fd);
+    free(wire->buf);
+}
+
+static void wire_send(struct wire *wire, const char *text, size_t len)
+{
+    while (len != 0) {
+        ssize_t sent = send(wire->fd, text, len, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR) {
+            continue;
+        }
+        if (sent <= 0) {
+            fail_msg("QEMU does not listen any more (%s)", strerror(errno));
+        }
+        text += sent;
+        len -= (size_t)sent;
+    }
+}
+
+static void wire_fill(struct wire *wire)
+{
+    struct pollfd ready = { .fd = wire->fd, .events = POLLIN };
+    ssize_t got;
+
+    assert_true(wire->len < LINE_MAX_BYTES);
+    if (poll(&ready, 1, PATIENCE_MS) == 0) {
+        fail_msg("QEMU has not answered within %d ms", PATIENCE_MS);
+    }
+    got = recv(wire->fd, wire->buf + wire->len, LINE_MAX_BYTES - wire->len, 0);
+    if (got <= 0) {
+        fail_msg("QEMU has gone");
+    }
+    wire->len += (size_t)got;
+}
+
+/* The next line, without its end; valid until the next call. */
+static char *wire_line(struct wire *wire)
+{
+    char *end;
+
+    memmove(wire->buf, wire->buf + wire->used, wire->len - wire->used);
+    wire->len -= wire->used;
+    wire->used = 0;
+    while ((end = memchr(wire->buf, '\n', wire->len)) == NULL) {
+        wire_fill(wire);
+    }
+    *end = '\0';
+    wire->used = (size_t)(end - wire->buf) + 1;
+    return wire->buf;
+}
+
+/* ---- life ---- */
+
+void sleep_ms(unsigned ms)
+{
+    struct timespec wait = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+    while (nanosleep(&wait, &wait) != 0 && errno == EINTR) {
+    }
+}
+
+static const char *launcher(void)
+{
+    const char *path = getenv("PPU_RUN");
+
+    return path != NULL ? path : "tools/ppu-run";
+}
+
+static void keep_open(int fd)
+{
+    fcntl(fd, F_SETFD, 0);
+}
+
+static void fill_argv(char **argv, const char *const *first, const char *const *rest)
+{
+    size_t count = 0;
+
+    argv[count++] = (char *)launcher();
+    for (; *first != NULL; first++) {
+        argv[count++] = (char *)*first;
+    }
+    for (; *rest != NULL; rest++) {
+        assert_true(count < ARGS_MAX - 1);
+        argv[count++] = (char *)*rest;
+    }
+    argv[count] = NULL;
+}
+
+static void handshake(struct machine *machine)
+{
+    assert_non_null(strstr(wire_line(&machine->qmp), "QMP"));
+    assert_non_null(strstr(machine_qmp(machine, "{\"execute\": \"qmp_capabilities\"}"), "return"));
+}
+
+struct machine *machine_start(const char *const *args)
+{
+    struct machine *machine = calloc(1, sizeof(*machine));
+    int qtest[2], qmp[2];
+    char qtest_spec[16], qmp_spec[16];
+    char *argv[ARGS_MAX];
+
+    assert_non_null(machine);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qtest), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qmp), 0);
+    snprintf(qtest_spec, sizeof(qtest_spec), "fd:%d", qtest[1]);
+    snprintf(qmp_spec, sizeof(qmp_spec), "fd:%d", qmp[1]);
+    fill_argv(argv, (const char *[]){ "--qtest", qtest_spec, "--qmp", qmp_spec, NULL }, args);
+    machine->pid = fork();
+    assert_true(machine->pid >= 0);
+    if (machine->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        keep_open(qtest[1]);
+        keep_open(qmp[1]);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    close(qtest[1]);
+    close(qmp[1]);
+    machine->qtest = wire_open(qtest[0]);
+    machine->qmp = wire_open(qmp[0]);
+    handshake(machine);
+    return machine;
+}
+
+static bool reaped(struct machine *machine, int flags)
+{
+    if (!machine->ended && waitpid(machine->pid, &machine->status, flags) == machine->pid) {
+        machine->ended = true;
+    }
+    return machine->ended;
+}
+
+void machine_stop(struct machine *machine)
+{
+    if (!reaped(machine, WNOHANG)) {
+        kill(machine->pid, SIGKILL);
+        reaped(machine, 0);
+    }
+    wire_close(&machine->qtest);
+    wire_close(&machine->qmp);
+    free(machine);
+}
+
+int machine_pid(const struct machine *machine)
+{
+    return machine->pid;
+}
+
+bool machine_alive(struct machine *machine)
+{
+    return !reaped(machine, WNOHANG);
+}
+
+int machine_wait_end(struct machine *machine)
+{
+    for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
+        if (reaped(machine, WNOHANG)) {
+            return machine->status;
+        }
+        sleep_ms(10);
+    }
+    fail_msg("QEMU has not ended");
+    return -1;
+}
+
+static size_t read_all(int fd, char *buf, size_t size)
+{
+    size_t len = 0;
+    ssize_t got;
+
+    while (len < size && (got = read(fd, buf + len, size - len)) > 0) {
+        len += (size_t)got;
+    }
+    return len;
+}
+
+char *machine_run_to_end(const char *const *args, int *status)
+{
+    char *text = calloc(1, LINE_MAX_BYTES);
+    char *argv[ARGS_MAX];
+    int out[2];
+    pid_t pid;
+
+    assert_non_null(text);
+    assert_int_equal(pipe(out), 0);
+    fill_argv(argv, (const char *[]){ NULL }, args);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(PATIENCE_MS / 1000);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(out[1], STDERR_FILENO);
+        close(out[0]);
+        close(out[1]);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    close(out[1]);
+    read_all(out[0], text, LINE_MAX_BYTES - 1);
+    close(out[0]);
+    assert_int_equal(waitpid(pid, status, 0), pid);
+    return text;
+}
+
+/* ---- protocols ---- */
+
+static bool is_answer(const char *line)
+{
+    return strncmp(line, "{\"return\"", 9) == 0 || strncmp(line, "{\"error\"", 8) == 0;
+}
+
+const char *machine_qmp(struct machine *machine, const char *command)
+{
+    const char *line;
+
+    wire_send(&machine->qmp, command, strlen(command));
+    wire_send(&machine->qmp, "\n", 1);
+    do {
+        line = wire_line(&machine->qmp); /* events come between */
+    } while (!is_answer(line));
+    return line;
+}
+
+const char *machine_monitor(struct machine *machine, const char *line)
+{
+    char command[512];
+
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"%s\"}}", line);
+    return machine_qmp(machine, command);
+}
+
+/* One qtest command; the words after OK. */
+static const char *qtest(struct machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static const char *qtest(struct machine *machine, const char *format, ...)
+{
+    char command[256];
+    const char *line;
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(command, sizeof(command), format, args);
+    va_end(args);
+    assert_true(len > 0 && (size_t)len < sizeof(command));
+    wire_send(&machine->qtest, command, (size_t)len);
+    do {
+        line = wire_line(&machine->qtest);
+    } while (strncmp(line, "IRQ", 3) == 0);
+    if (strncmp(line, "OK", 2) != 0) {
+        fail_msg("qtest: %s: %s", command, line);
+    }
+    return line[2] != '\0' ? line + 3 : line + 2;
+}
+
+uint32_t machine_read(struct machine *machine, uint64_t address)
+{
+    return (uint32_t)strtoull(qtest(machine, "readl 0x%" PRIx64 "\n", address), NULL, 16);
+}
+
+void machine_write(struct machine *machine, uint64_t address, uint32_t value)
+{
+    qtest(machine, "writel 0x%" PRIx64 " 0x%" PRIx32 "\n", address, value);
+}
+
+void machine_write16(struct machine *machine, uint64_t address, uint16_t value)
+{
+    qtest(machine, "writew 0x%" PRIx64 " 0x%x\n", address, value);
+}
+
+void machine_load(struct machine *machine, uint64_t address, const void *bytes, size_t len)
+{
+    const uint8_t *from = bytes;
+
+    for (size_t at = 0; at < len; at += 4) {
+        uint32_t value = 0;
+
+        memcpy(&value, from + at, len - at < 4 ? len - at : 4);
+        machine_write(machine, address + at, value);
+    }
+}
+
+/* ---- the PCI function ---- */
+
+static uint64_t align_up(uint64_t value, uint64_t size)
+{
+    return (value + size - 1) / size * size;
+}
+
+static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
+{
+    uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
+    uint64_t mask;
+
+    machine_write(ppu->machine, at, UINT32_MAX);
+    mask = machine_read(ppu->machine, at) & ~0xfull;
+    if (wide) {
+        machine_write(ppu->machine, at + 4, UINT32_MAX);
+        mask |= (uint64_t)machine_read(ppu->machine, at + 4) << 32;
+    } else {
+        mask |= 0xffffffffull << 32;
+    }
+    return ~mask + 1;
+}
+
+static void bar_place(struct ppu *ppu, unsigned bar, uint64_t *next)
+{
+    uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
+    bool wide = machine_read(ppu->machine, at) & 4;
+
+    ppu->bar_bytes[bar] = bar_probe(ppu, bar, wide);
+    ppu->bar[bar] = align_up(*next, ppu->bar_bytes[bar]);
+    *next = ppu->bar[bar] + ppu->bar_bytes[bar];
+    machine_write(ppu->machine, at, (uint32_t)ppu->bar[bar]);
+    if (wide) {
+        machine_write(ppu->machine, at + 4, (uint32_t)(ppu->bar[bar] >> 32));
+    }
+}
+
+struct ppu ppu_map(struct machine *machine, unsigned index)
+{
+    struct ppu ppu = { .machine = machine, .config = ECAM + ((uint64_t)(index + 1) << 15) };
+    uint64_t next_32 = WINDOW_32 + (uint64_t)index * 2 * PPU_BAR0_SIZE;
+    uint64_t next_64 = WINDOW_64 + ((uint64_t)index << 36);
+
+    assert_int_equal(machine_read(machine, ppu.config), PPU_PCI_DEVICE << 16 | PPU_PCI_VENDOR);
+    bar_place(&ppu, PPU_BAR_REGS, &next_32);
+    bar_place(&ppu, PPU_BAR_DOORBELLS, &next_64);
+    bar_place(&ppu, PPU_BAR_VRAM, &next_64);
+    ppu_set_bus_master(&ppu, true);
+    return ppu;
+}
+
+void ppu_set_bus_master(const struct ppu *ppu, bool on)
+{
+    machine_write16(ppu->machine, ppu->config + PCI_COMMAND, COMMAND_MEM | (on ? COMMAND_BUS : 0));
+}
+
+uint32_t ppu_read(const struct ppu *ppu, uint32_t offset)
+{
+    return machine_read(ppu->machine, ppu->bar[PPU_BAR_REGS] + offset);
+}
+
+void ppu_write(const struct ppu *ppu, uint32_t offset, uint32_t value)
+{
+    machine_write(ppu->machine, ppu->bar[PPU_BAR_REGS] + offset, value);
+}
+
+uint32_t ppu_vram_read(const struct ppu *ppu, uint64_t offset)
+{
+    return machine_read(ppu->machine, ppu->bar[PPU_BAR_VRAM] + offset);
+}
+
+void ppu_vram_write(const struct ppu *ppu, uint64_t offset, uint32_t value)
+{
+    machine_write(ppu->machine, ppu->bar[PPU_BAR_VRAM] + offset, value);
+}
+
+uint32_t ppu_capability(const struct ppu *ppu, uint8_t id)
+{
+    uint32_t at = machine_read(ppu->machine, ppu->config + PCI_CAP_FIRST) & 0xfc;
+
+    for (int steps = 0; at != 0 && steps < 48; steps++) {
+        uint32_t head = machine_read(ppu->machine, ppu->config + at);
+
+        if ((head & 0xff) == id) {
+            return at;
+        }
+        at = head >> 8 & 0xfc;
+    }
+    fail_msg("the function has no capability 0x%02x", id);
+    return 0;
+}
+
+void ppu_function_level_reset(const struct ppu *ppu)
+{
+    uint64_t control = ppu->config + ppu_capability(ppu, PCI_CAP_EXP) + 8;
+
+    machine_write16(ppu->machine, control, (uint16_t)machine_read(ppu->machine, control) | 1u << 15);
+}
+
+void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, uint32_t data)
+{
+    uint64_t entry = ppu->bar[PPU_BAR_REGS] + PPU_BAR0_MSIX_TABLE + 16ull * vector;
+    uint64_t control = ppu->config + ppu_capability(ppu, PCI_CAP_MSIX) + 2;
+
+    machine_write(ppu->machine, entry, (uint32_t)address);
+    machine_write(ppu->machine, entry + 4, (uint32_t)(address >> 32));
+    machine_write(ppu->machine, entry + 8, data);
+    machine_write(ppu->machine, entry + 12, 0);
+    machine_write16(ppu->machine, control, 0x8000);
+}
+
+void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value)
+{
+    uint32_t found = ppu_read(ppu, offset);
+
+    for (int ms = 0; found != value && ms < PATIENCE_MS; ms++) {
+        sleep_ms(1);
+        found = ppu_read(ppu, offset);
+    }
+    if (found != value) {
+        fail_msg("register 0x%x is 0x%x, expected 0x%x", offset, found, value);
+    }
+}
+
+/* ---- the test firmware ---- */
+
+static uint64_t mailbox(size_t field_offset)
+{
+    return PROBE_MAILBOX + field_offset;
+}
+
+void probe_load(const struct ppu *ppu)
+{
+    static uint8_t image[64 * 1024];
+    FILE *file = fopen(PROBE_IMAGE, "rb");
+    size_t len;
+
+    assert_non_null(file);
+    len = fread(image, 1, sizeof(image), file);
+    fclose(file);
+    assert_true(len > 0 && len < sizeof(image));
+    machine_load(ppu->machine, ppu->bar[PPU_BAR_REGS] + PPU_BAR0_ITCM, image, len);
+    for (uint32_t offset = 0; offset < sizeof(struct probe_mailbox); offset += 4) {
+        ppu_vram_write(ppu, PROBE_MAILBOX + offset, 0);
+    }
+}
+
+void probe_start(const struct ppu *ppu)
+{
+    ppu_write(ppu, PPU_REG_MCU_CONTROL, 1);
+    ppu_expect(ppu, PPU_REG_MCU_STATE, PPU_MCU_RUNNING);
+    ppu_expect(ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
+}
+
+void probe_hold(const struct ppu *ppu)
+{
+    ppu_write(ppu, PPU_REG_MCU_CONTROL, 0);
+    ppu_expect(ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
+}
+
+void probe_ask(const struct ppu *ppu, uint32_t op, uint32_t arg0, uint32_t arg1)
+{
+    ppu_vram_write(ppu, mailbox(offsetof(struct probe_mailbox, arg[0])), arg0);
+    ppu_vram_write(ppu, mailbox(offsetof(struct probe_mailbox, arg[1])), arg1);
+    ppu_vram_write(ppu, mailbox(offsetof(struct probe_mailbox, op)), op);
+    ppu_write(ppu, PPU_REG_ADMIN_DOORBELL, 1);
+}
+
+uint32_t probe_field(const struct ppu *ppu, size_t field_offset)
+{
+    return ppu_vram_read(ppu, mailbox(field_offset));
+}
+
+uint32_t probe_wait(const struct ppu *ppu)
+{
+    for (int ms = 0; ms < PATIENCE_MS; ms++) {
+        if (probe_field(ppu, offsetof(struct probe_mailbox, op)) == PROBE_IDLE) {
+            return probe_field(ppu, offsetof(struct probe_mailbox, result[0]));
+        }
+        sleep_ms(1);
+    }
+    fail_msg("the test firmware does not answer");
+    return 0;
+}
+
+uint32_t probe_do(const struct ppu *ppu, uint32_t op, uint32_t arg0, uint32_t arg1)
+{
+    probe_ask(ppu, op, arg0, arg1);
+    return probe_wait(ppu);
+}
+
+uint32_t test_seed(void)
+{
+    const char *given = getenv("PPU_SEED");
+    uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)time(NULL);
+
+    seed = seed != 0 ? seed : 1;
+    printf("# PPU_SEED=%" PRIu32 "\n", seed);
+    return seed;
+}

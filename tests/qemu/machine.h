@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A QEMU started by tools/ppu-run for a test: its qtest and machine-protocol sockets, and
+ * the PPUs in it. Whatever goes wrong with QEMU itself fails the test that asked.
+ */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/regs.h"
+
+#define MACHINE_RAM 0x40000000ull /* system memory of the virt machine */
+
+struct machine;
+
+/* One PPU, mapped by ppu_map(). Addresses are those of the machine's CPU. */
+struct ppu {
+    struct machine *machine;
+    uint64_t config; /* its configuration space */
+    uint64_t bar[6];
+    uint64_t bar_bytes[6];
+};
+
+/* `args`: of ppu-run beside the connections; NULL at the end. */
+struct machine *machine_start(const char *const *args);
+void machine_stop(struct machine *machine);
+int machine_pid(const struct machine *machine);
+bool machine_alive(struct machine *machine);
+/* Waits for QEMU to end by itself; its wait status. */
+int machine_wait_end(struct machine *machine);
+/* Runs ppu-run with `args` until it ends (it must, within seconds); what it printed, the caller's. */
+char *machine_run_to_end(const char *const *args, int *status);
+
+/* Machine protocol: the answer to one command, until the next call. `command` is a JSON object. */
+const char *machine_qmp(struct machine *machine, const char *command);
+/* The same with a line for QEMU's monitor; the answer is what the monitor printed, as JSON string. */
+const char *machine_monitor(struct machine *machine, const char *line);
+
+/* Memory as the machine's CPU sees it. */
+uint32_t machine_read(struct machine *machine, uint64_t address);
+void machine_write(struct machine *machine, uint64_t address, uint32_t value);
+void machine_write16(struct machine *machine, uint64_t address, uint16_t value);
+void machine_load(struct machine *machine, uint64_t address, const void *bytes, size_t len);
+
+/* Finds the PPU in slot `index` + 1 of the bus, gives it addresses and switches it on, bus mastering included. */
+struct ppu ppu_map(struct machine *machine, unsigned index);
+uint32_t ppu_read(const struct ppu *ppu, uint32_t offset);
+void ppu_write(const struct ppu *ppu, uint32_t offset, uint32_t value);
+uint32_t ppu_vram_read(const struct ppu *ppu, uint64_t offset);
+void ppu_vram_write(const struct ppu *ppu, uint64_t offset, uint32_t value);
+void ppu_set_bus_master(const struct ppu *ppu, bool on);
+/* Offset of a capability in configuration space; fails the test when it is not there. */
+uint32_t ppu_capability(const struct ppu *ppu, uint8_t id);
+void ppu_function_level_reset(const struct ppu *ppu);
+/* Routes an MSI-X vector to a word of system memory. */
+void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, uint32_t data);
+
+/* Waits until the register has the value; fails the test after seconds. */
+void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value);
+
+/* The test firmware (fw/probe.h). */
+void probe_load(const struct ppu *ppu);
+/* Loads nothing; releases the MCU and waits until the firmware runs. */
+void probe_start(const struct ppu *ppu);
+void probe_hold(const struct ppu *ppu);
+/* Asks without waiting for the end. */
+void probe_ask(const struct ppu *ppu, uint32_t op, uint32_t arg0, uint32_t arg1);
+/* Waits for the end of what was asked; result[0]. */
+uint32_t probe_wait(const struct ppu *ppu);
+uint32_t probe_do(const struct ppu *ppu, uint32_t op, uint32_t arg0, uint32_t arg1);
+uint32_t probe_field(const struct ppu *ppu, size_t field_offset);
+
+void sleep_ms(unsigned ms);
+uint32_t test_seed(void);
+
+#endif
