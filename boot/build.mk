@@ -45,3 +45,5 @@ endef
 $(foreach l,$(FW_LIBCS),$(eval $(call fw_image,$(l))))
 
 firmware: $(foreach l,$(LIBC),$(BUILD)/firmware/$(l)/ppufw.elf)
+
+include boot/guest/build.mk
