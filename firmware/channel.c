@@ -15,7 +15,6 @@
 #include "machine.h"
 #include "sem.h"
 
-#define TURN_METHODS 16u                 /* executed in one turn at most */
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
 
@@ -228,7 +227,7 @@ void channel_ring(struct channel *channel)
 /* One turn: a bounded number of methods, of as many blocks as they come from. */
 static void channel_turn(struct channel *channel)
 {
-    for (uint32_t i = 0; i < TURN_METHODS && channel->state == PPU_CHANNEL_RUNNING; i++) {
+    for (uint32_t i = 0; i < CHANNEL_TURN_METHODS && channel->state == PPU_CHANNEL_RUNNING; i++) {
         switch (block_step(channel)) {
         case BLOCK_MORE:
             break;

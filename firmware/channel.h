@@ -15,6 +15,8 @@
 #include "ppu/fault.h"
 #include "timer.h"
 
+#define CHANNEL_TURN_METHODS 16u /* a turn executes at most so many */
+
 struct admin_ticket;
 struct task;
 

@@ -17,6 +17,7 @@ struct layout layout;
 #define TASK_SHARE (32u * PPU_KIB) /* one task record for so many bytes of VRAM */
 #define PROTECTED_ALIGN (64u * PPU_KIB)
 #define START_RING_ENTRIES 256u
+#define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_PASS in main.c */
 #define FAULT_RING_ENTRIES 256u
 
 _Static_assert(sizeof(struct ppu_tmd) <= TMD_STRIDE, "a TMD copy has its stride");
@@ -65,7 +66,7 @@ static void choose_ring_sizes(void)
     layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(2 * machine.slots + machine.contexts + 1);
     layout.ring_entries[PPU_RING_FAULT] = FAULT_RING_ENTRIES;
     layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * machine.copies);
-    layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(2 * machine.channels);
+    layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(machine.channels + TOUCHES_IN_FLIGHT);
 }
 
 static void place_all(void)

@@ -27,6 +27,12 @@
 
 #define EVENTS_A_PASS 16u /* of each kind, so that a flood of one starves no other */
 #define TURNS_A_PASS 4u   /* of channels */
+/*
+ * More than a pass can arm, so that touches never pile up: an acquire for every method of the turns, and a retest for
+ * every doorbell, timer and touch that has one.
+ */
+#define TOUCHES_A_PASS 128u
+_Static_assert(TOUCHES_A_PASS >= TURNS_A_PASS * CHANNEL_TURN_METHODS + 3 * EVENTS_A_PASS, "as many as may be armed");
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
@@ -46,8 +52,7 @@ static bool device_error(uint32_t most)
 
 static bool channel_turns(uint32_t most)
 {
-    (void)most;
-    for (uint32_t i = 0; i < TURNS_A_PASS; i++) {
+    for (uint32_t i = 0; i < most; i++) {
         if (!channel_run_next()) {
             return false;
         }
@@ -61,12 +66,22 @@ static bool channel_turns(uint32_t most)
 /* What is served in a pass, in this order: first what ends work and gives back resources. */
 static const struct source {
     uint32_t events; /* any of these makes it run, and run again while it says there is more */
+    uint32_t most;   /* in a pass */
     bool (*serve)(uint32_t most);
 } sources[] = {
-    { ON(ERROR), device_error },       { ON(EVENT), wdu_fault_events }, { ON(EVENT), wdu_slot_events },
-    { ON(EVENT), copy_events },        { ON(EVENT), wdu_start_events }, { ON(EVENT), sem_touch_events },
-    { ON(DOORBELL), doorbell_events }, { ON(ADMIN), admin_requests },   { ON(TIMER), timers_run },
-    { ALWAYS, launch_complete_ended }, { ALWAYS, channel_turns },
+    /* clang-format off */
+    { ON(ERROR),    EVENTS_A_PASS,  device_error },
+    { ON(EVENT),    EVENTS_A_PASS,  wdu_fault_events },
+    { ON(EVENT),    EVENTS_A_PASS,  wdu_slot_events },
+    { ON(EVENT),    EVENTS_A_PASS,  copy_events },
+    { ON(EVENT),    EVENTS_A_PASS,  wdu_start_events },
+    { ON(EVENT),    TOUCHES_A_PASS, sem_touch_events },
+    { ON(DOORBELL), EVENTS_A_PASS,  doorbell_events },
+    { ON(ADMIN),    EVENTS_A_PASS,  admin_requests },
+    { ON(TIMER),    EVENTS_A_PASS,  timers_run },
+    { ALWAYS,       EVENTS_A_PASS,  launch_complete_ended },
+    { ALWAYS,       TURNS_A_PASS,   channel_turns },
+    /* clang-format on */
 };
 
 /* One pass over all sources: the events that are to be served again. */
@@ -74,7 +89,7 @@ static uint32_t serve(uint32_t events)
 {
     uint32_t again = 0;
     for (uint32_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        if ((events & sources[i].events) && sources[i].serve(EVENTS_A_PASS)) {
+        if ((events & sources[i].events) && sources[i].serve(sources[i].most)) {
             again |= sources[i].events;
         }
     }
