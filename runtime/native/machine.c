@@ -163,9 +163,8 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
 {
     add(command, launcher_path(options));
     add_format(command, "--ppus", "%" PRIu32, machine->ppus);
-    add_format(command, "--memory", "%" PRIu64, machine->ram_bytes);
+    add_format(command, "--memory", "%" PRIu64 "M", machine->ram_bytes / PPU_MIB);
     add_format(command, "--ram-file", "/proc/self/fd/%d", machine->ram_fd);
-    add_format(command, "--vram-size", "%" PRIu64, machine->ppu[0].transport.vram_bytes);
     add_format(command, "--qtest", "fd:%d", far->qtest);
     add_format(command, "--life", "fd:%d", far->life);
     for (uint32_t i = 0; i < machine->ppus; i++) {

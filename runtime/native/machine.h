@@ -23,7 +23,7 @@ struct native_ppu {
     struct pci_function function;
     int vram_fd;
     int notify; /* our end of the socket */
-    bool attached;
+    bool attached; /* to a device, until the device closes it */
 };
 
 struct ppu_machine {

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# The joined machine: a test links it with ppu, ppu-core and ppu-firmware-joined.
+JOINED_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Iqemu-device/core -Ifirmware -Itests/joined
+JOINED_LIBS := ppu-joined ppu ppu-core ppu-firmware-joined -pthread
+$(eval $(call ppu_lib,ppu-joined,$(addprefix tests/joined/,machine.c hal_host.c transport.c),$(JOINED_CFLAGS)))
