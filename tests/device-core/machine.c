@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- host operations ---- */
+
+static bool bus_access(struct machine *machine, uint64_t bus, uint32_t len)
+{
+    if (machine->during_dma != NULL) {
+        machine->during_dma(machine);
+    }
+    if (machine->bus_fails_in != 0 && --machine->bus_fails_in == 0) {
+        return false;
+    }
+    return machine->bus_works && bus >= SYS_BASE && bus - SYS_BASE <= SYS_BYTES && len <= SYS_BYTES - (bus - SYS_BASE);
+}
+
+static bool op_dma_read(void *opaque, uint64_t bus, void *buf, uint32_t len)
+{
+    struct machine *machine = opaque;
+
+    if (!bus_access(machine, bus, len)) {
+        return false;
+    }
+    memcpy(buf, machine->sys + (bus - SYS_BASE), len);
+    return true;
+}
+
+static bool op_dma_write(void *opaque, uint64_t bus, const void *buf, uint32_t len)
+{
+    struct machine *machine = opaque;
+
+    if (!bus_access(machine, bus, len)) {
+        return false;
+    }
+    memcpy(machine->sys + (bus - SYS_BASE), buf, len);
+    return true;
+}
+
+static void op_mcu_irq(void *opaque, uint32_t line, bool level)
+{
+    struct machine *machine = opaque;
+
+    assert_true(line < PPU_IRQ_COUNT);
+    machine->irq[line] = level;
+}
+
+static void op_mcu_run(void *opaque, bool run)
+{
+    struct machine *machine = opaque;
+
+    machine->run = run;
+    machine->run_requests++;
+}
+
+static void op_raise_vector(void *opaque, uint32_t vector)
+{
+    struct machine *machine = opaque;
+
+    assert_true(vector < PPU_MAX_VECTORS);
+    machine->vectors[vector]++;
+}
+
+static void op_function_reset(void *opaque)
+{
+    struct machine *machine = opaque;
+
+    machine->resets++;
+    core_reset(machine->core);
+}
+
+static void *op_mcu_mem(void *opaque, uint32_t addr, uint32_t len)
+{
+    struct machine *machine = opaque;
+
+    if (addr < PPU_MCU_DTCM || addr - PPU_MCU_DTCM > MCU_BYTES || len > MCU_BYTES - (addr - PPU_MCU_DTCM)) {
+        return NULL;
+    }
+    return machine->mcu + (addr - PPU_MCU_DTCM);
+}
+
+static void op_log_char(void *opaque, char c)
+{
+    ((struct machine *)opaque)->last_char = c;
+}
+
+static void op_guest_error(void *opaque, const char *sentence)
+{
+    ((struct machine *)opaque)->guest_errors++;
+    assert_true(sentence[0] != '\0');
+}
+
+static void op_timer_set(void *opaque, uint64_t deadline_ns)
+{
+    ((struct machine *)opaque)->deadline_ns = deadline_ns;
+}
+
+static uint64_t op_now_ns(void *opaque)
+{
+    return __atomic_load_n(&((struct machine *)opaque)->now_ns, __ATOMIC_SEQ_CST);
+}
+
+static void op_kick(void *opaque)
+{
+    __atomic_store_n(&((struct machine *)opaque)->kicked, 1, __ATOMIC_SEQ_CST);
+}
+
+static const struct core_host_ops bench_ops = {
+    .dma_read = op_dma_read,
+    .dma_write = op_dma_write,
+    .mcu_irq = op_mcu_irq,
+    .mcu_run = op_mcu_run,
+    .raise_vector = op_raise_vector,
+    .function_reset = op_function_reset,
+    .mcu_mem = op_mcu_mem,
+    .log_char = op_log_char,
+    .guest_error = op_guest_error,
+    .timer_set = op_timer_set,
+    .now_ns = op_now_ns,
+    .kick = op_kick,
+};
+
+/* ---- life ---- */
+
+struct core_config bench_config(uint32_t sm_threads)
+{
+    struct core_config config;
+
+    core_config_default(&config);
+    config.vram_bytes = BENCH_VRAM;
+    config.channels = 40;
+    config.contexts = 5;
+    config.slots = 6;
+    config.gpcs = 1;
+    config.sms = 3;
+    config.sm_ctas = 8;
+    config.sm_threads = sm_threads;
+    config.test_hooks = true;
+    return config;
+}
+
+struct machine *machine_new(const struct core_config *config)
+{
+    struct machine *machine = calloc(1, sizeof(*machine));
+
+    assert_non_null(machine);
+    assert_null(core_config_check(config));
+    machine->config = *config;
+    machine->vram = aligned_alloc(PPU_PAGE_64K, config->vram_bytes);
+    machine->mcu = aligned_alloc(PPU_PAGE_4K, MCU_BYTES);
+    machine->sys = aligned_alloc(PPU_PAGE_4K, SYS_BYTES);
+    assert_true(machine->vram != NULL && machine->mcu != NULL && machine->sys != NULL);
+    memset(machine->vram, 0, config->vram_bytes);
+    memset(machine->mcu, 0, MCU_BYTES);
+    memset(machine->sys, 0, SYS_BYTES);
+    machine->bus_works = true;
+    machine->deadline_ns = UINT64_MAX;
+    machine->now_ns = 1000;
+    machine->next_table = TABLES_AT;
+    machine->core = core_new(config, machine->vram, &bench_ops, machine);
+    assert_non_null(machine->core);
+    core_resume(machine->core);
+    return machine;
+}
+
+void machine_free(struct machine *machine)
+{
+    core_free(machine->core);
+    free(machine->vram);
+    free(machine->mcu);
+    free(machine->sys);
+    free(machine);
+}
+
+static void boot_ring(struct machine *machine, uint32_t ring, uint32_t entries)
+{
+    mcu_write(machine, PPU_REG_RING_SIZE + 4 * ring, entries);
+    mcu_write(machine, PPU_REG_RING_BASE + 4 * ring, RING_AT(ring));
+}
+
+void machine_boot(struct machine *machine)
+{
+    machine->next_table = TABLES_AT;
+    memset(machine->root, 0, sizeof(machine->root));
+    mcu_write(machine, PPU_REG_PROT_LIMIT, PROT_LIMIT);
+    mcu_write(machine, PPU_REG_PROT_BASE, PROT_BASE);
+    boot_ring(machine, PPU_RING_START, 16);
+    boot_ring(machine, PPU_RING_SLOT, 512);
+    boot_ring(machine, PPU_RING_FAULT, 16);
+    boot_ring(machine, PPU_RING_COPY, 512);
+    boot_ring(machine, PPU_RING_TOUCH, 1024);
+    mcu_write(machine, PPU_REG_TRACE_SIZE, TRACE_RECORDS);
+    mcu_write(machine, PPU_REG_TRACE_BASE, TRACE_AT);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
+void machine_settle(struct machine *machine)
+{
+    while (__atomic_exchange_n(&machine->kicked, 0, __ATOMIC_SEQ_CST) != 0) {
+        core_bottom_half(machine->core);
+    }
+}
+
+void machine_advance(struct machine *machine, uint64_t ns)
+{
+    uint64_t end = machine->now_ns + ns;
+
+    machine_settle(machine);
+    while (machine->deadline_ns <= end) {
+        if (machine->deadline_ns > machine->now_ns) {
+            __atomic_store_n(&machine->now_ns, machine->deadline_ns, __ATOMIC_SEQ_CST);
+        }
+        machine->deadline_ns = UINT64_MAX;
+        core_timer(machine->core);
+        machine_settle(machine);
+    }
+    __atomic_store_n(&machine->now_ns, end, __ATOMIC_SEQ_CST);
+}
+
+/* ---- registers, descriptors, rings ---- */
+
+void mcu_write(struct machine *machine, uint32_t reg, uint32_t value)
+{
+    core_reg_write(machine->core, CORE_MCU, reg, value);
+}
+
+uint32_t mcu_read(struct machine *machine, uint32_t reg)
+{
+    return core_reg_read(machine->core, CORE_MCU, reg);
+}
+
+void host_write(struct machine *machine, uint32_t reg, uint32_t value)
+{
+    core_reg_write(machine->core, CORE_HOST, reg, value);
+}
+
+uint32_t host_read(struct machine *machine, uint32_t reg)
+{
+    return core_reg_read(machine->core, CORE_HOST, reg);
+}
+
+uint32_t submit(struct machine *machine, struct ppu_dma_desc *desc)
+{
+    desc->status = 0xffffffffu;
+    memcpy(machine->mcu, desc, sizeof(*desc));
+    mcu_write(machine, PPU_REG_DMA_SUBMIT, DESC_AT);
+    memcpy(desc, machine->mcu, sizeof(*desc));
+    return desc->status;
+}
+
+bool ring_pop(struct machine *machine, enum ppu_ring_id ring, void *entry)
+{
+    uint8_t *header = machine->vram + RING_AT(ring);
+    uint32_t size = mcu_read(machine, PPU_REG_RING_SIZE + 4 * ring);
+    uint32_t *head = (uint32_t *)(void *)(header + offsetof(struct ppu_ring_header, head));
+    uint32_t tail = __atomic_load_n((uint32_t *)(void *)header, __ATOMIC_ACQUIRE);
+    uint32_t at = *head;
+
+    if (at == tail) {
+        return false;
+    }
+    memcpy(entry, header + sizeof(struct ppu_ring_header) + (size_t)(at & (size - 1)) * PPU_RING_ENTRY_BYTES,
+           PPU_RING_ENTRY_BYTES);
+    __atomic_store_n(head, at + 1, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+/* ---- page tables ---- */
+
+static uint32_t new_table(struct machine *machine)
+{
+    uint32_t table = machine->next_table;
+
+    machine->next_table += PPU_PT_BYTES;
+    assert_true(machine->next_table <= PROT_LIMIT);
+    memset(machine->vram + table, 0, PPU_PT_BYTES);
+    return table;
+}
+
+uint64_t read_pte(struct machine *machine, uint32_t at)
+{
+    return *(uint64_t *)(void *)(machine->vram + at);
+}
+
+void write_pte(struct machine *machine, uint32_t at, uint64_t pte)
+{
+    *(uint64_t *)(void *)(machine->vram + at) = pte;
+}
+
+uint32_t pte_at(struct machine *machine, uint32_t context, uint64_t va, uint32_t level)
+{
+    uint64_t table = machine->root[context];
+
+    for (uint32_t above = PPU_PT_LEVELS - 1; above > level; above--) {
+        table = read_pte(machine, (uint32_t)table + ppu_pt_index(va, above) * 8) & PPU_PTE_FRAME_MASK;
+    }
+    return (uint32_t)table + ppu_pt_index(va, level) * 8;
+}
+
+void map_page(struct machine *machine, uint32_t context, uint64_t va, uint64_t frame, enum ppu_pte_size size,
+              uint64_t bits)
+{
+    uint32_t level = size == PPU_PTE_2M ? 1 : 0;
+    uint32_t copies = size == PPU_PTE_64K ? PPU_PAGE_64K / PPU_PAGE_4K : 1;
+
+    if (machine->root[context] == 0) {
+        machine->root[context] = new_table(machine);
+        mcu_write(machine, PPU_REG_CTX_ROOT + 4 * context, (uint32_t)machine->root[context] | 1);
+    }
+    for (uint32_t above = PPU_PT_LEVELS - 1; above > level; above--) {
+        uint32_t at = pte_at(machine, context, va, above);
+
+        if (read_pte(machine, at) == 0) {
+            write_pte(machine, at, new_table(machine) | PPU_PTE_VALID);
+        }
+    }
+    for (uint32_t i = 0; i < copies; i++) {
+        write_pte(machine, pte_at(machine, context, va, level) + 8 * i,
+                  frame | bits | PPU_PTE_VALID | PPU_PTE_SIZE(size));
+    }
+}
+
+/* ---- tasks ---- */
+
+struct ppu_tmd good_tmd(uint32_t x, uint32_t y, uint32_t z, uint32_t threads)
+{
+    return (struct ppu_tmd){
+        .head = { .version = PPU_TMD_VERSION, .size_bytes = sizeof(struct ppu_tmd) },
+        .kind = PPU_TMD_GRID,
+        .priority = 1,
+        .code_va = 0x10000,
+        .code_bytes = 64,
+        .vregs = 8,
+        .wave = PPU_LANES,
+        .cta = { threads, 1, 1 },
+        .grid = { x, y, z },
+        .correlation = 77,
+        .context = 1,
+        .params_vram = PARAMS_AT,
+        .param_bytes = 64,
+    };
+}
+
+void start_task(struct machine *machine, uint32_t slot, const struct ppu_tmd *tmd)
+{
+    memcpy(machine->vram + TMD_AT(slot), tmd, sizeof(*tmd));
+    mcu_write(machine, PPU_REG_SLOT_START + 4 * slot, TMD_AT(slot));
+}
+
+/* ---- random ---- */
+
+uint64_t random_seed(void)
+{
+    const char *wanted = getenv("PPU_SEED");
+    uint64_t seed = wanted != NULL ? strtoull(wanted, NULL, 0) : 20240607u;
+
+    printf("# seed %llu (PPU_SEED)\n", (unsigned long long)seed);
+    return seed * 2 + 1;
+}
+
+uint64_t random_next(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 0x2545f4914f6cdd1dull;
+}
+
+uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+    return (uint32_t)((random_next(state) >> 32) % limit);
+}
+
+void random_bytes(uint64_t *state, void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        ((uint8_t *)bytes)[i] = (uint8_t)(random_next(state) >> 56);
+    }
+}

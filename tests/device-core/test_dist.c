@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Task-table slots and the distribution of CTAs, with SMs that pretend: one thread or many.
+ */
+#include "fake_sm.h"
+#include "machine.h"
+
+#include "core_state.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS 3u
+#define MAX_CTAS 4096u
+#define PATIENCE_NS 60000000000ull /* of virtual time; a thousand slices need far less */
+
+/* How often each CTA of each slot's task ran to its end. */
+static uint8_t ran[PPU_MAX_SLOTS][MAX_CTAS];
+static uint32_t wrong_id;
+
+static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
+{
+    const uint32_t *grid = cta->task->tmd.grid;
+    uint64_t number = cta->id[0] + (uint64_t)grid[0] * (cta->id[1] + (uint64_t)grid[1] * cta->id[2]);
+
+    (void)opaque, (void)sm;
+    if (number != cta->number || cta->id[0] >= grid[0] || cta->id[1] >= grid[1] || cta->id[2] >= grid[2]) {
+        __atomic_store_n(&wrong_id, 1, __ATOMIC_SEQ_CST);
+    }
+    __atomic_fetch_add(&ran[cta->task->slot][cta->number % MAX_CTAS], 1, __ATOMIC_SEQ_CST);
+}
+
+static struct machine *make(uint32_t threads)
+{
+    const struct core_config config = bench_config(threads);
+    struct machine *machine = machine_new(&config);
+
+    machine_boot(machine);
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 3, .ended = count_cta });
+    memset(ran, 0, sizeof(ran));
+    wrong_id = 0;
+    return machine;
+}
+
+static int setup_slices(void **state)
+{
+    *state = make(0);
+    return 0;
+}
+
+static int setup_threads(void **state)
+{
+    *state = make(THREADS);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    machine_free(*state);
+    return 0;
+}
+
+/* The next slot event, waited for. */
+static struct ppu_slot_event next_event(struct machine *machine)
+{
+    struct ppu_slot_event event;
+    uint64_t end = machine->now_ns + PATIENCE_NS;
+
+    while (!ring_pop(machine, PPU_RING_SLOT, &event)) {
+        machine_advance(machine, 10000);
+        sched_yield();
+        assert_true(machine->now_ns < end);
+    }
+    return event;
+}
+
+static void no_event(struct machine *machine)
+{
+    struct ppu_slot_event event;
+
+    machine_advance(machine, 1000000);
+    assert_false(ring_pop(machine, PPU_RING_SLOT, &event));
+}
+
+static void every_cta_once(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < 30; round++) {
+        struct ppu_tmd tmd = good_tmd(1 + random_below(&random, 20), 1 + random_below(&random, 6),
+                                      1 + random_below(&random, 5), 1 + random_below(&random, PPU_MAX_CTA_THREADS));
+        uint32_t slot = random_below(&random, machine->config.slots);
+        uint32_t total = tmd.grid[0] * tmd.grid[1] * tmd.grid[2];
+        struct ppu_slot_event event;
+
+        tmd.vregs = (uint16_t)(1 + random_below(&random, 32));
+        tmd.shared_bytes = random_below(&random, PPU_MAX_SHARED);
+        memset(ran, 0, sizeof(ran));
+        start_task(machine, slot, &tmd);
+        event = next_event(machine);
+        assert_int_equal(event.kind, PPU_SLOT_DONE);
+        assert_int_equal(event.slot, slot);
+        assert_int_equal(event.task, TMD_AT(slot));
+        assert_true(event.ctas_done == total);
+        assert_true(event.warp_insns == 10 * (uint64_t)total);
+        for (uint32_t n = 0; n < MAX_CTAS; n++) {
+            assert_int_equal(ran[slot][n], n < total);
+        }
+        assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+    }
+    assert_int_equal(wrong_id, 0);
+    no_event(machine);
+}
+
+static void several_tasks_at_once(void **state)
+{
+    struct machine *machine = *state;
+    uint32_t slots = machine->config.slots;
+    uint32_t seen = 0;
+
+    for (uint32_t round = 0; round < 10; round++) {
+        memset(ran, 0, sizeof(ran));
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            const struct ppu_tmd tmd = good_tmd(50 + slot, 1, 1, 32);
+
+            start_task(machine, slot, &tmd);
+        }
+        seen = 0;
+        for (uint32_t n = 0; n < slots; n++) {
+            const struct ppu_slot_event event = next_event(machine);
+
+            assert_int_equal(event.kind, PPU_SLOT_DONE);
+            assert_true(event.ctas_done == 50 + event.slot);
+            seen |= 1u << event.slot;
+        }
+        assert_int_equal(seen, (1u << slots) - 1);
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            for (uint32_t n = 0; n < MAX_CTAS; n++) {
+                assert_int_equal(ran[slot][n], n < 50 + slot);
+            }
+        }
+    }
+}
+
+static void one_sm_runs_two_tasks(void **state)
+{
+    struct core_config config = bench_config(0);
+    struct machine *machine = NULL;
+    struct ppu_tmd tmd = good_tmd(100, 1, 1, 32);
+
+    (void)state;
+    config.sms = 1;
+    machine = machine_new(&config);
+    machine_boot(machine);
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    start_task(machine, 0, &tmd);
+    start_task(machine, 1, &tmd);
+    machine_advance(machine, 100000);
+    assert_int_equal(fake_resident(machine->core), config.sm_ctas);
+    assert_int_equal(machine->core->dist.slot[0].in_flight, config.sm_ctas / 2);
+    assert_int_equal(machine->core->dist.slot[1].in_flight, config.sm_ctas / 2);
+    machine_free(machine);
+}
+
+static void kill_ends_what_runs(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(1000, 1, 1, 32);
+    struct ppu_slot_event event;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    start_task(machine, 1, &tmd);
+    machine_advance(machine, 100000);
+    while (fake_resident(machine->core) == 0) {
+        machine_advance(machine, 1000);
+    }
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4), PPU_SLOT_RUNNING);
+    no_event(machine);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_KILL);
+    event = next_event(machine);
+    assert_int_equal(event.kind, PPU_SLOT_KILLED);
+    assert_int_equal(event.slot, 1);
+    assert_int_equal(fake_resident(machine->core), 0);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_KILL); /* nothing left to kill */
+    no_event(machine);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
+static void stop_drains(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(2000, 1, 1, 32);
+    struct ppu_slot_event event;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 200, .ended = count_cta });
+    start_task(machine, 3, &tmd);
+    while (fake_resident(machine->core) == 0) {
+        machine_advance(machine, 1000);
+    }
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 12, PPU_SLOT_CMD_STOP);
+    event = next_event(machine);
+    assert_int_equal(event.kind, PPU_SLOT_STOPPED);
+    assert_in_range(event.ctas_done, 1, 1999);
+    /* What has run is the beginning of the grid, without holes. */
+    for (uint32_t n = 0; n < MAX_CTAS; n++) {
+        assert_int_equal(ran[3][n], n < event.ctas_done);
+    }
+}
+
+static void random_commands(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+    bool busy[PPU_MAX_SLOTS] = { false };
+    uint32_t started = 0;
+    uint32_t ended = 0;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 4, .fault_in = 300, .ended = count_cta });
+    for (uint32_t n = 0; n < 2000 || ended != started; n++) {
+        uint32_t slot = random_below(&random, machine->config.slots);
+        struct ppu_slot_event event;
+        struct ppu_fault_event fault;
+
+        if (n < 2000 && !busy[slot]) {
+            const struct ppu_tmd tmd = good_tmd(1 + random_below(&random, 60), 1 + random_below(&random, 2), 1,
+                                                1 + random_below(&random, 256));
+
+            start_task(machine, slot, &tmd);
+            busy[slot] = true;
+            started++;
+        } else if (random_below(&random, 8) == 0) {
+            mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, 1 + random_below(&random, 2));
+        }
+        machine_advance(machine, 1000);
+        while (ring_pop(machine, PPU_RING_SLOT, &event)) {
+            assert_true(event.slot < machine->config.slots && busy[event.slot]);
+            busy[event.slot] = false;
+            ended++;
+        }
+        while (ring_pop(machine, PPU_RING_FAULT, &fault)) {
+            assert_int_equal(fault.code, PPU_FAULT_TRAP);
+        }
+        if (n > 2000) {
+            sched_yield();
+        }
+        assert_true(n < 10000000);
+    }
+    assert_int_equal(fake_resident(machine->core), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    assert_int_equal(wrong_id, 0);
+}
+
+static void fault_kills_with_one_event(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(500, 2, 1, 32);
+    struct ppu_slot_event event;
+    struct ppu_fault_event fault;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .fault_in = 2 });
+    start_task(machine, 2, &tmd);
+    event = next_event(machine);
+    assert_int_equal(event.kind, PPU_SLOT_KILLED);
+    assert_true(ring_pop(machine, PPU_RING_FAULT, &fault));
+    assert_int_equal(fault.code, PPU_FAULT_TRAP);
+    assert_int_equal(fault.slot, 2);
+    assert_int_equal(fault.task, TMD_AT(2));
+    assert_int_equal(fault.context, 1);
+    assert_int_equal(fault.correlation, 77);
+    assert_true(fault.address == fault.cta[0] + 500ull * fault.cta[1]);
+    assert_true(fault.sm < machine->config.sms);
+    assert_false(ring_pop(machine, PPU_RING_FAULT, &fault));
+}
+
+static void full_fault_ring_stalls(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(2, 1, 1, 32);
+    struct ppu_fault_event fault;
+
+    host_write(machine, PPU_REG_HOOK_RING_LIMIT, 1);
+    fake_plan_set(machine->core, &(struct fake_plan){ .fault_in = 1 });
+    start_task(machine, 0, &tmd);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    start_task(machine, 1, &tmd);
+    no_event(machine); /* its warps wait for room */
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4), PPU_SLOT_RUNNING);
+    start_task(machine, 2, &tmd);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 8, PPU_SLOT_CMD_KILL); /* and can be killed meanwhile */
+    assert_int_equal(next_event(machine).slot, 2);
+    assert_true(ring_pop(machine, PPU_RING_FAULT, &fault));
+    assert_int_equal(fault.slot, 0);
+    assert_int_equal(next_event(machine).slot, 1);
+    assert_true(ring_pop(machine, PPU_RING_FAULT, &fault));
+    assert_int_equal(fault.slot, 1);
+}
+
+static void busy_slot_is_an_error(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(10, 1, 1, 32);
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    start_task(machine, 0, &tmd);
+    start_task(machine, 0, &tmd);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_SLOT);
+    mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, 77);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_SLOT);
+}
+
+/* ---- local memory ---- */
+
+static void local_memory_bounds_residency(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = good_tmd(300, 1, 1, 64);
+    const uint32_t limit = 5;
+    uint32_t most = 0;
+
+    tmd.local_bytes = 32;
+    tmd.local_va = 0x100000;
+    tmd.local_size = limit * 64 * 32 + 100;
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 5, .ended = count_cta });
+    start_task(machine, 0, &tmd);
+    for (uint32_t n = 0; n < 100000 && mcu_read(machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; n++) {
+        uint32_t resident = fake_resident(machine->core);
+
+        most = resident > most ? resident : most;
+        machine_advance(machine, 1000);
+        sched_yield();
+    }
+    assert_in_range(most, 1, limit);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_DONE);
+    for (uint32_t n = 0; n < 300; n++) {
+        assert_int_equal(ran[0][n], 1);
+    }
+}
+
+static void local_slots_are_distinct(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = good_tmd(300, 1, 1, 64);
+    const struct dist_room room = { 64, 8, 65536, 0 };
+    struct dist_cta cta[16];
+    uint64_t random = random_seed();
+    uint32_t held = 0;
+    uint32_t used = 0;
+
+    tmd.local_bytes = 16;
+    tmd.local_va = 0x100000;
+    tmd.local_size = 7 * 64 * 16;
+    core_pause(machine->core); /* the test is the SM */
+    start_task(machine, 0, &tmd);
+    for (uint32_t n = 0; n < 2000; n++) {
+        if (random_below(&random, 2) == 0 && mcu_read(machine, PPU_REG_SLOT_STATE) == PPU_SLOT_RUNNING) {
+            bool given = dist_take(machine->core, 0, &room, &cta[held]);
+
+            assert_true(held < 7 || !given);
+            if (given) {
+                assert_in_range(cta[held].local_slot, 0, 6);
+                assert_int_equal(used >> cta[held].local_slot & 1, 0);
+                used |= 1u << cta[held].local_slot;
+                held++;
+            }
+        } else if (held != 0) {
+            uint32_t at = random_below(&random, held);
+
+            used &= ~(1u << cta[at].local_slot);
+            dist_done(machine->core, 0, &cta[at], 1);
+            cta[at] = cta[--held];
+        }
+    }
+    while (held != 0) {
+        dist_done(machine->core, 0, &cta[--held], 1);
+    }
+}
+
+/* ---- numbers ---- */
+
+static void numbers_of_huge_grids(void **state)
+{
+    const uint32_t grids[][3] = {
+        { PPU_MAX_GRID_X, PPU_MAX_GRID_YZ, PPU_MAX_GRID_YZ },
+        { 1, PPU_MAX_GRID_YZ, PPU_MAX_GRID_YZ },
+        { PPU_MAX_GRID_X, 1, 1 },
+        { 3, 5, 7 },
+    };
+    uint64_t random = random_seed();
+
+    (void)state;
+    for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
+        const uint32_t *grid = grids[g];
+        uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+
+        for (uint32_t n = 0; n < 5000; n++) {
+            uint64_t number = n == 0 ? total - 1 : random_next(&random) % total;
+            uint32_t id[3];
+
+            dist_cta_id(grid, number, id);
+            assert_true(id[0] < grid[0] && id[1] < grid[1] && id[2] < grid[2]);
+            assert_true(id[0] + (uint64_t)grid[0] * (id[1] + (uint64_t)grid[1] * id[2]) == number);
+        }
+    }
+}
+
+static void a_huge_grid_runs_and_is_killed(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = good_tmd(PPU_MAX_GRID_X, PPU_MAX_GRID_YZ, PPU_MAX_GRID_YZ, 1);
+
+    start_task(machine, 0, &tmd);
+    machine_advance(machine, 50000);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    assert_int_equal(wrong_id, 0);
+}
+
+/* ---- refused TMD copies ---- */
+
+#define FIELD(member, number) offsetof(struct ppu_tmd, member), sizeof(((struct ppu_tmd *)0)->member), number
+
+static void bad_copies_are_refused(void **state)
+{
+    struct machine *machine = *state;
+    const struct {
+        size_t offset;
+        size_t bytes;
+        uint64_t value;
+        uint16_t code;
+    } bad[] = {
+        { FIELD(head.version, 9), PPU_FAULT_TMD_VERSION },
+        { FIELD(head.size_bytes, 64), PPU_FAULT_TMD_VERSION },
+        { FIELD(kind, PPU_TMD_QUEUE), PPU_FAULT_TMD_KIND },
+        { FIELD(kind, 0), PPU_FAULT_TMD_KIND },
+        { FIELD(flags, 0x8000), PPU_FAULT_TMD_RESERVED },
+        { FIELD(priority, PPU_PRIORITIES), PPU_FAULT_TMD_PRIORITY },
+        { FIELD(context, 5), PPU_FAULT_NO_CONTEXT },
+        { FIELD(context, 0xffffffff), PPU_FAULT_NO_CONTEXT },
+        { FIELD(code_va, 4), PPU_FAULT_TMD_CODE },
+        { FIELD(code_va, 0xfffffffffff8), PPU_FAULT_TMD_CODE },
+        { FIELD(code_va, 0xfffffffffffffff8), PPU_FAULT_TMD_CODE },
+        { FIELD(code_bytes, 0), PPU_FAULT_TMD_CODE },
+        { FIELD(code_bytes, 12), PPU_FAULT_TMD_CODE },
+        { FIELD(code_bytes, PPU_MAX_CODE + 8), PPU_FAULT_TMD_CODE },
+        { FIELD(entry, 64), PPU_FAULT_TMD_CODE },
+        { FIELD(entry, 4), PPU_FAULT_TMD_CODE },
+        { FIELD(wave, 0), PPU_FAULT_TMD_WAVE },
+        { FIELD(wave, 33), PPU_FAULT_TMD_WAVE },
+        { FIELD(cta[0], 0), PPU_FAULT_TMD_CTA },
+        { FIELD(cta[1], PPU_MAX_CTA_DIM + 1), PPU_FAULT_TMD_CTA },
+        { FIELD(cta[2], 64), PPU_FAULT_TMD_CTA },
+        { FIELD(cta[2], 0xffffffff), PPU_FAULT_TMD_CTA },
+        { FIELD(grid[0], 0), PPU_FAULT_TMD_GRID },
+        { FIELD(grid[0], PPU_MAX_GRID_X + 1), PPU_FAULT_TMD_GRID },
+        { FIELD(grid[1], PPU_MAX_GRID_YZ + 1), PPU_FAULT_TMD_GRID },
+        { FIELD(grid[2], 0xffffffff), PPU_FAULT_TMD_GRID },
+        { FIELD(vregs, 0), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(vregs, PPU_MAX_VREGS + 1), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(vregs, 0xffff), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(token_count, PPU_MAX_TOKENS + 1), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(shared_bytes, PPU_MAX_SHARED + 1), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(shared_bytes, 0xffffffff), PPU_FAULT_TMD_RESOURCES },
+        { FIELD(local_bytes, 8), PPU_FAULT_TMD_LOCAL },
+        { FIELD(local_bytes, 16), PPU_FAULT_TMD_LOCAL },
+        { FIELD(local_bytes, PPU_MAX_LOCAL + 16), PPU_FAULT_TMD_LOCAL },
+        { FIELD(param_bytes, PPU_MAX_PARAM + 1), PPU_FAULT_TMD_PARAM },
+        { FIELD(params_vram, PROT_LIMIT), PPU_FAULT_TMD_PARAM },
+        { FIELD(params_vram, 0xfffffff0), PPU_FAULT_TMD_PARAM },
+        { FIELD(params_vram, PARAMS_AT + 4), PPU_FAULT_TMD_PARAM },
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct ppu_tmd tmd = good_tmd(4, 1, 1, 32);
+        struct ppu_slot_event event;
+
+        memcpy((uint8_t *)&tmd + bad[i].offset, &bad[i].value, bad[i].bytes);
+        start_task(machine, 4, &tmd);
+        event = next_event(machine);
+        assert_int_equal(event.kind, PPU_SLOT_REFUSED);
+        assert_int_equal(event.arg, bad[i].code);
+        assert_int_equal(event.slot, 4);
+        assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 16), PPU_SLOT_FREE);
+    }
+}
+
+static void bad_places_are_refused(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(4, 1, 1, 32);
+    const uint32_t bad[] = { TMD_AT(0) + 4, PROT_BASE - 64, PROT_LIMIT - 64, PROT_LIMIT, HEAP_AT, 0xffffffc0u };
+
+    memcpy(machine->vram + TMD_AT(0), &tmd, sizeof(tmd));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct ppu_slot_event event;
+
+        mcu_write(machine, PPU_REG_SLOT_START, bad[i]);
+        event = next_event(machine);
+        assert_int_equal(event.kind, PPU_SLOT_REFUSED);
+        assert_int_equal(event.task, bad[i]);
+    }
+}
+
+static void too_large_for_this_machine(void **state)
+{
+    struct core_config config = bench_config(0);
+    struct machine *machine = NULL;
+    struct ppu_tmd tmd = good_tmd(1, 1, 1, 1024);
+
+    (void)state;
+    config.sm_vregs = 8192;
+    machine = machine_new(&config);
+    machine_boot(machine);
+    tmd.vregs = 8;
+    start_task(machine, 0, &tmd);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_DONE);
+    tmd.vregs = 9;
+    start_task(machine, 0, &tmd);
+    assert_int_equal(next_event(machine).arg, PPU_FAULT_TMD_RESOURCES);
+    machine_free(machine);
+}
+
+/* A copy that changes while the slot runs: the device works from what it read. */
+static void scribbled_copies(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t n = 0; n < 3000; n++) {
+        struct ppu_tmd tmd = good_tmd(1 + random_below(&random, 3), 1, 1, 32);
+        uint32_t slot = random_below(&random, machine->config.slots);
+
+        for (uint32_t i = random_below(&random, 4); i > 0; i--) {
+            ((uint8_t *)&tmd)[random_below(&random, sizeof(tmd))] = (uint8_t)random_next(&random);
+        }
+        if (n % 8 == 0) {
+            random_bytes(&random, &tmd, sizeof(tmd));
+        }
+        start_task(machine, slot, &tmd);
+        random_bytes(&random, machine->vram + TMD_AT(slot), sizeof(tmd));
+        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+        while (mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot) != PPU_SLOT_FREE) {
+            machine_advance(machine, 1000);
+            sched_yield();
+        }
+        next_event(machine);
+    }
+    assert_int_equal(fake_resident(machine->core), 0);
+}
+
+/* ---- flushes ---- */
+
+static void flushes_are_answered(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+    uint32_t contexts[64];
+
+    for (uint32_t round = 0; round < 20; round++) {
+        uint32_t count = 1 + random_below(&random, 64);
+
+        for (uint32_t n = 0; n < count; n++) {
+            contexts[n] = random_below(&random, machine->config.contexts);
+            mcu_write(machine, PPU_REG_MMU_FLUSH_TAG, 1000 + n);
+            mcu_write(machine, PPU_REG_MMU_FLUSH, contexts[n]);
+        }
+        for (uint32_t n = 0; n < count; n++) {
+            const struct ppu_slot_event event = next_event(machine);
+
+            assert_int_equal(event.kind, PPU_SLOT_FLUSHED);
+            assert_int_equal(event.context, contexts[n]);
+            assert_int_equal(event.arg, 1000 + n);
+        }
+    }
+    no_event(machine);
+    mcu_write(machine, PPU_REG_MMU_FLUSH, machine->config.contexts);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+}
+
+/* ---- reset, pause ---- */
+
+static void reset_under_load(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(3000, 1, 1, 32);
+    struct ppu_dma_desc copy = { .op = PPU_DMA_COPY_QUEUED,
+                                 .src_space = PPU_SPACE_VRAM,
+                                 .dst_space = PPU_SPACE_VRAM,
+                                 .src = HEAP_AT,
+                                 .dst = HEAP_AT + PPU_MIB,
+                                 .len_bytes = PPU_MIB };
+
+    for (uint32_t round = 0; round < 25; round++) {
+        for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
+            start_task(machine, slot, &tmd);
+        }
+        mcu_write(machine, PPU_REG_MMU_FLUSH, 1);
+        submit(machine, &copy);
+        machine_advance(machine, 1000 * round);
+        core_reset(machine->core);
+        assert_int_equal(fake_resident(machine->core), 0);
+        assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
+        for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
+            assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+        }
+        machine_boot(machine);
+        no_event(machine);
+    }
+    memset(ran, 0, sizeof(ran));
+    start_task(machine, 0, &tmd);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_DONE);
+    for (uint32_t n = 0; n < 3000; n++) {
+        assert_int_equal(ran[0][n], 1);
+    }
+}
+
+static void pause_stands_still(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(4000, 1, 1, 32);
+    uint64_t before = 0;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 50, .ended = count_cta });
+    start_task(machine, 0, &tmd);
+    machine_advance(machine, 20000);
+    core_pause(machine->core);
+    before = machine->core->dist.slot[0].next;
+    machine_advance(machine, 10000000);
+    sched_yield();
+    assert_true(machine->core->dist.slot[0].next == before);
+    core_resume(machine->core);
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 1, .ended = count_cta });
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_DONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "every CTA of random grids once, in slices [A6]", every_cta_once, setup_slices, teardown, NULL },
+        { "every CTA of random grids once, on threads [A6]", every_cta_once, setup_threads, teardown, NULL },
+        { "several tasks at once, in slices [A5][A8]", several_tasks_at_once, setup_slices, teardown, NULL },
+        { "several tasks at once, on threads [A5][A8]", several_tasks_at_once, setup_threads, teardown, NULL },
+        { "one SM runs two tasks side by side [A8]", one_sm_runs_two_tasks, NULL, NULL, NULL },
+        { "a kill ends what runs, in slices [A5]", kill_ends_what_runs, setup_slices, teardown, NULL },
+        { "a kill ends what runs, on threads [A5]", kill_ends_what_runs, setup_threads, teardown, NULL },
+        { "a stop drains, in slices [A5]", stop_drains, setup_slices, teardown, NULL },
+        { "a stop drains, on threads [A5]", stop_drains, setup_threads, teardown, NULL },
+        { "kills, stops and faults at random points, in slices [A5]", random_commands, setup_slices, teardown, NULL },
+        { "kills, stops and faults at random points, on threads [A5]", random_commands, setup_threads, teardown, NULL },
+        { "a faulting task ends with one fault event, in slices [A9]", fault_kills_with_one_event, setup_slices,
+          teardown, NULL },
+        { "a faulting task ends with one fault event, on threads [A9]", fault_kills_with_one_event, setup_threads,
+          teardown, NULL },
+        { "a full fault ring stalls the warp [A9]", full_fault_ring_stalls, setup_slices, teardown, NULL },
+        { "starting a busy slot is a device error [A5]", busy_slot_is_an_error, setup_slices, teardown, NULL },
+        { "local memory bounds the CTAs at once, in slices [A7]", local_memory_bounds_residency, setup_slices, teardown,
+          NULL },
+        { "local memory bounds the CTAs at once, on threads [A7]", local_memory_bounds_residency, setup_threads,
+          teardown, NULL },
+        { "no two CTAs share local memory [A7]", local_slots_are_distinct, setup_slices, teardown, NULL },
+        { "CTA numbers of huge grids [A6]", numbers_of_huge_grids, NULL, NULL, NULL },
+        { "the largest grid starts and is killed [A6]", a_huge_grid_runs_and_is_killed, setup_slices, teardown, NULL },
+        { "a bad TMD copy is refused with its reason [A11]", bad_copies_are_refused, setup_slices, teardown, NULL },
+        { "a TMD copy at a bad place is refused [A11]", bad_places_are_refused, setup_slices, teardown, NULL },
+        { "a CTA too large for this machine is refused [A11]", too_large_for_this_machine, NULL, NULL, NULL },
+        { "scribbled TMD copies do no harm, in slices [A11]", scribbled_copies, setup_slices, teardown, NULL },
+        { "scribbled TMD copies do no harm, on threads [A11]", scribbled_copies, setup_threads, teardown, NULL },
+        { "every flush is answered in order, in slices [A9]", flushes_are_answered, setup_slices, teardown, NULL },
+        { "every flush is answered in order, on threads [A9]", flushes_are_answered, setup_threads, teardown, NULL },
+        { "reset under load, in slices [A1]", reset_under_load, setup_slices, teardown, NULL },
+        { "reset under load, on threads [A1]", reset_under_load, setup_threads, teardown, NULL },
+        { "pause stands still, in slices [A1]", pause_stands_still, setup_slices, teardown, NULL },
+        { "pause stands still, on threads [A1]", pause_stands_still, setup_threads, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("device core: slots", tests, NULL, NULL);
+}

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers: every row of regs.def from both sides, the identity block, doorbells, interrupts, bring-up.
+ */
+#include "machine.h"
+
+#include "ppu/channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum access { NO, RO, RW, WO, W1C };
+
+struct row {
+    const char *name;
+    uint32_t offset;
+    uint32_t count;
+    enum access access[2];
+    uint32_t reset;
+};
+
+static const struct row rows[] = {
+#define PPU_REG(name, offset, count, host, mcu, reset, doc) { #name, offset, count, { host, mcu }, reset },
+#include "ppu/regs.def"
+#undef PPU_REG
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const enum core_side sides[] = { CORE_HOST, CORE_MCU };
+
+/* The largest machine, in which every element of every row exists. */
+static struct core_config largest(void)
+{
+    struct core_config config = bench_config(0);
+
+    config.channels = PPU_MAX_CHANNELS;
+    config.contexts = PPU_MAX_CONTEXTS;
+    config.slots = PPU_MAX_SLOTS;
+    config.sms = PPU_MAX_SMS;
+    return config;
+}
+
+static int setup(void **state)
+{
+    const struct core_config config = largest();
+
+    *state = machine_new(&config);
+    return 0;
+}
+
+static int setup_small(void **state)
+{
+    const struct core_config config = bench_config(0);
+
+    *state = machine_new(&config);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    machine_free(*state);
+    return 0;
+}
+
+/* Written values these registers take: the others need an alignment. */
+static uint32_t holdable(const struct row *row, uint32_t value)
+{
+    switch (row->offset) {
+    case PPU_REG_PROT_BASE:
+    case PPU_REG_PROT_LIMIT:
+        return value % (BENCH_VRAM / PPU_PAGE_64K) * PPU_PAGE_64K;
+    case PPU_REG_WINDOW_LO:
+        return value & ~(PPU_MCU_WINDOW_BYTES - 1);
+    case PPU_REG_MCU_CONTROL:
+        return value & 1;
+    case PPU_REG_RING_SIZE:
+    case PPU_REG_TRACE_SIZE:
+        return 0; /* other sizes are checked against the base: test_ring.c */
+    default:
+        return value;
+    }
+}
+
+static void rw_registers_hold(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < rows[r].count * 2; i++) {
+            enum core_side side = sides[i & 1];
+            uint32_t offset = rows[r].offset + 4 * (i / 2);
+            uint32_t value = holdable(&rows[r], (uint32_t)random_next(&random));
+
+            if (rows[r].access[side] == RW) {
+                core_reg_write(machine->core, side, offset, value);
+                assert_int_equal(core_reg_read(machine->core, side, offset), value);
+            }
+        }
+    }
+}
+
+static void ro_registers_stay(void **state)
+{
+    struct machine *machine = *state;
+
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < rows[r].count * 2; i++) {
+            enum core_side side = sides[i & 1];
+            uint32_t offset = rows[r].offset + 4 * (i / 2);
+
+            if (rows[r].access[side] == RO) {
+                uint32_t before = core_reg_read(machine->core, side, offset);
+                uint32_t errors = machine->guest_errors;
+
+                machine->now_ns += 2000000000; /* so that the error is not held back */
+                before = rows[r].offset == PPU_REG_TIME_LO ? 0 : before;
+                core_reg_write(machine->core, side, offset, ~before);
+                assert_int_equal(machine->guest_errors, errors + 1);
+                if (rows[r].offset != PPU_REG_TIME_LO && rows[r].offset != PPU_REG_TIME_HI) {
+                    assert_int_equal(core_reg_read(machine->core, side, offset), before);
+                }
+            }
+        }
+    }
+}
+
+static void other_side_reads_zero(void **state)
+{
+    struct machine *machine = *state;
+
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            enum core_side side = sides[i];
+            enum core_side other = sides[1 - i];
+            enum access access = rows[r].access[side];
+
+            if (rows[r].access[other] == RW && rows[r].offset != PPU_REG_DEVICE_RESET) {
+                core_reg_write(machine->core, other, rows[r].offset, holdable(&rows[r], 0x00010000));
+            }
+            if (access == NO || access == WO) {
+                assert_int_equal(core_reg_read(machine->core, side, rows[r].offset), 0);
+            }
+        }
+    }
+}
+
+static void reset_values(void **state)
+{
+    struct machine *machine = *state;
+
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            enum access access = rows[r].access[sides[i]];
+
+            if (rows[r].reset != 0 && access != NO && access != WO) {
+                assert_int_equal(core_reg_read(machine->core, sides[i], rows[r].offset), rows[r].reset);
+            }
+        }
+    }
+}
+
+static void identity(void **state)
+{
+    struct machine *machine = *state;
+    const struct core_config *config = &machine->config;
+    const struct {
+        uint32_t reg;
+        uint32_t value;
+    } expected[] = {
+        { PPU_REG_MAGIC, PPU_MAGIC },
+        { PPU_REG_FEATURES, PPU_FEATURE_TEST_HOOKS },
+        { PPU_REG_VRAM_SIZE_LO, BENCH_VRAM },
+        { PPU_REG_VRAM_SIZE_HI, 0 },
+        { PPU_REG_CHANNELS, config->channels },
+        { PPU_REG_CONTEXTS, config->contexts },
+        { PPU_REG_SLOTS, config->slots },
+        { PPU_REG_GPCS, config->gpcs },
+        { PPU_REG_SMS, config->sms },
+        { PPU_REG_SM_WARPS, config->sm_warps },
+        { PPU_REG_SM_CTAS, config->sm_ctas },
+        { PPU_REG_SM_VREGS, config->sm_vregs },
+        { PPU_REG_SM_SHARED, config->sm_shared },
+    };
+
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_int_equal(host_read(machine, expected[i].reg), expected[i].value);
+        assert_int_equal(mcu_read(machine, expected[i].reg), expected[i].value);
+    }
+}
+
+static void elements_beyond_the_machine(void **state)
+{
+    struct machine *machine = *state;
+    const struct {
+        uint32_t reg;
+        uint32_t error;
+    } beyond[] = {
+        { PPU_REG_CTX_ROOT + 4 * machine->config.contexts, PPU_DEVERR_ARG },
+        { PPU_REG_GP_PUT + 4 * machine->config.channels, PPU_DEVERR_ARG },
+        { PPU_REG_GP_GET + 4 * machine->config.channels, PPU_DEVERR_ARG },
+        { PPU_REG_SLOT_START + 4 * machine->config.slots, PPU_DEVERR_SLOT },
+        { PPU_REG_SLOT_CONTROL + 4 * machine->config.slots, PPU_DEVERR_SLOT },
+    };
+
+    for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(machine, beyond[i].reg, 0x55);
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), beyond[i].error);
+        assert_int_equal(mcu_read(machine, beyond[i].reg), 0);
+        machine_settle(machine);
+        assert_true(machine->irq[PPU_IRQ_ERROR]);
+        mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_ERROR);
+        assert_false(machine->irq[PPU_IRQ_ERROR]);
+    }
+}
+
+static void hooks_absent(void **state)
+{
+    struct core_config config = bench_config(0);
+    struct machine *machine = NULL;
+
+    (void)state;
+    config.test_hooks = false;
+    machine = machine_new(&config);
+    assert_int_equal(host_read(machine, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS, 0);
+    for (uint32_t reg = PPU_REG_HOOK_FAIL_WALK; reg <= PPU_REG_HOOK_RELEASE; reg += 4) {
+        host_write(machine, reg, 3);
+        assert_int_equal(host_read(machine, reg), 0);
+    }
+    assert_true(machine->guest_errors > 0);
+    machine_free(machine);
+}
+
+static void w1c_clears_what_is_written(void **state)
+{
+    struct machine *machine = *state;
+
+    mcu_write(machine, PPU_REG_VECTOR_RAISE, 3);
+    mcu_write(machine, PPU_REG_VECTOR_RAISE, 9);
+    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 1u << 3 | 1u << 9);
+    host_write(machine, PPU_REG_VECTOR_PENDING, 1u << 3);
+    assert_int_equal(mcu_read(machine, PPU_REG_VECTOR_PENDING), 1u << 9);
+    assert_int_equal(machine->vectors[3], 1);
+    assert_int_equal(machine->vectors[9], 1);
+    mcu_write(machine, PPU_REG_VECTOR_RAISE, PPU_MAX_VECTORS);
+    assert_int_equal(host_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+    host_write(machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
+static void random_accesses(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t n = 0; n < 60000; n++) {
+        enum core_side side = sides[random_below(&random, 2)];
+        uint32_t offset = random_below(&random, PPU_REG_SPACE + 64);
+        uint32_t value = (uint32_t)random_next(&random) >> random_below(&random, 32);
+
+        offset = n % 4 != 0 ? rows[random_below(&random, ROWS)].offset + 4 * random_below(&random, 8) : offset;
+        core_reg_write(machine->core, side, offset, value);
+        core_reg_read(machine->core, side, offset);
+        if (n % 64 == 0) {
+            machine_advance(machine, 5000);
+        }
+    }
+    core_reset(machine->core);
+    assert_int_equal(host_read(machine, PPU_REG_MAGIC), PPU_MAGIC);
+    assert_int_equal(mcu_read(machine, PPU_REG_PROT_LIMIT), 0);
+}
+
+static void every_offset(void **state)
+{
+    struct machine *machine = *state;
+
+    for (uint32_t offset = 0; offset < PPU_REG_SPACE + 16; offset++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            core_reg_write(machine->core, sides[i], offset, 0xffffffffu);
+            core_reg_read(machine->core, sides[i], offset);
+        }
+    }
+    assert_int_equal(core_reg_read(machine->core, CORE_HOST, 0xfffffffcu), 0);
+    core_reg_write(machine->core, CORE_MCU, 0xfffffffcu, 1);
+    machine_advance(machine, 100000);
+    assert_int_equal(host_read(machine, PPU_REG_MAGIC), PPU_MAGIC);
+}
+
+static void errors_are_rate_limited(void **state)
+{
+    struct machine *machine = *state;
+
+    for (uint32_t i = 0; i < 10000; i++) {
+        core_reg_read(machine->core, CORE_HOST, 0xfff0);
+    }
+    assert_in_range(machine->guest_errors, 1, 100);
+}
+
+/* ---- doorbells ---- */
+
+static void doorbell_rings(void **state)
+{
+    struct machine *machine = *state;
+
+    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x42);
+    assert_true(machine->irq[PPU_IRQ_DOORBELL]);
+    assert_int_equal(mcu_read(machine, PPU_REG_IRQ_PENDING), 1u << PPU_IRQ_DOORBELL);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 1u << 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_GP_PUT + 4 * 33), 0x42);
+    assert_int_equal(core_doorbell_read(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT), 0x42);
+    mcu_write(machine, PPU_REG_GP_GET + 4 * 33, 7);
+    assert_int_equal(core_doorbell_read(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_GET), 7);
+
+    /* Ringing again before the MCU looked changes nothing but the value. */
+    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x43);
+    core_doorbell_write(machine->core, 34 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 1 | 1u << 2);
+
+    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_DOORBELL);
+    assert_false(machine->irq[PPU_IRQ_DOORBELL]);
+    mcu_write(machine, PPU_REG_DB_PENDING + 4, 1u << 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 1u << 1);
+    mcu_write(machine, PPU_REG_DB_PENDING + 4, 1u << 2);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 0);
+
+    /* A ring between the two clears above is seen: the line rises again. */
+    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
+    assert_true(machine->irq[PPU_IRQ_DOORBELL]);
+}
+
+static void doorbell_of_no_channel(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    core_doorbell_write(machine->core, (uint64_t)machine->config.channels * PPU_DOORBELL_STRIDE, 1);
+    core_doorbell_write(machine->core, PPU_DB_GET, 1);
+    assert_int_equal(core_doorbell_read(machine->core, PPU_DB_RING), 0);
+    assert_int_equal(machine->guest_errors, 3);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 0);
+    for (uint32_t n = 0; n < 20000; n++) {
+        uint64_t offset = random_next(&random) >> random_below(&random, 64);
+
+        core_doorbell_write(machine->core, offset, n);
+        core_doorbell_read(machine->core, offset);
+    }
+}
+
+/* ---- bring-up ---- */
+
+static void mcu_life(void **state)
+{
+    struct machine *machine = *state;
+    uint32_t requests = machine->run_requests;
+
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    assert_true(machine->run);
+    assert_int_equal(machine->run_requests, requests + 1);
+    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_HELD);
+    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+    mcu_write(machine, PPU_REG_BOOT_STATUS, 2);
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    assert_int_equal(machine->run_requests, requests + 1);
+    assert_int_equal(host_read(machine, PPU_REG_BOOT_STATUS), 2);
+
+    core_mcu_state(machine->core, PPU_MCU_LOCKUP);
+    assert_int_equal(host_read(machine, PPU_REG_MCU_LOCKUPS), 1);
+    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 1u << PPU_VECTOR_ERROR);
+    assert_int_equal(machine->vectors[PPU_VECTOR_ERROR], 1);
+
+    host_write(machine, PPU_REG_MCU_CONTROL, 0);
+    assert_false(machine->run);
+    assert_int_equal(host_read(machine, PPU_REG_BOOT_STATUS), 0);
+    core_mcu_state(machine->core, PPU_MCU_HELD);
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+}
+
+static void holding_ends_what_the_mcu_started(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_dma_desc copy = { .op = PPU_DMA_COPY_QUEUED,
+                                 .src_space = PPU_SPACE_VRAM,
+                                 .dst_space = PPU_SPACE_VRAM,
+                                 .src = HEAP_AT,
+                                 .dst = HEAP_AT + PPU_MIB,
+                                 .len_bytes = PPU_MIB };
+
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    machine_boot(machine);
+    assert_int_equal(submit(machine, &copy), 0);
+    mcu_write(machine, PPU_REG_CTX_ROOT, TABLES_AT | 1);
+    machine->vram[TRACE_AT + 1000] = 0x5a;
+    host_write(machine, PPU_REG_MCU_CONTROL, 0);
+    core_mcu_state(machine->core, PPU_MCU_HELD);
+    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_CTX_ROOT), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_RING_BASE), 0);
+    assert_int_equal(machine->vram[TRACE_AT + 1000], 0x5a); /* for whoever looks at what happened */
+}
+
+static void timer_raises_once(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t deadline = machine->now_ns + 12345;
+
+    mcu_write(machine, PPU_REG_TIMER_LO, (uint32_t)deadline);
+    assert_int_equal(machine->deadline_ns, UINT64_MAX);
+    mcu_write(machine, PPU_REG_TIMER_HI, (uint32_t)(deadline >> 32));
+    assert_int_equal(machine->deadline_ns, deadline);
+    machine_advance(machine, 12344);
+    assert_false(machine->irq[PPU_IRQ_TIMER]);
+    machine_advance(machine, 1);
+    assert_true(machine->irq[PPU_IRQ_TIMER]);
+    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_TIMER);
+    machine_advance(machine, 1000000);
+    assert_false(machine->irq[PPU_IRQ_TIMER]);
+
+    /* All ones: off. */
+    mcu_write(machine, PPU_REG_TIMER_LO, UINT32_MAX);
+    mcu_write(machine, PPU_REG_TIMER_HI, UINT32_MAX);
+    assert_int_equal(machine->deadline_ns, UINT64_MAX);
+}
+
+static void admin_and_log(void **state)
+{
+    struct machine *machine = *state;
+
+    host_write(machine, PPU_REG_ADMIN_DOORBELL, 5);
+    assert_true(machine->irq[PPU_IRQ_ADMIN]);
+    mcu_write(machine, PPU_REG_LOG_PUTC, 'k');
+    assert_int_equal(machine->last_char, 'k');
+    mcu_write(machine, PPU_REG_WINDOW_LO, 0x10001);
+    assert_int_equal(mcu_read(machine, PPU_REG_WINDOW_LO), 0);
+    mcu_write(machine, PPU_REG_WINDOW_LO, 0x20000);
+    mcu_write(machine, PPU_REG_WINDOW_HI, 0x9);
+    assert_true(core_window_base(machine->core) == 0x900020000ull);
+}
+
+static void device_reset(void **state)
+{
+    struct machine *machine = *state;
+
+    machine_boot(machine);
+    mcu_write(machine, PPU_REG_VECTOR_RAISE, 4);
+    host_write(machine, PPU_REG_HOOK_FAIL_WALK, 9);
+    machine->vram[PROT_BASE] = 1;
+    machine->vram[PROT_LIMIT - 1] = 1;
+    machine->vram[PROT_BASE - 1] = 1;
+    machine->vram[PROT_LIMIT] = 1;
+    host_write(machine, PPU_REG_DEVICE_RESET, 1);
+    assert_int_equal(machine->resets, 0);
+    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    assert_int_equal(machine->resets, 1);
+    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 0);
+    assert_int_equal(host_read(machine, PPU_REG_HOOK_FAIL_WALK), 0);
+    assert_int_equal(host_read(machine, PPU_REG_PROT_LIMIT), 0);
+    assert_false(machine->run);
+    assert_int_equal(machine->vram[PROT_BASE], 0);
+    assert_int_equal(machine->vram[PROT_LIMIT - 1], 0);
+    assert_int_equal(machine->vram[PROT_BASE - 1], 1);
+    assert_int_equal(machine->vram[PROT_LIMIT], 1);
+    for (uint32_t line = 0; line < PPU_IRQ_COUNT; line++) {
+        assert_false(machine->irq[line]);
+    }
+}
+
+static void protected_range_checked(void **state)
+{
+    struct machine *machine = *state;
+    const uint32_t bad[] = { 1, 0x1000, PPU_PAGE_64K - 4, BENCH_VRAM + PPU_PAGE_64K, 0xffff0000u };
+
+    mcu_write(machine, PPU_REG_PROT_BASE, PPU_PAGE_64K);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(machine, PPU_REG_PROT_BASE, bad[i]);
+        assert_int_equal(mcu_read(machine, PPU_REG_PROT_BASE), PPU_PAGE_64K);
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_PROT);
+    }
+}
+
+static void alloc_hook_counts(void **state)
+{
+    struct machine *machine = *state;
+
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    host_write(machine, PPU_REG_HOOK_FAIL_ALLOC, 3);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    assert_int_equal(host_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
+}
+
+static void config_limits(void **state)
+{
+    struct core_config good;
+    struct core_config bad;
+
+    (void)state;
+    core_config_default(&good);
+    assert_null(core_config_check(&good));
+#define REFUSED(member, value, word)          \
+    bad = good;                               \
+    bad.member = (value);                     \
+    assert_non_null(core_config_check(&bad)); \
+    assert_non_null(strstr(core_config_check(&bad), word))
+    REFUSED(vram_bytes, 8 * PPU_MIB, "vram-size");
+    REFUSED(vram_bytes, 48 * PPU_MIB, "vram-size");
+    REFUSED(channels, 0, "channels");
+    REFUSED(channels, PPU_MAX_CHANNELS + 1, "channels");
+    REFUSED(contexts, PPU_MAX_CONTEXTS + 1, "contexts");
+    REFUSED(slots, PPU_MAX_SLOTS + 1, "slots");
+    REFUSED(sms, 0, "sms");
+    REFUSED(gpcs, 3, "gpcs");
+    REFUSED(gpcs, 0, "gpcs");
+    REFUSED(sm_warps, 31, "sm-warps");
+    REFUSED(sm_ctas, 0, "sm-ctas");
+    REFUSED(sm_vregs, 100, "sm-vregs");
+    REFUSED(sm_shared, 1, "sm-shared");
+    REFUSED(sm_threads, 1000, "sm-threads");
+#undef REFUSED
+}
+
+static void state_text(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(5, 1, 1, 32);
+    char *text = NULL;
+
+    machine_boot(machine);
+    start_task(machine, 2, &tmd);
+    core_doorbell_write(machine->core, 3 * PPU_DOORBELL_STRIDE, 9);
+    text = core_state_text(machine->core);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "slot 2 running"));
+    assert_non_null(strstr(text, "channel 3: GP_GET 0, GP_PUT 9, doorbell rung"));
+    assert_non_null(strstr(text, "MCU held"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "RW registers hold what is written [A1]", rw_registers_hold, setup, teardown, NULL },
+        { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },
+        { "registers of the other side read zero [A1]", other_side_reads_zero, setup, teardown, NULL },
+        { "registers have their reset values [A1]", reset_values, setup, teardown, NULL },
+        { "identity tells the size of the machine [A1]", identity, setup_small, teardown, NULL },
+        { "elements beyond the machine are refused [A1]", elements_beyond_the_machine, setup_small, teardown, NULL },
+        { "test hooks are absent when off [A1]", hooks_absent, NULL, NULL, NULL },
+        { "W1C registers clear the bits written [A1]", w1c_clears_what_is_written, setup, teardown, NULL },
+        { "random accesses by both sides do no harm [A1]", random_accesses, setup_small, teardown, NULL },
+        { "every offset can be read and written [A1]", every_offset, setup, teardown, NULL },
+        { "guest errors are rate-limited [A1]", errors_are_rate_limited, setup, teardown, NULL },
+        { "a doorbell sets its bit, its word and GP_PUT, once [A2]", doorbell_rings, setup_small, teardown, NULL },
+        { "a doorbell of no channel is refused [A2]", doorbell_of_no_channel, setup_small, teardown, NULL },
+        { "the MCU is released, locks up, is held, is released [A1]", mcu_life, setup_small, teardown, NULL },
+        { "holding the MCU ends what it started [A1]", holding_ends_what_the_mcu_started, setup_small, teardown, NULL },
+        { "the timer raises its line once [A1]", timer_raises_once, setup_small, teardown, NULL },
+        { "admin doorbell, log and window [A1]", admin_and_log, setup_small, teardown, NULL },
+        { "DEVICE_RESET resets all and scrubs the protected range [A1]", device_reset, setup_small, teardown, NULL },
+        { "an unusable protected range is refused [A9]", protected_range_checked, setup_small, teardown, NULL },
+        { "the allocation hook fails the n-th [A1]", alloc_hook_counts, setup_small, teardown, NULL },
+        { "a bad machine size names its property [A1]", config_limits, NULL, NULL, NULL },
+        { "the state is told in words [A1]", state_text, setup_small, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("device core: registers", tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event rings against a model, with the MCU's word misused; the trace ring.
+ */
+#include "machine.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 8u
+#define RINGS 5u
+
+static int setup(void **state)
+{
+    const struct core_config config = bench_config(0);
+    struct machine *machine = machine_new(&config);
+
+    machine_boot(machine);
+    *state = machine;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    machine_free(*state);
+    return 0;
+}
+
+static struct ppu_ring_header *header(struct machine *machine, uint32_t ring)
+{
+    return (struct ppu_ring_header *)(void *)(machine->vram + RING_AT(ring));
+}
+
+static void restart(struct machine *machine, uint32_t ring, uint32_t size)
+{
+    mcu_write(machine, PPU_REG_RING_SIZE + 4 * ring, size);
+    mcu_write(machine, PPU_REG_RING_BASE + 4 * ring, RING_AT(ring));
+}
+
+struct entry {
+    uint32_t word[PPU_RING_ENTRY_BYTES / 4];
+};
+
+static bool push(struct machine *machine, uint32_t ring, uint32_t value)
+{
+    struct entry entry;
+
+    for (uint32_t i = 0; i < PPU_RING_ENTRY_BYTES / 4; i++) {
+        entry.word[i] = value + i;
+    }
+    return ring_push(machine->core, ring, &entry);
+}
+
+static uint32_t pop_value(struct machine *machine, uint32_t ring)
+{
+    struct entry entry;
+
+    assert_true(ring_pop(machine, ring, &entry));
+    for (uint32_t i = 0; i < PPU_RING_ENTRY_BYTES / 4; i++) {
+        assert_int_equal(entry.word[i], entry.word[0] + i);
+    }
+    return entry.word[0];
+}
+
+/* A ring whose indices are about to wrap, made by a snapshot with its tail changed. */
+static void move_indices(struct machine *machine, uint32_t ring, uint32_t index)
+{
+    const char *error = NULL;
+    size_t len = 0;
+    uint8_t *state = NULL;
+    const uint32_t place[2] = { RING_AT(ring), SIZE };
+
+    core_pause(machine->core);
+    state = core_save(machine->core, &len);
+    for (size_t at = 0; at + 12 <= len; at++) {
+        if (memcmp(state + at, place, sizeof(place)) == 0) {
+            memcpy(state + at + 8, &index, sizeof(index));
+        }
+    }
+    assert_true(core_load(machine->core, state, len, &error));
+    free(state);
+    core_resume(machine->core);
+    header(machine, ring)->tail = index;
+    header(machine, ring)->head = index;
+}
+
+static void model(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+    uint32_t fifo[SIZE];
+    uint32_t used = 0;
+    uint32_t next = 1;
+    uint32_t first = 1;
+
+    restart(machine, PPU_RING_START, SIZE);
+    move_indices(machine, PPU_RING_START, 0u - 100);
+    for (uint32_t n = 0; n < 2000; n++) {
+        if (random_below(&random, 2) == 0) {
+            bool pushed = push(machine, PPU_RING_START, next);
+
+            assert_int_equal(pushed, used < SIZE);
+            if (pushed) {
+                fifo[next % SIZE] = next;
+                next++;
+                used++;
+            }
+        } else if (used != 0) {
+            assert_int_equal(pop_value(machine, PPU_RING_START), fifo[first % SIZE]);
+            first++;
+            used--;
+        } else {
+            struct entry entry;
+
+            assert_false(ring_pop(machine, PPU_RING_START, &entry));
+        }
+    }
+    assert_true(first > 100); /* the indices have wrapped */
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
+static void interrupt_on_first(void **state)
+{
+    struct machine *machine = *state;
+
+    assert_true(push(machine, PPU_RING_SLOT, 1));
+    assert_false(machine->irq[PPU_IRQ_EVENT]); /* only the bottom half raises it */
+    machine_settle(machine);
+    assert_true(machine->irq[PPU_IRQ_EVENT]);
+    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_EVENT);
+    assert_true(push(machine, PPU_RING_SLOT, 2));
+    machine_settle(machine);
+    assert_false(machine->irq[PPU_IRQ_EVENT]); /* the first is still there */
+    assert_int_equal(pop_value(machine, PPU_RING_SLOT), 1);
+    assert_int_equal(pop_value(machine, PPU_RING_SLOT), 2);
+    assert_true(push(machine, PPU_RING_SLOT, 3));
+    machine_settle(machine);
+    assert_true(machine->irq[PPU_IRQ_EVENT]);
+}
+
+static void head_is_not_believed(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t n = 0; n < 4000; n++) {
+        uint32_t ring = random_below(&random, RINGS);
+
+        if (random_below(&random, 3) == 0) {
+            header(machine, ring)->head = (uint32_t)random_next(&random);
+        }
+        if (random_below(&random, 3) == 0) {
+            header(machine, ring)->tail = (uint32_t)random_next(&random);
+        }
+        push(machine, ring, n);
+    }
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    /* Nothing but the rings was written. */
+    for (uint32_t at = 0; at < BENCH_VRAM; at += 8) {
+        if (at < RING_AT(0) || at >= TRACE_AT) {
+            assert_true(*(uint64_t *)(void *)(machine->vram + at) == 0 || (at >= TRACE_AT && at < TRACE_AT + 64));
+        }
+    }
+}
+
+static void head_beyond_tail_is_an_error(void **state)
+{
+    struct machine *machine = *state;
+
+    assert_true(push(machine, PPU_RING_FAULT, 1));
+    header(machine, PPU_RING_FAULT)->head = 2;
+    assert_false(push(machine, PPU_RING_FAULT, 2));
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    header(machine, PPU_RING_FAULT)->head = 1;
+    assert_true(push(machine, PPU_RING_FAULT, 3));
+}
+
+static void worst_case_ring_overrun(void **state)
+{
+    struct machine *machine = *state;
+
+    restart(machine, PPU_RING_TOUCH, SIZE);
+    for (uint32_t n = 0; n < SIZE; n++) {
+        assert_true(push(machine, PPU_RING_TOUCH, n));
+    }
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    assert_false(push(machine, PPU_RING_TOUCH, SIZE));
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    assert_int_equal(pop_value(machine, PPU_RING_TOUCH), 0);
+}
+
+static void no_ring(void **state)
+{
+    struct machine *machine = *state;
+
+    restart(machine, PPU_RING_START, 0);
+    restart(machine, PPU_RING_COPY, 0);
+    assert_false(push(machine, PPU_RING_START, 1));
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    assert_false(push(machine, PPU_RING_COPY, 1));
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+}
+
+static void unusable_rings(void **state)
+{
+    struct machine *machine = *state;
+    const struct {
+        uint32_t base;
+        uint32_t size;
+    } bad[] = {
+        { RING_AT(0), 3 },           { RING_AT(0), 0x80000001u },
+        { RING_AT(0) + 4, 8 },       { PROT_BASE - 64, 8 },
+        { PROT_LIMIT - 64, 1 },      { PROT_LIMIT - 128, 8 },
+        { RING_AT(0), 0x80000000u }, { RING_AT(0), 0x40000u },
+        { 0xffffffc0u, 8 },          { HEAP_AT, 8 },
+    };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(machine, PPU_REG_RING_SIZE, bad[i].size);
+        mcu_write(machine, PPU_REG_RING_BASE, bad[i].base);
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+        assert_false(push(machine, PPU_RING_START, 1));
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(machine, PPU_REG_TRACE_SIZE, bad[i].size);
+        mcu_write(machine, PPU_REG_TRACE_BASE, bad[i].base);
+        trace_emit(machine->core, PPU_TRACE_MARK, 0, 1, 2, 3);
+        if (bad[i].base != RING_AT(0) || bad[i].size != 0x40000u) {
+            continue;
+        }
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_TRACE);
+    }
+}
+
+static void limit_hook(void **state)
+{
+    struct machine *machine = *state;
+
+    host_write(machine, PPU_REG_HOOK_RING_LIMIT, 1);
+    assert_true(push(machine, PPU_RING_START, 1));
+    assert_false(push(machine, PPU_RING_START, 2));
+    assert_int_equal(pop_value(machine, PPU_RING_START), 1);
+    assert_true(push(machine, PPU_RING_START, 2));
+    assert_true(push(machine, PPU_RING_SLOT, 1));
+    assert_true(push(machine, PPU_RING_SLOT, 2)); /* cannot stall: no limit */
+    host_write(machine, PPU_REG_HOOK_RING_LIMIT, 0);
+    assert_true(push(machine, PPU_RING_START, 3));
+}
+
+/* ---- many producers ---- */
+
+#define PRODUCERS 3u
+#define EACH 3000u
+
+struct producer {
+    struct machine *machine;
+    uint32_t first;
+};
+
+static void *produce(void *argument)
+{
+    const struct producer *producer = argument;
+
+    for (uint32_t n = 0; n < EACH; n++) {
+        while (!push(producer->machine, PPU_RING_START, (producer->first + n) * 64)) {
+        }
+        trace_emit(producer->machine->core, PPU_TRACE_CTA_END, producer->first, n, n + 1, n + 2);
+    }
+    return NULL;
+}
+
+static void producers_lose_nothing(void **state)
+{
+    struct machine *machine = *state;
+    struct producer producer[PRODUCERS];
+    pthread_t thread[PRODUCERS];
+    uint32_t expected[PRODUCERS] = { 0 };
+
+    restart(machine, PPU_RING_START, SIZE);
+    for (uint32_t i = 0; i < PRODUCERS; i++) {
+        producer[i] = (struct producer){ machine, i * EACH };
+        assert_int_equal(pthread_create(&thread[i], NULL, produce, &producer[i]), 0);
+    }
+    for (uint32_t taken = 0; taken < PRODUCERS * EACH;) {
+        struct entry entry;
+
+        if (ring_pop(machine, PPU_RING_START, &entry)) {
+            uint32_t value = entry.word[0] / 64;
+
+            assert_int_equal(value % EACH, expected[value / EACH]); /* each producer's in its order */
+            expected[value / EACH]++;
+            taken++;
+        }
+    }
+    for (uint32_t i = 0; i < PRODUCERS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    machine_settle(machine);
+    assert_true(machine->irq[PPU_IRQ_EVENT]);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
+/* ---- trace ---- */
+
+static const struct ppu_trace_record *record(struct machine *machine, uint32_t n)
+{
+    return (const struct ppu_trace_record *)(const void *)(machine->vram + TRACE_AT + sizeof(struct ppu_trace_ring)) +
+           n % TRACE_RECORDS;
+}
+
+static void trace_records(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(machine->vram + TRACE_AT);
+    uint32_t first = ring->tail;
+
+    assert_int_equal(ring->head.version, PPU_TRACE_VERSION);
+    assert_int_equal(ring->head.size_bytes, sizeof(struct ppu_trace_record));
+    assert_int_equal(ring->size, TRACE_RECORDS);
+    for (uint32_t n = 0; n < TRACE_RECORDS + 10; n++) {
+        machine->now_ns++;
+        trace_emit(machine->core, PPU_TRACE_YIELD, 5, n, 6, 7);
+    }
+    assert_int_equal(ring->tail, first + TRACE_RECORDS + 10);
+    for (uint32_t n = 10; n < TRACE_RECORDS + 10; n++) {
+        const struct ppu_trace_record *r = record(machine, first + n);
+
+        assert_int_equal(r->sequence, first + n);
+        assert_int_equal(r->version, PPU_TRACE_VERSION);
+        assert_int_equal(r->size_bytes, sizeof(*r));
+        assert_int_equal(r->type, PPU_TRACE_YIELD);
+        assert_int_equal(r->correlation, 5);
+        assert_int_equal(r->id[0], n);
+        assert_true(r->time_ns == 1001 + n);
+    }
+}
+
+static void mark_is_recorded(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(machine->vram + TRACE_AT);
+
+    mcu_write(machine, PPU_REG_MARK, PPU_MARK_SLOT_STARTED);
+    assert_int_equal(record(machine, ring->tail - 1)->type, PPU_TRACE_MARK);
+    assert_int_equal(record(machine, ring->tail - 1)->id[0], PPU_MARK_SLOT_STARTED);
+    assert_int_equal(record(machine, ring->tail - 1)->id[1], PPU_TRACE_UNIT_MCU);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a ring agrees with a queue, also where indices wrap [A1]", model, setup, teardown, NULL },
+        { "the event line rises when a ring was empty [A1]", interrupt_on_first, setup, teardown, NULL },
+        { "a scribbled head never leads outside the ring [A1]", head_is_not_believed, setup, teardown, NULL },
+        { "a head beyond the tail is a device error [A1]", head_beyond_tail_is_an_error, setup, teardown, NULL },
+        { "a ring sized too small is a device error [A1]", worst_case_ring_overrun, setup, teardown, NULL },
+        { "without a ring warps stall and others are device errors [A1]", no_ring, setup, teardown, NULL },
+        { "unusable rings are refused [A1]", unusable_rings, setup, teardown, NULL },
+        { "the hook makes start and fault rings smaller [A1]", limit_hook, setup, teardown, NULL },
+        { "many producers lose nothing [A1]", producers_lose_nothing, setup, teardown, NULL },
+        { "trace records wrap and name their number [A1]", trace_records, setup, teardown, NULL },
+        { "marks of the firmware are recorded [A1]", mark_is_recorded, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("device core: rings", tests, NULL, NULL);
+}
