@@ -130,7 +130,7 @@ const struct ppu_kernel *api_kernel(struct api *api, struct ppu_context *context
     assert_true(made.programs < MAX_PROGRAMS);
     snprintf(path, sizeof(path), "%s/%s.ppu", folder != NULL ? folder : "build/kernels", file);
     if (ppu_program_load_file(context, path, &program, &error) != PPU_OK) {
-        fail_msg("%s: %s", path, error.text);
+        fail_msg("%s", error.text);
     }
     made.program[made.programs++] = program;
     check(ppu_kernel_find(program, name, &kernel));
