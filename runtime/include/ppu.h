@@ -96,6 +96,17 @@ void ppu_machine_stop(struct ppu_machine *machine);
 enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **transport,
                                    struct ppu_error *error);
 
+/* ---- vfio: a PPU of this Linux machine ---- */
+
+/* True when there is one, whether it can be opened or not. */
+bool ppu_vfio_present(void);
+/*
+ * The way to the PPU at a PCI address, "0000:00:01.0", or to the first that is free when `address` is NULL. It must be
+ * bound to vfio-pci. NO_DEVICE; BUSY: another process has it, the sentence says which; TRANSPORT: the sentence says
+ * what is wrong and, where the user can help it, what to do. `error` may be NULL.
+ */
+enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **transport, struct ppu_error *error);
+
 /* ---- device ---- */
 
 struct ppu_device_options {
@@ -119,7 +130,10 @@ struct ppu_device_info {
  */
 enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_device_options *options,
                              struct ppu_device **device, struct ppu_error *error);
-/* The shortest way: a machine of its own with one PPU. */
+/*
+ * The shortest way. Environment PPU_DEVICE says which PPU: "vfio", the first of this machine that is free;
+ * "vfio:ADDRESS"; "native", one in a machine of its own. Without it: vfio when there is one, else native.
+ */
 enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error);
 /* Ends everything that runs and holds the MCU. Objects of the device must have been destroyed. */
 void ppu_device_close(struct ppu_device *device);

@@ -346,7 +346,7 @@ enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, 
     return PPU_OK;
 }
 
-enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error)
+enum ppu_err native_open(struct ppu_device **device, struct ppu_error *error)
 {
     struct ppu_machine *machine = NULL;
     struct ppu_transport *transport = NULL;

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A PPU of this Linux machine, driven through vfio-pci: its registers and doorbells are
+ * mapped, interrupts come as eventfds, system memory is ours and is mapped for the device's DMA. The kernel
+ * resets the function when it is opened and when it is closed, also by our death.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/pci_regs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../deadline.h"
+#include "../error.h"
+#include "../range.h"
+#include "../transport.h"
+#include "function.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "region.h"
+
+#define CONTAINER_PATH "/dev/vfio/vfio"
+#define SYSFS "/sys"
+#define PROC "/proc"
+#define ALL_VECTORS (~0u)
+
+struct vfio_ppu {
+    struct ppu_transport transport;
+    struct vfio_function function;
+    int container;
+    int group;
+    int device;
+    struct vfio_region config;
+    struct vfio_region regs;
+    struct vfio_region doorbells;
+    uint32_t vectors;
+    struct pollfd event[PPU_MAX_VECTORS]; /* eventfd of each vector */
+    pthread_mutex_t lock;                 /* of bus_memory and the command register */
+    struct range_pool bus_memory;
+};
+
+static struct vfio_ppu *ppu_of(struct ppu_transport *transport)
+{
+    return (struct vfio_ppu *)(void *)((char *)transport - offsetof(struct vfio_ppu, transport));
+}
+
+/* ---- registers ---- */
+
+static uint32_t vfio_reg_read(struct ppu_transport *transport, uint32_t offset)
+{
+    return vfio_region_read32(&ppu_of(transport)->regs, offset);
+}
+
+static void vfio_reg_write(struct ppu_transport *transport, uint32_t offset, uint32_t value)
+{
+    vfio_region_write32(&ppu_of(transport)->regs, offset, value);
+}
+
+static uint32_t vfio_doorbell_read(struct ppu_transport *transport, uint64_t offset)
+{
+    return vfio_region_read32(&ppu_of(transport)->doorbells, offset);
+}
+
+static void vfio_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
+{
+    vfio_region_write32(&ppu_of(transport)->doorbells, offset, value);
+}
+
+static void vfio_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
+{
+    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
+        uint32_t word = vfio_reg_read(transport, offset + done);
+        memcpy((char *)buf + done, &word, sizeof(word));
+    }
+}
+
+static void vfio_window_write(struct ppu_transport *transport, uint32_t offset, const void *buf, uint32_t len_bytes)
+{
+    for (uint32_t done = 0; done < len_bytes; done += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, (const char *)buf + done, sizeof(word));
+        vfio_reg_write(transport, offset + done, word);
+    }
+}
+
+static void vfio_set_bus_master(struct ppu_transport *transport, bool on)
+{
+    struct vfio_ppu *ppu = ppu_of(transport);
+
+    pthread_mutex_lock(&ppu->lock);
+    uint16_t command = vfio_region_read16(&ppu->config, PCI_COMMAND) | PCI_COMMAND_MEMORY;
+    command = (uint16_t)(on ? command | PCI_COMMAND_MASTER : command & ~PCI_COMMAND_MASTER);
+    vfio_region_write16(&ppu->config, PCI_COMMAND, command);
+    pthread_mutex_unlock(&ppu->lock);
+}
+
+/* ---- system memory ---- */
+
+static bool take_bus_range(struct vfio_ppu *ppu, uint64_t bytes, uint64_t *bus)
+{
+    pthread_mutex_lock(&ppu->lock);
+    bool taken = range_take(&ppu->bus_memory, bytes, bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K, bus);
+    pthread_mutex_unlock(&ppu->lock);
+    return taken;
+}
+
+static void give_bus_range(struct vfio_ppu *ppu, uint64_t bus)
+{
+    pthread_mutex_lock(&ppu->lock);
+    range_give(&ppu->bus_memory, bus);
+    pthread_mutex_unlock(&ppu->lock);
+}
+
+static bool map_for_device(struct vfio_ppu *ppu, void *host, uint64_t bus, uint64_t bytes)
+{
+    struct vfio_iommu_type1_dma_map map = {
+        .argsz = sizeof(map),
+        .flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE,
+        .vaddr = (uintptr_t)host,
+        .iova = bus,
+        .size = bytes,
+    };
+
+    return ioctl(ppu->container, VFIO_IOMMU_MAP_DMA, &map) == 0;
+}
+
+static enum ppu_err vfio_system_alloc(struct ppu_transport *transport, uint64_t bytes, struct ppu_system_memory *memory)
+{
+    struct vfio_ppu *ppu = ppu_of(transport);
+    uint64_t bus = 0;
+
+    if (!take_bus_range(ppu, bytes, &bus)) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    /* Shared, so that a fork does not give this process copies of pages that the device goes on using. */
+    void *host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (host == MAP_FAILED) {
+        give_bus_range(ppu, bus);
+        return PPU_ERR_NO_MEMORY;
+    }
+    if (!map_for_device(ppu, host, bus, bytes)) {
+        munmap(host, bytes);
+        give_bus_range(ppu, bus);
+        return PPU_ERR_NO_MEMORY;
+    }
+    memory->host = host;
+    memory->bus.bus = bus;
+    memory->bytes = bytes;
+    return PPU_OK;
+}
+
+static void vfio_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
+{
+    struct vfio_ppu *ppu = ppu_of(transport);
+    struct vfio_iommu_type1_dma_unmap unmap = {
+        .argsz = sizeof(unmap),
+        .iova = memory->bus.bus,
+        .size = memory->bytes,
+    };
+
+    if (ioctl(ppu->container, VFIO_IOMMU_UNMAP_DMA, &unmap) != 0) {
+        return; /* the device may still reach it: neither memory nor address may be used for anything else */
+    }
+    munmap(memory->host, memory->bytes);
+    give_bus_range(ppu, memory->bus.bus);
+}
+
+/* ---- interrupts ---- */
+
+static uint32_t vfio_wait(struct ppu_transport *transport, uint64_t timeout_ns)
+{
+    struct vfio_ppu *ppu = ppu_of(transport);
+    struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S) };
+    uint32_t vectors = 0;
+
+    if (ppoll(ppu->event, ppu->vectors, &timeout, NULL) <= 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < ppu->vectors; i++) {
+        uint64_t count;
+        if ((ppu->event[i].revents & POLLIN) != 0 && read(ppu->event[i].fd, &count, sizeof(count)) > 0) {
+            vectors |= 1u << i;
+        } else if (ppu->event[i].revents != 0) {
+            vectors = ALL_VECTORS;
+        }
+    }
+    return vectors;
+}
+
+static bool make_events(struct vfio_ppu *ppu)
+{
+    for (uint32_t i = 0; i < ppu->vectors; i++) {
+        ppu->event[i].fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        ppu->event[i].events = POLLIN;
+        if (ppu->event[i].fd < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool connect_events(struct vfio_ppu *ppu)
+{
+    union {
+        struct vfio_irq_set set;
+        char bytes[sizeof(struct vfio_irq_set) + PPU_MAX_VECTORS * sizeof(int)];
+    } irqs = { .set = {
+                   .argsz = (uint32_t)(sizeof(struct vfio_irq_set) + ppu->vectors * sizeof(int)),
+                   .flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER,
+                   .index = VFIO_PCI_MSIX_IRQ_INDEX,
+                   .count = ppu->vectors,
+               } };
+
+    for (uint32_t i = 0; i < ppu->vectors; i++) {
+        memcpy(irqs.set.data + i * sizeof(int), &ppu->event[i].fd, sizeof(int));
+    }
+    return ioctl(ppu->device, VFIO_DEVICE_SET_IRQS, &irqs.set) == 0;
+}
+
+static enum ppu_err open_interrupts(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    struct vfio_irq_info info = { .argsz = sizeof(info), .index = VFIO_PCI_MSIX_IRQ_INDEX };
+
+    if (ioctl(ppu->device, VFIO_DEVICE_GET_IRQ_INFO, &info) != 0 || info.count == 0) {
+        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s has no MSI-X interrupts", ppu->function.address);
+    }
+    ppu->vectors = info.count < PPU_MAX_VECTORS ? info.count : PPU_MAX_VECTORS;
+    if (!make_events(ppu) || !connect_events(ppu)) {
+        return error_set(error, PPU_ERR_TRANSPORT, "the interrupts of PPU %s cannot be had: %s", ppu->function.address,
+                         strerror(errno));
+    }
+    return PPU_OK;
+}
+
+/* ---- open and close ---- */
+
+static void close_file(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void vfio_ppu_free(struct vfio_ppu *ppu)
+{
+    if (ppu->transport.vram != NULL) {
+        munmap(ppu->transport.vram, ppu->transport.vram_bytes);
+    }
+    vfio_region_close(&ppu->doorbells);
+    vfio_region_close(&ppu->regs);
+    for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
+        close_file(ppu->event[i].fd);
+    }
+    /* The last of these ends the device's DMA and resets it; memory still mapped for it is let go by the kernel. */
+    close_file(ppu->device);
+    close_file(ppu->group);
+    close_file(ppu->container);
+    range_pool_fini(&ppu->bus_memory);
+    pthread_mutex_destroy(&ppu->lock);
+    free(ppu);
+}
+
+static void vfio_close(struct ppu_transport *transport)
+{
+    vfio_ppu_free(ppu_of(transport));
+}
+
+static const struct ppu_transport_ops vfio_ops = {
+    .reg_read = vfio_reg_read,
+    .reg_write = vfio_reg_write,
+    .doorbell_read = vfio_doorbell_read,
+    .doorbell_write = vfio_doorbell_write,
+    .window_read = vfio_window_read,
+    .window_write = vfio_window_write,
+    .system_alloc = vfio_system_alloc,
+    .system_free = vfio_system_free,
+    .wait = vfio_wait,
+    .set_bus_master = vfio_set_bus_master,
+    .close = vfio_close,
+};
+
+static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
+{
+    struct vfio_ppu *ppu = calloc(1, sizeof(*ppu));
+
+    if (ppu == NULL) {
+        return NULL;
+    }
+    ppu->transport.ops = &vfio_ops;
+    ppu->function = *function;
+    ppu->container = ppu->group = ppu->device = -1;
+    for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
+        ppu->event[i].fd = -1;
+    }
+    if (pthread_mutex_init(&ppu->lock, NULL) != 0) {
+        free(ppu);
+        return NULL;
+    }
+    return ppu;
+}
+
+static enum ppu_err group_refused(const struct vfio_function *function, const char *path, struct ppu_error *error)
+{
+    struct vfio_holder holder;
+
+    if (errno != EBUSY) {
+        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s: %s cannot be opened: %s", function->address, path,
+                         strerror(errno));
+    }
+    if (!vfio_find_holder(PROC, path, &holder)) {
+        return error_set(error, PPU_ERR_BUSY, "PPU %s is in use by another process", function->address);
+    }
+    return error_set(error, PPU_ERR_BUSY, "PPU %s is in use by %sprocess %ld (%s)", function->address,
+                     holder.pid == getpid() ? "this " : "", (long)holder.pid, holder.name);
+}
+
+static enum ppu_err open_group(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    struct vfio_group_status status = { .argsz = sizeof(status) };
+    char path[32];
+
+    snprintf(path, sizeof(path), "/dev/vfio/%d", ppu->function.iommu_group);
+    ppu->group = open(path, O_RDWR | O_CLOEXEC);
+    if (ppu->group < 0) {
+        return group_refused(&ppu->function, path, error);
+    }
+    if (ioctl(ppu->group, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
+        return error_set(error, PPU_ERR_TRANSPORT,
+                         "PPU %s shares IOMMU group %d with a function that another driver has", ppu->function.address,
+                         ppu->function.iommu_group);
+    }
+    return PPU_OK;
+}
+
+static enum ppu_err open_container(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    ppu->container = open(CONTAINER_PATH, O_RDWR | O_CLOEXEC);
+    if (ppu->container < 0) {
+        return error_set(error, PPU_ERR_TRANSPORT, CONTAINER_PATH " cannot be opened: %s", strerror(errno));
+    }
+    if (ioctl(ppu->container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
+        ioctl(ppu->container, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 1) {
+        return error_set(error, PPU_ERR_TRANSPORT, "this kernel's vfio is another version than ours");
+    }
+    if (ioctl(ppu->group, VFIO_GROUP_SET_CONTAINER, &ppu->container) != 0 ||
+        ioctl(ppu->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0) {
+        return error_set(error, PPU_ERR_TRANSPORT, "the IOMMU does not take PPU %s: %s", ppu->function.address,
+                         strerror(errno));
+    }
+    return PPU_OK;
+}
+
+/* The kernel's answer with its chain; to be freed; NULL: none. */
+static struct vfio_iommu_type1_info *iommu_info(int container)
+{
+    struct vfio_iommu_type1_info head = { .argsz = sizeof(head) };
+
+    if (ioctl(container, VFIO_IOMMU_GET_INFO, &head) != 0 || head.argsz < sizeof(head)) {
+        return NULL;
+    }
+    struct vfio_iommu_type1_info *info = calloc(1, head.argsz);
+    if (info != NULL) {
+        info->argsz = head.argsz;
+        if (ioctl(container, VFIO_IOMMU_GET_INFO, info) == 0 && info->argsz <= head.argsz) {
+            return info;
+        }
+    }
+    free(info);
+    return NULL;
+}
+
+static enum ppu_err open_bus_memory(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    struct vfio_iommu_type1_info *info = iommu_info(ppu->container);
+    struct vfio_area range;
+    bool known = info != NULL && vfio_bus_range(info, &range);
+
+    free(info);
+    if (!known) {
+        return error_set(error, PPU_ERR_TRANSPORT, "the IOMMU does not say which addresses PPU %s may use",
+                         ppu->function.address);
+    }
+    if (!range_pool_init(&ppu->bus_memory, range.offset, range.bytes)) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "%s", ppu_error_text(PPU_ERR_NO_MEMORY));
+    }
+    return PPU_OK;
+}
+
+static enum ppu_err open_regions(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    ppu->device = ioctl(ppu->group, VFIO_GROUP_GET_DEVICE_FD, ppu->function.address);
+    if (ppu->device < 0 || fcntl(ppu->device, F_SETFD, FD_CLOEXEC) != 0 ||
+        !vfio_region_open(&ppu->config, ppu->device, VFIO_PCI_CONFIG_REGION_INDEX) ||
+        !vfio_region_open(&ppu->regs, ppu->device, PPU_BAR_REGS) ||
+        !vfio_region_open(&ppu->doorbells, ppu->device, PPU_BAR_DOORBELLS)) {
+        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s cannot be opened: %s", ppu->function.address,
+                         strerror(errno));
+    }
+    return PPU_OK;
+}
+
+/*
+ * VRAM comes from sysfs, because vfio maps it as device memory: on Arm, unaligned accesses
+ * there and the instruction that clears memory are faults, and programs copy to and from VRAM by memcpy.
+ */
+static enum ppu_err open_vram(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    char path[sizeof(SYSFS) + 64];
+    struct stat status;
+    void *mapped = MAP_FAILED;
+
+    snprintf(path, sizeof(path), SYSFS "/bus/pci/devices/%s/resource%d_wc", ppu->function.address, PPU_BAR_VRAM);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0) {
+        mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    int reason = errno;
+    close_file(fd);
+    if (mapped == MAP_FAILED) {
+        return error_set(error, PPU_ERR_TRANSPORT, "VRAM of PPU %s cannot be mapped from %s: %s", ppu->function.address,
+                         path, strerror(reason));
+    }
+    ppu->transport.vram = mapped;
+    ppu->transport.vram_bytes = (uint64_t)status.st_size;
+    return PPU_OK;
+}
+
+static enum ppu_err open_all(struct vfio_ppu *ppu, struct ppu_error *error)
+{
+    static enum ppu_err (*const steps[])(struct vfio_ppu *, struct ppu_error *) = {
+        open_group, open_container, open_bus_memory, open_regions, open_vram, open_interrupts,
+    };
+    enum ppu_err err = vfio_function_check(&ppu->function, error);
+
+    for (size_t i = 0; err == PPU_OK && i < sizeof(steps) / sizeof(steps[0]); i++) {
+        err = steps[i](ppu, error);
+    }
+    return err;
+}
+
+static enum ppu_err open_function(const struct vfio_function *function, struct ppu_transport **transport,
+                                  struct ppu_error *error)
+{
+    struct vfio_ppu *ppu = vfio_ppu_new(function);
+
+    if (ppu == NULL) {
+        return error_set(error, PPU_ERR_NO_MEMORY, "%s", ppu_error_text(PPU_ERR_NO_MEMORY));
+    }
+    enum ppu_err err = open_all(ppu, error);
+    if (err != PPU_OK) {
+        vfio_ppu_free(ppu);
+        return err;
+    }
+    *transport = &ppu->transport;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **transport, struct ppu_error *error)
+{
+    struct vfio_function functions[VFIO_MAX_FUNCTIONS];
+    size_t count = vfio_functions(SYSFS, functions, VFIO_MAX_FUNCTIONS);
+    enum ppu_err err = PPU_ERR_NO_DEVICE;
+
+    *transport = NULL;
+    for (size_t i = 0; i < count && err != PPU_OK; i++) {
+        if (address == NULL || strcmp(address, functions[i].address) == 0) {
+            err = open_function(&functions[i], transport, error);
+        }
+    }
+    if (err == PPU_ERR_NO_DEVICE) {
+        error_set(error, err, "this machine's PCI bus has no PPU%s%s", address != NULL ? " at " : "",
+                  address != NULL ? address : "");
+    }
+    return err;
+}
+
+bool ppu_vfio_present(void)
+{
+    struct vfio_function function;
+
+    return vfio_functions(SYSFS, &function, 1) == 1;
+}
