@@ -24,6 +24,7 @@
 
 #define LINE_MAX_BYTES (1u << 20)
 #define ARGS_MAX 64u
+#define LOAD_CHUNK 1024u /* bytes in one qtest command */
 #define PATIENCE_MS 20000
 
 #define ECAM 0x4010000000ull
@@ -304,7 +305,7 @@ static const char *qtest(struct machine *machine, const char *format, ...) __att
 
 static const char *qtest(struct machine *machine, const char *format, ...)
 {
-    char command[256];
+    char command[2 * LOAD_CHUNK + 128];
     const char *line;
     va_list args;
     int len;
@@ -338,16 +339,38 @@ void machine_write16(struct machine *machine, uint64_t address, uint16_t value)
     qtest(machine, "writew 0x%" PRIx64 " 0x%x\n", address, value);
 }
 
+static void load_chunk(struct machine *machine, uint64_t address, const uint8_t *bytes, size_t len)
+{
+    char text[2 * LOAD_CHUNK + 1];
+
+    for (size_t i = 0; i < len; i++) {
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    }
+    qtest(machine, "write 0x%" PRIx64 " 0x%zx 0x%s\n", address, len, text);
+}
+
 void machine_load(struct machine *machine, uint64_t address, const void *bytes, size_t len)
 {
     const uint8_t *from = bytes;
 
-    for (size_t at = 0; at < len; at += 4) {
-        uint32_t value = 0;
-
-        memcpy(&value, from + at, len - at < 4 ? len - at : 4);
-        machine_write(machine, address + at, value);
+    for (size_t at = 0; at < len; at += LOAD_CHUNK) {
+        load_chunk(machine, address + at, from + at, len - at < LOAD_CHUNK ? len - at : LOAD_CHUNK);
     }
+}
+
+size_t machine_read_file(const char *path, void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t len;
+
+    if (file == NULL) {
+        fail_msg("%s: %s", path, strerror(errno));
+    }
+    memset(bytes, 0, size);
+    len = fread(bytes, 1, size, file);
+    fclose(file);
+    assert_true(len > 0 && len < size);
+    return (len + 3) / 4 * 4;
 }
 
 /* ---- the PCI function ---- */
@@ -461,6 +484,11 @@ void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, 
     machine_write16(ppu->machine, control, 0x8000);
 }
 
+void ppu_load_image(const struct ppu *ppu, const void *image, size_t len)
+{
+    machine_load(ppu->machine, ppu->bar[PPU_BAR_REGS] + PPU_BAR0_ITCM, image, len);
+}
+
 void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value)
 {
     uint32_t found = ppu_read(ppu, offset);
@@ -483,15 +511,9 @@ static uint64_t mailbox(size_t field_offset)
 
 void probe_load(const struct ppu *ppu)
 {
-    static uint8_t image[64 * 1024];
-    FILE *file = fopen(PROBE_IMAGE, "rb");
-    size_t len;
+    static uint8_t image[16 * 1024];
 
-    assert_non_null(file);
-    len = fread(image, 1, sizeof(image), file);
-    fclose(file);
-    assert_true(len > 0 && len < sizeof(image));
-    machine_load(ppu->machine, ppu->bar[PPU_BAR_REGS] + PPU_BAR0_ITCM, image, len);
+    ppu_load_image(ppu, image, machine_read_file(PROBE_IMAGE, image, sizeof(image)));
     for (uint32_t offset = 0; offset < sizeof(struct probe_mailbox); offset += 4) {
         ppu_vram_write(ppu, PROBE_MAILBOX + offset, 0);
     }

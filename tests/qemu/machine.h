@@ -39,7 +39,7 @@ const char *machine_qmp(struct machine *machine, const char *command);
 /* The same with a line for QEMU's monitor; the answer is what the monitor printed, as JSON string. */
 const char *machine_monitor(struct machine *machine, const char *line);
 
-/* Memory as the machine's CPU sees it. */
+/* Memory as the machine's CPU sees it; len a multiple of 4. */
 uint32_t machine_read(struct machine *machine, uint64_t address);
 void machine_write(struct machine *machine, uint64_t address, uint32_t value);
 void machine_write16(struct machine *machine, uint64_t address, uint16_t value);
@@ -55,11 +55,16 @@ void ppu_set_bus_master(const struct ppu *ppu, bool on);
 /* Offset of a capability in configuration space; fails the test when it is not there. */
 uint32_t ppu_capability(const struct ppu *ppu, uint8_t id);
 void ppu_function_level_reset(const struct ppu *ppu);
+/* Writes an image into ITCM; the MCU must be held. */
+void ppu_load_image(const struct ppu *ppu, const void *image, size_t len);
 /* Routes an MSI-X vector to a word of system memory. */
 void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, uint32_t data);
 
 /* Waits until the register has the value; fails the test after seconds. */
 void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value);
+
+/* Reads a file of at most `size` bytes, padded with zeros to a multiple of 4; its length with the padding. */
+size_t machine_read_file(const char *path, void *bytes, size_t size);
 
 /* The test firmware (fw/probe.h). */
 void probe_load(const struct ppu *ppu);
