@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+#
+# What the vfio transport finds out about a machine, on made-up machines. The transport itself is tested in the guest.
+
+$(eval $(call ppu_test,vfio-function,tests/vfio/test_function.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread))
+$(eval $(call ppu_test,vfio-chain,tests/vfio/test_chain.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread))
