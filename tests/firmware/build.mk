@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+
+# The firmware's own sources on a device that the test drives step by step.
+FIRMWARE_TEST_FLAGS := -Iinclude -Ifirmware -Itests/firmware
+
+firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(FIRMWARE_TEST_FLAGS) $(3),ppu-firmware -pthread)
+
+$(eval $(call firmware_test,channel))

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+#include "mock_hal.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hal.h"
+
+struct mock mock;
+
+extern uint8_t __start_fw_dma[], __stop_fw_dma[];
+
+static pthread_t thread;
+static sem_t firmware_turn;
+static sem_t test_turn;
+static bool running;
+static bool stopping;
+
+#define R(name) mock.reg[PPU_REG_##name / 4]
+
+/* ---- Memory. ---- */
+
+void *mock_at(uint64_t va)
+{
+    assert_true(va >= MOCK_MEMORY_VA && va < MOCK_MEMORY_VA + MOCK_MEMORY_BYTES);
+    return mock.memory + (va - MOCK_MEMORY_VA);
+}
+
+static uint16_t find(uint32_t space, uint64_t address, uint64_t len_bytes, uint8_t **memory)
+{
+    uint64_t base = 0;
+    uint64_t size = 0;
+    if (space == PPU_SPACE_VRAM) {
+        *memory = mock.vram;
+        size = MOCK_VRAM_BYTES;
+    } else if (space == PPU_SPACE_MCU) {
+        *memory = __start_fw_dma;
+        base = PPU_MCU_DTCM;
+        size = (uint64_t)(__stop_fw_dma - __start_fw_dma);
+    } else if (space < MOCK_CONTEXTS && (mock.reg[PPU_REG_CTX_ROOT / 4 + space] & 1)) {
+        *memory = mock.memory;
+        base = MOCK_MEMORY_VA;
+        size = MOCK_MEMORY_BYTES;
+    }
+    if (address < base || address - base >= size || len_bytes > size - (address - base)) {
+        return PPU_FAULT_UNMAPPED;
+    }
+    *memory += address - base;
+    return 0;
+}
+
+static uint16_t copy_now(struct ppu_dma_desc *desc)
+{
+    uint8_t *from;
+    uint8_t *to;
+    desc->result = desc->src;
+    desc->result_access = PPU_ACCESS_READ;
+    uint16_t status = find(desc->src_space, desc->src, desc->len_bytes, &from);
+    if (status) {
+        return status;
+    }
+    desc->result = desc->dst;
+    desc->result_access = PPU_ACCESS_WRITE;
+    status = find(desc->dst_space, desc->dst, desc->len_bytes, &to);
+    if (!status) {
+        memmove(to, from, desc->len_bytes);
+    }
+    return status;
+}
+
+static void touch(uint64_t va)
+{
+    for (uint32_t i = 0; i < PPU_MAX_ARMED; i++) {
+        if (mock.sem[i].armed && mock.sem[i].va == va) {
+            struct ppu_touch_event event = { .entry = i, .tag = mock.sem[i].tag };
+            mock.sem[i].armed = false;
+            mock_push(PPU_RING_TOUCH, &event);
+        }
+    }
+}
+
+static uint16_t sem_release(struct ppu_dma_desc *desc)
+{
+    uint8_t *memory;
+    desc->result = desc->dst;
+    desc->result_access = PPU_ACCESS_WRITE;
+    uint16_t status = find(desc->dst_space, desc->dst, sizeof(struct ppu_sem), &memory);
+    if (status) {
+        return status;
+    }
+    struct ppu_sem *sem = (struct ppu_sem *)(void *)memory;
+    if (desc->flags & PPU_DMA_FLAG_TIME) {
+        sem->time_ns = mock.now_ns;
+    }
+    sem->payload = desc->value;
+    touch(desc->dst);
+    return 0;
+}
+
+static uint16_t sem_arm(struct ppu_dma_desc *desc)
+{
+    uint8_t *memory;
+    desc->result = desc->src;
+    desc->result_access = PPU_ACCESS_READ;
+    uint16_t status = find(desc->src_space, desc->src, sizeof(struct ppu_sem), &memory);
+    if (status) {
+        return status;
+    }
+    assert_true(desc->entry < PPU_MAX_ARMED);
+    mock.sem[desc->entry].armed = true;
+    mock.sem[desc->entry].va = desc->src;
+    mock.sem[desc->entry].tag = desc->tag;
+    desc->result = ((struct ppu_sem *)(void *)memory)->payload;
+    return 0;
+}
+
+static void submit(uint32_t address)
+{
+    uint8_t *memory;
+    assert_int_equal(find(PPU_SPACE_MCU, address, sizeof(struct ppu_dma_desc), &memory), 0);
+    struct ppu_dma_desc *desc = (struct ppu_dma_desc *)(void *)memory;
+    switch (desc->op) {
+    case PPU_DMA_COPY:
+        desc->status = desc->len_bytes > PPU_COPY_SYNC_MAX ? PPU_FAULT_BAD_DESC : copy_now(desc);
+        break;
+    case PPU_DMA_COPY_QUEUED:
+        desc->status = mock.copies == R(COPIES) ? PPU_FAULT_QUEUE_FULL : PPU_FAULT_NONE;
+        if (!desc->status) {
+            mock.copy[mock.copies++] = *desc;
+        }
+        break;
+    case PPU_DMA_SEM_RELEASE:
+        desc->status = sem_release(desc);
+        break;
+    case PPU_DMA_SEM_ARM:
+        desc->status = sem_arm(desc);
+        break;
+    default:
+        fail_msg("descriptor with op %u", desc->op);
+    }
+}
+
+/* ---- Rings and slots. ---- */
+
+void mock_push(enum ppu_ring_id id, const void *entry)
+{
+    uint32_t size = mock.reg[PPU_REG_RING_SIZE / 4 + id];
+    uint8_t *ring = mock.vram + mock.reg[PPU_REG_RING_BASE / 4 + id];
+    struct ppu_ring_header *header = (struct ppu_ring_header *)(void *)ring;
+    assert_true(header->tail - header->head < size);
+    memcpy(ring + sizeof(*header) + (header->tail & (size - 1)) * PPU_RING_ENTRY_BYTES, entry, PPU_RING_ENTRY_BYTES);
+    header->tail++;
+    R(IRQ_PENDING) |= 1u << PPU_IRQ_EVENT;
+}
+
+void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg)
+{
+    struct ppu_slot_event event = { .kind = kind, .slot = slot, .task = mock.slot_task[slot], .arg = arg };
+    assert_true(mock.slot_task[slot] != 0);
+    mock.slot_task[slot] = 0;
+    mock_push(PPU_RING_SLOT, &event);
+}
+
+static void slot_start(uint32_t slot, uint32_t offset)
+{
+    assert_int_equal(mock.slot_task[slot], 0);
+    assert_true(offset + sizeof(struct ppu_tmd) <= R(PROT_LIMIT));
+    mock.slot_task[slot] = offset;
+    mock.start_log[mock.started++ % 4096] = ((struct ppu_tmd *)(void *)(mock.vram + offset))->correlation;
+}
+
+void mock_flush_done(void)
+{
+    struct ppu_slot_event event = { .kind = PPU_SLOT_FLUSHED, .arg = R(MMU_FLUSH_TAG) };
+    mock.flushes--;
+    mock_push(PPU_RING_SLOT, &event);
+}
+
+void mock_copy_end(uint16_t status, uint64_t done_bytes)
+{
+    assert_true(mock.copies > 0);
+    struct ppu_dma_desc copy = mock.copy[0];
+    memmove(mock.copy, mock.copy + 1, --mock.copies * sizeof(mock.copy[0]));
+    struct ppu_copy_event event = { .tag = copy.tag, .status = status, .done_bytes = done_bytes };
+    if (!status) {
+        event.done_bytes = copy.len_bytes;
+        event.status = copy_now(&copy);
+        event.address = copy.result;
+    }
+    mock_push(PPU_RING_COPY, &event);
+}
+
+static void cancel_copies(uint32_t context)
+{
+    uint32_t count = mock.copies;
+    struct ppu_dma_desc copies[PPU_MAX_COPIES];
+    memcpy(copies, mock.copy, sizeof(copies));
+    mock.copies = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (copies[i].src_space == context) {
+            struct ppu_copy_event event = { .tag = copies[i].tag, .status = PPU_FAULT_CANCELLED };
+            mock_push(PPU_RING_COPY, &event);
+        } else {
+            mock.copy[mock.copies++] = copies[i];
+        }
+    }
+}
+
+/* ---- Registers. ---- */
+
+static void doorbell_summary(void)
+{
+    R(DB_SUMMARY) = 0;
+    for (uint32_t i = 0; i < 32; i++) {
+        R(DB_SUMMARY) |= mock.reg[PPU_REG_DB_PENDING / 4 + i] ? 1u << i : 0;
+    }
+}
+
+static bool in_array(uint32_t reg, uint32_t first, uint32_t count, uint32_t *index)
+{
+    *index = (reg - first) / 4;
+    return reg >= first && *index < count;
+}
+
+#define IN(name) in_array(reg, PPU_REG_##name, PPU_REGS_##name, &index)
+
+void hal_write(uint32_t reg, uint32_t value)
+{
+    uint32_t index;
+    assert_true(reg < PPU_REG_SPACE && reg % 4 == 0);
+    if (reg == PPU_REG_DMA_SUBMIT) {
+        submit(value);
+    } else if (reg == PPU_REG_VECTOR_RAISE) {
+        assert_true(value < PPU_MAX_VECTORS);
+        mock.raised[value]++;
+    } else if (IN(DB_PENDING)) {
+        mock.reg[reg / 4] &= ~value;
+        doorbell_summary();
+    } else if (IN(SLOT_START)) {
+        slot_start(index, value);
+    } else if (IN(SLOT_CONTROL)) {
+        assert_int_equal(value, PPU_SLOT_CMD_KILL);
+        if (mock.slot_task[index] && !mock.hold_kills) {
+            mock_slot_event(index, PPU_SLOT_KILLED, 0);
+        }
+    } else if (IN(RING_BASE)) {
+        mock.reg[reg / 4] = value;
+        memset(mock.vram + value, 0, sizeof(struct ppu_ring_header));
+    } else if (reg == PPU_REG_MMU_FLUSH) {
+        mock.flushes++;
+        if (!mock.hold_flushes) {
+            mock_flush_done();
+        }
+    } else if (reg == PPU_REG_DMA_CANCEL) {
+        cancel_copies(value);
+    } else if (reg == PPU_REG_SEM_DISARM) {
+        assert_true(value < PPU_MAX_ARMED);
+        mock.sem[value].armed = false;
+    } else if (reg == PPU_REG_MARK) {
+        assert_true(value < 16 * 16);
+        mock.marks[value & 15]++;
+    } else if (reg == PPU_REG_LOG_PUTC) {
+        mock.log[mock.log_used++ % (sizeof(mock.log) - 1)] = (char)value;
+    } else {
+        mock.reg[reg / 4] = value;
+    }
+}
+
+uint32_t hal_read(uint32_t reg)
+{
+    assert_true(reg < PPU_REG_SPACE && reg % 4 == 0);
+    if (reg == PPU_REG_HOOK_FAIL_ALLOC) {
+        return R(HOOK_FAIL_ALLOC) ? R(HOOK_FAIL_ALLOC)-- : 0;
+    }
+    return mock.reg[reg / 4];
+}
+
+void *hal_vram(ppu_vram_t place)
+{
+    assert_true(place.off < MOCK_VRAM_BYTES);
+    return mock.vram + place.off;
+}
+
+uint32_t hal_mcu_address(const void *object)
+{
+    assert_true((const uint8_t *)object >= __start_fw_dma && (const uint8_t *)object < __stop_fw_dma);
+    return PPU_MCU_DTCM + (uint32_t)((const uint8_t *)object - __start_fw_dma);
+}
+
+uint64_t hal_time(void)
+{
+    return mock.now_ns;
+}
+
+uint32_t hal_take_events(void)
+{
+    uint32_t events = R(IRQ_PENDING);
+    R(IRQ_PENDING) = 0;
+    return events;
+}
+
+bool hal_wait(void)
+{
+    if (R(IRQ_PENDING)) {
+        return true;
+    }
+    sem_post(&test_turn);
+    sem_wait(&firmware_turn);
+    return !stopping;
+}
+
+_Noreturn void hal_crash(const char *file, uint32_t line)
+{
+    fprintf(stderr, "firmware: assertion failed at %s:%u\n", file, (unsigned)line);
+    abort();
+}
+
+const uint8_t *hal_build_id(void)
+{
+    static const uint8_t id[PPU_BUILD_ID_BYTES] = { 0xb1, 0xd0 };
+    return id;
+}
+
+/* ---- Life. ---- */
+
+static void *run(void *unused)
+{
+    (void)unused;
+    sem_wait(&firmware_turn);
+    firmware_main();
+    sem_post(&test_turn);
+    return NULL;
+}
+
+void mock_reset(void)
+{
+    uint8_t *vram = mock.vram ? mock.vram : malloc(MOCK_VRAM_BYTES);
+    memset(&mock, 0, sizeof(mock));
+    memset(vram, 0, MOCK_VRAM_BYTES);
+    mock.vram = vram;
+    mock.now_ns = 1000;
+    R(VRAM_SIZE_LO) = MOCK_VRAM_BYTES;
+    R(CHANNELS) = MOCK_CHANNELS;
+    R(CONTEXTS) = MOCK_CONTEXTS;
+    R(SLOTS) = MOCK_SLOTS;
+    R(SM_WARPS) = 64;
+    R(SM_VREGS) = 65536;
+    R(SM_SHARED) = PPU_MAX_SHARED;
+    R(VECTORS) = PPU_MAX_VECTORS;
+    R(ARMED) = PPU_MAX_ARMED;
+    R(COPIES) = PPU_MAX_COPIES;
+    R(TIMER_LO) = UINT32_MAX;
+    R(TIMER_HI) = UINT32_MAX;
+}
+
+void mock_start(void)
+{
+    mock_reset();
+    stopping = false;
+    running = true;
+    sem_init(&firmware_turn, 0, 0);
+    sem_init(&test_turn, 0, 0);
+    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    mock_settle();
+    assert_int_equal(R(BOOT_STATUS), PPU_BOOT_READY);
+}
+
+void mock_settle(void)
+{
+    sem_post(&firmware_turn);
+    sem_wait(&test_turn);
+}
+
+void mock_stop(void)
+{
+    if (running) {
+        stopping = true;
+        R(IRQ_PENDING) = 0;
+        mock_settle();
+        pthread_join(thread, NULL);
+        running = false;
+    }
+    free(mock.vram);
+    mock.vram = NULL;
+}
+
+void mock_advance(uint64_t ns)
+{
+    uint64_t end = mock.now_ns + ns;
+    for (;;) {
+        uint64_t deadline = R(TIMER_LO) | (uint64_t)R(TIMER_HI) << 32;
+        if (deadline > end) {
+            break;
+        }
+        mock.now_ns = deadline > mock.now_ns ? deadline : mock.now_ns;
+        R(TIMER_LO) = UINT32_MAX;
+        R(TIMER_HI) = UINT32_MAX;
+        R(IRQ_PENDING) |= 1u << PPU_IRQ_TIMER;
+        mock_settle();
+    }
+    mock.now_ns = end;
+    mock_settle();
+}
+
+/* ---- Host side. ---- */
+
+const struct ppu_fw_info *mock_info(void)
+{
+    return (const struct ppu_fw_info *)(void *)(mock.vram + R(FW_INFO));
+}
+
+void mock_doorbell(uint32_t channel, uint32_t put)
+{
+    mock.reg[PPU_REG_GP_PUT / 4 + channel] = put;
+    mock.reg[PPU_REG_DB_PENDING / 4 + channel / 32] |= 1u << channel % 32;
+    doorbell_summary();
+    R(IRQ_PENDING) |= 1u << PPU_IRQ_DOORBELL;
+    mock_settle();
+}
+
+static struct ppu_admin_queue *admin_queue(void)
+{
+    return (struct ppu_admin_queue *)(void *)(mock.vram + mock_info()->admin_queue);
+}
+
+void mock_admin_send(const struct ppu_admin_msg *request)
+{
+    struct ppu_admin_queue *queue = admin_queue();
+    queue->request[queue->request_tail % PPU_ADMIN_ENTRIES] = *request;
+    queue->request_tail++;
+    R(IRQ_PENDING) |= 1u << PPU_IRQ_ADMIN;
+    mock_settle();
+}
+
+bool mock_admin_reply(struct ppu_admin_msg *reply)
+{
+    struct ppu_admin_queue *queue = admin_queue();
+    if (queue->reply_head == queue->reply_tail) {
+        return false;
+    }
+    *reply = queue->reply[queue->reply_head % PPU_ADMIN_ENTRIES];
+    queue->reply_head++;
+    return true;
+}
+
+struct ppu_admin_msg mock_admin(uint16_t op, const uint32_t *arg, uint32_t args)
+{
+    static uint32_t seq;
+    struct ppu_admin_msg message = { .head = { PPU_ADMIN_VERSION, sizeof(message) }, .op = op, .seq = ++seq };
+    memcpy(message.arg, arg, args * sizeof(arg[0]));
+    mock_admin_send(&message);
+    struct ppu_admin_msg reply;
+    assert_true(mock_admin_reply(&reply));
+    assert_int_equal(reply.seq, seq);
+    assert_int_equal(reply.op, op);
+    return reply;
+}
+
+uint64_t mock_query(uint32_t key, uint32_t object)
+{
+    const uint32_t arg[] = { key, object };
+    struct ppu_admin_msg reply = mock_admin(PPU_ADMIN_QUERY, arg, 2);
+    assert_int_equal(reply.status, 0);
+    return reply.arg[0] | (uint64_t)reply.arg[1] << 32;
+}
+
+bool mock_error(struct ppu_error_record *record)
+{
+    struct ppu_error_ring *ring = (struct ppu_error_ring *)(void *)(mock.vram + mock_info()->error_ring);
+    if (ring->head == ring->tail) {
+        return false;
+    }
+    *record = ring->entry[ring->head++ % PPU_ERROR_RING_ENTRIES];
+    return true;
+}
+
+uint32_t mock_context(void)
+{
+    const uint32_t arg[] = { mock_info()->pt_base };
+    struct ppu_admin_msg reply = mock_admin(PPU_ADMIN_CONTEXT_CREATE, arg, 1);
+    assert_int_equal(reply.status, 0);
+    return reply.arg[0];
+}
+
+uint32_t mock_channel(uint32_t context, uint64_t ring_va, uint32_t entries, uint32_t priority, uint32_t vector)
+{
+    const uint32_t arg[] = { context, (uint32_t)ring_va, (uint32_t)(ring_va >> 32), entries, priority, vector };
+    struct ppu_admin_msg reply = mock_admin(PPU_ADMIN_CHANNEL_CREATE, arg, 6);
+    assert_int_equal(reply.status, 0);
+    return reply.arg[0];
+}
+
+struct ppu_tmd mock_tmd(uint32_t correlation)
+{
+    return (struct ppu_tmd){
+        .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
+        .kind = PPU_TMD_GRID,
+        .priority = 3,
+        .code_va = MOCK_MEMORY_VA,
+        .code_bytes = 64,
+        .vregs = 16,
+        .wave = 32,
+        .cta = { 32, 1, 1 },
+        .grid = { 4, 1, 1 },
+        .correlation = correlation,
+    };
+}
