@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Executes warps: fetch, guard, dispatch; faults; barriers. */
+#include "sm_state.h"
+
+enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
+                       uint32_t lanes)
+{
+    const struct dist_cta *cta = &x->cta->cta;
+
+    x->w->fault = (struct ppu_fault_event){
+        .code = code,
+        .access = (uint8_t)access,
+        .sm = (uint8_t)x->sm->number,
+        .address = address,
+        .pc = x->task->tmd.code_va + (uint64_t)x->w->pc * PPU_INSN_BYTES,
+        .lanes = lanes,
+        .warp = x->w->number,
+        .pass = (uint16_t)pass,
+        .cta = { cta->id[0], cta->id[1], cta->id[2] },
+    };
+    x->w->state = WARP_FAULTED;
+    return STEP_FAULT;
+}
+
+static enum step insn_fault(struct exec *x, uint16_t code, uint64_t payload, enum ppu_access access,
+                            const struct lanes *mask)
+{
+    uint32_t pass = lanes_first(mask) / PPU_LANES;
+
+    return engine_fault(x, code, access, payload, pass, mask->m[pass]);
+}
+
+/* ---- barriers ---- */
+
+/* Every thread left waits at one barrier: all go on. */
+static void barrier_open(struct sm *sm, struct sm_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        struct warp *w = &sm->warp[cta->warp[i]];
+
+        LANES_EACH(&w->live, lane)
+        {
+            if (w->reason[lane] == PPU_REASON_BARRIER) {
+                w->reason[lane] = PPU_TOKEN_YIELD;
+            }
+        }
+        if (w->state == WARP_BARRIER) {
+            w->state = WARP_READY;
+        }
+    }
+    for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
+        cta->barrier[id] = 0;
+    }
+    cta->waiting = 0;
+}
+
+void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x)
+{
+    if (cta->waiting == 0 || cta->waiting < cta->threads_left) {
+        return;
+    }
+    for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
+        if (cta->barrier[id] == cta->waiting) {
+            barrier_open(sm, cta);
+            return;
+        }
+    }
+    for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
+        if (cta->barrier[id] != 0) {
+            engine_fault(x, PPU_FAULT_BARRIER, PPU_ACCESS_READ, id, 0, x->w->live.m[0]);
+            return;
+        }
+    }
+}
+
+/*
+ * The lanes wait; lanes of the warp that have not arrived go on before it, as after a yield. When all lanes of the
+ * warp arrive together they stay active, so that their tokens stay in order.
+ */
+static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+    uint32_t arrived = lanes_count(mask);
+
+    x->cta->barrier[id] += arrived;
+    x->cta->waiting += arrived;
+    if (lanes_equal(mask, &w->live)) {
+        w->state = WARP_BARRIER;
+        engine_barrier_check(x->sm, x->cta, x);
+        if (w->state == WARP_FAULTED) {
+            return STEP_FAULT;
+        }
+        w->pc++;
+        return w->state == WARP_READY ? STEP_MOVED : STEP_ENDED;
+    }
+    engine_disable(w, mask, PPU_REASON_BARRIER, w->pc + 1);
+    engine_barrier_check(x->sm, x->cta, x);
+    if (w->state == WARP_FAULTED) {
+        return STEP_FAULT;
+    }
+    w->pc++;
+    return lanes_any(&w->active) || engine_pop(x) ? STEP_MOVED : STEP_ENDED;
+}
+
+/* ---- tasks, marks, traps ---- */
+
+/* One start request a lane; lanes whose entry does not fit stay pending and the warp stalls (B1). */
+static enum step start(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes left = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
+
+    while (lanes_any(&left)) {
+        uint32_t lane = lanes_first(&left);
+        struct lanes one = lanes_one(lane);
+        struct ppu_start_event event = {
+            .slot = x->task->slot,
+            .task = x->task->tmd_off,
+            .handle = exec_read(x, insn->ra, insn->a_scalar, lane),
+            .former = insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane),
+            .context = x->task->tmd.context,
+            .correlation = x->task->tmd.correlation,
+        };
+
+        if (!ring_push(x->core, PPU_RING_START, &event)) {
+            x->w->partial = true;
+            x->w->pending = left;
+            x->w->state = WARP_STALLED;
+            return STEP_STOP;
+        }
+        left = lanes_without(&left, &one);
+    }
+    return STEP_NEXT;
+}
+
+static enum step mark(struct exec *x, uint32_t value)
+{
+    struct warp *w = x->w;
+
+    if (!w->held) {
+        trace_emit(x->core, PPU_TRACE_MARK, x->task->tmd.correlation, value, x->sm->number, 0);
+    }
+    if (hook_holds(x->core, value)) {
+        if (!w->held) {
+            hook_count_held(x->core, true);
+            w->held = true;
+        }
+        w->state = WARP_STALLED;
+        return STEP_STOP;
+    }
+    if (w->held) {
+        hook_count_held(x->core, false);
+        w->held = false;
+    }
+    return STEP_NEXT;
+}
+
+static enum step trap(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint32_t value = insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lanes_first(mask));
+
+    return insn_fault(x, PPU_FAULT_TRAP, value, PPU_ACCESS_READ, mask);
+}
+
+/* ---- one instruction ---- */
+
+static struct lanes guarded(const struct warp *w, uint32_t guard)
+{
+    const struct lanes *pred = &w->pred[guard & PPU_GUARD_PRED];
+
+    if (guard == 0) {
+        return w->active;
+    }
+    return guard & PPU_GUARD_NEGATE ? lanes_without(&w->active, pred) : lanes_and(&w->active, pred);
+}
+
+static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
+        return engine_branch(x, insn, mask);
+    }
+    switch (insn->op) {
+    case PPU_OP_NOP:
+        return STEP_NEXT;
+    case PPU_OP_FENCE:
+        vram_fence();
+        return STEP_NEXT;
+    case PPU_OP_BAR:
+        return barrier(x, (uint32_t)insn->imm, mask);
+    case PPU_OP_TSTART:
+        return start(x, insn, mask);
+    case PPU_OP_SEMREL:
+    case PPU_OP_SEMRELT:
+        return engine_release(x, insn, mask);
+    case PPU_OP_TRAP:
+        return trap(x, insn, mask);
+    case PPU_OP_MARK:
+        return mark(x, (uint32_t)insn->imm);
+    default:
+        break;
+    }
+    switch (insn->format) {
+    case PPU_FMT_MEM:
+        return engine_mem(x, insn, mask);
+    case PPU_FMT_ATOM:
+        return engine_atomic(x, insn, mask);
+    default:
+        break;
+    }
+    if (engine_alu(x, insn, mask) || engine_lane(x, insn, mask)) {
+        return STEP_NEXT;
+    }
+    return insn_fault(x, PPU_FAULT_NOT_BUILT, x->code->word, PPU_ACCESS_FETCH, mask);
+}
+
+static enum step execute(struct exec *x)
+{
+    struct warp *w = x->w;
+    struct lanes mask;
+    uint16_t fault = 0;
+    uint64_t va = 0;
+
+    x->code = decode_fetch(x->sm, x->task, w->pc, &fault, &va);
+    if (x->code == NULL) {
+        return insn_fault(x, fault, va, PPU_ACCESS_FETCH, &w->active);
+    }
+    if (x->code->fault != 0) {
+        return insn_fault(x, x->code->fault, x->code->word, PPU_ACCESS_FETCH, &w->active);
+    }
+    if (x->code->vregs > x->task->tmd.vregs) {
+        return insn_fault(x, PPU_FAULT_BAD_REGISTER, x->code->word, PPU_ACCESS_FETCH, &w->active);
+    }
+    mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
+    w->partial = false;
+    if (!lanes_any(&mask)) {
+        return STEP_NEXT;
+    }
+    return dispatch(x, &x->code->insn, &mask);
+}
+
+/* What an access to system memory brought, when the warp waited for one. */
+static enum step resume(struct exec *x)
+{
+    uint16_t fault = 0;
+    uint64_t va = 0;
+
+    x->code = decode_fetch(x->sm, x->task, x->w->pc, &fault, &va);
+    if (x->code == NULL || x->code->fault != 0) {
+        return insn_fault(x, x->code == NULL ? fault : x->code->fault, va, PPU_ACCESS_FETCH, &x->w->active);
+    }
+    return engine_mem_finish(x, &x->code->insn);
+}
+
+static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
+{
+    struct warp *w = &sm->warp[index];
+    struct sm_cta *cta = &sm->cta[w->cta];
+    const struct dist_task *task = cta->cta.task;
+
+    *x = (struct exec){
+        .core = sm->core,
+        .sm = sm,
+        .cta = cta,
+        .w = w,
+        .task = task,
+        .index = index,
+        .wave = task->tmd.wave,
+        .passes = w->passes,
+        .vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
+                (size_t)w->number * task->tmd.vregs * task->tmd.wave,
+        .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
+    };
+}
+
+/* True when the instruction was finished. */
+static bool settle(struct exec *x)
+{
+    x->w->state = WARP_READY;
+    if (resume(x) != STEP_NEXT) {
+        return false; /* a fault, or lanes are left: the instruction goes on */
+    }
+    x->w->pc++;
+    return true;
+}
+
+void engine_settle(struct sm *sm, uint32_t index)
+{
+    struct exec x;
+
+    exec_init(&x, sm, index);
+    if (settle(&x)) {
+        x.cta->insns++;
+        __atomic_store_n(&sm->insns, sm->insns + 1, __ATOMIC_RELAXED);
+    }
+}
+
+uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
+{
+    struct exec x;
+    uint32_t done = 0;
+
+    exec_init(&x, sm, index);
+    if (x.w->state == WARP_SYSTEM) {
+        done = settle(&x);
+        if (x.w->state == WARP_FAULTED) {
+            return done;
+        }
+    }
+    x.w->state = WARP_READY;
+    if (!lanes_any(&x.w->active) && !engine_pop(&x)) {
+        return done;
+    }
+    while (done < budget) {
+        uint32_t pc = x.w->pc;
+
+        switch (execute(&x)) {
+        case STEP_NEXT:
+            x.w->pc++;
+            done++;
+            break;
+        case STEP_MOVED:
+            done++;
+            if (x.w->pc <= pc && sm_attention(sm)) {
+                return done;
+            }
+            break;
+        case STEP_ENDED:
+            return done + 1;
+        case STEP_STOP:
+        case STEP_FAULT:
+            return done;
+        }
+    }
+    return done;
+}

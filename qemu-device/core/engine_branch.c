@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Divergence: the token queue of a warp and the operations on it (E1 to E12).
+ *
+ * Every disabled lane knows why it is disabled and where it goes on; a token says which lanes go on together, and when.
+ * A token lets a lane go on only when reason and address agree with the lane's, so that no lane can be sent astray by a
+ * stale token, and lanes that no token names any more go on by themselves when the queue is empty.
+ */
+#include "sm_state.h"
+
+#include <string.h>
+
+#define TOKEN_FRONT_ROOM 1u
+#define TOKEN_BACK_ROOM 0u
+
+static uint32_t *token_at(struct exec *x, uint32_t entry)
+{
+    uint32_t *queue = x->sm->tokens + (size_t)x->index * PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
+
+    return queue + (size_t)entry * PPU_TOKEN_WORDS(x->wave);
+}
+
+/* The n-th token from the front. */
+static void token_get(struct exec *x, uint32_t n, struct ppu_token *token)
+{
+    ppu_token_unpack(x->wave, token_at(x, x->w->token_first + n), token);
+}
+
+static void token_put(struct exec *x, uint32_t n, const struct ppu_token *token)
+{
+    ppu_token_pack(x->wave, token, token_at(x, x->w->token_first + n));
+}
+
+static void tokens_centre(struct exec *x, uint32_t extra)
+{
+    struct warp *w = x->w;
+    uint32_t first = (w->token_cap - w->token_count + extra) / 2;
+
+    memmove(token_at(x, first), token_at(x, w->token_first),
+            (size_t)w->token_count * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t));
+    w->token_first = first;
+}
+
+/* False: the queue is full. */
+static bool token_push_front(struct exec *x, uint32_t type, const struct lanes *mask, uint32_t address)
+{
+    struct ppu_token token = { .type = type, .address = address };
+    struct warp *w = x->w;
+
+    if (w->token_count == w->token_cap) {
+        return false;
+    }
+    if (w->token_count != 0) {
+        struct ppu_token next;
+        token_get(x, 0, &next);
+        token.summary = next.summary | ppu_token_sum_bit(next.type);
+    }
+    if (w->token_first == 0) {
+        tokens_centre(x, TOKEN_FRONT_ROOM);
+    }
+    memcpy(token.mask, mask->m, sizeof(token.mask));
+    w->token_first--;
+    w->token_count++;
+    token_put(x, 0, &token);
+    return true;
+}
+
+static bool token_push_back(struct exec *x, uint32_t type, const struct lanes *mask, uint32_t address)
+{
+    struct ppu_token token = { .type = type, .address = address };
+    struct warp *w = x->w;
+
+    if (w->token_count == w->token_cap) {
+        return false;
+    }
+    if (w->token_first + w->token_count == w->token_cap) {
+        tokens_centre(x, TOKEN_BACK_ROOM);
+    }
+    memcpy(token.mask, mask->m, sizeof(token.mask));
+    w->token_count++;
+    token_put(x, w->token_count - 1, &token);
+    return true;
+}
+
+static void token_drop_front(struct exec *x, const struct ppu_token *token)
+{
+    x->w->yield_count -= token->type == PPU_TOKEN_YIELD && x->w->yield_count != 0;
+    x->w->token_first++;
+    x->w->token_count--;
+    if (x->w->token_count == 0) {
+        x->w->token_first = x->w->token_cap / 2;
+        x->w->yield_count = 0;
+    }
+}
+
+static struct lanes token_mask(const struct ppu_token *token)
+{
+    struct lanes mask;
+
+    memcpy(mask.m, token->mask, sizeof(mask.m));
+    return mask;
+}
+
+/* Lanes of the token that are disabled for its reason and go on at its address. */
+static struct lanes token_waiting(const struct warp *w, const struct ppu_token *token)
+{
+    struct lanes mask = token_mask(token), waiting = { { 0 } };
+
+    mask = lanes_and(&mask, &w->live);
+    LANES_EACH(&mask, lane)
+    {
+        if (w->reason[lane] == token->type && w->wait_pc[lane] == token->address) {
+            lanes_set(&waiting, lane);
+        }
+    }
+    return waiting;
+}
+
+static enum step queue_full(struct exec *x, const struct lanes *mask)
+{
+    uint32_t pass = lanes_first(mask) / PPU_LANES;
+
+    return engine_fault(x, PPU_FAULT_TOKEN_FULL, PPU_ACCESS_READ, x->w->token_cap, pass, mask->m[pass]);
+}
+
+void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc)
+{
+    LANES_EACH(set, lane)
+    {
+        w->reason[lane] = (uint8_t)reason;
+        w->wait_pc[lane] = pc;
+    }
+    w->active = lanes_without(&w->active, set);
+}
+
+static void enable(struct warp *w, const struct lanes *set, uint32_t pc)
+{
+    LANES_EACH(set, lane)
+    {
+        w->reason[lane] = PPU_REASON_ACTIVE;
+    }
+    w->active = lanes_or(&w->active, set);
+    w->pc = pc;
+}
+
+/* Lanes that no token names: the lowest, and all that go on with it. */
+static bool pop_unnamed(struct warp *w)
+{
+    struct lanes set = { { 0 } };
+    uint32_t pc = 0;
+    bool found = false;
+
+    LANES_EACH(&w->live, lane)
+    {
+        if (w->reason[lane] == PPU_REASON_BARRIER || (found && w->wait_pc[lane] != pc)) {
+            continue;
+        }
+        found = true;
+        pc = w->wait_pc[lane];
+        lanes_set(&set, lane);
+    }
+    if (found) {
+        enable(w, &set, pc);
+    }
+    return found;
+}
+
+bool engine_pop(struct exec *x)
+{
+    struct warp *w = x->w;
+
+    while (w->token_count != 0) {
+        struct ppu_token token;
+        struct lanes waiting;
+
+        token_get(x, 0, &token);
+        waiting = token_waiting(w, &token);
+        token_drop_front(x, &token);
+        if (lanes_any(&waiting)) {
+            enable(w, &waiting, token.address);
+            return true;
+        }
+    }
+    if (pop_unnamed(w)) {
+        return true;
+    }
+    w->state = lanes_any(&w->live) ? WARP_BARRIER : WARP_DONE;
+    return false;
+}
+
+/* E5: tokens at the front that nobody waits for, up to a yield token. */
+static void drop_stale(struct exec *x)
+{
+    while (x->w->token_count != 0) {
+        struct ppu_token token;
+        struct lanes waiting;
+
+        token_get(x, 0, &token);
+        waiting = token_waiting(x->w, &token);
+        if (token.type == PPU_TOKEN_YIELD || lanes_any(&waiting)) {
+            return;
+        }
+        token_drop_front(x, &token);
+    }
+}
+
+static enum step after(struct exec *x)
+{
+    return lanes_any(&x->w->active) || engine_pop(x) ? STEP_MOVED : STEP_ENDED;
+}
+
+/* The lanes of `mask` go to `target`, the other active ones to the next instruction; those go first (E9). */
+static enum step go(struct exec *x, const struct lanes *mask, uint32_t target)
+{
+    struct warp *w = x->w;
+
+    if (lanes_equal(mask, &w->active)) {
+        w->pc = target;
+        return STEP_MOVED;
+    }
+    if (!token_push_front(x, PPU_TOKEN_DIVERGE, mask, target)) {
+        return queue_full(x, mask);
+    }
+    engine_disable(w, mask, PPU_TOKEN_DIVERGE, target);
+    w->pc++;
+    return STEP_MOVED;
+}
+
+/* As go(), each lane to its own target: one token for each target but the one that goes first. */
+static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_t target[PPU_MAX_WAVE])
+{
+    struct warp *w = x->w;
+    struct lanes left = *mask;
+    bool others = !lanes_equal(mask, &w->active);
+
+    while (lanes_any(&left)) {
+        uint32_t first = target[lanes_first(&left)];
+        struct lanes group = { { 0 } };
+
+        LANES_EACH(&left, lane)
+        {
+            if (target[lane] == first) {
+                lanes_set(&group, lane);
+            }
+        }
+        left = lanes_without(&left, &group);
+        if (!lanes_any(&left) && !others) {
+            w->pc = first;
+            return STEP_MOVED;
+        }
+        if (!token_push_front(x, PPU_TOKEN_DIVERGE, &group, first)) {
+            return queue_full(x, &group);
+        }
+        engine_disable(w, &group, PPU_TOKEN_DIVERGE, first);
+    }
+    w->pc++;
+    return STEP_MOVED;
+}
+
+/* Lanes of `mask` that a queued token of this type and address names. */
+static struct lanes matched(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t address)
+{
+    struct lanes all = { { 0 } };
+
+    for (uint32_t n = 0; n < x->w->token_count; n++) {
+        struct ppu_token token;
+        token_get(x, n, &token);
+        if (token.type == type && token.address == address) {
+            struct lanes named = token_mask(&token);
+            all = lanes_or(&all, &named);
+            named = lanes_and(&all, mask);
+            if (lanes_equal(&named, mask)) {
+                break;
+            }
+        }
+    }
+    return lanes_and(&all, mask);
+}
+
+/* SYNC, BRK, CONT: wait for the token, or go there (E5). */
+static enum step wait_or_go(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
+{
+    struct lanes waiting = matched(x, mask, type, target);
+    struct lanes rest = lanes_without(mask, &waiting);
+    uint32_t next = x->w->pc + 1;
+
+    engine_disable(x->w, &waiting, type, target);
+    if (lanes_any(&rest)) {
+        drop_stale(x);
+        return go(x, &rest, target);
+    }
+    x->w->pc = next;
+    return after(x);
+}
+
+static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint32_t target[PPU_MAX_WAVE];
+    struct lanes left = *mask, rest = { { 0 } };
+
+    LANES_EACH(mask, lane)
+    {
+        target[lane] = exec_read(x, insn->ra, insn->a_scalar, lane);
+    }
+    while (lanes_any(&left)) {
+        uint32_t address = target[lanes_first(&left)];
+        struct lanes group = { { 0 } }, waiting;
+
+        LANES_EACH(&left, lane)
+        {
+            if (target[lane] == address) {
+                lanes_set(&group, lane);
+            }
+        }
+        left = lanes_without(&left, &group);
+        waiting = matched(x, &group, PPU_TOKEN_CALL, address);
+        engine_disable(x->w, &waiting, PPU_TOKEN_CALL, address);
+        group = lanes_without(&group, &waiting);
+        rest = lanes_or(&rest, &group);
+    }
+    if (lanes_any(&rest)) {
+        drop_stale(x);
+        return scatter(x, &rest, target);
+    }
+    x->w->pc++;
+    return after(x);
+}
+
+/* EXIT: lanes that an exit token names wait for the nearest; the others end (E12). */
+static enum step leave(struct exec *x, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+    struct lanes rest = *mask;
+
+    for (uint32_t n = 0; n < w->token_count && lanes_any(&rest); n++) {
+        struct ppu_token token;
+        token_get(x, n, &token);
+        if (token.type == PPU_TOKEN_EXIT) {
+            struct lanes named = token_mask(&token);
+            named = lanes_and(&named, &rest);
+            engine_disable(w, &named, PPU_TOKEN_EXIT, token.address);
+            rest = lanes_without(&rest, &named);
+        }
+    }
+    if (lanes_any(&rest)) {
+        engine_disable(w, &rest, PPU_REASON_ENDED, w->pc);
+        w->live = lanes_without(&w->live, &rest);
+        x->cta->threads_left -= lanes_count(&rest);
+        engine_barrier_check(x->sm, x->cta, x);
+        if (w->state == WARP_FAULTED) {
+            return STEP_FAULT;
+        }
+    }
+    w->pc++;
+    return after(x);
+}
+
+static enum step yield(struct exec *x, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+    uint32_t next = w->pc + 1;
+
+    for (uint32_t n = w->token_count; w->yield_count != 0 && n-- != 0;) {
+        struct ppu_token token;
+        token_get(x, n, &token);
+        if (token.type == PPU_TOKEN_YIELD && token.address == next) {
+            struct lanes named = token_mask(&token);
+            named = lanes_or(&named, mask);
+            memcpy(token.mask, named.m, sizeof(token.mask));
+            token_put(x, n, &token);
+            engine_disable(w, mask, PPU_TOKEN_YIELD, next);
+            w->pc = next;
+            return after(x);
+        }
+    }
+    if (!token_push_back(x, PPU_TOKEN_YIELD, mask, next)) {
+        return queue_full(x, mask);
+    }
+    w->yield_count++;
+    engine_disable(w, mask, PPU_TOKEN_YIELD, next);
+    w->pc = next;
+    return after(x);
+}
+
+static enum step push(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
+{
+    return token_push_front(x, type, mask, target) ? STEP_NEXT : queue_full(x, mask);
+}
+
+static enum step call(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask, uint32_t target)
+{
+    uint32_t next = x->w->pc + 1;
+
+    if (!token_push_front(x, PPU_TOKEN_CALL, mask, next)) {
+        return queue_full(x, mask);
+    }
+    LANES_EACH(mask, lane)
+    {
+        exec_write(x, insn->rd, insn->scalar, lane, next);
+    }
+    return go(x, mask, target);
+}
+
+static enum step indirect(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask, uint32_t base)
+{
+    uint32_t target[PPU_MAX_WAVE];
+
+    LANES_EACH(mask, lane)
+    {
+        target[lane] = base + exec_read(x, insn->ra, insn->a_scalar, lane);
+    }
+    return scatter(x, mask, target);
+}
+
+enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint32_t target = x->w->pc + (uint32_t)insn->imm;
+
+    switch (insn->op) {
+    case PPU_OP_BRA:
+        return go(x, mask, target);
+    case PPU_OP_JMP:
+        return go(x, mask, (uint32_t)insn->imm);
+    case PPU_OP_BRX:
+        return indirect(x, insn, mask, x->w->pc);
+    case PPU_OP_JMX:
+        return indirect(x, insn, mask, 0);
+    case PPU_OP_SSY:
+        return push(x, mask, PPU_TOKEN_SYNC, target);
+    case PPU_OP_PBRK:
+        return push(x, mask, PPU_TOKEN_BRK, target);
+    case PPU_OP_PCONT:
+        return push(x, mask, PPU_TOKEN_CONT, target);
+    case PPU_OP_PEXIT:
+        return push(x, mask, PPU_TOKEN_EXIT, target);
+    case PPU_OP_SYNC:
+        return wait_or_go(x, mask, PPU_TOKEN_SYNC, target);
+    case PPU_OP_BRK:
+        return wait_or_go(x, mask, PPU_TOKEN_BRK, target);
+    case PPU_OP_CONT:
+        return wait_or_go(x, mask, PPU_TOKEN_CONT, target);
+    case PPU_OP_CALL:
+        return call(x, insn, mask, target);
+    case PPU_OP_RET:
+        return ret(x, insn, mask);
+    case PPU_OP_EXIT:
+        return leave(x, mask);
+    default:
+        return yield(x, mask);
+    }
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Predicates, special registers, and operations across the lanes of a warp. */
+#include "sm_state.h"
+
+#include <string.h>
+
+/* ---- comparisons ---- */
+
+static bool icmp(uint32_t kind, uint64_t a, uint64_t b, int64_t sa, int64_t sb)
+{
+    switch (kind) {
+#define PPU_ICMP(name, text, number, expression) \
+    case number:                                 \
+        return expression;
+#include "ppu/isa.def"
+    default:
+        return false;
+    }
+}
+
+static bool fcmp(uint32_t kind, double a, double b)
+{
+    switch (kind) {
+#define PPU_FCMP(name, text, number, expression) \
+    case number:                                 \
+        return expression;
+#include "ppu/isa.def"
+    default:
+        return false;
+    }
+}
+
+static double as_double(uint64_t bits, bool wide)
+{
+    double d;
+    float f;
+    uint32_t low = (uint32_t)bits;
+
+    if (wide) {
+        memcpy(&d, &bits, sizeof(d));
+        return d;
+    }
+    memcpy(&f, &low, sizeof(f));
+    return f;
+}
+
+static double modified(double value, bool negate, bool absolute)
+{
+    value = absolute ? __builtin_fabs(value) : value;
+    return negate ? -value : value;
+}
+
+static uint64_t operand_b(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
+{
+    if (!insn->immed) {
+        return insn->wb == 2 ? exec_read64(x, insn->rb, insn->b_scalar, lane)
+                             : exec_read(x, insn->rb, insn->b_scalar, lane);
+    }
+    if (insn->op == PPU_OP_DSETP) {
+        return (uint64_t)(uint32_t)insn->imm << 32;
+    }
+    return insn->wb == 2 ? (uint64_t)(int64_t)insn->imm : (uint32_t)insn->imm;
+}
+
+static bool compare(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
+{
+    bool wide = insn->wa == 2;
+    uint64_t a = wide ? exec_read64(x, insn->ra, insn->a_scalar, lane) : exec_read(x, insn->ra, insn->a_scalar, lane);
+    uint64_t b = operand_b(x, insn, lane);
+
+    if (insn->op == PPU_OP_FSETP || insn->op == PPU_OP_DSETP) {
+        return fcmp(insn->cmp, modified(as_double(a, wide), insn->fmod & PPU_FMOD_NEG_A, insn->fmod & PPU_FMOD_ABS_A),
+                    modified(as_double(b, wide), insn->fmod & PPU_FMOD_NEG_B, insn->fmod & PPU_FMOD_ABS_B));
+    }
+    return wide ? icmp(insn->cmp, a, b, (int64_t)a, (int64_t)b)
+                : icmp(insn->cmp, a, b, (int32_t)(uint32_t)a, (int32_t)(uint32_t)b);
+}
+
+static struct lanes all_lanes(const struct exec *x)
+{
+    struct lanes all = { { 0 } };
+
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        all.m[pass] = UINT32_MAX;
+    }
+    return all;
+}
+
+/* The lanes of `mask` get their bits of `value`, the others keep theirs. */
+static void set_pred(struct exec *x, uint32_t pred, const struct lanes *value, const struct lanes *mask)
+{
+    struct lanes kept = lanes_without(&x->w->pred[pred], mask);
+    struct lanes given = lanes_and(value, mask);
+
+    x->w->pred[pred] = lanes_or(&kept, &given);
+}
+
+static void setp(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes value = { { 0 } }, all = all_lanes(x);
+
+    if (insn->scalar) {
+        value = compare(x, insn, 0) ? all : value;
+        set_pred(x, insn->rd, &value, &all);
+        return;
+    }
+    LANES_EACH(mask, lane)
+    {
+        if (compare(x, insn, lane)) {
+            lanes_set(&value, lane);
+        }
+    }
+    set_pred(x, insn->rd, &value, mask);
+}
+
+static struct lanes pred_value(const struct exec *x, uint32_t operand)
+{
+    struct lanes all = all_lanes(x);
+    const struct lanes *pred = &x->w->pred[operand & PPU_GUARD_PRED];
+
+    return operand & PPU_PRED_NEGATE ? lanes_without(&all, pred) : *pred;
+}
+
+static void plop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes a = pred_value(x, insn->ra), b = pred_value(x, insn->rb), value, both;
+
+    both = lanes_and(&a, &b);
+    value = lanes_or(&a, &b);
+    if (insn->op == PPU_OP_PAND) {
+        value = both;
+    } else if (insn->op == PPU_OP_PXOR) {
+        value = lanes_without(&value, &both);
+    }
+    set_pred(x, insn->rd, &value, mask);
+}
+
+static void p2r(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    LANES_EACH(mask, lane)
+    {
+        uint32_t bits = 0;
+        for (uint32_t p = 0; p < PPU_PREDS; p++) {
+            bits |= (uint32_t)lanes_has(&x->w->pred[p], lane) << p;
+        }
+        exec_write(x, insn->rd, false, lane, bits);
+    }
+}
+
+static void r2p(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    for (uint32_t p = 0; p < PPU_PREDS; p++) {
+        struct lanes value = { { 0 } };
+
+        if (((uint32_t)insn->imm >> p & 1u) == 0) {
+            continue;
+        }
+        LANES_EACH(mask, lane)
+        {
+            if (exec_read(x, insn->ra, insn->a_scalar, lane) >> p & 1u) {
+                lanes_set(&value, lane);
+            }
+        }
+        set_pred(x, p, &value, mask);
+    }
+}
+
+static void select_by(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes chosen = pred_value(x, insn->pred);
+    struct lanes set = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
+
+    LANES_EACH(&set, lane)
+    {
+        bool a = lanes_has(&chosen, lane);
+        uint32_t low = a ? exec_read(x, insn->ra, insn->a_scalar, lane) : exec_read(x, insn->rb, insn->b_scalar, lane);
+        uint32_t high = 0;
+
+        if (insn->wd == 2) {
+            high = a ? exec_read(x, insn->ra + 1u, insn->a_scalar, lane)
+                     : exec_read(x, insn->rb + 1u, insn->b_scalar, lane);
+            exec_write(x, insn->rd + 1u, insn->scalar, lane, high);
+        }
+        exec_write(x, insn->rd, insn->scalar, lane, low);
+    }
+}
+
+/* ---- special registers (A7) ---- */
+
+static uint32_t special(const struct exec *x, uint32_t sr, uint32_t lane)
+{
+    const struct ppu_tmd *tmd = &x->task->tmd;
+    const struct dist_cta *cta = &x->cta->cta;
+    uint32_t thread = x->w->number * x->wave + lane;
+
+    switch (sr) {
+    case PPU_SR_TID_X:
+        return thread % tmd->cta[0];
+    case PPU_SR_TID_Y:
+        return thread / tmd->cta[0] % tmd->cta[1];
+    case PPU_SR_TID_Z:
+        return thread / tmd->cta[0] / tmd->cta[1];
+    case PPU_SR_CTA_X:
+    case PPU_SR_CTA_Y:
+    case PPU_SR_CTA_Z:
+        return cta->id[sr - PPU_SR_CTA_X];
+    case PPU_SR_NTID_X:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+        return tmd->cta[sr - PPU_SR_NTID_X];
+    case PPU_SR_NCTA_X:
+    case PPU_SR_NCTA_Y:
+    case PPU_SR_NCTA_Z:
+        return tmd->grid[sr - PPU_SR_NCTA_X];
+    case PPU_SR_TASK:
+        return tmd->task;
+    case PPU_SR_TID:
+        return thread;
+    case PPU_SR_LANE:
+        return lane;
+    case PPU_SR_WARP:
+        return x->w->number;
+    case PPU_SR_WAVE:
+        return x->wave;
+    case PPU_SR_CORRELATION:
+        return tmd->correlation;
+    case PPU_SR_SHARED_BYTES:
+        return tmd->shared_bytes;
+    case PPU_SR_LOCAL_BYTES:
+        return tmd->local_bytes;
+    default:
+        return 0; /* PPU_SR_QUEUE_POS: a grid has no queue */
+    }
+}
+
+static void read_special(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes set = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
+
+    LANES_EACH(&set, lane)
+    {
+        exec_write(x, insn->rd, insn->scalar, lane, special(x, insn->ra, lane));
+    }
+}
+
+static void read_time(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint64_t now = core_now(x->core);
+    struct lanes set = insn->scalar ? lanes_one(0) : *mask;
+
+    LANES_EACH(&set, lane)
+    {
+        exec_write(x, insn->rd, insn->scalar, lane, (uint32_t)now);
+        exec_write(x, insn->rd + 1u, insn->scalar, lane, (uint32_t)(now >> 32));
+    }
+}
+
+/* ---- across lanes ---- */
+
+static uint32_t source_lane(const struct exec *x, uint32_t op, uint32_t lane, uint32_t by)
+{
+    uint32_t other = lane;
+
+    switch (op) {
+    case PPU_OP_SHFL:
+        return by % x->wave;
+    case PPU_OP_SHFLUP:
+        return by <= lane ? lane - by : lane;
+    case PPU_OP_SHFLDN:
+        return by < x->wave - lane ? lane + by : lane;
+    default:
+        other = lane ^ by;
+        return other < x->wave ? other : lane;
+    }
+}
+
+static void shuffle(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint32_t value[PPU_MAX_WAVE];
+
+    LANES_EACH(mask, lane)
+    {
+        uint32_t by = insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane);
+        value[lane] = exec_read(x, insn->ra, insn->a_scalar, source_lane(x, insn->op, lane, by));
+    }
+    LANES_EACH(mask, lane)
+    {
+        exec_write(x, insn->rd, false, lane, value[lane]);
+    }
+}
+
+static void read_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    uint32_t lane = lanes_first(mask);
+
+    if (insn->op == PPU_OP_READLANE) {
+        lane = (insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane)) % x->wave;
+    }
+    x->w->sreg[insn->rd] = exec_vreg(x, insn->ra)[lane];
+}
+
+static void vote(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes has = pred_value(x, insn->ra), none = { { 0 } };
+    bool result;
+
+    has = lanes_and(&has, mask);
+    result = insn->op == PPU_OP_VOTEALL ? lanes_equal(&has, mask) : lanes_any(&has);
+    set_pred(x, insn->rd, result ? mask : &none, mask);
+}
+
+static bool ballot(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct lanes has = insn->op == PPU_OP_BALLOT ? pred_value(x, insn->ra) : *mask;
+
+    if (insn->rd + x->passes > PPU_SREGS) {
+        return false;
+    }
+    has = lanes_and(&has, mask);
+    memcpy(&x->w->sreg[insn->rd], has.m, x->passes * sizeof(uint32_t));
+    return true;
+}
+
+bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    switch (insn->op) {
+    case PPU_OP_ISETP:
+    case PPU_OP_ISETP64:
+    case PPU_OP_FSETP:
+    case PPU_OP_DSETP:
+        setp(x, insn, mask);
+        return true;
+    case PPU_OP_PAND:
+    case PPU_OP_POR:
+    case PPU_OP_PXOR:
+        plop(x, insn, mask);
+        return true;
+    case PPU_OP_P2R:
+        p2r(x, insn, mask);
+        return true;
+    case PPU_OP_R2P:
+        r2p(x, insn, mask);
+        return true;
+    case PPU_OP_SEL:
+    case PPU_OP_SEL64:
+        select_by(x, insn, mask);
+        return true;
+    case PPU_OP_RDSR:
+        read_special(x, insn, mask);
+        return true;
+    case PPU_OP_RDTIME:
+        read_time(x, insn, mask);
+        return true;
+    case PPU_OP_SHFL:
+    case PPU_OP_SHFLUP:
+    case PPU_OP_SHFLDN:
+    case PPU_OP_SHFLX:
+        shuffle(x, insn, mask);
+        return true;
+    case PPU_OP_READLANE:
+    case PPU_OP_READFIRST:
+        read_lane(x, insn, mask);
+        return true;
+    case PPU_OP_VOTEALL:
+    case PPU_OP_VOTEANY:
+        vote(x, insn, mask);
+        return true;
+    case PPU_OP_BALLOT:
+    case PPU_OP_ACTIVE:
+        return ballot(x, insn, mask);
+    default:
+        return false;
+    }
+}

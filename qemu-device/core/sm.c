@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One SM: which CTAs and warps are on it, and which warp runs next. */
+#include "sm_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+/* Large and mostly unused: the host gives pages as they are touched. */
+static bool sm_alloc(struct sm *sm)
+{
+    const struct core_config *config = core_config_of(sm->core);
+    size_t token_words = (size_t)PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
+
+    sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
+    sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
+    sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
+    sm->tokens = calloc(config->sm_warps * token_words, sizeof(*sm->tokens));
+    sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
+    return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->tokens != NULL && sm->code != NULL &&
+           sm_file_init(sm);
+}
+
+bool sm_new(struct sm *sm, struct core *core, uint32_t number)
+{
+    sm->core = core;
+    sm->number = number;
+    return sm_alloc(sm);
+}
+
+void sm_free(struct sm *sm)
+{
+    free(sm->cta);
+    free(sm->warp);
+    free(sm->sys);
+    free(sm->tokens);
+    free(sm->code);
+    sm_file_free(sm);
+}
+
+bool sm_attention(const struct sm *sm)
+{
+    return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;
+}
+
+/* ---- CTAs ---- */
+
+/* Free warps for a CTA: the distributor counts passes, so there are enough. */
+static void choose_warps(const struct sm *sm, struct sm_cta *cta)
+{
+    uint32_t index = 0;
+
+    for (uint32_t number = 0; number < cta->cta.task->cta_warps; number++, index++) {
+        while (sm->warp[index].state != WARP_FREE) {
+            index++;
+        }
+        cta->warp[number] = index;
+    }
+}
+
+static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
+{
+    const struct dist_task *task = cta->cta.task;
+    struct warp *w = &sm->warp[cta->warp[number]];
+    uint32_t first = number * task->tmd.wave;
+    uint32_t threads = task->cta_threads - first;
+
+    memset(w, 0, sizeof(*w));
+    w->state = WARP_READY;
+    w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
+    w->number = (uint8_t)number;
+    w->cta = (uint32_t)(cta - sm->cta);
+    w->pc = task->tmd.entry / PPU_INSN_BYTES;
+    w->token_cap = task->tmd.token_count != 0 ? task->tmd.token_count : PPU_TOKENS_DEFAULT;
+    w->token_cap = w->token_cap > PPU_MAX_TOKENS ? PPU_MAX_TOKENS : w->token_cap;
+    w->token_first = w->token_cap / 2;
+    for (uint32_t lane = 0; lane < PPU_MAX_WAVE; lane++) {
+        if (lane < threads && lane < task->tmd.wave) {
+            lanes_set(&w->active, lane);
+        } else {
+            w->reason[lane] = PPU_REASON_ENDED;
+        }
+    }
+    w->live = w->active;
+}
+
+void sm_cta_place(struct sm *sm, struct sm_cta *cta)
+{
+    const struct dist_task *task = cta->cta.task;
+
+    sm_file_take(sm, cta, (size_t)task->cta_vregs * sizeof(uint32_t), task->tmd.shared_bytes);
+    for (uint32_t number = 0; number < task->cta_warps; number++) {
+        warp_start(sm, cta, number);
+    }
+    cta->used = true;
+    cta->warps_left = task->cta_warps;
+    cta->threads_left = task->cta_threads;
+    sm->passes_used += task->cta_passes;
+    sm->ctas_used++;
+}
+
+void sm_cta_free(struct sm *sm, struct sm_cta *cta)
+{
+    const struct dist_task *task = cta->cta.task;
+
+    for (uint32_t number = 0; number < task->cta_warps; number++) {
+        struct warp *w = &sm->warp[cta->warp[number]];
+        if (w->held) {
+            hook_count_held(sm->core, false);
+        }
+        w->state = WARP_FREE;
+        w->held = false;
+    }
+    sm_file_give(cta);
+    sm->passes_used -= task->cta_passes;
+    sm->ctas_used--;
+    memset(cta, 0, sizeof(*cta));
+}
+
+/* Code that was uploaded before a task starts is seen by it: its first CTA on an SM drops what was decoded (A11). */
+static bool task_is_here(const struct sm *sm, const struct dist_task *task)
+{
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task == task) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct sm_cta *free_cta(struct sm *sm)
+{
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+        if (!sm->cta[i].used) {
+            return &sm->cta[i];
+        }
+    }
+    return NULL;
+}
+
+static struct dist_room room_of(const struct sm *sm)
+{
+    const struct core_config *config = core_config_of(sm->core);
+    struct dist_room room = {
+        .passes = config->sm_warps - sm->passes_used,
+        .ctas = config->sm_ctas - sm->ctas_used,
+        .vregs = config->sm_vregs,
+        .shared_bytes = config->sm_shared,
+    };
+
+    for (uint32_t i = 0; i < config->sm_ctas; i++) {
+        if (sm->cta[i].used) {
+            room.vregs -= sm->cta[i].cta.task->cta_vregs;
+            room.shared_bytes -= sm->cta[i].cta.task->tmd.shared_bytes;
+        }
+    }
+    return room;
+}
+
+static void take_ctas(struct sm *sm)
+{
+    struct sm_cta *cta;
+
+    while (__atomic_exchange_n(&sm->has_work, 0, __ATOMIC_SEQ_CST) != 0 && (cta = free_cta(sm)) != NULL) {
+        struct dist_room room = room_of(sm);
+
+        if (!dist_take(sm->core, sm->number, &room, &cta->cta)) {
+            return;
+        }
+        if (!task_is_here(sm, cta->cta.task)) {
+            decode_drop(sm, cta->cta.task->tmd.context);
+        }
+        choose_warps(sm, cta);
+        sm_cta_place(sm, cta);
+        __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
+{
+    struct dist_cta ended = cta->cta;
+    uint64_t insns = cta->insns;
+
+    sm_cta_free(sm, cta);
+    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    if (killed) {
+        dist_killed(sm->core, sm->number, &ended, insns);
+    } else {
+        dist_done(sm->core, sm->number, &ended, insns);
+    }
+}
+
+/* ---- attention ---- */
+
+/* Takes back accesses the main loop has not begun; false: it is at one. */
+static bool take_back(struct sm *sm, const struct sm_cta *cta)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        struct warp *w = &sm->warp[cta->warp[i]];
+        struct sys_request *request = &sm->sys[cta->warp[i]];
+
+        if (w->state != WARP_SYSTEM || __atomic_load_n(&request->state, __ATOMIC_SEQ_CST) == SYS_DONE) {
+            continue;
+        }
+        if (sm_system_take_back(sm, cta->warp[i])) {
+            w->state = __atomic_load_n(&request->state, __ATOMIC_SEQ_CST) == SYS_DONE ? WARP_SYSTEM : WARP_READY;
+        } else {
+            all = false;
+        }
+    }
+    return all;
+}
+
+static bool attend_kill(struct sm *sm, struct sm_cta *cta)
+{
+    if (!take_back(sm, cta)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        __atomic_store_n(&sm->sys[cta->warp[i]].state, SYS_NONE, __ATOMIC_RELAXED);
+    }
+    cta_end(sm, cta, true);
+    return true;
+}
+
+/* No access with an old translation is left when the flush is answered. */
+static bool attend_flush(struct sm *sm, uint32_t context)
+{
+    bool ready = true;
+
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == context) {
+            ready = take_back(sm, &sm->cta[i]) && ready;
+        }
+    }
+    if (!ready) {
+        return false;
+    }
+    sm_tlb_drop(sm, context);
+    decode_drop(sm, context);
+    dist_flushed(sm->core, sm->number, context);
+    return true;
+}
+
+static bool attend_flushes(struct sm *sm)
+{
+    bool all = true;
+
+    for (uint32_t word = 0; word < PPU_MAX_CONTEXTS / 64; word++) {
+        uint64_t left = __atomic_exchange_n(&sm->flush[word], 0, __ATOMIC_SEQ_CST);
+
+        for (; left != 0; left &= left - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(left);
+            if (!attend_flush(sm, word * 64 + bit)) {
+                __atomic_fetch_or(&sm->flush[word], 1ull << bit, __ATOMIC_SEQ_CST);
+                all = false;
+            }
+        }
+    }
+    return all;
+}
+
+void sm_attend(struct sm *sm)
+{
+    bool all = true;
+
+    if (__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+        struct sm_cta *cta = &sm->cta[i];
+        if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
+            all = attend_kill(sm, cta) && all;
+        }
+    }
+    all = attend_flushes(sm) && all;
+    if (!all) {
+        __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+void sm_drop_all(struct sm *sm)
+{
+    const struct core_config *config = core_config_of(sm->core);
+
+    for (uint32_t i = 0; i < config->sm_ctas; i++) {
+        if (sm->cta[i].used) {
+            sm_cta_free(sm, &sm->cta[i]);
+        }
+    }
+    for (uint32_t i = 0; i < config->sm_warps; i++) {
+        __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
+    }
+    sm_tlb_drop_all(sm);
+    decode_drop_all(sm);
+    memset(sm->flush, 0, sizeof(sm->flush));
+    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        sm->file[id].tail = 0;
+    }
+    sm->attention = 0;
+    sm->has_work = 0;
+    sm->system = 0;
+    sm->next_warp = 0;
+    __atomic_store_n(&sm->insns, 0, __ATOMIC_RELAXED);
+}
+
+/* ---- running ---- */
+
+static void report_fault(struct sm *sm, struct warp *w)
+{
+    struct sm_cta *cta = &sm->cta[w->cta];
+
+    if (dist_fault(sm->core, sm->number, &cta->cta, &w->fault)) {
+        __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST); /* the slot is being killed now */
+    }
+}
+
+static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *executed)
+{
+    struct warp *w = &sm->warp[index];
+    struct sm_cta *cta = &sm->cta[w->cta];
+    uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
+
+    cta->insns += done;
+    *executed += done;
+    __atomic_store_n(&sm->insns, sm->insns + done, __ATOMIC_RELAXED);
+    if (w->state == WARP_FAULTED) {
+        report_fault(sm, w);
+    } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
+        cta_end(sm, cta, false);
+    }
+}
+
+static bool can_run(const struct sm *sm, uint32_t index)
+{
+    enum warp_state state = sm->warp[index].state;
+
+    return state == WARP_READY ||
+           (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE);
+}
+
+/* The next warp that can run, round robin; the number of warps when there is none. */
+static uint32_t pick(struct sm *sm)
+{
+    uint32_t warps = core_config_of(sm->core)->sm_warps;
+
+    for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
+        uint32_t index = (sm->next_warp + i) % warps;
+        if (can_run(sm, index)) {
+            sm->next_warp = (index + 1) % warps;
+            return index;
+        }
+    }
+    return warps;
+}
+
+static bool waits_for_room(const struct warp *w)
+{
+    return w->state == WARP_STALLED || w->state == WARP_FAULTED;
+}
+
+/* Every warp that waited for a ring or a hook tries once. */
+static void retry_stalled(struct sm *sm, uint32_t *executed)
+{
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_warps; i++) {
+        if (waits_for_room(&sm->warp[i])) {
+            warp_turn(sm, i, 1, executed);
+        }
+    }
+}
+
+static enum sm_activity activity_of(struct sm *sm)
+{
+    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    enum sm_activity activity = SM_IDLE;
+
+    if (sm_attention(sm)) {
+        activity = SM_STALLED;
+    }
+    if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) != 0) {
+        return SM_BUSY;
+    }
+    for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
+        if (can_run(sm, i)) {
+            return SM_BUSY;
+        }
+        activity = waits_for_room(&sm->warp[i]) ? SM_STALLED : activity;
+    }
+    return activity;
+}
+
+uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
+{
+    const struct sm_pool *pool = *core_sm_pool(sm->core);
+    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    uint32_t executed = 0;
+
+    sm_attend(sm);
+    retry_stalled(sm, &executed);
+    while (executed < budget && !sm_pool_paused(pool)) {
+        uint32_t index, left = budget - executed;
+
+        sm_attend(sm);
+        take_ctas(sm);
+        index = pick(sm);
+        if (index == warps) {
+            break;
+        }
+        warp_turn(sm, index, left < SM_QUANTUM ? left : SM_QUANTUM, &executed);
+    }
+    sm_attend(sm);
+    *activity = activity_of(sm);
+    return executed;
+}

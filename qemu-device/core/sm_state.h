@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of an SM and of the warps on it, shared by the sm*, decode* and engine* files. All of it belongs to the one
+ * thread that runs the SM, except what says otherwise; while the pool is paused it belongs to the holder of the host
+ * lock.
+ */
+#ifndef PPU_CORE_SM_STATE_H
+#define PPU_CORE_SM_STATE_H
+
+#include <pthread.h>
+
+#include "guest_mem.h"
+#include "internal.h"
+#include "ppu/isa.h"
+#include "ppu/token.h"
+
+#define SM_QUANTUM 4096u   /* warp instructions between two looks at the attention word, at most */
+#define SM_SLICE_NS 10000u /* virtual time of a slice; one warp instruction is 1 ns */
+#define SM_TLB_SIZE 512u
+#define SM_CODE_PAGES 16u
+#define SM_PAGE_INSNS 512u
+#define SM_NO_CTA UINT32_MAX
+#define SM_MAX_WORDS 4u /* 32-bit words of one access */
+
+/* A set of lanes: lane n is bit n % 32 of word n / 32. Words beyond the wave are zero. */
+struct lanes {
+    uint32_t m[PPU_MAX_WAVE_WORDS];
+};
+
+/* ---- translations: sm_tlb.c ---- */
+struct tlb_entry {
+    uint64_t tag;  /* page address | context | TLB_VALID; 0: none */
+    uint64_t mask; /* address bits that the tag compares */
+    uint64_t frame;
+    bool system;
+    bool write;
+    bool atomic;
+};
+
+/* Where one piece of an access lies. */
+struct place {
+    uint8_t *host; /* NULL: system memory */
+    uint64_t bus;  /* bus address, or VRAM offset */
+};
+
+/* ---- decoded code: decode.c ---- */
+struct code_insn {
+    uint64_t word;
+    struct ppu_insn insn;
+    uint16_t fault; /* 0, or what executing it raises */
+    uint16_t vregs; /* one more than the highest vector register it names */
+    bool known;
+};
+
+struct code_page {
+    uint64_t tag; /* address of the page | context | valid; 0: none */
+    const uint8_t *bytes;
+    struct code_insn insn[SM_PAGE_INSNS];
+};
+
+/* ---- accesses to system memory: sm_system.c ---- */
+enum sys_state {
+    SYS_NONE = 0,
+    SYS_QUEUED = 1, /* SM: waits for the main loop; may be taken back by compare-and-swap */
+    SYS_BUSY = 2,   /* main loop */
+    SYS_DONE = 3,   /* main loop: results are there */
+};
+
+enum sys_kind {
+    SYS_LOAD = 1,
+    SYS_STORE = 2,
+    SYS_ATOMIC = 3,
+    SYS_RELEASE = 4, /* semaphore */
+};
+
+struct sys_word {
+    uint64_t bus;
+    uint64_t data;    /* in: value, or operand; out: value read */
+    uint64_t operand; /* compare-and-swap: the value to compare with */
+    uint8_t *host;    /* not NULL: this word of a mixed access lies in VRAM */
+    uint8_t lane;
+    uint8_t word;
+    uint8_t bytes;
+};
+
+struct sys_request {
+    uint32_t state; /* enum sys_state; SM and main loop, atomic */
+    uint32_t kind;
+    uint32_t count;
+    uint32_t done; /* words performed; less than count: the bus refused the next */
+    uint32_t aop;
+    uint32_t lanes;
+    uint32_t pass;
+    bool with_time;
+    struct sys_word word[PPU_LANES * SM_MAX_WORDS];
+};
+
+/* ---- warps ---- */
+enum warp_state {
+    WARP_FREE = 0,
+    WARP_READY = 1,
+    WARP_BARRIER = 2, /* every live lane waits at a barrier */
+    WARP_SYSTEM = 3,  /* an access to system memory is under way */
+    WARP_STALLED = 4, /* tries its instruction again: a ring is full, or a test hook holds it */
+    WARP_FAULTED = 5, /* its fault has not been reported yet: the fault ring is full */
+    WARP_DONE = 6,    /* no live lane */
+};
+
+struct warp {
+    uint8_t state;
+    uint8_t passes; /* wave / 32 */
+    uint8_t number; /* within the CTA */
+    bool partial;   /* the instruction at pc has been done but for the lanes in `pending` */
+    bool held;      /* by a test hook, at a MARK already recorded */
+    uint32_t cta;   /* index of its CTA on the SM */
+    uint32_t pc;    /* in instructions from the code base */
+    struct lanes active;
+    struct lanes live; /* have not ended */
+    struct lanes pending;
+    struct lanes pred[PPU_PREDS];
+    uint8_t reason[PPU_MAX_WAVE];   /* enum ppu_token_type or ppu_reason of each lane */
+    uint32_t wait_pc[PPU_MAX_WAVE]; /* where a disabled lane goes on */
+    uint32_t token_cap;
+    uint32_t token_first; /* entry at the front */
+    uint32_t token_count;
+    uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
+    struct ppu_fault_event fault;
+    uint32_t sreg[PPU_SREGS];
+};
+
+/* ---- register and shared files: sm_file.c ---- */
+enum sm_file_id {
+    SM_FILE_VREGS = 0,
+    SM_FILE_SHARED = 1,
+    SM_FILE_COUNT = 2,
+};
+
+struct sm_file {
+    uint8_t *bytes;
+    size_t cap;
+    size_t tail; /* blocks lie below it */
+};
+
+struct sm_block {
+    size_t off;
+    size_t len;
+};
+
+struct sm_cta {
+    bool used;
+    struct dist_cta cta;
+    struct sm_block block[SM_FILE_COUNT];
+    uint32_t warp[PPU_MAX_CTA_THREADS / PPU_LANES]; /* indices of its warps on the SM */
+    uint32_t warps_left;
+    uint32_t threads_left;          /* that have not ended */
+    uint32_t waiting;               /* at barriers, all together */
+    uint32_t barrier[PPU_BARRIERS]; /* threads waiting at each */
+    uint64_t insns;
+};
+
+struct sm {
+    struct core *core;
+    uint32_t number;
+    uint32_t attention;                    /* any thread, atomic: look at kills, flushes, pause */
+    uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
+    uint32_t system;                       /* any thread, atomic: requests queued */
+    uint64_t flush[PPU_MAX_CONTEXTS / 64]; /* any thread, atomic */
+    uint64_t insns;                        /* atomic, written by the SM's thread */
+    uint32_t next_warp;                    /* round robin */
+    uint32_t passes_used;
+    uint32_t ctas_used;
+    struct sm_file file[SM_FILE_COUNT];
+    struct sm_cta *cta;      /* sm_ctas */
+    struct warp *warp;       /* sm_warps */
+    struct sys_request *sys; /* one a warp */
+    uint32_t *tokens;        /* PPU_MAX_TOKENS * PPU_TOKEN_WORDS(32) words a pass */
+    struct tlb_entry tlb[SM_TLB_SIZE];
+    struct code_page *code; /* SM_CODE_PAGES */
+};
+
+struct sm_worker {
+    pthread_t thread;
+    struct sm_pool *pool;
+    uint32_t number;
+    bool parked; /* under the pool's lock */
+};
+
+struct sm_pool {
+    struct core *core;
+    struct sm *sm;
+    uint32_t sms;
+    uint32_t workers;
+    struct sm_worker *worker;
+    pthread_mutex_t lock; /* below all others; guards what follows */
+    pthread_cond_t wake;  /* workers wait */
+    pthread_cond_t idle;  /* whoever pauses waits */
+    uint64_t epoch;       /* counts reasons to look again */
+    bool paused;
+    bool quit;
+    uint32_t parked;
+    uint64_t slice_ns; /* sm_threads 0: deadline of the next slice; host lock */
+    uint32_t stirred;  /* sm_threads 0: somebody called sm_wake(); atomic */
+};
+
+/* One warp being executed. */
+struct exec {
+    struct core *core;
+    struct sm *sm;
+    struct sm_cta *cta;
+    struct warp *w;
+    const struct dist_task *task;
+    uint32_t index; /* of the warp on the SM */
+    uint32_t wave;
+    uint32_t passes;
+    uint32_t *vreg; /* [register][lane] */
+    uint8_t *shared;
+    const struct code_insn *code;
+};
+
+/* What an instruction did. */
+enum step {
+    STEP_NEXT,  /* go on behind it */
+    STEP_MOVED, /* w->pc is set */
+    STEP_STOP,  /* not done: w->state says what it waits for */
+    STEP_ENDED, /* done, and the warp cannot go on now */
+    STEP_FAULT, /* sm_fault() was called */
+};
+
+/* ---- sm.c ---- */
+/* What an SM has left to do. */
+enum sm_activity {
+    SM_IDLE = 0,    /* until somebody wakes it */
+    SM_STALLED = 1, /* warps try again after a while */
+    SM_BUSY = 2,
+};
+/* Runs warps for about `budget` instructions; returns how many it executed. */
+uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity);
+bool sm_attention(const struct sm *sm);
+/* Answers kills and flushes that are pending. */
+void sm_attend(struct sm *sm);
+void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
+/* Gives back what a CTA holds on the SM; sm_cta.used is false afterwards. */
+void sm_cta_free(struct sm *sm, struct sm_cta *cta);
+/* Puts a CTA whose `cta` and `warp` are set onto the SM; its warps get their start state. */
+void sm_cta_place(struct sm *sm, struct sm_cta *cta);
+bool sm_new(struct sm *sm, struct core *core, uint32_t number);
+void sm_free(struct sm *sm);
+
+/* ---- sm_pool.c ---- */
+void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
+bool sm_pool_paused(const struct sm_pool *pool);
+
+/* ---- sm_file.c ---- */
+bool sm_file_init(struct sm *sm);
+void sm_file_free(struct sm *sm);
+/* Room in both files for a CTA that fits by count; other CTAs' blocks may move. */
+void sm_file_take(struct sm *sm, struct sm_cta *cta, size_t vreg_bytes, size_t shared_bytes);
+void sm_file_give(struct sm_cta *cta);
+
+/* ---- sm_tlb.c ---- */
+/* 0, or the fault code of an access of at most 16 bytes inside one page. */
+uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out);
+void sm_tlb_drop(struct sm *sm, uint32_t context);
+void sm_tlb_drop_all(struct sm *sm);
+
+/* ---- decode.c ---- */
+/* Instruction at pc of the task; NULL: *fault and *va say why it cannot be fetched. */
+const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
+                                     uint64_t *va);
+void decode_drop(struct sm *sm, uint32_t context);
+void decode_drop_all(struct sm *sm);
+
+/* ---- sm_system.c ---- */
+void sm_system_post(struct exec *x);                    /* SM: hands over the request that x->sm->sys[x->index] holds */
+bool sm_system_take_back(struct sm *sm, uint32_t warp); /* SM: false when the main loop is at it */
+
+/* ---- engine.c ---- */
+/* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
+uint32_t engine_run(struct sm *sm, uint32_t warp, uint32_t budget);
+/* The main loop has answered: finishes the access, without going on. */
+void engine_settle(struct sm *sm, uint32_t warp);
+enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
+                       uint32_t lanes);
+void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x);
+
+/* ---- engine_alu.c ---- */
+bool engine_alu(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask); /* false: not of this kind */
+uint64_t engine_convert(uint64_t bits, uint32_t stype, uint32_t dtype, uint32_t round, bool sat);
+
+/* ---- engine_lane.c: predicates, special registers, cross-lane ---- */
+bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+
+/* ---- engine_mem.c ---- */
+enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+enum step engine_release(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value, uint64_t compare);
+/* The request of the warp is done: writes results; STEP_NEXT, or STEP_FAULT. */
+enum step engine_mem_finish(struct exec *x, const struct ppu_insn *insn);
+
+/* ---- engine_branch.c: divergence (E) ---- */
+enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+/* Lets lanes go on when none is active; false: the warp waits at a barrier or is done. */
+bool engine_pop(struct exec *x);
+void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc);
+
+/* ---- sets of lanes ---- */
+static inline bool lanes_any(const struct lanes *a)
+{
+    return (a->m[0] | a->m[1] | a->m[2] | a->m[3]) != 0;
+}
+static inline struct lanes lanes_and(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] & b->m[0], a->m[1] & b->m[1], a->m[2] & b->m[2], a->m[3] & b->m[3] } };
+}
+static inline struct lanes lanes_or(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] | b->m[0], a->m[1] | b->m[1], a->m[2] | b->m[2], a->m[3] | b->m[3] } };
+}
+static inline struct lanes lanes_without(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] & ~b->m[0], a->m[1] & ~b->m[1], a->m[2] & ~b->m[2], a->m[3] & ~b->m[3] } };
+}
+static inline bool lanes_equal(const struct lanes *a, const struct lanes *b)
+{
+    return a->m[0] == b->m[0] && a->m[1] == b->m[1] && a->m[2] == b->m[2] && a->m[3] == b->m[3];
+}
+static inline uint32_t lanes_count(const struct lanes *a)
+{
+    return (uint32_t)(__builtin_popcount(a->m[0]) + __builtin_popcount(a->m[1]) + __builtin_popcount(a->m[2]) +
+                      __builtin_popcount(a->m[3]));
+}
+/* Lowest lane of a set that is not empty. */
+static inline uint32_t lanes_first(const struct lanes *a)
+{
+    uint32_t word = 0;
+
+    while (word + 1 < PPU_MAX_WAVE_WORDS && a->m[word] == 0) {
+        word++;
+    }
+    return word * PPU_LANES + (uint32_t)__builtin_ctz(a->m[word] | 1u << 31);
+}
+static inline void lanes_set(struct lanes *a, uint32_t lane)
+{
+    a->m[lane / PPU_LANES] |= 1u << (lane % PPU_LANES);
+}
+static inline bool lanes_has(const struct lanes *a, uint32_t lane)
+{
+    return (a->m[lane / PPU_LANES] >> (lane % PPU_LANES)) & 1u;
+}
+static inline struct lanes lanes_one(uint32_t lane)
+{
+    struct lanes one = { { 0 } };
+
+    lanes_set(&one, lane);
+    return one;
+}
+/* Runs a statement for each lane of a set, lowest first. */
+#define LANES_EACH(set, lane)                                     \
+    for (uint32_t word_ = 0; word_ < PPU_MAX_WAVE_WORDS; word_++) \
+        for (uint32_t left_ = (set)->m[word_], lane = 0;          \
+             left_ != 0 && ((lane) = word_ * PPU_LANES + (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
+
+/* ---- registers ---- */
+static inline uint32_t *exec_vreg(const struct exec *x, uint32_t reg)
+{
+    return x->vreg + (size_t)reg * x->wave;
+}
+/* Value of a source register of one lane. */
+static inline uint32_t exec_read(const struct exec *x, uint32_t reg, bool scalar, uint32_t lane)
+{
+    return scalar ? x->w->sreg[reg] : exec_vreg(x, reg)[lane];
+}
+static inline uint64_t exec_read64(const struct exec *x, uint32_t reg, bool scalar, uint32_t lane)
+{
+    return exec_read(x, reg, scalar, lane) | (uint64_t)exec_read(x, reg + 1, scalar, lane) << 32;
+}
+static inline void exec_write(struct exec *x, uint32_t reg, bool scalar, uint32_t lane, uint32_t value)
+{
+    if (scalar) {
+        x->w->sreg[reg] = value;
+    } else {
+        exec_vreg(x, reg)[lane] = value;
+    }
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sm_state.h"
+
+#include <string.h>
+
+#define TLB_VALID (1ull << 11) /* below the page offset, above the context number */
+
+/* 64 KiB pages two apart by a power of two must not share an entry. */
+static struct tlb_entry *entry_of(struct sm *sm, uint64_t va)
+{
+    uint64_t page = va / PPU_PAGE_64K;
+
+    return &sm->tlb[(page ^ page >> 9) % SM_TLB_SIZE];
+}
+
+static bool allows(const struct tlb_entry *entry, enum ppu_access access)
+{
+    return (access != PPU_ACCESS_WRITE || entry->write) &&
+           (access != PPU_ACCESS_ATOMIC || (entry->write && entry->atomic));
+}
+
+static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va, enum ppu_access access)
+{
+    struct mmu_page page = mmu_walk(sm->core, context, va, access);
+
+    if (page.fault != 0) {
+        return page.fault;
+    }
+    *entry = (struct tlb_entry){
+        .tag = page.va | context | TLB_VALID,
+        .mask = ~(page.bytes - 1) | (PPU_PAGE_4K - 1),
+        .frame = page.frame,
+        .system = page.system,
+        .write = page.write,
+        .atomic = page.atomic,
+    };
+    return 0;
+}
+
+uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out)
+{
+    struct tlb_entry *entry = entry_of(sm, va);
+    uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;
+    uint64_t at;
+
+    if ((key & entry->mask) != entry->tag || !allows(entry, access)) {
+        uint16_t fault = fill(sm, entry, context, va, access);
+        if (fault != 0) {
+            return fault;
+        }
+    }
+    at = entry->frame + (va - (entry->tag & ~(uint64_t)(PPU_PAGE_4K - 1)));
+    out->bus = at;
+    out->host = entry->system ? NULL : core_vram(sm->core) + at;
+    return 0;
+}
+
+void sm_tlb_drop(struct sm *sm, uint32_t context)
+{
+    for (uint32_t i = 0; i < SM_TLB_SIZE; i++) {
+        if ((sm->tlb[i].tag & (PPU_PAGE_4K - 1)) == (context | TLB_VALID)) {
+            sm->tlb[i].tag = 0;
+        }
+    }
+}
+
+void sm_tlb_drop_all(struct sm *sm)
+{
+    memset(sm->tlb, 0, sizeof(sm->tlb));
+}
