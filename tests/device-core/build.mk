@@ -9,3 +9,6 @@ device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).
 $(eval $(call device_core_test,regs))
 $(eval $(call device_core_test,ring,asan tsan))
 $(eval $(call device_core_test,dist,asan tsan))
+$(eval $(call device_core_test,mmu))
+$(eval $(call device_core_test,dma,asan tsan))
+$(eval $(call device_core_test,snapshot))

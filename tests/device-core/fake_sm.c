@@ -126,8 +126,11 @@ static void step_sm(struct core *core, uint32_t index)
 
 /* ---- threads ---- */
 
+/* False: the pool ends. */
 static bool stand(struct sm_pool *pool)
 {
+    bool go_on = false;
+
     pthread_mutex_lock(&pool->lock);
     pool->standing++;
     pthread_cond_broadcast(&pool->changed);
@@ -135,8 +138,9 @@ static bool stand(struct sm_pool *pool)
         pthread_cond_wait(&pool->changed, &pool->lock);
     }
     pool->standing--;
+    go_on = !pool->quit;
     pthread_mutex_unlock(&pool->lock);
-    return !pool->quit;
+    return go_on;
 }
 
 static bool must_stand(struct sm_pool *pool)

@@ -376,7 +376,9 @@ uint32_t random_below(uint64_t *state, uint32_t limit)
 
 void random_bytes(uint64_t *state, void *bytes, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        ((uint8_t *)bytes)[i] = (uint8_t)(random_next(state) >> 56);
+    for (size_t at = 0; at < len; at += sizeof(uint64_t)) {
+        uint64_t value = random_next(state);
+
+        memcpy((uint8_t *)bytes + at, &value, len - at < sizeof(value) ? len - at : sizeof(value));
     }
 }

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Snapshots: the state goes from one core to another at random points, and comes from strangers.
+ */
+#include "fake_sm.h"
+#include "machine.h"
+
+#include "core_state.h"
+
+#include "ppu/channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRID 400u
+
+static uint8_t ran[PPU_MAX_SLOTS][GRID];
+
+static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
+{
+    (void)opaque, (void)sm;
+    if (cta->number < GRID) {
+        ran[cta->task->slot][cta->number]++;
+    }
+}
+
+static struct machine *make(void)
+{
+    const struct core_config config = bench_config(0);
+    struct machine *machine = machine_new(&config);
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 6, .ended = count_cta });
+    return machine;
+}
+
+static uint8_t *save(struct machine *machine, size_t *len)
+{
+    uint8_t *state = NULL;
+
+    core_pause(machine->core);
+    state = core_save(machine->core, len);
+    assert_non_null(state);
+    return state;
+}
+
+/* A machine that goes on where `old` stands: memories and state go over, nothing else. */
+static struct machine *replace(struct machine *old)
+{
+    struct machine *machine = make();
+    const char *error = "none";
+    size_t len = 0;
+    size_t again_len = 0;
+    uint8_t *state = save(old, &len);
+    uint8_t *again = NULL;
+
+    memcpy(machine->vram, old->vram, BENCH_VRAM);
+    memcpy(machine->mcu, old->mcu, MCU_BYTES);
+    memcpy(machine->sys, old->sys, SYS_BYTES);
+    machine->now_ns = old->now_ns;
+    machine->next_table = old->next_table;
+    memcpy(machine->root, old->root, sizeof(machine->root));
+    core_pause(machine->core);
+    assert_true(core_load(machine->core, state, len, &error));
+    again = core_save(machine->core, &again_len);
+    assert_int_equal(again_len, len);
+    assert_memory_equal(again, state, len);
+    assert_memory_equal(machine->irq, old->irq, sizeof(machine->irq));
+    free(state);
+    free(again);
+    core_resume(machine->core);
+    machine_free(old);
+    return machine;
+}
+
+static void load_everything(struct machine *machine)
+{
+    struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
+                                 .src_space = PPU_SPACE_VRAM,
+                                 .dst_space = PPU_SPACE_VRAM,
+                                 .src = HEAP_AT,
+                                 .dst = HEAP_AT + 4 * PPU_MIB,
+                                 .len_bytes = 2 * PPU_MIB };
+
+    machine_boot(machine);
+    for (uint32_t slot = 0; slot < 3; slot++) {
+        struct ppu_tmd tmd = good_tmd(GRID, 1, 1, 32 + slot);
+
+        tmd.local_bytes = slot == 2 ? 16 : 0;
+        tmd.local_size = slot == 2 ? 16 * 34 * 5 : 0;
+        start_task(machine, slot, &tmd);
+    }
+    for (uint32_t tag = 0; tag < 4; tag++) {
+        desc.tag = tag;
+        assert_int_equal(submit(machine, &desc), 0);
+    }
+    desc = (struct ppu_dma_desc){
+        .op = PPU_DMA_SEM_ARM, .src_space = PPU_SPACE_VRAM, .src = HEAP_AT, .entry = 17, .tag = 0x17
+    };
+    assert_int_equal(submit(machine, &desc), 0);
+    core_doorbell_write(machine->core, 9 * PPU_DOORBELL_STRIDE, 0x99);
+    mcu_write(machine, PPU_REG_TIMER_LO, (uint32_t)machine->now_ns + 300000);
+    mcu_write(machine, PPU_REG_TIMER_HI, 0);
+    mcu_write(machine, PPU_REG_MMU_FLUSH_TAG, 5);
+    mcu_write(machine, PPU_REG_MMU_FLUSH, 1);
+    mcu_write(machine, PPU_REG_MMU_FLUSH, 2);
+}
+
+static void check_everything(struct machine *machine)
+{
+    struct ppu_slot_event slot;
+    struct ppu_copy_event copy;
+    struct ppu_touch_event touch;
+    uint32_t kinds[8] = { 0 };
+    uint32_t tags = 0;
+    struct ppu_dma_desc release = { .op = PPU_DMA_SEM_RELEASE, .dst_space = PPU_SPACE_VRAM, .dst = HEAP_AT };
+
+    while (ring_pop(machine, PPU_RING_SLOT, &slot)) {
+        kinds[slot.kind]++;
+        assert_true(slot.kind != PPU_SLOT_DONE || slot.ctas_done == GRID);
+    }
+    assert_int_equal(kinds[PPU_SLOT_DONE], 3);
+    assert_int_equal(kinds[PPU_SLOT_FLUSHED], 2);
+    while (ring_pop(machine, PPU_RING_COPY, &copy)) {
+        assert_int_equal(copy.status, 0);
+        tags |= 1u << copy.tag;
+    }
+    assert_int_equal(tags, 15);
+    assert_int_equal(submit(machine, &release), 0);
+    assert_true(ring_pop(machine, PPU_RING_TOUCH, &touch));
+    assert_int_equal(touch.entry, 17);
+    assert_int_equal(touch.tag, 0x17);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING), 1u << 9);
+    assert_int_equal(mcu_read(machine, PPU_REG_GP_PUT + 4 * 9), 0x99);
+    assert_true(machine->irq[PPU_IRQ_TIMER]);
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t n = 0; n < GRID; n++) {
+            assert_int_equal(ran[i][n], 1);
+        }
+    }
+}
+
+static void round_trips(void **state)
+{
+    uint64_t random = random_seed();
+
+    (void)state;
+    for (uint32_t round = 0; round < 12; round++) {
+        struct machine *machine = make();
+
+        memset(ran, 0, sizeof(ran));
+        load_everything(machine);
+        for (uint32_t n = random_below(&random, 6); n > 0; n--) {
+            machine_advance(machine, random_below(&random, 60000));
+            machine = replace(machine);
+        }
+        machine_advance(machine, 10000000);
+        check_everything(machine);
+        machine_free(machine);
+    }
+}
+
+static void killing_goes_on(void **state)
+{
+    struct machine *machine = make();
+    const struct ppu_tmd tmd = good_tmd(GRID, 1, 1, 32);
+    struct ppu_slot_event event;
+
+    (void)state;
+    machine_boot(machine);
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    start_task(machine, 0, &tmd);
+    start_task(machine, 1, &tmd);
+    machine_advance(machine, 20000);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_STOP);
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE), PPU_SLOT_KILLING);
+    machine = replace(machine);
+    machine_advance(machine, 1000000);
+    assert_true(ring_pop(machine, PPU_RING_SLOT, &event));
+    assert_int_equal(event.kind, PPU_SLOT_KILLED);
+    assert_true(ring_pop(machine, PPU_RING_SLOT, &event));
+    assert_int_equal(event.kind, PPU_SLOT_STOPPED);
+    machine_free(machine);
+}
+
+/* Loads a state that may be broken; whatever it says, the device works or is reset, and never crashes. */
+static bool try_load(struct machine *machine, const uint8_t *bytes, size_t len)
+{
+    const char *error = NULL;
+    bool loaded = false;
+
+    core_pause(machine->core);
+    loaded = core_load(machine->core, bytes, len, &error);
+    assert_true(loaded == (error == NULL));
+    core_resume(machine->core);
+    machine_advance(machine, 5000);
+    free(core_state_text(machine->core));
+    if (!loaded) {
+        assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
+        assert_int_equal(mcu_read(machine, PPU_REG_PROT_LIMIT), 0);
+        assert_int_equal(fake_resident(machine->core), 0);
+    }
+    return loaded;
+}
+
+static void corrupted_states(void **state)
+{
+    struct machine *machine = make();
+    struct machine *victim = make();
+    uint64_t random = random_seed();
+    uint32_t refused = 0;
+    size_t len = 0;
+    uint8_t *good = NULL;
+    uint8_t *bad = NULL;
+
+    (void)state;
+    load_everything(machine);
+    machine_advance(machine, 12000);
+    good = save(machine, &len);
+    bad = malloc(len);
+    for (size_t at = 0; at < len; at++) {
+        /* Most of it is registers that hold anything: every 16th byte of these, all of the rest. */
+        bool held = at > 8192 && at < 12 * 1024;
+
+        if (held && at % 16 != 0) {
+            continue;
+        }
+        memcpy(bad, good, len);
+        bad[at] ^= (uint8_t)(1u + random_below(&random, 255));
+        refused += !try_load(victim, bad, len);
+    }
+    assert_true(refused > 200);
+    free(bad);
+    free(good);
+    machine_free(machine);
+    machine_free(victim);
+}
+
+static void truncated_states(void **state)
+{
+    struct machine *machine = make();
+    struct machine *victim = make();
+    size_t len = 0;
+    uint8_t *good = NULL;
+
+    (void)state;
+    load_everything(machine);
+    machine_advance(machine, 12000);
+    good = save(machine, &len);
+    for (size_t cut = 0; cut < len; cut += cut < 256 || len - cut < 4096 ? 1 : 61) {
+        uint8_t *copy = malloc(cut + 1); /* its own allocation: reading beyond it is seen */
+
+        memcpy(copy, good, cut);
+        assert_false(try_load(victim, copy, cut));
+        free(copy);
+    }
+    good = realloc(good, len + 1);
+    good[len] = 0;
+    assert_false(try_load(victim, good, len + 1));
+    assert_true(try_load(victim, good, len));
+    free(good);
+    machine_free(machine);
+    machine_free(victim);
+}
+
+static void other_machines(void **state)
+{
+    struct machine *machine = make();
+    struct core_config config = bench_config(0);
+    struct machine *other = NULL;
+    const char *error = NULL;
+    size_t len = 0;
+    uint8_t *good = save(machine, &len);
+
+    (void)state;
+    config.slots++;
+    other = machine_new(&config);
+    core_pause(other->core);
+    assert_false(core_load(other->core, good, len, &error));
+    assert_non_null(strstr(error, "other sizes"));
+    free(good);
+    machine_free(other);
+    machine_free(machine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a machine goes on in another core, at random points [A1]", round_trips, NULL, NULL, NULL },
+        { "kills and stops go on in another core [A5]", killing_goes_on, NULL, NULL, NULL },
+        { "corrupted states do no harm [A1]", corrupted_states, NULL, NULL, NULL },
+        { "truncated states are refused [A1]", truncated_states, NULL, NULL, NULL },
+        { "states of other machines are refused [A1]", other_machines, NULL, NULL, NULL },
+    };
+
+    return cmocka_run_group_tests_name("device core: snapshots", tests, NULL, NULL);
+}
