@@ -43,7 +43,8 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
     uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;
     uint64_t at;
 
-    if ((key & entry->mask) != entry->tag || !allows(entry, access)) {
+    /* An entry that was never filled has a mask of zeros, which would match everything. */
+    if (entry->tag == 0 || (key & entry->mask) != entry->tag || !allows(entry, access)) {
         uint16_t fault = fill(sm, entry, context, va, access);
         if (fault != 0) {
             return fault;
