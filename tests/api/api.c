@@ -137,6 +137,13 @@ const struct ppu_kernel *api_kernel(struct api *api, struct ppu_context *context
     return kernel;
 }
 
+void api_forget_programs(uint32_t count)
+{
+    for (; count > 0 && made.programs > 0; count--) {
+        check(ppu_program_unload(made.program[--made.programs]));
+    }
+}
+
 enum ppu_err api_run(struct api *api, const struct ppu_kernel *kernel, uint32_t grid, uint32_t cta, const void *params,
                      uint32_t param_bytes)
 {
@@ -225,4 +232,11 @@ uint32_t api_random(uint64_t *state)
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return (uint32_t)(z >> 32);
+}
+
+/* cmocka's own signal handlers would hide what the sanitizer has to say. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2";
 }

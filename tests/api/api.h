@@ -80,6 +80,8 @@ struct ppu_memory *api_memory(struct api *api, enum ppu_memory_kind kind, uint64
 uint64_t api_va(struct api *api, const struct ppu_memory *memory);
 /* Kernel of build/kernels/<file>.ppu; the program is unloaded with the fixture. */
 const struct ppu_kernel *api_kernel(struct api *api, struct ppu_context *context, const char *file, const char *name);
+/* Unloads the latest `count` programs of api_kernel() now. */
+void api_forget_programs(uint32_t count);
 /* Launches on the fixture's stream and waits. */
 enum ppu_err api_run(struct api *api, const struct ppu_kernel *kernel, uint32_t grid, uint32_t cta, const void *params,
                      uint32_t param_bytes);
