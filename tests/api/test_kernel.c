@@ -175,7 +175,7 @@ static void divergence(void **state)
     check(api_run(api, api_kernel(api, api->context, "nested", "nested"), 1, threads, &params, sizeof(params)));
     for (uint32_t tid = 0; tid < threads; tid++) {
         uint32_t expected = 0;
-        for (uint32_t i = 0; i < tid; i++) {
+        for (uint32_t i = 0; i <= tid; i++) {
             expected += i % 2 == 1 ? (i * 3 > tid ? i : 7) : 2 * i;
         }
         assert_int_equal(api_word(out, 4 * tid), expected);
@@ -476,7 +476,6 @@ static const struct {
     { "fault_param", 0, PPU_FAULT_PARAM_RANGE, PPU_ERR_FAULT },
     { "fault_barrier", 0, PPU_FAULT_BARRIER, PPU_ERR_FAULT },
     { "fault_tokens", 0, PPU_FAULT_TOKEN_FULL, PPU_ERR_FAULT },
-    { "start_request", 0x1234, PPU_FAULT_BAD_START, PPU_ERR_FAULT },
 };
 
 /* Each fault is told, and work of another channel that runs meanwhile ends well. */
@@ -513,6 +512,26 @@ static void kernels_fault(void **state)
     check(ppu_event_wait(&event, LONG_NS));
     check(ppu_channel_destroy(other));
     check(ppu_stream_destroy(stream));
+}
+
+/* The task may have ended when the request is looked at: then it is the device's error alone. */
+static void start_request(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "faults", "start_request");
+    const uint64_t handle = 0x1234;
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+    struct ppu_error error;
+
+    enum ppu_err err = api_run(api, kernel, 1, 1, &handle, 8);
+    assert_true(err == PPU_OK || err == PPU_ERR_FAULT);
+    while (ppu_device_error_count(api->device) == 0 && deadline_left(deadline_ns) > 0) {
+        sleep_ns(NS_PER_MS);
+    }
+    ppu_device_error(api->device, &error);
+    assert_int_equal(error.record.code, PPU_FAULT_BAD_START);
+    assert_int_equal(error.record.address, handle);
+    assert_int_equal(error.record.context, ppu_context_id(api->context));
 }
 
 static void fault_is_precise(void **state)
@@ -625,6 +644,7 @@ int main(void)
         api_test("wait for idle covers tasks and their memory [C8]", idle_covers_tasks),
         api_test("a semaphore released by a thread wakes a channel [C8]", thread_releases),
         api_test("kernel faults are named, other channels go on [A9]", kernels_fault),
+        api_test("a start request for no task is reported [B1]", start_request),
         api_test("a fault names warp, lanes, address and instruction [A9]", fault_is_precise),
         api_test("the watchdog stops an endless kernel [A3]", watchdog),
         api_test("an endless kernel can be reset and destroyed away [A3]", endless),
