@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+
+# The core with its real SMs; the machine around it is that of the device-core tests.
+ENGINE_BENCH := tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
+ENGINE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core -Itests/engine -Itools/asm
+
+engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm,$(2))
+
+$(eval $(call engine_test,kernels,asan tsan))

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole kernels against plain C. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int setup_slices(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int setup_threads(void **state)
+{
+    *state = bench_new(2);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+struct two_pointers {
+    uint64_t in;
+    uint64_t out;
+    uint32_t a;
+    uint32_t b;
+};
+
+static uint32_t ceil_div(uint32_t a, uint32_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void saxpy(void **state)
+{
+    static const uint32_t sizes[] = { 1, 31, 32, 33, 1000, 20000 };
+    struct bench *bench = *state;
+    float *x = bench_data(bench, 0), *y = bench_data(bench, 0x80000);
+    float factor = 1.5f;
+
+    bench_load_file(bench, "saxpy");
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, sizes[s], 0 };
+        struct ppu_tmd tmd = bench_tmd(bench, "saxpy");
+
+        memcpy(&params.b, &factor, sizeof(factor));
+        for (uint32_t i = 0; i < 20000; i++) {
+            x[i] = (float)i;
+            y[i] = 0.25f * (float)i;
+        }
+        bench_shape(&tmd, ceil_div(sizes[s], 100), 1, 100, 1);
+        bench_params(bench, 0, &tmd, &params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        for (uint32_t i = 0; i < 20000; i++) {
+            float before = 0.25f * (float)i;
+            assert_true(y[i] == (i < sizes[s] ? before + factor * (float)i : before));
+        }
+    }
+}
+
+static void reduction(void **state)
+{
+    static const uint32_t ctas[] = { 1, 32, 64, 256 };
+    struct bench *bench = *state;
+    uint32_t *in = bench_data(bench, 0), *out = bench_data(bench, 0x80000);
+
+    bench_load_file(bench, "reduce");
+    for (uint32_t i = 0; i < 5000; i++) {
+        in[i] = i * 2654435761u;
+    }
+    for (size_t c = 0; c < sizeof(ctas) / sizeof(ctas[0]); c++) {
+        struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, 5000, 0 };
+        struct ppu_tmd tmd = bench_tmd(bench, "reduce");
+        uint32_t grid = ceil_div(5000, ctas[c]), sum = 0, expected = 0;
+
+        bench_shape(&tmd, grid, 1, ctas[c], 1);
+        bench_params(bench, 0, &tmd, &params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        for (uint32_t i = 0; i < grid; i++) {
+            sum += out[i];
+        }
+        for (uint32_t i = 0; i < 5000; i++) {
+            expected += in[i];
+        }
+        assert_int_equal(sum, expected);
+    }
+}
+
+static void histogram_of(struct bench *bench, const char *kernel, uint32_t n)
+{
+    uint8_t *in = bench_data(bench, 0);
+    uint32_t *counts = bench_data(bench, 0x80000), expected[256] = { 0 };
+    struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, n, 0 };
+    struct ppu_tmd tmd = bench_tmd(bench, kernel);
+
+    for (uint32_t i = 0; i < n; i++) {
+        in[i] = (uint8_t)(i * i >> 3);
+        expected[in[i]]++;
+    }
+    memset(counts, 0, sizeof(expected));
+    bench_shape(&tmd, ceil_div(n, 128), 1, 128, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_memory_equal(counts, expected, sizeof(expected));
+}
+
+static void histogram(void **state)
+{
+    bench_load_file(*state, "histogram");
+    histogram_of(*state, "histogram", 10000);
+    histogram_of(*state, "histogram_shared", 10000);
+    histogram_of(*state, "histogram_shared", 77);
+}
+
+static uint32_t pixel(const uint8_t *in, int32_t w, int32_t h, int32_t x, int32_t y)
+{
+    return x < 0 || y < 0 || x >= w || y >= h ? 0 : in[y * w + x];
+}
+
+static void filter(void **state)
+{
+    static const uint32_t sizes[][2] = { { 1, 1 }, { 16, 16 }, { 37, 23 }, { 100, 3 } };
+    struct bench *bench = *state;
+    uint8_t *in = bench_data(bench, 0), *out = bench_data(bench, 0x80000);
+
+    bench_load_file(bench, "filter2d");
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        uint32_t w = sizes[s][0], h = sizes[s][1];
+        struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, w, h };
+        struct ppu_tmd tmd = bench_tmd(bench, "filter2d");
+
+        for (uint32_t i = 0; i < w * h; i++) {
+            in[i] = (uint8_t)(i * 37 + 11);
+            out[i] = 0xee;
+        }
+        bench_shape(&tmd, ceil_div(w, 8), ceil_div(h, 6), 8, 6);
+        bench_params(bench, 0, &tmd, &params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        for (uint32_t i = 0; i < w * h; i++) {
+            uint32_t sum = 0;
+            for (int32_t d = 0; d < 9; d++) {
+                sum += pixel(in, (int32_t)w, (int32_t)h, (int32_t)(i % w) + d % 3 - 1, (int32_t)(i / w) + d / 3 - 1);
+            }
+            assert_int_equal(out[i], sum / 9);
+        }
+    }
+}
+
+static void special_registers(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    uint64_t params[2] = { DATA_VA, 0 };
+    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 };
+    const uint32_t(*out)[16] = bench_data(bench, 0);
+
+    bench_load_file(bench, "special");
+    tmd = bench_tmd(bench, "special");
+    memcpy(tmd.cta, nt, sizeof(nt));
+    memcpy(tmd.grid, nc, sizeof(nc));
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 0; i < 5 * 3 * 3 * 3 * 2 * 4; i++) {
+        uint32_t t = i % 45, c = i / 45;
+        const uint32_t expected[16] = {
+            t % 5, t / 5 % 3, t / 15, c % 3, c / 3 % 2, c / 6, 5, 3, 3, 3, 2, 4, t, t % 32, t / 32, 32,
+        };
+        assert_memory_equal(out[i], expected, sizeof(expected));
+    }
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void counter(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *count = bench_data(bench, 0), *seen = bench_data(bench, 0x1000), n = 41 * 70;
+    uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "counter");
+    tmd = bench_tmd(bench, "counter");
+    *count = 0;
+    bench_shape(&tmd, 70, 1, 41, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_int_equal(*count, n);
+    qsort(seen, n, sizeof(*seen), compare_words);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(seen[i], i);
+    }
+}
+
+static uint32_t nested_model(uint32_t tid)
+{
+    uint32_t sum = 0;
+
+    for (uint32_t i = 0; i <= tid; i++) {
+        sum += i % 2 != 0 ? (i * 3 > tid ? i : 7) : 2 * i;
+    }
+    return sum;
+}
+
+static void nested(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *out = bench_data(bench, 0);
+    uint64_t params[2] = { DATA_VA, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "nested");
+    tmd = bench_tmd(bench, "nested");
+    bench_shape(&tmd, 1, 1, 200, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 0; i < 200; i++) {
+        assert_int_equal(out[i], nested_model(i));
+    }
+}
+
+static void system_memory(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *in = (uint32_t *)(void *)bench->machine->sys, *out = in + 0x2000;
+    struct two_pointers params = { SYS_VA, SYS_VA + 0x8000, 3000, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "memory");
+    tmd = bench_tmd(bench, "copy_plus");
+    for (uint32_t i = 0; i < 3001; i++) {
+        in[i] = i * 7;
+        out[i] = 0;
+    }
+    bench_shape(&tmd, 30, 1, 128, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 0; i < 3000; i++) {
+        assert_int_equal(out[i], i * 7 + 1);
+    }
+    assert_int_equal(out[3000], 0);
+}
+
+static void system_atomics(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *count = (uint32_t *)(void *)bench->machine->sys;
+    uint64_t params[2] = { SYS_VA, DATA_VA };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "counter");
+    tmd = bench_tmd(bench, "counter");
+    *count = 0;
+    bench_shape(&tmd, 9, 1, 40, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_int_equal(*count, 360);
+}
+
+static void unified(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *out = bench_data(bench, 0);
+    uint64_t params[2] = { DATA_VA, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "memory");
+    tmd = bench_tmd(bench, "unified");
+    bench_shape(&tmd, 1, 1, 77, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 0; i < 77; i++) {
+        assert_int_equal(out[i], 2 * i);
+    }
+}
+
+static void release(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_sem *near = bench_data(bench, 0x40), *far = (struct ppu_sem *)(void *)(bench->machine->sys + 0x40);
+    struct two_pointers params = { DATA_VA + 0x40, 1234, 0, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "memory");
+    tmd = bench_tmd(bench, "release");
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_int_equal(near->payload, 1234);
+    assert_int_not_equal(near->time_ns, 0);
+    params.in = SYS_VA + 0x40;
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_int_equal(far->payload, 1234);
+    assert_int_not_equal(far->time_ns, 0);
+}
+
+/* Several tasks at once, more CTAs than fit. */
+static void tasks_together(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd[SLOTS];
+    uint32_t *count = bench_data(bench, 0);
+
+    bench_load_file(bench, "counter");
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint64_t params[2] = { DATA_VA + 4 * slot, DATA_VA + 0x10000 * (slot + 1) };
+        count[slot] = 0;
+        tmd[slot] = bench_tmd(bench, "counter");
+        bench_shape(&tmd[slot], 50, 1, 64, 1);
+        bench_params(bench, slot, &tmd[slot], params, sizeof(params));
+    }
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        bench_start(bench, slot, &tmd[slot]);
+    }
+    for (uint32_t ended = 0; ended < SLOTS;) {
+        struct ppu_slot_event event;
+        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+            assert_int_equal(event.kind, PPU_SLOT_DONE);
+            assert_int_equal(event.ctas_done, 50);
+            assert_true(event.warp_insns >= 50 * 2 * 11);
+            ended++;
+        }
+        bench_step(bench);
+    }
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        assert_int_equal(count[slot], 50 * 64);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "saxpy of many sizes, in slices [A6][A14]", saxpy, setup_slices, teardown, NULL },
+        { "saxpy of many sizes, on threads [A6][A14]", saxpy, setup_threads, teardown, NULL },
+        { "reduction in shared memory with barriers, in slices [A7]", reduction, setup_slices, teardown, NULL },
+        { "reduction in shared memory with barriers, on threads [A7]", reduction, setup_threads, teardown, NULL },
+        { "histogram by global and by shared atomics, in slices [A7]", histogram, setup_slices, teardown, NULL },
+        { "histogram by global and by shared atomics, on threads [A7]", histogram, setup_threads, teardown, NULL },
+        { "filter over a 2-D grid, in slices [A6]", filter, setup_slices, teardown, NULL },
+        { "filter over a 2-D grid, on threads [A6]", filter, setup_threads, teardown, NULL },
+        { "special registers of every thread [A7]", special_registers, setup_slices, teardown, NULL },
+        { "one counter for all CTAs, in slices [A7]", counter, setup_slices, teardown, NULL },
+        { "one counter for all CTAs, on threads [A7]", counter, setup_threads, teardown, NULL },
+        { "nested branches, loops and calls [E3][E4][E9]", nested, setup_slices, teardown, NULL },
+        { "loads and stores to system memory, in slices [A9]", system_memory, setup_slices, teardown, NULL },
+        { "loads and stores to system memory, on threads [A9]", system_memory, setup_threads, teardown, NULL },
+        { "atomics on system memory, in slices [A9]", system_atomics, setup_slices, teardown, NULL },
+        { "atomics on system memory, on threads [A9]", system_atomics, setup_threads, teardown, NULL },
+        { "unified addresses select shared, local, global [A7]", unified, setup_slices, teardown, NULL },
+        { "threads release semaphores near and far [C8]", release, setup_slices, teardown, NULL },
+        { "four tasks at once, in slices [A8]", tasks_together, setup_slices, teardown, NULL },
+        { "four tasks at once, on threads [A8]", tasks_together, setup_threads, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: kernels", tests, NULL, NULL);
+}
