@@ -515,6 +515,8 @@ static bool regs_usable(const struct core *core)
 
 void regs_load(struct core *core, struct snap *snap)
 {
+    uint32_t mcu_state = reg_get(core, PPU_REG_MCU_STATE);
+
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
         for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
             reg_set(core, rows[row].offset + 4 * index, snap_get_u32(snap));
@@ -522,7 +524,10 @@ void regs_load(struct core *core, struct snap *snap)
     }
     reg_set(core, PPU_REG_MCU_STATE, snap_get_u32(snap));
     core->timer_ns = snap_get_u64(snap);
-    if (!regs_usable(core)) {
+    if (snap->bad || !regs_usable(core)) {
+        regs_reset_mcu(core);
+        regs_reset_host(core);
+        reg_set(core, PPU_REG_MCU_STATE, mcu_state);
         snap->bad = true;
     }
 }

@@ -11,4 +11,5 @@ $(eval $(call device_core_test,ring,asan tsan))
 $(eval $(call device_core_test,dist,asan tsan))
 $(eval $(call device_core_test,mmu))
 $(eval $(call device_core_test,dma,asan tsan))
+TIMEOUT_device-core-snapshot = 120
 $(eval $(call device_core_test,snapshot))
