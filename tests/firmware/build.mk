@@ -6,3 +6,5 @@ FIRMWARE_TEST_FLAGS := -Iinclude -Ifirmware -Itests/firmware
 firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(FIRMWARE_TEST_FLAGS) $(3),ppu-firmware -pthread)
 
 $(eval $(call firmware_test,channel))
+$(eval $(call firmware_test,tmd))
+$(eval $(call firmware_test,tmdq,firmware/tmdq.c,-DSHARED_STEP=tmdq_step))

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * B4 and B6 against each other: launchers and the scheduler are coroutines that stop before every access to a shared
+ * word, and every order of those accesses is run. Then long random histories against a model.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "machine.h"
+#include "mock_hal.h"
+#include "random.h"
+#include "task.h"
+#include "tmdq.h"
+
+#define ACTORS 3u
+#define STACK_BYTES (256u * PPU_KIB)
+#define TASKS 4u
+#define STEPS_MAX 24u
+
+struct actor {
+    void (*run)(void);
+    bool done;
+    ucontext_t context;
+};
+
+static struct actor actors[ACTORS];
+static uint32_t actor_count;
+static struct actor *current;
+static ucontext_t scheduler;
+static char stacks[ACTORS][STACK_BYTES];
+
+static struct task *task[TASKS];
+static uint32_t starts[TASKS];
+static struct task *runs_now;
+static bool overlap;
+
+/* tmdq.c is built with this before each access. */
+void tmdq_step(void);
+
+void tmdq_step(void)
+{
+    if (current) {
+        swapcontext(&current->context, &scheduler);
+    }
+}
+
+static void enter(void)
+{
+    current->run();
+    current->done = true;
+    swapcontext(&current->context, &scheduler);
+}
+
+static void started(struct task *which)
+{
+    for (uint32_t i = 0; i < TASKS; i++) {
+        starts[i] += task[i] == which;
+    }
+    overlap = overlap || runs_now;
+    runs_now = which;
+}
+
+/* A launcher, as a thread of the PPU would be: appends and, when it is first, sends a start request. */
+static void append(uint32_t n)
+{
+    enum tmdq_append_result result = tmdq_append(task[n]);
+    assert_int_not_equal(result, TMDQ_APPEND_BROKEN);
+    if (result == TMDQ_FIRST) {
+        started(task[n]);
+    }
+}
+
+/* The scheduler's part for the task that runs. The record of a task with a pending launcher stays. */
+static void complete(void)
+{
+    struct task *done = runs_now;
+    struct task *next = NULL;
+    if (!done) {
+        return;
+    }
+    runs_now = NULL;
+    done->state = TASK_LINKING; /* from the exchange on a launcher may free it */
+    switch (tmdq_complete(done, &next)) {
+    case TMDQ_EMPTY:
+        task_free(done);
+        break;
+    case TMDQ_NEXT:
+        started(next);
+        task_free(done);
+        break;
+    case TMDQ_PENDING:
+        break;
+    case TMDQ_COMPLETE_BROKEN:
+        fail_msg("the TMDQ is broken");
+    }
+}
+
+static void append_1(void)
+{
+    append(1);
+}
+
+static void append_2(void)
+{
+    append(2);
+}
+
+static void append_1_and_2(void)
+{
+    append(1);
+    append(2);
+}
+
+static void complete_once(void)
+{
+    complete();
+}
+
+static void complete_twice(void)
+{
+    complete();
+    complete();
+}
+
+/* Task 0 runs; tasks 1 and up are about to be launched into the same TMDQ. */
+static void world_begin(void)
+{
+    current = NULL;
+    task_init();
+    tmdq_init();
+    memset(starts, 0, sizeof(starts));
+    runs_now = NULL;
+    overlap = false;
+    for (uint32_t i = 0; i < TASKS; i++) {
+        task[i] = task_new();
+        task[i]->group = 1;
+        task[i]->stream = 5;
+    }
+    append(0);
+}
+
+static void actor_begin(uint32_t n, void (*run)(void))
+{
+    actors[n].run = run;
+    actors[n].done = false;
+    getcontext(&actors[n].context);
+    actors[n].context.uc_stack.ss_sp = stacks[n];
+    actors[n].context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&actors[n].context, enter, 0);
+}
+
+static void actor_step(uint32_t n)
+{
+    current = &actors[n];
+    swapcontext(&scheduler, &current->context);
+    current = NULL;
+}
+
+/* Runs the actors in the order that `choice` says, which it completes: one entry a step, index among those not done. */
+static uint32_t run_order(void (*const *runs)(void), uint8_t *choice, uint8_t *choices)
+{
+    world_begin();
+    for (uint32_t i = 0; i < actor_count; i++) {
+        actor_begin(i, runs[i]);
+    }
+    for (uint32_t step = 0;; step++) {
+        uint32_t live[ACTORS];
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < actor_count; i++) {
+            if (!actors[i].done) {
+                live[count++] = i;
+            }
+        }
+        if (count == 0) {
+            return step;
+        }
+        assert_true(step < STEPS_MAX);
+        choices[step] = (uint8_t)count;
+        actor_step(live[choice[step] % count]);
+    }
+}
+
+/* The next order in which the actors can be run, depth first; false: all have been. */
+static bool next_order(uint8_t *choice, const uint8_t *choices, uint32_t steps)
+{
+    while (steps-- > 0) {
+        if (++choice[steps] < choices[steps]) {
+            return true;
+        }
+        choice[steps] = 0;
+    }
+    return false;
+}
+
+/* Drains the TMDQ and checks that tasks 0 to last ran once each, one at a time, and nothing is left. */
+static void world_end(uint32_t last)
+{
+    while (runs_now) {
+        complete();
+    }
+    assert_false(overlap);
+    for (uint32_t i = 0; i <= last; i++) {
+        assert_int_equal(starts[i], 1);
+    }
+    const struct ppu_group *group = (const struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
+    assert_int_equal(group->work, 0);
+    assert_int_equal(group->last_task[5], PPU_TASK_NULL);
+    assert_int_equal(task_count_free(), layout.tasks - (TASKS - 1 - last));
+}
+
+static uint32_t all_orders(void (*const *runs)(void), uint32_t count, uint32_t last)
+{
+    uint8_t choice[STEPS_MAX] = { 0 };
+    uint8_t choices[STEPS_MAX] = { 0 };
+    uint32_t orders = 0;
+    uint32_t steps;
+    actor_count = count;
+    do {
+        steps = run_order(runs, choice, choices);
+        world_end(last);
+        orders++;
+    } while (next_order(choice, choices, steps));
+    print_message("# %u orders\n", orders);
+    return orders;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    mock_reset();
+    machine = (struct machine){ .contexts = 4 };
+    layout = (struct layout){ .groups = { 0x10000 }, .status = { 0x20000 }, .tasks = 64 };
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mock_stop();
+    return 0;
+}
+
+static void append_against_complete(void **state)
+{
+    (void)state;
+    void (*const runs[])(void) = { append_1, complete_once };
+    assert_true(all_orders(runs, 2, 1) > 10);
+}
+
+static void two_launchers_against_complete(void **state)
+{
+    (void)state;
+    void (*const runs[])(void) = { append_1, append_2, complete_once };
+    assert_true(all_orders(runs, 3, 2) > 1000);
+}
+
+static void launcher_against_two_completions(void **state)
+{
+    (void)state;
+    void (*const runs[])(void) = { append_1_and_2, complete_twice };
+    assert_true(all_orders(runs, 2, 2) > 100);
+}
+
+/* Too many orders to run them all. */
+static void two_launchers_against_two_completions(void **state)
+{
+    (void)state;
+    uint64_t seed = random_seed();
+    void (*const runs[])(void) = { append_1, append_2, complete_twice };
+    uint8_t choice[STEPS_MAX] = { 0 };
+    uint8_t choices[STEPS_MAX] = { 0 };
+    actor_count = 3;
+    for (uint32_t i = 0; i < 20000; i++) {
+        for (uint32_t n = 0; n < STEPS_MAX; n++) {
+            choice[n] = (uint8_t)random_below(&seed, 6);
+        }
+        run_order(runs, choice, choices);
+        world_end(2);
+    }
+}
+
+/* Many streams and tasks, launched and completed in random order, against a list for each stream. */
+static void random_history(void **state)
+{
+    (void)state;
+    uint64_t seed = random_seed();
+    struct task *queue[PPU_GROUP_TMDQS][64];
+    uint32_t length[PPU_GROUP_TMDQS] = { 0 };
+    current = NULL;
+    task_init();
+    tmdq_init();
+    for (uint32_t i = 0; i < 200000; i++) {
+        uint32_t stream = random_below(&seed, PPU_GROUP_TMDQS);
+        if (random_below(&seed, 2) == 0) {
+            struct task *made = task_new();
+            if (!made) {
+                continue;
+            }
+            made->group = 2;
+            made->stream = stream;
+            assert_int_equal(tmdq_append(made), length[stream] ? TMDQ_BEHIND : TMDQ_FIRST);
+            queue[stream][length[stream]++] = made;
+        } else if (length[stream]) {
+            struct task *next = NULL;
+            enum tmdq_complete_result result = tmdq_complete(queue[stream][0], &next);
+            assert_int_equal(result, length[stream] > 1 ? TMDQ_NEXT : TMDQ_EMPTY);
+            assert_true(length[stream] == 1 || next == queue[stream][1]);
+            task_free(queue[stream][0]);
+            memmove(queue[stream], queue[stream] + 1, --length[stream] * sizeof(queue[stream][0]));
+        }
+    }
+}
+
+/* Whatever another side writes into the words, the result is a task of the same TMDQ or BROKEN. */
+static void scribbled_words(void **state)
+{
+    (void)state;
+    uint64_t seed = random_seed();
+    for (uint32_t i = 0; i < 100000; i++) {
+        world_begin();
+        append(1);
+        struct ppu_group *group = (struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
+        uint32_t value = random_below(&seed, 4) ? (uint32_t)random_next(&seed)
+                                                : PPU_TASK_HANDLE(random_below(&seed, 8), random_below(&seed, 3));
+        if (random_below(&seed, 2)) {
+            group->last_task[5] = value;
+        } else {
+            task_status(task[random_below(&seed, 2)])->next_stream = value;
+        }
+        if (random_below(&seed, 2)) {
+            (void)tmdq_append(task[2]);
+        }
+        struct task *next = NULL;
+        if (tmdq_complete(task[0], &next) == TMDQ_NEXT) {
+            assert_true(next != task[0] && next->group == 1 && next->stream == 5 && next->state == TASK_HELD);
+        }
+    }
+}
+
+static void handles_go_stale(void **state)
+{
+    (void)state;
+    task_init();
+    struct task *first = task_new();
+    ppu_task_t handle = first->handle;
+    assert_ptr_equal(task_find(handle), first);
+    task_free(first);
+    assert_null(task_find(handle));
+    /* The same record comes back under every other generation, 0 left out, before its handle is seen again. */
+    uint32_t reused = 0;
+    for (uint32_t i = 0; i < layout.tasks * PPU_TASK_GENERATIONS; i++) {
+        struct task *again = task_new();
+        assert_int_not_equal(PPU_TASK_GENERATION(again->handle), 0);
+        if (again == first) {
+            reused++;
+        }
+        if (again->handle == handle) {
+            break;
+        }
+        assert_null(task_find(handle));
+        task_free(again);
+    }
+    assert_int_equal(reused, PPU_TASK_GENERATIONS - 1);
+    assert_null(task_find(PPU_TASK_NULL));
+    assert_null(task_find(PPU_TASK_WAITING));
+    assert_null(task_find(PPU_TASK_HANDLE(layout.tasks, 1)));
+}
+
+int main(void)
+{
+#define TEST(name, function)                  \
+    {                                         \
+        name, function, setup, teardown, NULL \
+    }
+    const struct CMUnitTest tests[] = {
+        TEST("launch against completion, every order of accesses [B4] [B6]", append_against_complete),
+        TEST("two launches against completion, every order [B4] [B6]", two_launchers_against_complete),
+        TEST("two launches of a thread against two completions, every order [B4] [B6]",
+             launcher_against_two_completions),
+        TEST("two launchers against two completions, random orders [B4] [B6]", two_launchers_against_two_completions),
+        TEST("random histories of many TMDQs follow a model [B2] [B6]", random_history),
+        TEST("scribbled words give a task of the same TMDQ or an error [B6]", scribbled_words),
+        TEST("handles go stale and come back last [B5]", handles_go_stale),
+    };
+    return cmocka_run_group_tests_name("firmware: TMDQs", tests, NULL, NULL);
+}
