@@ -220,7 +220,7 @@ static void corrupted_states(void **state)
     bad = malloc(len);
     for (size_t at = 0; at < len; at++) {
         /* Most of it is registers that hold anything: every 32nd byte of these, all of the rest. */
-        bool held = at > 8192 && at < 12 * 1024;
+        bool held = at > 1024 && at < 10 * 1024;
 
         if (held && at % 32 != 0) {
             continue;
