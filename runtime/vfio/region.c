@@ -14,6 +14,9 @@
 #if defined(__aarch64__)
 #define BEFORE_DEVICE_STORE() __asm__ volatile("dmb oshst" ::: "memory")
 #define AFTER_DEVICE_LOAD() __asm__ volatile("dmb oshld" ::: "memory")
+#elif defined(__x86_64__)
+#define BEFORE_DEVICE_STORE() __asm__ volatile("sfence" ::: "memory")
+#define AFTER_DEVICE_LOAD() __asm__ volatile("lfence" ::: "memory")
 #else
 #define BEFORE_DEVICE_STORE() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define AFTER_DEVICE_LOAD() __atomic_thread_fence(__ATOMIC_SEQ_CST)
