@@ -33,7 +33,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := all
 
 # `make` alone uses every processor; -j on the command line wins.
-ifeq ($(filter -j% --jobs%,$(shell ps -o args= -p $$PPID 2>/dev/null)),)
+ifeq ($(filter -j% --jobs%,$(shell tr "\0" " " </proc/$$PPID/cmdline)),)
 MAKEFLAGS += --jobs=$(shell nproc)
 endif
 

@@ -9,3 +9,6 @@ $(eval $(call ppu_script_test,lint,tools/check/lint $(BUILD)/units.list,$(BUILD)
 $(eval $(call ppu_script_test,bench-runner,tests/infra/test_bench.py))
 
 $(eval $(call ppu_script_test,requirements-report,tests/infra/test_requirements.py))
+
+# It takes files of QEMU from the cache.
+$(eval $(call ppu_script_test,setup,tests/infra/test_setup.py,$(QEMU)))

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The set-up scripts: quiet when nothing is to be done, and plain about what to do when something is wrong.
+
+Nothing is installed or downloaded here: the commands that would are replaced by scripts first on the PATH.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+CACHE = Path(os.environ.get("PPU_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ppu")
+
+
+class Scratch:
+    """A directory with a bin/ of replaced commands and an empty cache."""
+
+    def __enter__(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = Path(self.directory.name)
+        self.bin = self.path / "bin"
+        self.bin.mkdir()
+        self.cache = self.path / "cache"
+        self.cache.mkdir()
+        return self
+
+    def __exit__(self, *_):
+        self.directory.cleanup()
+
+    def replace(self, command, script):
+        file = self.bin / command
+        file.write_text(f"#!/bin/bash\n{script}\n")
+        file.chmod(0o755)
+
+    def hide_all_but(self, *commands):
+        """The PATH has only these and what was replaced."""
+        for command in commands:
+            if not (self.bin / command).exists():
+                (self.bin / command).symlink_to(shutil.which(command))
+        self.only = True
+
+    only = False
+
+    def run(self, script, **environment):
+        path = str(self.bin) if self.only else f"{self.bin}:{os.environ['PATH']}"
+        done = subprocess.run([script], capture_output=True, text=True, timeout=50, stdin=subprocess.DEVNULL,
+                              env=os.environ | {"PATH": path, "PPU_CACHE": str(self.cache), "QEMU_SRC": ""} | environment)
+        return done.returncode, done.stdout, done.stderr
+
+
+TEXT_TOOLS = ("bash", "dirname", "sed", "awk", "sort", "comm", "mktemp", "tail", "rm")
+
+
+def test_nothing_to_do():
+    with Scratch() as scratch:
+        start = time.monotonic()
+        status, output, errors = scratch.run(TOP / "tools/setup/install")
+        assert (status, output, errors) == (0, "", ""), (status, output, errors)
+        assert time.monotonic() - start < 2
+
+
+def test_no_root_no_sudo():
+    with Scratch() as scratch:
+        scratch.replace("dpkg-query", "printf 'install ok installed\\tgcc\\n'")
+        scratch.replace("id", "echo 1000")
+        scratch.hide_all_but(*TEXT_TOOLS)
+        status, _, errors = scratch.run(TOP / "tools/setup/install")
+        assert status != 0 and "apt-get update && apt-get install" in errors and "ninja-build" in errors, errors
+        assert " gcc " not in errors
+
+
+def test_sudo_only_for_what_is_missing():
+    with Scratch() as scratch:
+        scratch.replace("dpkg-query", f"sed 's/#.*//' {TOP}/tools/setup/*.list | awk 'NF && $1 != \"valgrind\" "
+                                      "{ print \"install ok installed\\t\" $1 }'")
+        scratch.replace("id", "echo 1000")
+        scratch.replace("sudo", f"echo \"$*\" >>{scratch.path}/asked")
+        status, _, errors = scratch.run(TOP / "tools/setup/install")
+        asked = (scratch.path / "asked").read_text()
+        assert status == 0, errors
+        assert asked.splitlines()[-1].endswith("install -y --no-install-recommends valgrind"), asked
+        assert "DEBIAN_FRONTEND=noninteractive" in asked
+
+
+def test_failed_installation():
+    with Scratch() as scratch:
+        scratch.replace("dpkg-query", "true")
+        scratch.replace("id", "echo 0")
+        scratch.replace("apt-get", "case \"$*\" in *install*) echo 'E: no such package'; exit 100;; esac")
+        status, _, errors = scratch.run(TOP / "tools/setup/install")
+        assert status != 0 and "failed after" in errors and "E: no such package" in errors, errors
+
+
+def test_archive_without_our_qemu():
+    with Scratch() as scratch:
+        scratch.replace("apt-get", "case \"$*\" in indextargets*) . /etc/os-release; "
+                                   "echo \"$VERSION_CODENAME main http://mirror.invalid/debian/\";; esac")
+        scratch.replace("apt-cache", "printf 'Version: 1:11.1.0+ds-1\\nVersion: 1:9.2.0-1\\nVersion: 1:10.01.0-1\\n'")
+        status, output, errors = scratch.run(TOP / "tools/setup/qemu-source")
+        assert status != 0 and not output and "no source package of QEMU 10.0" in errors, errors
+        assert "QEMU_SRC=DIR" in errors
+
+
+def test_machine_without_debian_mirror():
+    with Scratch() as scratch:
+        scratch.replace("apt-get", "case \"$*\" in indextargets*) echo 'other main http://mirror.invalid/';; esac")
+        status, _, errors = scratch.run(TOP / "tools/setup/qemu-source")
+        assert status != 0 and "no Debian entry" in errors and "QEMU_SRC=DIR" in errors, errors
+
+
+def fake_qemu(directory, without=()):
+    """A QEMU tree with the files our patches change, and nothing that could be built"""
+    source = Path(os.environ.get("QEMU_SRC") or next(CACHE.glob("qemu/*10.0.*")))
+    names = {line[6:] for patch in (TOP / "qemu-device/overlay/patches").glob("*.patch")
+             for line in patch.read_text().splitlines() if line.startswith("+++ b/")}
+    for name in sorted(names - set(without)):
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source / name, directory / name)
+    (directory / "configs/devices/aarch64-softmmu").mkdir(parents=True)
+    (directory / "VERSION").write_text("10.0.99\n")
+    (directory / "configure").write_text("#!/bin/sh\necho this QEMU cannot be built\nexit 7\n")
+    (directory / "configure").chmod(0o755)
+
+
+def overlay_build(scratch, source):
+    """Runs qemu-device/overlay/build in a checkout of its own."""
+    top = scratch.path / "checkout"
+    shutil.copytree(TOP / "qemu-device/overlay", top / "qemu-device/overlay")
+    (top / "tools").mkdir()
+    (top / "tools/setup").symlink_to(TOP / "tools/setup")
+    (scratch.cache / "meson").symlink_to(CACHE / "meson")
+    return scratch.run(top / "qemu-device/overlay/build", QEMU_SRC=str(source))
+
+
+def test_no_qemu_tree():
+    with Scratch() as scratch:
+        status, _, errors = overlay_build(scratch, scratch.path)
+        assert status != 0 and "is not a QEMU source tree" in errors, errors
+
+
+def test_patch_does_not_apply():
+    with Scratch() as scratch:
+        source = scratch.path / "qemu"
+        fake_qemu(source)
+        changed = source / "hw/intc/armv7m_nvic.c"
+        changed.write_text(changed.read_text().replace("cpu_abort", "cpu_give_up"))
+        before = {file: file.read_bytes() for file in source.rglob("*") if file.is_file()}
+        status, _, errors = overlay_build(scratch, source)
+        assert status != 0 and "0002-" in errors and "does not apply" in errors and "QEMU_SRC=DIR" in errors, errors
+        assert before == {file: file.read_bytes() for file in source.rglob("*") if file.is_file()}
+
+
+def test_patched_file_is_missing():
+    with Scratch() as scratch:
+        source = scratch.path / "qemu"
+        fake_qemu(source, without=["hw/arm/armv7m.c"])
+        status, _, errors = overlay_build(scratch, source)
+        assert status != 0 and "hw/arm/armv7m.c, which" in errors, errors
+
+
+def test_tree_is_only_read():
+    with Scratch() as scratch:
+        source = scratch.path / "qemu"
+        fake_qemu(source)
+        before = {file: file.read_bytes() for file in source.rglob("*") if file.is_file()}
+        status, _, errors = overlay_build(scratch, source)
+        assert status != 0 and "this QEMU cannot be built" in errors, errors
+        assert before == {file: file.read_bytes() for file in source.rglob("*") if file.is_file()}
+        patched = scratch.path / "checkout/build/qemu/src"
+        assert "nvic_signal_lockup" in (patched / "hw/intc/armv7m_nvic.c").read_text()
+        assert (patched / "hw/ppu").resolve() == scratch.path / "checkout/qemu-device"
+
+
+tap.main([
+    ("with nothing to do the set-up is silent and instant", test_nothing_to_do),
+    ("without root and sudo it says what to run", test_no_root_no_sudo),
+    ("it asks for sudo only for what is missing", test_sudo_only_for_what_is_missing),
+    ("a failed installation is shown", test_failed_installation),
+    ("an archive without our QEMU is reported, with the way out", test_archive_without_our_qemu),
+    ("a machine without a Debian mirror is reported", test_machine_without_debian_mirror),
+    ("QEMU_SRC that is no QEMU tree is refused", test_no_qemu_tree),
+    ("a patch that does not apply is named", test_patch_does_not_apply),
+    ("a patched file that is missing is named", test_patched_file_is_missing),
+    ("a tree given by QEMU_SRC is patched in a copy", test_tree_is_only_read),
+])
