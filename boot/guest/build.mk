@@ -2,8 +2,10 @@
 #
 # The Linux guest in build/guest/, and the ways to use it.
 #
-#   $(eval $(call guest_program,NAME,SOURCES,CFLAGS,LDFLAGS))
-#       build/guest/programs/NAME, a program for the guest.
+#   $(eval $(call guest_lib,NAME,SOURCES,CFLAGS))
+#       build/guest/libNAME.a
+#   $(eval $(call guest_program,NAME,SOURCES,CFLAGS,LIBS))
+#       build/guest/programs/NAME, a program for the guest. LIBS are NAMEs given to guest_lib, or linker flags.
 
 GUEST_CC := aarch64-linux-gnu-gcc
 GUEST := $(BUILD)/guest
@@ -23,18 +25,33 @@ guest-run: $(GUEST_READY) ## run an arm64 Linux program in the guest (PROG=file,
 guest-shell: $(GUEST_READY) ## a shell in the guest (SHARE=folder)
 	$(Q)tools/guest-run --shell $(if $(SHARE),--share '$(SHARE)')
 
-# The sysroot comes with the image.
-define guest_program
-$(call ppu_record,$(GUEST)/obj/$(1)/flags,$(GUEST_CC) $(3) $(4))
-$(patsubst %,$(GUEST)/obj/$(1)/%.o,$(2)): $(GUEST)/obj/$(1)/%.o: % $(GUEST)/obj/$(1)/flags | $(GUEST_IMAGE)
+guest_objects = $(patsubst %,$(GUEST)/obj/$(1)/%.o,$(2))
+
+# $(call guest_compile,NAME,SOURCES,CFLAGS); the sysroot comes with the image
+define guest_compile
+$(call ppu_record,$(GUEST)/obj/$(1)/flags,$(GUEST_CC) $(CFLAGS_COMMON) $(3))
+$(call ppu_record,$(GUEST)/obj/$(1)/members,$(2) $(4))
+$(call guest_objects,$(1),$(2)): $(GUEST)/obj/$(1)/%.o: % $(GUEST)/obj/$(1)/flags | $(GUEST_IMAGE)
 	$$(call say,GUEST CC,$$<)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(GUEST_CC) $(CFLAGS_COMMON) -O2 $(3) -isystem $(GUEST)/sysroot/usr/include -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
--include $(patsubst %,$(GUEST)/obj/$(1)/%.o.d,$(2))
-$(GUEST)/programs/$(1): $(patsubst %,$(GUEST)/obj/$(1)/%.o,$(2))
+-include $(addsuffix .d,$(call guest_objects,$(1),$(2)))
+endef
+
+define guest_lib
+$(call guest_compile,$(1),$(2),$(3))
+$(GUEST)/lib$(1).a: $(call guest_objects,$(1),$(2)) $(GUEST)/obj/$(1)/members
+	$$(call say,GUEST AR,$$@)
+	$(Q)$(AR) rcs $$@.$$(pid) $$(filter %.o,$$^)
+	$(Q)mv $$@.$$(pid) $$@
+endef
+
+define guest_program
+$(call guest_compile,$(1),$(2),$(3),$(4))
+$(GUEST)/programs/$(1): $(call guest_objects,$(1),$(2)) $(patsubst %,$(GUEST)/lib%.a,$(filter-out -%,$(4))) $(GUEST)/obj/$(1)/members
 	$$(call say,GUEST LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(GUEST_CC) -o $$@.$$(pid) $$^ -L$(GUEST)/sysroot/usr/lib/aarch64-linux-gnu $(4)
+	$(Q)$(GUEST_CC) -o $$@.$$(pid) $$(filter %.o %.a,$$^) -L$(GUEST)/sysroot/usr/lib/aarch64-linux-gnu $(filter -%,$(4))
 	$(Q)mv $$@.$$(pid) $$@
 endef
