@@ -361,9 +361,10 @@ void mock_reset(void)
     R(TIMER_HI) = UINT32_MAX;
 }
 
-void mock_start(void)
+static void start(uint32_t features)
 {
     mock_reset();
+    R(FEATURES) = features;
     stopping = false;
     running = true;
     sem_init(&firmware_turn, 0, 0);
@@ -371,6 +372,16 @@ void mock_start(void)
     assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
     mock_settle();
     assert_int_equal(R(BOOT_STATUS), PPU_BOOT_READY);
+}
+
+void mock_start(void)
+{
+    start(0);
+}
+
+void mock_start_with_hooks(void)
+{
+    start(PPU_FEATURE_TEST_HOOKS);
 }
 
 void mock_settle(void)

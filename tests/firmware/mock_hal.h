@@ -58,7 +58,9 @@ extern struct mock mock;
 
 /* Registers in their reset state, firmware started and ready. */
 void mock_start(void);
-/* Ends the firmware; false: it had not gone to sleep in time. */
+/* The same with the test hooks' feature bit. */
+void mock_start_with_hooks(void);
+/* Ends the firmware. */
 void mock_stop(void);
 
 /* Lets the firmware run until it sleeps. */
