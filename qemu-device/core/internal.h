@@ -20,12 +20,12 @@
 #include "ppu/trace.h"
 
 /* ---- core.c ---- */
-const struct core_config *core_config_of(const struct core *core);    /* [any] */
-uint8_t *core_vram(const struct core *core);                          /* [any] first byte of VRAM */
-uint64_t core_now(const struct core *core);                           /* [any] virtual clock, ns */
-void core_kick(struct core *core);                                    /* [any] run core_bottom_half() soon */
-void core_timer_request(struct core *core);                           /* [lock] deadlines have changed: set the host's timer anew */
-void core_device_error(struct core *core, uint32_t bits);             /* [any] PPU_DEVERR_* */
+const struct core_config *core_config_of(const struct core *core); /* [any] */
+uint8_t *core_vram(const struct core *core);                       /* [any] first byte of VRAM */
+uint64_t core_now(const struct core *core);                        /* [any] virtual clock, ns */
+void core_kick(struct core *core);                                 /* [any] run core_bottom_half() soon */
+void core_timer_request(struct core *core);               /* [lock] deadlines have changed: set the host's timer anew */
+void core_device_error(struct core *core, uint32_t bits); /* [any] PPU_DEVERR_* */
 bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bool write); /* [lock] */
 /* True when [off, off + len) lies in VRAM. */
 bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes); /* [any] */
@@ -50,15 +50,16 @@ struct mmu_page mmu_walk(struct core *core, uint32_t context, uint64_t va, enum 
 bool ring_push(struct core *core, enum ppu_ring_id ring, const void *entry);
 
 /* ---- trace.c ---- */
-void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2); /* [any] */
+void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
+                uint32_t id2); /* [any] */
 
 /* ---- semtab.c ---- */
 /* A SEM_RELEASE wrote the payload at this place: report and disarm whoever waits for it. [any] */
 void semtab_touch(struct core *core, bool system, uint64_t place);
 
 /* ---- hooks.c ---- */
-bool hook_walk_fails(struct core *core);                /* [any] */
-bool hook_copy_fails(struct core *core);                /* [lock] */
+bool hook_walk_fails(struct core *core); /* [any] */
+bool hook_copy_fails(struct core *core); /* [lock] */
 /* True while a warp or the copy engine must stay at `mark`. Constant false without test hooks. [any] */
 bool hook_holds(struct core *core, uint32_t mark);
 /* A warp begins (true) or ceases to be held, for HOOK_HELD. [any] */
@@ -71,10 +72,10 @@ struct dist_task {
     uint32_t tmd_off; /* VRAM offset of the TMD copy */
     struct ppu_tmd tmd;
     uint32_t cta_threads;
-    uint32_t cta_warps;   /* of tmd.wave threads */
-    uint32_t cta_passes;  /* warps in passes of 32 lanes, as SM_WARPS counts */
-    uint32_t cta_vregs;   /* 32-bit registers over all lanes, as SM_VREGS counts */
-    uint32_t local_slots; /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
+    uint32_t cta_warps;    /* of tmd.wave threads */
+    uint32_t cta_passes;   /* warps in passes of 32 lanes, as SM_WARPS counts */
+    uint32_t cta_vregs;    /* 32-bit registers over all lanes, as SM_VREGS counts */
+    uint32_t local_slots;  /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
     const uint8_t *params; /* in VRAM, tmd.param_bytes */
 };
 
@@ -112,14 +113,15 @@ bool dist_killing(struct core *core, uint32_t slot);
 void dist_flushed(struct core *core, uint32_t sm, uint32_t context);
 
 /* ---- sm.c: SMs on host threads or in slices (engine side) ---- */
-bool sm_pool_new(struct core *core);   /* SMs paused; false: out of memory */
-void sm_pool_free(struct core *core);  /* joins the threads */
-void sm_pool_reset(struct core *core); /* drops all CTAs without telling the distributor; returns paused [lock] */
-void sm_pool_pause(struct core *core); /* returns when every SM stands still [lock] */
+bool sm_pool_new(struct core *core);    /* SMs paused; false: out of memory */
+void sm_pool_free(struct core *core);   /* joins the threads */
+void sm_pool_reset(struct core *core);  /* drops all CTAs without telling the distributor; returns paused [lock] */
+void sm_pool_pause(struct core *core);  /* returns when every SM stands still [lock] */
 void sm_pool_resume(struct core *core); /* [lock] */
 void sm_wake(struct core *core);        /* there may be CTAs to take [any] */
-void sm_kill(struct core *core, uint32_t slot);     /* attention: give back the slot's CTAs [any] */
-void sm_flush(struct core *core, uint32_t context); /* attention: drop translations, answer dist_flushed() once an SM [any] */
+void sm_kill(struct core *core, uint32_t slot); /* attention: give back the slot's CTAs [any] */
+void sm_flush(struct core *core,
+              uint32_t context); /* attention: drop translations, answer dist_flushed() once an SM [any] */
 /* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */
 void sm_service_system(struct core *core);
 /* sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
