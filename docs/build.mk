@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+
+.PHONY: docs
+docs: ## write the tables of docs/spec from the .def files
+	$(Q)tools/docs/gen
+
+$(eval $(call ppu_script_test,docs-tables,tools/docs/gen --check,))
