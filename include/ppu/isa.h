@@ -312,6 +312,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
     case PPU_FMT_SETP:
         insn->cmp = insn->rd >> 3;
         insn->rd &= 7u;
+        insn->fmod = (uint8_t)(insn->immed ? 0 : mods & ppu_isa_fmods(row));
         return insn->cmp < (row->flags & PPU_IF_F ? (uint32_t)PPU_FCMP_COUNT : (uint32_t)PPU_ICMP_COUNT);
     case PPU_FMT_AI:
         return insn->imm >= 0 && insn->imm <= 0xff;

@@ -7,3 +7,5 @@ ENGINE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core -Itests/engine 
 engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm,$(2))
 
 $(eval $(call engine_test,kernels,asan tsan))
+$(eval $(call engine_test,asm))
+$(eval $(call engine_test,control,asan tsan))

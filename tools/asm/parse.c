@@ -223,6 +223,7 @@ static int32_t need_immediate(struct cursor *cur, const struct ppu_isa_row *row)
     char buf[64], *end;
     const char *text = number_text(cur, buf, sizeof(buf));
     bool hex = strstr(text, "0x") != NULL;
+    const char *at = cur->at;
     int64_t value = 0;
 
     if (row && (row->flags & PPU_IF_X) && !hex && (strpbrk(text, ".en") != NULL)) {
@@ -237,7 +238,7 @@ static int32_t need_immediate(struct cursor *cur, const struct ppu_isa_row *row)
     if (!cursor_number(cur, &value)) {
         cursor_fail(cur, cur->at, "expected a register or a number");
     } else if (value < INT32_MIN || value > (int64_t)UINT32_MAX) {
-        cursor_fail(cur, cur->at, "number does not fit in 32 bits");
+        cursor_fail(cur, at, "number does not fit in 32 bits");
     }
     return (int32_t)value;
 }

@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK_VALUE 0x1234u
+
+static int setup_slices(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int setup_threads(void **state)
+{
+    *state = bench_new(2);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+static void command(struct bench *bench, uint32_t slot, enum ppu_slot_command what)
+{
+    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL + 4 * slot, what);
+    machine_settle(bench->machine);
+}
+
+static struct ppu_tmd spinning(struct bench *bench, uint32_t ctas)
+{
+    struct ppu_tmd tmd;
+
+    bench_load_file(bench, "spin");
+    tmd = bench_tmd(bench, "spin");
+    bench_shape(&tmd, ctas, 1, 64, 1);
+    return tmd;
+}
+
+/* ---- faults ---- */
+
+struct fault_case {
+    const char *kernel;
+    uint64_t param;
+    uint32_t ctas_threads;
+    uint16_t code;
+    uint8_t access;
+    uint64_t address;
+    uint32_t lanes;
+    uint32_t insn; /* from the kernel's entry */
+};
+
+static const struct fault_case fault_cases[] = {
+    { "fault_load", 0x7fff0000, 32, PPU_FAULT_UNMAPPED, PPU_ACCESS_READ, 0x7fff0000, 0xffffffff, 1 },
+    { "fault_load", 0x1000000000000, 7, PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_READ, 0x1000000000000, 0x7f, 1 },
+    { "fault_load", PROT_VA + 8, 32, PPU_FAULT_PROTECTED, PPU_ACCESS_READ, PROT_VA + 8, 0xffffffff, 1 },
+    { "fault_store", RO_VA + 4, 32, PPU_FAULT_READ_ONLY, PPU_ACCESS_WRITE, RO_VA + 4, 0xffffffff, 2 },
+    { "fault_store", CODE_VA, 32, PPU_FAULT_READ_ONLY, PPU_ACCESS_WRITE, CODE_VA, 0xffffffff, 2 },
+    { "fault_store", PROT_VA, 32, PPU_FAULT_PROTECTED, PPU_ACCESS_WRITE, PROT_VA, 0xffffffff, 2 },
+    { "fault_lane", 0x7fff0000, 64, PPU_FAULT_UNMAPPED, PPU_ACCESS_READ, 0x7fff0000, 1u << 5, 3 },
+    { "fault_atomic", PLAIN_VA, 1, PPU_FAULT_NO_ATOMIC, PPU_ACCESS_ATOMIC, PLAIN_VA, 1, 2 },
+    { "fault_misaligned", DATA_VA, 32, PPU_FAULT_MISALIGNED, PPU_ACCESS_READ, DATA_VA + 2, 0xffffffff, 1 },
+    { "fault_trap", 0, 32, PPU_FAULT_TRAP, PPU_ACCESS_READ, 0x1234, 0xffffffff, 0 },
+    { "fault_illegal", 0, 32, PPU_FAULT_ILLEGAL, PPU_ACCESS_FETCH, 0, 0xffffffff, 0 },
+    { "fault_not_built", 0, 32, PPU_FAULT_NOT_BUILT, PPU_ACCESS_FETCH, PPU_OP_CWAIT, 0xffffffff, 0 },
+    { "fault_jump", 0, 32, PPU_FAULT_FETCH_RANGE, PPU_ACCESS_FETCH, CODE_VA + 0x800000, 0xffffffff, 0x100000 },
+    { "fault_shared", 0, 32, PPU_FAULT_SHARED_RANGE, PPU_ACCESS_READ, 64, 0xffffffff, 1 },
+    { "fault_local", 0, 32, PPU_FAULT_LOCAL_RANGE, PPU_ACCESS_READ, 16, 0xffffffff, 1 },
+    { "fault_param", 0, 32, PPU_FAULT_PARAM_RANGE, PPU_ACCESS_READ, 4096, 1, 0 },
+    { "fault_barrier", 0, 64, PPU_FAULT_BARRIER, PPU_ACCESS_READ, 0, 0xffffffff, UINT32_MAX },
+    { "fault_tokens", 0, 32, PPU_FAULT_TOKEN_FULL, PPU_ACCESS_READ, 128, 0xffffffff, 0 },
+};
+
+static void faults_are_precise(void **state)
+{
+    struct bench *bench = *state;
+
+    bench_load_file(bench, "faults");
+    for (size_t i = 0; i < sizeof(fault_cases) / sizeof(fault_cases[0]); i++) {
+        const struct fault_case *c = &fault_cases[i];
+        struct ppu_tmd tmd = bench_tmd(bench, c->kernel);
+        uint64_t params[2] = { c->param, 0 };
+        struct outcome outcome;
+        uint64_t pc = CODE_VA + (c->insn == 0x100000 ? 0 : tmd.entry) + (uint64_t)c->insn * PPU_INSN_BYTES;
+
+        bench_shape(&tmd, 3, 1, c->ctas_threads, 1);
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        outcome = bench_run(bench, &tmd);
+        if (!outcome.faulted || outcome.fault.code != c->code) {
+            fail_msg("%s: fault 0x%x, not 0x%x", c->kernel, outcome.fault.code, c->code);
+        }
+        assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+        assert_int_equal(outcome.fault.access, c->access);
+        assert_int_equal(outcome.fault.lanes, c->lanes);
+        assert_int_equal(outcome.fault.slot, 0);
+        assert_int_equal(outcome.fault.task, TMD_AT(0));
+        assert_int_equal(outcome.fault.context, CONTEXT);
+        assert_true(outcome.fault.cta[0] < 3);
+        if (c->code != PPU_FAULT_BARRIER) {
+            assert_int_equal(outcome.fault.warp, strcmp(c->kernel, "fault_lane") == 0);
+            assert_int_equal(outcome.fault.address, c->address);
+            assert_int_equal(outcome.fault.pc, pc);
+        }
+    }
+}
+
+static void register_beyond_the_declared(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    struct outcome outcome;
+
+    bench_load_file(bench, "faults");
+    tmd = bench_tmd(bench, "fault_register");
+    outcome = bench_run(bench, &tmd);
+    assert_true(outcome.faulted);
+    assert_int_equal(outcome.fault.code, PPU_FAULT_BAD_REGISTER);
+}
+
+/* Every operation that is defined but not built says so. */
+static void not_built_operations(void **state)
+{
+    struct bench *bench = *state;
+
+    bench_load_file(bench, "faults");
+    for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
+        const struct ppu_isa_row *row = ppu_isa_row(op);
+        struct ppu_tmd tmd = bench_tmd(bench, "fault_illegal");
+        struct outcome outcome;
+        uint64_t word;
+
+        if (row->mnemonic == NULL || row->built) {
+            continue;
+        }
+        word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
+               (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31 |
+               (uint64_t)(row->format == PPU_FMT_GATHER) << 30;
+        bench_load_words(bench, &word, 1);
+        tmd.entry = 0;
+        outcome = bench_run(bench, &tmd);
+        assert_true(outcome.faulted);
+        if (outcome.fault.code != PPU_FAULT_NOT_BUILT) {
+            fail_msg("%s: fault 0x%x", row->mnemonic, outcome.fault.code);
+        }
+    }
+}
+
+static void bus_refuses(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    struct outcome outcome;
+    uint64_t params[2] = { SYS_VA + 0x10, 0 };
+
+    bench_load_file(bench, "faults");
+    tmd = bench_tmd(bench, "fault_load");
+    bench->machine->bus_works = false;
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    outcome = bench_run(bench, &tmd);
+    bench->machine->bus_works = true;
+    assert_true(outcome.faulted);
+    assert_int_equal(outcome.fault.code, PPU_FAULT_BUS);
+    assert_int_equal(outcome.fault.address, SYS_BASE + 0x10);
+}
+
+/* One task's fault leaves the others alone. */
+static void fault_beside_a_good_task(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd bad, good;
+    uint64_t bad_params[2] = { 0x7fff0000, 0 };
+    uint64_t good_params[2] = { 20000, DATA_VA };
+    struct outcome outcome;
+
+    memset(bench_data(bench, 0), 0, 4);
+    bench_load_text(bench, ".kernel bad\nldp.b64 s0, [0]\nldg.b32 v0, [s0]\nexit\n"
+                           ".kernel good\nldp.b32 s0, [0]\nldp.b64 s2, [8]\n"
+                           "turn: sub s0, s0, 1\nisetp.ne p0, s0, 0\n@p0 bra turn\n"
+                           "mov v0, 1\natomg.add _, [s2], v0\nexit\n");
+    bad = bench_tmd(bench, "bad");
+    good = bench_tmd(bench, "good");
+    bench_shape(&bad, 100, 1, 32, 1);
+    bench_shape(&good, 6, 1, 64, 1);
+    bench_params(bench, 1, &bad, bad_params, sizeof(bad_params));
+    bench_params(bench, 0, &good, good_params, sizeof(good_params));
+    bench_start(bench, 0, &good);
+    bench_start(bench, 1, &bad);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+    assert_int_equal(*(uint32_t *)bench_data(bench, 0), 6 * 64);
+}
+
+/* ---- attention ---- */
+
+static void endless_kernel_is_killed(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = spinning(bench, 1000);
+    struct outcome outcome;
+
+    for (uint32_t round = 0; round < 5; round++) {
+        bench_start(bench, 0, &tmd);
+        bench_step(bench);
+        command(bench, 0, PPU_SLOT_CMD_KILL);
+        assert_true(bench_wait(bench, 0, &outcome));
+        assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+        assert_int_equal(outcome.event.ctas_done, 0);
+        assert_true(outcome.event.warp_insns > 0);
+    }
+}
+
+/* Straight code without a backward branch is looked at, too: by budget. */
+static void pause_stops_everything(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = spinning(bench, 100);
+    uint64_t before;
+
+    bench_start(bench, 0, &tmd);
+    for (uint32_t round = 0; round < 5; round++) {
+        bench_step(bench);
+        core_pause(bench->machine->core);
+        before = sm_insns(bench->machine->core, 0);
+        bench_step(bench);
+        assert_int_equal(sm_insns(bench->machine->core, 0), before);
+        core_resume(bench->machine->core);
+    }
+    bench_step(bench);
+    bench_step(bench);
+    assert_true(sm_insns(bench->machine->core, 0) > before);
+}
+
+static void flush_is_answered_by_busy_sms(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = spinning(bench, 100);
+    struct ppu_slot_event event = { .kind = 0 };
+
+    bench_start(bench, 0, &tmd);
+    bench_step(bench);
+    mcu_write(bench->machine, PPU_REG_MMU_FLUSH_TAG, 99);
+    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    for (uint32_t i = 0; i < 10000 && !ring_pop(bench->machine, PPU_RING_SLOT, &event); i++) {
+        bench_step(bench);
+    }
+    assert_int_equal(event.kind, PPU_SLOT_FLUSHED);
+    assert_int_equal(event.arg, 99);
+}
+
+/* After the flush was answered no access uses the old page. */
+static void unmapped_page_is_not_used(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    uint64_t params[2] = { DATA_VA + 0x10000, 0 };
+    struct ppu_fault_event fault = { .code = 0 };
+    bool flushed = false, killed = false;
+
+    bench_load_text(bench, ".kernel writer\nldp.b64 s0, [0]\nmov v0, 1\nagain: stg.b32 v0, [s0]\nbra again\n");
+    tmd = bench_tmd(bench, "writer");
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_start(bench, 0, &tmd);
+    bench_step(bench);
+    for (uint32_t i = 0; i < 16; i++) {
+        write_pte(bench->machine, pte_at(bench->machine, CONTEXT, DATA_VA + 0x10000, 0) + 8 * i, 0);
+    }
+    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    for (uint32_t i = 0; i < 10000 && !(flushed && killed); i++) {
+        struct ppu_slot_event event;
+
+        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+            killed = killed || event.kind == PPU_SLOT_KILLED;
+            if (event.kind == PPU_SLOT_FLUSHED) {
+                flushed = true;
+                *(uint32_t *)bench_data(bench, 0x10000) = 7;
+            }
+        }
+        bench_step(bench);
+    }
+    assert_true(flushed && killed);
+    assert_true(ring_pop(bench->machine, PPU_RING_FAULT, &fault));
+    assert_int_equal(fault.code, PPU_FAULT_UNMAPPED);
+    assert_int_equal(*(uint32_t *)bench_data(bench, 0x10000), 7);
+}
+
+static void reset_under_load(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = spinning(bench, 1000);
+
+    bench_start(bench, 0, &tmd);
+    bench_step(bench);
+    core_reset(bench->machine->core);
+    machine_settle(bench->machine);
+    assert_int_equal(sm_insns(bench->machine->core, 0), 0);
+    bench_step(bench);
+    assert_int_equal(sm_insns(bench->machine->core, 0), 0);
+}
+
+/* Code that was changed before a launch is what the launch runs (A11). */
+static void new_code_is_seen(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t params[2] = { DATA_VA, 0 };
+
+    for (uint32_t round = 1; round < 6; round++) {
+        char text[128];
+        struct ppu_tmd tmd;
+
+        snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nmov v0, %u\nstg.b32 v0, [s0]\nexit\n", round);
+        bench_load_text(bench, text);
+        tmd = bench_tmd(bench, "k");
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        assert_int_equal(*(uint32_t *)bench_data(bench, 0), round);
+    }
+}
+
+/* ---- rings, hooks ---- */
+
+static void start_requests_wait_for_room(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    struct ppu_start_event event;
+    struct outcome outcome = { .event = { .kind = 0 } };
+    uint64_t seen = 0;
+
+    bench_load_text(bench, ".kernel k\nrdsr v0, %tid\nadd v1, v0, 100\ntstart v0, v1\nexit\n");
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, 1, 1, 60, 1);
+    bench_start(bench, 0, &tmd);
+    for (uint32_t i = 0; i < 20; i++) {
+        bench_step(bench);
+    }
+    assert_false(ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event));
+    for (uint32_t i = 0; i < 10000 && seen != (1ull << 60) - 1; i++) {
+        while (ring_pop(bench->machine, PPU_RING_START, &event)) {
+            assert_true(event.handle < 60);
+            assert_false(seen >> event.handle & 1);
+            assert_int_equal(event.former, event.handle + 100);
+            assert_int_equal(event.task, TMD_AT(0));
+            assert_int_equal(event.context, CONTEXT);
+            assert_int_equal(event.correlation, 77);
+            seen |= 1ull << event.handle;
+        }
+        bench_step(bench);
+    }
+    assert_true(seen == (1ull << 60) - 1);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+}
+
+static void warp_stalled_on_a_ring_is_killed(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    struct outcome outcome;
+
+    bench_load_text(bench, ".kernel k\nagain: tstart.s s0, 0\nbra again\n");
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, 5, 1, 60, 1);
+    bench_start(bench, 0, &tmd);
+    for (uint32_t i = 0; i < 20; i++) {
+        bench_step(bench);
+    }
+    command(bench, 0, PPU_SLOT_CMD_KILL);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+}
+
+static void hook_holds_a_warp(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    struct outcome outcome;
+    struct ppu_slot_event event;
+
+    bench_load_text(bench, ".kernel k\nmark 0x1234\nexit\n");
+    tmd = bench_tmd(bench, "k");
+    for (uint32_t kill = 0; kill < 2; kill++) {
+        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
+        bench_start(bench, 0, &tmd);
+        for (uint32_t i = 0; i < 1000 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; i++) {
+            bench_step(bench);
+        }
+        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
+        assert_false(ring_pop(bench->machine, PPU_RING_SLOT, &event));
+        if (kill) {
+            command(bench, 0, PPU_SLOT_CMD_KILL);
+        } else {
+            host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
+        }
+        assert_true(bench_wait(bench, 0, &outcome));
+        assert_int_equal(outcome.event.kind, kill ? PPU_SLOT_KILLED : PPU_SLOT_DONE);
+        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 0);
+    }
+}
+
+/* ---- barriers with ended and divergent threads (trap 9) ---- */
+
+static void barriers_count_threads(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *out = bench_data(bench, 0);
+    uint64_t params[2] = { DATA_VA, 0 };
+    struct ppu_tmd tmd;
+
+    /* Threads below 10 end early, odd threads reach the barrier by another way. */
+    bench_load_text(bench, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nisetp.ltu p0, v0, 10\n@p0 exit\n"
+                           "mov v2, 1\nmov v4, 0\nand v1, v0, 1\nisetp.ne p1, v1, 0\nssy join\n@p1 bra odd\n"
+                           "atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nsync join\n"
+                           "odd: atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nadd v3, v3, 1000\nsync join\n"
+                           "join: shl v5, v0, 2\nstg.b32 v3, [s0+v5]\nexit\n");
+    tmd = bench_tmd(bench, "k");
+    tmd.shared_bytes = 64;
+    bench_shape(&tmd, 1, 1, 75, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 10; i < 75; i++) {
+        assert_int_equal(out[i], i % 2 ? 1065 : 65);
+    }
+}
+
+/* A lock taken by one lane of the warp at a time: YIELD lets its holder go on (E6, E8). */
+static void yield_lets_the_holder_go_on(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *words = bench_data(bench, 0);
+    uint64_t params[2] = { DATA_VA, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_text(bench, ".kernel k\nldp.b64 s0, [0]\nmov v0, 0\nmov v2, 0\nmov v3, 1\nmov v6, 4\n"
+                           "ssy out\n"
+                           "try: atomg.cas v4, [s0+v0], v2\nisetp.eq p0, v4, 0\n@p0 bra got\nyield\nbra try\n"
+                           "got: ldg.b32 v5, [s0+v6]\nadd v5, v5, 1\nstg.b32 v5, [s0+v6]\n"
+                           "mov v8, 0\natomg.xchg _, [s0+v0], v8\nsync out\nout: exit\n");
+    tmd = bench_tmd(bench, "k");
+    words[0] = words[1] = 0;
+    bench_shape(&tmd, 4, 1, 96, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    assert_int_equal(words[0], 0);
+    assert_int_equal(words[1], 4 * 96);
+}
+
+/* ---- snapshots ---- */
+
+static struct bench *moved(struct bench *bench)
+{
+    struct bench *other;
+    const char *error = NULL;
+    size_t len;
+    uint8_t *state;
+
+    core_pause(bench->machine->core);
+    state = core_save(bench->machine->core, &len);
+    assert_non_null(state);
+    other = bench_new(bench->threads);
+    core_pause(other->machine->core);
+    memcpy(other->machine->vram, bench->machine->vram, BENCH_VRAM);
+    memcpy(other->machine->sys, bench->machine->sys, SYS_BYTES);
+    other->machine->now_ns = bench->machine->now_ns;
+    memcpy(other->machine->root, bench->machine->root, sizeof(other->machine->root));
+    if (!core_load(other->machine->core, state, len, &error)) {
+        fail_msg("%s", error);
+    }
+    free(state);
+    other->program = bench->program;
+    other->image = bench->image;
+    bench->image = (struct ppuasm_image){ 0 };
+    bench_free(bench);
+    core_resume(other->machine->core);
+    machine_settle(other->machine);
+    return other;
+}
+
+static void snapshots_in_the_middle(void **state)
+{
+    uint32_t grid = 40;
+    struct bench *bench = *state;
+    struct two_words {
+        uint64_t in;
+        uint64_t out;
+        uint32_t n;
+        uint32_t zero;
+    } params = { SYS_VA, DATA_VA, 40 * 64, 0 };
+    struct ppu_tmd tmd;
+    struct outcome outcome = { .event = { .kind = 0 } };
+    bool ended = false;
+    uint32_t *in = (uint32_t *)(void *)bench->machine->sys;
+
+    for (uint32_t i = 0; i < 40 * 64; i++) {
+        in[i] = i * 3;
+    }
+    bench_load_text(bench, ".kernel k\n.shared 256\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid\nrdsr s6, %cta.x\n"
+                           "rdsr s7, %ntid.x\nmad v1, s6, s7, v0\nshl v2, v1, 2\nshl v3, v0, 2\nldg.b32 v4, [s0+v2]\n"
+                           "sts.b32 v4, [v3]\nbar 0\nmov v5, 0\nmov v6, 0\npbrk done\n"
+                           "loop: isetp.gtu p0, v6, v0\n@p0 brk done\nssy both\nand v7, v6, 1\nisetp.eq p1, v7, 0\n"
+                           "@p1 bra even\nshl v8, v6, 2\nlds.b32 v9, [v8]\nadd v5, v5, v9\nsync both\n"
+                           "even: add v5, v5, 1\nsync both\nboth: add v6, v6, 1\nbra loop\n"
+                           "done: bar 1\nstg.b32 v5, [s2+v2]\nexit\n");
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, grid, 1, 64, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_start(bench, 0, &tmd);
+    for (uint32_t round = 0; round < 40 && !ended; round++) {
+        machine_advance(bench->machine, 500 + round * 37);
+        bench = moved(bench);
+        *state = bench;
+        ended = ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event);
+    }
+    if (!ended) {
+        assert_true(bench_wait(bench, 0, &outcome));
+    }
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+    assert_int_equal(outcome.event.ctas_done, grid);
+    for (uint32_t i = 0; i < grid * 64; i++) {
+        uint32_t tid = i % 64, expected = 0;
+        for (uint32_t k = 0; k <= tid; k++) {
+            expected += k % 2 == 0 ? 1 : (i - tid + k) * 3;
+        }
+        assert_int_equal(((uint32_t *)bench_data(bench, 0))[i], expected);
+    }
+}
+
+/* Snapshots with wrong bytes: refused, or a machine that still obeys. */
+static void corrupted_snapshots(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd;
+    uint64_t params[2] = { DATA_VA, 0 };
+    uint64_t random = random_seed();
+    size_t len;
+    uint8_t *saved;
+
+    bench_load_file(bench, "nested");
+    tmd = bench_tmd(bench, "nested");
+    bench_shape(&tmd, 50, 1, 64, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_start(bench, 0, &tmd);
+    machine_advance(bench->machine, 700);
+    core_pause(bench->machine->core);
+    saved = core_save(bench->machine->core, &len);
+    for (uint32_t i = 0; i < 300; i++) {
+        uint8_t *copy = malloc(len);
+        const char *error = NULL;
+
+        memcpy(copy, saved, len);
+        for (uint32_t n = 1 + random_below(&random, 3); n != 0; n--) {
+            copy[random_below(&random, (uint32_t)len)] ^= (uint8_t)(1u << random_below(&random, 8));
+        }
+        if (core_load(bench->machine->core, copy, i % 5 ? len : random_below(&random, (uint32_t)len), &error)) {
+            core_resume(bench->machine->core);
+            machine_settle(bench->machine);
+            machine_advance(bench->machine, 2000);
+            core_pause(bench->machine->core);
+        } else {
+            assert_non_null(error);
+        }
+        free(copy);
+    }
+    free(saved);
+}
+
+/* Two runs in slices are alike to the last bit. */
+static void slices_are_deterministic(void **state)
+{
+    uint8_t *first = NULL;
+    uint64_t insns = 0, now = 0;
+
+    (void)state;
+    for (uint32_t run = 0; run < 2; run++) {
+        struct bench *bench = bench_new(0);
+        uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
+        struct ppu_tmd tmd;
+        struct outcome outcome;
+
+        bench_load_file(bench, "counter");
+        tmd = bench_tmd(bench, "counter");
+        bench_shape(&tmd, 90, 1, 61, 1);
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        bench_start(bench, 0, &tmd);
+        assert_true(bench_wait(bench, 0, &outcome));
+        if (run == 0) {
+            first = malloc(DATA_BYTES);
+            memcpy(first, bench_data(bench, 0), DATA_BYTES);
+            insns = outcome.event.warp_insns;
+            now = outcome.event.time_ns;
+        } else {
+            assert_memory_equal(first, bench_data(bench, 0), DATA_BYTES);
+            assert_int_equal(outcome.event.warp_insns, insns);
+            assert_int_equal(outcome.event.time_ns, now);
+        }
+        bench_free(bench);
+    }
+    free(first);
+}
+
+/* ---- random bytes ---- */
+
+static uint64_t random_insn(uint64_t *random)
+{
+    uint32_t op = random_below(random, PPU_ISA_OPS);
+    uint64_t word = random_next(random);
+    struct ppu_insn insn;
+
+    /* Mostly legal ones, with small registers and short branches. */
+    for (uint32_t tries = 0; tries < 200; tries++) {
+        const struct ppu_isa_row *row = ppu_isa_row(op);
+        const struct ppu_isa_shape *shape = ppu_isa_shape(row->format);
+        bool immed = shape->forms == 2 || (shape->forms == 3 && random_below(random, 2) != 0);
+        bool scalar = (row->flags & PPU_IF_V) || ((row->flags & PPU_IF_S) && random_below(random, 3) == 0);
+
+        word = random_next(random) & (immed ? shape->imm_mask | 0xfull << 32 : shape->mask);
+        word &= ~(0xf0ull << 14 | 0xf0ull << 22);
+        word &= immed ? ~0ull : ~(0xf0ull << 32);
+        word |= op | (uint64_t)scalar << 8 | (uint64_t)immed << 31;
+        if (immed && (row->flags & PPU_IF_B) && random_below(random, 2) != 0) {
+            word = (word & 0xffffffffull) | (0 - (uint64_t)random_below(random, 8)) << 32;
+        }
+        if (random_below(random, 3) == 0) {
+            word |= (uint64_t)(PPU_GUARD_ON | random_below(random, 16)) << 9;
+        }
+        if (row->mnemonic != NULL && row->built && ppu_isa_decode(word, &insn) == 0) {
+            return word;
+        }
+        op = random_below(random, PPU_ISA_OPS);
+    }
+    return word;
+}
+
+static void random_programs(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+    uint64_t code[64];
+    uint32_t faulted = 0, done = 0;
+
+    bench_load_text(bench, ".kernel k\n.vregs 20\n.local 64\n.shared 512\nexit\n");
+    for (uint32_t i = 0; i < 1500; i++) {
+        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        uint64_t params[8];
+        struct outcome outcome;
+        bool ended = false;
+
+        for (uint32_t n = 0; n < 64; n++) {
+            code[n] = i % 3 == 0 ? random_next(&random) : random_insn(&random);
+        }
+        code[0] = 0x00001500000001aeull; /* ldp.b64 s0, [0] */
+        code[63] = PPU_OP_EXIT;
+        for (uint32_t n = 0; n < 8; n++) {
+            params[n] = random_below(&random, 2) ? DATA_VA + random_below(&random, 4096) * 4 : SYS_VA;
+        }
+        bench_load_words(bench, code, 64);
+        tmd.code_bytes = sizeof(code);
+        tmd.token_count = (uint16_t)(i % 2 ? 0 : 1 + random_below(&random, 6));
+        bench_shape(&tmd, 1 + random_below(&random, 3), 1, 1 + random_below(&random, 70), 1);
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        bench_start(bench, 0, &tmd);
+        for (uint32_t step = 0; step < 4 && !ended; step++) {
+            struct ppu_start_event start;
+
+            machine_advance(bench->machine, 5000);
+            while (ring_pop(bench->machine, PPU_RING_START, &start)) {
+            }
+            ended = ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event);
+        }
+        if (!ended) {
+            command(bench, 0, PPU_SLOT_CMD_KILL);
+            assert_true(bench_wait(bench, 0, &outcome));
+        }
+        faulted += outcome.event.kind == PPU_SLOT_KILLED;
+        done += outcome.event.kind == PPU_SLOT_DONE;
+        while (ring_pop(bench->machine, PPU_RING_FAULT, &outcome.fault)) {
+        }
+        while (ring_pop(bench->machine, PPU_RING_TOUCH, &outcome.fault)) {
+        }
+    }
+    printf("# %u programs ended by themselves, %u were killed\n", done, faulted);
+    assert_true(done > 0 && faulted > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "faults name code, lanes, place and address, in slices [A9]", faults_are_precise, setup_slices, teardown,
+          NULL },
+        { "faults name code, lanes, place and address, on threads [A9]", faults_are_precise, setup_threads, teardown,
+          NULL },
+        { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, setup_slices, teardown,
+          NULL },
+        { "operations not built say so [A15]", not_built_operations, setup_slices, teardown, NULL },
+        { "a refused bus access faults, in slices [A9]", bus_refuses, setup_slices, teardown, NULL },
+        { "a refused bus access faults, on threads [A9]", bus_refuses, setup_threads, teardown, NULL },
+        { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, setup_slices, teardown, NULL },
+        { "a fault leaves other tasks alone, on threads [A8]", fault_beside_a_good_task, setup_threads, teardown,
+          NULL },
+        { "an endless kernel is killed, in slices [A5]", endless_kernel_is_killed, setup_slices, teardown, NULL },
+        { "an endless kernel is killed, on threads [A5]", endless_kernel_is_killed, setup_threads, teardown, NULL },
+        { "pause stops endless kernels, on threads [A1]", pause_stops_everything, setup_threads, teardown, NULL },
+        { "busy SMs answer a flush, in slices [A9]", flush_is_answered_by_busy_sms, setup_slices, teardown, NULL },
+        { "busy SMs answer a flush, on threads [A9]", flush_is_answered_by_busy_sms, setup_threads, teardown, NULL },
+        { "no access after an unmap is flushed, in slices [A9]", unmapped_page_is_not_used, setup_slices, teardown,
+          NULL },
+        { "no access after an unmap is flushed, on threads [A9]", unmapped_page_is_not_used, setup_threads, teardown,
+          NULL },
+        { "reset under load, on threads [A1]", reset_under_load, setup_threads, teardown, NULL },
+        { "a launch sees code written before it [A11]", new_code_is_seen, setup_slices, teardown, NULL },
+        { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, setup_slices,
+          teardown, NULL },
+        { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room, setup_threads,
+          teardown, NULL },
+        { "a warp stalled on a full ring is killed, in slices [B1]", warp_stalled_on_a_ring_is_killed, setup_slices,
+          teardown, NULL },
+        { "a warp stalled on a full ring is killed, on threads [B1]", warp_stalled_on_a_ring_is_killed, setup_threads,
+          teardown, NULL },
+        { "a test hook holds a warp, in slices [A1]", hook_holds_a_warp, setup_slices, teardown, NULL },
+        { "a test hook holds a warp, on threads [A1]", hook_holds_a_warp, setup_threads, teardown, NULL },
+        { "barriers count threads that have not ended [A7]", barriers_count_threads, setup_slices, teardown, NULL },
+        { "a yield lets the holder of a lock go on, in slices [E6]", yield_lets_the_holder_go_on, setup_slices,
+          teardown, NULL },
+        { "a yield lets the holder of a lock go on, on threads [E6]", yield_lets_the_holder_go_on, setup_threads,
+          teardown, NULL },
+        { "snapshots in the middle of a kernel, in slices [B7]", snapshots_in_the_middle, setup_slices, teardown,
+          NULL },
+        { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, setup_threads, teardown,
+          NULL },
+        { "corrupted snapshots do no harm [B7]", corrupted_snapshots, setup_slices, teardown, NULL },
+        { "slices are deterministic [A14]", slices_are_deterministic, NULL, NULL, NULL },
+        { "random programs do no harm [A7]", random_programs, setup_slices, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: control", tests, NULL, NULL);
+}
