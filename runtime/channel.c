@@ -165,6 +165,8 @@ enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
         return err;
     }
+    /* What it did wrong must not be taken for a fault of the next channel with its number. */
+    device_read_errors(device);
     pthread_mutex_lock(&device->error_lock);
     device->channel[channel->index] = NULL;
     pthread_mutex_unlock(&device->error_lock);
@@ -184,6 +186,7 @@ enum ppu_err ppu_channel_reset(struct ppu_channel *channel)
         channel->staging_head = 0;
         channel->staging_tail = 0;
         __atomic_add_fetch(&channel->epoch, 1, __ATOMIC_RELEASE);
+        device_read_errors(device); /* those of before the reset, which clears them */
         pthread_mutex_lock(&device->error_lock);
         channel->fault = (struct ppu_error){ .code = PPU_OK };
         pthread_mutex_unlock(&device->error_lock);

@@ -61,6 +61,7 @@ static void take_record(struct ppu_device *device, const struct ppu_error_record
     }
 }
 
+/* With error_lock. */
 static void read_error_ring(struct ppu_device *device)
 {
     struct ppu_error_ring *ring = (void *)(device->transport->vram + device->firmware.error_ring);
@@ -76,6 +77,13 @@ static void read_error_ring(struct ppu_device *device)
     }
     shared_store_release(&ring->head, device->error_head); /* partner: the firmware's acquire */
     device->errors_lost = shared_load_acquire(&ring->lost);
+}
+
+void device_read_errors(struct ppu_device *device)
+{
+    pthread_mutex_lock(&device->error_lock);
+    read_error_ring(device);
+    pthread_mutex_unlock(&device->error_lock);
 }
 
 /* PPU_VECTOR_ERROR came. */

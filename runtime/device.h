@@ -53,6 +53,11 @@ enum ppu_err device_wait(struct ppu_device *device, uint32_t vectors, uint64_t m
 
 /* Makes *error the device's latest. */
 void device_record_error(struct ppu_device *device, const struct ppu_error *error);
+/*
+ * Takes what the firmware has recorded so far to the channels it is about. After the answer
+ * to a request this includes all that happened before it.
+ */
+void device_read_errors(struct ppu_device *device);
 /* Never 0. */
 uint32_t device_new_correlation(struct ppu_device *device);
 

@@ -63,10 +63,10 @@ int api_teardown(void **state);
 struct api *api_open(struct ppu_transport *transport, uint64_t timeout_ns);
 void api_close(struct api *api);
 
-#define api_test(name, function) cmocka_unit_test_prestate_setup_teardown_named(name, function)
-#define cmocka_unit_test_prestate_setup_teardown_named(name_, function_) \
-    {                                                                    \
-        name_, function_, api_setup, api_teardown, NULL                  \
+/* A test with the fixture. */
+#define api_test(name, function)                      \
+    {                                                 \
+        name, function, api_setup, api_teardown, NULL \
     }
 
 /* Fails the test with the library's own words when `expression` is not PPU_OK. */

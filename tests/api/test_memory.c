@@ -212,7 +212,7 @@ static void bad_tables(void **state)
     for (size_t i = 0; i < sizeof(bad_frames) / sizeof(bad_frames[0]); i++) {
         struct page_frames frames = { bad_frames[i].start, PPU_PAGE_64K, bad_frames[i].attributes };
         struct ppu_error error = { .code = PPU_OK };
-        const uint64_t va = 1ull << 40;
+        const uint64_t va = (1ull << 40) + i * PPU_PAGE_2M; /* each has its own: no translation is dropped here */
         if (frames.start == 1) {
             frames.start = api->transport->vram_bytes;
         }
