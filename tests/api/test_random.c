@@ -279,6 +279,27 @@ static void fail_each(struct api *api, uint32_t reg, const char *name)
     assert_int_equal(api_query(api, PPU_KEY_TASKS_FREE, 0), api_query(api, PPU_KEY_TASKS_TOTAL, 0));
 }
 
+/* Context and channel, each in turn refused for want of a record, then made. */
+static void failed_creation(void **state)
+{
+    struct api *api = *state;
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+
+    for (int i = 0; i < 3; i++) {
+        device_reg_write(api->device, PPU_REG_HOOK_FAIL_ALLOC, 1);
+        assert_int_equal(ppu_context_create(api->device, &context), PPU_ERR_NO_RESOURCE);
+        check(ppu_context_create(api->device, &context));
+        device_reg_write(api->device, PPU_REG_HOOK_FAIL_ALLOC, 1);
+        assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_ERR_NO_RESOURCE);
+        assert_null(channel);
+        check(ppu_channel_create(context, NULL, &channel));
+        check(api_finish(channel));
+        check(ppu_channel_destroy(channel));
+        check(ppu_context_destroy(context));
+    }
+}
+
 static void injected_failures(void **state)
 {
     struct api *api = *state;
@@ -317,6 +338,7 @@ int main(void)
         api_test("random task descriptors run or fault [A11]", random_descriptors),
         api_test("random code runs or faults [A7]", random_code),
         api_test("a failure injected at every walk, copy and allocation is told [A9]", injected_failures),
+        api_test("creation that fails for want of a record is refused, then works [A2] [A9]", failed_creation),
         api_test("event rings of one entry stall and lose nothing [B1]", smallest_rings),
     };
 
