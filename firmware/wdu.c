@@ -31,10 +31,11 @@ static void watchdog_expired(struct timer *timer);
 void wdu_init(void)
 {
     memset(slots, 0, sizeof(slots));
+    free_slots = 0;
     for (uint32_t i = 0; i < machine.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
+        free_slots |= 1ull << i;
     }
-    free_slots = UINT64_MAX >> (PPU_MAX_SLOTS - machine.slots);
 }
 
 static uint32_t slot_index(const struct slot *slot)

@@ -44,7 +44,7 @@ static uint16_t find(uint32_t space, uint64_t address, uint64_t len_bytes, uint8
     } else if (space == PPU_SPACE_MCU) {
         *memory = __start_fw_dma;
         base = PPU_MCU_DTCM;
-        size = (uint64_t)(__stop_fw_dma - __start_fw_dma);
+        size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
     } else if (space < MOCK_CONTEXTS && (mock.reg[PPU_REG_CTX_ROOT / 4 + space] & 1)) {
         *memory = mock.memory;
         base = MOCK_MEMORY_VA;
@@ -291,8 +291,9 @@ void *hal_vram(ppu_vram_t place)
 
 uint32_t hal_mcu_address(const void *object)
 {
-    assert_true((const uint8_t *)object >= __start_fw_dma && (const uint8_t *)object < __stop_fw_dma);
-    return PPU_MCU_DTCM + (uint32_t)((const uint8_t *)object - __start_fw_dma);
+    uintptr_t address = (uintptr_t)object;
+    assert_true(address >= (uintptr_t)__start_fw_dma && address < (uintptr_t)__stop_fw_dma);
+    return PPU_MCU_DTCM + (uint32_t)(address - (uintptr_t)__start_fw_dma);
 }
 
 uint64_t hal_time(void)
@@ -465,10 +466,11 @@ bool mock_admin_reply(struct ppu_admin_msg *reply)
 struct ppu_admin_msg mock_admin(uint16_t op, const uint32_t *arg, uint32_t args)
 {
     static uint32_t seq;
-    struct ppu_admin_msg message = { .head = { PPU_ADMIN_VERSION, sizeof(message) }, .op = op, .seq = ++seq };
+    seq++;
+    struct ppu_admin_msg message = { .head = { PPU_ADMIN_VERSION, sizeof(message) }, .op = op, .seq = seq };
     memcpy(message.arg, arg, args * sizeof(arg[0]));
     mock_admin_send(&message);
-    struct ppu_admin_msg reply;
+    struct ppu_admin_msg reply = { .seq = 0 };
     assert_true(mock_admin_reply(&reply));
     assert_int_equal(reply.seq, seq);
     assert_int_equal(reply.op, op);

@@ -86,7 +86,7 @@ uint32_t mock_context(void);
 uint32_t mock_channel(uint32_t context, uint64_t ring_va, uint32_t entries, uint32_t priority, uint32_t vector);
 
 /* Device side; do not settle. */
-void mock_push(enum ppu_ring_id ring, const void *entry);
+void mock_push(enum ppu_ring_id id, const void *entry);
 void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg);
 void mock_flush_done(void);
 /* Ends the oldest queued copy: done, or with this status after done_bytes. */

@@ -162,11 +162,11 @@ static void actor_step(uint32_t n)
 }
 
 /* Runs the actors in the order that `choice` says, which it completes: one entry a step, index among those not done. */
-static uint32_t run_order(void (*const *runs)(void), uint8_t *choice, uint8_t *choices)
+static uint32_t run_order(void (*const runs[ACTORS])(void), uint8_t *choice, uint8_t *choices)
 {
     world_begin();
-    for (uint32_t i = 0; i < actor_count; i++) {
-        actor_begin(i, runs[i]);
+    for (actor_count = 0; actor_count < ACTORS && runs[actor_count]; actor_count++) {
+        actor_begin(actor_count, runs[actor_count]);
     }
     for (uint32_t step = 0;; step++) {
         uint32_t live[ACTORS];
@@ -213,13 +213,12 @@ static void world_end(uint32_t last)
     assert_int_equal(task_count_free(), layout.tasks - (TASKS - 1 - last));
 }
 
-static uint32_t all_orders(void (*const *runs)(void), uint32_t count, uint32_t last)
+static uint32_t all_orders(void (*const runs[ACTORS])(void), uint32_t last)
 {
     uint8_t choice[STEPS_MAX] = { 0 };
     uint8_t choices[STEPS_MAX] = { 0 };
     uint32_t orders = 0;
     uint32_t steps;
-    actor_count = count;
     do {
         steps = run_order(runs, choice, choices);
         world_end(last);
@@ -248,22 +247,22 @@ static int teardown(void **state)
 static void append_against_complete(void **state)
 {
     (void)state;
-    void (*const runs[])(void) = { append_1, complete_once };
-    assert_true(all_orders(runs, 2, 1) > 10);
+    void (*const runs[ACTORS])(void) = { append_1, complete_once };
+    assert_true(all_orders(runs, 1) > 10);
 }
 
 static void two_launchers_against_complete(void **state)
 {
     (void)state;
-    void (*const runs[])(void) = { append_1, append_2, complete_once };
-    assert_true(all_orders(runs, 3, 2) > 1000);
+    void (*const runs[ACTORS])(void) = { append_1, append_2, complete_once };
+    assert_true(all_orders(runs, 2) > 1000);
 }
 
 static void launcher_against_two_completions(void **state)
 {
     (void)state;
-    void (*const runs[])(void) = { append_1_and_2, complete_twice };
-    assert_true(all_orders(runs, 2, 2) > 100);
+    void (*const runs[ACTORS])(void) = { append_1_and_2, complete_twice };
+    assert_true(all_orders(runs, 2) > 100);
 }
 
 /* Too many orders to run them all. */
@@ -271,10 +270,9 @@ static void two_launchers_against_two_completions(void **state)
 {
     (void)state;
     uint64_t seed = random_seed();
-    void (*const runs[])(void) = { append_1, append_2, complete_twice };
+    void (*const runs[ACTORS])(void) = { append_1, append_2, complete_twice };
     uint8_t choice[STEPS_MAX] = { 0 };
     uint8_t choices[STEPS_MAX] = { 0 };
-    actor_count = 3;
     for (uint32_t i = 0; i < 20000; i++) {
         for (uint32_t n = 0; n < STEPS_MAX; n++) {
             choice[n] = (uint8_t)random_below(&seed, 6);
@@ -311,7 +309,7 @@ static void random_history(void **state)
             assert_int_equal(result, length[stream] > 1 ? TMDQ_NEXT : TMDQ_EMPTY);
             assert_true(length[stream] == 1 || next == queue[stream][1]);
             task_free(queue[stream][0]);
-            memmove(queue[stream], queue[stream] + 1, --length[stream] * sizeof(queue[stream][0]));
+            memmove(queue[stream], queue[stream] + 1, --length[stream] * sizeof(struct task *));
         }
     }
 }
