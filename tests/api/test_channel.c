@@ -424,7 +424,7 @@ static void many_channels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        api_test("rings of any size wrap many times in VRAM and system memory [A2] [A11]", rings_wrap),
+        api_test("rings of any size wrap many times in VRAM and system memory [A2, A11]", rings_wrap),
         api_test("a ring is full at count - 1 [A2]", full_ring),
         api_test("ring sizes out of range are refused [A2]", sizes_out_of_range),
         api_test("blocks may be 1,024 words long, not longer [A2]", long_blocks),
@@ -439,7 +439,7 @@ int main(void)
         api_test("interrupts arrive [A2]", interrupts_come),
         api_test("copies move bytes of any alignment and length [C6]", copies_bytes),
         api_test("wait for idle covers copies [C8]", idle_covers_copies),
-        api_test("many channels run beside each other [A2] [A3]", many_channels),
+        api_test("many channels run beside each other [A2, A3]", many_channels),
     };
 
     return cmocka_run_group_tests(tests, api_machine_setup, api_machine_teardown);

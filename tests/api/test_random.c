@@ -338,7 +338,7 @@ int main(void)
         api_test("random task descriptors run or fault [A11]", random_descriptors),
         api_test("random code runs or faults [A7]", random_code),
         api_test("a failure injected at every walk, copy and allocation is told [A9]", injected_failures),
-        api_test("creation that fails for want of a record is refused, then works [A2] [A9]", failed_creation),
+        api_test("creation that fails for want of a record is refused, then works [A2, A9]", failed_creation),
         api_test("event rings of one entry stall and lose nothing [B1]", smallest_rings),
     };
 

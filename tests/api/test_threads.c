@@ -262,7 +262,7 @@ static void pause_and_reload(void **state)
 int main(void)
 {
     const struct CMUnitTest sizes[] = {
-        { "results do not depend on SMs, threads or slots [A14] [A5]", machine_sizes, NULL, NULL, NULL },
+        { "results do not depend on SMs, threads or slots [A14, A5]", machine_sizes, NULL, NULL, NULL },
     };
     const struct CMUnitTest tests[] = {
         api_test("threads with a context and channel each [A3]", channel_each),
