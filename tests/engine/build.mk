@@ -9,3 +9,4 @@ engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(ENGINE_BENC
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
 $(eval $(call engine_test,control,asan tsan))
+$(eval $(call engine_test,insn))

@@ -1,0 +1,859 @@
+/* SPDX-License-Identifier: MIT */
+/* Every arithmetic operation on corner operands, against plain C; comparisons, conversions, memory widths, atomics. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 32u
+#define OPERANDS 3u
+#define OUT_VA (DATA_VA + 0x10000)
+#define OUT_AT 0x10000u
+#define F32_NAN 0x7fc00000u
+#define F64_NAN 0x7ff8000000000000ull
+#define ROUNDS 12u
+
+static int setup(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+/* ---- expectations: 64-bit operands in, result out; 32-bit operations use the low halves ---- */
+
+typedef uint64_t model(uint64_t a, uint64_t b, uint64_t c);
+
+static float as_f(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float value;
+
+    memcpy(&value, &low, sizeof(value));
+    return value;
+}
+
+static double as_d(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static uint64_t of_f(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return isnan(value) ? F32_NAN : bits;
+}
+
+static uint64_t of_d(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return isnan(value) ? F64_NAN : bits;
+}
+
+#define MODEL(name, expression)                                                                                    \
+    static uint64_t m_##name(uint64_t a, uint64_t b, uint64_t c)                                                   \
+    {                                                                                                              \
+        uint32_t A = (uint32_t)a, B = (uint32_t)b, C = (uint32_t)c;                                                \
+        int32_t SA = (int32_t)A, SB = (int32_t)B;                                                                  \
+        int64_t LA = (int64_t)a, LB = (int64_t)b;                                                                  \
+        float FA = as_f(a), FB = as_f(b), FC = as_f(c);                                                            \
+        double DA = as_d(a), DB = as_d(b), DC = as_d(c);                                                           \
+        (void)A, (void)B, (void)C, (void)SA, (void)SB, (void)LA, (void)LB, (void)FA, (void)FB, (void)FC, (void)DA, \
+            (void)DB, (void)DC;                                                                                    \
+        return (uint64_t)(expression);                                                                             \
+    }
+
+static uint64_t count_bits(uint64_t value)
+{
+    uint64_t n = 0;
+
+    for (; value != 0; value >>= 1) {
+        n += value & 1;
+    }
+    return n;
+}
+
+static uint64_t leading(uint64_t value, uint32_t width)
+{
+    uint64_t n = 0;
+
+    while (n < width && !(value >> (width - 1 - n) & 1)) {
+        n++;
+    }
+    return n;
+}
+
+static uint64_t trailing(uint64_t value, uint32_t width)
+{
+    uint64_t n = 0;
+
+    while (n < width && !(value >> n & 1)) {
+        n++;
+    }
+    return n;
+}
+
+static uint64_t mirrored(uint32_t value)
+{
+    uint32_t out = 0;
+
+    for (uint32_t i = 0; i < 32; i++) {
+        out |= (value >> i & 1u) << (31 - i);
+    }
+    return out;
+}
+
+static uint64_t extract(uint32_t a, uint32_t from, uint32_t count, bool with_sign)
+{
+    uint32_t out = 0, top = 0;
+
+    count = count > 32 ? 32 : count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t place = (uint64_t)(from > 32 ? 32 : from) + i;
+        uint32_t bit = place < 32 ? a >> place & 1u : with_sign ? a >> 31 : 0;
+        out |= bit << i;
+        top = bit;
+    }
+    for (uint32_t i = count; with_sign && count != 0 && i < 32; i++) {
+        out |= top << i;
+    }
+    return out;
+}
+
+static uint64_t bytes_of(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t out = 0;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t pick = c >> (i * 4) & 15u, source = (pick & 7u) < 4 ? a : b, byte = source >> (8 * (pick & 3u)) & 255u;
+        out |= (pick > 7 ? (byte > 127 ? 255u : 0u) : byte) << (8 * i);
+    }
+    return out;
+}
+
+static uint64_t high_product(uint64_t a, uint64_t b)
+{
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (uint32_t)middle;
+
+    return ah * bh + (middle >> 32) + (other >> 32);
+}
+
+static float least_f(float a, float b, bool largest)
+{
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) ? b : a;
+    }
+    if (a == 0 && b == 0) {
+        return largest ? (signbit(a) ? b : a) : (signbit(a) ? a : b);
+    }
+    return (a < b) != largest ? a : b;
+}
+
+static double least_d(double a, double b, bool largest)
+{
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) ? b : a;
+    }
+    if (a == 0 && b == 0) {
+        return largest ? (signbit(a) ? b : a) : (signbit(a) ? a : b);
+    }
+    return (a < b) != largest ? a : b;
+}
+
+MODEL(MOV, B)
+MODEL(ADD, A + B)
+MODEL(SUB, A - B)
+MODEL(RSUB, B - A)
+MODEL(MUL, A *B)
+MODEL(MULHI, (uint32_t)((uint64_t)((int64_t)SA *SB) >> 32))
+MODEL(MULHIU, (uint64_t)A *B >> 32)
+MODEL(MAD, A *B + C)
+MODEL(DIV, B == 0 ? UINT32_MAX : A == 0x80000000u && SB == -1 ? A : (uint32_t)(SA / SB))
+MODEL(DIVU, B == 0 ? UINT32_MAX : A / B)
+MODEL(REM, B == 0 ? A : SB == -1 ? 0 : (uint32_t)(SA % SB))
+MODEL(REMU, B == 0 ? A : A % B)
+MODEL(MIN, (uint32_t)(SA < SB ? SA : SB))
+MODEL(MAX, (uint32_t)(SA > SB ? SA : SB))
+MODEL(MINU, A < B ? A : B)
+MODEL(MAXU, A > B ? A : B)
+MODEL(ABS, SA < 0 ? 0u - A : A)
+MODEL(AND, A &B)
+MODEL(OR, A | B)
+MODEL(XOR, A ^ B)
+MODEL(NOT, (uint32_t)~A)
+MODEL(SHL, B >= 32 ? 0 : (uint32_t)(A << B))
+MODEL(SHR, B >= 32 ? 0 : A >> B)
+MODEL(ASR, (uint32_t)((int64_t)SA >> (B > 40 ? 40 : B)))
+MODEL(ROTL, (uint32_t)(A << (B % 32)) | (uint32_t)((uint64_t)A >> (32 - B % 32)))
+MODEL(CLZ, leading(A, 32))
+MODEL(CTZ, trailing(A, 32))
+MODEL(POPC, count_bits(A))
+MODEL(BREV, mirrored(A))
+MODEL(BFE, extract(A, B, C, true))
+MODEL(BFEU, extract(A, B, C, false))
+MODEL(PRMT, bytes_of(A, B, C))
+MODEL(MULW, (int64_t)SA *SB)
+MODEL(MULWU, (uint64_t)A *B)
+MODEL(MADW, (uint64_t)((int64_t)SA *SB) + c)
+MODEL(MADWU, (uint64_t)A *B + c)
+MODEL(MOV64, b)
+MODEL(ADD64, a + b)
+MODEL(SUB64, a - b)
+MODEL(RSUB64, b - a)
+MODEL(MUL64, a *b)
+MODEL(MULHI64, high_product(a, b) - (LA < 0 ? b : 0) - (LB < 0 ? a : 0))
+MODEL(MULHIU64, high_product(a, b))
+MODEL(MAD64, a *b + c)
+MODEL(DIV64, b == 0 ? UINT64_MAX : LB == -1 ? 0 - a : (uint64_t)(LA / LB))
+MODEL(DIVU64, b == 0 ? UINT64_MAX : a / b)
+MODEL(REM64, b == 0 ? a : LB == -1 ? 0 : (uint64_t)(LA % LB))
+MODEL(REMU64, b == 0 ? a : a % b)
+MODEL(MIN64, LA < LB ? a : b)
+MODEL(MAX64, LA > LB ? a : b)
+MODEL(MINU64, a < b ? a : b)
+MODEL(MAXU64, a > b ? a : b)
+MODEL(ABS64, LA < 0 ? 0 - a : a)
+MODEL(AND64, a &b)
+MODEL(OR64, a | b)
+MODEL(XOR64, a ^ b)
+MODEL(NOT64, ~a)
+MODEL(SHL64, B > 63 ? 0 : a << B)
+MODEL(SHR64, B > 63 ? 0 : a >> B)
+MODEL(ASR64, B > 63 ? (LA < 0 ? UINT64_MAX : 0) : (uint64_t)(LA >> B))
+MODEL(CLZ64, leading(a, 64))
+MODEL(CTZ64, trailing(a, 64))
+MODEL(POPC64, count_bits(a))
+MODEL(FADD, of_f(FA + FB))
+MODEL(FSUB, of_f(FA - FB))
+MODEL(FRSUB, of_f(FB - FA))
+MODEL(FMUL, of_f(FA *FB))
+MODEL(FFMA, of_f(fmaf(FA, FB, FC)))
+MODEL(FDIV, of_f(FA / FB))
+MODEL(FMIN, of_f(least_f(FA, FB, false)))
+MODEL(FMAX, of_f(least_f(FA, FB, true)))
+MODEL(FMOV, A)
+MODEL(FSQRT, of_f(sqrtf(FA)))
+MODEL(FFLOOR, of_f(floorf(FA)))
+MODEL(FCEIL, of_f(ceilf(FA)))
+MODEL(FTRUNC, of_f(truncf(FA)))
+MODEL(FRINT, of_f(nearbyintf(FA)))
+MODEL(FRCP, of_f(1.0f / FA))
+MODEL(FRSQRT, of_f((float)(1.0 / sqrt((double)FA))))
+MODEL(DADD, of_d(DA + DB))
+MODEL(DSUB, of_d(DA - DB))
+MODEL(DRSUB, of_d(DB - DA))
+MODEL(DMUL, of_d(DA *DB))
+MODEL(DFMA, of_d(fma(DA, DB, DC)))
+MODEL(DDIV, of_d(DA / DB))
+MODEL(DMIN, of_d(least_d(DA, DB, false)))
+MODEL(DMAX, of_d(least_d(DA, DB, true)))
+MODEL(DMOV, a)
+MODEL(DSQRT, of_d(sqrt(DA)))
+MODEL(DFLOOR, of_d(floor(DA)))
+MODEL(DCEIL, of_d(ceil(DA)))
+MODEL(DTRUNC, of_d(trunc(DA)))
+MODEL(DRINT, of_d(nearbyint(DA)))
+
+#define ROW(name) [PPU_OP_##name] = m_##name
+static model *const models[PPU_ISA_OPS] = {
+    ROW(MOV),   ROW(ADD),     ROW(SUB),      ROW(RSUB),   ROW(MUL),   ROW(MULHI),  ROW(MULHIU), ROW(MAD),
+    ROW(DIV),   ROW(DIVU),    ROW(REM),      ROW(REMU),   ROW(MIN),   ROW(MAX),    ROW(MINU),   ROW(MAXU),
+    ROW(ABS),   ROW(AND),     ROW(OR),       ROW(XOR),    ROW(NOT),   ROW(SHL),    ROW(SHR),    ROW(ASR),
+    ROW(ROTL),  ROW(CLZ),     ROW(CTZ),      ROW(POPC),   ROW(BREV),  ROW(BFE),    ROW(BFEU),   ROW(PRMT),
+    ROW(MULW),  ROW(MULWU),   ROW(MADW),     ROW(MADWU),  ROW(MOV64), ROW(ADD64),  ROW(SUB64),  ROW(RSUB64),
+    ROW(MUL64), ROW(MULHI64), ROW(MULHIU64), ROW(MAD64),  ROW(DIV64), ROW(DIVU64), ROW(REM64),  ROW(REMU64),
+    ROW(MIN64), ROW(MAX64),   ROW(MINU64),   ROW(MAXU64), ROW(ABS64), ROW(AND64),  ROW(OR64),   ROW(XOR64),
+    ROW(NOT64), ROW(SHL64),   ROW(SHR64),    ROW(ASR64),  ROW(CLZ64), ROW(CTZ64),  ROW(POPC64), ROW(FADD),
+    ROW(FSUB),  ROW(FRSUB),   ROW(FMUL),     ROW(FFMA),   ROW(FDIV),  ROW(FMIN),   ROW(FMAX),   ROW(FMOV),
+    ROW(FSQRT), ROW(FFLOOR),  ROW(FCEIL),    ROW(FTRUNC), ROW(FRINT), ROW(FRCP),   ROW(FRSQRT), ROW(DADD),
+    ROW(DSUB),  ROW(DRSUB),   ROW(DMUL),     ROW(DFMA),   ROW(DDIV),  ROW(DMIN),   ROW(DMAX),   ROW(DMOV),
+    ROW(DSQRT), ROW(DFLOOR),  ROW(DCEIL),    ROW(DTRUNC), ROW(DRINT),
+};
+
+/* ---- operands ---- */
+
+static const uint64_t corners[] = {
+    0,
+    1,
+    2,
+    3,
+    7,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    0x7fffffff,
+    0x80000000,
+    0x80000001,
+    0xffffffff,
+    0xfffffffe,
+    0x100000000,
+    0x7fffffffffffffff,
+    0x8000000000000000,
+    0xffffffffffffffff,
+    0x3f800000,
+    0xbf800000,
+    0x40200000,
+    0x7f800000,
+    0xff800000,
+    0x7fc12345,
+    0x7f800001,
+    0x00000001,
+    0x807fffff,
+    0x7f7fffff,
+    0x4b000001,
+    0xcf000000,
+    0x3ff0000000000000,
+    0xbff8000000000000,
+    0x7ff0000000000000,
+    0xfff0000000000000,
+    0x7ff4000000000001,
+    0x0000000000000001,
+    0x800fffffffffffff,
+    0x7fefffffffffffff,
+    0x4330000000000001,
+    0xc1e0000000200000,
+    0x12345678,
+    0xdeadbeef,
+    0x0123456789abcdef,
+    0xfedcba9876543210,
+};
+#define CORNERS (sizeof(corners) / sizeof(corners[0]))
+
+static uint64_t operand(uint64_t *random)
+{
+    return random_below(random, 4) ? corners[random_below(random, CORNERS)] : random_next(random);
+}
+
+/* Lane l reads its operands at in[l][0 to 2] into v10, v12, v14 and stores v16, v17 to out[l]. */
+static void load_program(struct bench *bench, const char *body)
+{
+    char text[2048];
+
+    snprintf(text, sizeof(text),
+             ".kernel k\n.vregs 40\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s10, [16]\nldp.b64 s12, [24]\n"
+             "ldp.b64 s14, [32]\nrdsr v0, %%tid\nmul v1, v0, 24\nldg.b64 v10, [s0+v1]\nldg.b64 v12, [s0+v1+8]\n"
+             "ldg.b64 v14, [s0+v1+16]\nmov64 v16, -1\nmov64 v18, 0\n%s\nshl v2, v0, 3\nstg.b64 v16, [s2+v2]\nexit\n",
+             body);
+    bench_load_text(bench, text);
+}
+
+static void run_program(struct bench *bench, uint64_t (*in)[OPERANDS], uint64_t *out)
+{
+    uint64_t params[5] = { DATA_VA, OUT_VA, in[0][0], in[0][1], in[0][2] };
+    struct ppu_tmd tmd = bench_tmd(bench, "k");
+
+    memcpy(bench_data(bench, 0), in, LANES * sizeof(in[0]));
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    memcpy(out, bench_data(bench, OUT_AT), LANES * sizeof(out[0]));
+}
+
+static void check(const char *what, uint64_t got, uint64_t expected, const uint64_t in[OPERANDS], uint32_t width)
+{
+    if (width == 1) {
+        got &= UINT32_MAX;
+        expected &= UINT32_MAX;
+    }
+    if (got != expected) {
+        fail_msg("%s(%016llx, %016llx, %016llx) = %016llx, not %016llx", what, (unsigned long long)in[0],
+                 (unsigned long long)in[1], (unsigned long long)in[2], (unsigned long long)got,
+                 (unsigned long long)expected);
+    }
+}
+
+/* Text of an operation on v10, v12, v14 (or s10 ...) with result v16 (s16). */
+static void operation_text(const struct ppu_isa_row *row, char kind, char *text, size_t size)
+{
+    switch (row->format) {
+    case PPU_FMT_DB:
+        snprintf(text, size, "%s %c16, %c12", row->mnemonic, kind, kind);
+        return;
+    case PPU_FMT_DA:
+        snprintf(text, size, "%s %c16, %c10", row->mnemonic, kind, kind);
+        return;
+    case PPU_FMT_DAB:
+        snprintf(text, size, "%s %c16, %c10, %c12", row->mnemonic, kind, kind, kind);
+        return;
+    default:
+        snprintf(text, size, "%s %c16, %c10, %c12, %c14", row->mnemonic, kind, kind, kind, kind);
+        return;
+    }
+}
+
+static bool has_model(uint32_t op)
+{
+    const struct ppu_isa_row *row = ppu_isa_row(op);
+
+    return row->mnemonic != NULL && row->built &&
+           (row->format == PPU_FMT_DB || row->format == PPU_FMT_DA || row->format == PPU_FMT_DABC ||
+            (row->format == PPU_FMT_DAB && (row->flags & PPU_IF_S)));
+}
+
+static void arithmetic(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
+        const struct ppu_isa_row *row = ppu_isa_row(op);
+        char body[256];
+
+        if (!has_model(op)) {
+            assert_null(models[op]);
+            continue;
+        }
+        if (models[op] == NULL) {
+            fail_msg("%s has no expectation", row->mnemonic);
+            return;
+        }
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            uint64_t in[LANES][OPERANDS], out[LANES];
+            bool scalar = round % 3 == 2;
+
+            for (uint32_t i = 0; i < LANES * OPERANDS; i++) {
+                in[i / OPERANDS][i % OPERANDS] = operand(&random);
+            }
+            operation_text(row, scalar ? 's' : 'v', body, sizeof(body));
+            if (scalar) {
+                strcat(body, "\nmov64 v16, s16");
+            }
+            load_program(bench, body);
+            run_program(bench, in, out);
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                const uint64_t *with = in[scalar ? 0 : lane];
+                check(row->mnemonic, out[lane], models[op](with[0], with[1], with[2]), with,
+                      (uint32_t)(row->widths[0] - '0'));
+            }
+        }
+    }
+}
+
+static void immediates_and_modifiers(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t a;
+        uint64_t expected;
+        uint32_t width;
+    } cases[] = {
+        { "add v16, v10, -1", 5, 4, 1 },
+        { "add64 v16, v10, -1", 0, UINT64_MAX, 2 },
+        { "mov64 v16, -2", 0, UINT64_MAX - 1, 2 },
+        { "fadd v16, v10, 1.5", 0x3f800000, 0x40200000, 1 },
+        { "dadd v16, v10, 1.5", 0x3ff0000000000000, 0x4004000000000000, 2 },
+        { "fmul v16, v10, 0x40000000", 0x3f800000, 0x40000000, 1 },
+        { "fadd v16, -v10, v18", 0x3f800000, 0xbf800000, 1 },
+        { "fadd v16, |v10|, v18", 0xbf800000, 0x3f800000, 1 },
+        { "fadd v16, -|v10|, v18", 0x3f800000, 0xbf800000, 1 },
+        { "fmov v16, -v10", 0x7fc12345, 0xffc12345, 1 },
+        { "dmov v16, |v10|", 0xfff4000000000001, 0x7ff4000000000001, 2 },
+        { "ffma v16, v10, v10, -v10", 0x40400000, 0x40c00000, 1 },
+        { "shl v16, v10, 32", 1, 0, 1 },
+        { "mov v16, s10", 77, 77, 1 },
+        { "add v16, s10, v10", 77, 154, 1 },
+    };
+    struct bench *bench = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            in[lane][0] = cases[i].a;
+        }
+        load_program(bench, cases[i].text);
+        run_program(bench, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            check(cases[i].text, out[lane], cases[i].expected, in[lane], cases[i].width);
+        }
+    }
+}
+
+static void guards_leave_other_lanes_alone(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+    load_program(bench, "isetp.ltu p2, v0, 10\n@p2 mov v16, 1\n@!p2 mov v17, 2\n");
+    run_program(bench, in, out);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        assert_true(out[lane] == (lane < 10 ? 0xffffffff00000001ull : 0x00000002ffffffffull));
+    }
+}
+
+/* ---- comparisons ---- */
+
+static bool int_compare(uint32_t kind, uint64_t a, uint64_t b, bool wide)
+{
+    int64_t sa = wide ? (int64_t)a : (int32_t)(uint32_t)a, sb = wide ? (int64_t)b : (int32_t)(uint32_t)b;
+    uint64_t ua = wide ? a : (uint32_t)a, ub = wide ? b : (uint32_t)b;
+    const bool table[PPU_ICMP_COUNT] = { ua == ub, ua != ub, sa<sb, sa <= sb, sa> sb, sa >= sb, ua<ub, ua <= ub, ua> ub,
+                                         ua >= ub };
+
+    return table[kind];
+}
+
+static bool float_compare(uint32_t kind, double a, double b)
+{
+    bool nan = isnan(a) || isnan(b);
+    const bool table[PPU_FCMP_COUNT] = {
+        !nan && a == b, !nan && a != b, !nan && a < b, !nan && a <= b, !nan && a > b, !nan && a >= b, nan || a == b,
+        nan || a != b,  nan || a < b,   nan || a <= b, nan || a > b,   nan || a >= b, !nan,           nan
+    };
+
+    return table[kind];
+}
+
+static void comparisons(void **state)
+{
+    static const char *const icmp[] = { "eq", "ne", "lt", "le", "gt", "ge", "ltu", "leu", "gtu", "geu" };
+    static const char *const fcmp[] = { "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
+                                        "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
+    static const char *const ops[] = { "isetp", "isetp64", "fsetp", "dsetp" };
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t op = 0; op < 4; op++) {
+        for (uint32_t kind = 0; kind < (op < 2 ? PPU_ICMP_COUNT : PPU_FCMP_COUNT); kind++) {
+            uint64_t in[LANES][OPERANDS], out[LANES];
+            char body[128];
+
+            for (uint32_t i = 0; i < LANES * OPERANDS; i++) {
+                in[i / OPERANDS][i % OPERANDS] = operand(&random);
+            }
+            in[3][1] = in[3][0];
+            snprintf(body, sizeof(body), "%s.%s p1, v10, v12\nmov64 v16, 0\n@p1 mov64 v16, 1", ops[op],
+                     op < 2 ? icmp[kind] : fcmp[kind]);
+            load_program(bench, body);
+            run_program(bench, in, out);
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                uint64_t a = in[lane][0], b = in[lane][1];
+                bool expected = op < 2    ? int_compare(kind, a, b, op == 1)
+                                : op == 2 ? float_compare(kind, as_f(a), as_f(b))
+                                          : float_compare(kind, as_d(a), as_d(b));
+                check(body, out[lane], expected, in[lane], 2);
+            }
+        }
+    }
+}
+
+/* ---- conversions ---- */
+
+static void conversions(void **state)
+{
+    static const struct {
+        const char *types;
+        uint64_t in;
+        uint64_t out;
+    } cases[] = {
+        { "s32.f32", 0x7fc00000, 0 },
+        { "s32.f32", 0x4f000000, 0x7fffffff },
+        { "s32.f32", 0xff800000, 0x80000000 },
+        { "s32.f32", 0x40200000, 2 },
+        { "s32.f32.rtz", 0x40700000, 3 },
+        { "s32.f32.rtp", 0x40200000, 3 },
+        { "s32.f32.rtn", 0xc0200000, 0xfffffffd },
+        { "s32.f32", 0xc0600000, 0xfffffffc },
+        { "u32.f32", 0xbf800000, 0 },
+        { "u32.f32", 0x4f800000, 0xffffffff },
+        { "u8.f32", 0x43800000, 0xff },
+        { "s8.f32", 0xc3800000, 0xffffff80 },
+        { "s8.u32", 0x1ff, 0xffffffff },
+        { "s8.u32.sat", 0x1ff, 0x7f },
+        { "u16.s32.sat", 0xffffffff, 0 },
+        { "u16.s32", 0xffffffff, 0xffff },
+        { "s64.s32", 0x80000000, 0xffffffff80000000 },
+        { "u64.u32", 0x80000000, 0x80000000 },
+        { "u32.u64.sat", 0x100000000, 0xffffffff },
+        { "f32.s32", 0x01000001, 0x4b800000 },
+        { "f32.s32.rtp", 0x01000001, 0x4b800001 },
+        { "f32.u64", 0xffffffffffffffff, 0x5f800000 },
+        { "f32.u64.rtz", 0xffffffffffffffff, 0x5f7fffff },
+        { "f32.s64", 0x8000000000000000, 0xdf000000 },
+        { "f64.s64", 0x0020000000000001, 0x4340000000000000 },
+        { "f64.f32", 0x00000001, 0x36a0000000000000 },
+        { "f64.f32", 0x7f800001, 0x7ff8000000000000 },
+        { "f32.f64", 0x3ff0000010000000, 0x3f800000 },
+        { "f32.f64", 0x3ff0000030000000, 0x3f800002 },
+        { "f32.f64", 0x47f0000000000000, 0x7f800000 },
+        { "f32.f64.rtz", 0x47f0000000000000, 0x7f7fffff },
+        { "f32.f64", 0x36a0000000000000, 0x00000001 },
+        { "f32.f64", 0x3690000000000000, 0x00000000 },
+        { "f32.f64.rtp", 0x3690000000000000, 0x00000001 },
+        { "f32.f64", 0x380fffffffffffff, 0x00800000 },
+        { "f16.f32", 0x3f800000, 0x3c00 },
+        { "f16.f32", 0x477ff000, 0x7c00 },
+        { "f16.f32", 0x477fefff, 0x7bff },
+        { "f16.f32", 0x33800000, 0x0001 },
+        { "f16.f32", 0x33000000, 0x0000 },
+        { "f32.f16", 0x0001, 0x33800000 },
+        { "f32.f16", 0xfc00, 0xff800000 },
+        { "f32.f16", 0x7e00, 0x7fc00000 },
+        { "f32.f32.sat", 0x40000000, 0x3f800000 },
+        { "f32.f32.sat", 0xbf800000, 0 },
+        { "f32.f32.sat", 0x3f000000, 0x3f000000 },
+        { "s64.f64", 0x43e0000000000000, 0x7fffffffffffffff },
+        { "u64.f64", 0x43f0000000000000, 0xffffffffffffffff },
+        { "u64.f64", 0x43e0000000000000, 0x8000000000000000 },
+    };
+    struct bench *bench = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+        char body[128];
+
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            in[lane][0] = cases[i].in;
+        }
+        snprintf(body, sizeof(body), "mov64 v16, 0\ncvt.%s v16, v10", cases[i].types);
+        load_program(bench, body);
+        run_program(bench, in, out);
+        check(body, out[7], cases[i].out, in[7], 2);
+    }
+}
+
+/* Float conversions to nearest are what the host's compiler does. */
+static void conversions_like_the_host(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+    static const char *const types[] = { "f32.s64", "f32.u64", "f64.s64", "f64.u64", "f32.f64", "f64.f32" };
+
+    for (uint32_t round = 0; round < 60; round++) {
+        uint64_t in[LANES][OPERANDS], out[LANES];
+        char body[128];
+
+        for (uint32_t i = 0; i < LANES * OPERANDS; i++) {
+            in[i / OPERANDS][i % OPERANDS] = operand(&random);
+        }
+        snprintf(body, sizeof(body), "mov64 v16, 0\ncvt.%s v16, v10", types[round % 6]);
+        load_program(bench, body);
+        run_program(bench, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            uint64_t a = in[lane][0];
+            const uint64_t expected[6] = { of_f((float)(int64_t)a), of_f((float)a),       of_d((double)(int64_t)a),
+                                           of_d((double)a),         of_f((float)as_d(a)), of_d((double)as_f(a)) };
+            check(body, out[lane], expected[round % 6], in[lane], 2);
+        }
+    }
+}
+
+/* ---- predicates, lanes ---- */
+
+static void lanes_exchange(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *what;
+    } cases[] = {
+        { "mov v17, 0\nadd v10, v0, 100\nmov v12, 40\nshfl v16, v10, v12", "shfl" },
+        { "mov v17, 0\nadd v10, v0, 100\nshflup v16, v10, 3", "shflup" },
+        { "mov v17, 0\nadd v10, v0, 100\nshfldn v16, v10, 5", "shfldn" },
+        { "mov v17, 0\nadd v10, v0, 100\nshflx v16, v10, 1", "shflx" },
+        { "mov v17, 0\nadd v10, v0, 100\nreadlane s20, v10, 9\nmov v16, s20", "readlane" },
+        { "mov v17, 0\nadd v10, v0, 100\nisetp.gtu p0, v0, 6\nmov v16, 0\n@p0 readfirst s20, v10\nmov v16, s20",
+          "readfirst" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nballot s20, p0\nmov v16, s20", "ballot" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\n@p0 active s20\nmov v16, s20", "active" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nvoteall p1, p0\nvoteany p2, p0\np2r v16", "vote" },
+        { "mov64 v16, 0\nisetp.gtu p0, v0, 6\nand v3, v0, 1\nisetp.ne p1, v3, 0\npand p2, p0, !p1\npor p3, p0, p1\n"
+          "pxor p4, p0, p1\np2r v16",
+          "plop" },
+        { "mov64 v16, 0\nr2p v0, 15\np2r v16", "r2p" },
+        { "mov v17, 0\nisetp.gtu p0, v0, 6\nmov v3, 5\nsel v16, v0, v3, !p0", "sel" },
+    };
+    struct bench *bench = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+        load_program(bench, cases[i].body);
+        run_program(bench, in, out);
+        for (uint32_t l = 0; l < LANES; l++) {
+            uint32_t p0 = l > 6, p1 = l & 1;
+            const uint64_t expected[] = {
+                108,
+                100 + (l >= 3 ? l - 3 : l),
+                100 + (l + 5 < 32 ? l + 5 : l),
+                100 + (l ^ 1),
+                109,
+                107,
+                0xffffff80,
+                0xffffff80,
+                p0 | 0u << 1 | 1u << 2,
+                p0 | p1 << 1 | (p0 & !p1) << 2 | (p0 | p1) << 3 | (p0 ^ p1) << 4,
+                l & 15,
+                p0 ? 5 : l,
+            };
+            check(cases[i].what, out[l], expected[i], in[l], 2);
+        }
+    }
+}
+
+/* ---- memory ---- */
+
+static void widths_of_memory(void **state)
+{
+    static const char *const spaces[] = { "g", "s", "l" };
+    static const struct {
+        const char *load;
+        const char *store;
+        uint32_t bytes;
+    } widths[] = {
+        { "u8", "u8", 1 },   { "s8", "u8", 1 },   { "u16", "u16", 2 },
+        { "s16", "s16", 2 }, { "b32", "b32", 4 }, { "b64", "b64", 8 },
+    };
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t space = 0; space < 3; space++) {
+        for (uint32_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+            uint64_t in[LANES][OPERANDS], out[LANES];
+            uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
+            char text[1024];
+            struct ppu_tmd tmd;
+
+            for (uint32_t i = 0; i < LANES * OPERANDS; i++) {
+                in[i / OPERANDS][i % OPERANDS] = random_next(&random);
+            }
+            snprintf(text, sizeof(text),
+                     ".kernel k\n.vregs 40\n.shared 512\n.local 32\nldp.b64 s0, [0]\nldp.b64 s2, [8]\n"
+                     "rdsr v0, %%tid\nmul v1, v0, 24\nldg.b64 v10, [s0+v1]\nmov64 v16, 0\n%s\n"
+                     "st%s.%s v10, [v20+4]\nld%s.%s v16, [v20+4]\nshl v2, v0, 3\nstg.b64 v16, [s2+v2]\nexit\n",
+                     space == 0   ? "mulwu v20, v0, 8\nadd64 v20, v20, s2\nadd64 v20, v20, 4096"
+                     : space == 1 ? "shl v20, v0, 3"
+                                  : "mov v20, 8",
+                     spaces[space], widths[w].store, spaces[space], widths[w].load);
+            bench_load_text(bench, text);
+            if (space == 1) {
+                bench_load_text(bench, text);
+            }
+            tmd = bench_tmd(bench, "k");
+            tmd.shared_bytes = 512;
+            memcpy(bench_data(bench, 0), in, sizeof(in));
+            bench_params(bench, 0, &tmd, params, sizeof(params));
+            bench_run_done(bench, &tmd);
+            memcpy(out, bench_data(bench, OUT_AT), sizeof(out));
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                uint64_t kept =
+                    widths[w].bytes == 8 ? in[lane][0] : in[lane][0] & ((1ull << (8 * widths[w].bytes)) - 1);
+                if (widths[w].load[0] == 's') {
+                    kept = (uint32_t)(widths[w].bytes == 1 ? (int32_t)(int8_t)kept : (int32_t)(int16_t)kept);
+                }
+                /* Words of b64 overlap their neighbours' when lanes are 8 bytes apart and start at 4: they do not. */
+                check(text, out[lane], kept, in[lane], 2);
+            }
+        }
+    }
+}
+
+static void atomics(void **state)
+{
+    static const struct {
+        const char *op;
+        uint64_t before;
+        uint64_t value;
+        uint64_t after32;
+        uint64_t after64;
+    } cases[] = {
+        { "add", 0xffffffff, 2, 1, 0x100000001 },
+        { "min", 0xffffffff, 2, 0xffffffff, 2 },
+        { "max", 0xffffffff, 2, 2, 0xffffffff },
+        { "minu", 0xffffffff, 2, 2, 2 },
+        { "maxu", 0xffffffff, 2, 0xffffffff, 0xffffffff },
+        { "and", 0xff, 0x3c3, 0xc3, 0xc3 },
+        { "or", 0xff, 0x300, 0x3ff, 0x3ff },
+        { "xor", 0xff, 0x3c3, 0x33c, 0x33c },
+        { "xchg", 5, 9, 9, 9 },
+        { "min", 0x8000000000000000, 1, 0, 0x8000000000000000 },
+        { "fadd", 0x3f800000, 0x40000000, 0x40400000, 0 },
+    };
+    struct bench *bench = *state;
+
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        bool wide = i % 2, shared = i % 3 == 0;
+        uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES],
+                 expected = wide ? cases[i / 2].after64 : cases[i / 2].after32;
+        uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
+        struct ppu_tmd tmd;
+        char text[1024];
+
+        if (wide && strcmp(cases[i / 2].op, "fadd") == 0) {
+            continue;
+        }
+        in[0][0] = cases[i / 2].before;
+        in[0][1] = cases[i / 2].value;
+        snprintf(text, sizeof(text),
+                 ".kernel k\n.vregs 40\n.shared 64\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %%tid\nmov v1, 0\n"
+                 "ldg.b64 v10, [s0+v1]\nldg.b64 v12, [s0+v1+8]\n%s\n%s v14, %s, v12\n%s\nexit\n",
+                 shared ? "mov v20, 8\nsts.b64 v10, [v20]" : "mov64 v20, s2\nstg.b64 v10, [v20]",
+                 shared ? (wide ? "atoms.XX.b64" : "atoms.XX") : (wide ? "atomg.XX.b64.acq_rel.dev" : "atomg.XX"),
+                 "[v20]",
+                 shared ? "lds.b64 v16, [v20]\nmov64 v22, s2\nstg.b64 v16, [v22]\nstg.b64 v14, [v22+8]"
+                        : "stg.b64 v14, [v20+8]");
+        {
+            char *place = strstr(text, "XX");
+            char tail[512];
+            snprintf(tail, sizeof(tail), "%s%s", cases[i / 2].op, place + 2);
+            strcpy(place, tail);
+        }
+        bench_load_text(bench, text);
+        tmd = bench_tmd(bench, "k");
+        tmd.cta[0] = 1;
+        memcpy(bench_data(bench, 0), in, sizeof(in));
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        memcpy(out, bench_data(bench, OUT_AT), sizeof(out));
+        check(text, out[0], expected, in[0], wide ? 2 : 1);
+        check(text, out[1], cases[i / 2].before, in[0], wide ? 2 : 1);
+    }
+}
+
+static void compare_and_swap(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
+
+    load_program(bench, "mov64 v16, 0\nmov64 v20, s2\nadd64 v20, v20, 4096\nmov v24, v0\nadd v25, v0, 1\n"
+                        "atomg.xchg _, [v20], v18\natomg.cas v16, [v20], v24");
+    run_program(bench, in, out);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        assert_int_equal(out[lane], lane); /* lane by lane, lowest first */
+    }
+    assert_int_equal(*(uint32_t *)bench_data(bench, OUT_AT + 4096), LANES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "every arithmetic operation on corner operands [A7]", arithmetic, setup, teardown, NULL },
+        { "immediates and operand modifiers [A7]", immediates_and_modifiers, setup, teardown, NULL },
+        { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, setup, teardown, NULL },
+        { "every comparison on corner operands [A7]", comparisons, setup, teardown, NULL },
+        { "conversions at their borders [A7]", conversions, setup, teardown, NULL },
+        { "conversions to nearest are those of C [A7]", conversions_like_the_host, setup, teardown, NULL },
+        { "lanes exchange, vote and select [A7]", lanes_exchange, setup, teardown, NULL },
+        { "every width of memory access [A7]", widths_of_memory, setup, teardown, NULL },
+        { "every atomic operation [A7]", atomics, setup, teardown, NULL },
+        { "compare-and-swap goes lane by lane [A7]", compare_and_swap, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: instructions", tests, NULL, NULL);
+}
