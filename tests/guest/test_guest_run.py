@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/guest-run: a user's program behaves in the guest as it would here."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+PROGRAMS = TOP / "build/guest/programs"
+WORDS = ["it's", 'a "word"', "$HOME", "two  spaces", "*", "", "back\\slash", "ünicode"]
+
+
+def guest_run(*arguments, share=None):
+    options = ["--share", share, "--console", share / "console"] if share else []
+    return subprocess.run([TOP / "tools/guest-run", *options, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def check_program(program, status_asked, status_wanted):
+    with tempfile.TemporaryDirectory() as scratch:
+        share = Path(scratch)
+        done = guest_run("--env", "SAID=it's said", PROGRAMS / program, status_asked, *WORDS, share=share)
+        assert done.returncode == status_wanted, (done, (share / "console").read_text(errors="replace"))
+        assert (share / "left").read_text() == "in the guest\n"
+        return done
+
+
+def test_dynamic_program():
+    done = check_program("echo", "42", 42)
+    assert done.stdout.splitlines() == [f"<{word}>" for word in WORDS], done.stdout
+    assert done.stderr == "<it's said>\n", done.stderr
+
+
+def test_static_program_that_crashes():
+    check_program("echo-static", "crash", 139)
+
+
+def test_ppu_is_listed():
+    with tempfile.TemporaryDirectory() as scratch:
+        done = guest_run("lspci", "-nnk", share=Path(scratch))
+        assert done.returncode == 0, done
+        ppu = done.stdout[done.stdout.index("00:01.0"):].split("\n00:")[0]
+        assert ppu.startswith("00:01.0 Processing accelerators [1200]: QEMU Parallel processing unit [1234:9955]"), ppu
+        assert "Kernel driver in use: vfio-pci" in ppu, ppu
+        assert done.stderr == "", done.stderr
+
+
+def test_time_limit():
+    with tempfile.TemporaryDirectory() as scratch:
+        done = guest_run("--timeout", "1", "true", share=Path(scratch))
+        assert done.returncode == 124 and "still running after 1 s" in done.stderr, done
+
+
+def test_qemu_that_fails():
+    with tempfile.TemporaryDirectory() as scratch:
+        done = guest_run("--", "--ppu", "sms=0", "--", "true", share=Path(scratch))
+        assert done.returncode == 125 and "the guest ended early" in done.stderr and "sms" in done.stderr, done
+
+
+def test_bad_options():
+    for arguments, words in ((["--what"], "no such option"), ([], "which program"), (["/nonexistent/program"], "no such file"),
+                             (["--timeout", "soon", "true"], "not a number"), (["--share"], "needs a value"),
+                             (["--share", "/nonexistent", "true"], "no such folder")):
+        done = guest_run(*arguments)
+        assert done.returncode == 2 and words in done.stderr, (arguments, done)
+
+
+tap.main([
+    ("a dynamic program gets its arguments and environment; its output and status come back", test_dynamic_program),
+    ("a static program that crashes ends with the shell's status for its signal", test_static_program_that_crashes),
+    ("the PPU is on the PCI bus, with vfio-pci as its driver [A1]", test_ppu_is_listed),
+    ("a guest that takes too long is ended", test_time_limit),
+    ("what QEMU says is shown when it does not start", test_qemu_that_fails),
+    ("bad options are refused", test_bad_options),
+])
