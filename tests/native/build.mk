@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# The native transport: ASan sees libppu's side, QEMU is built as always.
+RUNTIME_native-machine := $(QEMU) firmware $(BUILD)/kernels/counter.ppu
+TIMEOUT_native-machine := 120
+$(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))

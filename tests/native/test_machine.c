@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The native transport itself: machines that do not start, several PPUs, a QEMU that dies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel.h"
+#include "deadline.h"
+#include "device.h"
+#include "native/machine.h"
+
+#define WAIT_NS (30 * NS_PER_S)
+
+static void expect_ok(enum ppu_err err, const struct ppu_error *error)
+{
+    if (err != PPU_OK) {
+        fail_msg("%s: %s", ppu_error_name(err), error->text);
+    }
+}
+
+static struct ppu_device *open_ppu(struct ppu_machine *machine, uint32_t index)
+{
+    struct ppu_transport *transport = NULL;
+    struct ppu_device *device = NULL;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, index, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &device, &error), &error);
+    return device;
+}
+
+static void no_launcher(void **state)
+{
+    const struct ppu_machine_options options = { .launcher = "/nonexistent/ppu-run" };
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    assert_int_equal(ppu_machine_start(&options, &machine, &error), PPU_ERR_TRANSPORT);
+    assert_null(machine);
+    assert_non_null(strstr(error.text, "/nonexistent/ppu-run"));
+}
+
+/* What QEMU has to say about it is passed on. */
+static void bad_property(void **state)
+{
+    const char *const ppu[] = { "sms=0" };
+    const struct ppu_machine_options options = { .ppu = ppu };
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    assert_int_equal(ppu_machine_start(&options, &machine, &error), PPU_ERR_TRANSPORT);
+    assert_non_null(strstr(error.text, "sms must be"));
+}
+
+static void bad_options(void **state)
+{
+    const struct ppu_machine_options wrong[] = { { .ppus = MACHINE_MAX_PPUS + 1 }, { .ram_bytes = 12345 } };
+    struct ppu_machine *machine = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(ppu_machine_start(&wrong[i], &machine, NULL), PPU_ERR_BAD_ARG);
+        assert_null(machine);
+    }
+}
+
+static void run_counter(struct ppu_device *device, uint32_t ctas)
+{
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_program *program = NULL;
+    const struct ppu_kernel *kernel = NULL;
+    struct ppu_memory *memory = NULL;
+    struct ppu_error error;
+
+    assert_int_equal(ppu_context_create(device, &context), PPU_OK);
+    assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(channel, &stream), PPU_OK);
+    expect_ok(ppu_program_load_file(context, "build/kernels/counter.ppu", &program, &error), &error);
+    assert_int_equal(ppu_kernel_find(program, "counter", &kernel), PPU_OK);
+    assert_int_equal(ppu_memory_create(context, PPU_MEMORY_VRAM, 65536, &memory), PPU_OK);
+    const uint64_t va = ppu_memory_va(memory, context).va;
+    const uint64_t params[] = { va, va + 64 };
+    const struct ppu_launch launch = {
+        .grid = { ctas }, .cta = { 32 }, .params = params, .param_bytes = sizeof(params)
+    };
+    assert_int_equal(ppu_stream_launch(stream, kernel, &launch, NULL), PPU_OK);
+    assert_int_equal(ppu_stream_wait(stream, WAIT_NS), PPU_OK);
+    assert_int_equal(*(uint32_t *)ppu_memory_host(memory), 32 * ctas);
+    assert_int_equal(ppu_channel_destroy(channel), PPU_OK);
+    assert_int_equal(ppu_stream_destroy(stream), PPU_OK);
+    assert_int_equal(ppu_program_unload(program), PPU_OK);
+    assert_int_equal(ppu_memory_free(memory), PPU_OK);
+    assert_int_equal(ppu_context_destroy(context), PPU_OK);
+}
+
+static void two_ppus(void **state)
+{
+    const char *const ppu[] = { "sms=2,gpcs=1,slots=4", "sms=6,gpcs=3,slots=9" };
+    const struct ppu_machine_options options = { .ppus = 2, .ppu = ppu, .vram_bytes = 64ull * PPU_MIB };
+    struct ppu_transport *transport = NULL;
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    expect_ok(ppu_machine_start(&options, &machine, &error), &error);
+    struct ppu_device *first = open_ppu(machine, 0), *second = open_ppu(machine, 1);
+    assert_int_equal(ppu_machine_transport(machine, 1, &transport, &error), PPU_ERR_BUSY);
+    assert_int_equal(ppu_machine_transport(machine, 2, &transport, &error), PPU_ERR_NO_DEVICE);
+    assert_int_equal(ppu_device_info(first)->sms, 2);
+    assert_int_equal(ppu_device_info(second)->sms, 6);
+    assert_int_equal(ppu_device_info(first)->slots, 4);
+    assert_int_equal(ppu_device_info(second)->slots, 9);
+    assert_int_not_equal(ppu_device_info(first)->instance, ppu_device_info(second)->instance);
+    for (uint32_t i = 1; i < 5; i++) {
+        run_counter(first, i);
+        run_counter(second, 2 * i);
+    }
+    /* One is closed and opened again while the other goes on. */
+    ppu_device_close(first);
+    run_counter(second, 3);
+    first = open_ppu(machine, 0);
+    run_counter(first, 3);
+    ppu_device_close(first);
+    ppu_device_close(second);
+    ppu_machine_stop(machine);
+}
+
+static void *kill_soon(void *opaque)
+{
+    sleep_ns(100 * NS_PER_MS);
+    kill(*(pid_t *)opaque, SIGKILL);
+    return NULL;
+}
+
+/* Everybody who waits is told; all objects can still be destroyed. */
+static void qemu_dies(void **state)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+    struct ppu_error error;
+    pthread_t killer;
+
+    (void)state;
+    expect_ok(ppu_machine_start(NULL, &machine, &error), &error);
+    struct ppu_device *device = open_ppu(machine, 0);
+    assert_int_equal(ppu_context_create(device, &context), PPU_OK);
+    assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_OK);
+    assert_int_equal(ppu_block_begin(channel, &block), PPU_OK);
+    const uint64_t never = channel->va.va + 16 * 2; /* a word of the channel's own memory that stays 0 */
+    ppu_block_acquire(block, (ppu_va_t){ never }, 1, PPU_SEM_EQUAL);
+    assert_int_equal(ppu_block_submit(block, &event), PPU_OK);
+    assert_int_equal(pthread_create(&killer, NULL, kill_soon, &machine->process.pid), 0);
+    uint64_t before_ns = clock_ns();
+    assert_int_equal(ppu_event_wait(&event, WAIT_NS), PPU_ERR_DEVICE_LOST);
+    assert_true(clock_ns() - before_ns < 5 * NS_PER_S);
+    pthread_join(killer, NULL);
+    ppu_device_error(device, &error);
+    assert_int_equal(error.code, PPU_ERR_DEVICE_LOST);
+    ppu_channel_destroy(channel);
+    ppu_context_destroy(context);
+    ppu_device_close(device);
+    ppu_machine_stop(machine);
+}
+
+/* QEMU ends when its machine is stopped. */
+static void stop_ends_qemu(void **state)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    expect_ok(ppu_machine_start(NULL, &machine, &error), &error);
+    pid_t pid = machine->process.pid;
+    assert_int_equal(kill(pid, 0), 0);
+    ppu_machine_stop(machine);
+    assert_int_equal(kill(pid, 0), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a launcher that is not there is named [A1]", no_launcher, NULL, NULL, NULL },
+        { "a property that QEMU refuses is told [A1]", bad_property, NULL, NULL, NULL },
+        { "machines that cannot be are refused [A1]", bad_options, NULL, NULL, NULL },
+        { "two PPUs of different size work in one machine [A8]", two_ppus, NULL, NULL, NULL },
+        { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },
+        { "QEMU ends with its machine [A1]", stop_ends_qemu, NULL, NULL, NULL },
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
