@@ -12,9 +12,9 @@
 
 #define FRAME_WORDS 8u /* r0-r3, r12, lr, pc, xpsr */
 
-static uint32_t callee_saved[8]; /* r4-r11 at the fault; written by crash_entry() */
+static __attribute__((used)) uint32_t callee_saved[8]; /* r4-r11 at the fault; written by crash_entry() */
 
-_Noreturn void crash_write(const uint32_t *stack, uint32_t exc_return);
+__attribute__((used)) _Noreturn void crash_write(const uint32_t *stack, uint32_t exc_return);
 
 /* Leaves the stack, which may be what is broken, for one of its own. */
 __attribute__((naked)) void crash_entry(void)

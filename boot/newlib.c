@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-void *_sbrk(ptrdiff_t increment);
+/* Called by the library, which the compiler does not see. */
+__attribute__((used)) void *_sbrk(ptrdiff_t increment);
 
 void *_sbrk(ptrdiff_t increment)
 {
