@@ -51,6 +51,56 @@ enum ppu_err ppu_channel_error(struct ppu_channel *channel, struct ppu_error *er
     return code;
 }
 
+/* The record of its fault may be among those that the error ring had no room for. */
+static bool may_have_lost_fault(struct ppu_channel *channel)
+{
+    struct ppu_device *device = device_of(channel);
+
+    pthread_mutex_lock(&device->error_lock);
+    bool lost = channel->fault.code == PPU_OK && channel->errors_lost != device->errors_lost;
+    channel->errors_lost = device->errors_lost;
+    pthread_mutex_unlock(&device->error_lock);
+    return lost;
+}
+
+/* What the firmware keeps of a fault is less than its record: code, address, place. */
+static enum ppu_err ask_fault(struct ppu_channel *channel)
+{
+    struct ppu_device *device = device_of(channel);
+    uint64_t code = 0, address = 0, pc = 0;
+
+    enum ppu_err err = ppu_device_query(device, PPU_KEY_CHANNEL_FAULT_CODE, channel->index, &code);
+    if (err != PPU_OK || code == PPU_FAULT_NONE) {
+        return err;
+    }
+    err = ppu_device_query(device, PPU_KEY_CHANNEL_FAULT_ADDRESS, channel->index, &address);
+    if (err == PPU_OK) {
+        err = ppu_device_query(device, PPU_KEY_CHANNEL_FAULT_PC, channel->index, &pc);
+    }
+    if (err == PPU_OK) {
+        const struct ppu_error_record record = {
+            .code = (uint16_t)code,
+            .channel = channel->index,
+            .context = channel->context->id,
+            .address = address,
+            .pc = pc,
+        };
+        struct ppu_error error;
+        error_from_record(&error, &record);
+        pthread_mutex_lock(&device->error_lock);
+        channel_set_fault(channel, &error);
+        pthread_mutex_unlock(&device->error_lock);
+    }
+    return err;
+}
+
+enum ppu_err channel_fault(struct ppu_channel *channel)
+{
+    enum ppu_err err = may_have_lost_fault(channel) ? ask_fault(channel) : PPU_OK;
+
+    return err != PPU_OK ? err : ppu_channel_error(channel, NULL);
+}
+
 /* ---- making ---- */
 
 static uint32_t staging_size(uint32_t entries)
@@ -107,6 +157,7 @@ static enum ppu_err open_channel(struct ppu_channel *channel)
     }
     if (err == PPU_OK) {
         pthread_mutex_lock(&device->error_lock);
+        channel->errors_lost = device->errors_lost;
         device->channel[channel->index] = channel;
         pthread_mutex_unlock(&device->error_lock);
     }
@@ -189,6 +240,7 @@ enum ppu_err ppu_channel_reset(struct ppu_channel *channel)
         device_read_errors(device); /* those of before the reset, which clears them */
         pthread_mutex_lock(&device->error_lock);
         channel->fault = (struct ppu_error){ .code = PPU_OK };
+        channel->errors_lost = device->errors_lost;
         pthread_mutex_unlock(&device->error_lock);
     }
     pthread_mutex_unlock(&channel->lock);
@@ -267,7 +319,7 @@ static enum ppu_err wait_for_room(struct ppu_channel *channel, struct channel_ch
         if (find_room(channel, chunk)) {
             return PPU_OK;
         }
-        enum ppu_err err = ppu_channel_error(channel, NULL);
+        enum ppu_err err = channel_fault(channel);
         if (err != PPU_OK) {
             return err;
         }

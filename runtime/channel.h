@@ -36,7 +36,9 @@ struct ppu_channel {
     uint32_t fence_value;  /* of the last event */
     uint32_t epoch;        /* atomic: resets so far */
 
-    struct ppu_error fault; /* under the device's error_lock */
+    /* Under the device's error_lock. */
+    struct ppu_error fault;
+    uint32_t errors_lost; /* device's count when the firmware was last asked about this channel */
 };
 
 /* What a block needs at submission. */
@@ -49,6 +51,9 @@ struct channel_chunk {
 
 /* The firmware stopped the channel; the first fault stays. With the device's error_lock. */
 void channel_set_fault(struct ppu_channel *channel, const struct ppu_error *error);
+
+/* As ppu_channel_error(); asks the firmware when records were lost since it was asked last. */
+enum ppu_err channel_fault(struct ppu_channel *channel);
 
 /*
  * With the channel's lock: waits for a free entry and `bytes` of staging, 64-byte aligned. TIMEOUT, the

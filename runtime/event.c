@@ -27,7 +27,7 @@ static bool event_decided(const struct ppu_event *event, enum ppu_err *err)
         *err = PPU_ERR_CANCELLED;
         return true;
     }
-    *err = ppu_channel_error(event->channel, NULL);
+    *err = channel_fault(event->channel);
     return *err != PPU_OK;
 }
 

@@ -40,18 +40,19 @@ bool pci_find(struct qtest *qtest, uint32_t index, struct pci_function *function
     return false;
 }
 
+/* 0: there is no such BAR. */
 static uint64_t probe_size(struct qtest *qtest, const struct pci_function *function, uint32_t n, bool is_64)
 {
     uint64_t config = function->config + CONFIG_BAR(n);
-    uint64_t mask = 0xffffffff00000000ull;
 
     qtest_write32(qtest, config, ~0u);
-    mask |= qtest_read32(qtest, config) & ~BAR_FLAGS;
-    if (is_64) {
-        qtest_write32(qtest, config + 4, ~0u);
-        mask = (uint64_t)qtest_read32(qtest, config + 4) << 32 | (uint32_t)mask;
+    uint64_t mask = qtest_read32(qtest, config) & ~BAR_FLAGS;
+    if (!is_64) {
+        return mask == 0 ? 0 : (uint32_t)-mask;
     }
-    return (mask & ~(uint64_t)BAR_FLAGS) == 0 ? 0 : ~mask + 1;
+    qtest_write32(qtest, config + 4, ~0u);
+    mask |= (uint64_t)qtest_read32(qtest, config + 4) << 32;
+    return -mask;
 }
 
 static uint64_t take_address(uint64_t *window, uint64_t bytes)

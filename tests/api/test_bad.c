@@ -523,7 +523,36 @@ static void copy_read_only(void **state)
     check(ppu_memory_free(memory));
 }
 
-/* Records beyond the ring's room are counted, and a channel's fault is still known. */
+/* The record of a fault that the error ring had no room for is asked for. */
+static void lost_record(void **state)
+{
+    struct api *api = *state;
+    struct ppu_transport *transport = api->transport;
+    struct bad bad = bad_new(api);
+    uint64_t unopened = (ppu_device_info(api->device)->channels - 1ull) * PPU_DOORBELL_STRIDE;
+    const struct ppu_error_ring *ring = (const void *)(transport->vram + api->device->firmware.error_ring);
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+    struct ppu_error error;
+
+    /* Nobody waits, so nobody reads the ring. */
+    while (__atomic_load_n(&ring->lost, __ATOMIC_ACQUIRE) == 0 && deadline_left(deadline_ns) > 0) {
+        transport->ops->doorbell_write(transport, unopened + PPU_DB_RING, 1);
+        sleep_ns(100 * NS_PER_US);
+    }
+    uint32_t lost = __atomic_load_n(&ring->lost, __ATOMIC_ACQUIRE);
+    method_unknown(&bad);
+    while (__atomic_load_n(&ring->lost, __ATOMIC_ACQUIRE) == lost && deadline_left(deadline_ns) > 0) {
+        sleep_ns(100 * NS_PER_US);
+    }
+    assert_int_equal(api_wait_fault(bad.channel, &error), PPU_ERR_BAD_METHOD);
+    assert_int_equal(error.record.code, PPU_FAULT_METHOD_UNKNOWN);
+    assert_int_equal(error.record.address, PPU_METHOD_WORD(0xfff, 0));
+    check(ppu_channel_reset(bad.channel));
+    check(api_finish(bad.channel));
+    check(ppu_channel_destroy(bad.channel));
+}
+
+/* A channel that faults again and again is reset each time. */
 static void many_faults(void **state)
 {
     struct api *api = *state;
@@ -585,7 +614,8 @@ int main(void)
         api_test("parameters that are not mapped [A7]", params_unmapped),
         api_test("bus master off: system memory faults, VRAM goes on [A1]", bus_master_off),
         api_test("copy to read-only memory [A9]", copy_read_only),
-        api_test("faults beyond the error ring's room [A2]", many_faults),
+        api_test("more faults than the error ring has entries [A2]", many_faults),
+        api_test("a fault whose record was lost is still told [A2]", lost_record),
         api_test("a fault names correlation, context, entry and word [A2]", names_the_place),
     };
     const size_t other_count = sizeof(others) / sizeof(others[0]);
