@@ -154,8 +154,8 @@ void mcu_timer_run(struct core *core, uint64_t now_ns);
 void doorbell_clear(struct core *core, uint32_t word, uint32_t channels);
 
 /* ---- ring.c ---- */
-void ring_setup(struct core *core, uint32_t ring); /* RING_BASE was written [lock] */
-void ring_reset(struct core *core, uint32_t ring);
+void ring_setup(struct core *core, uint32_t id); /* RING_BASE was written [lock] */
+void ring_reset(struct core *core, uint32_t id);
 
 /* ---- trace.c ---- */
 void trace_setup(struct core *core); /* TRACE_BASE was written [lock] */
@@ -187,9 +187,9 @@ void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3]);
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
 
 /* ---- dist.c [lock] ---- */
-void dist_start(struct core *core, uint32_t slot, uint32_t tmd_off);
-void dist_control(struct core *core, uint32_t slot, uint32_t command);
-uint32_t dist_state(struct core *core, uint32_t slot);
+void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
+void dist_control(struct core *core, uint32_t index, uint32_t command);
+uint32_t dist_state(struct core *core, uint32_t index);
 void dist_flush_request(struct core *core, uint32_t context);
 void dist_reset(struct core *core);
 

@@ -47,7 +47,7 @@ struct mmu_page mmu_walk(struct core *core, uint32_t context, uint64_t va, enum 
 
 /* ---- ring.c ---- */
 /* Appends PPU_RING_ENTRY_BYTES. False: full (start and fault rings only), try again later. [any] */
-bool ring_push(struct core *core, enum ppu_ring_id ring, const void *entry);
+bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry);
 
 /* ---- trace.c ---- */
 void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,

@@ -10,6 +10,7 @@ $(eval $(call device_core_test,regs))
 $(eval $(call device_core_test,ring,asan tsan))
 $(eval $(call device_core_test,dist,asan tsan))
 $(eval $(call device_core_test,mmu))
+TIMEOUT_device-core-dma = 120
 $(eval $(call device_core_test,dma,asan tsan))
 TIMEOUT_device-core-snapshot = 120
 $(eval $(call device_core_test,snapshot))

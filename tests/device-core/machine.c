@@ -142,20 +142,29 @@ struct core_config bench_config(uint32_t sm_threads)
     return config;
 }
 
+static uint8_t *memory_new(size_t bytes)
+{
+    uint8_t *memory = aligned_alloc(PPU_PAGE_64K, bytes);
+
+    if (memory == NULL) {
+        abort();
+    }
+    memset(memory, 0, bytes);
+    return memory;
+}
+
 struct machine *machine_new(const struct core_config *config)
 {
     struct machine *machine = calloc(1, sizeof(*machine));
 
-    assert_non_null(machine);
+    if (machine == NULL) {
+        abort();
+    }
     assert_null(core_config_check(config));
     machine->config = *config;
-    machine->vram = aligned_alloc(PPU_PAGE_64K, config->vram_bytes);
-    machine->mcu = aligned_alloc(PPU_PAGE_4K, MCU_BYTES);
-    machine->sys = aligned_alloc(PPU_PAGE_4K, SYS_BYTES);
-    assert_true(machine->vram != NULL && machine->mcu != NULL && machine->sys != NULL);
-    memset(machine->vram, 0, config->vram_bytes);
-    memset(machine->mcu, 0, MCU_BYTES);
-    memset(machine->sys, 0, SYS_BYTES);
+    machine->vram = memory_new(config->vram_bytes);
+    machine->mcu = memory_new(MCU_BYTES);
+    machine->sys = memory_new(SYS_BYTES);
     machine->bus_works = true;
     machine->deadline_ns = UINT64_MAX;
     machine->now_ns = 1000;

@@ -275,7 +275,8 @@ static void random_tables(void **state)
     for (uint32_t n = 0; n < 40000; n++) {
         uint32_t level = random_below(&random, PPU_PT_LEVELS);
         uint32_t at = TABLES_AT + level * PPU_PT_BYTES + ppu_pt_index(VA, PPU_PT_LEVELS - 1 - level) * 8;
-        uint64_t pte = random_next(&random) & random_next(&random) & (random_next(&random) | 0x3fffffff);
+        uint64_t sparse = random_next(&random);
+        uint64_t pte = random_next(&random) & sparse & (random_next(&random) | 0x3fffffff);
         struct mmu_page page;
 
         if (n % 2 == 0) {

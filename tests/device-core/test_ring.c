@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,6 +265,7 @@ static void *produce(void *argument)
 
     for (uint32_t n = 0; n < EACH; n++) {
         while (!push(producer->machine, PPU_RING_START, (producer->first + n) * 64)) {
+            sched_yield();
         }
         trace_emit(producer->machine->core, PPU_TRACE_CTA_END, producer->first, n, n + 1, n + 2);
     }
@@ -291,6 +293,8 @@ static void producers_lose_nothing(void **state)
             assert_int_equal(value % EACH, expected[value / EACH]); /* each producer's in its order */
             expected[value / EACH]++;
             taken++;
+        } else {
+            sched_yield();
         }
     }
     for (uint32_t i = 0; i < PRODUCERS; i++) {

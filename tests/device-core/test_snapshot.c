@@ -242,6 +242,7 @@ static void truncated_states(void **state)
     struct machine *victim = make();
     size_t len = 0;
     uint8_t *good = NULL;
+    uint8_t *longer = NULL;
 
     (void)state;
     load_everything(machine);
@@ -254,10 +255,11 @@ static void truncated_states(void **state)
         assert_false(try_load(victim, copy, cut));
         free(copy);
     }
-    good = realloc(good, len + 1);
-    good[len] = 0;
-    assert_false(try_load(victim, good, len + 1));
+    longer = calloc(1, len + 1);
+    memcpy(longer, good, len);
+    assert_false(try_load(victim, longer, len + 1));
     assert_true(try_load(victim, good, len));
+    free(longer);
     free(good);
     machine_free(machine);
     machine_free(victim);
