@@ -641,8 +641,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "every CTA of random grids once, in slices [A6]", every_cta_once, setup_slices, teardown, NULL },
         { "every CTA of random grids once, on threads [A6]", every_cta_once, setup_threads, teardown, NULL },
-        { "several tasks at once, in slices [A5][A8]", several_tasks_at_once, setup_slices, teardown, NULL },
-        { "several tasks at once, on threads [A5][A8]", several_tasks_at_once, setup_threads, teardown, NULL },
+        { "several tasks at once, in slices [A5, A8]", several_tasks_at_once, setup_slices, teardown, NULL },
+        { "several tasks at once, on threads [A5, A8]", several_tasks_at_once, setup_threads, teardown, NULL },
         { "one SM runs two tasks side by side [A8]", one_sm_runs_two_tasks, NULL, NULL, NULL },
         { "a kill ends what runs, in slices [A5]", kill_ends_what_runs, setup_slices, teardown, NULL },
         { "a kill ends what runs, on threads [A5]", kill_ends_what_runs, setup_threads, teardown, NULL },
