@@ -134,7 +134,7 @@ endef
 
 # $(call ppu_register_test,NAME,COMMAND,SHOWN_NAME,PREREQUISITES); with T=word only those with the word in their name
 define ppu_register_test
-$(if $(findstring $(T),$(3)),$(call ppu_add_test,$(1),$(2),$(3),$(4)))
+$(if $(if $(T),$(findstring $(T),$(3)),all),$(call ppu_add_test,$(1),$(2),$(3),$(4)))
 endef
 define ppu_add_test
 TEST_TARGETS += $(4)

@@ -39,6 +39,7 @@ static void look_for_room(struct timer *timer)
 void admin_init(void)
 {
     queue = hal_vram(layout.admin_queue);
+    memset(queue, 0, sizeof(*queue));
     request_head = 0;
     reply_tail = 0;
     memset(tickets, 0, sizeof(tickets));

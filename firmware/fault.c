@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fault.h"
 
+#include <string.h>
+
 #include "hal.h"
 #include "layout.h"
 #include "ppu/regs.h"
@@ -15,6 +17,7 @@ static uint32_t tail;
 void fault_init(void)
 {
     ring = hal_vram(layout.error_ring);
+    memset(ring, 0, sizeof(*ring));
     tail = 0;
 }
 

@@ -6,10 +6,9 @@
  * Threads: one thread runs firmware_main() and calls everything here. The firmware
  * holds no lock, so an implementation may take its own inside any of these.
  *
- * Life: the device's registers are in their reset state (protected range all zero, MCU_CONTROL bit 0 set) when
- * firmware_main() is called. It makes every object anew, sets BOOT_STATUS to READY or to what is wrong, and serves
- * events until hal_wait() returns false. After it has returned it may be called again, on any thread; only one at a
- * time.
+ * Life: the device's registers are in their reset state, MCU_CONTROL apart, when firmware_main() is called; VRAM may
+ * hold anything. It makes every object anew, sets BOOT_STATUS to READY or to what is wrong, and serves events until
+ * hal_wait() returns false. After it has returned it may be called again, on any thread; only one at a time.
  */
 #ifndef FW_HAL_H
 #define FW_HAL_H

@@ -99,9 +99,10 @@ static void tell_device(void)
         hal_write(PPU_REG_RING_SIZE + 4 * i, layout.ring_entries[i]);
         hal_write(PPU_REG_RING_BASE + 4 * i, layout.ring[i].off);
     }
-    struct ppu_trace_ring *trace = hal_vram(layout.dev_trace);
-    trace->head = (struct ppu_struct_header){ PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) };
-    trace->size = TRACE_DEV_RECORDS;
+    *(struct ppu_trace_ring *)hal_vram(layout.dev_trace) = (struct ppu_trace_ring){
+        .head = { PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) },
+        .size = TRACE_DEV_RECORDS,
+    };
     hal_write(PPU_REG_TRACE_SIZE, TRACE_DEV_RECORDS);
     hal_write(PPU_REG_TRACE_BASE, layout.dev_trace.off);
 }

@@ -13,9 +13,10 @@ void trace_init(void)
     ring = hal_vram(layout.fw_trace);
     records = (struct ppu_trace_record *)(void *)(ring + 1);
     written = 0;
-    ring->head = (struct ppu_struct_header){ PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) };
-    ring->size = TRACE_FW_RECORDS;
-    shared_publish(&ring->tail, 0);
+    *ring = (struct ppu_trace_ring){
+        .head = { PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) },
+        .size = TRACE_FW_RECORDS,
+    };
 }
 
 void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2)

@@ -18,7 +18,7 @@
 
 /* Asserts the size of a shared structure and the offset of one of its members. */
 #define PPU_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type ": size is ABI")
-#define PPU_ASSERT_OFFSET(type, member, bytes)                                                     \
+#define PPU_ASSERT_OFFSET(type, member, bytes) \
     _Static_assert(offsetof(type, member) == (bytes), #type "." #member ": offset is ABI")
 
 /* Three address spaces that must not be mixed up; all in bytes. */

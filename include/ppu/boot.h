@@ -58,9 +58,9 @@ struct ppu_fw_info {
     uint32_t log;         /* struct ppu_log_ring */
     uint32_t pt_base;     /* pool for page tables, for the driver to hand out */
     uint32_t pt_bytes;
-    uint32_t heap_base;   /* VRAM for the driver to hand out: from here to the end */
-    uint32_t streams;     /* TMDQs of a context */
-    uint32_t tasks;       /* task records */
+    uint32_t heap_base; /* VRAM for the driver to hand out: from here to the end */
+    uint32_t streams;   /* TMDQs of a context */
+    uint32_t tasks;     /* task records */
     uint32_t reserved[13];
 };
 PPU_ASSERT_SIZE(struct ppu_fw_info, 128);

@@ -36,8 +36,8 @@ static inline uint32_t ppu_gp_next(uint32_t index, uint32_t count)
 }
 
 /* Registers of a doorbell page (BAR2 + channel * PPU_DOORBELL_STRIDE). */
-#define PPU_DB_PUT 0x0u /* W: GP_PUT, rings the doorbell; R: GP_PUT */
-#define PPU_DB_GET 0x4u /* R: GP_GET */
+#define PPU_DB_PUT 0x0u  /* W: GP_PUT, rings the doorbell; R: GP_PUT */
+#define PPU_DB_GET 0x4u  /* R: GP_GET */
 #define PPU_DB_RING 0x8u /* W: rings the doorbell only (a semaphore was released by plain stores) */
 
 /* Command block: header, then methods (method.def). */

@@ -26,12 +26,12 @@
 #define PPU_MAX_CTA_DIM 1024u
 #define PPU_MAX_GRID_X 0x80000000u /* 2^31 */
 #define PPU_MAX_GRID_YZ 65535u
-#define PPU_MAX_SHARED (96u * PPU_KIB)      /* bytes of shared memory a CTA */
-#define PPU_MAX_LOCAL (512u * PPU_KIB)      /* bytes of local memory a thread */
-#define PPU_MAX_PARAM (4u * PPU_KIB)        /* bytes of parameters a task */
-#define PPU_MAX_CODE (16u * PPU_MIB)        /* bytes of code a task may reach */
-#define PPU_MAX_TOKENS 4096u                /* token-queue entries a warp (E7) */
-#define PPU_PRIORITIES 8u                   /* 0 lowest, 7 highest (A4) */
+#define PPU_MAX_SHARED (96u * PPU_KIB) /* bytes of shared memory a CTA */
+#define PPU_MAX_LOCAL (512u * PPU_KIB) /* bytes of local memory a thread */
+#define PPU_MAX_PARAM (4u * PPU_KIB)   /* bytes of parameters a task */
+#define PPU_MAX_CODE (16u * PPU_MIB)   /* bytes of code a task may reach */
+#define PPU_MAX_TOKENS 4096u           /* token-queue entries a warp (E7) */
+#define PPU_PRIORITIES 8u              /* 0 lowest, 7 highest (A4) */
 
 #define PPU_DOORBELL_STRIDE (64u * PPU_KIB) /* one page a channel, on 64 KiB-page kernels too */
 #define PPU_COPY_SYNC_MAX (4u * PPU_KIB)    /* largest immediate copy */

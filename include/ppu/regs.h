@@ -8,7 +8,7 @@
 #include "ppu/base.h"
 #include "ppu/limits.h"
 
-#define PPU_MAGIC 0x30555050u /* "PPU0" */
+#define PPU_MAGIC 0x30555050u     /* "PPU0" */
 #define PPU_RESET_KEY 0x54534552u /* "REST" */
 
 #define PPU_PCI_VENDOR 0x1234u

@@ -36,15 +36,15 @@ PPU_ASSERT_SIZE(struct ppu_ring_header, 128);
 PPU_ASSERT_OFFSET(struct ppu_ring_header, head, 64);
 
 #define PPU_RING_ENTRY_BYTES 64u
-#define PPU_RING_BYTES(count) ((uint32_t)sizeof(struct ppu_ring_header) + (count) * PPU_RING_ENTRY_BYTES)
+#define PPU_RING_BYTES(count) ((uint32_t)sizeof(struct ppu_ring_header) + (count)*PPU_RING_ENTRY_BYTES)
 
 /* Entry of PPU_RING_START: a thread asks for a task to be started (B4, last step). */
 struct ppu_start_event {
-    uint32_t slot;       /* slot of the asking thread's task */
-    uint32_t task;       /* record of the asking thread's task: VRAM offset of its TMD copy */
-    uint32_t handle;     /* untrusted: the task to start */
-    uint32_t former;     /* untrusted: the former task when its link read WAITING, else 0 */
-    uint32_t context;    /* address space of the asking thread */
+    uint32_t slot;    /* slot of the asking thread's task */
+    uint32_t task;    /* record of the asking thread's task: VRAM offset of its TMD copy */
+    uint32_t handle;  /* untrusted: the task to start */
+    uint32_t former;  /* untrusted: the former task when its link read WAITING, else 0 */
+    uint32_t context; /* address space of the asking thread */
     uint32_t correlation;
     uint32_t reserved[10];
 };
@@ -60,14 +60,14 @@ enum ppu_slot_event_kind {
 };
 
 struct ppu_slot_event {
-    uint32_t kind;      /* enum ppu_slot_event_kind */
-    uint32_t slot;      /* not for PPU_SLOT_FLUSHED */
-    uint32_t task;      /* VRAM offset of the TMD copy the slot runs */
-    uint32_t context;   /* PPU_SLOT_FLUSHED: address space */
-    uint32_t arg;       /* PPU_SLOT_FLUSHED: value written to MMU_FLUSH_TAG */
+    uint32_t kind;    /* enum ppu_slot_event_kind */
+    uint32_t slot;    /* not for PPU_SLOT_FLUSHED */
+    uint32_t task;    /* VRAM offset of the TMD copy the slot runs */
+    uint32_t context; /* PPU_SLOT_FLUSHED: address space */
+    uint32_t arg;     /* PPU_SLOT_FLUSHED: value written to MMU_FLUSH_TAG */
     uint32_t reserved0;
-    uint64_t time_ns;   /* virtual clock */
-    uint64_t ctas_done; /* CTAs that ended by themselves */
+    uint64_t time_ns;    /* virtual clock */
+    uint64_t ctas_done;  /* CTAs that ended by themselves */
     uint64_t warp_insns; /* warp instructions of the task so far */
     uint32_t reserved1[4];
 };
@@ -75,7 +75,7 @@ PPU_ASSERT_SIZE(struct ppu_slot_event, PPU_RING_ENTRY_BYTES);
 
 /* Entry of PPU_RING_FAULT; precise: names the first faulting instruction of a warp (§ fault.def). */
 struct ppu_fault_event {
-    uint16_t code; /* fault.def */
+    uint16_t code;  /* fault.def */
     uint8_t access; /* enum ppu_access */
     uint8_t sm;
     uint32_t slot;

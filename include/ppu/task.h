@@ -23,8 +23,8 @@ typedef uint32_t ppu_task_t;
 /* Status of a task (B5), made at launch. */
 struct ppu_task_status {
     ppu_task_t task;
-    ppu_task_t next_stream;  /* launcher: the next task of the TMDQ; scheduler: WAITING */
-    uint32_t group;          /* thread-group context the task was launched from */
+    ppu_task_t next_stream; /* launcher: the next task of the TMDQ; scheduler: WAITING */
+    uint32_t group;         /* thread-group context the task was launched from */
     uint32_t reserved;
 };
 PPU_ASSERT_SIZE(struct ppu_task_status, 16);

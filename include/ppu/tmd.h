@@ -32,8 +32,8 @@ struct ppu_tmd {
     uint32_t code_bytes; /* fetches beyond it fault; multiple of 8 */
     uint32_t entry;      /* byte offset of the first instruction to run; multiple of 8 */
 
-    uint16_t vregs;       /* vector registers a lane, 1 to 256 */
-    uint8_t wave;         /* threads a warp: 32, 64 or 128 */
+    uint16_t vregs; /* vector registers a lane, 1 to 256 */
+    uint8_t wave;   /* threads a warp: 32, 64 or 128 */
     uint8_t reserved0;
     uint16_t token_count; /* entries of a warp's token queue; 0: the default (E7) */
     uint16_t reserved1;

@@ -22,7 +22,7 @@ struct native_ppu {
     struct ppu_machine *machine;
     struct pci_function function;
     int vram_fd;
-    int notify; /* our end of the socket */
+    int notify;    /* our end of the socket */
     bool attached; /* to a device, until the device closes it */
 };
 

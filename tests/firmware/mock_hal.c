@@ -345,7 +345,7 @@ void mock_reset(void)
 {
     uint8_t *vram = mock.vram ? mock.vram : malloc(MOCK_VRAM_BYTES);
     memset(&mock, 0, sizeof(mock));
-    memset(vram, 0, MOCK_VRAM_BYTES);
+    memset(vram, 0xa5, MOCK_VRAM_BYTES); /* the firmware relies on nothing */
     mock.vram = vram;
     mock.now_ns = 1000;
     R(VRAM_SIZE_LO) = MOCK_VRAM_BYTES;
