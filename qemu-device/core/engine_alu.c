@@ -240,7 +240,7 @@ static uint64_t packed(uint32_t type, bool negative, uint64_t magnitude, int32_t
     struct float_format format = format_of(type);
     int32_t bias = (1 << (format.exponent_bits - 1)) - 1;
     uint64_t infinity = ((1ull << format.exponent_bits) - 1) << format.fraction_bits;
-    uint64_t sign = (uint64_t)negative << (format.exponent_bits + format.fraction_bits);
+    uint64_t sign = negative ? 1ull << (format.exponent_bits + format.fraction_bits) : 0;
     int32_t top, biased, shift;
     uint64_t bits;
 
@@ -307,9 +307,10 @@ static uint32_t type_bits(uint32_t type)
 /* The low bits of an integer register, extended by the type's sign to 64. */
 static uint64_t extended(uint64_t bits, uint32_t type)
 {
-    uint32_t unused = 64 - type_bits(type);
+    uint64_t low = UINT64_MAX >> (64 - type_bits(type));
+    uint64_t sign = low ^ low >> 1;
 
-    return type_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits << unused >> unused;
+    return type_signed(type) && (bits & sign) ? bits | ~low : bits & low;
 }
 
 static struct number int_parts(uint64_t bits, uint32_t type)
@@ -485,7 +486,9 @@ bool engine_alu(struct exec *x, const struct ppu_insn *insn, const struct lanes 
 {
     const struct ppu_isa_row *row = ppu_isa_row(insn->op);
     struct lanes set = insn->scalar ? lanes_one(0) : *mask;
-    struct operand o[3] = { { 0 } };
+    /* An operand that the operation does not have reads a register that is there. */
+    struct operand none = { .low = x->w->sreg, .high = x->w->sreg };
+    struct operand o[3] = { none, none, none };
     struct result d;
     uint32_t imm[2];
 

@@ -295,7 +295,7 @@ static enum step wait_or_go(struct exec *x, const struct lanes *mask, uint32_t t
 
 static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
-    uint32_t target[PPU_MAX_WAVE];
+    uint32_t target[PPU_MAX_WAVE] = { 0 };
     struct lanes left = *mask, rest = { { 0 } };
 
     LANES_EACH(mask, lane)

@@ -276,9 +276,9 @@ bool sm_system_take_back(struct sm *sm, uint32_t warp); /* SM: false when the ma
 
 /* ---- engine.c ---- */
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
-uint32_t engine_run(struct sm *sm, uint32_t warp, uint32_t budget);
+uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
 /* The main loop has answered: finishes the access, without going on. */
-void engine_settle(struct sm *sm, uint32_t warp);
+void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
                        uint32_t lanes);
 void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x);

@@ -221,11 +221,13 @@ static void scrambled_texts(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 20000; i++) {
-        char text[256] = "", message[PPUASM_MESSAGE_BYTES];
+        char text[512] = "", message[PPUASM_MESSAGE_BYTES];
         struct ppuasm_image image;
+        size_t len = 0;
 
         for (uint32_t n = random_below(&random, 20); n != 0; n--) {
-            strcat(text, pieces[random_below(&random, sizeof(pieces) / sizeof(pieces[0]))]);
+            const char *piece = pieces[random_below(&random, sizeof(pieces) / sizeof(pieces[0]))];
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", piece);
         }
         if (ppuasm_assemble(text, "t.s", &image, message)) {
             struct ppu_program_view view;

@@ -234,7 +234,7 @@ MODEL(XOR64, a ^ b)
 MODEL(NOT64, ~a)
 MODEL(SHL64, B > 63 ? 0 : a << B)
 MODEL(SHR64, B > 63 ? 0 : a >> B)
-MODEL(ASR64, B > 63 ? (LA < 0 ? UINT64_MAX : 0) : (uint64_t)(LA >> B))
+MODEL(ASR64, B > 63 ? (LA < 0 ? UINT64_MAX : 0) : LA < 0 ? ~(~a >> B) : a >> B)
 MODEL(CLZ64, leading(a, 64))
 MODEL(CTZ64, trailing(a, 64))
 MODEL(POPC64, count_bits(a))
@@ -379,21 +379,23 @@ static void check(const char *what, uint64_t got, uint64_t expected, const uint6
     }
 }
 
-/* Text of an operation on v10, v12, v14 (or s10 ...) with result v16 (s16). */
+/* Text of an operation on v10, v12, v14 (or s10 ...) with result v16. */
 static void operation_text(const struct ppu_isa_row *row, char kind, char *text, size_t size)
 {
+    const char *end = kind == 's' ? "\nmov64 v16, s16" : "";
+
     switch (row->format) {
     case PPU_FMT_DB:
-        snprintf(text, size, "%s %c16, %c12", row->mnemonic, kind, kind);
+        snprintf(text, size, "%s %c16, %c12%s", row->mnemonic, kind, kind, end);
         return;
     case PPU_FMT_DA:
-        snprintf(text, size, "%s %c16, %c10", row->mnemonic, kind, kind);
+        snprintf(text, size, "%s %c16, %c10%s", row->mnemonic, kind, kind, end);
         return;
     case PPU_FMT_DAB:
-        snprintf(text, size, "%s %c16, %c10, %c12", row->mnemonic, kind, kind, kind);
+        snprintf(text, size, "%s %c16, %c10, %c12%s", row->mnemonic, kind, kind, kind, end);
         return;
     default:
-        snprintf(text, size, "%s %c16, %c10, %c12, %c14", row->mnemonic, kind, kind, kind, kind);
+        snprintf(text, size, "%s %c16, %c10, %c12, %c14%s", row->mnemonic, kind, kind, kind, kind, end);
         return;
     }
 }
@@ -432,9 +434,6 @@ static void arithmetic(void **state)
                 in[i / OPERANDS][i % OPERANDS] = operand(&random);
             }
             operation_text(row, scalar ? 's' : 'v', body, sizeof(body));
-            if (scalar) {
-                strcat(body, "\nmov64 v16, s16");
-            }
             load_program(bench, body);
             run_program(bench, in, out);
             for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -812,7 +811,7 @@ static void atomics(void **state)
             char *place = strstr(text, "XX");
             char tail[512];
             snprintf(tail, sizeof(tail), "%s%s", cases[i / 2].op, place + 2);
-            strcpy(place, tail);
+            snprintf(place, sizeof(text) - (size_t)(place - text), "%s", tail);
         }
         bench_load_text(bench, text);
         tmd = bench_tmd(bench, "k");

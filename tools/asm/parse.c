@@ -285,7 +285,6 @@ static void parse_address(struct cursor *cur, struct ppu_insn *insn)
                 cursor_fail(cur, save, "lane offset is a vector register");
             }
             cursor_space(cur);
-            save = cur->at;
         } else {
             cur->at = save;
         }

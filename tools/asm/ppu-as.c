@@ -36,11 +36,11 @@ static char *default_output(const char *source)
     const char *slash = strrchr(source, '/');
     const char *dot = strrchr(slash ? slash : source, '.');
     size_t stem = dot ? (size_t)(dot - source) : strlen(source);
-    char *out = malloc(stem + sizeof(".ppu"));
+    size_t size = stem + sizeof(".ppu");
+    char *out = malloc(size);
 
     if (out) {
-        memcpy(out, source, stem);
-        memcpy(out + stem, ".ppu", sizeof(".ppu"));
+        snprintf(out, size, "%.*s.ppu", (int)stem, source);
     }
     return out;
 }
