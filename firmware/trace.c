@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
+#include <stddef.h>
+
 #include "layout.h"
 #include "shared.h"
 
@@ -19,17 +21,29 @@ void trace_init(void)
     };
 }
 
+/* Readers look at records without asking: each word is stored whole. */
+static void store(uint32_t *to, const struct ppu_trace_record *record)
+{
+    const uint32_t *from = (const uint32_t *)(const void *)record;
+    for (uint32_t i = 0; i < offsetof(struct ppu_trace_record, sequence) / sizeof(*from); i++) {
+        __atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
+    }
+}
+
 void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2)
 {
-    struct ppu_trace_record *record = &records[written % TRACE_FW_RECORDS];
-    record->version = PPU_TRACE_VERSION;
-    record->size_bytes = sizeof(*record);
-    record->type = (uint16_t)type;
-    record->correlation = correlation;
-    record->time_ns = hal_time();
-    record->id[0] = id0;
-    record->id[1] = id1;
-    record->id[2] = id2;
-    shared_publish(&record->sequence, written);
+    struct ppu_trace_record *place = &records[written % TRACE_FW_RECORDS];
+    const struct ppu_trace_record record = {
+        .version = PPU_TRACE_VERSION,
+        .size_bytes = sizeof(record),
+        .type = (uint16_t)type,
+        .correlation = correlation,
+        .time_ns = hal_time(),
+        .id = { id0, id1, id2 },
+    };
+    shared_publish(&place->sequence, PPU_TRACE_TORN(written));
+    shared_fence(); /* a reader that sees a new word sees the torn sequence too */
+    store((uint32_t *)(void *)place, &record);
+    shared_publish(&place->sequence, written);
     shared_publish(&ring->tail, ++written);
 }

@@ -2,7 +2,8 @@
 /*
  * Trace rings: flight recorders in VRAM, one written by the firmware, one by the
  * device. tail runs freely; record n is at n modulo the size; the oldest are
- * overwritten. A reader copies a record and then checks that tail has not passed it.
+ * overwritten. While a record is being written its sequence is PPU_TRACE_TORN() of its number: a reader copies a
+ * record, and the copy is good when the sequence was its number before and after.
  */
 #ifndef PPU_TRACE_H
 #define PPU_TRACE_H
@@ -10,6 +11,7 @@
 #include "ppu/base.h"
 
 #define PPU_TRACE_VERSION 1u
+#define PPU_TRACE_TORN(number) ((number) ^ 0x80000000u) /* no reader of this place waits for it */
 #define PPU_TRACE_UNIT_MCU 0xffffffffu
 
 enum ppu_trace_type {

@@ -5,9 +5,6 @@
 #include "core_state.h"
 #include "snapshot.h"
 
-/* A sequence that no reader of this place of the ring waits for. */
-#define TRACE_TORN(sequence) ((sequence) ^ 0x80000000u)
-
 static uint8_t *record_at(const struct core *core, uint32_t n)
 {
     const struct trace *trace = &core->trace;
@@ -22,7 +19,7 @@ static void append(struct core *core, const struct ppu_trace_record *record)
     uint32_t n = core->trace.next++;
     uint8_t *at = record_at(core, n);
 
-    vram_store_release32(at + sequence_at, TRACE_TORN(n));
+    vram_store_release32(at + sequence_at, PPU_TRACE_TORN(n));
     vram_fence(); /* a reader that sees a new word sees the torn sequence too */
     vram_copy(at, (const uint8_t *)record, sequence_at);
     vram_store_release32(at + sequence_at, n);

@@ -31,6 +31,7 @@
 #include "ppu/limits.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
+#include "ppu/trace.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -147,6 +148,23 @@ void ppu_device_error(struct ppu_device *device, struct ppu_error *error);
 uint64_t ppu_device_error_count(struct ppu_device *device);
 /* Virtual clock of the device in ns. */
 uint64_t ppu_device_time_ns(struct ppu_device *device);
+
+/* ---- trace ---- */
+
+/* The flight recorders (trace.h): who writes them, and so which records are in them. */
+enum ppu_trace_source {
+    PPU_TRACE_OF_FIRMWARE = 0,
+    PPU_TRACE_OF_DEVICE = 1,
+};
+
+/* Number of the next record that the recorder will get; records are numbered from 0, modulo 2^32. */
+uint32_t ppu_trace_next(const struct ppu_device *device, enum ppu_trace_source source);
+/*
+ * Copies records from number *number on, at most `count`, in order, and sets *number to the one after the last copied.
+ * Records that were overwritten before they could be read are left out. Returns how many were copied.
+ */
+uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source source, uint32_t *number,
+                        struct ppu_trace_record *records, uint32_t count);
 
 /* ---- context ---- */
 

@@ -2,6 +2,7 @@
 /* The device as a whole: identity, admin requests, firmware images, a firmware that stops. */
 #include "api.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +289,98 @@ static void mcu_locks_up(void **state)
     stops(state, machine_lock_up, "locked up, 1 times");
 }
 
+/* ---- traces ---- */
+
+#define TRACED_BLOCKS 3000u /* two records each: more than a recorder holds */
+
+static bool is_task_end(const struct ppu_trace_record *record, uint32_t task)
+{
+    return record->type == PPU_TRACE_TASK_END && record->id[0] == task;
+}
+
+/* One launch leaves its doorbell with the device, its start and its end with the firmware, in this order. */
+static void trace_tells_a_launch(void **state)
+{
+    struct api *api = *state;
+    uint32_t device = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+    uint32_t firmware = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+    struct ppu_trace_record record = { 0 };
+    uint64_t rung_ns = 0, started_ns = 0, ended_ns = 0;
+    uint32_t task = 0;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 65536);
+    const uint64_t params[] = { api_va(api, memory), api_va(api, memory) + 64 };
+
+    check(api_run(api, api_kernel(api, api->context, "counter", "counter"), 1, 1, params, sizeof(params)));
+    while (rung_ns == 0 && ppu_trace_read(api->device, PPU_TRACE_OF_DEVICE, &device, &record, 1) == 1) {
+        rung_ns = record.type == PPU_TRACE_DOORBELL ? record.time_ns : 0;
+    }
+    while (ended_ns == 0 && ppu_trace_read(api->device, PPU_TRACE_OF_FIRMWARE, &firmware, &record, 1) == 1) {
+        if (record.type == PPU_TRACE_TASK_START) {
+            task = record.id[0];
+            started_ns = record.time_ns;
+        }
+        ended_ns = is_task_end(&record, task) ? record.time_ns : 0;
+    }
+    assert_true(0 < rung_ns && rung_ns <= started_ns && started_ns <= ended_ns);
+}
+
+/* Counts what of the firmware's trace it can read until `end` is set; every record must be whole and the next in order.
+ */
+struct trace_reader {
+    struct ppu_device *device;
+    bool end; /* atomic */
+    uint32_t records, bad;
+};
+
+static void *read_along(void *argument)
+{
+    struct trace_reader *reader = argument;
+    uint32_t number = ppu_trace_next(reader->device, PPU_TRACE_OF_FIRMWARE);
+
+    while (!__atomic_load_n(&reader->end, __ATOMIC_ACQUIRE)) {
+        struct ppu_trace_record record[8];
+        uint32_t count = ppu_trace_read(reader->device, PPU_TRACE_OF_FIRMWARE, &number, record, 8);
+        reader->records += count;
+        for (uint32_t i = 0; i < count; i++) {
+            reader->bad += record[i].version != PPU_TRACE_VERSION || record[i].size_bytes != sizeof(record[i]) ||
+                           (i > 0 && (int32_t)(record[i].sequence - record[i - 1].sequence) <= 0) ||
+                           (i > 0 && record[i].time_ns < record[i - 1].time_ns);
+        }
+    }
+    return NULL;
+}
+
+static void trace_is_read_while_it_is_written(void **state)
+{
+    struct api *api = *state;
+    struct trace_reader reader = { .device = api->device };
+    struct ppu_trace_record record[2];
+    uint32_t oldest = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+    const ppu_va_t sem = { api_va(api, api_memory(api, PPU_MEMORY_VRAM, 65536)) };
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, read_along, &reader), 0);
+    for (uint32_t i = 0; i < TRACED_BLOCKS; i++) {
+        struct ppu_block *block = NULL;
+        check(ppu_block_begin(api->channel, &block));
+        ppu_block_release(block, sem, i, false);
+        check(ppu_block_submit(block, NULL));
+    }
+    check(api_finish(api->channel));
+    __atomic_store_n(&reader.end, true, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(reader.bad, 0);
+    assert_true(reader.records > 0);
+    /* The oldest have been written over: reading begins with what is left. */
+    uint32_t asked = oldest;
+    assert_int_equal(ppu_trace_read(api->device, PPU_TRACE_OF_FIRMWARE, &oldest, record, 2), 2);
+    assert_true(record[0].sequence - asked > 0 && record[1].sequence == record[0].sequence + 1);
+    assert_int_equal(oldest, record[1].sequence + 1);
+    /* At the end there is nothing. */
+    oldest = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+    assert_int_equal(ppu_trace_read(api->device, PPU_TRACE_OF_FIRMWARE, &oldest, record, 2), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +388,8 @@ int main(void)
         api_test("the virtual clock runs [A1]", clock_runs),
         api_test("every query key answers [A1]", every_key),
         api_test("bad admin requests are refused with their fault [A2]", admin_refuses),
+        api_test("the traces tell a launch from doorbell to end [A1]", trace_tells_a_launch),
+        api_test("a trace is read while it is written [A1]", trace_is_read_while_it_is_written),
         api_test("contexts run out with an error and come back [A9]", contexts_run_out),
         api_test("channels run out with an error and come back [A2]", channels_run_out),
         api_test("a context with a channel is not destroyed [A9]", context_in_use),

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the flight recorders while they are written. */
+#include "device.h"
+#include "shared.h"
+
+struct recorder {
+    const struct ppu_trace_ring *ring;
+    const struct ppu_trace_record *records;
+    uint32_t size; /* records, a power of two; 0: there is none */
+};
+
+/* Place and size are the device's word: they are looked at before they are believed. */
+static struct recorder recorder_of(const struct ppu_device *device, enum ppu_trace_source source)
+{
+    uint32_t place = source == PPU_TRACE_OF_DEVICE ? device->firmware.dev_trace : device->firmware.fw_trace;
+    uint64_t vram_bytes = device->transport->vram_bytes;
+
+    if (place == 0 || place % sizeof(struct ppu_trace_ring) != 0 ||
+        place > vram_bytes - sizeof(struct ppu_trace_ring)) {
+        return (struct recorder){ 0 };
+    }
+    const struct ppu_trace_ring *ring = (const void *)(device->transport->vram + place);
+    uint32_t size = shared_load_acquire(&ring->size);
+    uint64_t room = (vram_bytes - place - sizeof(*ring)) / sizeof(struct ppu_trace_record);
+    if ((size & (size - 1)) != 0 || size > room) {
+        return (struct recorder){ 0 };
+    }
+    return (struct recorder){ ring, (const void *)(ring + 1), size };
+}
+
+/* Partner: the writer's release of the tail. */
+static uint32_t next_of(const struct recorder *recorder)
+{
+    return recorder->size != 0 ? shared_load_acquire(&recorder->ring->tail) : 0;
+}
+
+/*
+ * False: the place holds another record by now, or is being written. Each word is loaded with acquire, so that the
+ * second look at the sequence comes after them (partner: the writer's fence after it has torn the sequence).
+ */
+static bool take(const struct recorder *recorder, uint32_t number, struct ppu_trace_record *record)
+{
+    const struct ppu_trace_record *place = &recorder->records[number & (recorder->size - 1)];
+    const uint32_t *from = (const void *)place;
+    uint32_t *to = (void *)record;
+
+    if (shared_load_acquire(&place->sequence) != number) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sizeof(*place) / sizeof(*from); i++) {
+        to[i] = shared_load_acquire(&from[i]);
+    }
+    return shared_load_acquire(&place->sequence) == number;
+}
+
+uint32_t ppu_trace_next(const struct ppu_device *device, enum ppu_trace_source source)
+{
+    const struct recorder recorder = recorder_of(device, source);
+
+    return next_of(&recorder);
+}
+
+uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source source, uint32_t *number,
+                        struct ppu_trace_record *records, uint32_t count)
+{
+    const struct recorder recorder = recorder_of(device, source);
+    uint32_t next = next_of(&recorder);
+    uint32_t taken = 0;
+
+    if (next - *number > recorder.size) {
+        *number = next - recorder.size;
+    }
+    while (taken < count && *number != next) {
+        taken += take(&recorder, (*number)++, &records[taken]);
+    }
+    return taken;
+}
