@@ -19,14 +19,18 @@ FW_SOURCES := $(wildcard firmware/*.c) $(filter-out boot/newlib.c,$(wildcard boo
 FW_SOURCES_picolibc := $(FW_SOURCES)
 FW_SOURCES_newlib := $(FW_SOURCES) boot/newlib.c
 
+# What checks the image is optimised by itself: the linker script puts it first, by the names of its files.
+FW_CHECK := boot/start.c boot/image.c
+
 # $(call fw_image,LIBC)
 define fw_image
-$(call ppu_record,$(BUILD)/firmware/$(1)/flags,$(FW_CFLAGS) $(FW_CFLAGS_$(1)) $(FW_LDFLAGS) $(FW_LDFLAGS_$(1)) $(FW_SOURCES_$(1)))
+$(call ppu_record,$(BUILD)/firmware/$(1)/flags,$(FW_CFLAGS) $(FW_CHECK) $(FW_CFLAGS_$(1)) $(FW_LDFLAGS) $(FW_LDFLAGS_$(1)) $(FW_SOURCES_$(1)))
 FW_OBJECTS_$(1) := $(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_SOURCES_$(1)))
+$(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_CHECK)): FW_UNIT_CFLAGS := -fno-lto
 $$(FW_OBJECTS_$(1)): $(BUILD)/firmware/$(1)/obj/%.o: % $(BUILD)/firmware/$(1)/flags | $(SETUP_STAMP)
 	$$(call say,FW CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(FW_CC) $(FW_CFLAGS) $(FW_CFLAGS_$(1)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(FW_CC) $(FW_CFLAGS) $(FW_CFLAGS_$(1)) $$(FW_UNIT_CFLAGS) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $$(addsuffix .d,$$(FW_OBJECTS_$(1)))
 $(BUILD)/firmware/$(1)/linked.elf: $$(FW_OBJECTS_$(1)) $(wildcard linker/*.ld) $(BUILD)/firmware/$(1)/flags

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
-#include "hal.h"
+#include "hal_mcu.h"
 
 /* Size, CRC and build id are stamped by boot/mkimage. */
 __attribute__((section(".header"), used)) const struct ppu_image_header image_header = {
@@ -56,7 +56,7 @@ uint32_t image_check(uint32_t *detail)
         *detail = crc;
         return PPU_BOOT_BAD_CRC;
     }
-    uint32_t device_abi = hal_read(PPU_REG_ABI_VERSION);
+    uint32_t device_abi = *hal_mcu_reg(PPU_REG_ABI_VERSION);
     if (device_abi >> 16 != header->abi_major || (device_abi & 0xffff) < header->abi_minor) {
         *detail = device_abi;
         return PPU_BOOT_BAD_ABI;

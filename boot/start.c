@@ -16,12 +16,12 @@ static _Noreturn void stay_down(void)
 _Noreturn void start(void)
 {
     __asm__ volatile("msr msplim, %0" : : "r"(__stack_limit));
-    hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_STARTED);
+    *hal_mcu_reg(PPU_REG_BOOT_STATUS) = PPU_BOOT_STARTED;
     uint32_t detail = 0;
     uint32_t status = image_check(&detail);
     if (status != PPU_BOOT_STARTED) {
-        hal_write(PPU_REG_BOOT_DETAIL, detail);
-        hal_write(PPU_REG_BOOT_STATUS, status);
+        *hal_mcu_reg(PPU_REG_BOOT_DETAIL) = detail;
+        *hal_mcu_reg(PPU_REG_BOOT_STATUS) = status;
         stay_down();
     }
     memcpy(__data_start, __data_load, (size_t)(__data_end - __data_start));

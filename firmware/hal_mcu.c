@@ -14,21 +14,16 @@ static uint32_t events; /* set by hal_interrupt(), taken by the thread */
 const char *hal_crash_file;
 uint32_t hal_crash_line;
 
-static volatile uint32_t *reg_at(uint32_t reg)
-{
-    return (volatile uint32_t *)(PPU_MCU_REGS + reg);
-}
-
 uint32_t hal_read(uint32_t reg)
 {
-    return *reg_at(reg);
+    return *hal_mcu_reg(reg);
 }
 
 /* The barriers keep stores to VRAM and DTCM on their side of a store that makes the device look at them. */
 void hal_write(uint32_t reg, uint32_t value)
 {
     __asm__ volatile("dmb" ::: "memory");
-    *reg_at(reg) = value;
+    *hal_mcu_reg(reg) = value;
     __asm__ volatile("" ::: "memory");
 }
 

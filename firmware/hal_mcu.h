@@ -5,6 +5,15 @@
 
 #include <stdint.h>
 
+#include "ppu/regs.h"
+
+/* A register of the device. Inline: the start-up code calls nothing outside the first 4 KiB before it has checked the
+ * rest. */
+static inline volatile uint32_t *hal_mcu_reg(uint32_t reg)
+{
+    return (volatile uint32_t *)(PPU_MCU_REGS + reg);
+}
+
 /* Vector of every interrupt line of the device: acknowledges it and notes the event. */
 void hal_interrupt(void);
 

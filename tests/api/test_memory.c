@@ -201,7 +201,7 @@ static const struct {
 } bad_frames[] = {
     { "a page in the protected range", 0, PPU_PTE_WRITE, PPU_FAULT_PROTECTED },
     { "a page beyond VRAM", 1, PPU_PTE_WRITE, PPU_FAULT_VRAM_RANGE },
-    { "system memory that is not there", 0xff00000000ull, PPU_PTE_WRITE | PPU_PTE_SYSTEM, PPU_FAULT_BUS },
+    { "system memory that is not there", 0x2000000000ull, PPU_PTE_WRITE | PPU_PTE_SYSTEM, PPU_FAULT_BUS },
     { "a reserved bit", 0x2000000, PPU_PTE_WRITE | 1ull << 60, PPU_FAULT_BAD_TABLE },
 };
 

@@ -96,7 +96,7 @@ static void ops_function_reset(void *opaque)
 
 static void *ops_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes)
 {
-    size_t size = (size_t)(__stop_fw_dma - __start_fw_dma);
+    size_t size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
     uint64_t offset = (uint64_t)mcu_addr - PPU_MCU_DTCM;
 
     (void)opaque;

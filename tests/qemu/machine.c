@@ -365,6 +365,7 @@ size_t machine_read_file(const char *path, void *bytes, size_t size)
 
     if (file == NULL) {
         fail_msg("%s: %s", path, strerror(errno));
+        return 0;
     }
     memset(bytes, 0, size);
     len = fread(bytes, 1, size, file);

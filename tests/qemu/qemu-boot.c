@@ -167,16 +167,23 @@ static void bad_images(void **state)
     machine_stop(machine);
 }
 
-/* The rest is what was there before: zeros. */
+/* What is missing is zeros. The first 4 KiB hold what checks the rest. */
 static void truncated_image(void **state)
 {
     struct machine *machine = machine_start(one_ppu);
     struct ppu ppu = ppu_map(machine, 0);
-    size_t len = machine_read_file(images[0], image, sizeof(image));
+    size_t whole = machine_read_file(images[0], image, sizeof(image));
+    const size_t lengths[] = { 4096, whole / 8 * 4, whole - 16 };
     (void)state;
 
-    ppu_load_image(&ppu, image, len / 8 * 4);
-    start(&ppu, PPU_BOOT_BAD_CRC);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        memset(image + lengths[i], 0, whole - lengths[i]);
+        ppu_load_image(&ppu, image, whole);
+        printf("# %zu of %zu bytes\n", lengths[i], whole);
+        start(&ppu, PPU_BOOT_BAD_CRC);
+        hold(&ppu);
+        load(&ppu, images[0]);
+    }
     machine_stop(machine);
 }
 
