@@ -15,22 +15,22 @@ static enum ppu_err vfio_open(const char *address, struct ppu_device **device, s
     return err == PPU_OK ? ppu_device_open(transport, NULL, device, error) : err;
 }
 
-enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error)
+enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
 {
     const char *wanted = getenv("PPU_DEVICE");
 
-    *device = NULL;
+    *out = NULL;
     if (wanted == NULL || *wanted == '\0') {
         wanted = ppu_vfio_present() ? "vfio" : "native";
     }
     if (strcmp(wanted, "native") == 0) {
-        return native_open(device, error);
+        return native_open(out, error);
     }
     if (strcmp(wanted, "vfio") == 0) {
-        return vfio_open(NULL, device, error);
+        return vfio_open(NULL, out, error);
     }
     if (strncmp(wanted, VFIO_WITH_ADDRESS, strlen(VFIO_WITH_ADDRESS)) == 0) {
-        return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), device, error);
+        return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), out, error);
     }
     return error_set(error, PPU_ERR_BAD_ARG, "PPU_DEVICE is \"%s\": neither native nor vfio nor vfio:ADDRESS", wanted);
 }

@@ -87,25 +87,25 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     return PPU_OK;
 }
 
-enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **program,
+enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **out,
                                    struct ppu_error *error)
 {
     void *image = NULL;
     size_t bytes = 0;
 
-    *program = NULL;
+    *out = NULL;
     enum ppu_err err = file_read(path, IMAGE_MAX_BYTES, &image, &bytes, error);
     if (err == PPU_OK) {
-        err = ppu_program_load(context, image, bytes, program, error);
+        err = ppu_program_load(context, image, bytes, out, error);
         free(image);
     }
     return err;
 }
 
-enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **kernel)
+enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **out)
 {
     const struct ppu_kernel_entry *entry = ppu_program_kernel(&program->view, name);
 
-    *kernel = entry != NULL ? &program->kernels[entry - program->view.kernels] : NULL;
+    *out = entry != NULL ? &program->kernels[entry - program->view.kernels] : NULL;
     return entry != NULL ? PPU_OK : PPU_ERR_NOT_FOUND;
 }

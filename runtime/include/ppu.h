@@ -15,7 +15,7 @@
  * state hangs on a device. Functions may be called from several threads at once, also on one
  * object, except that an object must not be used while or after it is destroyed, and that a
  * block belongs to one thread. Every wait has a bound. An object must be destroyed before
- * the one it was made from; a NULL object may be destroyed.
+ * the one it was made from; a NULL object may be destroyed. *out is NULL after a failure.
  */
 #ifndef PPU_H
 #define PPU_H
@@ -90,11 +90,11 @@ struct ppu_machine_options {
  * ends, and with the thread that made this call; or with ppu_machine_stop() after its devices were
  * closed. `error` may be NULL.
  */
-enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct ppu_machine **machine,
+enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct ppu_machine **out,
                                struct ppu_error *error);
 void ppu_machine_stop(struct ppu_machine *machine);
 /* The way to PPU number `index` (A8), to be given to ppu_device_open(). */
-enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **transport,
+enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **out,
                                    struct ppu_error *error);
 
 /* ---- vfio: a PPU of this Linux machine ---- */
@@ -106,7 +106,7 @@ bool ppu_vfio_present(void);
  * bound to vfio-pci. NO_DEVICE; BUSY: another process has it, the sentence says which; TRANSPORT: the sentence says
  * what is wrong and, where the user can help it, what to do. `error` may be NULL.
  */
-enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **transport, struct ppu_error *error);
+enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out, struct ppu_error *error);
 
 /* ---- device ---- */
 
@@ -130,12 +130,12 @@ struct ppu_device_info {
  * belongs to the device from now on, also after a failure. `options`, `error` may be NULL.
  */
 enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_device_options *options,
-                             struct ppu_device **device, struct ppu_error *error);
+                             struct ppu_device **out, struct ppu_error *error);
 /*
  * The shortest way. Environment PPU_DEVICE says which PPU: "vfio", the first of this machine that is free;
  * "vfio:ADDRESS"; "native", one in a machine of its own. Without it: vfio when there is one, else native.
  */
-enum ppu_err ppu_open(struct ppu_device **device, struct ppu_error *error);
+enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error);
 /* Ends everything that runs and holds the MCU. Objects of the device must have been destroyed. */
 void ppu_device_close(struct ppu_device *device);
 
@@ -168,7 +168,7 @@ uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source s
 
 /* ---- context ---- */
 
-enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **context);
+enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **out);
 /* Unmaps what is mapped. BUSY, and nothing happens, while it has channels. */
 enum ppu_err ppu_context_destroy(struct ppu_context *context);
 uint32_t ppu_context_id(const struct ppu_context *context);
@@ -185,7 +185,7 @@ enum ppu_memory_kind {
 
 /* `bytes` of zeros, rounded up to 64 KiB. NO_VRAM, NO_MEMORY. */
 enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
-                              struct ppu_memory **memory);
+                              struct ppu_memory **out);
 /* Makes the memory visible to a context at *va. BUSY when it already is; NO_VRAM when no page table can be had. */
 enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va);
 /* Takes it away; returns when no SM can reach it through this context any more. */
@@ -195,7 +195,7 @@ enum ppu_err ppu_memory_free(struct ppu_memory *memory);
 
 /* ppu_memory_alloc() and ppu_memory_map(), writable, in one step. */
 enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
-                               struct ppu_memory **memory);
+                               struct ppu_memory **out);
 
 void *ppu_memory_host(const struct ppu_memory *memory); /* first byte, as this process sees it */
 uint64_t ppu_memory_bytes(const struct ppu_memory *memory);
@@ -212,7 +212,7 @@ struct ppu_channel_options {
 
 /* `options` may be NULL. */
 enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_channel_options *options,
-                                struct ppu_channel **channel);
+                                struct ppu_channel **out);
 /* Ends what runs of it. */
 enum ppu_err ppu_channel_destroy(struct ppu_channel *channel);
 /* Ends what runs of it, empties the queue and clears its fault: the channel can be used again. */
@@ -245,9 +245,9 @@ bool ppu_event_done(const struct ppu_event *event);
  * Copies a program image (ppu/image.h) to VRAM and maps it read-only. BAD_IMAGE,
  * BAD_ABI with a sentence in *error, which may be NULL. `image` is not kept.
  */
-enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, size_t bytes,
-                              struct ppu_program **program, struct ppu_error *error);
-enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **program,
+enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, size_t bytes, struct ppu_program **out,
+                              struct ppu_error *error);
+enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **out,
                                    struct ppu_error *error);
 /* Nothing of it may run. */
 enum ppu_err ppu_program_unload(struct ppu_program *program);
@@ -273,7 +273,7 @@ struct ppu_launch {
  * Begins a command block for the channel. Methods are added in order; the first
  * error sticks and ppu_block_submit() returns it. NO_MEMORY.
  */
-enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **block);
+enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out);
 /* Id that traces, faults and errors of this block repeat; never 0. */
 uint32_t ppu_block_correlation(const struct ppu_block *block);
 void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
@@ -298,7 +298,7 @@ void ppu_block_cancel(struct ppu_block *block);
 /* ---- stream ---- */
 
 /* Streams are free on the CPU; more than the context's TMDQs share them, which keeps the order of each (B3). */
-enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **stream);
+enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out);
 /* Its tasks must have ended. */
 enum ppu_err ppu_stream_destroy(struct ppu_stream *stream);
 uint32_t ppu_stream_index(const struct ppu_stream *stream);

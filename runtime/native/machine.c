@@ -331,10 +331,10 @@ enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct
     return PPU_OK;
 }
 
-enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **transport,
+enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, struct ppu_transport **out,
                                    struct ppu_error *error)
 {
-    *transport = NULL;
+    *out = NULL;
     if (index >= machine->ppus) {
         return error_set(error, PPU_ERR_NO_DEVICE, "the machine has no PPU %" PRIu32, index);
     }
@@ -342,7 +342,7 @@ enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, 
         return error_set(error, PPU_ERR_BUSY, "PPU %" PRIu32 " is in use by this process", index);
     }
     machine->ppu[index].attached = true;
-    *transport = &machine->ppu[index].transport;
+    *out = &machine->ppu[index].transport;
     return PPU_OK;
 }
 

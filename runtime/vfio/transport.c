@@ -463,16 +463,16 @@ static enum ppu_err open_function(const struct vfio_function *function, struct p
     return PPU_OK;
 }
 
-enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **transport, struct ppu_error *error)
+enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out, struct ppu_error *error)
 {
     struct vfio_function functions[VFIO_MAX_FUNCTIONS];
     size_t count = vfio_functions(SYSFS, functions, VFIO_MAX_FUNCTIONS);
     enum ppu_err err = PPU_ERR_NO_DEVICE;
 
-    *transport = NULL;
+    *out = NULL;
     for (size_t i = 0; i < count && err != PPU_OK; i++) {
         if (address == NULL || strcmp(address, functions[i].address) == 0) {
-            err = open_function(&functions[i], transport, error);
+            err = open_function(&functions[i], out, error);
         }
     }
     if (err == PPU_ERR_NO_DEVICE) {
