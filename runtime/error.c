@@ -98,7 +98,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
     va_end(arguments);
 }
 
-enum ppu_err error_set(struct ppu_error *error, enum ppu_err code, const char *format, ...)
+void error_fill(struct ppu_error *error, enum ppu_err code, const char *format, ...)
 {
     if (error != NULL) {
         struct sentence sentence = { error->text, sizeof(error->text), 0 };
@@ -109,7 +109,6 @@ enum ppu_err error_set(struct ppu_error *error, enum ppu_err code, const char *f
         say_list(&sentence, format, arguments);
         va_end(arguments);
     }
-    return code;
 }
 
 static const char *access_name(uint8_t access)
@@ -168,9 +167,9 @@ void error_from_record(struct ppu_error *error, const struct ppu_error_record *r
 
 void error_from_crash(struct ppu_error *error, const struct ppu_crash_record *crash)
 {
-    error_set(error, PPU_ERR_DEVICE_LOST,
-              "the firmware stopped at %.*s:%" PRIu32 ", pc 0x%08" PRIx32 ", lr 0x%08" PRIx32 ", sp 0x%08" PRIx32
-              ", CFSR 0x%08" PRIx32 ", HFSR 0x%08" PRIx32 ", MMFAR 0x%08" PRIx32 ", BFAR 0x%08" PRIx32,
-              (int)sizeof(crash->file), crash->file, crash->line, crash->r[15], crash->r[14], crash->r[13], crash->cfsr,
-              crash->hfsr, crash->mmfar, crash->bfar);
+    error_fill(error, PPU_ERR_DEVICE_LOST,
+               "the firmware stopped at %.*s:%" PRIu32 ", pc 0x%08" PRIx32 ", lr 0x%08" PRIx32 ", sp 0x%08" PRIx32
+               ", CFSR 0x%08" PRIx32 ", HFSR 0x%08" PRIx32 ", MMFAR 0x%08" PRIx32 ", BFAR 0x%08" PRIx32,
+               (int)sizeof(crash->file), crash->file, crash->line, crash->r[15], crash->r[14], crash->r[13],
+               crash->cfsr, crash->hfsr, crash->mmfar, crash->bfar);
 }

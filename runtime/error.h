@@ -6,9 +6,11 @@
 #include "ppu.h"
 #include "ppu/boot.h"
 
-/* Fills *error (may be NULL) with a code and a formatted sentence; returns the code. */
-enum ppu_err error_set(struct ppu_error *error, enum ppu_err code, const char *format, ...)
+/* Fills *error (may be NULL) with a code and a formatted sentence. */
+void error_fill(struct ppu_error *error, enum ppu_err code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, and is the code: a macro, so that static analysers see that a failure stays one. */
+#define error_set(error, code, ...) (error_fill(error, code, __VA_ARGS__), (code))
 /* Says in a sentence what the record says in numbers. */
 void error_from_record(struct ppu_error *error, const struct ppu_error_record *record);
 /* Says where the firmware stopped. */

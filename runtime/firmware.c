@@ -125,24 +125,24 @@ bool firmware_stopped(struct ppu_transport *transport, struct ppu_error *error)
     struct ppu_crash_record crash;
 
     if (reg_read(transport, PPU_REG_MAGIC) != PPU_MAGIC) {
-        error_set(error, PPU_ERR_DEVICE_LOST, "the device does not answer any more");
+        error_fill(error, PPU_ERR_DEVICE_LOST, "the device does not answer any more");
         return true;
     }
     if (reg_read(transport, PPU_REG_BOOT_STATUS) == PPU_BOOT_CRASHED) {
         if (read_crash(transport, &crash)) {
             error_from_crash(error, &crash);
         } else {
-            error_set(error, PPU_ERR_DEVICE_LOST, "the firmware stopped and left no record");
+            error_fill(error, PPU_ERR_DEVICE_LOST, "the firmware stopped and left no record");
         }
         return true;
     }
     if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_LOCKUP) {
-        error_set(error, PPU_ERR_DEVICE_LOST, "the MCU locked up, %" PRIu32 " times so far",
+        error_fill(error, PPU_ERR_DEVICE_LOST, "the MCU locked up, %" PRIu32 " times so far",
                   reg_read(transport, PPU_REG_MCU_LOCKUPS));
         return true;
     }
     if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_HELD) {
-        error_set(error, PPU_ERR_DEVICE_LOST, "the MCU was put into reset");
+        error_fill(error, PPU_ERR_DEVICE_LOST, "the MCU was put into reset");
         return true;
     }
     return false;

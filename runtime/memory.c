@@ -226,13 +226,15 @@ void memory_forget_context(struct ppu_context *context)
 enum ppu_err ppu_memory_free(struct ppu_memory *memory)
 {
     enum ppu_err err = PPU_OK;
+    struct mapping *next = NULL;
 
     if (memory == NULL) {
         return PPU_OK;
     }
     pthread_mutex_lock(&memory->device->memory_lock);
-    while (err == PPU_OK && memory->mappings != NULL) {
-        err = unmap_locked(memory->mappings);
+    for (struct mapping *mapping = memory->mappings; err == PPU_OK && mapping != NULL; mapping = next) {
+        next = mapping->next_of_memory;
+        err = unmap_locked(mapping);
     }
     if (err != PPU_OK) {
         memory->next_kept = memory->device->kept;
@@ -248,12 +250,12 @@ enum ppu_err ppu_memory_free(struct ppu_memory *memory)
 void memory_free_kept(struct ppu_device *device)
 {
     struct ppu_memory *next = NULL;
+    struct mapping *next_mapping = NULL;
 
     for (struct ppu_memory *memory = device->kept; memory != NULL; memory = next) {
         next = memory->next_kept;
-        while (memory->mappings != NULL) {
-            struct mapping *mapping = memory->mappings;
-            unlink_from_memory(mapping);
+        for (struct mapping *mapping = memory->mappings; mapping != NULL; mapping = next_mapping) {
+            next_mapping = mapping->next_of_memory;
             unlink_from_context(mapping);
             free(mapping);
         }
@@ -263,18 +265,18 @@ void memory_free_kept(struct ppu_device *device)
 }
 
 enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
-                               struct ppu_memory **memory)
+                               struct ppu_memory **out)
 {
     ppu_va_t va;
-    enum ppu_err err = ppu_memory_alloc(context->device, kind, bytes, memory);
+    enum ppu_err err = ppu_memory_alloc(context->device, kind, bytes, out);
 
     if (err != PPU_OK) {
         return err;
     }
-    err = ppu_memory_map(*memory, context, 0, &va);
+    err = ppu_memory_map(*out, context, 0, &va);
     if (err != PPU_OK) {
-        give_back(*memory);
-        *memory = NULL;
+        give_back(*out);
+        *out = NULL;
     }
     return err;
 }

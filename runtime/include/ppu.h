@@ -252,7 +252,7 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
 /* Nothing of it may run. */
 enum ppu_err ppu_program_unload(struct ppu_program *program);
 /* Kernel of that name; it lives as long as the program. NOT_FOUND. */
-enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **kernel);
+enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **out);
 
 /* ---- launch ---- */
 

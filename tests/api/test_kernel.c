@@ -141,8 +141,8 @@ static void filter(void **state)
 {
     struct api *api = *state;
     const int width = machine_is_slow() ? 75 : 301, height = machine_is_slow() ? 53 : 203;
-    struct ppu_memory *in = api_memory(api, PPU_MEMORY_VRAM, (uint64_t)(width * height));
-    struct ppu_memory *out = api_memory(api, PPU_MEMORY_VRAM, (uint64_t)(width * height));
+    struct ppu_memory *in = api_memory(api, PPU_MEMORY_VRAM, (uint64_t)width * (uint64_t)height);
+    struct ppu_memory *out = api_memory(api, PPU_MEMORY_VRAM, (uint64_t)width * (uint64_t)height);
     const struct filter_params params = { api_va(api, in), api_va(api, out), (uint32_t)width, (uint32_t)height };
     const struct ppu_launch launch = {
         .grid = { ctas_for((uint32_t)width, 16), ctas_for((uint32_t)height, 8), 1 },

@@ -91,7 +91,7 @@ static void contexts_are_apart(void **state)
     /* What only one of them maps is nothing for the other. */
     struct ppu_memory *more = api_memory(api, PPU_MEMORY_VRAM, PPU_PAGE_64K);
     assert_int_equal(run_at(guest.stream, there, api_va(api, more)), PPU_ERR_FAULT);
-    struct ppu_error error;
+    struct ppu_error error = { .code = PPU_OK };
     ppu_channel_error(guest.channel, &error);
     assert_int_equal(error.record.code, PPU_FAULT_UNMAPPED);
     assert_int_equal(error.record.context, ppu_context_id(guest.context));
@@ -108,7 +108,7 @@ static void shared_between_contexts(void **state)
     struct api *api = *state;
     struct guest guest = guest_new(api);
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, PPU_PAGE_64K);
-    ppu_va_t va;
+    ppu_va_t va = { 0 };
 
     check(ppu_memory_map(memory, guest.context, PPU_MAP_READ_ONLY, &va));
     assert_int_equal(ppu_memory_map(memory, guest.context, 0, &va), PPU_ERR_BUSY);
@@ -126,7 +126,7 @@ static void shared_between_contexts(void **state)
 static void unmapped(void **state)
 {
     struct api *api = *state;
-    struct ppu_error error;
+    struct ppu_error error = { .code = PPU_OK };
 
     assert_int_equal(fault_of(api, "fault_load", 0x10000, &error), PPU_FAULT_UNMAPPED);
     assert_int_equal(error.record.address, 0x10000);
@@ -141,7 +141,7 @@ static void unmap_takes_effect(void **state)
 {
     struct api *api = *state;
     const struct ppu_kernel *store = api_kernel(api, api->context, "faults", "fault_store");
-    struct ppu_error error;
+    struct ppu_error error = { .code = PPU_OK };
 
     for (int i = 0; i < 10; i++) {
         struct ppu_memory *memory = NULL;
@@ -164,8 +164,8 @@ static void read_only(void **state)
 {
     struct api *api = *state;
     struct ppu_memory *memory = NULL;
-    struct ppu_error error;
-    ppu_va_t va;
+    struct ppu_error error = { .code = PPU_OK };
+    ppu_va_t va = { 0 };
 
     for (int kind = PPU_MEMORY_VRAM; kind <= PPU_MEMORY_SYSTEM; kind++) {
         check(ppu_memory_alloc(api->device, (enum ppu_memory_kind)kind, PPU_PAGE_64K, &memory));
@@ -182,8 +182,8 @@ static void no_atomics(void **state)
 {
     struct api *api = *state;
     struct ppu_memory *memory = NULL;
-    struct ppu_error error;
-    ppu_va_t va;
+    struct ppu_error error = { .code = PPU_OK };
+    ppu_va_t va = { 0 };
 
     check(ppu_memory_alloc(api->device, PPU_MEMORY_VRAM, PPU_PAGE_64K, &memory));
     check(ppu_memory_map(memory, api->context, PPU_MAP_NO_ATOMICS, &va));
