@@ -138,7 +138,7 @@ bool firmware_stopped(struct ppu_transport *transport, struct ppu_error *error)
     }
     if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_LOCKUP) {
         error_fill(error, PPU_ERR_DEVICE_LOST, "the MCU locked up, %" PRIu32 " times so far",
-                  reg_read(transport, PPU_REG_MCU_LOCKUPS));
+                   reg_read(transport, PPU_REG_MCU_LOCKUPS));
         return true;
     }
     if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_HELD) {

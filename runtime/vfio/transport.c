@@ -477,7 +477,7 @@ enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out,
     }
     if (err == PPU_ERR_NO_DEVICE) {
         error_fill(error, err, "this machine's PCI bus has no PPU%s%s", address != NULL ? " at " : "",
-                  address != NULL ? address : "");
+                   address != NULL ? address : "");
     }
     return err;
 }
