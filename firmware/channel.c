@@ -158,6 +158,7 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
     };
     list_init(&channel->turn);
     list_init(&channel->tasks);
+    list_init(&channel->copies);
     ring_restart(channel);
     context_add_channel(context);
     channel_enter(channel, PPU_CHANNEL_IDLE);
@@ -192,9 +193,7 @@ static void stop(struct channel *channel, enum ppu_fault cause)
         node = node->next;
         launch_cancel(task, (uint16_t)cause);
     }
-    if (channel->copies) {
-        copy_cancel(channel->context);
-    }
+    copy_cancel(channel);
 }
 
 void channel_end(struct channel *channel, struct admin_ticket *ticket)
@@ -315,15 +314,15 @@ void channel_remove_task(struct channel *channel, struct task *task)
     pending_ended(channel);
 }
 
-void channel_add_copy(struct channel *channel)
+void channel_add_copy(struct channel *channel, struct list_node *copy)
 {
-    channel->copies++;
+    list_push_back(&channel->copies, copy);
     channel->pending++;
 }
 
-void channel_remove_copy(struct channel *channel)
+void channel_remove_copy(struct channel *channel, struct list_node *copy)
 {
-    channel->copies--;
+    list_remove(copy);
     pending_ended(channel);
 }
 

@@ -46,15 +46,15 @@ enum channel_need {
 };
 
 struct channel {
-    struct list_node turn;  /* among the ready ones of its priority, or those with the same need */
-    struct list_node tasks; /* started and not ended */
+    struct list_node turn;   /* among the ready ones of its priority, or those with the same need */
+    struct list_node tasks;  /* started and not ended */
+    struct list_node copies; /* the same */
     struct timer timer;
     uint8_t state; /* enum ppu_channel_state */
     uint8_t need;  /* enum channel_need, while WAITING */
     uint8_t priority;
     uint8_t vector; /* 0: none */
     uint16_t context;
-    uint16_t copies;  /* queued and not ended */
     uint32_t pending; /* tasks and copies started and not ended */
     ppu_va_t ring;
     uint32_t entries;
@@ -105,8 +105,8 @@ void channel_provide(enum channel_need need);
 /* Everything below counts in channel->pending. */
 void channel_add_task(struct channel *channel, struct task *task);
 void channel_remove_task(struct channel *channel, struct task *task);
-void channel_add_copy(struct channel *channel);
-void channel_remove_copy(struct channel *channel);
+void channel_add_copy(struct channel *channel, struct list_node *copy);
+void channel_remove_copy(struct channel *channel, struct list_node *copy);
 
 /* Where the channel is: GP index << 32 | word within the block (ppu_error_record.pc). */
 uint64_t channel_position(const struct channel *channel);

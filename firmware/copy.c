@@ -14,12 +14,9 @@
 #include "trace.h"
 
 struct copy {
-    struct list_node free;
+    struct list_node node;   /* of the pool, or of its channel's copies */
     struct channel *channel; /* NULL: free */
-    ppu_va_t from;
-    ppu_va_t to;
-    uint64_t len_bytes;
-    uint64_t position; /* of the method, channel_position() */
+    uint64_t position;       /* of the method, channel_position() */
     uint32_t correlation;
 };
 
@@ -33,19 +30,13 @@ void copy_init(void)
     list_init(&pool);
     copies_count = machine.copies < PPU_MAX_COPIES ? machine.copies : PPU_MAX_COPIES;
     for (uint32_t i = 0; i < copies_count; i++) {
-        list_push_back(&pool, &copies[i].free);
+        list_push_back(&pool, &copies[i].node);
     }
 }
 
 static uint32_t copy_tag(const struct copy *copy)
 {
     return (uint32_t)(copy - copies);
-}
-
-/* Hands the copy to the device: 0 or a fault code. */
-static uint16_t copy_queue(const struct copy *copy)
-{
-    return dma_queue_copy(copy->channel->context, copy->from, copy->to, copy->len_bytes, copy_tag(copy));
 }
 
 enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes)
@@ -56,39 +47,26 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     if (list_empty(&pool) || !machine_allows_allocation()) {
         return COPY_NO_ROOM;
     }
-    struct copy *copy = LIST_OBJECT(pool.next, struct copy, free);
+    struct copy *copy = LIST_OBJECT(pool.next, struct copy, node);
     copy->channel = channel;
-    copy->from = from;
-    copy->to = to;
-    copy->len_bytes = len_bytes;
     copy->position = channel_position(channel);
     copy->correlation = channel->block.correlation;
-    uint16_t fault = copy_queue(copy);
+    uint16_t fault = dma_queue_copy(channel->context, from, to, len_bytes, copy_tag(copy));
     if (fault) {
         copy->channel = NULL;
         return fault == PPU_FAULT_QUEUE_FULL ? COPY_NO_ROOM : COPY_FAULT;
     }
-    list_remove(&copy->free);
-    channel_add_copy(channel);
+    list_remove(&copy->node);
+    channel_add_copy(channel, &copy->node);
     trace_write(PPU_TRACE_COPY, copy->correlation, channel_index(channel), copy_tag(copy), (uint32_t)len_bytes);
     return COPY_STARTED;
 }
 
-void copy_cancel(uint32_t context)
+void copy_cancel(const struct channel *channel)
 {
-    hal_write(PPU_REG_DMA_CANCEL, context);
-}
-
-/* Cancelled because of another channel of the same address space: queue what is left. False: that was refused. */
-static bool copy_go_on(struct copy *copy, uint64_t done_bytes)
-{
-    if (done_bytes >= copy->len_bytes) {
-        return false;
+    for (const struct list_node *node = channel->copies.next; node != &channel->copies; node = node->next) {
+        hal_write(PPU_REG_DMA_CANCEL, copy_tag(LIST_OBJECT(node, struct copy, node)));
     }
-    copy->from.va += done_bytes;
-    copy->to.va += done_bytes;
-    copy->len_bytes -= done_bytes;
-    return copy_queue(copy) == 0;
 }
 
 static void copy_failed(const struct copy *copy, const struct ppu_copy_event *event)
@@ -112,17 +90,14 @@ static void copy_event(const struct ppu_copy_event *event)
     }
     struct channel *channel = copy->channel;
     bool stopped = channel->state == PPU_CHANNEL_FAULTED;
-    if (event->status == PPU_FAULT_CANCELLED && !stopped && copy_go_on(copy, event->done_bytes)) {
-        return;
-    }
     trace_write(PPU_TRACE_COPY_END, copy->correlation, event->tag, event->status, (uint32_t)event->done_bytes);
     stats_count(PPU_KEY_COPIES);
     if (event->status && !stopped) {
         copy_failed(copy, event);
     }
     copy->channel = NULL;
-    list_push_back(&pool, &copy->free);
-    channel_remove_copy(channel);
+    channel_remove_copy(channel, &copy->node);
+    list_push_back(&pool, &copy->node);
     channel_provide(CHANNEL_NEEDS_COPY);
 }
 

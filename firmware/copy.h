@@ -19,11 +19,8 @@ void copy_init(void);
 /* Queues a copy within the channel's address space. Nothing is to be done for length 0. */
 enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to, uint64_t len_bytes);
 
-/*
- * Ends all queued copies of an address space, each with its event. Those of channels that have not been stopped are
- * queued again from where they were.
- */
-void copy_cancel(uint32_t context);
+/* Ends all queued copies of a channel, each with its event. */
+void copy_cancel(const struct channel *channel);
 
 /* Consumes at most `most` entries of the copy ring; true: there may be more. */
 bool copy_events(uint32_t most);

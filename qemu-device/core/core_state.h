@@ -169,7 +169,7 @@ void semtab_reset(struct core *core);
 
 /* ---- dma.c [lock] ---- */
 void dma_submit(struct core *core, uint32_t mcu_addr);
-void dma_cancel(struct core *core, uint32_t space);
+void dma_cancel(struct core *core, uint32_t tag);
 void dma_run(struct core *core, uint64_t now_ns); /* steps that are due */
 void dma_release(struct core *core);              /* a test hook let go */
 void dma_reset(struct core *core);

@@ -234,19 +234,14 @@ void dma_release(struct core *core)
     }
 }
 
-void dma_cancel(struct core *core, uint32_t space)
+void dma_cancel(struct core *core, uint32_t tag)
 {
     uint32_t queued = core->dma.count;
 
-    if (space >= core->config.contexts) {
-        core_guest_error(core, "DMA_CANCEL: no address space %u", space);
-        core_device_error(core, PPU_DEVERR_ARG);
-        return;
-    }
     for (uint32_t i = 0; i < queued; i++) {
         struct dma_copy copy = queue_take(&core->dma);
 
-        if (copy.src_space == space || copy.dst_space == space) {
+        if (copy.tag == tag) {
             copy_end(core, &copy, &(struct failure){ .code = PPU_FAULT_CANCELLED, .address = copy.done_bytes });
         } else {
             queue_put(&core->dma, &copy);

@@ -198,14 +198,14 @@ void mock_copy_end(uint16_t status, uint64_t done_bytes)
     mock_push(PPU_RING_COPY, &event);
 }
 
-static void cancel_copies(uint32_t context)
+static void cancel_copies(uint32_t tag)
 {
     uint32_t count = mock.copies;
     struct ppu_dma_desc copies[PPU_MAX_COPIES];
     memcpy(copies, mock.copy, sizeof(copies));
     mock.copies = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (copies[i].src_space == context) {
+        if (copies[i].tag == tag) {
             struct ppu_copy_event event = { .tag = copies[i].tag, .status = PPU_FAULT_CANCELLED };
             mock_push(PPU_RING_COPY, &event);
         } else {
