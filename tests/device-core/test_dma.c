@@ -556,7 +556,7 @@ static void cancel(void **state)
                                      .src_space = PPU_SPACE_VRAM,
                                      .dst_space = PPU_SPACE_VRAM,
                                      .src = HEAP_AT,
-                                     .dst = HEAP_AT + 5 * PPU_MIB + n * PPU_MIB / 4,
+                                     .dst = HEAP_AT + 5 * PPU_MIB + n % 4 * 2 * PPU_PAGE_64K,
                                      .len_bytes = 2 * PPU_PAGE_64K };
 
         assert_int_equal(submit(machine, &desc), 0);
