@@ -44,7 +44,7 @@ static uint16_t check_shape(const struct ppu_tmd *tmd)
 {
     uint64_t threads = 1;
 
-    if (tmd->wave != PPU_LANES) {
+    if (tmd->wave != PPU_LANES && tmd->wave != 2 * PPU_LANES && tmd->wave != PPU_MAX_WAVE) {
         return PPU_FAULT_TMD_WAVE;
     }
     for (uint32_t dim = 0; dim < 3; dim++) {

@@ -200,6 +200,7 @@ static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const str
     }
     switch (insn->format) {
     case PPU_FMT_MEM:
+    case PPU_FMT_GATHER:
         return engine_mem(x, insn, mask);
     case PPU_FMT_ATOM:
         return engine_atomic(x, insn, mask);
@@ -210,6 +211,14 @@ static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const str
         return STEP_NEXT;
     }
     return insn_fault(x, PPU_FAULT_NOT_BUILT, x->code->word, PPU_ACCESS_FETCH, mask);
+}
+
+/* One more than the last scalar register of a set of lanes that the instruction delivers: as many as the wave needs. */
+static uint32_t lanes_written(const struct exec *x)
+{
+    const struct ppu_insn *insn = &x->code->insn;
+
+    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE ? insn->rd + x->passes : 0;
 }
 
 static enum step execute(struct exec *x)
@@ -226,7 +235,7 @@ static enum step execute(struct exec *x)
     if (x->code->fault != 0) {
         return insn_fault(x, x->code->fault, x->code->word, PPU_ACCESS_FETCH, &w->active);
     }
-    if (x->code->vregs > x->task->tmd.vregs) {
+    if (x->code->vregs > x->task->tmd.vregs || lanes_written(x) > PPU_SREGS) {
         return insn_fault(x, PPU_FAULT_BAD_REGISTER, x->code->word, PPU_ACCESS_FETCH, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);

@@ -309,16 +309,12 @@ static void vote(struct exec *x, const struct ppu_insn *insn, const struct lanes
     set_pred(x, insn->rd, result ? mask : &none, mask);
 }
 
-static bool ballot(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+static void ballot(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     struct lanes has = insn->op == PPU_OP_BALLOT ? pred_value(x, insn->ra) : *mask;
 
-    if (insn->rd + x->passes > PPU_SREGS) {
-        return false;
-    }
     has = lanes_and(&has, mask);
     memcpy(&x->w->sreg[insn->rd], has.m, x->passes * sizeof(uint32_t));
-    return true;
 }
 
 bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -367,7 +363,8 @@ bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes
         return true;
     case PPU_OP_BALLOT:
     case PPU_OP_ACTIVE:
-        return ballot(x, insn, mask);
+        ballot(x, insn, mask);
+        return true;
     default:
         return false;
     }

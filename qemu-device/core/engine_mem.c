@@ -30,7 +30,6 @@ struct batch {
     uint32_t align;
     uint32_t words;  /* pieces of a lane's access */
     uint32_t system; /* lanes with a piece in system memory */
-    uint64_t address[PPU_LANES];
     struct place place[PPU_LANES][SM_MAX_WORDS];
 };
 
@@ -67,9 +66,11 @@ static bool is_store(uint32_t op)
 
 /* ---- addresses ---- */
 
-static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
+/* Address of a lane's piece: pieces follow each other, but those of a gather have an offset register each. */
+static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, uint32_t lane, uint32_t piece)
 {
-    uint32_t offset_reg = insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb;
+    bool gather = insn->format == PPU_FMT_GATHER;
+    uint32_t offset_reg = insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb + (gather ? piece : 0);
     uint64_t address = (uint64_t)(int64_t)insn->imm;
 
     if (insn->format == PPU_FMT_AB) {
@@ -80,9 +81,10 @@ static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, 
     } else if (insn->wa == 1) {
         address += exec_read(x, insn->ra, insn->a_scalar, lane);
     }
-    if (insn->lane_off) {
+    if (insn->lane_off || gather) {
         address += exec_read(x, offset_reg, false, lane);
     }
+    address += gather ? 0 : piece * 4u;
     return insn->wa == 2 ? address : (uint32_t)address;
 }
 
@@ -119,12 +121,12 @@ static uint16_t locate_piece(const struct exec *x, const struct batch *b, enum s
     }
 }
 
-/* Finds the places of a lane's access; a fault code otherwise. */
-static uint16_t locate(const struct exec *x, struct batch *b, uint32_t bit)
+/* Finds the place of one piece of `bytes` bytes; a fault code otherwise. */
+static uint16_t locate(const struct exec *x, const struct batch *b, uint32_t lane, uint64_t address,
+                       struct place *place, uint32_t bytes)
 {
     const struct ppu_tmd *tmd = &x->task->tmd;
     enum space space = b->space;
-    uint64_t address = b->address[bit];
     uint16_t fault = 0;
 
     if (address % b->align != 0) {
@@ -136,15 +138,28 @@ static uint16_t locate(const struct exec *x, struct batch *b, uint32_t bit)
         address = space == SPACE_GLOBAL ? address : (uint32_t)address;
     }
     if (space == SPACE_SHARED) {
-        fault = range_check(address, b->bytes, tmd->shared_bytes, PPU_FAULT_SHARED_RANGE);
+        fault = range_check(address, bytes, tmd->shared_bytes, PPU_FAULT_SHARED_RANGE);
     } else if (space == SPACE_LOCAL) {
-        fault = range_check(address, b->bytes, tmd->local_bytes, PPU_FAULT_LOCAL_RANGE);
+        fault = range_check(address, bytes, tmd->local_bytes, PPU_FAULT_LOCAL_RANGE);
     } else if (space == SPACE_PARAM) {
-        fault = range_check(address, b->bytes, tmd->param_bytes, PPU_FAULT_PARAM_RANGE);
+        fault = range_check(address, bytes, tmd->param_bytes, PPU_FAULT_PARAM_RANGE);
     }
+    return fault != 0 ? fault : locate_piece(x, b, space, lane, address, place);
+}
+
+/* All pieces of a lane's access; a fault is of the first piece, or of the one that cannot be reached (`bad`). */
+static uint16_t locate_lane(const struct exec *x, const struct ppu_insn *insn, struct batch *b, uint32_t bit,
+                            uint64_t *bad)
+{
+    uint32_t lane = batch_lane(b, bit);
+    uint32_t bytes = b->words == 1 ? b->bytes : 4;
+    uint16_t fault = 0;
+
     for (uint32_t word = 0; word < b->words && fault == 0; word++) {
         struct place *place = &b->place[bit][word];
-        fault = locate_piece(x, b, space, batch_lane(b, bit), address + word * 4u, place);
+
+        *bad = lane_address(x, insn, lane, word);
+        fault = locate(x, b, lane, *bad, place, bytes);
         if (fault == 0 && place->host == NULL) {
             b->system |= 1u << bit;
         }
@@ -162,13 +177,12 @@ static enum step locate_all(struct exec *x, const struct ppu_insn *insn, struct 
     b->system = 0;
     for (uint32_t left = b->lanes; left != 0; left &= left - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(left);
-        uint16_t fault;
+        uint64_t bad_address = 0;
+        uint16_t fault = locate_lane(x, insn, b, bit, &bad_address);
 
-        b->address[bit] = lane_address(x, insn, batch_lane(b, bit));
-        fault = locate(x, b, bit);
         if (fault != 0 && code == 0) {
             code = fault;
-            address = b->address[bit];
+            address = bad_address;
         }
         bad |= fault != 0 && fault == code ? 1u << bit : 0;
     }
@@ -196,6 +210,17 @@ static void write_piece(uint8_t *host, uint32_t bytes, uint32_t value)
     } else {
         vram_write32(host, value);
     }
+}
+
+/* Width of one value that a load or store moves. */
+static uint32_t value_width(const struct ppu_insn *insn)
+{
+    return insn->format == PPU_FMT_GATHER ? (uint32_t)PPU_WIDTH_B32 : insn->width;
+}
+
+static uint32_t value_words(const struct ppu_insn *insn)
+{
+    return insn->format == PPU_FMT_GATHER ? insn->width + 1u : ppu_width_words(insn->width);
 }
 
 static uint32_t extended(uint32_t value, uint32_t width)
@@ -256,7 +281,8 @@ static void do_words(struct exec *x, const struct ppu_insn *insn, const struct b
         if (store) {
             write_piece(host, piece_bytes(b), exec_read(x, insn->rd + word, insn->scalar, lane));
         } else {
-            exec_write(x, insn->rd + word, insn->scalar, lane, extended(read_piece(host, piece_bytes(b)), insn->width));
+            exec_write(x, insn->rd + word, insn->scalar, lane,
+                       extended(read_piece(host, piece_bytes(b)), value_width(insn)));
         }
     }
 }
@@ -284,9 +310,9 @@ enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct l
 
     b.space = space_of(insn->op);
     b.access = store ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
-    b.bytes = ppu_width_bytes(insn->width);
+    b.bytes = ppu_width_bytes(value_width(insn));
     b.align = b.bytes < 4 ? b.bytes : 4;
-    b.words = ppu_width_words(insn->width);
+    b.words = value_words(insn);
     for (b.pass = 0; b.pass < x->passes; b.pass++) {
         b.lanes = left.m[b.pass];
         if (locate_all(x, insn, &b) == STEP_FAULT) {
@@ -513,7 +539,7 @@ static void word_finish(struct exec *x, const struct ppu_insn *insn, const struc
     uint32_t lane = request->pass * PPU_LANES + word->lane;
 
     if (request->kind == SYS_LOAD) {
-        exec_write(x, insn->rd + word->word, insn->scalar, lane, extended((uint32_t)word->data, insn->width));
+        exec_write(x, insn->rd + word->word, insn->scalar, lane, extended((uint32_t)word->data, value_width(insn)));
     } else if (request->kind == SYS_ATOMIC) {
         atomic_result(x, insn, lane, word->data);
     }

@@ -370,6 +370,13 @@ uint64_t random_seed(void)
     return seed * 2 + 1;
 }
 
+uint32_t random_rounds(uint32_t usual)
+{
+    const char *factor = getenv("PPU_LONG");
+
+    return factor != NULL ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+}
+
 uint64_t random_next(uint64_t *state)
 {
     *state ^= *state >> 12;

@@ -95,6 +95,8 @@ void start_task(struct machine *machine, uint32_t slot, const struct ppu_tmd *tm
 
 /* Random numbers from PPU_SEED or a fixed seed; the seed is printed. */
 uint64_t random_seed(void);
+/* How many rounds a random test does: `usual`, times PPU_LONG when that is set. */
+uint32_t random_rounds(uint32_t usual);
 uint64_t random_next(uint64_t *state);
 uint32_t random_below(uint64_t *state, uint32_t limit);
 void random_bytes(uint64_t *state, void *bytes, size_t len);

@@ -116,7 +116,7 @@ struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel)
     tmd.code_bytes = bench->program.header->code_bytes;
     tmd.entry = entry->entry;
     tmd.vregs = entry->vregs;
-    tmd.wave = entry->wave;
+    tmd.wave = (uint8_t)(bench->wave != 0 ? bench->wave : entry->wave);
     tmd.shared_bytes = entry->shared_bytes;
     tmd.local_bytes = entry->local_bytes;
     tmd.local_va = entry->local_bytes != 0 ? LOCAL_VA : 0;

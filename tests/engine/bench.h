@@ -40,6 +40,7 @@ struct bench {
     struct ppuasm_image image;
     struct ppu_program_view program;
     uint32_t threads;
+    uint32_t wave; /* of every task, in place of the kernel's; 0: the kernel's */
 };
 
 /* How a task ended. */

@@ -122,6 +122,23 @@ static void register_beyond_the_declared(void **state)
     assert_int_equal(outcome.fault.code, PPU_FAULT_BAD_REGISTER);
 }
 
+/* A set of lanes takes as many scalar registers as the wave needs: beyond s63 there are none. */
+static void sets_of_lanes_fit(void **state)
+{
+    struct bench *bench = *state;
+
+    bench_load_text(bench, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct outcome outcome;
+
+        tmd.wave = (uint8_t)wave;
+        outcome = bench_run(bench, &tmd);
+        assert_int_equal(outcome.faulted, wave == PPU_MAX_WAVE);
+        assert_true(!outcome.faulted || outcome.fault.code == PPU_FAULT_BAD_REGISTER);
+    }
+}
+
 /* Every operation that is defined but not built says so. */
 static void not_built_operations(void **state)
 {
@@ -138,8 +155,7 @@ static void not_built_operations(void **state)
             continue;
         }
         word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
-               (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31 |
-               (uint64_t)(row->format == PPU_FMT_GATHER) << 30;
+               (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31;
         bench_load_words(bench, &word, 1);
         tmd.entry = 0;
         outcome = bench_run(bench, &tmd);
@@ -644,7 +660,7 @@ static void random_programs(void **state)
     uint32_t faulted = 0, done = 0;
 
     bench_load_text(bench, ".kernel k\n.vregs 20\n.local 64\n.shared 512\nexit\n");
-    for (uint32_t i = 0; i < 1500; i++) {
+    for (uint32_t i = random_rounds(400); i-- != 0;) {
         struct ppu_tmd tmd = bench_tmd(bench, "k");
         uint64_t params[8];
         struct outcome outcome = { .event = { .kind = 0 } };
@@ -660,6 +676,7 @@ static void random_programs(void **state)
         }
         bench_load_words(bench, code, 64);
         tmd.code_bytes = sizeof(code);
+        tmd.wave = (uint8_t)(PPU_LANES << random_below(&random, 3));
         tmd.token_count = (uint16_t)(i % 2 ? 0 : 1 + random_below(&random, 6));
         bench_shape(&tmd, 1 + random_below(&random, 3), 1, 1 + random_below(&random, 70), 1);
         bench_params(bench, 0, &tmd, params, sizeof(params));
@@ -696,6 +713,7 @@ int main(void)
           NULL },
         { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, setup_slices, teardown,
           NULL },
+        { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, setup_slices, teardown, NULL },
         { "operations not built say so [A15]", not_built_operations, setup_slices, teardown, NULL },
         { "a refused bus access faults, in slices [A9]", bus_refuses, setup_slices, teardown, NULL },
         { "a refused bus access faults, on threads [A9]", bus_refuses, setup_threads, teardown, NULL },

@@ -18,7 +18,7 @@
 #define COUNTER_REG 20u /* of a loop, one a depth */
 #define LINK_REG 30u    /* of a call, one a function */
 #define TEXT_BYTES 65536u
-#define THREADS 75u
+#define THREADS 150u
 #define CTAS 2u
 
 enum kind {
@@ -313,6 +313,7 @@ static void structured_programs(void **state)
         bench_load_text(bench, p->text);
         tmd = bench_tmd(bench, "k");
         tmd.token_count = PPU_MAX_TOKENS;
+        tmd.wave = (uint8_t)(PPU_LANES << i % 3);
         bench_shape(&tmd, CTAS, 1, THREADS, 1);
         bench_params(bench, 0, &tmd, params, sizeof(params));
         memset(bench_data(bench, 0), 0, CTAS * THREADS * sizeof(out[0]));

@@ -254,6 +254,10 @@ MODEL(FTRUNC, of_f(truncf(FA)))
 MODEL(FRINT, of_f(nearbyintf(FA)))
 MODEL(FRCP, of_f(1.0f / FA))
 MODEL(FRSQRT, of_f((float)(1.0 / sqrt((double)FA))))
+MODEL(FSIN, of_f((float)sin((double)FA)))
+MODEL(FCOS, of_f((float)cos((double)FA)))
+MODEL(FEXP2, of_f((float)exp2((double)FA)))
+MODEL(FLOG2, of_f((float)log2((double)FA)))
 MODEL(DADD, of_d(DA + DB))
 MODEL(DSUB, of_d(DA - DB))
 MODEL(DRSUB, of_d(DB - DA))
@@ -280,9 +284,10 @@ static model *const models[PPU_ISA_OPS] = {
     ROW(MIN64), ROW(MAX64),   ROW(MINU64),   ROW(MAXU64), ROW(ABS64), ROW(AND64),  ROW(OR64),   ROW(XOR64),
     ROW(NOT64), ROW(SHL64),   ROW(SHR64),    ROW(ASR64),  ROW(CLZ64), ROW(CTZ64),  ROW(POPC64), ROW(FADD),
     ROW(FSUB),  ROW(FRSUB),   ROW(FMUL),     ROW(FFMA),   ROW(FDIV),  ROW(FMIN),   ROW(FMAX),   ROW(FMOV),
-    ROW(FSQRT), ROW(FFLOOR),  ROW(FCEIL),    ROW(FTRUNC), ROW(FRINT), ROW(FRCP),   ROW(FRSQRT), ROW(DADD),
-    ROW(DSUB),  ROW(DRSUB),   ROW(DMUL),     ROW(DFMA),   ROW(DDIV),  ROW(DMIN),   ROW(DMAX),   ROW(DMOV),
-    ROW(DSQRT), ROW(DFLOOR),  ROW(DCEIL),    ROW(DTRUNC), ROW(DRINT),
+    ROW(FSQRT), ROW(FFLOOR),  ROW(FCEIL),    ROW(FTRUNC), ROW(FRINT), ROW(FRCP),   ROW(FRSQRT), ROW(FSIN),
+    ROW(FCOS),  ROW(FEXP2),   ROW(FLOG2),    ROW(DADD),   ROW(DSUB),  ROW(DRSUB),  ROW(DMUL),   ROW(DFMA),
+    ROW(DDIV),  ROW(DMIN),    ROW(DMAX),     ROW(DMOV),   ROW(DSQRT), ROW(DFLOOR), ROW(DCEIL),  ROW(DTRUNC),
+    ROW(DRINT),
 };
 
 /* ---- operands ---- */
@@ -763,6 +768,39 @@ static void widths_of_memory(void **state)
     }
 }
 
+/* One to four words, each with an offset of its own; a register may be offset and destination. */
+static void gathers(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t *table = bench_data(bench, 0), *out = bench_data(bench, OUT_AT);
+    uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
+
+    for (uint32_t count = 1; count <= 4; count++) {
+        char text[1024];
+        struct ppu_tmd tmd;
+
+        snprintf(
+            text, sizeof(text),
+            ".kernel k\n.vregs 40\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %%tid\nshl v8, v0, 2\nadd v9, v8, 400\n"
+            "xor v10, v8, 4\nmov v11, 0\ngather.n%u v8, [s0+v8+8]\nshl v2, v0, 4\nstg.b128 v8, [s2+v2]\nexit\n",
+            count);
+        bench_load_text(bench, text);
+        tmd = bench_tmd(bench, "k");
+        for (uint32_t i = 0; i < 1024; i++) {
+            table[i] = 0x80000000u + i;
+        }
+        bench_params(bench, 0, &tmd, params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const uint32_t offset[4] = { 4 * lane, 4 * lane + 400, (4 * lane) ^ 4, 0 };
+
+            for (uint32_t i = 0; i < 4; i++) {
+                assert_int_equal(out[4 * lane + i], i < count ? table[(offset[i] + 8) / 4] : offset[i]);
+            }
+        }
+    }
+}
+
 static void atomics(void **state)
 {
     static const struct {
@@ -850,6 +888,7 @@ int main(void)
         { "conversions to nearest are those of C [A7]", conversions_like_the_host, setup, teardown, NULL },
         { "lanes exchange, vote and select [A7]", lanes_exchange, setup, teardown, NULL },
         { "every width of memory access [A7]", widths_of_memory, setup, teardown, NULL },
+        { "a gather brings one to four words [A7]", gathers, setup, teardown, NULL },
         { "every atomic operation [A7]", atomics, setup, teardown, NULL },
         { "compare-and-swap goes lane by lane [A7]", compare_and_swap, setup, teardown, NULL },
     };

@@ -18,6 +18,25 @@ static int setup_threads(void **state)
     return 0;
 }
 
+static int setup_wave(void **state, uint32_t wave)
+{
+    struct bench *bench = bench_new(0);
+
+    bench->wave = wave;
+    *state = bench;
+    return 0;
+}
+
+static int setup_wave64(void **state)
+{
+    return setup_wave(state, 64);
+}
+
+static int setup_wave128(void **state)
+{
+    return setup_wave(state, 128);
+}
+
 static int teardown(void **state)
 {
     bench_free(*state);
@@ -157,7 +176,7 @@ static void special_registers(void **state)
     struct bench *bench = *state;
     struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA, 0 };
-    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 };
+    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 }, wave = bench->wave != 0 ? bench->wave : 32;
     const uint32_t(*out)[16] = bench_data(bench, 0);
 
     bench_load_file(bench, "special");
@@ -169,7 +188,7 @@ static void special_registers(void **state)
     for (uint32_t i = 0; i < 5 * 3 * 3 * 3 * 2 * 4; i++) {
         uint32_t t = i % 45, c = i / 45;
         const uint32_t expected[16] = {
-            t % 5, t / 5 % 3, t / 15, c % 3, c / 3 % 2, c / 6, 5, 3, 3, 3, 2, 4, t, t % 32, t / 32, 32,
+            t % 5, t / 5 % 3, t / 15, c % 3, c / 3 % 2, c / 6, 5, 3, 3, 3, 2, 4, t, t % wave, t / wave, wave,
         };
         assert_memory_equal(out[i], expected, sizeof(expected));
     }
@@ -360,6 +379,32 @@ int main(void)
         { "threads release semaphores near and far [C8]", release, setup_slices, teardown, NULL },
         { "four tasks at once, in slices [A8]", tasks_together, setup_slices, teardown, NULL },
         { "four tasks at once, on threads [A8]", tasks_together, setup_threads, teardown, NULL },
+        { "saxpy of many sizes, waves of 64 [A6][A14][D1][D2]", saxpy, setup_wave64, teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 64 [A7][D1]", reduction, setup_wave64, teardown, NULL },
+        { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, teardown, NULL },
+        { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, teardown, NULL },
+        { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, teardown, NULL },
+        { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, teardown, NULL },
+        { "nested branches, loops and calls, waves of 64 [E3][E4][E9][D1]", nested, setup_wave64, teardown, NULL },
+        { "loads and stores to system memory, waves of 64 [A9][D1]", system_memory, setup_wave64, teardown, NULL },
+        { "atomics on system memory, waves of 64 [A9][D1]", system_atomics, setup_wave64, teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 64 [A7][D1]", unified, setup_wave64, teardown,
+          NULL },
+        { "threads release semaphores near and far, waves of 64 [C8][D1]", release, setup_wave64, teardown, NULL },
+        { "saxpy of many sizes, waves of 128 [A6][A14][D1][D2]", saxpy, setup_wave128, teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 128 [A7][D1]", reduction, setup_wave128, teardown, NULL },
+        { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, teardown,
+          NULL },
+        { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, teardown, NULL },
+        { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, teardown,
+          NULL },
+        { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, teardown, NULL },
+        { "nested branches, loops and calls, waves of 128 [E3][E4][E9][D1]", nested, setup_wave128, teardown, NULL },
+        { "loads and stores to system memory, waves of 128 [A9][D1]", system_memory, setup_wave128, teardown, NULL },
+        { "atomics on system memory, waves of 128 [A9][D1]", system_atomics, setup_wave128, teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 128 [A7][D1]", unified, setup_wave128, teardown,
+          NULL },
+        { "threads release semaphores near and far, waves of 128 [C8][D1]", release, setup_wave128, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: kernels", tests, NULL, NULL);
