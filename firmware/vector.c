@@ -7,7 +7,8 @@
 
 void vector_raise(uint32_t vector, uint32_t channel, uint32_t correlation)
 {
-    hal_write(PPU_REG_VECTOR_RAISE, vector);
+    /* Recorded first: whoever is woken finds the record. */
     stats_count(PPU_KEY_INTERRUPTS);
     trace_write(PPU_TRACE_INTERRUPT, correlation, vector, channel, 0);
+    hal_write(PPU_REG_VECTOR_RAISE, vector);
 }

@@ -6,62 +6,68 @@
 #include <stdio.h>
 
 #include "bench.h"
-#include "device.h"
-#include "ppu/trace.h"
-#include "shared.h"
+#include "deadline.h"
+#include "ppu/regs.h"
 
 #define ICOUNT_SHIFT 1u /* an instruction takes 2 ns of virtual time */
 #define ROUNDS 21u
+#define NEWEST 16u /* records of the firmware's trace that one launch stays below */
+#define CHANNEL_VECTOR PPU_VECTOR_FIRST_CHANNEL
 
-/* ---- the device's trace ring ---- */
+/* ---- traces ---- */
 
-struct ring_view {
-    const struct ppu_trace_ring *ring;
-    const struct ppu_trace_record *records;
-};
-
-static struct ring_view view_of(const struct bench *bench)
+/* A record of the kind, mark or not, after `from_ns`; from *number on. Its time; 0: there is none. */
+static uint64_t find(const struct bench *bench, enum ppu_trace_source source, uint32_t *number, uint32_t type,
+                     uint32_t id0, uint64_t from_ns)
 {
-    const uint8_t *place = bench->transport->vram + bench->device->firmware.dev_trace;
-    const struct ppu_trace_ring *ring = (const void *)place;
+    struct ppu_trace_record record;
 
-    return (struct ring_view){ ring, (const void *)(place + sizeof(*ring)) };
-}
-
-static uint32_t tail_of(const struct bench *bench)
-{
-    return shared_load_acquire(&view_of(bench).ring->tail);
-}
-
-/* Index of the first record of `mark` from `from` on; the tail when there is none. */
-static uint32_t find_mark(const struct bench *bench, uint32_t from, uint32_t mark)
-{
-    const struct ring_view view = view_of(bench);
-    uint32_t tail = tail_of(bench);
-
-    while (from != tail) {
-        const struct ppu_trace_record *record = &view.records[from & (view.ring->size - 1)];
-        if (record->type == PPU_TRACE_MARK && record->id[0] == mark) {
-            break;
+    while (ppu_trace_read(bench->device, source, number, &record, 1) == 1) {
+        if (record.type == type && record.id[0] == id0 && record.time_ns >= from_ns) {
+            return record.time_ns;
         }
-        from++;
     }
-    return from;
+    return 0;
+}
+
+static uint64_t find_mark(const struct bench *bench, uint32_t *number, uint32_t mark)
+{
+    return find(bench, PPU_TRACE_OF_DEVICE, number, PPU_TRACE_MARK, mark, 0);
 }
 
 /* MCU instructions from the first `begin` after `from` to the first `end` after that; negative: no such marks. */
 static double instructions(const struct bench *bench, uint32_t from, uint32_t begin, uint32_t end)
 {
-    const struct ring_view view = view_of(bench);
-    uint32_t first = find_mark(bench, from, begin);
-    uint32_t last = find_mark(bench, first, end);
+    uint64_t first_ns = find_mark(bench, &from, begin);
+    uint64_t last_ns = find_mark(bench, &from, end);
 
-    if (last == tail_of(bench)) {
-        return -1;
+    return first_ns == 0 || last_ns == 0 ? -1 : (double)((last_ns - first_ns) >> ICOUNT_SHIFT);
+}
+
+/* The wait may have found its event before the interrupt came, which is then about to. */
+static uint64_t find_interrupt(const struct bench *bench, uint64_t from_ns)
+{
+    uint32_t number = ppu_trace_next(bench->device, PPU_TRACE_OF_FIRMWARE) - NEWEST;
+    uint64_t deadline_ns = deadline_after(BENCH_WAIT_NS);
+    uint64_t raised_ns = 0;
+
+    while (raised_ns == 0 && deadline_left(deadline_ns) != 0) {
+        raised_ns = find(bench, PPU_TRACE_OF_FIRMWARE, &number, PPU_TRACE_INTERRUPT, CHANNEL_VECTOR, from_ns);
     }
-    uint64_t ns =
-        view.records[last & (view.ring->size - 1)].time_ns - view.records[first & (view.ring->size - 1)].time_ns;
-    return (double)(ns >> ICOUNT_SHIFT);
+    return raised_ns;
+}
+
+/* The same for a whole launch, from doorbell to interrupt without the time that the CTA was on its SM. */
+static double launch_instructions(const struct bench *bench, uint32_t from)
+{
+    uint64_t rung_ns = find_mark(bench, &from, PPU_MARK_DOORBELL_WRITTEN);
+    uint64_t begun_ns = find_mark(bench, &from, PPU_MARK_CTA_DISTRIBUTED);
+    uint64_t ended_ns = find_mark(bench, &from, PPU_MARK_SLOT_EVENT);
+    uint64_t raised_ns = ended_ns != 0 ? find_interrupt(bench, ended_ns) : 0;
+
+    return rung_ns == 0 || begun_ns == 0 || raised_ns == 0
+               ? -1
+               : (double)((begun_ns - rung_ns + raised_ns - ended_ns) >> ICOUNT_SHIFT);
 }
 
 /* ---- what is measured ---- */
@@ -104,10 +110,12 @@ static void acquire(struct bench *bench)
     bench_need(ppu_event_wait(&event, BENCH_WAIT_NS), "wait");
 }
 
+#define WHOLE_LAUNCH 0u /* no mark has this number */
+
 static const struct row {
     const char *name;
     void (*provoke)(struct bench *bench);
-    uint32_t begin, end;
+    uint32_t begin, end; /* marks, or WHOLE_LAUNCH as the end */
     double budget;
     const char *marks;
 } rows[] = {
@@ -115,9 +123,17 @@ static const struct row {
       "DOORBELL_WRITTEN to CTA_DISTRIBUTED" },
     { "fw.completion_to_next", two_launches, PPU_MARK_COMPLETION_BEGIN, PPU_MARK_SLOT_STARTED, 400,
       "COMPLETION_BEGIN to SLOT_STARTED" },
+    { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 0, "doorbell to interrupt, without the SMs" },
     { "fw.sem_acquire", acquire, PPU_MARK_ACQUIRE_BEGIN, PPU_MARK_ACQUIRE_PASSED, 250,
       "ACQUIRE_BEGIN to ACQUIRE_PASSED" },
 };
+
+/* What a round after `from` took. */
+static double count_of(const struct bench *bench, const struct row *row, uint32_t from)
+{
+    return row->end == WHOLE_LAUNCH ? launch_instructions(bench, from)
+                                    : instructions(bench, from, row->begin, row->end);
+}
 
 static void measure(struct bench *bench, const struct row *row)
 {
@@ -126,9 +142,9 @@ static void measure(struct bench *bench, const struct row *row)
 
     row->provoke(bench);
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        uint32_t from = tail_of(bench);
+        uint32_t from = ppu_trace_next(bench->device, PPU_TRACE_OF_DEVICE);
         row->provoke(bench);
-        count[i] = instructions(bench, from, row->begin, row->end);
+        count[i] = count_of(bench, row, from);
         if (count[i] < 0) {
             fprintf(stderr, "%s: no marks\n", row->name);
         }

@@ -17,3 +17,6 @@ TIMEOUT_guest-run := 180
 $(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_READY) $(addprefix $(GUEST)/programs/,echo echo-static)))
 TIMEOUT_guest := 900
 $(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY) $(API_KERNELS) $(addprefix $(GUEST)/programs/,$(GUEST_TESTS))))
+
+TIMEOUT_demo := 180
+$(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))

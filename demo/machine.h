@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine as a user finds it before any driver of ours has run. */
+#ifndef DEMO_MACHINE_H
+#define DEMO_MACHINE_H
+
+/* Prints what Linux knows of this machine and of its PPUs. */
+void machine_show(void);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Work for the PPU, each piece compared with what the CPU makes of the same input. */
+#ifndef DEMO_WORK_H
+#define DEMO_WORK_H
+
+#include "report.h"
+#include "user.h"
+
+/* Runs everything, a line each. `path`: the file whose bytes are counted. */
+void work_show(struct report *report, const struct user *user, const char *path);
+
+#endif
