@@ -33,6 +33,7 @@
 #define PPU_INSN_BYTES 8u
 #define PPU_ISA_OPS 256u
 #define PPU_BARRIERS 16u
+#define PPU_SECTION_INSNS 32u /* instructions between csenter and csleave, at most (B4) */
 
 /* Flags of a row of isa.def. */
 #define PPU_IF_S (1u << 0) /* scalar form exists */
@@ -89,7 +90,7 @@ enum ppu_order_scope {
 #include "ppu/isa.def"
     PPU_SCOPE_OF_COUNT
 };
-#define PPU_SR_COUNT (PPU_SR_LOCAL_BYTES + 1u)
+#define PPU_SR_COUNT (PPU_SR_DEPTH + 1u)
 
 /* Formats: the operands in the order of the assembler. */
 enum ppu_format {

@@ -54,9 +54,11 @@ PPU_ASSERT_SIZE(struct ppu_start_event, PPU_RING_ENTRY_BYTES);
 enum ppu_slot_event_kind {
     PPU_SLOT_DONE = 1,    /* every CTA has ended; memory transactions performed (C8) */
     PPU_SLOT_KILLED = 2,  /* stopped by SLOT_KILL or by a fault: nothing of it runs any more */
-    PPU_SLOT_STOPPED = 3, /* no further CTA is handed out and none runs (SLOT_STOP) */
+    PPU_SLOT_STOPPED = 3, /* no further CTA is handed out and none runs (STOP, SAVE): started again, it goes on */
     PPU_SLOT_FLUSHED = 4, /* every SM has dropped the translations of `context` */
     PPU_SLOT_REFUSED = 5, /* SLOT_START named no usable TMD copy; `arg` is a fault code */
+    PPU_SLOT_WAITS = 6,   /* CTAs have been saved that wait for children; not again until RESUME (B7) */
+    PPU_SLOT_PARKED = 7,  /* every CTA that has begun waits, and no other can begin; the slot is free (B7) */
 };
 
 struct ppu_slot_event {

@@ -20,8 +20,11 @@ enum ppu_tmd_kind {
 
 /* Bits of ppu_tmd.flags; the rest is zero. */
 #define PPU_TMD_HEAD (1u << 0)     /* insert at the head of the priority's list (A4) */
-#define PPU_TMD_MAY_WAIT (1u << 1) /* threads may wait for children (B7); feature bit */
-#define PPU_TMD_FLAGS (PPU_TMD_HEAD)
+#define PPU_TMD_MAY_WAIT (1u << 1) /* threads may wait for children (B7) */
+#define PPU_TMD_LAUNCH (1u << 2)   /* threads may launch tasks (B1) */
+#define PPU_TMD_SAVE (1u << 3)     /* when evicted, its CTAs are saved instead of drained (A5) */
+#define PPU_TMD_NEST (PPU_TMD_MAY_WAIT | PPU_TMD_LAUNCH | PPU_TMD_SAVE) /* only in a context with a nest (nest.h) */
+#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST)
 
 struct ppu_tmd {
     struct ppu_struct_header head; /* PPU_TMD_VERSION, sizeof(struct ppu_tmd) */
@@ -58,7 +61,18 @@ struct ppu_tmd {
     uint32_t parent_correlation; /* 0 when launched by a channel */
     uint32_t channel;            /* that started the tree */
     uint32_t params_vram;        /* VRAM offset of the parameter copy in the protected range */
-    uint32_t reserved3[11];
+    uint32_t save_vram;          /* VRAM offset of its save area (save.h), in the protected range */
+    uint32_t save_bytes;         /* of one place in there */
+    uint8_t save_count;          /* places, at most PPU_SAVE_PLACES; 0: its CTAs cannot be saved */
+    uint8_t resume;              /* 1: CTAs that waited go on when the slot starts */
+    uint16_t depth;              /* grids above it, its own included: 1 when launched by a channel (B2) */
+
+    /* What is done; 0 at first, written by the device when the slot ends STOPPED or PARKED. */
+    uint64_t next_cta;
+    uint64_t ctas_done;
+    uint64_t warp_insns;
+
+    uint64_t nest_va; /* its struct ppu_nest_task; 0: it cannot launch */
 };
 PPU_ASSERT_SIZE(struct ppu_tmd, 192);
 PPU_ASSERT_OFFSET(struct ppu_tmd, vregs, 24);
@@ -66,5 +80,6 @@ PPU_ASSERT_OFFSET(struct ppu_tmd, cta, 40);
 PPU_ASSERT_OFFSET(struct ppu_tmd, param_va, 64);
 PPU_ASSERT_OFFSET(struct ppu_tmd, watchdog_ns, 80);
 PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
+PPU_ASSERT_OFFSET(struct ppu_tmd, next_cta, 160);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "guest_mem.h"
 #include "internal.h"
+#include "ppu/save.h"
 
 #define CORE_NEVER UINT64_MAX
 #define CORE_MAX_SM_WARPS 256u
@@ -79,8 +80,17 @@ struct dist_slot {
     uint64_t ctas_done;  /* ended by themselves */
     uint64_t warp_insns; /* of CTAs that have ended */
     uint32_t in_flight;  /* CTAs on SMs */
-    bool local_short;    /* an SM found no backing for local memory */
+    bool starved;        /* an SM found no backing for local memory, or no place to save */
+    bool told;           /* an event WAITS was pushed and not answered */
     uint64_t local_used[CORE_MAX_RESIDENT / 64];
+    uint64_t save_used;    /* places of CTAs that have begun and not ended */
+    uint64_t save_ready;   /* saved; may go on */
+    uint64_t save_waiting; /* saved; wait for children */
+    uint64_t save_told;    /* those of them that the last event WAITS told of */
+    struct dist_saved_cta {
+        uint64_t number;
+        uint32_t local_slot;
+    } save[PPU_SAVE_PLACES];
 };
 struct dist_flush {
     uint32_t context;
@@ -91,6 +101,7 @@ struct dist {
     struct dist_slot slot[PPU_MAX_SLOTS];
     uint64_t offering; /* slots with CTAs to hand out; also read without the lock */
     uint64_t killing;  /* slots being killed; also read without the lock */
+    uint64_t saving;   /* slots whose CTAs are being saved; also read without the lock */
     uint8_t cursor[PPU_MAX_SMS];
     struct dist_flush flush[PPU_MAX_CONTEXTS]; /* circular; the first is under way */
     uint32_t flush_head;

@@ -56,6 +56,127 @@ static void local_give(struct dist_slot *slot, uint32_t n)
     }
 }
 
+static bool local_exists(const struct core *core, struct dist_slot *slot)
+{
+    uint32_t n = local_take(core, slot);
+
+    if (n != UINT32_MAX && slot->task.tmd.local_bytes != 0) {
+        local_give(slot, n);
+    }
+    return n != UINT32_MAX;
+}
+
+/* ---- the save area (save.h) ---- */
+
+static uint64_t save_places(const struct dist_slot *slot)
+{
+    return slot->task.tmd.save_count != 0 ? UINT64_MAX >> (PPU_SAVE_PLACES - slot->task.tmd.save_count) : 0;
+}
+
+/* Place number `n`, in VRAM. */
+static uint32_t save_place(const struct dist_task *task, uint32_t n)
+{
+    return task->tmd.save_vram + n * task->tmd.save_bytes;
+}
+
+uint32_t dist_save_place(const struct dist_cta *cta)
+{
+    return save_place(cta->task, cta->save);
+}
+
+static bool save_exists(const struct dist_slot *slot)
+{
+    return slot->task.tmd.save_count == 0 || (save_places(slot) & ~slot->save_used) != 0;
+}
+
+/* A place that no CTA has; the slot has one or needs none. */
+static uint32_t save_take(struct dist_slot *slot)
+{
+    uint32_t n;
+
+    if (slot->task.tmd.save_count == 0) {
+        return DIST_NO_SAVE;
+    }
+    n = (uint32_t)__builtin_ctzll(save_places(slot) & ~slot->save_used);
+    slot->save_used |= bit(n);
+    return n;
+}
+
+static void save_give(struct dist_slot *slot, uint32_t n)
+{
+    if (n < PPU_SAVE_PLACES) {
+        slot->save_used &= ~bit(n);
+    }
+}
+
+/* The states in memory, for whoever starts the task again. */
+static void save_states_write(struct core *core, const struct dist_slot *slot)
+{
+    for (uint32_t n = 0; n < slot->task.tmd.save_count; n++) {
+        uint32_t state = slot->save_ready & bit(n) ? PPU_SAVE_READY : PPU_SAVE_FREE;
+
+        state = slot->save_waiting & bit(n) ? PPU_SAVE_WAITING : state;
+        vram_copy(core->vram + save_place(&slot->task, n) + offsetof(struct ppu_save, state), (uint8_t *)&state,
+                  sizeof(state));
+    }
+}
+
+static bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
+{
+    struct ppu_save save;
+
+    vram_copy((uint8_t *)&save, core->vram + save_place(&slot->task, n), sizeof(save));
+    if (save.state == PPU_SAVE_FREE) {
+        return true;
+    }
+    if (save.state > PPU_SAVE_READY || save.number >= slot->next) {
+        return false;
+    }
+    if (slot->task.tmd.local_bytes != 0) {
+        uint64_t *word = &slot->local_used[save.local_slot / 64 % (CORE_MAX_RESIDENT / 64)];
+
+        if (save.local_slot >= dist_local_limit(core, &slot->task) || (*word & bit(save.local_slot % 64))) {
+            return false;
+        }
+        *word |= bit(save.local_slot % 64);
+    }
+    slot->save[n] = (struct dist_saved_cta){ save.number, save.local_slot };
+    slot->save_used |= bit(n);
+    if (save.state == PPU_SAVE_READY || slot->task.tmd.resume) {
+        slot->save_ready |= bit(n);
+    } else {
+        slot->save_waiting |= bit(n);
+    }
+    return true;
+}
+
+/* Where the task stopped; false: what is in memory cannot be. */
+static bool progress_read(struct core *core, struct dist_slot *slot)
+{
+    slot->next = slot->task.tmd.next_cta;
+    slot->ctas_done = slot->task.tmd.ctas_done;
+    slot->warp_insns = slot->task.tmd.warp_insns;
+    if (slot->next > slot->total || slot->ctas_done > slot->next) {
+        return false;
+    }
+    for (uint32_t n = 0; n < slot->task.tmd.save_count; n++) {
+        if (!save_state_read(core, slot, n)) {
+            return false;
+        }
+    }
+    return slot->next - slot->ctas_done == (uint32_t)__builtin_popcountll(slot->save_used);
+}
+
+static void progress_write(struct core *core, const struct dist_slot *slot)
+{
+    const uint64_t progress[] = { slot->next, slot->ctas_done, slot->warp_insns };
+
+    _Static_assert(offsetof(struct ppu_tmd, warp_insns) == offsetof(struct ppu_tmd, next_cta) + 16, "three in a row");
+    vram_copy(core->vram + slot->task.tmd_off + offsetof(struct ppu_tmd, next_cta), (const uint8_t *)progress,
+              sizeof(progress));
+    save_states_write(core, slot);
+}
+
 /* ---- events ---- */
 
 static void push_event(struct core *core, const struct dist_slot *slot, enum ppu_slot_event_kind kind, uint32_t arg)
@@ -92,8 +213,15 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
 {
     mask_clear(&core->dist.offering, bit(slot->task.slot));
     mask_clear(&core->dist.killing, bit(slot->task.slot));
+    mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
     push_event(core, slot, kind, 0);
+}
+
+/* A CTA is to be handed out, now or when an SM has room. */
+static bool slot_can_go_on(const struct core *core, struct dist_slot *slot)
+{
+    return slot->save_ready != 0 || (slot->next < slot->total && save_exists(slot) && local_exists(core, slot));
 }
 
 /* Frees the slot when nothing of it runs and nothing more will. */
@@ -104,11 +232,40 @@ static void slot_settle(struct core *core, struct dist_slot *slot)
     }
     if (slot->state == PPU_SLOT_KILLING) {
         slot_free(core, slot, PPU_SLOT_KILLED);
-    } else if (slot->next == slot->total) {
+    } else if (slot->next == slot->total && slot->save_used == 0) {
         slot_free(core, slot, PPU_SLOT_DONE);
     } else if (slot->state == PPU_SLOT_STOPPING) {
+        progress_write(core, slot);
         slot_free(core, slot, PPU_SLOT_STOPPED);
+    } else if (!slot_can_go_on(core, slot)) {
+        progress_write(core, slot);
+        slot_free(core, slot, PPU_SLOT_PARKED);
     }
+}
+
+/* CTAs wait that the firmware was not told of. */
+static void slot_tell(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state != PPU_SLOT_FREE && !slot->told && slot->save_waiting != 0) {
+        slot->told = true;
+        slot->save_told = slot->save_waiting;
+        push_event(core, slot, PPU_SLOT_WAITS, 0);
+    }
+}
+
+/* Those that were told of when the firmware found their children complete; CTAs that came later are told of anew. */
+static void slot_resume(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_FREE || slot->state == PPU_SLOT_KILLING || !slot->told) {
+        return;
+    }
+    slot->told = false;
+    slot->save_ready |= slot->save_told;
+    slot->save_waiting &= ~slot->save_told;
+    if (slot->state == PPU_SLOT_RUNNING) {
+        mask_set(&core->dist.offering, bit(slot->task.slot));
+    }
+    slot_tell(core, slot);
 }
 
 static void slot_stop(struct core *core, struct dist_slot *slot)
@@ -120,11 +277,20 @@ static void slot_stop(struct core *core, struct dist_slot *slot)
     }
 }
 
+static void slot_save_all(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_RUNNING && slot->task.tmd.save_count != 0) {
+        mask_set(&core->dist.saving, bit(slot->task.slot));
+    }
+    slot_stop(core, slot);
+}
+
 static void slot_kill(struct core *core, struct dist_slot *slot)
 {
     if (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) {
         slot->state = PPU_SLOT_KILLING;
         mask_clear(&core->dist.offering, bit(slot->task.slot));
+        mask_clear(&core->dist.saving, bit(slot->task.slot));
         mask_set(&core->dist.killing, bit(slot->task.slot));
         slot_settle(core, slot);
     }
@@ -152,15 +318,24 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
     slot->next = 0;
     slot->ctas_done = 0;
     slot->warp_insns = 0;
-    slot->local_short = false;
+    slot->starved = false;
+    slot->told = false;
+    slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
     memset(slot->local_used, 0, sizeof(slot->local_used));
     code = slot_read(core, slot, tmd_off);
+    if (code == PPU_FAULT_NONE && !progress_read(core, slot)) {
+        code = PPU_FAULT_TMD_SAVE;
+    }
     if (code != PPU_FAULT_NONE) {
         push_event(core, slot, PPU_SLOT_REFUSED, code);
         return;
     }
     slot->state = PPU_SLOT_RUNNING;
-    mask_set(&core->dist.offering, bit(slot->task.slot));
+    if (slot_can_go_on(core, slot)) {
+        mask_set(&core->dist.offering, bit(slot->task.slot));
+    }
+    slot_settle(core, slot);
+    slot_tell(core, slot);
 }
 
 /* ---- the MCU's side ---- */
@@ -188,25 +363,36 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 void dist_control(struct core *core, uint32_t index, uint32_t command)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool killing = false;
+    bool attend = false;
 
-    if (command != PPU_SLOT_CMD_STOP && command != PPU_SLOT_CMD_KILL) {
+    if (command < PPU_SLOT_CMD_STOP || command > PPU_SLOT_CMD_RESUME) {
         core_guest_error(core, "SLOT_CONTROL: no command %u", command);
         core_device_error(core, PPU_DEVERR_SLOT);
         return;
     }
     pthread_mutex_lock(&core->dist.lock);
-    if (command == PPU_SLOT_CMD_STOP) {
+    switch (command) {
+    case PPU_SLOT_CMD_STOP:
         slot_stop(core, slot);
-    } else {
+        break;
+    case PPU_SLOT_CMD_SAVE:
+        slot_save_all(core, slot);
+        break;
+    case PPU_SLOT_CMD_RESUME:
+        slot_resume(core, slot);
+        break;
+    default:
         slot_kill(core, slot);
+        break;
     }
-    killing = slot->state == PPU_SLOT_KILLING;
+    attend = slot->state == PPU_SLOT_KILLING || dist_saving(core, index);
     pthread_mutex_unlock(&core->dist.lock);
-    if (killing) {
+    if (attend) {
         sm_kill(core, index);
-        core_timer_request(core);
+    } else if (command == PPU_SLOT_CMD_RESUME) {
+        sm_wake(core);
     }
+    core_timer_request(core);
 }
 
 uint32_t dist_state(struct core *core, uint32_t index)
@@ -227,23 +413,53 @@ static bool fits(const struct dist_task *task, const struct dist_room *room)
            task->tmd.shared_bytes <= room->shared_bytes;
 }
 
+/* The next CTA of the grid. */
+static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta *out)
+{
+    if (slot->next == slot->total) {
+        return false;
+    }
+    if (!save_exists(slot) || !local_exists(core, slot)) {
+        slot->starved = true;
+        return false;
+    }
+    *out = (struct dist_cta){
+        .task = &slot->task,
+        .number = slot->next++,
+        .local_slot = local_take(core, slot),
+        .save = save_take(slot),
+    };
+    return true;
+}
+
+/* A CTA that was saved and goes on; it keeps its place. */
+static void take_saved(struct dist_slot *slot, struct dist_cta *out)
+{
+    uint32_t n = (uint32_t)__builtin_ctzll(slot->save_ready);
+
+    slot->save_ready &= ~bit(n);
+    *out = (struct dist_cta){
+        .task = &slot->task,
+        .number = slot->save[n].number,
+        .local_slot = slot->save[n].local_slot,
+        .save = n,
+        .saved = true,
+    };
+}
+
 static bool slot_hand_out(struct core *core, struct dist_slot *slot, const struct dist_room *room, struct dist_cta *out)
 {
-    uint32_t local = 0;
-
     if (!fits(&slot->task, room)) {
         return false;
     }
-    local = local_take(core, slot);
-    if (local == UINT32_MAX) {
-        slot->local_short = true;
+    if (slot->save_ready != 0) {
+        take_saved(slot, out);
+    } else if (!take_new(core, slot, out)) {
         return false;
     }
-    *out = (struct dist_cta){ .task = &slot->task, .number = slot->next, .local_slot = local };
-    dist_cta_id(slot->task.tmd.grid, slot->next, out->id);
-    slot->next++;
+    dist_cta_id(slot->task.tmd.grid, out->number, out->id);
     slot->in_flight++;
-    if (slot->next == slot->total) {
+    if (slot->next == slot->total && slot->save_ready == 0) {
         mask_clear(&core->dist.offering, bit(slot->task.slot));
     }
     return true;
@@ -280,10 +496,11 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
     given = hand_out(core, sm, room, out);
     pthread_mutex_unlock(&core->dist.lock);
     if (given) {
-        if (out->number == 0) {
+        if (out->number == 0 && !out->saved) {
             trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
         }
-        trace_emit(core, PPU_TRACE_CTA_START, out->task->tmd.correlation, sm, out->task->slot, (uint32_t)out->number);
+        trace_emit(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, out->task->tmd.correlation, sm,
+                   out->task->slot, (uint32_t)out->number);
     }
     return given;
 }
@@ -292,7 +509,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
 static bool give_back(struct core *core, const struct dist_cta *cta, bool ended, uint64_t insns)
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
-    bool wake = slot->local_short;
+    bool wake = slot->starved;
 
     if (slot->in_flight == 0) {
         return false;
@@ -300,8 +517,9 @@ static bool give_back(struct core *core, const struct dist_cta *cta, bool ended,
     slot->in_flight--;
     slot->warp_insns += insns;
     slot->ctas_done += ended;
-    slot->local_short = false;
+    slot->starved = false;
     local_give(slot, cta->local_slot);
+    save_give(slot, cta->save);
     if (!ended) {
         slot_kill(core, slot); /* a task that lost a CTA can only end as killed */
     }
@@ -330,6 +548,45 @@ void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, uint6
 void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns)
 {
     cta_end(core, sm, cta, false, insns);
+}
+
+/* The slot goes on, is freed, or tells that somebody waits. True when SMs may find a CTA. */
+static bool put_aside(struct core *core, const struct dist_cta *cta, bool waits, uint64_t insns)
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+
+    if (slot->in_flight == 0) {
+        return false;
+    }
+    slot->in_flight--;
+    slot->warp_insns += insns;
+    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
+    if (waits) {
+        slot->save_waiting |= bit(cta->save);
+    } else {
+        slot->save_ready |= bit(cta->save);
+    }
+    slot_settle(core, slot);
+    slot_tell(core, slot);
+    return slot->state == PPU_SLOT_RUNNING;
+}
+
+void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns)
+{
+    bool wake = false;
+
+    trace_emit(core, PPU_TRACE_CTA_SAVE, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
+    pthread_mutex_lock(&core->dist.lock);
+    wake = put_aside(core, cta, waits, insns);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (wake) {
+        sm_wake(core);
+    }
+}
+
+bool dist_saving(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.saving, __ATOMIC_SEQ_CST) & bit(slot);
 }
 
 bool dist_killing(struct core *core, uint32_t slot)
@@ -464,6 +721,7 @@ void dist_reset(struct core *core)
     }
     mask_clear(&dist->offering, UINT64_MAX);
     mask_clear(&dist->killing, UINT64_MAX);
+    mask_clear(&dist->saving, UINT64_MAX);
     memset(dist->cursor, 0, sizeof(dist->cursor));
     dist->flush_head = 0;
     dist->flush_count = 0;
@@ -478,7 +736,7 @@ const struct dist_task *dist_task_of(struct core *core, uint32_t slot)
     return used ? &core->dist.slot[slot].task : NULL;
 }
 
-static void slot_save(const struct dist_slot *slot, struct snap *snap)
+static void slot_save(const struct dist_slot *slot, bool saving, struct snap *snap)
 {
     snap_put_u32(snap, slot->state);
     if (slot->state == PPU_SLOT_FREE) {
@@ -490,7 +748,17 @@ static void slot_save(const struct dist_slot *slot, struct snap *snap)
     snap_put_u64(snap, slot->ctas_done);
     snap_put_u64(snap, slot->warp_insns);
     snap_put_u32(snap, slot->in_flight);
-    snap_put_u32(snap, slot->local_short);
+    snap_put_u32(snap, slot->starved);
+    snap_put_u32(snap, slot->told);
+    snap_put_u32(snap, saving);
+    snap_put_u64(snap, slot->save_used);
+    snap_put_u64(snap, slot->save_ready);
+    snap_put_u64(snap, slot->save_waiting);
+    snap_put_u64(snap, slot->save_told);
+    for (uint32_t i = 0; i < slot->task.tmd.save_count; i++) {
+        snap_put_u64(snap, slot->save[i].number);
+        snap_put_u32(snap, slot->save[i].local_slot);
+    }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         snap_put_u64(snap, slot->local_used[i]);
     }
@@ -501,7 +769,7 @@ void dist_save(struct core *core, struct snap *snap)
     struct dist *dist = &core->dist;
 
     for (uint32_t i = 0; i < core->config.slots; i++) {
-        slot_save(&dist->slot[i], snap);
+        slot_save(&dist->slot[i], dist_saving(core, i), snap);
     }
     snap_put_bytes(snap, dist->cursor, sizeof(dist->cursor));
     snap_put_u32(snap, dist->flush_count);
@@ -522,12 +790,32 @@ static bool slot_usable(const struct core *core, const struct dist_slot *slot)
         slot->in_flight > core->config.sms * core->config.sm_ctas) {
         return false;
     }
-    return slot->in_flight != 0 || (slot->state == PPU_SLOT_RUNNING && more);
+    return slot->in_flight != 0 || (slot->state == PPU_SLOT_RUNNING && (more || slot->save_ready != 0));
+}
+
+/* The sets of places fit each other, and every saved CTA can be one of the task's. */
+static bool saves_usable(const struct core *core, const struct dist_slot *slot)
+{
+    uint64_t saved = slot->save_ready | slot->save_waiting;
+
+    if ((slot->save_used & ~save_places(slot)) || (saved & ~slot->save_used) ||
+        (slot->save_ready & slot->save_waiting) || (slot->save_told & ~slot->save_waiting)) {
+        return false;
+    }
+    for (; saved != 0; saved &= saved - 1) {
+        const struct dist_saved_cta *cta = &slot->save[__builtin_ctzll(saved)];
+
+        if (cta->number >= slot->next || cta->local_slot >= dist_local_limit(core, &slot->task)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *snap)
 {
     uint32_t state = snap_get_u32(snap);
+    bool saving;
 
     if (state == PPU_SLOT_FREE || state > PPU_SLOT_KILLING) {
         return state == PPU_SLOT_FREE;
@@ -538,7 +826,17 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     slot->ctas_done = snap_get_u64(snap);
     slot->warp_insns = snap_get_u64(snap);
     slot->in_flight = snap_get_u32(snap);
-    slot->local_short = snap_get_u32(snap) != 0;
+    slot->starved = snap_get_u32(snap) != 0;
+    slot->told = snap_get_u32(snap) != 0;
+    saving = snap_get_u32(snap) != 0;
+    slot->save_used = snap_get_u64(snap);
+    slot->save_ready = snap_get_u64(snap);
+    slot->save_waiting = snap_get_u64(snap);
+    slot->save_told = snap_get_u64(snap);
+    for (uint32_t i = 0; i < slot->task.tmd.save_count && i < PPU_SAVE_PLACES; i++) {
+        slot->save[i].number = snap_get_u64(snap);
+        slot->save[i].local_slot = snap_get_u32(snap);
+    }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         slot->local_used[i] = snap_get_u64(snap);
     }
@@ -546,12 +844,15 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
         return false;
     }
     slot->state = (enum ppu_slot_state)state;
-    return slot_usable(core, slot);
+    if (saving && state == PPU_SLOT_STOPPING && slot->task.tmd.save_count != 0) {
+        mask_set(&core->dist.saving, bit(slot->task.slot));
+    }
+    return slot_usable(core, slot) && saves_usable(core, slot);
 }
 
 static void slot_mark(struct dist *dist, const struct dist_slot *slot)
 {
-    if (slot->state == PPU_SLOT_RUNNING && slot->next < slot->total) {
+    if (slot->state == PPU_SLOT_RUNNING && (slot->next < slot->total || slot->save_ready != 0)) {
         mask_set(&dist->offering, bit(slot->task.slot));
     }
     if (slot->state == PPU_SLOT_KILLING) {
@@ -602,7 +903,7 @@ void dist_loaded(struct core *core)
     struct dist *dist = &core->dist;
 
     for (uint32_t i = 0; i < core->config.slots; i++) {
-        if (dist->slot[i].state == PPU_SLOT_KILLING) {
+        if (dist->slot[i].state == PPU_SLOT_KILLING || dist_saving(core, i)) {
             sm_kill(core, i);
         }
     }

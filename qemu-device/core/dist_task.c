@@ -90,6 +90,18 @@ static uint16_t check_resources(const struct core *core, const struct dist_task 
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_RESOURCES;
 }
 
+static uint16_t check_save(const struct core *core, const struct dist_task *task)
+{
+    const struct ppu_tmd *tmd = &task->tmd;
+    uint64_t need = ppu_save_bytes(task->cta_warps, tmd->wave, tmd->vregs, tmd->token_count, tmd->shared_bytes);
+    uint64_t area = (uint64_t)tmd->save_count * tmd->save_bytes;
+    bool good = tmd->save_count <= PPU_SAVE_PLACES && tmd->save_vram % PPU_SAVE_ALIGN == 0 &&
+                tmd->save_bytes % PPU_SAVE_ALIGN == 0 && tmd->save_bytes >= need &&
+                core_protected_has(core, tmd->save_vram, area) && core_vram_has(core, tmd->save_vram, area);
+
+    return tmd->save_count == 0 || good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SAVE;
+}
+
 static uint16_t check_local(struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
@@ -131,6 +143,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     task->params = tmd->param_bytes != 0 ? core->vram + tmd->params_vram : core->vram;
     *total = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     code = check_resources(core, task);
+    code = code != PPU_FAULT_NONE ? code : check_save(core, task);
     return code != PPU_FAULT_NONE ? code : check_local(task);
 }
 

@@ -33,7 +33,7 @@ static enum step insn_fault(struct exec *x, uint16_t code, uint64_t payload, enu
 /* ---- barriers ---- */
 
 /* Every thread left waits at one barrier: all go on. */
-static void barrier_open(struct sm *sm, struct sm_cta *cta)
+void engine_barrier_open(struct sm *sm, struct sm_cta *cta)
 {
     for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
         struct warp *w = &sm->warp[cta->warp[i]];
@@ -48,7 +48,7 @@ static void barrier_open(struct sm *sm, struct sm_cta *cta)
             w->state = WARP_READY;
         }
     }
-    for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
+    for (uint32_t id = 0; id < SM_WAITS; id++) {
         cta->barrier[id] = 0;
     }
     cta->waiting = 0;
@@ -59,9 +59,13 @@ void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x)
     if (cta->waiting == 0 || cta->waiting < cta->threads_left) {
         return;
     }
+    if (cta->barrier[SM_WAIT_CHILDREN] == cta->waiting) {
+        cta->must_save = true;
+        return;
+    }
     for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
         if (cta->barrier[id] == cta->waiting) {
-            barrier_open(sm, cta);
+            engine_barrier_open(sm, cta);
             return;
         }
     }
@@ -100,6 +104,28 @@ static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
     }
     w->pc++;
     return lanes_any(&w->active) || engine_pop(x) ? STEP_MOVED : STEP_ENDED;
+}
+
+/* Children are waited for as at a barrier that opens when the CTA comes back (B7). */
+static enum step wait_children(struct exec *x, const struct lanes *mask)
+{
+    if (x->cta->cta.save == DIST_NO_SAVE) {
+        return insn_fault(x, PPU_FAULT_NO_WAIT, 0, PPU_ACCESS_READ, mask);
+    }
+    return barrier(x, SM_WAIT_CHILDREN, mask);
+}
+
+/* ---- critical sections (B4): straight code that the warp does not leave, so that it is never saved in there ---- */
+
+/* False: the instruction must not stand in the section, or the section is too long. */
+static bool section_allows(struct warp *w, const struct ppu_insn *insn)
+{
+    if ((ppu_isa_row(insn->op)->flags & PPU_IF_B) || insn->op == PPU_OP_BAR || insn->op == PPU_OP_CWAIT ||
+        insn->op == PPU_OP_CSENTER) {
+        return false;
+    }
+    w->section--;
+    return w->section != 0 || insn->op == PPU_OP_CSLEAVE;
 }
 
 /* ---- tasks, marks, traps ---- */
@@ -186,6 +212,14 @@ static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const str
         return STEP_NEXT;
     case PPU_OP_BAR:
         return barrier(x, (uint32_t)insn->imm, mask);
+    case PPU_OP_CWAIT:
+        return wait_children(x, mask);
+    case PPU_OP_CSENTER:
+        x->w->section = PPU_SECTION_INSNS + 1u;
+        return STEP_NEXT;
+    case PPU_OP_CSLEAVE:
+        x->w->section = 0;
+        return STEP_NEXT;
     case PPU_OP_TSTART:
         return start(x, insn, mask);
     case PPU_OP_SEMREL:
@@ -237,6 +271,9 @@ static enum step execute(struct exec *x)
     }
     if (x->code->vregs > x->task->tmd.vregs || lanes_written(x) > PPU_SREGS) {
         return insn_fault(x, PPU_FAULT_BAD_REGISTER, x->code->word, PPU_ACCESS_FETCH, &w->active);
+    }
+    if (w->section != 0 && !w->partial && !section_allows(w, &x->code->insn)) {
+        return insn_fault(x, PPU_FAULT_SECTION, x->code->word, PPU_ACCESS_FETCH, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
     w->partial = false;

@@ -226,6 +226,12 @@ static uint32_t special(const struct exec *x, uint32_t sr, uint32_t lane)
         return tmd->correlation;
     case PPU_SR_SHARED_BYTES:
         return tmd->shared_bytes;
+    case PPU_SR_NEST_LO:
+        return (uint32_t)tmd->nest_va;
+    case PPU_SR_NEST_HI:
+        return (uint32_t)(tmd->nest_va >> 32);
+    case PPU_SR_DEPTH:
+        return tmd->depth;
     case PPU_SR_LOCAL_BYTES:
         return tmd->local_bytes;
     default:

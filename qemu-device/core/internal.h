@@ -80,11 +80,14 @@ struct dist_task {
 };
 
 /* A CTA handed to an SM. */
+#define DIST_NO_SAVE UINT32_MAX
 struct dist_cta {
     const struct dist_task *task;
     uint64_t number; /* linear: x fastest */
     uint32_t id[3];
     uint32_t local_slot; /* which backing of local memory it uses */
+    uint32_t save;       /* its place in the save area, DIST_NO_SAVE: none */
+    bool saved;          /* it has begun, and its state is in that place */
 };
 
 /* Free room of an SM. */
@@ -107,6 +110,12 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uin
  * swallowed (true). [sm]
  */
 bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event);
+/* The CTA has left the SM, its state is in its place; `waits`: until its children have completed. [sm] */
+void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns);
+/* VRAM offset of a CTA's place in the save area. */
+uint32_t dist_save_place(const struct dist_cta *cta);
+/* True when CTAs of the slot that have a place are to be saved. [any] */
+bool dist_saving(struct core *core, uint32_t slot);
 /* True when the slot is being killed: its CTAs must be given back with dist_killed(). [any] */
 bool dist_killing(struct core *core, uint32_t slot);
 /* This SM holds no translation of the context any more (answers sm_flush()). [sm] */
@@ -119,7 +128,8 @@ void sm_pool_reset(struct core *core);  /* drops all CTAs without telling the di
 void sm_pool_pause(struct core *core);  /* returns when every SM stands still [lock] */
 void sm_pool_resume(struct core *core); /* [lock] */
 void sm_wake(struct core *core);        /* there may be CTAs to take [any] */
-void sm_kill(struct core *core, uint32_t slot); /* attention: give back the slot's CTAs [any] */
+/* Attention: give back the slot's CTAs, or save them, as dist_killing() and dist_saving() say. [any] */
+void sm_kill(struct core *core, uint32_t slot);
 void sm_flush(struct core *core,
               uint32_t context); /* attention: drop translations, answer dist_flushed() once an SM [any] */
 /* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */

@@ -100,6 +100,12 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     sm->ctas_used++;
 }
 
+void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
+{
+    choose_warps(sm, cta);
+    sm_cta_place(sm, cta);
+}
+
 void sm_cta_free(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
@@ -171,8 +177,10 @@ static void take_ctas(struct sm *sm)
         if (!task_is_here(sm, cta->cta.task)) {
             decode_drop(sm, cta->cta.task->tmd.context);
         }
-        choose_warps(sm, cta);
-        sm_cta_place(sm, cta);
+        sm_cta_begin(sm, cta);
+        if (cta->cta.saved) {
+            sm_save_restore(sm, cta);
+        }
         __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -226,6 +234,12 @@ static bool attend_kill(struct sm *sm, struct sm_cta *cta)
     return true;
 }
 
+/* A warp whose access the main loop has answered finishes its instruction first. */
+static bool attend_save(struct sm *sm, struct sm_cta *cta)
+{
+    return take_back(sm, cta) && sm_save_evicted(sm, cta);
+}
+
 /* No access with an old translation is left when the flush is answered. */
 static bool attend_flush(struct sm *sm, uint32_t context)
 {
@@ -274,6 +288,8 @@ void sm_attend(struct sm *sm)
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
             all = attend_kill(sm, cta) && all;
+        } else if (cta->used && dist_saving(sm->core, cta->cta.task->slot)) {
+            all = attend_save(sm, cta) && all;
         }
     }
     all = attend_flushes(sm) && all;
@@ -331,6 +347,8 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
         report_fault(sm, w);
     } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
         cta_end(sm, cta, false);
+    } else if (cta->must_save) {
+        sm_save_waiting(sm, cta);
     }
 }
 

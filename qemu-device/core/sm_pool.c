@@ -262,6 +262,7 @@ void sm_pool_reset(struct core *core)
         sm_drop_all(&pool->sm[i]);
     }
     pool->slice_ns = SLICE_NEVER;
+    pool->spent_ns = 0;
     __atomic_store_n(&pool->stirred, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -278,7 +279,8 @@ void sm_pool_service_slices(struct core *core)
         sm_attend(&pool->sm[i]);
     }
     if (pool->slice_ns == SLICE_NEVER) {
-        pool->slice_ns = core_now(core);
+        uint64_t now = core_now(core);
+        pool->slice_ns = now > pool->spent_ns ? now : pool->spent_ns;
     }
 }
 
@@ -302,7 +304,8 @@ void sm_slice_run(struct core *core)
         longest = executed > longest ? executed : longest;
         most = activity > most ? activity : most;
     }
-    pool->slice_ns = most == SM_IDLE ? SLICE_NEVER : begin + (most == SM_BUSY ? longest : SM_SLICE_NS);
+    pool->spent_ns = begin + (most == SM_STALLED ? SM_SLICE_NS : longest);
+    pool->slice_ns = most == SM_IDLE ? SLICE_NEVER : pool->spent_ns;
 }
 
 /* ---- being observed ---- */

@@ -45,6 +45,7 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u32(snap, w->state);
     snap_put_u32(snap, w->partial);
     snap_put_u32(snap, w->held);
+    snap_put_u32(snap, w->section);
     snap_put_u32(snap, w->pc);
     put_lanes(snap, &w->active);
     put_lanes(snap, &w->live);
@@ -62,6 +63,17 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
 }
 
+void sm_snap_put(const struct sm *sm, const struct sm_cta *cta, struct snap *snap)
+{
+    snap_put_bytes(snap, cta->barrier, sizeof(cta->barrier));
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        save_warp(sm, cta->warp[i], snap);
+    }
+    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        snap_put_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
+    }
+}
+
 static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap *snap)
 {
     const struct dist_task *task = cta->cta.task;
@@ -74,14 +86,9 @@ static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap 
     snap_put_u64(snap, cta->cta.number);
     snap_put_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
     snap_put_u32(snap, cta->cta.local_slot);
+    snap_put_u32(snap, cta->cta.save);
     snap_put_u64(snap, cta->insns);
-    snap_put_bytes(snap, cta->barrier, sizeof(cta->barrier));
-    for (uint32_t i = 0; i < task->cta_warps; i++) {
-        save_warp(sm, cta->warp[i], snap);
-    }
-    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
-        snap_put_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
-    }
+    sm_snap_put(sm, cta, snap);
 }
 
 void sm_pool_save(struct core *core, struct snap *snap)
@@ -176,6 +183,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     w->state = (uint8_t)snap_get_u32(snap);
     w->partial = snap_get_u32(snap) != 0;
     w->held = snap_get_u32(snap) != 0;
+    w->section = (uint8_t)snap_get_u32(snap);
     w->pc = snap_get_u32(snap);
     get_lanes(snap, &w->active);
     get_lanes(snap, &w->live);
@@ -214,7 +222,7 @@ static bool counts_agree(struct sm *sm, struct sm_cta *cta)
             cta->waiting += w->reason[lane] == PPU_REASON_BARRIER;
         }
     }
-    for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
+    for (uint32_t id = 0; id < SM_WAITS; id++) {
         at_barriers += cta->barrier[id];
     }
     return at_barriers == cta->waiting && cta->warps_left != 0;
@@ -279,7 +287,24 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     cta->cta.number = snap_get_u64(snap);
     snap_get_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
     cta->cta.local_slot = snap_get_u32(snap);
-    return !snap->bad && cta_id_ok(&cta->cta);
+    cta->cta.save = snap_get_u32(snap);
+    return !snap->bad && cta_id_ok(&cta->cta) &&
+           (cta->cta.task->tmd.save_count == 0 ? cta->cta.save == DIST_NO_SAVE
+                                               : cta->cta.save < cta->cta.task->tmd.save_count);
+}
+
+bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap)
+{
+    snap_get_bytes(snap, cta->barrier, sizeof(cta->barrier));
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        if (!load_warp(sm, cta, i, snap)) {
+            return false;
+        }
+    }
+    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        snap_get_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
+    }
+    return !snap->bad && counts_agree(sm, cta);
 }
 
 static bool load_cta(struct sm *sm, struct snap *snap)
@@ -296,16 +321,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
     }
     sm_cta_place(sm, cta);
     cta->insns = snap_get_u64(snap);
-    snap_get_bytes(snap, cta->barrier, sizeof(cta->barrier));
-    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
-        if (!load_warp(sm, cta, i, snap)) {
-            return false;
-        }
-    }
-    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
-        snap_get_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
-    }
-    return !snap->bad && counts_agree(sm, cta);
+    return sm_snap_get(sm, cta, snap);
 }
 
 static bool load_sm(struct sm *sm, struct snap *snap)

@@ -20,6 +20,8 @@
 #define SM_CODE_PAGES 16u
 #define SM_PAGE_INSNS 512u
 #define SM_NO_CTA UINT32_MAX
+#define SM_WAIT_CHILDREN PPU_BARRIERS /* cwait is a barrier that the firmware opens */
+#define SM_WAITS (PPU_BARRIERS + 1u)
 #define SM_MAX_WORDS 4u /* 32-bit words of one access */
 
 /* A set of lanes: lane n is bit n % 32 of word n / 32. Words beyond the wave are zero. */
@@ -108,12 +110,13 @@ enum warp_state {
 
 struct warp {
     uint8_t state;
-    uint8_t passes; /* wave / 32 */
-    uint8_t number; /* within the CTA */
-    bool partial;   /* the instruction at pc has been done but for the lanes in `pending` */
-    bool held;      /* by a test hook, at a MARK already recorded */
-    uint32_t cta;   /* index of its CTA on the SM */
-    uint32_t pc;    /* in instructions from the code base */
+    uint8_t passes;  /* wave / 32 */
+    uint8_t number;  /* within the CTA */
+    bool partial;    /* the instruction at pc has been done but for the lanes in `pending` */
+    bool held;       /* by a test hook, at a MARK already recorded */
+    uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
+    uint32_t cta;    /* index of its CTA on the SM */
+    uint32_t pc;     /* in instructions from the code base */
     struct lanes active;
     struct lanes live; /* have not ended */
     struct lanes pending;
@@ -152,9 +155,10 @@ struct sm_cta {
     struct sm_block block[SM_FILE_COUNT];
     uint32_t warp[PPU_MAX_CTA_THREADS / PPU_LANES]; /* indices of its warps on the SM */
     uint32_t warps_left;
-    uint32_t threads_left;          /* that have not ended */
-    uint32_t waiting;               /* at barriers, all together */
-    uint32_t barrier[PPU_BARRIERS]; /* threads waiting at each */
+    uint32_t threads_left;      /* that have not ended */
+    uint32_t waiting;           /* at barriers, all together */
+    uint32_t barrier[SM_WAITS]; /* threads waiting at each */
+    bool must_save;             /* every thread left waits for children (B7) */
     uint64_t insns;
 };
 
@@ -199,6 +203,7 @@ struct sm_pool {
     bool quit;
     uint32_t parked;
     uint64_t slice_ns; /* sm_threads 0: deadline of the next slice; host lock */
+    uint64_t spent_ns; /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
     uint32_t stirred;  /* sm_threads 0: somebody called sm_wake(); atomic */
 };
 
@@ -243,12 +248,28 @@ void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told 
 void sm_cta_free(struct sm *sm, struct sm_cta *cta);
 /* Puts a CTA whose `cta` and `warp` are set onto the SM; its warps get their start state. */
 void sm_cta_place(struct sm *sm, struct sm_cta *cta);
+/* The same for a CTA whose `cta` alone is set. */
+void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 bool sm_new(struct sm *sm, struct core *core, uint32_t number);
 void sm_free(struct sm *sm);
 
 /* ---- sm_pool.c ---- */
 void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
 bool sm_pool_paused(const struct sm_pool *pool);
+
+/* ---- sm_save.c ---- */
+/* Every thread left waits for children: the CTA leaves the SM. */
+void sm_save_waiting(struct sm *sm, struct sm_cta *cta);
+/* The slot is evicted: the CTA leaves the SM if it has a place. False: it cannot yet. */
+bool sm_save_evicted(struct sm *sm, struct sm_cta *cta);
+/* Gives a CTA that was just placed the state it was saved with; a state that cannot be is a fault of its task. */
+void sm_save_restore(struct sm *sm, struct sm_cta *cta);
+
+/* ---- sm_snapshot.c ---- */
+struct snap;
+/* State of a CTA but for what it is and where on the SM it lies; get() checks it: false, it cannot be. */
+void sm_snap_put(const struct sm *sm, const struct sm_cta *cta, struct snap *snap);
+bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap);
 
 /* ---- sm_file.c ---- */
 bool sm_file_init(struct sm *sm);
@@ -281,6 +302,7 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
 void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
                        uint32_t lanes);
+void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x);
 
 /* ---- engine_alu.c ---- */

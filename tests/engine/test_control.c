@@ -67,7 +67,7 @@ static const struct fault_case fault_cases[] = {
     { "fault_misaligned", DATA_VA, 32, PPU_FAULT_MISALIGNED, PPU_ACCESS_READ, DATA_VA + 2, 0xffffffff, 1 },
     { "fault_trap", 0, 32, PPU_FAULT_TRAP, PPU_ACCESS_READ, 0x1234, 0xffffffff, 0 },
     { "fault_illegal", 0, 32, PPU_FAULT_ILLEGAL, PPU_ACCESS_FETCH, 0, 0xffffffff, 0 },
-    { "fault_not_built", 0, 32, PPU_FAULT_NOT_BUILT, PPU_ACCESS_FETCH, PPU_OP_CWAIT, 0xffffffff, 0 },
+    { "fault_not_built", 0, 32, PPU_FAULT_NOT_BUILT, PPU_ACCESS_FETCH, PPU_OP_BPT, 0xffffffff, 0 },
     { "fault_jump", 0, 32, PPU_FAULT_FETCH_RANGE, PPU_ACCESS_FETCH, CODE_VA + 0x800000, 0xffffffff, 0x100000 },
     { "fault_shared", 0, 32, PPU_FAULT_SHARED_RANGE, PPU_ACCESS_READ, 64, 0xffffffff, 1 },
     { "fault_local", 0, 32, PPU_FAULT_LOCAL_RANGE, PPU_ACCESS_READ, 16, 0xffffffff, 1 },

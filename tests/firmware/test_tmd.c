@@ -67,8 +67,11 @@ static const struct wrong wrongs[] = {
     BAD(KIND, kind, 255),
     BAD(PRIORITY, priority, 8),
     BAD(PRIORITY, priority, 255),
-    BAD(RESERVED, flags, PPU_TMD_MAY_WAIT),
+    BAD(RESERVED, flags, PPU_TMD_SAVE << 1),
     BAD(RESERVED, flags, 0x8000),
+    BAD(NEST, flags, PPU_TMD_MAY_WAIT),
+    BAD(NEST, flags, PPU_TMD_LAUNCH),
+    BAD(NEST, flags, PPU_TMD_SAVE),
     BAD(RESERVED, reserved0, 1),
     BAD(RESERVED, reserved1, 1),
     BAD(CODE, code_va, 0),
@@ -120,8 +123,8 @@ static const struct wrong wrongs[] = {
     BAD(RESERVED, parent_correlation, 1),
     BAD(RESERVED, channel, 1),
     BAD(RESERVED, params_vram, 1),
-    BAD(RESERVED, reserved3[0], 1),
-    BAD(RESERVED, reserved3[10], 1),
+    BAD(RESERVED, save_count, 1),
+    BAD(RESERVED, nest_va, 1),
 };
 
 static void every_wrong_field_is_named(void **state)

@@ -46,7 +46,7 @@
     .word 0
 
 .kernel fault_not_built
-    cwait
+    bpt
 
 .kernel fault_register
 .vregs 4

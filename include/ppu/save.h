@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Save areas (B7, A5): where CTAs are kept that left their SM. A task that may wait, or be saved when it is evicted,
+ * has an area of `save_count` places, `save_bytes` apart, in the protected range; a CTA is handed out only with a place
+ * of its own, so that it can always be saved. The device alone reads and writes what is in a place; the firmware clears
+ * the states before a task uses an area for the first time.
+ */
+#ifndef PPU_SAVE_H
+#define PPU_SAVE_H
+
+#include "ppu/token.h"
+
+#define PPU_SAVE_PLACES 64u
+#define PPU_SAVE_ALIGN 64u
+
+enum ppu_save_state {
+    PPU_SAVE_FREE = 0,
+    PPU_SAVE_WAITING = 1, /* until its children have completed */
+    PPU_SAVE_READY = 2,   /* goes on when there is room */
+};
+
+/* Begin of a place. The states are true while the task has no slot. */
+struct ppu_save {
+    uint32_t state; /* enum ppu_save_state */
+    uint32_t local_slot;
+    uint64_t number; /* of the CTA within the grid */
+    uint32_t len_bytes;
+    uint32_t reserved[11];
+};
+PPU_ASSERT_SIZE(struct ppu_save, 64);
+
+#define PPU_SAVE_CTA_BYTES 256u
+#define PPU_SAVE_WARP_BYTES 1280u
+
+/* Bytes of a place that any CTA with so many warps of `wave` threads fits in; `tokens` 0: the default. */
+static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t vregs, uint32_t tokens,
+                                      uint32_t shared_bytes)
+{
+    uint64_t token_bytes = (uint64_t)(tokens ? tokens : PPU_TOKENS_DEFAULT) * PPU_TOKEN_WORDS(wave) * 4u;
+    uint64_t warp_bytes = PPU_SAVE_WARP_BYTES + token_bytes + (uint64_t)vregs * wave * 4u;
+    uint64_t bytes = sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + warps * warp_bytes + shared_bytes;
+
+    return (bytes + 2u * PPU_SAVE_ALIGN - 1u) & ~(uint64_t)(PPU_SAVE_ALIGN - 1u);
+}
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CTAs that are saved and restored: when all their threads wait for children, and when their slot is evicted. The test
+ * plays the firmware.
+ */
+#include "bench.h"
+
+#include "core_state.h"
+#include "ppu/save.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SAVE_AT 0x200000u
+#define SAVE_STRIDE 0x14000u
+#define PLACES 8u
+#define CTAS 23u
+#define THREADS 70u
+#define OUT_AT 0u
+#define COUNT_AT 0x100000u
+#define STEPS_MAX 100000u
+
+static int setup_slices(void **state)
+{
+    *state = bench_new(0);
+    bench_load_file(*state, "save");
+    return 0;
+}
+
+static int setup_threads(void **state)
+{
+    *state = bench_new(2);
+    bench_load_file(*state, "save");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+static struct ppu_tmd *tmd_copy(struct bench *bench)
+{
+    return (struct ppu_tmd *)(void *)(bench->machine->vram + TMD_AT(0));
+}
+
+static struct ppu_save *place(struct bench *bench, uint32_t n)
+{
+    return (struct ppu_save *)(void *)(bench->machine->vram + SAVE_AT + n * SAVE_STRIDE);
+}
+
+/* A grid of CTAS with `places` to be saved in; its results are cleared. */
+static struct ppu_tmd task(struct bench *bench, const char *kernel, uint32_t places, uint32_t turns)
+{
+    struct ppu_tmd tmd = bench_tmd(bench, kernel);
+    uint64_t params[] = { DATA_VA + OUT_AT, DATA_VA + COUNT_AT, turns };
+
+    bench_shape(&tmd, CTAS, 1, THREADS, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    tmd.save_vram = SAVE_AT;
+    tmd.save_bytes = SAVE_STRIDE;
+    tmd.save_count = (uint8_t)places;
+    for (uint32_t n = 0; n < PLACES; n++) {
+        *place(bench, n) = (struct ppu_save){ .state = PPU_SAVE_FREE };
+    }
+    memset(bench_data(bench, OUT_AT), 0, CTAS * THREADS * 4);
+    memset(bench_data(bench, COUNT_AT), 0, 4);
+    return tmd;
+}
+
+static void results_are_right(struct bench *bench)
+{
+    const uint32_t *out = bench_data(bench, OUT_AT);
+
+    for (uint32_t i = 0; i < CTAS * THREADS; i++) {
+        uint32_t thread = i % THREADS;
+        uint32_t other = i - thread + (thread ^ 1);
+
+        assert_int_equal(out[i], 3 * i + (thread & 1 ? 10 : 1) + other + i);
+    }
+    assert_int_equal(*(const uint32_t *)bench_data(bench, COUNT_AT), CTAS * THREADS);
+}
+
+/* The slot's next event, without a fault. */
+static struct ppu_slot_event next_event(struct bench *bench)
+{
+    struct outcome outcome;
+
+    assert_true(bench_wait(bench, 0, &outcome));
+    if (outcome.faulted) {
+        fail_msg("fault 0x%x at %u", outcome.fault.code, (unsigned)((outcome.fault.pc - CODE_VA) / PPU_INSN_BYTES));
+    }
+    return outcome.event;
+}
+
+static void start_again(struct bench *bench, bool resume)
+{
+    tmd_copy(bench)->resume = resume;
+    mcu_write(bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
+    machine_settle(bench->machine);
+}
+
+static void waiting_ctas_come_back(void **state)
+{
+    struct bench *bench = *state;
+
+    for (uint32_t places = 1; places <= PLACES; places++) {
+        struct ppu_tmd tmd = task(bench, "waits", places, 0);
+        uint32_t parked = 0, told = 0;
+        struct ppu_slot_event event;
+
+        bench_start(bench, 0, &tmd);
+        while ((event = next_event(bench)).kind != PPU_SLOT_DONE) {
+            assert_true(event.kind == PPU_SLOT_WAITS || event.kind == PPU_SLOT_PARKED);
+            parked += event.kind == PPU_SLOT_PARKED;
+            told += event.kind == PPU_SLOT_WAITS;
+            assert_true(parked + told < STEPS_MAX);
+            if (event.kind == PPU_SLOT_PARKED) {
+                assert_int_equal(mcu_read(bench->machine, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
+                start_again(bench, true);
+            } else {
+                mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+                machine_settle(bench->machine);
+            }
+        }
+        assert_true(event.ctas_done == CTAS);
+        assert_true(places > 1 || parked == 2 * CTAS);
+        results_are_right(bench);
+    }
+}
+
+/* Nobody answers: every place is taken, the slot is given back, and nothing more of the task runs. */
+static void waiting_ctas_give_back_their_slot(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = task(bench, "waits", 3, 0);
+    struct ppu_slot_event event;
+
+    bench_start(bench, 0, &tmd);
+    while ((event = next_event(bench)).kind == PPU_SLOT_WAITS) {
+    }
+    assert_int_equal(event.kind, PPU_SLOT_PARKED);
+    assert_true(tmd_copy(bench)->next_cta == 3 && tmd_copy(bench)->ctas_done == 0);
+    for (uint32_t n = 0; n < PLACES; n++) {
+        assert_int_equal(place(bench, n)->state, n < 3 ? PPU_SAVE_WAITING : PPU_SAVE_FREE);
+        assert_true(n >= 3 || place(bench, n)->len_bytes <= SAVE_STRIDE - sizeof(struct ppu_save));
+    }
+    /* Started without leave to go on they stay where they are. */
+    start_again(bench, false);
+    assert_int_equal(next_event(bench).kind, PPU_SLOT_PARKED);
+}
+
+/* Evicted again and again, drained or saved, each CTA runs exactly once. */
+static void evicted_ctas_come_back(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < 12; round++) {
+        uint32_t places = random_below(&random, PLACES + 1);
+        struct ppu_tmd tmd = task(bench, "works", places, 1 + random_below(&random, 60));
+        struct ppu_slot_event event;
+        struct outcome outcome;
+
+        bench_start(bench, 0, &tmd);
+        do {
+            uint32_t steps = random_below(&random, 4);
+
+            while (steps-- != 0) {
+                machine_advance(bench->machine, 1 + random_below(&random, 3000));
+            }
+            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL,
+                      random_below(&random, 3) ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
+            assert_true(bench_wait(bench, 0, &outcome));
+            assert_false(outcome.faulted);
+            event = outcome.event;
+            if (event.kind == PPU_SLOT_STOPPED) {
+                assert_true(tmd_copy(bench)->ctas_done <= tmd_copy(bench)->next_cta);
+                start_again(bench, false);
+                if (random_below(&random, 2)) {
+                    machine_advance(bench->machine, 100000);
+                }
+            }
+        } while (event.kind == PPU_SLOT_STOPPED);
+        assert_int_equal(event.kind, PPU_SLOT_DONE);
+        results_are_right(bench);
+    }
+}
+
+static void killed_with_saved_ctas(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = task(bench, "waits", 8, 0);
+
+    bench_start(bench, 0, &tmd);
+    assert_int_equal(next_event(bench).kind, PPU_SLOT_WAITS);
+    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    machine_settle(bench->machine);
+    {
+        uint32_t kind = next_event(bench).kind;
+        assert_true(kind == PPU_SLOT_KILLED || kind == PPU_SLOT_PARKED);
+    }
+}
+
+static void scribbled_places(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < 60; round++) {
+        struct ppu_tmd tmd = task(bench, "waits", 2, 0);
+        struct ppu_slot_event event;
+        struct outcome outcome;
+        uint8_t *bytes = (uint8_t *)place(bench, random_below(&random, 2));
+
+        bench_start(bench, 0, &tmd);
+        while ((event = next_event(bench)).kind == PPU_SLOT_WAITS) {
+        }
+        assert_int_equal(event.kind, PPU_SLOT_PARKED);
+        bytes[random_below(&random, 1200)] ^= (uint8_t)(1 + random_below(&random, 255));
+        start_again(bench, true);
+        assert_true(bench_wait(bench, 0, &outcome));
+        if (outcome.event.kind != PPU_SLOT_REFUSED && outcome.event.kind != PPU_SLOT_KILLED) {
+            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+            machine_settle(bench->machine);
+            machine_advance(bench->machine, 1000000);
+            (void)ring_pop(bench->machine, PPU_RING_SLOT, &event);
+        }
+    }
+    /* A length that is too short is a fault that says where. */
+    struct ppu_tmd tmd = task(bench, "waits", 1, 0);
+    struct outcome outcome;
+
+    bench_start(bench, 0, &tmd);
+    assert_int_equal(next_event(bench).kind, PPU_SLOT_PARKED);
+    place(bench, 0)->len_bytes = 100;
+    start_again(bench, true);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+    assert_int_equal(outcome.fault.code, PPU_FAULT_SAVE);
+    assert_int_equal(outcome.fault.address, SAVE_AT);
+}
+
+static void bad_areas_are_refused(void **state)
+{
+    struct bench *bench = *state;
+
+    for (uint32_t i = 0; i < 6; i++) {
+        struct ppu_tmd tmd = task(bench, "waits", 2, 0);
+        struct ppu_slot_event event;
+
+        switch (i) {
+        case 0:
+            tmd.save_bytes = 4096;
+            break;
+        case 1:
+            tmd.save_vram = HEAP_AT;
+            break;
+        case 2:
+            tmd.save_vram += 4;
+            break;
+        case 3:
+            tmd.save_count = PPU_SAVE_PLACES + 1;
+            break;
+        case 4:
+            tmd.next_cta = CTAS + 1;
+            break;
+        default:
+            tmd.next_cta = 3;
+            tmd.ctas_done = 2;
+            break;
+        }
+        bench_start(bench, 0, &tmd);
+        event = next_event(bench);
+        assert_int_equal(event.kind, PPU_SLOT_REFUSED);
+        assert_int_equal(event.arg, PPU_FAULT_TMD_SAVE);
+    }
+}
+
+static void fault_of(struct bench *bench, const char *kernel, uint32_t places, uint16_t code)
+{
+    struct ppu_tmd tmd = task(bench, "waits", places, 0);
+    struct ppu_tmd other = bench_tmd(bench, kernel);
+    struct outcome outcome;
+
+    tmd.entry = other.entry;
+    outcome = bench_run(bench, &tmd);
+    if (!outcome.faulted || outcome.fault.code != code) {
+        fail_msg("%s: fault 0x%x, not 0x%x", kernel, outcome.fault.code, code);
+    }
+}
+
+static void sections_are_short_and_straight(void **state)
+{
+    struct bench *bench = *state;
+    struct ppu_tmd tmd = bench_tmd(bench, "section_good");
+
+    fault_of(bench, "long_section", 0, PPU_FAULT_SECTION);
+    fault_of(bench, "section_yield", 0, PPU_FAULT_SECTION);
+    fault_of(bench, "section_barrier", 0, PPU_FAULT_SECTION);
+    fault_of(bench, "section_wait", 1, PPU_FAULT_SECTION);
+    fault_of(bench, "section_jump", 0, PPU_FAULT_SECTION);
+    fault_of(bench, "waits", 0, PPU_FAULT_NO_WAIT);
+    bench_run_done(bench, &tmd);
+}
+
+/* Whatever the shape of a CTA, what is saved fits what ppu_save_bytes() says. */
+static void places_are_large_enough(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t round = 0; round < 20; round++) {
+        struct ppu_tmd tmd = task(bench, "waits", 1, 0);
+        uint32_t threads = 2 * (1 + random_below(&random, 150));
+        struct ppu_slot_event event;
+
+        bench_shape(&tmd, 1, 1, threads, 1);
+        tmd.vregs = (uint16_t)(21 + random_below(&random, 20));
+        tmd.token_count = (uint16_t)(8 + random_below(&random, 100));
+        tmd.save_bytes =
+            (uint32_t)ppu_save_bytes((threads + 31) / 32, 32, tmd.vregs, tmd.token_count, tmd.shared_bytes);
+        bench_start(bench, 0, &tmd);
+        event = next_event(bench);
+        assert_int_equal(event.kind, PPU_SLOT_PARKED);
+        assert_true(place(bench, 0)->len_bytes + sizeof(struct ppu_save) <= tmd.save_bytes);
+    }
+}
+
+int main(void)
+{
+#define SLICES(name, function)                       \
+    {                                                \
+        name, function, setup_slices, teardown, NULL \
+    }
+#define THREADED(name, function)                      \
+    {                                                 \
+        name, function, setup_threads, teardown, NULL \
+    }
+    const struct CMUnitTest tests[] = {
+        SLICES("CTAs that wait are saved and come back, in slices [B7 A14]", waiting_ctas_come_back),
+        THREADED("CTAs that wait are saved and come back, on threads [B7 A14]", waiting_ctas_come_back),
+        SLICES("a task of which every CTA waits gives back its slot [B7 A13]", waiting_ctas_give_back_their_slot),
+        SLICES("evicted CTAs run exactly once, in slices [A5 B7]", evicted_ctas_come_back),
+        THREADED("evicted CTAs run exactly once, on threads [A5 B7]", evicted_ctas_come_back),
+        SLICES("a task with saved CTAs can be killed [B7]", killed_with_saved_ctas),
+        SLICES("scribbled places do no harm [B7]", scribbled_places),
+        SLICES("save areas that cannot be are refused [B7]", bad_areas_are_refused),
+        SLICES("critical sections are short and straight [B4]", sections_are_short_and_straight),
+        SLICES("a place holds any CTA of its size [B7]", places_are_large_enough),
+    };
+
+    return cmocka_run_group_tests_name("engine: saving CTAs", tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+# CTAs that leave their SM and come back. out[i] = 3 i + 1 (even threads) or 3 i + 10 (odd ones), plus i ^ 1, plus the thread's
+# own i again; i counts threads over the whole grid. count += 1 for each thread.
+# parameters: 0 out, 8 count (addresses), 16 turns of the loop
+.kernel waits
+.param 24
+.shared 4096
+.local 16
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    rdsr v0, %tid.x
+    rdsr s4, %cta.x
+    rdsr s5, %ntid.x
+    mad v1, s4, s5, v0          # i
+    mov v20, 0
+    stl.b32 v1, [v20]
+    mul v2, v1, 3
+    shl v3, v0, 2
+    sts.b32 v1, [v3]
+    and v4, v0, 1
+    isetp.ne p0, v4, 0
+    ssy joined
+    @p0 bra odd
+    cwait
+    add v2, v2, 1
+    sync joined
+odd:
+    add v2, v2, 10
+    cwait
+    sync joined
+joined:
+    bar 3
+    cwait
+    call v9, finish
+    exit
+finish:
+    xor v5, v0, 1
+    shl v5, v5, 2
+    lds.b32 v6, [v5]
+    add v2, v2, v6
+    ldl.b32 v7, [v20]
+    add v2, v2, v7
+    shl v8, v1, 2
+    stg.b32 v2, [s0+v8]
+    mov v10, 1
+    mov v11, 0
+    atomg.add _, [s2+v11], v10
+    ret v9
+
+# The same result without waiting: a loop that takes its time, divergent, with a barrier in each turn.
+.kernel works
+.param 24
+.shared 4096
+.local 16
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b32 s6, [16]
+    rdsr v0, %tid.x
+    rdsr s4, %cta.x
+    rdsr s5, %ntid.x
+    mad v1, s4, s5, v0          # i
+    mov v20, 0
+    stl.b32 v1, [v20]
+    mul v2, v1, 3
+    shl v3, v0, 2
+    sts.b32 v1, [v3]
+    and v4, v0, 1
+    isetp.ne p0, v4, 0
+turn:
+    ssy turned
+    @p0 bra aside
+    add v2, v2, 1
+    yield
+    sub v2, v2, 1
+    sync turned
+aside:
+    yield
+    add v2, v2, 0
+    sync turned
+turned:
+    bar 1
+    sub s6, s6, 1
+    isetp.ne p1, s6, 0
+    @p1 bra turn
+    @p0 add v2, v2, 10
+    @!p0 add v2, v2, 1
+    call v9, finish
+    exit
+
+.kernel long_section
+    csenter
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    csleave
+    exit
+
+.kernel section_yield
+    csenter
+    yield
+    csleave
+    exit
+
+.kernel section_barrier
+    csenter
+    bar 0
+    csleave
+    exit
+
+.kernel section_wait
+    csenter
+    cwait
+    csleave
+    exit
+
+.kernel section_jump
+    csenter
+    bra over
+over:
+    csleave
+    exit
+
+.kernel section_good
+    csenter
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    nop
+    csleave
+    csenter
+    csleave
+    exit
