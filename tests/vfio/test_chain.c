@@ -25,12 +25,18 @@ static void *answer_copy(const void *answer, size_t bytes)
 
 /* ---- regions ---- */
 
+/* The members of the kernel's structures, whose last one has no size, are spelled out. */
 struct region_answer {
     struct vfio_region_info info;
     struct vfio_info_cap_header other;
-    struct vfio_region_info_cap_sparse_mmap sparse;
+    struct vfio_info_cap_header sparse;
+    uint32_t nr_areas;
+    uint32_t reserved;
     struct vfio_region_sparse_mmap_area areas[MAX_AREAS];
 };
+_Static_assert(offsetof(struct region_answer, areas) - offsetof(struct region_answer, sparse) ==
+                   offsetof(struct vfio_region_info_cap_sparse_mmap, areas),
+               "as the kernel lays it out");
 
 static struct region_answer sparse_answer(uint32_t count)
 {
@@ -40,7 +46,8 @@ static struct region_answer sparse_answer(uint32_t count)
                   .cap_offset = offsetof(struct region_answer, other),
                   .size = 4 * PPU_MIB },
         .other = { .id = VFIO_REGION_INFO_CAP_MSIX_MAPPABLE, .next = offsetof(struct region_answer, sparse) },
-        .sparse = { .header = { .id = VFIO_REGION_INFO_CAP_SPARSE_MMAP }, .nr_areas = count },
+        .sparse = { .id = VFIO_REGION_INFO_CAP_SPARSE_MMAP },
+        .nr_areas = count,
     };
 
     for (uint32_t i = 0; i < MAX_AREAS; i++) {
@@ -146,9 +153,14 @@ struct range_case {
 
 struct iommu_answer {
     struct vfio_iommu_type1_info info;
-    struct vfio_iommu_type1_info_cap_iova_range capability;
+    struct vfio_info_cap_header capability;
+    uint32_t nr_iovas;
+    uint32_t reserved;
     struct vfio_iova_range ranges[2];
 };
+_Static_assert(offsetof(struct iommu_answer, ranges) - offsetof(struct iommu_answer, capability) ==
+                   offsetof(struct vfio_iommu_type1_info_cap_iova_range, iova_ranges),
+               "as the kernel lays it out");
 
 static bool range_of(const struct range_case *test, struct vfio_area *range)
 {
@@ -156,7 +168,8 @@ static bool range_of(const struct range_case *test, struct vfio_area *range)
         .info = { .argsz = sizeof(answer),
                   .flags = VFIO_IOMMU_INFO_CAPS,
                   .cap_offset = offsetof(struct iommu_answer, capability) },
-        .capability = { .header = { .id = VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE }, .nr_iovas = test->count },
+        .capability = { .id = VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE },
+        .nr_iovas = test->count,
     };
 
     memcpy(answer.ranges, test->ranges, sizeof(answer.ranges));
