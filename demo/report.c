@@ -63,7 +63,7 @@ void need(enum ppu_err err, const char *what)
 
 struct grouped grouped(uint64_t number)
 {
-    struct grouped result;
+    struct grouped result = { "" };
     char digits[24];
     int count = snprintf(digits, sizeof(digits), "%" PRIu64, number);
     char *to = result.text;

@@ -66,6 +66,11 @@ static void show(struct report *report, const struct user *user, enum ppu_err er
     }
 }
 
+static bool same_bits(const void *result, const void *expected, size_t bytes)
+{
+    return memcmp(result, expected, bytes) == 0;
+}
+
 /* ---- y = a * x + y ---- */
 
 static void saxpy_on_cpu(const float *x, float *y, float a)
@@ -94,7 +99,7 @@ static void saxpy(struct report *report, const struct user *user)
     uint64_t before_ns = now_ns();
     saxpy_on_cpu(xs, expected, a);
     times.cpu_ns = now_ns() - before_ns;
-    show(report, user, err, memcmp(ys, expected, bytes) == 0, "saxpy", "4 Mi floats", &times);
+    show(report, user, err, same_bits(ys, expected, bytes), "saxpy", "4 Mi floats", &times);
     free(expected);
     need(ppu_memory_free(x), "memory given back");
     need(ppu_memory_free(y), "memory given back");
@@ -165,7 +170,7 @@ static void histogram_of(struct report *report, const struct user *user, FILE *f
     }
     times.cpu_ns = now_ns() - before_ns;
     snprintf(what, sizeof(what), "%.16s, %.12s B", path, grouped(bytes).text);
-    show(report, user, err, memcmp(ppu_memory_host(out), expected, sizeof(expected)) == 0, "histogram", what, &times);
+    show(report, user, err, same_bits(ppu_memory_host(out), expected, sizeof(expected)), "histogram", what, &times);
     need(ppu_memory_free(in), "memory given back");
     need(ppu_memory_free(copy), "memory given back");
     need(ppu_memory_free(out), "memory given back");
@@ -238,7 +243,7 @@ static void filter(struct report *report, const struct user *user)
     uint64_t before_ns = now_ns();
     smooth_on_cpu(ppu_memory_host(in), expected);
     times.cpu_ns = now_ns() - before_ns;
-    show(report, user, err, memcmp(ppu_memory_host(out), expected, pixels) == 0, "filter, 3 x 3", "1,024 x 768 pixels",
+    show(report, user, err, same_bits(ppu_memory_host(out), expected, pixels), "filter, 3 x 3", "1,024 x 768 pixels",
          &times);
     free(expected);
     need(ppu_memory_free(in), "memory given back");

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# `make debug`, and its test, which is also `make debug-check`.
+$(eval $(call guest_program,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iinclude -Iruntime/include,ppu -pthread))
+$(eval $(call ppu_unit,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iinclude -Iruntime/include))
+
+DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST)/programs/debuggee $(BUILD)/kernels/spin.ppu
+
+.PHONY: debug debug-check
+debug: $(DEMO_READY) ## gdb on the microcontroller and the host's processor while the demo runs
+	$(Q)tools/debug/debug
+debug-check: $(DEBUG_CHECK_READY) ## check that the debugger stops the machine where and as it must
+	$(Q)tests/debug/test_debug.py
+
+TIMEOUT_debug := 120
+$(eval $(call ppu_script_test,debug,tests/debug/test_debug.py,$(DEBUG_CHECK_READY)))

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: MIT
+"""gdb's view of a machine with PPUs. In gdb-multiarch:
+
+    source tools/debug/ppu.py
+    ppu connect SOCKET     the machine that tools/ppu-run --gdb SOCKET started
+    ppu help
+
+Each microcontroller and the machine's own processors are an inferior each, found by the names of their cores. The firmware's
+channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field).
+"""
+
+import re
+from pathlib import Path
+
+import gdb
+import gdb.printing
+
+TOP = Path(__file__).resolve().parents[2]
+FIRMWARE = TOP / "build/firmware/picolibc/ppufw.elf"
+MCU_CORE = "cortex-m33"
+ID_SHOWN = re.compile(r"\((\S+)")
+
+# ---- what the sources say ----
+
+
+def defined(header, name):
+    """The number of a #define."""
+    text = (TOP / header).read_text()
+    return int(re.search(rf"^#define {name} (0x[0-9a-fA-F]+|\d+)u", text, re.MULTILINE)[1], 0)
+
+
+def register(name):
+    """Address of a register as the microcontroller sees it."""
+    text = (TOP / "include/ppu/regs.def").read_text()
+    offset = re.search(rf"^PPU_REG(?:_ARRAY)?\({name}, (0x[0-9a-fA-F]+)", text, re.MULTILINE)[1]
+    return defined("include/ppu/regs.h", "PPU_MCU_REGS") + int(offset, 16)
+
+
+# ---- what the firmware's memory says ----
+
+
+def symbol(name):
+    return gdb.parse_and_eval(name)
+
+
+def enumerator(enum, value):
+    """Name of a value without its prefix."""
+    names = {field.enumval: field.name for field in gdb.lookup_type(f"enum {enum}").fields()}
+    name = names.get(int(value), str(int(value)))
+    return name.rpartition("_")[2] if name.startswith(("PPU_", "TASK_")) else name
+
+
+def elements(array):
+    first, last = array.type.range()
+    return (array[i] for i in range(first, last + 1))
+
+
+def index_in(array, element):
+    return (int(element.address) - int(symbol(array).address)) // element.type.sizeof
+
+
+def word(address):
+    return int.from_bytes(gdb.selected_inferior().read_memory(address, 4).tobytes(), "little")
+
+
+def dimensions(value):
+    return " x ".join(str(int(value[i])) for i in range(3))
+
+
+# ---- one line for an object ----
+
+
+class Line:
+    """A pretty printer whose object is one line of text."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return ", ".join(part for part in self.parts(self.value) if part)
+
+
+class Channel(Line):
+    @staticmethod
+    def parts(c):
+        state = enumerator("ppu_channel_state", c["state"])
+        yield f"channel {index_in('channels', c)}: {state}" if c.address else f"channel: {state}"
+        if state == "CLOSED":
+            return
+        if state == "WAITING":
+            yield "needs " + enumerator("channel_need", c["need"]).rpartition("_")[2].lower()
+        yield f"context {int(c['context'])}"
+        yield f"priority {int(c['priority'])}"
+        yield f"GP_GET {int(c['get'])}, GP_PUT {int(c['put'])} of {int(c['entries'])} at {int(c['ring']['va']):#x}"
+        yield f"{int(c['pending'])} tasks and copies pending"
+        if int(c["block"]["len_words"]):
+            yield f"in block {int(c['block']['at']['va']):#x} at word {int(c['block']['method'])} of {int(c['block']['len_words'])}"
+        if state == "PARKED":
+            yield f"acquires {int(c['sem']['at']['va']):#x} for {int(c['sem']['value'])}"
+        if state == "FAULTED":
+            yield f"fault {int(c['fault_code']):#x} at {int(c['fault_address']):#x}"
+
+
+class Task(Line):
+    @staticmethod
+    def parts(t):
+        state = enumerator("task_state", t["state"])
+        yield f"task {int(t['handle']):#x}: {state}"
+        if state == "FREE":
+            return
+        if state in ("RUNNING", "KILLING"):
+            yield f"slot {int(t['slot'])}"
+        channel = t["channel"]
+        yield f"channel {index_in('channels', channel.dereference())}" if int(channel) else "channel gone"
+        stream = int(t["stream"])
+        yield f"stream {stream}" if stream != 0xffffffff else "no stream"
+        yield f"group {int(t['group'])}"
+        yield f"priority {int(t['priority'])}"
+        yield f"correlation {int(t['correlation'])}"
+
+
+class Slot(Line):
+    @staticmethod
+    def parts(s):
+        yield f"slot {index_in('slots', s)}" if s.address else "slot"
+        yield str(s["task"].dereference()) if int(s["task"]) else "free"
+
+
+class Tmd(Line):
+    @staticmethod
+    def parts(t):
+        kind = enumerator("ppu_tmd_kind", t["kind"]).lower()
+        yield f"TMD: {kind} {dimensions(t['grid'])} of {dimensions(t['cta'])} threads"
+        yield f"waves of {int(t['wave'])} with {int(t['vregs'])} registers"
+        yield f"code {int(t['code_va']):#x} + {int(t['entry']):#x} ({int(t['code_bytes'])} bytes)"
+        yield f"parameters {int(t['param_va']):#x} ({int(t['param_bytes'])} bytes)"
+        yield f"shared {int(t['shared_bytes'])}, local {int(t['local_bytes'])} bytes"
+        yield f"priority {int(t['priority'])}"
+        yield f"context {int(t['context'])}, channel {int(t['channel'])}, task {int(t['task']):#x}, correlation {int(t['correlation'])}"
+
+
+def register_printers():
+    printers = gdb.printing.RegexpCollectionPrettyPrinter("ppu")
+    for name, printer in (("channel", Channel), ("task", Task), ("slot", Slot), ("ppu_tmd", Tmd)):
+        printers.add_printer(name, f"^{name}$", printer)
+    gdb.printing.register_pretty_printer(None, printers, replace=True)
+
+
+# ---- inferiors ----
+
+
+def core_names(inferior):
+    """Names of an inferior's cores, as QEMU tells them with each thread."""
+    return [thread.details or "" for thread in inferior.threads()]
+
+
+def is_mcu(inferior):
+    return any(MCU_CORE in name for name in core_names(inferior))
+
+
+def inferiors():
+    """(MCUs in the order of their PPUs, host)"""
+    alive = sorted((inferior for inferior in gdb.inferiors() if inferior.pid), key=lambda inferior: inferior.pid)
+    mcus = [inferior for inferior in alive if is_mcu(inferior)]
+    return mcus, next((inferior for inferior in alive if inferior not in mcus), None)
+
+
+def select(inferior):
+    gdb.execute(f"inferior {inferior.num}", to_string=True)
+
+
+def mcu(number=0):
+    found = inferiors()[0]
+    if number >= len(found):
+        raise gdb.GdbError(f"there are {len(found)} microcontrollers (ppu connect SOCKET first)")
+    return found[number]
+
+
+def attach_all():
+    """One inferior for each of QEMU's processes: the first is attached by connecting, the others are 2, 3 ..."""
+    pid = 2
+    while True:
+        number = int(re.search(r"inferior (\d+)", gdb.execute("add-inferior", to_string=True))[1])
+        gdb.execute(f"inferior {number}", to_string=True)
+        try:
+            gdb.execute(f"attach {pid}", to_string=True)
+        except gdb.error:
+            gdb.execute("inferior 1", to_string=True)
+            gdb.execute(f"remove-inferiors {number}", to_string=True)
+            return
+        pid += 1
+
+
+class Ppu(gdb.Command):
+    """What the PPU's firmware is doing: ppu help"""
+
+    def __init__(self):
+        super().__init__("ppu", gdb.COMMAND_DATA, gdb.COMPLETE_NONE, True)
+
+
+class Subcommand(gdb.Command):
+    """A word after `ppu`; run() gets its arguments."""
+
+    word = ""
+
+    def __init__(self):
+        super().__init__(f"ppu {self.word}", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        self.run(*gdb.string_to_argv(argument))
+
+
+class Connect(Subcommand):
+    """ppu connect SOCKET: attach to all of a machine's processors."""
+
+    word = "connect"
+
+    def run(self, socket):
+        gdb.execute("set confirm off")
+        gdb.execute("set pagination off")
+        gdb.execute("set schedule-multiple on")
+        gdb.execute(f"file {FIRMWARE}", to_string=True)
+        gdb.execute(f"target extended-remote {socket}", to_string=True)
+        attach_all()
+        mcus, host = inferiors()
+        for inferior in mcus[1:]:
+            select(inferior)
+            gdb.execute(f"file {FIRMWARE}", to_string=True)
+        for number, inferior in enumerate(mcus):
+            print(f"inferior {inferior.num}: microcontroller of PPU {number}")
+        if host:
+            print(f"inferior {host.num}: the machine's own processors ({ID_SHOWN.search('(' + core_names(host)[0])[1]})")
+        select(mcu())
+
+
+class Mcu(Subcommand):
+    """ppu mcu [NUMBER]: go to the microcontroller of that PPU."""
+
+    word = "mcu"
+
+    def run(self, number="0"):
+        select(mcu(int(number)))
+
+
+class Host(Subcommand):
+    """ppu host: go to the machine's own processors."""
+
+    word = "host"
+
+    def run(self):
+        host = inferiors()[1]
+        if not host:
+            raise gdb.GdbError("this machine's own processors are not attached")
+        select(host)
+
+
+class Channels(Subcommand):
+    """ppu channels: those that are open."""
+
+    word = "channels"
+
+    def run(self):
+        for channel in elements(symbol("channels")):
+            if int(channel["state"]):
+                print(channel)
+
+
+class Slots(Subcommand):
+    """ppu slots: those that run a task."""
+
+    word = "slots"
+
+    def run(self):
+        for slot in elements(symbol("slots")):
+            if int(slot["task"]):
+                print(slot)
+
+
+class Tasks(Subcommand):
+    """ppu tasks: those accepted and not completed."""
+
+    word = "tasks"
+
+    def run(self):
+        for task in elements(symbol("tasks")):
+            if int(task["state"]):
+                print(task)
+
+
+def tmd_of(index):
+    stride = defined("firmware/layout.h", "TMD_STRIDE")
+    place = defined("include/ppu/regs.h", "PPU_MCU_VRAM") + int(symbol("layout")["tmds"]["off"]) + index * stride
+    return gdb.Value(place).cast(gdb.lookup_type("struct ppu_tmd").pointer()).dereference()
+
+
+class TmdOf(Subcommand):
+    """ppu tmd HANDLE: the descriptor a task runs from."""
+
+    word = "tmd"
+
+    def run(self, handle):
+        bits = defined("include/ppu/task.h", "PPU_TASK_INDEX_BITS")
+        print(tmd_of(int(gdb.parse_and_eval(handle)) & ((1 << bits) - 1)))
+
+
+def sm_instructions():
+    """Warp instructions that each SM has executed. Reads the registers of the selected microcontroller."""
+    low, high = register("SM_INSNS_LO"), register("SM_INSNS_HI")
+    return [word(high + 4 * sm) << 32 | word(low + 4 * sm) for sm in range(word(register("SMS")))]
+
+
+class Sms(Subcommand):
+    """ppu sms: warp instructions that each SM has executed."""
+
+    word = "sms"
+
+    def run(self):
+        for sm, count in enumerate(sm_instructions()):
+            print(f"SM {sm}: {count:,} warp instructions")
+
+
+class Help(Subcommand):
+    """ppu help: this list."""
+
+    word = "help"
+
+    def run(self):
+        for command in COMMANDS:
+            print(command.__doc__)
+
+
+COMMANDS = (Connect, Mcu, Host, Channels, Slots, Tasks, TmdOf, Sms, Help)
+
+register_printers()
+Ppu()
+for subcommand in COMMANDS:
+    subcommand()
