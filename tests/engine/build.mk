@@ -4,11 +4,13 @@
 ENGINE_BENCH := tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
 ENGINE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core -Itests/engine -Itools/asm
 
-engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm,$(2))
+# $(call engine_test,NAME,VARIANTS,MORE SOURCES)
+engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(3) $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm,$(2))
 
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
 $(eval $(call engine_test,control,asan tsan))
-$(eval $(call engine_test,insn))
+$(eval $(call engine_test,insn,asan,tests/engine/models.c))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
+$(eval $(call engine_test,fuzz,asan,tests/engine/generate.c tests/engine/reference.c tests/engine/models.c))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every arithmetic operation on corner operands, against plain C; comparisons, conversions, memory widths, atomics. */
 #include "bench.h"
+#include "models.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +12,6 @@
 #define OPERANDS 3u
 #define OUT_VA (DATA_VA + 0x10000)
 #define OUT_AT 0x10000u
-#define F32_NAN 0x7fc00000u
-#define F64_NAN 0x7ff8000000000000ull
 #define ROUNDS 12u
 
 static int setup(void **state)
@@ -26,269 +25,6 @@ static int teardown(void **state)
     bench_free(*state);
     return 0;
 }
-
-/* ---- expectations: 64-bit operands in, result out; 32-bit operations use the low halves ---- */
-
-typedef uint64_t model(uint64_t a, uint64_t b, uint64_t c);
-
-static float as_f(uint64_t bits)
-{
-    uint32_t low = (uint32_t)bits;
-    float value;
-
-    memcpy(&value, &low, sizeof(value));
-    return value;
-}
-
-static double as_d(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static uint64_t of_f(float value)
-{
-    uint32_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return isnan(value) ? F32_NAN : bits;
-}
-
-static uint64_t of_d(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return isnan(value) ? F64_NAN : bits;
-}
-
-#define MODEL(name, expression)                                                                                    \
-    static uint64_t m_##name(uint64_t a, uint64_t b, uint64_t c)                                                   \
-    {                                                                                                              \
-        uint32_t A = (uint32_t)a, B = (uint32_t)b, C = (uint32_t)c;                                                \
-        int32_t SA = (int32_t)A, SB = (int32_t)B;                                                                  \
-        int64_t LA = (int64_t)a, LB = (int64_t)b;                                                                  \
-        float FA = as_f(a), FB = as_f(b), FC = as_f(c);                                                            \
-        double DA = as_d(a), DB = as_d(b), DC = as_d(c);                                                           \
-        (void)A, (void)B, (void)C, (void)SA, (void)SB, (void)LA, (void)LB, (void)FA, (void)FB, (void)FC, (void)DA, \
-            (void)DB, (void)DC;                                                                                    \
-        return (uint64_t)(expression);                                                                             \
-    }
-
-static uint64_t count_bits(uint64_t value)
-{
-    uint64_t n = 0;
-
-    for (; value != 0; value >>= 1) {
-        n += value & 1;
-    }
-    return n;
-}
-
-static uint64_t leading(uint64_t value, uint32_t width)
-{
-    uint64_t n = 0;
-
-    while (n < width && !(value >> (width - 1 - n) & 1)) {
-        n++;
-    }
-    return n;
-}
-
-static uint64_t trailing(uint64_t value, uint32_t width)
-{
-    uint64_t n = 0;
-
-    while (n < width && !(value >> n & 1)) {
-        n++;
-    }
-    return n;
-}
-
-static uint64_t mirrored(uint32_t value)
-{
-    uint32_t out = 0;
-
-    for (uint32_t i = 0; i < 32; i++) {
-        out |= (value >> i & 1u) << (31 - i);
-    }
-    return out;
-}
-
-static uint64_t extract(uint32_t a, uint32_t from, uint32_t count, bool with_sign)
-{
-    uint32_t out = 0, top = 0;
-
-    count = count > 32 ? 32 : count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t place = (uint64_t)(from > 32 ? 32 : from) + i;
-        uint32_t bit = place < 32 ? a >> place & 1u : with_sign ? a >> 31 : 0;
-        out |= bit << i;
-        top = bit;
-    }
-    for (uint32_t i = count; with_sign && count != 0 && i < 32; i++) {
-        out |= top << i;
-    }
-    return out;
-}
-
-static uint64_t bytes_of(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t out = 0;
-
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t pick = c >> (i * 4) & 15u, source = (pick & 7u) < 4 ? a : b, byte = source >> (8 * (pick & 3u)) & 255u;
-        out |= (pick > 7 ? (byte > 127 ? 255u : 0u) : byte) << (8 * i);
-    }
-    return out;
-}
-
-static uint64_t high_product(uint64_t a, uint64_t b)
-{
-    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
-    uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (uint32_t)middle;
-
-    return ah * bh + (middle >> 32) + (other >> 32);
-}
-
-static float least_f(float a, float b, bool largest)
-{
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) ? b : a;
-    }
-    if (a == 0 && b == 0) {
-        return largest ? (signbit(a) ? b : a) : (signbit(a) ? a : b);
-    }
-    return (a < b) != largest ? a : b;
-}
-
-static double least_d(double a, double b, bool largest)
-{
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) ? b : a;
-    }
-    if (a == 0 && b == 0) {
-        return largest ? (signbit(a) ? b : a) : (signbit(a) ? a : b);
-    }
-    return (a < b) != largest ? a : b;
-}
-
-MODEL(MOV, B)
-MODEL(ADD, A + B)
-MODEL(SUB, A - B)
-MODEL(RSUB, B - A)
-MODEL(MUL, A *B)
-MODEL(MULHI, (uint32_t)((uint64_t)((int64_t)SA *SB) >> 32))
-MODEL(MULHIU, (uint64_t)A *B >> 32)
-MODEL(MAD, A *B + C)
-MODEL(DIV, B == 0 ? UINT32_MAX : A == 0x80000000u && SB == -1 ? A : (uint32_t)(SA / SB))
-MODEL(DIVU, B == 0 ? UINT32_MAX : A / B)
-MODEL(REM, B == 0 ? A : SB == -1 ? 0 : (uint32_t)(SA % SB))
-MODEL(REMU, B == 0 ? A : A % B)
-MODEL(MIN, (uint32_t)(SA < SB ? SA : SB))
-MODEL(MAX, (uint32_t)(SA > SB ? SA : SB))
-MODEL(MINU, A < B ? A : B)
-MODEL(MAXU, A > B ? A : B)
-MODEL(ABS, SA < 0 ? 0u - A : A)
-MODEL(AND, A &B)
-MODEL(OR, A | B)
-MODEL(XOR, A ^ B)
-MODEL(NOT, (uint32_t)~A)
-MODEL(SHL, B >= 32 ? 0 : (uint32_t)(A << B))
-MODEL(SHR, B >= 32 ? 0 : A >> B)
-MODEL(ASR, (uint32_t)((int64_t)SA >> (B > 40 ? 40 : B)))
-MODEL(ROTL, (uint32_t)(A << (B % 32)) | (uint32_t)((uint64_t)A >> (32 - B % 32)))
-MODEL(CLZ, leading(A, 32))
-MODEL(CTZ, trailing(A, 32))
-MODEL(POPC, count_bits(A))
-MODEL(BREV, mirrored(A))
-MODEL(BFE, extract(A, B, C, true))
-MODEL(BFEU, extract(A, B, C, false))
-MODEL(PRMT, bytes_of(A, B, C))
-MODEL(MULW, (int64_t)SA *SB)
-MODEL(MULWU, (uint64_t)A *B)
-MODEL(MADW, (uint64_t)((int64_t)SA *SB) + c)
-MODEL(MADWU, (uint64_t)A *B + c)
-MODEL(MOV64, b)
-MODEL(ADD64, a + b)
-MODEL(SUB64, a - b)
-MODEL(RSUB64, b - a)
-MODEL(MUL64, a *b)
-MODEL(MULHI64, high_product(a, b) - (LA < 0 ? b : 0) - (LB < 0 ? a : 0))
-MODEL(MULHIU64, high_product(a, b))
-MODEL(MAD64, a *b + c)
-MODEL(DIV64, b == 0 ? UINT64_MAX : LB == -1 ? 0 - a : (uint64_t)(LA / LB))
-MODEL(DIVU64, b == 0 ? UINT64_MAX : a / b)
-MODEL(REM64, b == 0 ? a : LB == -1 ? 0 : (uint64_t)(LA % LB))
-MODEL(REMU64, b == 0 ? a : a % b)
-MODEL(MIN64, LA < LB ? a : b)
-MODEL(MAX64, LA > LB ? a : b)
-MODEL(MINU64, a < b ? a : b)
-MODEL(MAXU64, a > b ? a : b)
-MODEL(ABS64, LA < 0 ? 0 - a : a)
-MODEL(AND64, a &b)
-MODEL(OR64, a | b)
-MODEL(XOR64, a ^ b)
-MODEL(NOT64, ~a)
-MODEL(SHL64, B > 63 ? 0 : a << B)
-MODEL(SHR64, B > 63 ? 0 : a >> B)
-MODEL(ASR64, B > 63 ? (LA < 0 ? UINT64_MAX : 0) : LA < 0 ? ~(~a >> B) : a >> B)
-MODEL(CLZ64, leading(a, 64))
-MODEL(CTZ64, trailing(a, 64))
-MODEL(POPC64, count_bits(a))
-MODEL(FADD, of_f(FA + FB))
-MODEL(FSUB, of_f(FA - FB))
-MODEL(FRSUB, of_f(FB - FA))
-MODEL(FMUL, of_f(FA *FB))
-MODEL(FFMA, of_f(fmaf(FA, FB, FC)))
-MODEL(FDIV, of_f(FA / FB))
-MODEL(FMIN, of_f(least_f(FA, FB, false)))
-MODEL(FMAX, of_f(least_f(FA, FB, true)))
-MODEL(FMOV, A)
-MODEL(FSQRT, of_f(sqrtf(FA)))
-MODEL(FFLOOR, of_f(floorf(FA)))
-MODEL(FCEIL, of_f(ceilf(FA)))
-MODEL(FTRUNC, of_f(truncf(FA)))
-MODEL(FRINT, of_f(nearbyintf(FA)))
-MODEL(FRCP, of_f(1.0f / FA))
-MODEL(FRSQRT, of_f((float)(1.0 / sqrt((double)FA))))
-MODEL(FSIN, of_f((float)sin((double)FA)))
-MODEL(FCOS, of_f((float)cos((double)FA)))
-MODEL(FEXP2, of_f((float)exp2((double)FA)))
-MODEL(FLOG2, of_f((float)log2((double)FA)))
-MODEL(DADD, of_d(DA + DB))
-MODEL(DSUB, of_d(DA - DB))
-MODEL(DRSUB, of_d(DB - DA))
-MODEL(DMUL, of_d(DA *DB))
-MODEL(DFMA, of_d(fma(DA, DB, DC)))
-MODEL(DDIV, of_d(DA / DB))
-MODEL(DMIN, of_d(least_d(DA, DB, false)))
-MODEL(DMAX, of_d(least_d(DA, DB, true)))
-MODEL(DMOV, a)
-MODEL(DSQRT, of_d(sqrt(DA)))
-MODEL(DFLOOR, of_d(floor(DA)))
-MODEL(DCEIL, of_d(ceil(DA)))
-MODEL(DTRUNC, of_d(trunc(DA)))
-MODEL(DRINT, of_d(nearbyint(DA)))
-
-#define ROW(name) [PPU_OP_##name] = m_##name
-static model *const models[PPU_ISA_OPS] = {
-    ROW(MOV),   ROW(ADD),     ROW(SUB),      ROW(RSUB),   ROW(MUL),   ROW(MULHI),  ROW(MULHIU), ROW(MAD),
-    ROW(DIV),   ROW(DIVU),    ROW(REM),      ROW(REMU),   ROW(MIN),   ROW(MAX),    ROW(MINU),   ROW(MAXU),
-    ROW(ABS),   ROW(AND),     ROW(OR),       ROW(XOR),    ROW(NOT),   ROW(SHL),    ROW(SHR),    ROW(ASR),
-    ROW(ROTL),  ROW(CLZ),     ROW(CTZ),      ROW(POPC),   ROW(BREV),  ROW(BFE),    ROW(BFEU),   ROW(PRMT),
-    ROW(MULW),  ROW(MULWU),   ROW(MADW),     ROW(MADWU),  ROW(MOV64), ROW(ADD64),  ROW(SUB64),  ROW(RSUB64),
-    ROW(MUL64), ROW(MULHI64), ROW(MULHIU64), ROW(MAD64),  ROW(DIV64), ROW(DIVU64), ROW(REM64),  ROW(REMU64),
-    ROW(MIN64), ROW(MAX64),   ROW(MINU64),   ROW(MAXU64), ROW(ABS64), ROW(AND64),  ROW(OR64),   ROW(XOR64),
-    ROW(NOT64), ROW(SHL64),   ROW(SHR64),    ROW(ASR64),  ROW(CLZ64), ROW(CTZ64),  ROW(POPC64), ROW(FADD),
-    ROW(FSUB),  ROW(FRSUB),   ROW(FMUL),     ROW(FFMA),   ROW(FDIV),  ROW(FMIN),   ROW(FMAX),   ROW(FMOV),
-    ROW(FSQRT), ROW(FFLOOR),  ROW(FCEIL),    ROW(FTRUNC), ROW(FRINT), ROW(FRCP),   ROW(FRSQRT), ROW(FSIN),
-    ROW(FCOS),  ROW(FEXP2),   ROW(FLOG2),    ROW(DADD),   ROW(DSUB),  ROW(DRSUB),  ROW(DMUL),   ROW(DFMA),
-    ROW(DDIV),  ROW(DMIN),    ROW(DMAX),     ROW(DMOV),   ROW(DSQRT), ROW(DFLOOR), ROW(DCEIL),  ROW(DTRUNC),
-    ROW(DRINT),
-};
 
 /* ---- operands ---- */
 
@@ -424,10 +160,10 @@ static void arithmetic(void **state)
         char body[256];
 
         if (!has_model(op)) {
-            assert_null(models[op]);
+            assert_null(reference_models[op]);
             continue;
         }
-        if (models[op] == NULL) {
+        if (reference_models[op] == NULL) {
             fail_msg("%s has no expectation", row->mnemonic);
             return;
         }
@@ -443,7 +179,7 @@ static void arithmetic(void **state)
             run_program(bench, in, out);
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 const uint64_t *with = in[scalar ? 0 : lane];
-                check(row->mnemonic, out[lane], models[op](with[0], with[1], with[2]), with,
+                check(row->mnemonic, out[lane], reference_models[op](with[0], with[1], with[2]), with,
                       (uint32_t)(row->widths[0] - '0'));
             }
         }
@@ -550,8 +286,8 @@ static void comparisons(void **state)
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 uint64_t a = in[lane][0], b = in[lane][1];
                 bool expected = op < 2    ? int_compare(kind, a, b, op == 1)
-                                : op == 2 ? float_compare(kind, as_f(a), as_f(b))
-                                          : float_compare(kind, as_d(a), as_d(b));
+                                : op == 2 ? float_compare(kind, reference_f(a), reference_f(b))
+                                          : float_compare(kind, reference_d(a), reference_d(b));
                 check(body, out[lane], expected, in[lane], 2);
             }
         }
@@ -652,9 +388,45 @@ static void conversions_like_the_host(void **state)
         run_program(bench, in, out);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t a = in[lane][0];
-            const uint64_t expected[6] = { of_f((float)(int64_t)a), of_f((float)a),       of_d((double)(int64_t)a),
-                                           of_d((double)a),         of_f((float)as_d(a)), of_d((double)as_f(a)) };
+            const uint64_t expected[6] = {
+                reference_of_f((float)(int64_t)a),     reference_of_f((float)a),
+                reference_of_d((double)(int64_t)a),    reference_of_d((double)a),
+                reference_of_f((float)reference_d(a)), reference_of_d((double)reference_f(a))
+            };
             check(body, out[lane], expected[round % 6], in[lane], 2);
+        }
+    }
+}
+
+/* Every pair of types, rounding and saturation on corner operands. */
+static void conversions_of_all_types(void **state)
+{
+    struct bench *bench = *state;
+    uint64_t random = random_seed();
+
+    for (uint32_t i = 0; i < PPU_TYPE_COUNT * PPU_TYPE_COUNT * PPU_ROUND_COUNT * 2u; i++) {
+        struct ppu_insn insn = {
+            .op = PPU_OP_CVT,
+            .format = PPU_FMT_CVT,
+            .rd = 16,
+            .ra = 10,
+            .dtype = (uint8_t)(i % PPU_TYPE_COUNT),
+            .stype = (uint8_t)(i / PPU_TYPE_COUNT % PPU_TYPE_COUNT),
+            .round = (uint8_t)(i / PPU_TYPE_COUNT / PPU_TYPE_COUNT % PPU_ROUND_COUNT),
+            .sat = (uint8_t)(i / PPU_TYPE_COUNT / PPU_TYPE_COUNT / PPU_ROUND_COUNT),
+        };
+        uint64_t in[LANES][OPERANDS], out[LANES];
+        char body[64];
+
+        snprintf(body, sizeof(body), ".word 0x%llx", (unsigned long long)ppu_isa_encode(&insn));
+        for (uint32_t k = 0; k < LANES * OPERANDS; k++) {
+            in[k / OPERANDS][k % OPERANDS] = operand(&random);
+        }
+        load_program(bench, body);
+        run_program(bench, in, out);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            check(body, out[lane], reference_convert(in[lane][0], insn.stype, insn.dtype, insn.round, insn.sat),
+                  in[lane], ppu_type_words(insn.dtype));
         }
     }
 }
@@ -886,6 +658,7 @@ int main(void)
         { "every comparison on corner operands [A7]", comparisons, setup, teardown, NULL },
         { "conversions at their borders [A7]", conversions, setup, teardown, NULL },
         { "conversions to nearest are those of C [A7]", conversions_like_the_host, setup, teardown, NULL },
+        { "conversions of all types like the model [A7]", conversions_of_all_types, setup, teardown, NULL },
         { "lanes exchange, vote and select [A7]", lanes_exchange, setup, teardown, NULL },
         { "every width of memory access [A7]", widths_of_memory, setup, teardown, NULL },
         { "a gather brings one to four words [A7]", gathers, setup, teardown, NULL },

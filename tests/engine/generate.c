@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers: v0 thread, v1 and v15 its places in global memory, v3 its place in shared memory, v4 its neighbour's;
+ * v2, v5, v7 scratch; v12 to v14 return addresses; v16 to v31 random values; v32 to v37 unified addresses; v40 to v43
+ * offsets; v44 on loop counters. s0 to s7 addresses, s8 to s23 random values. p0 to p5 random, p6 for branches.
+ */
+#include "generate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "machine.h"
+#include "ppu/isa.h"
+#include "ppuasm.h"
+
+#define PRIVATE_BYTES 64u
+#define RESULT_BYTES 80u
+#define RESULTS_AT 0x8000u
+#define COUNTERS_AT 0x10000u
+#define TABLE_AT 0x11000u
+#define TABLE_MASK 0x3fcu
+#define SLOT_BYTES 16u
+#define FUNCTIONS 3u
+#define DEPTH_MAX 3u
+#define COUNTER_REG 44u
+#define RANDOM_V 16u
+#define RANDOM_S 8u
+#define RANDOM_REGS 16u
+#define SOURCE_V 44u
+#define SOURCE_S 24u
+#define RANDOM_P 6u
+#define ITEMS_MAX 90u
+
+struct gen {
+    uint64_t *random;
+    char *text;
+    size_t len;
+    bool loose;
+    uint32_t cta_threads;
+    uint32_t labels;
+    uint32_t items;
+    uint32_t function; /* whose body is made; 0: the kernel's */
+};
+
+static uint32_t below(struct gen *g, uint32_t limit)
+{
+    return random_below(g->random, limit);
+}
+
+static void emit(struct gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void emit(struct gen *g, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    g->len += (size_t)vsnprintf(g->text + g->len, GEN_TEXT_BYTES - g->len, format, args);
+    va_end(args);
+    assert_true(g->len < GEN_TEXT_BYTES);
+}
+
+static uint32_t dest(struct gen *g, uint32_t words)
+{
+    return RANDOM_V + (below(g, RANDOM_REGS) & ~(words - 1));
+}
+
+static void emit_guard(struct gen *g)
+{
+    if (below(g, 3) == 0) {
+        emit(g, "@%sp%u ", below(g, 2) ? "!" : "", below(g, RANDOM_P));
+    }
+}
+
+/* ---- arithmetic, predicates, other lanes ---- */
+
+static bool together(const struct ppu_isa_row *row, uint32_t op)
+{
+    return (row->flags & PPU_IF_V) || row->format == PPU_FMT_VOTE || op == PPU_OP_SHFL || op == PPU_OP_SHFLUP ||
+           op == PPU_OP_SHFLDN || op == PPU_OP_SHFLX;
+}
+
+static bool usable(uint32_t op, bool joined)
+{
+    const struct ppu_isa_row *row = ppu_isa_row(op);
+
+    return row->mnemonic != NULL && row->built && row->format >= PPU_FMT_D && row->format <= PPU_FMT_FIRST &&
+           op != PPU_OP_RDTIME && (joined || !together(row, op));
+}
+
+static void choose_reg(struct gen *g, uint32_t words, bool scalar, uint8_t *reg)
+{
+    *reg = (uint8_t)(below(g, scalar ? SOURCE_S : SOURCE_V) & ~(words - 1));
+}
+
+static int32_t choose_immediate(struct gen *g)
+{
+    static const int32_t corners[] = { 0, 1, -1, 31, 32, 33, 63, 64, 0x7fffffff, INT32_MIN, 0x3f800000, 0x7f800000 };
+
+    return below(g, 2) ? corners[below(g, sizeof(corners) / sizeof(corners[0]))] : (int32_t)random_next(g->random);
+}
+
+static void choose_modifiers(struct gen *g, const struct ppu_isa_row *row, struct ppu_insn *insn)
+{
+    insn->pred = (uint8_t)below(g, 16);
+    insn->cmp = (uint8_t)below(g, row->flags & PPU_IF_F ? (uint32_t)PPU_FCMP_COUNT : (uint32_t)PPU_ICMP_COUNT);
+    insn->fmod = (uint8_t)(insn->immed ? 0 : random_next(g->random) & ppu_isa_fmods(row));
+    insn->dtype = (uint8_t)below(g, PPU_TYPE_COUNT);
+    insn->stype = (uint8_t)below(g, PPU_TYPE_COUNT);
+    insn->round = (uint8_t)below(g, PPU_ROUND_COUNT);
+    insn->sat = (uint8_t)below(g, 2);
+    insn->guard = (uint8_t)(below(g, 2) ? 0 : PPU_GUARD_ON | below(g, 2) << 3 | below(g, RANDOM_P));
+}
+
+/* Where the format's fields are predicates or numbers. */
+static void choose_fields(struct gen *g, struct ppu_insn *insn)
+{
+    switch (insn->format) {
+    case PPU_FMT_SETP:
+    case PPU_FMT_PLOP:
+    case PPU_FMT_VOTE:
+        insn->rd = (uint8_t)below(g, RANDOM_P);
+        break;
+    case PPU_FMT_BALLOT:
+        insn->rd = (uint8_t)(RANDOM_S + below(g, RANDOM_REGS - 3));
+        break;
+    case PPU_FMT_AI:
+        insn->imm = (int32_t)below(g, 1u << RANDOM_P);
+        break;
+    case PPU_FMT_SR:
+        insn->ra = (uint8_t)below(g, PPU_SR_COUNT);
+        break;
+    default:
+        break;
+    }
+    if (insn->format == PPU_FMT_PLOP || insn->format == PPU_FMT_VOTE || insn->format == PPU_FMT_BALLOT) {
+        insn->ra = (uint8_t)below(g, 16);
+        insn->rb = (uint8_t)(insn->format == PPU_FMT_PLOP ? below(g, 16) : 0);
+    }
+}
+
+static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct ppu_insn *insn)
+{
+    uint32_t words[4] = { 0 };
+    bool cross = insn->format == PPU_FMT_LANE || insn->format == PPU_FMT_FIRST;
+
+    for (uint32_t i = 0; i < 4 && row->widths[i] != 0; i++) {
+        words[i] = (uint32_t)(row->widths[i] - '0');
+    }
+    if (insn->format == PPU_FMT_CVT) {
+        words[0] = ppu_type_words(insn->dtype);
+        words[1] = ppu_type_words(insn->stype);
+    }
+    if (words[0] != 0) {
+        insn->rd = (uint8_t)((insn->scalar ? RANDOM_S : RANDOM_V) + (below(g, RANDOM_REGS) & ~(words[0] - 1)));
+    }
+    if (insn->op == PPU_OP_ACTIVE) {
+        insn->rd = (uint8_t)(RANDOM_S + below(g, RANDOM_REGS - 3));
+    }
+    if (words[1] != 0) {
+        insn->a_scalar = !cross && (insn->scalar || below(g, 4) == 0);
+        choose_reg(g, words[1], insn->a_scalar, &insn->ra);
+    }
+    if (words[2] != 0 && !insn->immed) {
+        insn->b_scalar = insn->scalar || below(g, 4) == 0;
+        choose_reg(g, words[2], insn->b_scalar, &insn->rb);
+    }
+    if (words[3] != 0) {
+        insn->c_scalar = insn->scalar || below(g, 4) == 0;
+        choose_reg(g, words[3], insn->c_scalar, &insn->rc);
+    }
+}
+
+static void emit_operation(struct gen *g, bool joined)
+{
+    const struct ppu_isa_row *row;
+    const struct ppu_isa_shape *shape;
+    struct ppu_insn insn = { 0 }, decoded;
+    char text[PPUASM_TEXT_BYTES];
+    uint32_t op;
+
+    do {
+        op = below(g, PPU_ISA_OPS);
+    } while (!usable(op, joined));
+    row = ppu_isa_row(op);
+    shape = ppu_isa_shape(row->format);
+    insn.op = (uint8_t)op;
+    insn.format = row->format;
+    insn.scalar = (row->flags & PPU_IF_V) || (joined && (row->flags & PPU_IF_S) && below(g, 3) == 0);
+    insn.immed = shape->forms == 2 || (shape->forms == 3 && below(g, 3) == 0);
+    insn.imm = insn.immed ? choose_immediate(g) : 0;
+    choose_modifiers(g, row, &insn);
+    choose_operands(g, row, &insn);
+    choose_fields(g, &insn);
+    if (ppu_isa_decode(ppu_isa_encode(&insn), &decoded) != 0) {
+        fail_msg("%s: not an instruction", row->mnemonic);
+    }
+    ppuasm_disassemble(ppu_isa_encode(&insn), text);
+    emit(g, "%s\n", text);
+}
+
+/* ---- memory ---- */
+
+struct width {
+    const char *text;
+    uint32_t bytes;
+    uint32_t words;
+};
+
+static const struct width widths[] = {
+#define PPU_WIDTH(name, text, number, bytes, words) { text, bytes, words },
+#include "ppu/isa.def"
+};
+
+static void emit_access(struct gen *g)
+{
+    static const struct {
+        const char *space;
+        const char *address;
+        uint32_t bytes;
+    } places[] = {
+        { "g", "s0+v1+", PRIVATE_BYTES }, { "s", "v3+", SLOT_BYTES }, { "l", "", GEN_LOCAL },
+        { "u", "v32+", SLOT_BYTES },      { "u", "v34+", GEN_LOCAL }, { "u", "v36+", PRIVATE_BYTES },
+    };
+    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
+    uint32_t place = below(g, sizeof(places) / sizeof(places[0])), unit = w->bytes < 4 ? w->bytes : 4;
+    uint32_t at = below(g, (places[place].bytes - w->bytes) / unit + 1) * unit;
+
+    emit_guard(g);
+    emit(g, "%s%s.%s v%u, [%s%u]\n", below(g, 2) ? "ld" : "st", places[place].space, w->text, dest(g, w->words),
+         places[place].address, at);
+}
+
+static void emit_param(struct gen *g, bool joined)
+{
+    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
+    uint32_t unit = w->bytes < 4 ? w->bytes : 4, at = below(g, (GEN_PARAMS - w->bytes) / unit + 1) * unit;
+
+    if (joined && below(g, 2)) {
+        emit(g, "ldp.%s s%u, [%u]\n", w->text, dest(g, w->words) - RANDOM_V + RANDOM_S, at);
+    } else {
+        emit_guard(g);
+        emit(g, "ldp.%s v%u, [%u]\n", w->text, dest(g, w->words), at);
+    }
+}
+
+static void emit_gather(struct gen *g)
+{
+    uint32_t count = 1 + below(g, 4);
+
+    for (uint32_t i = 0; i < 4; i++) {
+        emit(g, "and v%u, v%u, 0x%x\n", 40 + i, dest(g, 1), TABLE_MASK);
+    }
+    emit_guard(g);
+    emit(g, "gather.n%u v%u, [s6+v40+%u]\n", count, dest(g, 4), 4 * below(g, 16));
+}
+
+/* Every operation has places of its own, so that the order of threads does not matter. */
+static void emit_shared_counter(struct gen *g)
+{
+    static const char *const ops[] = { "add", "min", "max", "minu", "maxu", "and", "or", "xor" };
+    uint32_t op = below(g, 8), wide = below(g, 2), at = op * 16 + wide * 8;
+    const char *size = wide ? ".b64" : "";
+
+    if (below(g, 2)) {
+        emit(g, "mov v7, %u\natomg.%s%s.relaxed.dev _, [s4+v7], v%u\n", at, ops[op], size, dest(g, 1 + wide));
+    } else {
+        emit(g, "mov v7, %u\natoms.%s%s.acq_rel.cta _, [v7], v%u\n", g->cta_threads * SLOT_BYTES + at, ops[op], size,
+             dest(g, 1 + wide));
+    }
+}
+
+static void emit_own_atomic(struct gen *g)
+{
+    static const char *const places[] = { "atomg|s0+v1", "atoms|v3", "atomu|v32", "atomu|v36" };
+    static const char *const ops[] = {
+#define PPU_AOP(name, text, number, doc) text,
+#include "ppu/isa.def"
+    };
+    uint32_t op = below(g, sizeof(ops) / sizeof(ops[0])), wide = below(g, 2), words = 1 + wide;
+    const char *place = places[below(g, 4)];
+
+    emit_guard(g);
+    emit(g, "%.5s.%s%s.seq_cst.sys v%u, [%s], v%u\n", place, ops[op], wide ? ".b64" : "", dest(g, words), place + 6,
+         dest(g, op == PPU_AOP_CAS ? 2 * words : words));
+}
+
+/* ---- control ---- */
+
+static void emit_body(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop);
+
+static void emit_condition(struct gen *g)
+{
+    emit(g, "shr v5, v%u, %u\nand v5, v5, 3\nisetp.%s p6, v5, %u\n", dest(g, 1), below(g, 29),
+         below(g, 3) ? "eq" : "ltu", below(g, 4));
+}
+
+static void emit_if(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
+{
+    uint32_t label = g->labels++;
+
+    emit_condition(g);
+    emit(g, "ssy join%u\n@p6 bra else%u\n", label, label);
+    emit_body(g, depth + 1, in_loop, loop);
+    emit(g, "sync join%u\nelse%u:\n", label, label);
+    emit_body(g, depth + 1, in_loop, loop);
+    emit(g, "sync join%u\njoin%u:\n", label, label);
+}
+
+static void emit_loop(struct gen *g, uint32_t depth)
+{
+    uint32_t label = g->labels++, counter = COUNTER_REG + g->function * (DEPTH_MAX + 1) + depth;
+
+    emit(g, "and v%u, v%u, 3\npbrk end%u\nhead%u: isetp.eq p6, v%u, 0\n@p6 brk end%u\nsub v%u, v%u, 1\npcont next%u\n",
+         counter, dest(g, 1), label, label, counter, label, counter, counter, label);
+    emit_body(g, depth + 1, true, label);
+    emit(g, "cont next%u\nnext%u: bra head%u\nend%u:\n", label, label, label, label);
+}
+
+/* A branch that nobody waits behind; one to two targets. */
+static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
+{
+    uint32_t label = g->labels++;
+
+    switch (below(g, 3)) {
+    case 0:
+        emit(g, "%syield\n", below(g, 2) ? "@p1 " : "");
+        return;
+    case 1:
+        emit(g, "and v5, v%u, 1\nadd v5, v5, 1\nbrx v5\nadd v%u, v%u, 77\n", dest(g, 1), dest(g, 1), dest(g, 1));
+        return;
+    default:
+        emit_condition(g);
+        emit(g, "@p6 bra skip%u\n", label);
+        emit_body(g, depth + 1, in_loop, loop);
+        emit(g, "skip%u:\n", label);
+        return;
+    }
+}
+
+static void emit_exchange(struct gen *g)
+{
+    uint32_t id = below(g, PPU_BARRIERS);
+
+    emit(g, "sts.b32 v%u, [v3]\nbar %u\nlds.b32 v%u, [v4]\nbar %u\n", dest(g, 1), id, dest(g, 1), below(g, 16));
+}
+
+static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
+{
+    bool top = depth == 0 && g->function == 0, joined = top && !g->loose;
+    uint32_t pick = below(g, 40);
+
+    if (++g->items > ITEMS_MAX) {
+        return;
+    }
+    if (depth < DEPTH_MAX && pick < 4) {
+        emit_if(g, depth, in_loop, loop);
+    } else if (depth < DEPTH_MAX && pick < 6) {
+        emit_loop(g, depth);
+    } else if (pick == 6 && in_loop) {
+        emit_condition(g);
+        emit(g, "@p6 %s%u\n", below(g, 2) ? "brk end" : "cont next", loop);
+    } else if (pick == 7 && g->function < FUNCTIONS) {
+        uint32_t f = g->function + 1 + below(g, FUNCTIONS - g->function);
+        emit(g, "call v%u, f%u\n", 11 + f, f);
+    } else if (pick < 10 && g->loose && depth < DEPTH_MAX) {
+        emit_loose(g, depth, in_loop, loop);
+    } else if (pick == 10 && below(g, 4) == 0) {
+        emit_condition(g);
+        emit(g, "@p6 exit\n");
+    } else if (pick == 11 && top) {
+        emit_exchange(g);
+    } else if (pick < 18) {
+        emit_access(g);
+    } else if (pick == 18) {
+        emit_param(g, joined);
+    } else if (pick == 19) {
+        emit_gather(g);
+    } else if (pick == 20) {
+        emit_shared_counter(g);
+    } else if (pick < 23) {
+        emit_own_atomic(g);
+    } else if (pick == 23) {
+        emit(g, "fence.acq_rel.dev\n");
+    } else {
+        emit_operation(g, joined);
+    }
+}
+
+static void emit_body(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
+{
+    for (uint32_t left = 1 + below(g, depth == 0 && g->function == 0 ? 30 : 5); left != 0; left--) {
+        emit_item(g, depth, in_loop, loop);
+    }
+}
+
+static void emit_start(struct gen *g)
+{
+    emit(g,
+         ".kernel k\n.vregs %u\nldp.b64 s0, [0]\nadd64 s2, s0, %u\nadd64 s4, s0, %u\nadd64 s6, s0, %u\n"
+         "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
+         "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
+         "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
+         "add64 v36, v36, s0\n",
+         GEN_VREGS, RESULTS_AT, COUNTERS_AT, TABLE_AT, g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES,
+         g->cta_threads, SLOT_BYTES);
+    for (uint32_t i = 0; i < RANDOM_REGS; i += 4) {
+        emit(g, "ldg.b128 v%u, [s0+v1+%u]\nldp.b128 s%u, [%u]\n", RANDOM_V + i, 4 * i, RANDOM_S + i,
+             4 * i % GEN_PARAMS);
+    }
+    for (uint32_t at = 0; at < GEN_LOCAL; at += 16) {
+        emit(g, "stl.b128 v16, [%u]\n", at);
+    }
+    emit(g, "r2p v19, 63\n");
+}
+
+static void emit_end(struct gen *g)
+{
+    for (uint32_t i = 0; i < RANDOM_REGS; i += 4) {
+        emit(g, "stg.b128 v%u, [s2+v15+%u]\n", RANDOM_V + i, 4 * i);
+    }
+    emit(g, "p2r v40\nmov v41, 0\n");
+    for (uint32_t i = 0; i < RANDOM_REGS; i++) {
+        emit(g, "mul v41, v41, 0x1000193\nxor v41, v41, s%u\n", RANDOM_S + i);
+    }
+    emit(g, "lds.b64 v42, [v3+8]\nstg.b128 v40, [s2+v15+64]\nexit\n");
+}
+
+void generate(uint64_t *random, bool loose, uint32_t cta_threads, char text[GEN_TEXT_BYTES])
+{
+    struct gen g = { .random = random, .text = text, .loose = loose, .cta_threads = cta_threads };
+
+    emit_start(&g);
+    emit_body(&g, 0, false, 0);
+    emit_end(&g);
+    for (g.function = 1; g.function <= FUNCTIONS; g.function++) {
+        emit(&g, "f%u:\n", g.function);
+        emit_body(&g, 0, false, 0);
+        emit(&g, "ret v%u\n", 11 + g.function);
+    }
+}
+
+uint32_t generate_shared(uint32_t cta_threads)
+{
+    return cta_threads * SLOT_BYTES + 8 * 16;
+}

@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: MIT */
+#include "reference.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models.h"
+#include "ppu/isa.h"
+#include "ppu/mmu.h"
+
+#define STEPS_MAX 20000000u /* of a task, over all threads */
+#define SOURCES 3u
+
+enum thread_state {
+    RUNS,
+    AT_BARRIER,
+    AT_WARP_OP,
+    ENDED,
+};
+
+struct thread {
+    enum thread_state state;
+    uint32_t id;
+    uint32_t pc;
+    uint32_t preds; /* bit n: predicate n */
+    uint32_t v[PPU_MAX_VREGS];
+    uint8_t *local;
+};
+
+struct run {
+    const struct reference *r;
+    struct ppu_insn *insn; /* the code, decoded */
+    uint16_t *fault;
+    uint32_t threads;
+    uint32_t warps;
+    struct thread *thread;
+    uint32_t (*s)[PPU_SREGS]; /* of each warp */
+    uint8_t *shared;
+    uint32_t cta[3];
+    uint32_t steps;
+    const char *why;
+};
+
+static const char *give_up(struct run *run, const char *why)
+{
+    if (run->why == NULL) {
+        run->why = why;
+    }
+    return run->why;
+}
+
+/* ---- registers ---- */
+
+static uint32_t *scalars(const struct run *run, const struct thread *t)
+{
+    return run->s[t->id / run->r->tmd->wave];
+}
+
+static uint64_t read_reg(const struct run *run, const struct thread *t, uint32_t reg, bool scalar, uint32_t words)
+{
+    const uint32_t *file = scalar ? scalars(run, t) : t->v;
+
+    return words == 2 ? file[reg] | (uint64_t)file[reg + 1] << 32 : file[reg];
+}
+
+static void write_reg(struct run *run, struct thread *t, uint32_t reg, bool scalar, uint32_t words, uint64_t value)
+{
+    uint32_t *file = scalar ? scalars(run, t) : t->v;
+
+    file[reg] = (uint32_t)value;
+    if (words == 2) {
+        file[reg + 1] = (uint32_t)(value >> 32);
+    }
+}
+
+static bool pred(const struct thread *t, uint32_t operand)
+{
+    bool value = t->preds >> (operand & PPU_GUARD_PRED) & 1u;
+
+    return operand & PPU_PRED_NEGATE ? !value : value;
+}
+
+static void set_pred(struct thread *t, uint32_t number, bool value)
+{
+    t->preds = (t->preds & ~(1u << number)) | (uint32_t)value << number;
+}
+
+static bool guarded(const struct thread *t, const struct ppu_insn *insn)
+{
+    return insn->guard == 0 || pred(t, insn->guard & (PPU_GUARD_PRED | PPU_GUARD_NEGATE));
+}
+
+static uint64_t immediate(const struct ppu_insn *insn)
+{
+    if ((ppu_isa_row(insn->op)->flags & PPU_IF_X) && insn->wb == 2) {
+        return (uint64_t)(uint32_t)insn->imm << 32;
+    }
+    return (uint64_t)(int64_t)insn->imm;
+}
+
+static uint64_t with_sign(uint64_t bits, uint32_t words, bool negate, bool absolute)
+{
+    uint64_t sign = words == 2 ? 1ull << 63 : 1u << 31;
+
+    bits = absolute ? bits & ~sign : bits;
+    return negate ? bits ^ sign : bits;
+}
+
+/* Operands a, b, c with their modifiers. */
+static void read_sources(const struct run *run, const struct thread *t, const struct ppu_insn *insn,
+                         uint64_t out[SOURCES])
+{
+    out[0] = insn->wa != 0 ? read_reg(run, t, insn->ra, insn->a_scalar, insn->wa) : 0;
+    out[1] = insn->immed ? immediate(insn) : insn->wb != 0 ? read_reg(run, t, insn->rb, insn->b_scalar, insn->wb) : 0;
+    out[2] = insn->wc != 0 ? read_reg(run, t, insn->rc, insn->c_scalar, insn->wc) : 0;
+    out[0] = with_sign(out[0], insn->wa, insn->fmod & PPU_FMOD_NEG_A, insn->fmod & PPU_FMOD_ABS_A);
+    out[1] = with_sign(out[1], insn->wb, insn->fmod & PPU_FMOD_NEG_B, insn->fmod & PPU_FMOD_ABS_B);
+    out[2] = with_sign(out[2], insn->wc, insn->fmod & PPU_FMOD_NEG_C, false);
+}
+
+/* ---- operations of one thread ---- */
+
+static bool compare_int(uint32_t kind, uint64_t a, uint64_t b, uint32_t words)
+{
+    int64_t sa = words == 2 ? (int64_t)a : (int32_t)a, sb = words == 2 ? (int64_t)b : (int32_t)b;
+
+    a = words == 2 ? a : (uint32_t)a;
+    b = words == 2 ? b : (uint32_t)b;
+    switch (kind) {
+#define PPU_ICMP(name, text, number, expression) \
+    case number:                                 \
+        return expression;
+#include "ppu/isa.def"
+    default:
+        return false;
+    }
+}
+
+static bool compare_float(uint32_t kind, double a, double b)
+{
+    switch (kind) {
+#define PPU_FCMP(name, text, number, expression) \
+    case number:                                 \
+        return expression;
+#include "ppu/isa.def"
+    default:
+        return false;
+    }
+}
+
+static bool compare(const struct ppu_insn *insn, const uint64_t in[SOURCES])
+{
+    switch (insn->op) {
+    case PPU_OP_FSETP:
+        return compare_float(insn->cmp, (double)reference_f(in[0]), (double)reference_f(in[1]));
+    case PPU_OP_DSETP:
+        return compare_float(insn->cmp, reference_d(in[0]), reference_d(in[1]));
+    default:
+        return compare_int(insn->cmp, in[0], in[1], insn->wa);
+    }
+}
+
+static uint32_t special(const struct run *run, const struct thread *t, uint32_t sr)
+{
+    const struct ppu_tmd *tmd = run->r->tmd;
+
+    switch (sr) {
+    case PPU_SR_TID_X:
+        return t->id % tmd->cta[0];
+    case PPU_SR_TID_Y:
+        return t->id / tmd->cta[0] % tmd->cta[1];
+    case PPU_SR_TID_Z:
+        return t->id / (tmd->cta[0] * tmd->cta[1]);
+    case PPU_SR_CTA_X:
+    case PPU_SR_CTA_Y:
+    case PPU_SR_CTA_Z:
+        return run->cta[sr - PPU_SR_CTA_X];
+    case PPU_SR_NTID_X:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+        return tmd->cta[sr - PPU_SR_NTID_X];
+    case PPU_SR_NCTA_X:
+    case PPU_SR_NCTA_Y:
+    case PPU_SR_NCTA_Z:
+        return tmd->grid[sr - PPU_SR_NCTA_X];
+    case PPU_SR_TASK:
+        return tmd->task;
+    case PPU_SR_TID:
+        return t->id;
+    case PPU_SR_LANE:
+        return t->id % tmd->wave;
+    case PPU_SR_WARP:
+        return t->id / tmd->wave;
+    case PPU_SR_WAVE:
+        return tmd->wave;
+    case PPU_SR_CORRELATION:
+        return tmd->correlation;
+    case PPU_SR_SHARED_BYTES:
+        return tmd->shared_bytes;
+    case PPU_SR_LOCAL_BYTES:
+        return tmd->local_bytes;
+    default:
+        return 0;
+    }
+}
+
+/* What an operation without memory, branch or other lanes gives. */
+static uint64_t value_of(const struct run *run, const struct thread *t, const struct ppu_insn *insn,
+                         const uint64_t in[SOURCES])
+{
+    switch (insn->format) {
+    case PPU_FMT_SEL:
+        return pred(t, insn->pred) ? in[0] : in[1];
+    case PPU_FMT_SR:
+        return special(run, t, insn->ra);
+    case PPU_FMT_CVT:
+        return reference_convert(in[0], insn->stype, insn->dtype, insn->round, insn->sat);
+    case PPU_FMT_D:
+        return t->preds; /* P2R; ACTIVE is an operation of the warp */
+    default:
+        return reference_models[insn->op](in[0], in[1], in[2]);
+    }
+}
+
+static void do_preds(struct thread *t, const struct ppu_insn *insn, const uint64_t in[SOURCES])
+{
+    bool a = pred(t, insn->ra), b = pred(t, insn->rb);
+
+    switch (insn->op) {
+    case PPU_OP_PAND:
+        set_pred(t, insn->rd, a && b);
+        return;
+    case PPU_OP_POR:
+        set_pred(t, insn->rd, a || b);
+        return;
+    case PPU_OP_PXOR:
+        set_pred(t, insn->rd, a != b);
+        return;
+    default: /* R2P */
+        for (uint32_t i = 0; i < PPU_PREDS; i++) {
+            if ((uint32_t)insn->imm >> i & 1u) {
+                set_pred(t, i, in[0] >> i & 1u);
+            }
+        }
+        return;
+    }
+}
+
+/* ---- memory ---- */
+
+static uint64_t address_of(const struct run *run, const struct thread *t, const struct ppu_insn *insn, uint32_t piece)
+{
+    uint64_t address = (uint64_t)(int64_t)insn->imm;
+    uint32_t offset = insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb;
+
+    if (insn->wa != 0) {
+        address += read_reg(run, t, insn->ra, insn->a_scalar, insn->wa);
+    }
+    if (insn->format == PPU_FMT_GATHER) {
+        address += t->v[insn->rb + piece];
+    } else {
+        address += insn->lane_off ? t->v[offset] : 0;
+        address += (uint64_t)piece * 4;
+    }
+    return insn->wa == 2 ? address : (uint32_t)address;
+}
+
+static uint8_t *within(uint8_t *base, uint64_t size, uint64_t at, uint32_t bytes)
+{
+    return at <= size && bytes <= size - at ? base + at : NULL;
+}
+
+static uint8_t *unified(const struct run *run, const struct thread *t, uint64_t address, uint32_t bytes)
+{
+    const struct reference *r = run->r;
+    uint64_t window = address & PPU_WINDOW_MASK;
+
+    if (window == PPU_SHARED_WINDOW) {
+        return within(run->shared, r->tmd->shared_bytes, (uint32_t)address, bytes);
+    }
+    if (window == PPU_LOCAL_WINDOW) {
+        return within(t->local, r->tmd->local_bytes, (uint32_t)address, bytes);
+    }
+    return within(r->global, r->global_bytes, address - r->global_va, bytes);
+}
+
+/* The bytes an access reaches; NULL: none. Parameters are only read. */
+static uint8_t *place_of(const struct run *run, const struct thread *t, const struct ppu_insn *insn, uint32_t piece,
+                         uint32_t bytes)
+{
+    const struct reference *r = run->r;
+    uint64_t address = address_of(run, t, insn, piece);
+
+    if (address % bytes != 0) {
+        return NULL;
+    }
+    switch (insn->op) {
+    case PPU_OP_LDS:
+    case PPU_OP_STS:
+    case PPU_OP_ATOMS:
+        return within(run->shared, r->tmd->shared_bytes, address, bytes);
+    case PPU_OP_LDL:
+    case PPU_OP_STL:
+        return within(t->local, r->tmd->local_bytes, address, bytes);
+    case PPU_OP_LDP:
+        return within((uint8_t *)(uintptr_t)r->params, r->tmd->param_bytes, address, bytes);
+    case PPU_OP_LDU:
+    case PPU_OP_STU:
+    case PPU_OP_ATOMU:
+        return unified(run, t, address, bytes);
+    default:
+        return within(r->global, r->global_bytes, address - r->global_va, bytes);
+    }
+}
+
+static uint32_t extended(uint32_t value, uint32_t width)
+{
+    return width == PPU_WIDTH_S8    ? (uint32_t)(int32_t)(int8_t)value
+           : width == PPU_WIDTH_S16 ? (uint32_t)(int32_t)(int16_t)value
+                                    : value;
+}
+
+static void do_memory(struct run *run, struct thread *t, const struct ppu_insn *insn)
+{
+    bool store = insn->op == PPU_OP_STG || insn->op == PPU_OP_STS || insn->op == PPU_OP_STL || insn->op == PPU_OP_STU;
+    bool gather = insn->format == PPU_FMT_GATHER;
+    uint32_t width = gather ? (uint32_t)PPU_WIDTH_B32 : insn->width;
+    uint32_t words = gather ? insn->width + 1u : ppu_width_words(width);
+    uint32_t bytes = words == 1 ? ppu_width_bytes(width) : 4;
+    uint32_t value[4] = { 0 };
+
+    for (uint32_t i = 0; i < words; i++) {
+        uint8_t *place = place_of(run, t, insn, i, bytes);
+
+        if (place == NULL) {
+            give_up(run, "access beyond the memory there is");
+            return;
+        }
+        if (store) {
+            value[i] = (uint32_t)read_reg(run, t, insn->rd + i, insn->scalar, 1);
+            memcpy(place, &value[i], bytes);
+        } else {
+            memcpy(&value[i], place, bytes);
+        }
+    }
+    for (uint32_t i = 0; i < words && !store; i++) {
+        write_reg(run, t, insn->rd + i, insn->scalar, 1, extended(value[i], width));
+    }
+}
+
+static uint64_t modified(const struct ppu_insn *insn, uint64_t m, uint64_t b, uint64_t second)
+{
+    uint32_t words = 1u + insn->wide;
+
+    switch (insn->aop) {
+    case PPU_AOP_ADD:
+        return m + b;
+    case PPU_AOP_MIN:
+        return compare_int(PPU_ICMP_LT, b, m, words) ? b : m;
+    case PPU_AOP_MAX:
+        return compare_int(PPU_ICMP_GT, b, m, words) ? b : m;
+    case PPU_AOP_MINU:
+        return b < m ? b : m;
+    case PPU_AOP_MAXU:
+        return b > m ? b : m;
+    case PPU_AOP_AND:
+        return m & b;
+    case PPU_AOP_OR:
+        return m | b;
+    case PPU_AOP_XOR:
+        return m ^ b;
+    case PPU_AOP_XCHG:
+        return b;
+    case PPU_AOP_CAS:
+        return m == b ? second : m;
+    default:
+        return insn->wide ? reference_of_d(reference_d(m) + reference_d(b))
+                          : reference_of_f(reference_f(m) + reference_f(b));
+    }
+}
+
+static void do_atomic(struct run *run, struct thread *t, const struct ppu_insn *insn)
+{
+    uint32_t words = 1u + insn->wide;
+    uint8_t *place = place_of(run, t, insn, 0, 4 * words);
+    uint64_t b = read_reg(run, t, insn->rb, insn->b_scalar, words), second = 0, before = 0, after;
+
+    if (place == NULL) {
+        give_up(run, "atomic beyond the memory there is");
+        return;
+    }
+    if (insn->aop == PPU_AOP_CAS) {
+        second = read_reg(run, t, insn->rb + words, insn->b_scalar, words);
+    }
+    memcpy(&before, place, 4 * words);
+    after = modified(insn, before, b, second);
+    memcpy(place, &after, 4 * words);
+    if (!insn->no_old) {
+        write_reg(run, t, insn->rd, false, words, before);
+    }
+}
+
+/* ---- transfers of control ---- */
+
+static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *insn)
+{
+    uint32_t target = t->pc + (uint32_t)insn->imm;
+    uint32_t a = insn->wa != 0 ? (uint32_t)read_reg(run, t, insn->ra, insn->a_scalar, 1) : 0;
+
+    switch (insn->op) {
+    case PPU_OP_BRA:
+    case PPU_OP_SYNC:
+    case PPU_OP_BRK:
+    case PPU_OP_CONT:
+        t->pc = target;
+        return;
+    case PPU_OP_JMP:
+        t->pc = (uint32_t)insn->imm;
+        return;
+    case PPU_OP_BRX:
+        t->pc += a;
+        return;
+    case PPU_OP_JMX:
+    case PPU_OP_RET:
+    case PPU_OP_LONGJMP:
+        t->pc = a;
+        return;
+    case PPU_OP_CALL:
+        write_reg(run, t, insn->rd, false, 1, t->pc + 1);
+        t->pc = target;
+        return;
+    case PPU_OP_EXIT:
+        t->state = ENDED;
+        return;
+    case PPU_OP_PEXIT:
+        give_up(run, "exit tokens are not for one thread alone");
+        return;
+    default: /* pushes, yields */
+        t->pc++;
+        return;
+    }
+}
+
+/* ---- operations of a warp ---- */
+
+static bool of_warp(const struct ppu_insn *insn)
+{
+    switch (insn->op) {
+    case PPU_OP_SHFL:
+    case PPU_OP_SHFLUP:
+    case PPU_OP_SHFLDN:
+    case PPU_OP_SHFLX:
+    case PPU_OP_VOTEALL:
+    case PPU_OP_VOTEANY:
+        return true;
+    default:
+        return insn->scalar;
+    }
+}
+
+static uint32_t source_lane(const struct ppu_insn *insn, uint32_t lane, uint32_t by, uint32_t wave)
+{
+    switch (insn->op) {
+    case PPU_OP_SHFL:
+        return by % wave;
+    case PPU_OP_SHFLUP:
+        return by > lane ? lane : lane - by;
+    case PPU_OP_SHFLDN:
+        return (uint64_t)lane + by >= wave ? lane : lane + by;
+    default:
+        return (lane ^ by) >= wave ? lane : lane ^ by;
+    }
+}
+
+struct warp_op {
+    struct run *run;
+    const struct ppu_insn *insn;
+    struct thread *first; /* thread of lane 0 */
+    uint32_t wave;
+    uint32_t lanes;            /* that exist */
+    bool active[PPU_MAX_WAVE]; /* execute */
+    struct thread *lowest;     /* active */
+};
+
+/* A lane's register; lanes without a thread have zeros. */
+static uint32_t lane_reg(const struct warp_op *op, uint32_t lane, uint32_t reg)
+{
+    return lane < op->lanes ? op->first[lane].v[reg] : 0;
+}
+
+static void do_shuffle(const struct warp_op *op)
+{
+    const struct ppu_insn *insn = op->insn;
+    uint32_t value[PPU_MAX_WAVE] = { 0 };
+
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        uint64_t in[SOURCES];
+        uint32_t from;
+
+        read_sources(op->run, &op->first[lane], insn, in);
+        from = source_lane(insn, lane, (uint32_t)in[1], op->wave);
+        value[lane] = insn->a_scalar ? (uint32_t)in[0] : lane_reg(op, from, insn->ra);
+    }
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        if (op->active[lane]) {
+            op->first[lane].v[insn->rd] = value[lane];
+        }
+    }
+}
+
+static void do_vote(const struct warp_op *op)
+{
+    bool all = true, any = false;
+
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        if (op->active[lane]) {
+            bool has = pred(&op->first[lane], op->insn->ra);
+            all = all && has;
+            any = any || has;
+        }
+    }
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        if (op->active[lane]) {
+            set_pred(&op->first[lane], op->insn->rd, op->insn->op == PPU_OP_VOTEALL ? all : any);
+        }
+    }
+}
+
+static void do_ballot(const struct warp_op *op)
+{
+    uint32_t mask[PPU_MAX_WAVE / PPU_LANES] = { 0 };
+
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        bool has = op->insn->op == PPU_OP_ACTIVE || pred(&op->first[lane], op->insn->ra);
+        mask[lane / PPU_LANES] |= (uint32_t)(op->active[lane] && has) << lane % PPU_LANES;
+    }
+    memcpy(&scalars(op->run, op->first)[op->insn->rd], mask, op->wave / 8);
+}
+
+static void do_read_lane(const struct warp_op *op)
+{
+    const struct ppu_insn *insn = op->insn;
+    uint32_t lane = op->lowest->id % op->wave;
+
+    if (insn->op == PPU_OP_READLANE) {
+        uint64_t in[SOURCES];
+        read_sources(op->run, op->lowest, insn, in);
+        lane = (uint32_t)in[1] % op->wave;
+    }
+    scalars(op->run, op->first)[insn->rd] = lane_reg(op, lane, insn->ra);
+}
+
+/* A scalar form: once, as the lowest active lane sees it; a comparison writes every lane's predicate. */
+static void do_scalar(const struct warp_op *op)
+{
+    const struct ppu_insn *insn = op->insn;
+    uint64_t in[SOURCES];
+
+    if (insn->format == PPU_FMT_MEM) {
+        do_memory(op->run, op->lowest, insn);
+        return;
+    }
+    read_sources(op->run, op->lowest, insn, in);
+    if (insn->format != PPU_FMT_SETP) {
+        write_reg(op->run, op->lowest, insn->rd, true, insn->wd, value_of(op->run, op->lowest, insn, in));
+        return;
+    }
+    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+        set_pred(&op->first[lane], insn->rd, compare(insn, in));
+    }
+}
+
+static void do_warp_op(const struct warp_op *op)
+{
+    switch (op->insn->format) {
+    case PPU_FMT_VOTE:
+        do_vote(op);
+        return;
+    case PPU_FMT_BALLOT:
+        do_ballot(op);
+        return;
+    case PPU_FMT_LANE:
+    case PPU_FMT_FIRST:
+        do_read_lane(op);
+        return;
+    default:
+        break;
+    }
+    if (op->insn->op == PPU_OP_ACTIVE) {
+        do_ballot(op);
+    } else if (op->insn->scalar) {
+        do_scalar(op);
+    } else {
+        do_shuffle(op);
+    }
+}
+
+/* True when the warp stood together at such an operation, which has been done. */
+static bool release_warp(struct run *run, uint32_t warp)
+{
+    uint32_t wave = run->r->tmd->wave, at = warp * wave;
+    struct warp_op op = { .run = run, .first = &run->thread[at], .wave = wave };
+    uint32_t pc = UINT32_MAX;
+
+    op.lanes = run->threads - at < wave ? run->threads - at : wave;
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        const struct thread *t = &op.first[lane];
+
+        if (t->state == ENDED) {
+            continue;
+        }
+        if (t->state != AT_WARP_OP || (pc != UINT32_MAX && t->pc != pc)) {
+            return false;
+        }
+        pc = t->pc;
+    }
+    if (pc == UINT32_MAX) {
+        return false;
+    }
+    op.insn = &run->insn[pc];
+    for (uint32_t lane = op.lanes; lane-- != 0;) {
+        struct thread *t = &op.first[lane];
+
+        op.active[lane] = t->state != ENDED && guarded(t, op.insn);
+        op.lowest = op.active[lane] ? t : op.lowest;
+    }
+    if (op.lowest != NULL) {
+        do_warp_op(&op);
+    }
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        if (op.first[lane].state != ENDED) {
+            op.first[lane].state = RUNS;
+            op.first[lane].pc++;
+        }
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+static void step(struct run *run, struct thread *t)
+{
+    const struct ppu_insn *insn = &run->insn[t->pc];
+    uint64_t in[SOURCES];
+
+    if (of_warp(insn)) {
+        t->state = AT_WARP_OP;
+        return;
+    }
+    if (!guarded(t, insn)) {
+        t->pc++;
+        return;
+    }
+    if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
+        do_branch(run, t, insn);
+        return;
+    }
+    t->pc++;
+    if (insn->op == PPU_OP_BAR) {
+        t->state = AT_BARRIER;
+        return;
+    }
+    switch (insn->format) {
+    case PPU_FMT_NONE:
+    case PPU_FMT_FENCE:
+        return;
+    case PPU_FMT_MEM:
+    case PPU_FMT_GATHER:
+        do_memory(run, t, insn);
+        return;
+    case PPU_FMT_ATOM:
+        do_atomic(run, t, insn);
+        return;
+    case PPU_FMT_PLOP:
+    case PPU_FMT_AI:
+        read_sources(run, t, insn, in);
+        do_preds(t, insn, in);
+        return;
+    case PPU_FMT_SETP:
+        read_sources(run, t, insn, in);
+        set_pred(t, insn->rd, compare(insn, in));
+        return;
+    default:
+        break;
+    }
+    if (insn->format > PPU_FMT_CVT || (insn->format == PPU_FMT_D && insn->op != PPU_OP_P2R)) {
+        give_up(run, "an operation the reference does not know");
+        return;
+    }
+    read_sources(run, t, insn, in);
+    write_reg(run, t, insn->rd, false, insn->wd, value_of(run, t, insn, in));
+}
+
+static void run_thread(struct run *run, struct thread *t)
+{
+    while (t->state == RUNS && run->why == NULL) {
+        if (t->pc >= run->r->insns || run->fault[t->pc] != 0) {
+            give_up(run, "a thread left the code");
+        } else if (run->steps++ == STEPS_MAX) {
+            give_up(run, "the program does not end");
+        } else {
+            step(run, t);
+        }
+    }
+}
+
+static bool release_barrier(struct run *run)
+{
+    uint32_t waiting = 0;
+
+    for (uint32_t i = 0; i < run->threads; i++) {
+        if (run->thread[i].state != ENDED && run->thread[i].state != AT_BARRIER) {
+            return false;
+        }
+        waiting += run->thread[i].state == AT_BARRIER;
+    }
+    for (uint32_t i = 0; i < run->threads; i++) {
+        run->thread[i].state = run->thread[i].state == AT_BARRIER ? RUNS : run->thread[i].state;
+    }
+    return waiting != 0;
+}
+
+static bool all_ended(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->threads; i++) {
+        if (run->thread[i].state != ENDED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void start_cta(struct run *run, uint8_t *local)
+{
+    const struct ppu_tmd *tmd = run->r->tmd;
+
+    memset(run->thread, 0, run->threads * sizeof(*run->thread));
+    memset(run->s, 0, run->warps * sizeof(*run->s));
+    memset(run->shared, 0, tmd->shared_bytes + 1);
+    for (uint32_t i = 0; i < run->threads; i++) {
+        run->thread[i].id = i;
+        run->thread[i].pc = tmd->entry / PPU_INSN_BYTES;
+        run->thread[i].local = local + (size_t)i * tmd->local_bytes;
+    }
+}
+
+static void run_cta(struct run *run)
+{
+    while (run->why == NULL && !all_ended(run)) {
+        bool moved = false;
+
+        for (uint32_t i = 0; i < run->threads; i++) {
+            run_thread(run, &run->thread[i]);
+        }
+        for (uint32_t warp = 0; warp < run->warps; warp++) {
+            moved = release_warp(run, warp) || moved;
+        }
+        if (!moved && !release_barrier(run) && !all_ended(run)) {
+            give_up(run, "threads wait for each other");
+        }
+    }
+}
+
+const char *reference_run(const struct reference *r)
+{
+    const struct ppu_tmd *tmd = r->tmd;
+    uint64_t ctas = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
+    struct run run = { .r = r, .threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2] };
+    uint8_t *local = calloc(run.threads, tmd->local_bytes + 1u);
+
+    run.warps = (run.threads + tmd->wave - 1) / tmd->wave;
+    run.insn = calloc(r->insns, sizeof(*run.insn));
+    run.fault = calloc(r->insns, sizeof(*run.fault));
+    run.thread = calloc(run.threads, sizeof(*run.thread));
+    run.s = calloc(run.warps, sizeof(*run.s));
+    run.shared = calloc(1, tmd->shared_bytes + 1u);
+    if (local == NULL || run.insn == NULL || run.fault == NULL || run.thread == NULL || run.s == NULL ||
+        run.shared == NULL) {
+        give_up(&run, "out of memory");
+        ctas = 0;
+    }
+    for (uint32_t i = 0; i < r->insns && ctas != 0; i++) {
+        run.fault[i] = ppu_isa_decode(r->code[i], &run.insn[i]);
+    }
+    for (uint64_t n = 0; n < ctas && run.why == NULL; n++) {
+        run.cta[0] = (uint32_t)(n % tmd->grid[0]);
+        run.cta[1] = (uint32_t)(n / tmd->grid[0] % tmd->grid[1]);
+        run.cta[2] = (uint32_t)(n / tmd->grid[0] / tmd->grid[1]);
+        start_cta(&run, local);
+        run_cta(&run);
+    }
+    free(local);
+    free(run.insn);
+    free(run.fault);
+    free(run.thread);
+    free(run.s);
+    free(run.shared);
+    return run.why;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reference executor: one thread at a time, decoded words and nothing else, no warps, no token queue, no page
+ * tables. A thread runs until it ends, waits at a barrier, or comes to an operation of the whole warp (scalar, or
+ * across lanes): that is done when all threads of the warp that have not ended stand there.
+ *
+ * It runs programs that are free of data races between threads. Divergence operations are what they mean for one
+ * thread: pushes do nothing, waits and branches go to their target. Memory is one range of global addresses that may be
+ * written, shared, local and parameters.
+ */
+#ifndef TESTS_ENGINE_REFERENCE_H
+#define TESTS_ENGINE_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/tmd.h"
+
+struct reference {
+    const uint64_t *code;
+    uint32_t insns;
+    const struct ppu_tmd *tmd;
+    const uint8_t *params; /* tmd->param_bytes */
+    uint8_t *global;
+    uint64_t global_va;
+    uint64_t global_bytes;
+};
+
+/* Runs all CTAs of the task, one after the other. NULL, or why it gave up. */
+const char *reference_run(const struct reference *r);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Random programs on the engine and on the reference executor: every byte of memory must agree. */
+#include "bench.h"
+#include "generate.h"
+#include "reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAMS 500u
+
+struct fuzz {
+    struct bench *bench;
+    uint64_t random;
+    char *text;
+    uint8_t *expected;
+};
+
+static struct fuzz *fuzz_new(struct bench *bench)
+{
+    struct fuzz *f = calloc(1, sizeof(*f));
+
+    assert_non_null(f);
+    f->bench = bench;
+    f->random = random_seed();
+    f->text = malloc(GEN_TEXT_BYTES);
+    f->expected = malloc(GEN_BYTES);
+    assert_true(f->text != NULL && f->expected != NULL);
+    return f;
+}
+
+static void fuzz_free(struct fuzz *f)
+{
+    free(f->text);
+    free(f->expected);
+    free(f);
+}
+
+/* Where a person finds the program that failed. */
+static void keep_program(const struct fuzz *f)
+{
+    FILE *file = fopen("build/engine-fuzz.s", "w");
+
+    if (file != NULL) {
+        fputs(f->text, file);
+        fclose(file);
+    }
+    print_error("the program is in build/engine-fuzz.s\n");
+}
+
+/* A new program, loaded, its memory filled, and what the reference makes of it in f->expected. */
+static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
+{
+    uint32_t ctas = 1 + random_below(&f->random, 3);
+    uint32_t threads = 1 + random_below(&f->random, GEN_THREADS_MAX / ctas);
+    uint64_t params[GEN_PARAMS / 8] = { DATA_VA };
+    struct reference r = { .global_va = DATA_VA, .global_bytes = GEN_BYTES, .global = f->expected };
+    struct ppu_tmd tmd;
+    const char *why;
+
+    random_bytes(&f->random, bench_data(f->bench, 0), GEN_BYTES);
+    random_bytes(&f->random, &params[1], sizeof(params) - sizeof(params[0]));
+    memcpy(f->expected, bench_data(f->bench, 0), GEN_BYTES);
+    generate(&f->random, random_below(&f->random, 2) != 0, threads, f->text);
+    bench_load_text(f->bench, f->text);
+    tmd = bench_tmd(f->bench, "k");
+    tmd.wave = (uint8_t)wave;
+    tmd.vregs = GEN_VREGS;
+    tmd.shared_bytes = generate_shared(threads);
+    tmd.local_bytes = GEN_LOCAL;
+    tmd.local_va = LOCAL_VA;
+    tmd.local_size = LOCAL_SIZE;
+    tmd.token_count = 512;
+    bench_shape(&tmd, ctas, 1, threads, 1);
+    bench_params(f->bench, 0, &tmd, params, sizeof(params));
+    r.code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
+    r.insns = tmd.code_bytes / PPU_INSN_BYTES;
+    r.tmd = &tmd;
+    r.params = (const uint8_t *)params;
+    why = reference_run(&r);
+    if (why != NULL) {
+        keep_program(f);
+        fail_msg("reference: %s", why);
+    }
+    return tmd;
+}
+
+static void fuzz_compare(const struct fuzz *f, const struct ppu_tmd *tmd, const struct outcome *outcome)
+{
+    const uint8_t *got = bench_data(f->bench, 0);
+    uint32_t at = 0;
+
+    if (outcome->event.kind == PPU_SLOT_DONE && memcmp(got, f->expected, GEN_BYTES) == 0) {
+        return;
+    }
+    while (at < GEN_BYTES && got[at] == f->expected[at]) {
+        at++;
+    }
+    keep_program(f);
+    fail_msg("wave %u, %u CTAs of %u: event %u, fault 0x%x at instruction %u, byte 0x%x differs", tmd->wave,
+             tmd->grid[0], tmd->cta[0], outcome->event.kind, outcome->faulted ? outcome->fault.code : 0,
+             outcome->faulted ? (unsigned)((outcome->fault.pc - CODE_VA) / PPU_INSN_BYTES) : 0, at);
+}
+
+static void like_the_reference(struct bench *bench, uint32_t wave, uint32_t programs)
+{
+    struct fuzz *f = fuzz_new(bench);
+
+    for (uint32_t left = random_rounds(programs); left != 0; left--) {
+        struct ppu_tmd tmd = fuzz_next(f, wave);
+        struct outcome outcome = bench_run(bench, &tmd);
+
+        fuzz_compare(f, &tmd, &outcome);
+    }
+    fuzz_free(f);
+}
+
+static void wave32(void **state)
+{
+    like_the_reference(*state, 32, PROGRAMS);
+}
+
+static void wave64(void **state)
+{
+    like_the_reference(*state, 64, PROGRAMS);
+}
+
+static void wave128(void **state)
+{
+    like_the_reference(*state, 128, PROGRAMS);
+}
+
+static void threads(void **state)
+{
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        like_the_reference(*state, wave, PROGRAMS / 10);
+    }
+}
+
+static int setup_slices(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int setup_threads(void **state)
+{
+    *state = bench_new(2);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, setup_slices, teardown, NULL },
+        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, setup_slices, teardown,
+          NULL },
+        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, setup_slices, teardown,
+          NULL },
+        { "random programs like the reference, on threads [A7][A8][A14]", threads, setup_threads, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);
+}
