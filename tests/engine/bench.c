@@ -203,6 +203,36 @@ void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd)
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
 
+struct bench *bench_moved(struct bench *bench)
+{
+    struct bench *other;
+    const char *error = NULL;
+    size_t len;
+    uint8_t *state;
+
+    core_pause(bench->machine->core);
+    state = core_save(bench->machine->core, &len);
+    assert_non_null(state);
+    other = bench_new(bench->threads);
+    core_pause(other->machine->core);
+    memcpy(other->machine->vram, bench->machine->vram, BENCH_VRAM);
+    memcpy(other->machine->sys, bench->machine->sys, SYS_BYTES);
+    other->machine->now_ns = bench->machine->now_ns;
+    memcpy(other->machine->root, bench->machine->root, sizeof(other->machine->root));
+    if (!core_load(other->machine->core, state, len, &error)) {
+        fail_msg("%s", error);
+    }
+    free(state);
+    other->wave = bench->wave;
+    other->program = bench->program;
+    other->image = bench->image;
+    bench->image = (struct ppuasm_image){ 0 };
+    bench_free(bench);
+    core_resume(other->machine->core);
+    machine_settle(other->machine);
+    return other;
+}
+
 void *bench_data(struct bench *bench, uint32_t offset)
 {
     return bench->machine->vram + DATA_AT + offset;

@@ -74,6 +74,9 @@ struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd);
 /* bench_run() that must end DONE. */
 void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd);
 
+/* The same machine after a snapshot was taken and loaded into a new one; the old one is freed. */
+struct bench *bench_moved(struct bench *bench);
+
 /* Host pointer into the data area. */
 void *bench_data(struct bench *bench, uint32_t offset);
 

@@ -200,8 +200,14 @@ static uint32_t special(const struct run *run, const struct thread *t, uint32_t 
         return tmd->shared_bytes;
     case PPU_SR_LOCAL_BYTES:
         return tmd->local_bytes;
+    case PPU_SR_NEST_LO:
+        return (uint32_t)tmd->nest_va;
+    case PPU_SR_NEST_HI:
+        return (uint32_t)(tmd->nest_va >> 32);
+    case PPU_SR_DEPTH:
+        return tmd->depth;
     default:
-        return 0;
+        return 0; /* the position in a queue */
     }
 }
 

@@ -468,35 +468,6 @@ static void yield_lets_the_holder_go_on(void **state)
 
 /* ---- snapshots ---- */
 
-static struct bench *moved(struct bench *bench)
-{
-    struct bench *other;
-    const char *error = NULL;
-    size_t len;
-    uint8_t *state;
-
-    core_pause(bench->machine->core);
-    state = core_save(bench->machine->core, &len);
-    assert_non_null(state);
-    other = bench_new(bench->threads);
-    core_pause(other->machine->core);
-    memcpy(other->machine->vram, bench->machine->vram, BENCH_VRAM);
-    memcpy(other->machine->sys, bench->machine->sys, SYS_BYTES);
-    other->machine->now_ns = bench->machine->now_ns;
-    memcpy(other->machine->root, bench->machine->root, sizeof(other->machine->root));
-    if (!core_load(other->machine->core, state, len, &error)) {
-        fail_msg("%s", error);
-    }
-    free(state);
-    other->program = bench->program;
-    other->image = bench->image;
-    bench->image = (struct ppuasm_image){ 0 };
-    bench_free(bench);
-    core_resume(other->machine->core);
-    machine_settle(other->machine);
-    return other;
-}
-
 static void snapshots_in_the_middle(void **state)
 {
     uint32_t grid = 40;
@@ -528,7 +499,7 @@ static void snapshots_in_the_middle(void **state)
     bench_start(bench, 0, &tmd);
     for (uint32_t round = 0; round < 40 && !ended; round++) {
         machine_advance(bench->machine, 500 + round * 37);
-        bench = moved(bench);
+        bench = bench_moved(bench);
         *state = bench;
         ended = ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event);
     }

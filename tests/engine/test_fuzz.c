@@ -2,13 +2,15 @@
 /* Random programs on the engine and on the reference executor: every byte of memory must agree. */
 #include "bench.h"
 #include "generate.h"
+#include "ppu/save.h"
 #include "reference.h"
+#include "sm_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAMS 500u
+#define PROGRAMS 400u
 
 struct fuzz {
     struct bench *bench;
@@ -138,6 +140,82 @@ static void threads(void **state)
     }
 }
 
+/* ---- stopped, saved, restored where there is room, and moved to another machine, between any two instructions ---- */
+
+#define SAVE_AT 0x200000u
+#define TURNS_MAX 200000u
+
+static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
+{
+    uint32_t warps = (tmd->cta[0] + tmd->wave - 1) / tmd->wave;
+
+    tmd->save_vram = SAVE_AT;
+    tmd->save_bytes = (uint32_t)ppu_save_bytes(warps, tmd->wave, tmd->vregs, tmd->token_count, tmd->shared_bytes);
+    tmd->save_count = (uint8_t)tmd->grid[0];
+    assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= PROT_LIMIT);
+    for (uint32_t n = 0; n < tmd->save_count; n++) {
+        memset(f->bench->machine->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
+    }
+}
+
+/* A few instructions of one SM. */
+static void run_a_little(struct fuzz *f)
+{
+    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+    enum sm_activity activity;
+
+    sm_run(&pool->sm[random_below(&f->random, pool->sms)], 1 + random_below(&f->random, 400), &activity);
+}
+
+/* Runs the task of slot 0 to its end, with as many interruptions as come. Returns how many there were. */
+static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
+{
+    uint32_t interruptions = 0;
+    bool saving = false;
+
+    for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
+        run_a_little(f);
+        outcome->faulted = ring_pop(f->bench->machine, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
+        if (ring_pop(f->bench->machine, PPU_RING_SLOT, &outcome->event)) {
+            if (outcome->event.kind != PPU_SLOT_STOPPED) {
+                return interruptions;
+            }
+            saving = false;
+            mcu_write(f->bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
+        } else if (!saving && random_below(&f->random, 12) == 0) {
+            saving = true;
+            interruptions++;
+            mcu_write(f->bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+        } else if (random_below(&f->random, 1000) == 0) {
+            interruptions++;
+            f->bench = bench_moved(f->bench);
+        }
+        machine_settle(f->bench->machine);
+    }
+    fail_msg("the task did not end");
+    return interruptions;
+}
+
+static void interrupted(void **state)
+{
+    struct fuzz *f = fuzz_new(*state);
+    uint32_t interruptions = 0;
+
+    for (uint32_t left = random_rounds(PROGRAMS / 3); left != 0; left--) {
+        struct ppu_tmd tmd = fuzz_next(f, PPU_LANES << left % 3);
+        struct outcome outcome = { .faulted = false };
+
+        give_places(f, &tmd);
+        bench_start(f->bench, 0, &tmd);
+        interruptions += run_interrupted(f, &outcome);
+        *state = f->bench;
+        fuzz_compare(f, &tmd, &outcome);
+    }
+    printf("# %u interruptions\n", interruptions);
+    assert_true(interruptions > PROGRAMS / 3);
+    fuzz_free(f);
+}
+
 static int setup_slices(void **state)
 {
     *state = bench_new(0);
@@ -165,6 +243,8 @@ int main(void)
         { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, setup_slices, teardown,
           NULL },
         { "random programs like the reference, on threads [A7][A8][A14]", threads, setup_threads, teardown, NULL },
+        { "random programs stopped, saved, restored and moved at random points [A14][B7][E2]", interrupted,
+          setup_slices, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);
