@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * savevm and loadvm while the firmware runs a kernel. The kernel reads and writes the same words, so that a thread lost
+ * or run twice gives other bits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "deadline.h"
+#include "device.h"
+#include "memory.h"
+#include "native/machine.h"
+
+#define WAIT_NS (60 * NS_PER_S)
+#define ELEMENTS (1u << 20)
+#define CTA_THREADS 256u
+#define SCALE 2.5f
+
+static const char *const sm_threads[] = { "sms=2,gpcs=1,sm-threads=0", "sms=2,gpcs=1,sm-threads=2" };
+
+/* A machine with one PPU whose snapshots lie in a file. */
+struct box {
+    char folder[32], file[64], monitor_path[64];
+    struct ppu_machine *machine;
+    FILE *monitor;
+};
+
+/* The saxpy kernel under way. */
+struct work {
+    struct ppu_device *device;
+    struct ppu_context *context;
+    struct ppu_channel *channel;
+    struct ppu_stream *stream;
+    struct ppu_program *program;
+    struct ppu_memory *x, *y;
+    struct ppu_event event;
+};
+
+static void expect_ok(enum ppu_err err, const struct ppu_error *error)
+{
+    if (err != PPU_OK) {
+        fail_msg("%s: %s", ppu_error_name(err), error->text);
+    }
+}
+
+/* ---- the machine and its protocol ---- */
+
+static void monitor_connect(struct box *box)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", box->monitor_path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    box->monitor = fdopen(fd, "r+");
+    assert_non_null(box->monitor);
+    setvbuf(box->monitor, NULL, _IONBF, 0);
+}
+
+/* The answer to one command; events are skipped. Fails the test on an error. */
+static void monitor_do(struct box *box, const char *command)
+{
+    char line[4096];
+
+    fprintf(box->monitor, "%s\n", command);
+    do {
+        assert_non_null(fgets(line, sizeof(line), box->monitor));
+    } while (strncmp(line, "{\"return\"", 9) != 0 && strncmp(line, "{\"error\"", 8) != 0);
+    if (strncmp(line, "{\"return\": {}}", 14) != 0 && strncmp(line, "{\"return\": \"\"}", 14) != 0) {
+        fail_msg("%s: %s", command, line);
+    }
+}
+
+static void monitor_line(struct box *box, const char *line)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"%s\"}}", line);
+    monitor_do(box, command);
+}
+
+static void machine_begin(struct box *box, const char *ppu, bool load)
+{
+    const char *const properties[] = { ppu };
+    const char *args[] = { "--qmp", box->monitor_path, "--snapshot", box->file, load ? "--loadvm" : NULL, "s", NULL };
+    const struct ppu_machine_options options = {
+        .ppu = properties, .vram_bytes = 64ull * PPU_MIB, .ram_bytes = 64ull * PPU_MIB, .launcher_args = args
+    };
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_start(&options, &box->machine, &error), &error);
+    monitor_connect(box);
+    monitor_do(box, "{\"execute\": \"qmp_capabilities\"}");
+}
+
+static void machine_end(struct box *box)
+{
+    fclose(box->monitor);
+    ppu_machine_stop(box->machine);
+}
+
+static int box_make(void **state)
+{
+    struct box *box = calloc(1, sizeof(*box));
+
+    if (box == NULL) {
+        return -1;
+    }
+    snprintf(box->folder, sizeof(box->folder), "/tmp/ppu-snapshot-XXXXXX");
+    if (mkdtemp(box->folder) == NULL) {
+        free(box);
+        return -1;
+    }
+    snprintf(box->file, sizeof(box->file), "%s/s.qcow2", box->folder);
+    snprintf(box->monitor_path, sizeof(box->monitor_path), "%s/qmp", box->folder);
+    *state = box;
+    return 0;
+}
+
+static int box_remove(void **state)
+{
+    struct box *box = *state;
+
+    unlink(box->file);
+    unlink(box->monitor_path);
+    rmdir(box->folder);
+    free(box);
+    return 0;
+}
+
+/* ---- the kernel ---- */
+
+static float first_y(uint32_t i)
+{
+    return (float)(i % 1000);
+}
+
+static float last_y(uint32_t i)
+{
+    return SCALE * ((float)i * 0.25f) + first_y(i);
+}
+
+static uint32_t changed(const float *y)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i < ELEMENTS; i += CTA_THREADS) {
+        count += y[i] != first_y(i);
+    }
+    return count;
+}
+
+static void assert_result(const float *y)
+{
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        if (y[i] != last_y(i)) {
+            fail_msg("element %u: %f instead of %f", i, (double)y[i], (double)last_y(i));
+        }
+    }
+}
+
+static void work_begin(struct work *work, struct ppu_machine *machine)
+{
+    struct ppu_transport *transport = NULL;
+    const struct ppu_kernel *kernel = NULL;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &work->device, &error), &error);
+    assert_int_equal(ppu_context_create(work->device, &work->context), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/saxpy.ppu", &work->program, &error), &error);
+    assert_int_equal(ppu_kernel_find(work->program, "saxpy", &kernel), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, ELEMENTS * 4, &work->x), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, ELEMENTS * 4, &work->y), PPU_OK);
+    float *x = ppu_memory_host(work->x), *y = ppu_memory_host(work->y);
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        x[i] = (float)i * 0.25f;
+        y[i] = first_y(i);
+    }
+    const struct {
+        uint64_t x, y;
+        uint32_t n;
+        float a;
+    } params = { ppu_memory_va(work->x, work->context).va, ppu_memory_va(work->y, work->context).va, ELEMENTS, SCALE };
+    const struct ppu_launch launch = {
+        .grid = { ELEMENTS / CTA_THREADS }, .cta = { CTA_THREADS }, .params = &params, .param_bytes = sizeof(params)
+    };
+    assert_int_equal(ppu_stream_launch(work->stream, kernel, &launch, &work->event), PPU_OK);
+}
+
+static void work_end(struct work *work)
+{
+    assert_int_equal(ppu_event_wait(&work->event, WAIT_NS), PPU_OK);
+    assert_result(ppu_memory_host(work->y));
+}
+
+static void work_destroy(struct work *work)
+{
+    assert_int_equal(ppu_channel_destroy(work->channel), PPU_OK);
+    assert_int_equal(ppu_stream_destroy(work->stream), PPU_OK);
+    assert_int_equal(ppu_program_unload(work->program), PPU_OK);
+    assert_int_equal(ppu_memory_free(work->x), PPU_OK);
+    assert_int_equal(ppu_memory_free(work->y), PPU_OK);
+    assert_int_equal(ppu_context_destroy(work->context), PPU_OK);
+    ppu_device_close(work->device);
+}
+
+/* Stops the machine with the kernel under way and takes a snapshot; how many CTAs have written. */
+static uint32_t save_in_the_middle(struct box *box, const struct work *work)
+{
+    const float *y = ppu_memory_host(work->y);
+    const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+    while (changed(y) < 100) {
+        assert_true(deadline_left(deadline_ns) != 0);
+    }
+    monitor_do(box, "{\"execute\": \"stop\"}");
+    uint32_t count = changed(y);
+    assert_in_range(count, 100, ELEMENTS / CTA_THREADS - 1);
+    monitor_line(box, "savevm s");
+    return count;
+}
+
+/* ---- the tests ---- */
+
+static void same_process(void **state)
+{
+    struct box *box = *state;
+
+    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+        struct work work = { 0 };
+
+        machine_begin(box, sm_threads[i], false);
+        work_begin(&work, box->machine);
+        uint32_t count = save_in_the_middle(box, &work);
+        monitor_do(box, "{\"execute\": \"cont\"}");
+        work_end(&work);
+        for (int round = 0; round < 3; round++) {
+            monitor_do(box, "{\"execute\": \"stop\"}");
+            monitor_line(box, "loadvm s");
+            assert_int_equal(changed(ppu_memory_host(work.y)), count);
+            monitor_do(box, "{\"execute\": \"cont\"}");
+            work_end(&work);
+        }
+        work_destroy(&work);
+        machine_end(box);
+        unlink(box->file);
+    }
+}
+
+/* Nobody opens the device in the new process: what the snapshot holds goes on by itself. */
+static void new_process(void **state)
+{
+    struct box *box = *state;
+
+    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+        struct work work = { 0 };
+        const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+        machine_begin(box, sm_threads[i], false);
+        work_begin(&work, box->machine);
+        uint64_t place = work.y->place;
+        save_in_the_middle(box, &work);
+        monitor_do(box, "{\"execute\": \"cont\"}");
+        work_end(&work);
+        work_destroy(&work);
+        machine_end(box);
+
+        machine_begin(box, sm_threads[i], true);
+        const float *y = (const float *)(const void *)(box->machine->ppu[0].transport.vram + place);
+        while (changed(y) < ELEMENTS / CTA_THREADS) {
+            assert_true(deadline_left(deadline_ns) != 0);
+        }
+        sleep_ns(100 * NS_PER_MS); /* the last warps of each CTA */
+        assert_result(y);
+        machine_end(box);
+        unlink(box->file);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a kernel goes back and ends with the same bits, again and again [A1, B5]", same_process, box_make,
+          box_remove, NULL },
+        { "a kernel goes on in a new process and ends with the same bits [A1, B5]", new_process, box_make, box_remove,
+          NULL },
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
