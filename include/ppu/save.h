@@ -30,7 +30,7 @@ struct ppu_save {
 PPU_ASSERT_SIZE(struct ppu_save, 64);
 
 #define PPU_SAVE_CTA_BYTES 256u
-#define PPU_SAVE_WARP_BYTES 1280u
+#define PPU_SAVE_WARP_BYTES 2048u
 
 /* Bytes of a place that any CTA with so many warps of `wave` threads fits in; `tokens` 0: the default. */
 static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t vregs, uint32_t tokens,

@@ -382,6 +382,40 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     return after(x);
 }
 
+/* xorshift64*: the upper half of its product. */
+static uint32_t next_random(struct warp *w)
+{
+    w->random ^= w->random >> 12;
+    w->random ^= w->random << 25;
+    w->random ^= w->random >> 27;
+    return (uint32_t)(w->random * 0x2545f4914f6cdd1dull >> 32);
+}
+
+/* Counts for every lane, so that one which passes n times yields whatever set of lanes it passes with. */
+static bool turn_to_yield(struct warp *w, const struct lanes *mask, uint32_t n)
+{
+    bool due = false;
+
+    LANES_EACH(mask, lane)
+    {
+        w->yield_turns[lane]++;
+        due = due || w->yield_turns[lane] >= n;
+    }
+    if (due) {
+        LANES_EACH(mask, lane)
+        {
+            w->yield_turns[lane] = 0;
+        }
+    }
+    return due;
+}
+
+/* A yield not taken changes nothing else (E6). */
+static enum step yield_if(struct exec *x, const struct lanes *mask, bool taken)
+{
+    return taken ? yield(x, mask) : STEP_NEXT;
+}
+
 static enum step push(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
 {
     return token_push_front(x, type, mask, target) ? STEP_NEXT : queue_full(x, mask);
@@ -410,6 +444,12 @@ static enum step indirect(struct exec *x, const struct ppu_insn *insn, const str
         target[lane] = base + exec_read(x, insn->ra, insn->a_scalar, lane);
     }
     return scatter(x, mask, target);
+}
+
+static enum step longjmp_to(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    drop_stale(x);
+    return indirect(x, insn, mask, 0);
 }
 
 enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -445,6 +485,14 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
         return ret(x, insn, mask);
     case PPU_OP_EXIT:
         return leave(x, mask);
+    case PPU_OP_LONGJMP:
+        return longjmp_to(x, insn, mask);
+    case PPU_OP_YIELDN:
+        return yield_if(x, mask, turn_to_yield(x->w, mask, (uint32_t)insn->imm));
+    case PPU_OP_YIELDP:
+        return yield_if(x, mask, next_random(x->w) < (uint32_t)insn->imm);
+    case PPU_OP_YIELDQ:
+        return yield_if(x, mask, next_random(x->w) >= (uint32_t)insn->imm);
     default:
         return yield(x, mask);
     }

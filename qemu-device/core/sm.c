@@ -83,6 +83,8 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
         }
     }
     w->live = w->active;
+    /* The same for the same warp of the same grid, wherever it runs. */
+    w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
 }
 
 void sm_cta_place(struct sm *sm, struct sm_cta *cta)

@@ -58,6 +58,8 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u32(snap, w->token_first);
     snap_put_u32(snap, w->token_count);
     snap_put_u32(snap, w->yield_count);
+    snap_put_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
+    snap_put_u64(snap, w->random);
     snap_put_bytes(snap, tokens + (size_t)w->token_first * words, (size_t)w->token_count * words * sizeof(*tokens));
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
@@ -138,6 +140,8 @@ static bool load_tokens(struct sm *sm, uint32_t index, struct warp *w, struct sn
     w->token_first = snap_get_u32(snap);
     w->token_count = snap_get_u32(snap);
     w->yield_count = snap_get_u32(snap);
+    snap_get_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
+    w->random = snap_get_u64(snap);
     if (snap->bad || w->token_first > w->token_cap || w->token_count > w->token_cap - w->token_first ||
         w->yield_count > w->token_count) {
         return false;
@@ -196,7 +200,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     if (w->held) {
         hook_count_held(sm->core, true);
     }
-    if (!load_tokens(sm, cta->warp[number], w, snap)) {
+    if (!load_tokens(sm, cta->warp[number], w, snap) || w->random == 0) {
         return false;
     }
     snap_get_bytes(snap, &w->fault, sizeof(w->fault));

@@ -126,7 +126,9 @@ struct warp {
     uint32_t token_cap;
     uint32_t token_first; /* entry at the front */
     uint32_t token_count;
-    uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
+    uint32_t yield_count;               /* yield tokens queued: the truth when summary bits are stale */
+    uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one */
+    uint64_t random;                    /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
 };

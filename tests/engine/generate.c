@@ -318,11 +318,12 @@ static void emit_loop(struct gen *g, uint32_t depth)
 /* A branch that nobody waits behind; one to two targets. */
 static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
 {
+    static const char *const yields[] = { "yield", "yieldn 3", "yieldp 0x60000000", "yieldq 0x60000000" };
     uint32_t label = g->labels++;
 
     switch (below(g, 3)) {
     case 0:
-        emit(g, "%syield\n", below(g, 2) ? "@p1 " : "");
+        emit(g, "%s%s\n", below(g, 2) ? "@p1 " : "", yields[below(g, 4)]);
         return;
     case 1:
         emit(g, "and v5, v%u, 1\nadd v5, v5, 1\nbrx v5\nadd v%u, v%u, 77\n", dest(g, 1), dest(g, 1), dest(g, 1));

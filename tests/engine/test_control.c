@@ -631,7 +631,7 @@ static void random_programs(void **state)
     uint32_t faulted = 0, done = 0;
 
     bench_load_text(bench, ".kernel k\n.vregs 20\n.local 64\n.shared 512\nexit\n");
-    for (uint32_t i = random_rounds(400); i-- != 0;) {
+    for (uint32_t i = random_rounds(150); i-- != 0;) {
         struct ppu_tmd tmd = bench_tmd(bench, "k");
         uint64_t params[8];
         struct outcome outcome = { .event = { .kind = 0 } };

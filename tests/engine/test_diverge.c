@@ -424,6 +424,55 @@ static void return_after_a_yield(void **state)
     }
 }
 
+/* A spinning lane lets the lane go on that it waits for, the n-th time, or when chance will have it. */
+static void yields_now_and_then(void **state)
+{
+    static const struct {
+        const char *yield;
+        uint32_t turns; /* 0: some */
+    } cases[] = {
+        { "yield", 1 },    { "yieldn 0", 1 },          { "yieldn 1", 1 },
+        { "yieldn 7", 7 }, { "yieldq 0", 1 },          { "yieldp 0xffffffff", 1 },
+        { "yieldn 5", 5 }, { "yieldp 0x01000000", 0 }, { "yieldq 0xff000000", 0 },
+    };
+    uint32_t out[3], again[3];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[512];
+
+        snprintf(body, sizeof(body),
+                 "mov v4, 0\nstg.b32 v4, [s0+v1]\nisetp.eq p0, v0, 0\n@p0 bra late\nspin: add v2, v2, 1\n%s\n"
+                 "ldg.b32 v3, [s0]\nisetp.eq p1, v3, 0\n@p1 bra spin\nstg.b32 v2, [s0+v1]\nexit\n"
+                 "late: mov v3, 1\nstg.b32 v3, [s0]\nexit",
+                 cases[i].yield);
+        run_text(*state, body, 3, out);
+        run_text(*state, body, 3, again);
+        assert_memory_equal(out, again, sizeof(out));
+        assert_int_equal(out[0], 1);
+        assert_int_equal(out[1], out[2]);
+        if (cases[i].turns != 0 ? out[1] != cases[i].turns : out[1] < 2) {
+            fail_msg("%s: %u turns", cases[i].yield, out[1]);
+        }
+    }
+}
+
+/* Lanes leave two functions and a loop at once; those that return meet the caller's token, and all meet at the end. */
+static void long_jumps(void **state)
+{
+    uint32_t out[32];
+
+    run_text(*state,
+             "mov v9, 0\nmov v12, 11\nmov v2, 0\nssy end\ncall v8, f\nadd v2, v2, 100\nsync end\n"
+             "land: add v2, v2, 7\nsync end\nend: active s4\nmov v3, s4\nadd v2, v2, v3\nstg.b32 v2, [s0+v1]\nexit\n"
+             "f: pbrk out\nagain: add v9, v9, 1\nisetp.gtu p0, v0, 15\nisetp.eq p1, v9, 3\n@p1 brk out\n"
+             "ssy join\n@p0 bra join2\nsync join\njoin2: call v10, g\nsync join\njoin: bra again\nout: ret v8\n"
+             "g: longjmp v12",
+             32, out);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        assert_int_equal(out[lane], (lane > 15 ? 7u : 100u) + UINT32_MAX);
+    }
+}
+
 /* A queue of few entries does what it can, and recentres at its ends (E7). */
 static void small_queue(void **state)
 {
@@ -464,6 +513,8 @@ int main(void)
         { "exit waits for its token, then ends [E3][E12]", exit_tokens, setup, teardown, NULL },
         { "waits without a token are branches [E5]", waits_without_tokens, setup, teardown, NULL },
         { "return after a yield in the callee [E12]", return_after_a_yield, setup, teardown, NULL },
+        { "a yield every n-th time, or by chance [E6]", yields_now_and_then, setup, teardown, NULL },
+        { "long jumps leave loops and calls [E3][E5]", long_jumps, setup, teardown, NULL },
         { "a small token queue recentres, a full one faults [E7]", small_queue, setup, teardown, NULL },
     };
 

@@ -164,7 +164,7 @@ static void run_a_little(struct fuzz *f)
     struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
     enum sm_activity activity;
 
-    sm_run(&pool->sm[random_below(&f->random, pool->sms)], 1 + random_below(&f->random, 400), &activity);
+    sm_run(&pool->sm[random_below(&f->random, pool->sms)], 1 + random_below(&f->random, 60), &activity);
 }
 
 /* Runs the task of slot 0 to its end, with as many interruptions as come. Returns how many there were. */
