@@ -17,5 +17,5 @@ $(DEMO_KERNELS): demo/kernels.s $(BUILD)/plain/tools/ppu-as
 DEMO_READY = $(GUEST_READY) $(GUEST)/programs/demo $(DEMO_KERNELS) $(BUILD)/plain/tools/bench-firmware $(BUILD)/kernels/counter.ppu
 
 .PHONY: demo
-demo: $(DEMO_READY) ## boot Linux with a PPU, let a program use it, check what it computes
-	$(Q)demo/run
+demo: $(DEMO_READY) ## boot Linux with a PPU, let a program use it, check what it computes (DETERMINISTIC=1: the same each time)
+	$(Q)demo/run $(if $(DETERMINISTIC),--deterministic)

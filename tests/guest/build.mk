@@ -20,3 +20,5 @@ $(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY
 
 TIMEOUT_demo := 180
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))
+TIMEOUT_deterministic := 360
+$(eval $(call ppu_script_test,deterministic,tests/guest/test_deterministic.py,$(DEMO_READY)))

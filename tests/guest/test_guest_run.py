@@ -39,6 +39,14 @@ def test_static_program_that_crashes():
     check_program("echo-static", "crash", 139)
 
 
+def test_deterministic():
+    with tempfile.TemporaryDirectory() as scratch:
+        done = guest_run("--deterministic", "--env", "SAID=it's said", PROGRAMS / "echo-static", "7", *WORDS, share=Path(scratch))
+        assert done.returncode == 7 and done.stderr == "", done
+        assert done.stdout.splitlines() == [*(f"<{word}>" for word in WORDS), "<it's said>"], done.stdout
+        assert not Path(scratch, "left").exists(), "the share is a copy"
+
+
 def test_ppu_is_listed():
     with tempfile.TemporaryDirectory() as scratch:
         done = guest_run("lspci", "-nnk", share=Path(scratch))
@@ -72,6 +80,7 @@ def test_bad_options():
 tap.main([
     ("a dynamic program gets its arguments and environment; its output and status come back", test_dynamic_program),
     ("a static program that crashes ends with the shell's status for its signal", test_static_program_that_crashes),
+    ("with --deterministic a program's output and status come by the console", test_deterministic),
     ("the PPU is on the PCI bus, with vfio-pci as its driver [A1]", test_ppu_is_listed),
     ("a guest that takes too long is ended", test_time_limit),
     ("what QEMU says is shown when it does not start", test_qemu_that_fails),
