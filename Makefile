@@ -200,7 +200,7 @@ requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print o
 	$(Q)tools/requirements docs/spec/requirements.md $(BUILD)/test-results.json
 
 .PHONY: bench
-bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json
+bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (COLD=1: the set-up from nothing too)
 	$(file >$(BUILD)/bench.list,$(BENCH_LINES))
 	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 

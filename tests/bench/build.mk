@@ -5,3 +5,15 @@ $$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c,-D_GN
 $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BUILD)/kernels/counter.ppu))
 endef
 $(foreach b,native firmware,$(eval $(call native_bench,$(b))))
+
+# In the Linux guest.
+GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c demo/user.c demo/report.c
+GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime/include -Itests/bench
+$(eval $(call guest_program,bench-guest,$(GUEST_BENCH_SOURCES),$(GUEST_BENCH_CFLAGS),ppu -pthread))
+$(eval $(call ppu_unit,bench-guest,tests/bench/guest.c,$(GUEST_BENCH_CFLAGS)))
+$(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(GUEST)/programs/bench-guest))
+
+# From nothing: minutes, and the network. Only when asked for: make bench COLD=1
+ifeq ($(COLD),1)
+$(eval $(call ppu_bench,setup,tests/bench/setup.py,))
+endif
