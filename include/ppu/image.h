@@ -5,6 +5,8 @@
  *   struct ppu_program_header
  *   struct ppu_kernel_entry [kernels]
  *   struct ppu_line_entry [lines]      sorted by instruction; may be none
+ *   struct ppu_argument_entry [arguments]   of all kernels; may be none
+ *   uint32_t [formats]                 printf's format strings: offsets into text; may be none
  *   text [text_bytes]                  names, each with a final zero
  *   zeros up to a multiple of 8
  *   code [code_bytes]                  position-independent; the TMD's code_va is where it is put
@@ -31,7 +33,9 @@ struct ppu_program_header {
     uint32_t text_bytes;
     uint32_t code_bytes; /* multiple of 8, at most PPU_MAX_CODE */
     uint32_t source;     /* offset into text: name of the source file, or the empty name */
-    uint32_t reserved[7];
+    uint32_t arguments;
+    uint32_t formats;
+    uint32_t reserved[5];
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -41,15 +45,62 @@ struct ppu_kernel_entry {
     uint16_t vregs; /* vector registers a lane, 1 to 256 */
     uint8_t wave;   /* threads a warp: 32, 64 or 128 */
     uint8_t reserved0;
-    uint16_t flags;        /* PPU_TMD_* that the kernel needs */
-    uint16_t token_count;  /* 0: the default */
-    uint32_t shared_bytes; /* a CTA */
-    uint32_t local_bytes;  /* a thread, multiple of 16 */
-    uint32_t param_bytes;  /* what the kernel reads of its parameters */
-    uint32_t cta[3];       /* threads a CTA the kernel was made for; 0, 0, 0: any */
-    uint32_t reserved1[6];
+    uint16_t flags;          /* PPU_TMD_* that the kernel needs */
+    uint16_t token_count;    /* 0: the default */
+    uint32_t shared_bytes;   /* a CTA */
+    uint32_t local_bytes;    /* a thread, multiple of 16 */
+    uint32_t param_bytes;    /* what the kernel reads of its parameters */
+    uint32_t cta[3];         /* threads a CTA the kernel was made for; 0, 0, 0: any */
+    uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 16; 0: not read */
+    uint32_t argument_first; /* of the argument entries */
+    uint32_t argument_count; /* 0 when the kernel does not say */
+    uint32_t reserved1[3];
 };
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
+
+/*
+ * What a compiled kernel may ask about its launch. The launcher writes it into the parameters, behind the arguments,
+ * when the entry says where.
+ */
+struct ppu_launch_facts {
+    uint64_t code_va;          /* as the TMD's: constant data lies behind the code */
+    uint64_t printf_va;        /* struct ppu_printf_buffer; 0: printf writes nothing */
+    uint64_t global_offset[3]; /* added to the thread's number in the grid */
+    uint32_t work_dim;         /* dimensions of the launch, 1 to 3 */
+    uint32_t reserved;
+};
+PPU_ASSERT_SIZE(struct ppu_launch_facts, 48);
+
+/* What an argument is; the number of ppu_argument_entry.kind. */
+enum ppu_argument_kind {
+    PPU_ARGUMENT_VALUE = 0,    /* its bytes */
+    PPU_ARGUMENT_GLOBAL = 1,   /* address, 64 bits */
+    PPU_ARGUMENT_CONSTANT = 2, /* address, 64 bits */
+    PPU_ARGUMENT_LOCAL = 3,    /* offset into shared memory, behind what the kernel declares; 64 bits */
+    PPU_ARGUMENT_KINDS = 4,
+};
+
+struct ppu_argument_entry {
+    uint32_t name;   /* offset into text */
+    uint32_t type;   /* offset into text: as the source spells it */
+    uint16_t offset; /* into the parameters */
+    uint16_t bytes;
+    uint8_t kind; /* enum ppu_argument_kind */
+    uint8_t reserved[3];
+};
+PPU_ASSERT_SIZE(struct ppu_argument_entry, 16);
+
+/*
+ * Memory that printf writes to. Records follow each other from `words` on: number of words of the record with this one,
+ * number of the format, then the arguments, 32-bit ones in one word, 64-bit ones and strings (which are addresses) in
+ * two.
+ */
+struct ppu_printf_buffer {
+    uint32_t capacity; /* words that there is room for; written by the host */
+    uint32_t used;     /* words that were asked for: more than capacity when records were lost; threads add to it */
+    uint32_t words[];
+};
+PPU_ASSERT_SIZE(struct ppu_printf_buffer, 8);
 
 struct ppu_line_entry {
     uint32_t insn; /* from this instruction on ... */
@@ -62,6 +113,8 @@ struct ppu_program_view {
     const struct ppu_program_header *header;
     const struct ppu_kernel_entry *kernels;
     const struct ppu_line_entry *lines;
+    const struct ppu_argument_entry *arguments;
+    const uint32_t *formats;
     const char *text;
     const uint8_t *code;
 };
@@ -93,6 +146,26 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
         (uint64_t)kernel->cta[0] * kernel->cta[1] * kernel->cta[2] > PPU_MAX_CTA_THREADS) {
         return "kernel has a CTA with too many threads";
     }
+    if (kernel->launch_at % 16u || kernel->launch_at > PPU_MAX_PARAM ||
+        (kernel->launch_at && kernel->launch_at + sizeof(struct ppu_launch_facts) > kernel->param_bytes)) {
+        return "kernel has its launch facts outside of its parameters";
+    }
+    if (kernel->argument_count > header->arguments ||
+        kernel->argument_first > header->arguments - kernel->argument_count) {
+        return "kernel has arguments that the image does not describe";
+    }
+    return NULL;
+}
+
+static inline const char *ppu_argument_check(const struct ppu_program_header *header,
+                                             const struct ppu_argument_entry *argument)
+{
+    if (argument->name >= header->text_bytes || argument->type >= header->text_bytes) {
+        return "argument name lies beyond the text";
+    }
+    if (argument->kind >= PPU_ARGUMENT_KINDS || argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
+        return "argument has an unknown kind or lies outside of the parameters";
+    }
     return NULL;
 }
 
@@ -101,7 +174,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
 {
     const struct ppu_program_header *header = (const struct ppu_program_header *)image;
     const uint8_t *bytes = (const uint8_t *)image;
-    uint64_t kernels_end, lines_end, text_end, code_at;
+    uint64_t kernels_end, lines_end, arguments_end, formats_end, text_end, code_at;
 
     if (len_bytes < sizeof(*header) || header->magic != PPU_PROGRAM_MAGIC) {
         return "not a program image";
@@ -114,7 +187,9 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     }
     kernels_end = sizeof(*header) + (uint64_t)header->kernels * sizeof(struct ppu_kernel_entry);
     lines_end = kernels_end + (uint64_t)header->lines * sizeof(struct ppu_line_entry);
-    text_end = lines_end + header->text_bytes;
+    arguments_end = lines_end + (uint64_t)header->arguments * sizeof(struct ppu_argument_entry);
+    formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
+    text_end = formats_end + header->text_bytes;
     code_at = (text_end + PPU_PROGRAM_CODE_ALIGN - 1u) & ~(uint64_t)(PPU_PROGRAM_CODE_ALIGN - 1u);
     if (header->image_bytes != len_bytes || code_at + header->code_bytes != len_bytes) {
         return "program image is truncated or too long";
@@ -128,12 +203,25 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     view->header = header;
     view->kernels = (const struct ppu_kernel_entry *)(const void *)(bytes + sizeof(*header));
     view->lines = (const struct ppu_line_entry *)(const void *)(bytes + kernels_end);
-    view->text = (const char *)(bytes + lines_end);
+    view->arguments = (const struct ppu_argument_entry *)(const void *)(bytes + lines_end);
+    view->formats = (const uint32_t *)(const void *)(bytes + arguments_end);
+    view->text = (const char *)(bytes + formats_end);
     view->code = bytes + code_at;
     for (uint32_t i = 0; i < header->kernels; i++) {
         const char *why = ppu_kernel_check(header, &view->kernels[i]);
         if (why) {
             return why;
+        }
+    }
+    for (uint32_t i = 0; i < header->arguments; i++) {
+        const char *why = ppu_argument_check(header, &view->arguments[i]);
+        if (why) {
+            return why;
+        }
+    }
+    for (uint32_t i = 0; i < header->formats; i++) {
+        if (view->formats[i] >= header->text_bytes) {
+            return "printf format lies beyond the text";
         }
     }
     for (uint32_t i = 0; i < header->lines; i++) {

@@ -24,7 +24,7 @@ static void map_range(struct bench *bench, uint64_t va, uint64_t at, uint64_t by
 
 static void map_all(struct bench *bench)
 {
-    map_range(bench, CODE_VA, CODE_AT, PPU_PAGE_64K, 0);
+    map_range(bench, CODE_VA, CODE_AT, CODE_BYTES, 0);
     map_range(bench, DATA_VA, DATA_AT, DATA_BYTES, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     map_range(bench, PLAIN_VA, PLAIN_AT, PPU_PAGE_64K, PPU_PTE_WRITE);
     map_range(bench, RO_VA, RO_AT, PPU_PAGE_64K, 0);
@@ -62,21 +62,29 @@ void bench_free(struct bench *bench)
     free(bench);
 }
 
-static void load_image(struct bench *bench, const char *text, const char *name)
+void bench_load_image(struct bench *bench, struct ppuasm_image image)
 {
-    char message[PPUASM_MESSAGE_BYTES] = "";
     const char *why;
 
     free(bench->image.bytes);
-    if (!ppuasm_assemble(text, name, &bench->image, message)) {
-        fail_msg("%s", message);
-    }
+    bench->image = image;
     why = ppu_program_open(bench->image.bytes, bench->image.len_bytes, &bench->program);
     if (why != NULL) {
         fail_msg("%s", why);
     }
-    assert_true(bench->program.header->code_bytes <= PPU_PAGE_64K);
+    assert_true(bench->program.header->code_bytes <= CODE_BYTES);
     memcpy(bench->machine->vram + CODE_AT, bench->program.code, bench->program.header->code_bytes);
+}
+
+static void load_image(struct bench *bench, const char *text, const char *name)
+{
+    char message[PPUASM_MESSAGE_BYTES] = "";
+    struct ppuasm_image image = { NULL, 0 };
+
+    if (!ppuasm_assemble(text, name, &image, message)) {
+        fail_msg("%s", message);
+    }
+    bench_load_image(bench, image);
 }
 
 void bench_load_text(struct bench *bench, const char *text)

@@ -3,7 +3,7 @@
  * A device core with its real SMs, driven as the firmware would: programs are assembled and put into VRAM, tasks are
  * started in slots, events are taken from the rings. Memory of context 1:
  *
- *   CODE_VA    64 KiB of VRAM, read-only
+ *   CODE_VA    CODE_BYTES of VRAM, read-only
  *   DATA_VA    DATA_BYTES of VRAM, written, with atomics
  *   PLAIN_VA   64 KiB of VRAM, written, no atomics
  *   RO_VA      64 KiB of VRAM, read-only
@@ -25,6 +25,7 @@
 #define SYS_VA 0x0000000060000000ull
 #define LOCAL_VA 0x0000000070000000ull
 #define CODE_AT HEAP_AT
+#define CODE_BYTES 0x80000u
 #define DATA_AT (HEAP_AT + 0x100000u)
 #define DATA_BYTES 0x200000u
 #define PLAIN_AT (HEAP_AT + 0x400000u)
@@ -57,6 +58,8 @@ void bench_free(struct bench *bench);
 /* Puts a program at CODE_VA: a text, a file of tests/kernels, or words. */
 void bench_load_text(struct bench *bench, const char *text);
 void bench_load_file(struct bench *bench, const char *name);
+/* The same from an image, whose bytes the bench will free(). */
+void bench_load_image(struct bench *bench, struct ppuasm_image image);
 void bench_load_words(struct bench *bench, const uint64_t *words, uint32_t count);
 
 /* TMD of a kernel of the loaded program; CTAs of x * y * z threads, grid of gx * gy * gz. */

@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every word of a register has the ranges of code where it is live; every machine register a map of the code where it
+ * is taken. Registers are placed in the order in which they begin to live, each in the lowest machine registers whose
+ * maps have room. Before, copies are removed by joining what they connect where the ranges allow it. When nothing is
+ * free the register that costs least, of those in the way, is spilled, and everything begins again.
+ *
+ * Positions: instruction n reads at 2n and writes at 2n + 1, so that it may write what it reads last.
+ */
+#include "assign.h"
+
+#include <string.h>
+
+#define MAX_ROUNDS 24u
+
+struct range {
+    uint32_t from;
+    uint32_t to; /* not live any more */
+};
+
+/* Ranges of one word, last first. */
+struct ranges {
+    struct range *list;
+    uint32_t count;
+    unsigned cap;
+};
+
+struct assign {
+    struct mir *mir;
+    const struct assign_limits *limits;
+    struct arena *arena;
+    uint32_t positions;
+    struct ranges *words; /* of every word of every register */
+    double *weight;       /* of each register: how often it is used */
+    uint32_t *root;       /* of each register: what it was joined to, with root_word; itself when to nothing */
+    uint8_t *root_word;
+    uint64_t **maps[MIR_CLASSES]; /* of each machine register: positions taken */
+    uint32_t *order;              /* registers as they begin to live */
+    uint32_t order_count;
+    bool *spill; /* of each register */
+    bool spilled;
+    bool *force;
+    bool *fewer_constants;
+    bool scalar_failed;
+};
+
+/* ---- ranges ---- */
+
+/* Adds a range that begins before all the others; joined to the next when they touch. */
+static void add_range(struct assign *a, struct ranges *ranges, uint32_t from, uint32_t to)
+{
+    if (ranges->count != 0 && ranges->list[ranges->count - 1].from <= to) {
+        struct range *last = &ranges->list[ranges->count - 1];
+        last->from = from < last->from ? from : last->from;
+        last->to = to > last->to ? to : last->to;
+        return;
+    }
+    ranges->list = arena_grow(a->arena, ranges->list, sizeof(ranges->list[0]), ranges->count, &ranges->cap);
+    ranges->list[ranges->count++] = (struct range){ from, to };
+}
+
+struct scan {
+    struct assign *assign;
+    uint32_t begin;    /* position of the block */
+    uint32_t *live_to; /* of each word: end of the range being built, 0: not live */
+    double cost;       /* of a use here */
+};
+
+static void end_range(struct scan *scan, uint32_t word, uint32_t from)
+{
+    if (scan->live_to[word] != 0) {
+        add_range(scan->assign, &scan->assign->words[word], from, scan->live_to[word]);
+        scan->live_to[word] = 0;
+    }
+}
+
+static void scan_operands(struct scan *scan, struct mir_operand *operands, uint32_t count, uint32_t position)
+{
+    struct mir *mir = scan->assign->mir;
+
+    for (uint32_t o = 0; o < count; o++) {
+        uint32_t first = mir->regs[operands[o].ref->reg].word + operands[o].ref->sub;
+        scan->assign->weight[operands[o].ref->reg] += scan->cost;
+        for (uint32_t w = first; operands[o].def && w < first + operands[o].words; w++) {
+            if (scan->live_to[w] == 0) { /* nobody reads it: it still needs a place to be written to */
+                scan->live_to[w] = position + 2;
+            }
+            if (!operands[o].reads) {
+                end_range(scan, w, position + 1);
+            }
+        }
+    }
+    for (uint32_t o = 0; o < count; o++) {
+        uint32_t first = mir->regs[operands[o].ref->reg].word + operands[o].ref->sub;
+        for (uint32_t w = first; operands[o].reads && w < first + operands[o].words; w++) {
+            if (scan->live_to[w] == 0) {
+                scan->live_to[w] = position + 1;
+            }
+        }
+    }
+}
+
+static void scan_block(struct scan *scan, uint32_t b, const struct mir_live *live)
+{
+    struct mir *mir = scan->assign->mir;
+    struct mir_block *block = &mir->blocks[b];
+    const uint64_t *out = live->out + (size_t)b * live->set_words;
+    uint32_t end = scan->begin + 2 * block->count + 2;
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    for (uint32_t w = 0; w < mir->words; w++) {
+        scan->live_to[w] = out[w / 64] >> w % 64 & 1 ? end : 0;
+    }
+    scan->cost = 1;
+    for (uint32_t d = flow_depth(mir->flow, b); d != 0 && scan->cost < 1e9; d--) {
+        scan->cost *= 8;
+    }
+    if (block->end == MIR_BRANCH) {
+        struct mir_operand cond = { &block->cond, 1, true, false, true };
+        scan_operands(scan, &cond, 1, end - 2);
+    }
+    for (uint32_t i = block->count; i-- != 0;) {
+        uint32_t count = mir_operands(&block->insns[i], operands);
+        scan_operands(scan, operands, count, scan->begin + 2 * i);
+    }
+    for (uint32_t w = 0; w < mir->words; w++) {
+        end_range(scan, w, scan->begin);
+    }
+}
+
+static void find_ranges(struct assign *a)
+{
+    struct mir *mir = a->mir;
+    struct mir_live live = mir_liveness(mir);
+    struct scan scan = { .assign = a, .live_to = arena_new(a->arena, uint32_t, mir->words + 1) };
+    uint32_t end = 0;
+
+    a->words = arena_new(a->arena, struct ranges, mir->words + 1);
+    a->weight = arena_new(a->arena, double, mir->reg_count);
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        end += 2 * mir->blocks[b].count + 2;
+    }
+    a->positions = end;
+    for (uint32_t b = mir->flow->count; b-- != 0;) {
+        end -= 2 * mir->blocks[b].count + 2;
+        scan.begin = end;
+        scan_block(&scan, b, &live);
+    }
+}
+
+static bool overlap(const struct ranges *x, const struct ranges *y)
+{
+    uint32_t i = 0, j = 0;
+
+    while (i < x->count && j < y->count) {
+        if (x->list[i].from >= y->list[j].to) {
+            i++;
+        } else if (y->list[j].from >= x->list[i].to) {
+            j++;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* y's ranges become x's too; they do not overlap. */
+static void merge(struct assign *a, struct ranges *x, const struct ranges *y)
+{
+    struct ranges old = *x;
+    uint32_t i = 0, j = 0;
+
+    *x = (struct ranges){ .list = NULL };
+    while (i < old.count || j < y->count) {
+        bool first = j == y->count || (i < old.count && old.list[i].from > y->list[j].from);
+        struct range range = first ? old.list[i++] : y->list[j++];
+        add_range(a, x, range.from, range.to);
+    }
+}
+
+/* ---- joining what copies connect ---- */
+
+static void resolve(const struct assign *a, struct mir_ref *ref)
+{
+    while (a->root[ref->reg] != ref->reg) {
+        ref->sub = (uint8_t)(ref->sub + a->root_word[ref->reg]);
+        ref->reg = a->root[ref->reg];
+    }
+}
+
+/* Puts all of `small` at words [at, ...) of `large`; false: their lives overlap. */
+static bool join(struct assign *a, uint32_t small, uint32_t large, uint32_t at)
+{
+    struct mir_reg *s = &a->mir->regs[small], *l = &a->mir->regs[large];
+
+    if (at % s->words != 0 || at + s->words > l->words) {
+        return false;
+    }
+    for (uint32_t w = 0; w < s->words; w++) {
+        if (overlap(&a->words[s->word + w], &a->words[l->word + at + w])) {
+            return false;
+        }
+    }
+    for (uint32_t w = 0; w < s->words; w++) {
+        merge(a, &a->words[l->word + at + w], &a->words[s->word + w]);
+    }
+    a->root[small] = large;
+    a->root_word[small] = (uint8_t)at;
+    a->weight[large] += a->weight[small];
+    l->brief |= s->brief;
+    if (l->value == 0) {
+        l->value = s->value;
+    }
+    return true;
+}
+
+static void join_copy(struct assign *a, const struct mir_insn *insn, uint32_t words)
+{
+    struct mir_ref to = insn->d, from = insn->code.op == PPU_OP_POR ? insn->a : insn->b;
+    const struct mir_reg *regs = a->mir->regs;
+
+    resolve(a, &to);
+    resolve(a, &from);
+    if (to.reg == from.reg || regs[to.reg].class != regs[from.reg].class || regs[to.reg].brief ||
+        regs[from.reg].brief) {
+        return;
+    }
+    if (to.sub == 0 && regs[to.reg].words == words && join(a, to.reg, from.reg, from.sub)) {
+        return;
+    }
+    if (from.sub == 0 && regs[from.reg].words == words) {
+        join(a, from.reg, to.reg, to.sub);
+    }
+}
+
+static void join_copies(struct assign *a)
+{
+    struct mir *mir = a->mir;
+    uint32_t deepest = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        deepest = flow_depth(mir->flow, b) > deepest ? flow_depth(mir->flow, b) : deepest;
+    }
+    for (uint32_t depth = deepest + 1; depth-- != 0;) {
+        for (uint32_t b = 0; b < mir->flow->count; b++) {
+            for (uint32_t i = 0; flow_depth(mir->flow, b) == depth && i < mir->blocks[b].count; i++) {
+                uint32_t words;
+                if (mir_is_copy(&mir->blocks[b].insns[i], &words) && words != 0) {
+                    join_copy(a, &mir->blocks[b].insns[i], words);
+                }
+            }
+        }
+    }
+}
+
+/* ---- placing ---- */
+
+static bool taken(const uint64_t *map, const struct ranges *ranges)
+{
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        uint32_t from = ranges->list[i].from, to = ranges->list[i].to;
+        for (uint32_t word = from / 64; word <= (to - 1) / 64; word++) {
+            uint64_t mask = ~0ull;
+            if (word == from / 64) {
+                mask &= ~0ull << from % 64;
+            }
+            if (word == (to - 1) / 64) {
+                mask &= ~0ull >> (63 - (to - 1) % 64);
+            }
+            if (map[word] & mask) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void mark(uint64_t *map, const struct ranges *ranges, bool take)
+{
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        for (uint32_t at = ranges->list[i].from; at < ranges->list[i].to; at++) {
+            if (take) {
+                map[at / 64] |= 1ull << at % 64;
+            } else {
+                map[at / 64] &= ~(1ull << at % 64);
+            }
+        }
+    }
+}
+
+static bool fits(const struct assign *a, uint32_t reg, uint32_t place)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+
+    for (uint32_t w = 0; w < r->words; w++) {
+        if (taken(a->maps[r->class][place + w], &a->words[r->word + w])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put(struct assign *a, uint32_t reg, uint32_t place, bool take)
+{
+    struct mir_reg *r = &a->mir->regs[reg];
+
+    for (uint32_t w = 0; w < r->words; w++) {
+        mark(a->maps[r->class][place + w], &a->words[r->word + w], take);
+    }
+    r->place = (uint16_t)(take ? place : MIR_NO_PLACE);
+}
+
+static bool try_place(struct assign *a, uint32_t reg)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+
+    for (uint32_t place = 0; place + r->words <= a->limits->registers[r->class]; place += r->words) {
+        if (fits(a, reg, place)) {
+            put(a, reg, place, true);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool lives_with(const struct assign *a, uint32_t x, uint32_t y)
+{
+    const struct mir_reg *rx = &a->mir->regs[x], *ry = &a->mir->regs[y];
+
+    for (uint32_t i = 0; i < rx->words; i++) {
+        for (uint32_t j = 0; j < ry->words; j++) {
+            if (overlap(&a->words[rx->word + i], &a->words[ry->word + j])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static uint32_t length(const struct assign *a, uint32_t reg)
+{
+    uint32_t sum = 1;
+
+    for (uint32_t w = 0; w < a->mir->regs[reg].words; w++) {
+        const struct ranges *ranges = &a->words[a->mir->regs[reg].word + w];
+        for (uint32_t i = 0; i < ranges->count; i++) {
+            sum += ranges->list[i].to - ranges->list[i].from;
+        }
+    }
+    return sum;
+}
+
+/* Cost of having it elsewhere, for the room that this gives. */
+static double price(const struct assign *a, uint32_t reg)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+
+    return r->brief || (r->class == MIR_SCALAR && r->value == 0) ? 1e30 : a->weight[reg] / length(a, reg);
+}
+
+static void evict(struct assign *a, uint32_t reg)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+
+    a->spill[reg] = true;
+    a->spilled = true;
+    if (r->class == MIR_SCALAR) {
+        a->scalar_failed = true;
+        if (r->value != 0) {
+            a->force[r->value - 1] = true;
+        } else {
+            *a->fewer_constants = true;
+        }
+    }
+}
+
+/* The cheapest of the register and those placed that live with it goes; the register then fits, or is itself gone. */
+static void make_room(struct assign *a, uint32_t reg, uint32_t placed)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+
+    for (;;) {
+        uint32_t victim = reg;
+        for (uint32_t i = 0; i < placed; i++) {
+            uint32_t other = a->order[i];
+            if (a->mir->regs[other].class == r->class && a->mir->regs[other].place != MIR_NO_PLACE &&
+                a->mir->regs[other].words >= (r->words > 1 ? r->words / 2 : 1) && price(a, other) < price(a, victim) &&
+                lives_with(a, other, reg)) {
+                victim = other;
+            }
+        }
+        evict(a, victim);
+        if (victim == reg) {
+            return;
+        }
+        put(a, victim, a->mir->regs[victim].place, false);
+        if (try_place(a, reg)) {
+            return;
+        }
+    }
+}
+
+static uint32_t birth(const struct assign *a, uint32_t reg)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t w = 0; w < a->mir->regs[reg].words; w++) {
+        const struct ranges *ranges = &a->words[a->mir->regs[reg].word + w];
+        if (ranges->count != 0 && ranges->list[ranges->count - 1].from < first) {
+            first = ranges->list[ranges->count - 1].from;
+        }
+    }
+    return first;
+}
+
+static void sort_registers(struct assign *a)
+{
+    uint32_t *births = arena_new(a->arena, uint32_t, a->mir->reg_count);
+    uint32_t *starts = arena_new(a->arena, uint32_t, a->positions + 2);
+
+    for (uint32_t r = 1; r < a->mir->reg_count; r++) {
+        births[r] = a->root[r] == r ? birth(a, r) : UINT32_MAX;
+        if (births[r] != UINT32_MAX) {
+            starts[births[r] + 1]++;
+            a->order_count++;
+        }
+    }
+    for (uint32_t p = 0; p <= a->positions; p++) {
+        starts[p + 1] += starts[p];
+    }
+    a->order = arena_new(a->arena, uint32_t, a->order_count + 1);
+    for (uint32_t r = 1; r < a->mir->reg_count; r++) {
+        if (births[r] != UINT32_MAX) {
+            a->order[starts[births[r]]++] = r;
+        }
+    }
+}
+
+static void place_all(struct assign *a)
+{
+    for (uint32_t c = 0; c < MIR_CLASSES; c++) {
+        uint32_t count = a->limits->registers[c];
+        a->maps[c] = arena_new(a->arena, uint64_t *, count + MIR_MAX_WORDS);
+        for (uint32_t i = 0; i < count; i++) {
+            a->maps[c][i] = arena_new(a->arena, uint64_t, a->positions / 64 + 1);
+        }
+    }
+    for (uint32_t i = 0; i < a->order_count; i++) {
+        if (!try_place(a, a->order[i])) {
+            make_room(a, a->order[i], i);
+        }
+    }
+}
+
+/* ---- spilling ---- */
+
+struct spiller {
+    struct assign *assign;
+    uint32_t *slot;  /* of each register: its place in local memory; its vector register when it is a predicate */
+    uint32_t number; /* of the block being rewritten */
+};
+
+static struct mir_ref brief(struct mir *mir, enum mir_class class, uint32_t words)
+{
+    struct mir_ref ref = mir_reg(mir, class, words, 0);
+
+    mir->regs[ref.reg].brief = true;
+    return ref;
+}
+
+static struct mir_insn local_access(bool store, uint32_t address, struct mir_ref data, uint32_t words)
+{
+    struct mir_insn insn = mir_insn(store ? PPU_OP_STL : PPU_OP_LDL);
+
+    insn.code.width = words == 4 ? PPU_WIDTH_B128 : words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
+    insn.code.wd = (uint8_t)words;
+    insn.code.wa = insn.code.wb = 0;
+    insn.code.no_base = 1;
+    insn.code.imm = (int32_t)address;
+    insn.d = data;
+    insn.ordered = true;
+    return insn;
+}
+
+static void load_pred(struct spiller *s, struct mir_ref from, struct mir_ref to, uint32_t line)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_ISETP);
+
+    insn.code.cmp = PPU_ICMP_NE;
+    insn.a = from;
+    insn.code.immed = 1;
+    insn.d = to;
+    insn.line = line;
+    mir_add(s->assign->mir, s->number, &insn);
+}
+
+static void store_pred(struct spiller *s, struct mir_ref to, struct mir_ref from, struct mir_ref guard, uint32_t line)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_MOV);
+
+    insn.code.immed = 1;
+    insn.d = to;
+    insn.line = line;
+    insn.guard = guard;
+    insn.keeps = guard.reg != 0;
+    mir_add(s->assign->mir, s->number, &insn);
+    insn.code.imm = 1;
+    insn.guard = from;
+    insn.keeps = true;
+    mir_add(s->assign->mir, s->number, &insn);
+}
+
+/* The spilled register for the time of one instruction. */
+static void before(struct spiller *s, const struct mir_operand *o, uint32_t line)
+{
+    struct mir *mir = s->assign->mir;
+    uint32_t slot = s->slot[o->ref->reg];
+    struct mir_ref now = brief(mir, o->pred ? MIR_PRED : MIR_VECTOR, o->words);
+
+    now.negated = o->ref->negated;
+    if (o->reads && o->pred) {
+        struct mir_ref to = now;
+        to.negated = false;
+        load_pred(s, (struct mir_ref){ .reg = slot }, to, line);
+    } else if (o->reads) {
+        struct mir_insn insn = local_access(false, slot + 4u * o->ref->sub, now, o->words);
+        insn.line = line;
+        mir_add(mir, s->number, &insn);
+    }
+    *o->ref = now;
+}
+
+static void rewrite_insn(struct spiller *s, struct mir_insn insn, const bool *spill)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+    uint32_t count = mir_operands(&insn, operands), slot = 0, sub = 0, words = 0;
+    bool stores = false, pred = false;
+
+    for (uint32_t o = 0; o < count; o++) {
+        if (!spill[operands[o].ref->reg]) {
+            continue;
+        }
+        if (operands[o].def) {
+            stores = true;
+            pred = operands[o].pred;
+            slot = s->slot[operands[o].ref->reg];
+            sub = operands[o].ref->sub;
+            words = operands[o].words;
+        }
+        before(s, &operands[o], insn.line);
+    }
+    mir_add(s->assign->mir, s->number, &insn);
+    if (stores && pred) {
+        store_pred(s, (struct mir_ref){ .reg = slot }, insn.d, insn.keeps ? (struct mir_ref){ 0 } : insn.guard,
+                   insn.line);
+    } else if (stores) {
+        struct mir_insn store = local_access(true, slot + 4 * sub, insn.d, words);
+        store.guard = insn.keeps ? (struct mir_ref){ 0 } : insn.guard;
+        store.line = insn.line;
+        mir_add(s->assign->mir, s->number, &store);
+    }
+}
+
+static void rewrite_block(struct spiller *s, uint32_t b, const bool *spill)
+{
+    struct mir_block old = s->assign->mir->blocks[b], *block = &s->assign->mir->blocks[b];
+
+    block->insns = NULL;
+    block->count = block->cap = 0;
+    s->number = b;
+    for (uint32_t i = 0; i < old.count; i++) {
+        rewrite_insn(s, old.insns[i], spill);
+    }
+    if (block->end == MIR_BRANCH && spill[block->cond.reg]) {
+        struct mir_operand cond = { &block->cond, 1, true, false, true };
+        before(s, &cond, block->line);
+    }
+}
+
+static void spill(struct assign *a)
+{
+    struct mir *mir = a->mir;
+    uint32_t count = mir->reg_count;
+    struct spiller s = { .assign = a, .slot = arena_new(a->arena, uint32_t, count) };
+
+    for (uint32_t r = 1; r < count; r++) {
+        if (!a->spill[r]) {
+            continue;
+        }
+        mir->spilled++;
+        if (mir->regs[r].class == MIR_PRED) {
+            s.slot[r] = mir_reg(mir, MIR_VECTOR, 1, 0).reg;
+        } else {
+            s.slot[r] = (mir->local_bytes + 15u) / 16u * 16u + 16u + mir->spill_bytes;
+            mir->spill_bytes += 4u * mir->regs[r].words;
+        }
+    }
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        rewrite_block(&s, b, a->spill);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* Names in the instructions what registers were joined to; copies onto themselves go. */
+static void apply_joins(struct assign *a)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    for (uint32_t b = 0; b < a->mir->flow->count; b++) {
+        struct mir_block *block = &a->mir->blocks[b];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < block->count; i++) {
+            struct mir_insn *insn = &block->insns[i];
+            uint32_t count = mir_operands(insn, operands), words;
+            for (uint32_t o = 0; o < count; o++) {
+                resolve(a, operands[o].ref);
+            }
+            const struct mir_ref *from = insn->code.op == PPU_OP_POR ? &insn->a : &insn->b;
+            if (!mir_is_copy(insn, &words) || from->reg != insn->d.reg || from->sub != insn->d.sub) {
+                block->insns[kept++] = *insn;
+            }
+        }
+        block->count = kept;
+        if (block->end == MIR_BRANCH) {
+            resolve(a, &block->cond);
+        }
+    }
+}
+
+static void count_used(struct mir *mir)
+{
+    memset(mir->used, 0, sizeof(mir->used));
+    for (uint32_t r = 1; r < mir->reg_count; r++) {
+        const struct mir_reg *reg = &mir->regs[r];
+        if (reg->place != MIR_NO_PLACE && reg->place + reg->words > mir->used[reg->class]) {
+            mir->used[reg->class] = reg->place + (uint32_t)reg->words;
+        }
+    }
+}
+
+static struct assign *round_new(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer)
+{
+    struct assign *a = arena_new(&mir->unit->arena, struct assign, 1);
+
+    a->mir = mir;
+    a->limits = limits;
+    a->arena = &mir->unit->arena;
+    a->force = force;
+    a->fewer_constants = fewer;
+    a->spill = arena_new(a->arena, bool, mir->reg_count);
+    a->root = arena_new(a->arena, uint32_t, mir->reg_count);
+    a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);
+    for (uint32_t r = 0; r < mir->reg_count; r++) {
+        a->root[r] = r;
+        mir->regs[r].place = MIR_NO_PLACE;
+    }
+    mir_number_words(mir);
+    return a;
+}
+
+bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer_constants)
+{
+    for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
+        struct assign *a = round_new(mir, limits, force, fewer_constants);
+        find_ranges(a);
+        join_copies(a);
+        sort_registers(a);
+        place_all(a);
+        apply_joins(a);
+        if (a->scalar_failed) {
+            return false;
+        }
+        if (!a->spilled) {
+            count_used(mir);
+            return true;
+        }
+        spill(a);
+    }
+    unit_fail(mir->unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are", mir->name);
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# The compiler: a library over LLVM-C, with the device library (built-in functions as bitcode) inside.
+LLVM_PREFIX ?= /usr/lib/llvm-19
+LLVM_CFLAGS := -isystem $(LLVM_PREFIX)/include -D_GNU_SOURCE
+LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
+
+DEVICE_LIBRARY := $(BUILD)/compiler/library.bc
+DEVICE_MODULES := $(patsubst compiler/library/%.cl,$(BUILD)/compiler/library/%.bc,$(wildcard compiler/library/*.cl))
+LIBCLC := /usr/lib/clc/nvptx64--.bc
+
+COMPILER_CFLAGS := -Icompiler -Iinclude $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"'
+COMPILER_SOURCES := $(sort $(wildcard compiler/*.c))
+COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
+
+$(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))
+$(eval $(call ppu_tool,mklibrary,compiler/library/mklibrary.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
+
+$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY)))
+
+$(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive.h include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
+	$(call say,CL,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -Xclang -disable-llvm-passes -Wall -Werror -Wno-atomic-alignment \
+		-Iinclude -Icompiler/library -emit-llvm -c -o $@.$(pid) $<
+	$(Q)mv $@.$(pid) $@
+
+$(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(LIBCLC)
+	$(call say,LIBRARY,$@)
+	$(Q)$< $@.$(pid) $(LIBCLC) $(DEVICE_MODULES)
+	$(Q)mv $@.$(pid) $@

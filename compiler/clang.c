@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "clang.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define MAX_ARGUMENTS 256u
+
+/* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
+#define EXTENSIONS                                                                                           \
+    "-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"            \
+    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                \
+    "+cl_khr_local_int32_extended_atomics,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"        \
+    "+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
+    "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices"
+
+static const char *const fixed_arguments[] = {
+    "-x",
+    "cl",
+    "-target",
+    "spir64",
+    "-O2",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-Xclang",
+    EXTENSIONS,
+    "-cl-kernel-arg-info",
+    "-gline-tables-only",
+    "-Wno-atomic-alignment",
+    "-fno-caret-diagnostics",
+    "-emit-llvm",
+    "-c",
+    "-o",
+    "-",
+};
+
+/* ---- options ---- */
+
+struct arguments {
+    const char *list[MAX_ARGUMENTS + 1];
+    uint32_t count;
+    char *text; /* of the options, cut into words */
+};
+
+/* Options of clBuildProgram that take the next word too. */
+static bool takes_word(const char *option)
+{
+    return strcmp(option, "-D") == 0 || strcmp(option, "-I") == 0;
+}
+
+/* Everything else could name files to write or libraries to load. */
+static bool is_allowed(const char *option)
+{
+    static const char *const names[] = {
+        "-cl-single-precision-constant",
+        "-cl-denorms-are-zero",
+        "-cl-fp32-correctly-rounded-divide-sqrt",
+        "-cl-opt-disable",
+        "-cl-strict-aliasing",
+        "-cl-mad-enable",
+        "-cl-no-signed-zeros",
+        "-cl-unsafe-math-optimizations",
+        "-cl-finite-math-only",
+        "-cl-fast-relaxed-math",
+        "-cl-uniform-work-group-size",
+        "-cl-no-subgroup-ifp",
+        "-cl-kernel-arg-info",
+        "-w",
+        "-Werror",
+        "-g",
+        "-ffp-contract=off",
+        "-ffp-contract=on",
+    };
+
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], option) == 0) {
+            return true;
+        }
+    }
+    return takes_word(option) || strncmp(option, "-D", 2) == 0 || strncmp(option, "-I", 2) == 0 ||
+           strncmp(option, "-cl-std=", 8) == 0;
+}
+
+/* Cuts the text at spaces that are not in quotes, and takes the quotes away. */
+static char *next_word(char **at)
+{
+    char *word = *at, *to;
+    char quote = 0;
+
+    while (*word == ' ' || *word == '\t' || *word == '\n') {
+        word++;
+    }
+    if (*word == 0) {
+        return NULL;
+    }
+    to = word;
+    for (*at = word; **at != 0 && (quote != 0 || (**at != ' ' && **at != '\t' && **at != '\n')); (*at)++) {
+        if (quote == 0 && (**at == '"' || **at == '\'')) {
+            quote = **at;
+        } else if (**at == quote && quote != 0) {
+            quote = 0;
+        } else {
+            *to++ = **at;
+        }
+    }
+    *at += **at != 0;
+    *to = 0;
+    return word;
+}
+
+static bool ignored(const char *option)
+{
+    /* clang knows no such option, and they mean nothing here. */
+    return strcmp(option, "-cl-no-subgroup-ifp") == 0 || strcmp(option, "-g") == 0 ||
+           strcmp(option, "-cl-kernel-arg-info") == 0 || strcmp(option, "-cl-opt-disable") == 0;
+}
+
+static enum ppu_compile_status add_options(struct arguments *arguments, const char *options, struct bytes *log)
+{
+    char *at, *word;
+    bool pending = false;
+
+    arguments->text = strdup(options != NULL ? options : "");
+    if (arguments->text == NULL) {
+        return PPU_COMPILE_NO_MEMORY;
+    }
+    for (at = arguments->text; (word = next_word(&at)) != NULL;) {
+        if (!pending && !is_allowed(word)) {
+            bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
+            return PPU_COMPILE_BAD_OPTIONS;
+        }
+        if (arguments->count == MAX_ARGUMENTS - 1) {
+            bytes_print(log, "error: more than %u options\n", MAX_ARGUMENTS);
+            return PPU_COMPILE_BAD_OPTIONS;
+        }
+        pending = !pending && takes_word(word);
+        if (!ignored(word)) {
+            arguments->list[arguments->count++] = word;
+        }
+    }
+    if (pending) {
+        bytes_print(log, "error: the last option needs a word behind it\n");
+        return PPU_COMPILE_BAD_OPTIONS;
+    }
+    return PPU_COMPILE_OK;
+}
+
+static const char *program(const struct ppu_compile_options *options)
+{
+    const char *path = options->clang != NULL ? options->clang : getenv("PPU_CLANG");
+
+    return path != NULL && *path != 0 ? path : "clang-19";
+}
+
+/* ---- the child ---- */
+
+/* Its input and outputs are files without names: nobody need read while another writes. */
+struct streams {
+    FILE *in, *out, *err;
+};
+
+static void close_streams(struct streams *streams)
+{
+    FILE *const files[] = { streams->in, streams->out, streams->err };
+
+    for (int i = 0; i < 3; i++) {
+        if (files[i] != NULL) {
+            fclose(files[i]);
+        }
+    }
+}
+
+static bool open_streams(struct streams *streams, const char *source, size_t len_bytes, const char *name)
+{
+    *streams = (struct streams){ tmpfile(), tmpfile(), tmpfile() };
+    if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
+        return false;
+    }
+    fputs("# 1 \"", streams->in);
+    for (; *name != 0; name++) {
+        if (*name == '"' || *name == '\\') {
+            fputc('\\', streams->in);
+        }
+        fputc(*name == '\n' ? ' ' : *name, streams->in);
+    }
+    fputs("\"\n", streams->in);
+    fwrite(source, 1, len_bytes, streams->in);
+    return fflush(streams->in) == 0 && fseek(streams->in, 0, SEEK_SET) == 0;
+}
+
+/* Exit status of clang, -1: it could not be run. */
+static int run(const char *path, const char *const *arguments, const struct streams *streams)
+{
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = -1, error;
+
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return -1;
+    }
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->in), 0);
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->out), 1);
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->err), 2);
+    error = posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        return -1;
+    }
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return -1;
+        }
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+}
+
+static void read_stream(FILE *file, struct bytes *bytes)
+{
+    char part[16384];
+    size_t len;
+
+    rewind(file);
+    while ((len = fread(part, 1, sizeof(part), file)) != 0) {
+        bytes_add(bytes, part, len);
+    }
+}
+
+enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
+                                  struct bytes *bitcode, struct bytes *log)
+{
+    struct arguments arguments = { .list = { program(options) }, .count = 1 };
+    struct streams streams;
+    enum ppu_compile_status result;
+
+    for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
+        arguments.list[arguments.count++] = fixed_arguments[i];
+    }
+    result = add_options(&arguments, options->options, log);
+    arguments.list[arguments.count++] = "-";
+    if (result == PPU_COMPILE_OK &&
+        !open_streams(&streams, source, len_bytes, options->name != NULL ? options->name : "kernel.cl")) {
+        bytes_print(log, "error: no temporary file: %s\n", strerror(errno));
+        close_streams(&streams);
+        result = PPU_COMPILE_NO_TOOL;
+    } else if (result == PPU_COMPILE_OK) {
+        int status = run(arguments.list[0], arguments.list, &streams);
+        read_stream(streams.err, log);
+        read_stream(streams.out, bitcode);
+        close_streams(&streams);
+        if (status < 0) {
+            bytes_print(log, "error: '%s' cannot be run\n", arguments.list[0]);
+        }
+        result = status < 0 ? PPU_COMPILE_NO_TOOL : status != 0 ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_OK;
+    }
+    free(arguments.text);
+    return bitcode->lost || log->lost ? PPU_COMPILE_NO_MEMORY : result;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "ppu_compiler.h"
+
+#include "clang.h"
+#include "image.h"
+#include "kernel.h"
+#include "optimise.h"
+#include "unit.h"
+
+#include <llvm-c/BitReader.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct ppu_compile_options no_options;
+
+const char *ppu_compile_status_text(enum ppu_compile_status status)
+{
+    static const char *const texts[] = {
+        [PPU_COMPILE_OK] = "ok",
+        [PPU_COMPILE_BAD_SOURCE] = "the program is wrong",
+        [PPU_COMPILE_BAD_OPTIONS] = "an option is wrong",
+        [PPU_COMPILE_UNSUPPORTED] = "the program needs what is not supported",
+        [PPU_COMPILE_TOO_LARGE] = "the program is too large",
+        [PPU_COMPILE_NO_TOOL] = "clang cannot be run",
+        [PPU_COMPILE_NO_MEMORY] = "no memory",
+    };
+
+    return (size_t)status < sizeof(texts) / sizeof(texts[0]) ? texts[status] : "unknown";
+}
+
+void ppu_compiled_free(struct ppu_compiled *compiled)
+{
+    free(compiled->bytes);
+    free(compiled->log);
+    *compiled = (struct ppu_compiled){ .bytes = NULL };
+}
+
+/* Hands what was made to the caller. */
+static enum ppu_compile_status finish(enum ppu_compile_status status, struct bytes *made, struct bytes *log,
+                                      struct ppu_compiled *compiled)
+{
+    bytes_add_zeros(log, 1);
+    if (made->lost || log->lost) {
+        status = PPU_COMPILE_NO_MEMORY;
+    }
+    if (status != PPU_COMPILE_OK) {
+        bytes_free(made);
+    }
+    compiled->bytes = made->at;
+    compiled->len_bytes = made->len;
+    compiled->log = log->lost ? NULL : (char *)log->at;
+    if (compiled->log == NULL) {
+        bytes_free(log);
+        compiled->log = calloc(1, 1);
+    }
+    return status;
+}
+
+enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
+                                           const struct ppu_compile_options *options, struct ppu_compiled *bitcode)
+{
+    struct bytes made = { .at = NULL }, log = { .at = NULL };
+    enum ppu_compile_status status = clang_run(source, len_bytes, options != NULL ? options : &no_options, &made, &log);
+
+    return finish(status, &made, &log, bitcode);
+}
+
+/* ---- bitcode to image ---- */
+
+static void note_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
+{
+    struct unit *unit = arg;
+    char *text = LLVMGetDiagInfoDescription(info);
+
+    if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
+        bytes_print(&unit->log, "%s\n", text);
+    }
+    LLVMDisposeMessage(text);
+}
+
+static void read_bitcode(struct unit *unit, const void *bitcode, size_t len_bytes)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, len_bytes, unit->source_name);
+    LLVMBool failed = LLVMParseBitcodeInContext2(unit->llvm, buffer, &unit->module);
+
+    LLVMDisposeMemoryBuffer(buffer);
+    if (failed) {
+        unit->module = NULL;
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", 19u);
+    }
+}
+
+static void print_ir(struct unit *unit)
+{
+    char *text = LLVMPrintModuleToString(unit->module);
+
+    fputs(text, unit->dump);
+    LLVMDisposeMessage(text);
+}
+
+static void compile_kernels(struct unit *unit)
+{
+    uint32_t count = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        count += optimise_is_kernel(f);
+    }
+    unit->kernels = arena_new(&unit->arena, struct unit_kernel, count + 1);
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (optimise_is_kernel(f)) {
+            struct unit_kernel *kernel = &unit->kernels[unit->kernel_count++];
+            kernel_describe(unit, kernel, f);
+            kernel_compile(unit, kernel);
+        }
+    }
+    if (count == 0) {
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "%s: the program has no kernel", unit->source_name);
+    }
+}
+
+static void compile_unit(struct unit *unit, const void *bitcode, size_t len_bytes, struct bytes *image)
+{
+    if (setjmp(unit->no_memory) != 0) {
+        unit->status = PPU_COMPILE_NO_MEMORY;
+        return;
+    }
+    if (setjmp(unit->escape) != 0) {
+        return;
+    }
+    read_bitcode(unit, bitcode, len_bytes);
+    optimise(unit);
+    if (unit_dumps(unit, PPU_DUMP_IR)) {
+        print_ir(unit);
+    }
+    compile_kernels(unit);
+    image_write(unit, image);
+}
+
+enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
+                                            const struct ppu_compile_options *options, struct ppu_compiled *image)
+{
+    struct unit *unit = calloc(1, sizeof(*unit));
+    struct bytes made = { .at = NULL }, log = { .at = NULL };
+    enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
+
+    if (unit == NULL) {
+        return finish(status, &made, &log, image);
+    }
+    unit->options = options != NULL ? options : &no_options;
+    unit->arena.no_memory = &unit->no_memory;
+    unit->wave = unit->options->wave != 0 ? unit->options->wave : PPU_LANES;
+    unit->dump = unit->options->dump_file != NULL ? unit->options->dump_file : stdout;
+    unit->source_name = unit->options->name != NULL ? unit->options->name : "kernel.cl";
+    if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
+        bytes_print(&unit->log, "error: a wave has 32, 64 or 128 threads, not %u\n", unit->wave);
+        unit->status = PPU_COMPILE_BAD_OPTIONS;
+    } else {
+        unit->llvm = LLVMContextCreate();
+        LLVMContextSetDiagnosticHandler(unit->llvm, note_diagnostic, unit);
+        compile_unit(unit, bitcode, len_bytes, &made);
+        if (unit->module != NULL) {
+            LLVMDisposeModule(unit->module);
+        }
+        LLVMContextDispose(unit->llvm);
+    }
+    status = finish(unit->status, &made, &unit->log, image);
+    arena_free(&unit->arena);
+    bytes_free(&unit->code);
+    bytes_free(&unit->data);
+    free(unit);
+    return status;
+}
+
+enum ppu_compile_status ppu_compile(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
+                                    struct ppu_compiled *image)
+{
+    struct ppu_compiled bitcode;
+    enum ppu_compile_status status = ppu_compile_source(source, len_bytes, options, &bitcode);
+
+    if (status != PPU_COMPILE_OK) {
+        *image = bitcode;
+        return status;
+    }
+    status = ppu_compile_bitcode(bitcode.bytes, bitcode.len_bytes, options, image);
+    if (status == PPU_COMPILE_OK && bitcode.log[0] != 0) { /* warnings */
+        free(image->log);
+        image->log = bitcode.log;
+        bitcode.log = NULL;
+    }
+    ppu_compiled_free(&bitcode);
+    return status;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Machine IR with places to code: branches, tokens, encoding. */
+#ifndef COMPILER_EMIT_H
+#define COMPILER_EMIT_H
+
+#include "kernel.h"
+
+/* Appends the kernel to unit->code and notes its lines. */
+void emit_kernel(struct unit *unit, struct unit_kernel *kernel, struct mir *mir);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.h"
+
+#include "ir.h"
+#include "kernel.h"
+
+#include <string.h>
+
+struct tables {
+    struct bytes kernels;
+    struct bytes lines;
+    struct bytes arguments;
+    struct bytes formats;
+    struct bytes text;
+};
+
+/* ---- arguments ---- */
+
+/* String i of the metadata that clang gives a kernel; "" when it has none. */
+static const char *kernel_string(struct unit *unit, LLVMValueRef function, const char *kind, uint32_t i)
+{
+    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    uint32_t count = node != NULL ? LLVMGetMDNodeNumOperands(node) : 0;
+    unsigned len;
+
+    if (i >= count) {
+        return "";
+    }
+    LLVMValueRef *operands = arena_new(&unit->arena, LLVMValueRef, count);
+    LLVMGetMDNodeOperands(node, operands);
+    const char *string = operands[i] != NULL ? LLVMGetMDString(operands[i], &len) : NULL;
+    if (string == NULL) {
+        return "";
+    }
+    char *copy = arena_alloc(&unit->arena, len + 1);
+    memcpy(copy, string, len);
+    return copy;
+}
+
+static uint8_t argument_kind(LLVMValueRef argument)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_is_byval(argument)) {
+        return PPU_ARGUMENT_VALUE;
+    }
+    switch (ir_pointer_space(argument)) {
+    case SPACE_CONSTANT:
+        return PPU_ARGUMENT_CONSTANT;
+    case SPACE_LOCAL:
+        return PPU_ARGUMENT_LOCAL;
+    default:
+        return PPU_ARGUMENT_GLOBAL;
+    }
+}
+
+static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+{
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        struct ppu_argument_entry entry = {
+            .name = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_name", i)),
+            .type = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_type", i)),
+            .offset = (uint16_t)kernel->arguments[i].offset,
+            .bytes = (uint16_t)kernel->arguments[i].bytes,
+            .kind = argument_kind(LLVMGetParam(kernel->function, i)),
+        };
+        bytes_add(&tables->arguments, &entry, sizeof(entry));
+    }
+}
+
+/* ---- kernels ---- */
+
+static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+{
+    struct ppu_kernel_entry entry = {
+        .name = bytes_text(&tables->text, kernel->name),
+        .entry = kernel->entry,
+        .vregs = (uint16_t)kernel->vregs,
+        .wave = (uint8_t)unit->wave,
+        .shared_bytes = kernel->shared_bytes,
+        .local_bytes = kernel->local_bytes,
+        .param_bytes = kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
+                                              : kernel->explicit_bytes,
+        .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
+        .launch_at = kernel->launch_at,
+        .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
+        .argument_count = kernel->argument_count,
+    };
+
+    bytes_add(&tables->kernels, &entry, sizeof(entry));
+    add_arguments(unit, kernel, tables);
+    for (uint32_t i = 0; i < kernel->line_count; i++) {
+        struct ppu_line_entry line = { kernel->entry / PPU_INSN_BYTES + kernel->lines[i].insn, kernel->lines[i].line };
+        bytes_add(&tables->lines, &line, sizeof(line));
+    }
+}
+
+/* Data goes behind the code; instructions that make addresses of it get its offset. */
+static void join_data(struct unit *unit)
+{
+    if (unit->data.len == 0) {
+        return;
+    }
+    bytes_align(&unit->code, 16);
+    for (uint32_t i = 0; i < unit->fixup_count; i++) {
+        const struct unit_fixup *fixup = &unit->fixups[i];
+        uint32_t offset = (uint32_t)unit->code.len + unit->variables[fixup->variable].offset, value;
+        uint8_t *at = unit->code.at + (size_t)fixup->insn * PPU_INSN_BYTES + 4;
+        memcpy(&value, at, sizeof(value));
+        value += offset;
+        memcpy(at, &value, sizeof(value));
+    }
+    bytes_add(&unit->code, unit->data.at, unit->data.len);
+    bytes_align(&unit->code, PPU_INSN_BYTES);
+    if (unit->code.len > PPU_MAX_CODE) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes", PPU_MAX_CODE);
+    }
+}
+
+static void write_all(struct unit *unit, struct tables *tables, struct bytes *image)
+{
+    struct ppu_program_header header = {
+        .magic = PPU_PROGRAM_MAGIC,
+        .head = { PPU_PROGRAM_VERSION, sizeof(header) },
+        .isa_version = PPU_ISA_VERSION,
+        .kernels = unit->kernel_count,
+        .lines = (uint32_t)(tables->lines.len / sizeof(struct ppu_line_entry)),
+        .arguments = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
+        .formats = unit->format_count,
+        .source = bytes_text(&tables->text, unit->source_name),
+        .code_bytes = (uint32_t)unit->code.len,
+    };
+
+    header.text_bytes = (uint32_t)tables->text.len;
+    bytes_add(image, &header, sizeof(header));
+    bytes_add(image, tables->kernels.at, tables->kernels.len);
+    bytes_add(image, tables->lines.at, tables->lines.len);
+    bytes_add(image, tables->arguments.at, tables->arguments.len);
+    bytes_add(image, tables->formats.at, tables->formats.len);
+    bytes_add(image, tables->text.at, tables->text.len);
+    bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
+    bytes_add(image, unit->code.at, unit->code.len);
+    if (image->lost) {
+        return;
+    }
+    header.image_bytes = (uint32_t)image->len;
+    memcpy(image->at, &header, sizeof(header));
+}
+
+void image_write(struct unit *unit, struct bytes *image)
+{
+    struct tables tables = { .text = { .at = NULL } };
+
+    join_data(unit);
+    for (uint32_t i = 0; i < unit->kernel_count; i++) {
+        add_kernel(unit, &unit->kernels[i], &tables);
+    }
+    for (uint32_t i = 0; i < unit->format_count; i++) {
+        uint32_t offset = bytes_text(&tables.text, unit->formats[i]);
+        bytes_add(&tables.formats, &offset, sizeof(offset));
+    }
+    write_all(unit, &tables, image);
+    image->lost |= tables.kernels.lost || tables.lines.lost || tables.arguments.lost || tables.formats.lost ||
+                   tables.text.lost || unit->code.lost;
+    bytes_free(&tables.kernels);
+    bytes_free(&tables.lines);
+    bytes_free(&tables.arguments);
+    bytes_free(&tables.formats);
+    bytes_free(&tables.text);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel of the LLVM module with its blocks and values numbered, and what the passes ask about values. */
+#ifndef COMPILER_IR_H
+#define COMPILER_IR_H
+
+#include "flow.h"
+#include "unit.h"
+
+struct ir {
+    struct unit *unit;
+    LLVMValueRef function;
+    const char *name;
+    struct flow *flow;
+    LLVMBasicBlockRef *blocks; /* by the flow's numbers */
+    LLVMValueRef *values;      /* arguments, then instructions in the order of the blocks */
+    uint32_t *block_of;        /* of each value; 0 for arguments */
+    uint32_t value_count;
+    uint32_t argument_count;
+    struct ir_slot *slots; /* hash table of values and blocks */
+    uint32_t slot_count;
+    bool *scalar; /* of each value: the same for all lanes, and computed where the warp is together */
+    bool *force;  /* of each value: kept out of scalar registers */
+};
+
+#define IR_NO_VALUE 0xffffffffu
+
+/* What the machine does for an address space; more than the IR knows, which calls parameters private. */
+enum ir_memory {
+    IR_GLOBAL,
+    IR_SHARED,
+    IR_LOCAL,
+    IR_PARAM,
+    IR_UNIFIED,
+};
+
+struct ir *ir_new(struct unit *unit, LLVMValueRef function);
+
+/* Number of an argument or instruction, IR_NO_VALUE: it is neither. */
+uint32_t ir_value(const struct ir *ir, LLVMValueRef value);
+uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block);
+
+bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode);
+/* Name of the function that a call calls; "" for others. */
+const char *ir_callee(LLVMValueRef call);
+uint32_t ir_pointer_space(LLVMValueRef pointer);
+/* The memory an access through the pointer reaches. */
+enum ir_memory ir_memory_of(LLVMValueRef pointer);
+/* The pointer without casts between address spaces and offsets. */
+LLVMValueRef ir_base(LLVMValueRef pointer);
+bool ir_is_byval(LLVMValueRef argument);
+/* An upper bound of an integer taken as unsigned; UINT64_MAX when none is known. */
+uint64_t ir_bound(LLVMValueRef value, uint32_t effort);
+/* Bits of an integer, half, float, double or pointer, as the IR has them. */
+uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type);
+
+/* Finds scalar values and convergent blocks, and places the tokens (flow.h). */
+void ir_find_scalars(struct ir *ir);
+
+#endif

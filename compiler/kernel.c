@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel.h"
+
+#include "assign.h"
+#include "combine.h"
+#include "emit.h"
+#include "ir.h"
+#include "select.h"
+
+#include <string.h>
+
+#define POOL_WORDS 24u /* of constants in scalar registers, at first */
+#define ATTEMPTS 16u
+
+/* ---- description ---- */
+
+static uint32_t align_up(uint32_t value, uint32_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
+static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
+{
+    LLVMAttributeRef attribute =
+        LLVMGetEnumAttributeAtIndex(function, argument + 1, LLVMGetEnumAttributeKindForName("byval", 5));
+
+    return attribute != NULL ? LLVMGetTypeAttributeValue(attribute) : NULL;
+}
+
+static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
+{
+    uint64_t at = 0;
+
+    kernel->argument_count = LLVMCountParams(kernel->function);
+    kernel->arguments = arena_new(&unit->arena, struct unit_argument, kernel->argument_count + 1);
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        LLVMTypeRef byval = byval_type(kernel->function, i);
+        LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
+        uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
+        uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
+        at = (at + align - 1) / align * align;
+        if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
+            unit_fail(unit, PPU_COMPILE_TOO_LARGE, "%s: kernel '%s' has more than %u bytes of arguments",
+                      unit->source_name, kernel->name, PPU_MAX_PARAM);
+        }
+        kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes };
+        at += bytes;
+    }
+    kernel->explicit_bytes = (uint32_t)at;
+}
+
+static void read_group_size(struct unit *unit, struct unit_kernel *kernel)
+{
+    LLVMValueRef operands[3], node;
+    uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "reqd_work_group_size", 20);
+    uint64_t threads = 1;
+
+    if ((node = LLVMGetMetadata(kernel->function, kind)) == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+        return;
+    }
+    LLVMGetMDNodeOperands(node, operands);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t size = LLVMConstIntGetZExtValue(operands[i]);
+        kernel->cta[i] = size > PPU_MAX_CTA_DIM ? PPU_MAX_CTA_DIM + 1 : (uint32_t)size;
+        threads *= kernel->cta[i];
+    }
+    if (threads == 0 || threads > PPU_MAX_CTA_THREADS) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE,
+                  "%s: kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible",
+                  unit->source_name, kernel->name, kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
+    }
+}
+
+void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function)
+{
+    size_t len;
+
+    kernel->function = function;
+    kernel->name = LLVMGetValueName2(function, &len);
+    lay_out_arguments(unit, kernel);
+    read_group_size(unit, kernel);
+}
+
+/* ---- code ---- */
+
+static uint32_t or_limit(uint32_t wanted, uint32_t limit)
+{
+    return wanted != 0 && wanted < limit ? wanted : limit;
+}
+
+static uint32_t count_insns(const struct mir *mir, bool memory)
+{
+    uint32_t count = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            uint32_t format = mir->blocks[b].insns[i].code.format;
+            count += !memory || format == PPU_FMT_MEM || format == PPU_FMT_ATOM;
+        }
+    }
+    return count;
+}
+
+static void print_stats(const struct unit *unit, const struct unit_kernel *kernel, const struct mir *mir)
+{
+    fprintf(
+        unit->dump,
+        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u bytes shared, "
+        "%u local\n",
+        kernel->name, (uint32_t)(unit->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
+        mir->used[MIR_VECTOR], mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, kernel->shared_bytes,
+        kernel->local_bytes);
+}
+
+static void after(struct mir *mir, uint32_t dump, const char *pass)
+{
+    if (unit_dumps(mir->unit, dump)) {
+        mir_print(mir, pass);
+    }
+    mir_verify(mir, pass);
+}
+
+/*
+ * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
+ * registers, and selection begins again.
+ */
+static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+{
+    const struct assign_limits limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
+                                            [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
+                                            [MIR_PRED] = PPU_PREDS } };
+    uint32_t pool = POOL_WORDS;
+
+    for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+        bool fewer = false;
+        kernel->launch_at = 0;
+        ir_find_scalars(ir);
+        if (attempt == 0 && unit_dumps(unit, PPU_DUMP_FLOW)) {
+            flow_print(ir->flow, ir->name, unit->dump);
+        }
+        struct mir *mir = select_kernel(unit, kernel, ir, pool);
+        after(mir, PPU_DUMP_SELECT, "selection");
+        combine(mir);
+        after(mir, PPU_DUMP_COMBINE, "combination");
+        if (assign_registers(mir, &limits, ir->force, &fewer)) {
+            after(mir, PPU_DUMP_ASSIGN, "assignment");
+            return mir;
+        }
+        pool = fewer ? pool / 2 : pool;
+    }
+    unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are", ir->name);
+}
+
+void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
+{
+    struct ir *ir = ir_new(unit, kernel->function);
+    struct mir *mir = select_and_assign(unit, kernel, ir);
+    uint32_t private_bytes = align_up(mir->local_bytes, 16);
+
+    if (mir->spill_bytes != 0) {
+        private_bytes += 16 + align_up(mir->spill_bytes, 16);
+    }
+    if (private_bytes > PPU_MAX_LOCAL) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
+                  ir->name, private_bytes, PPU_MAX_LOCAL);
+    }
+    kernel->local_bytes = private_bytes;
+    kernel->vregs = mir->used[MIR_VECTOR] != 0 ? mir->used[MIR_VECTOR] : 1;
+    emit_kernel(unit, kernel, mir);
+    if (unit_dumps(unit, PPU_DUMP_STATS)) {
+        print_stats(unit, kernel, mir);
+    }
+}

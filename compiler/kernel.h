@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known about one kernel: its arguments, and what its image entry will say. */
+#ifndef COMPILER_KERNEL_H
+#define COMPILER_KERNEL_H
+
+#include "mir.h"
+#include "ppu/image.h"
+
+struct unit_argument {
+    uint32_t offset; /* into the parameters */
+    uint32_t bytes;
+};
+
+struct unit_kernel {
+    LLVMValueRef function;
+    const char *name;
+    struct unit_argument *arguments;
+    uint32_t argument_count;
+    uint32_t explicit_bytes; /* of all arguments */
+    uint32_t launch_at;      /* where struct ppu_launch_facts lies; 0: the kernel does not read it */
+    uint32_t shared_bytes;
+    uint32_t local_bytes;
+    uint32_t cta[3];
+    uint32_t entry; /* byte offset into the code */
+    uint32_t vregs;
+    struct ppu_line_entry *lines; /* instructions count from the kernel's entry */
+    uint32_t line_count;
+    unsigned line_cap;
+};
+
+/* Lays out arguments and reads the attributes of a kernel. */
+void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function);
+/* IR of one kernel to code at the end of unit->code. */
+void kernel_compile(struct unit *unit, struct unit_kernel *kernel);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mklibrary OUTPUT LIBCLC MODULE...: links our own modules and libclc's into one library, ours first, as a program
+ * takes from it only what it calls: every definition becomes linkonce_odr.
+ */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Core.h>
+#include <llvm-c/Linker.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
+{
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef module;
+    char *message = NULL;
+
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message) != 0 ||
+        LLVMParseBitcodeInContext2(llvm, buffer, &module) != 0) {
+        fprintf(stderr, "mklibrary: %s: %s\n", path, message != NULL ? message : "not a module");
+        exit(EXIT_FAILURE);
+    }
+    LLVMDisposeMemoryBuffer(buffer);
+    return module;
+}
+
+static void set_linkage(LLVMModuleRef module, LLVMLinkage linkage)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage) {
+            LLVMSetLinkage(f, linkage);
+        }
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g != NULL; g = LLVMGetNextGlobal(g)) {
+        if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) != LLVMInternalLinkage &&
+            LLVMGetLinkage(g) != LLVMPrivateLinkage) {
+            LLVMSetLinkage(g, linkage);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    LLVMContextRef llvm = LLVMContextCreate();
+    LLVMModuleRef library;
+
+    if (argc < 4) {
+        fputs("usage: mklibrary OUTPUT LIBCLC MODULE...\n", stderr);
+        return EXIT_FAILURE;
+    }
+    library = load(llvm, argv[3]);
+    for (int i = 4; i < argc; i++) {
+        if (LLVMLinkModules2(library, load(llvm, argv[i])) != 0) {
+            fprintf(stderr, "mklibrary: %s does not fit the others\n", argv[i]);
+            return EXIT_FAILURE;
+        }
+    }
+    LLVMModuleRef libclc = load(llvm, argv[2]);
+    LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
+    LLVMSetTarget(libclc, LLVMGetTarget(library));
+    set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
+    if (LLVMLinkModules2(library, libclc) != 0) {
+        fprintf(stderr, "mklibrary: %s does not fit the others\n", argv[2]);
+        return EXIT_FAILURE;
+    }
+    set_linkage(library, LLVMLinkOnceODRLinkage);
+    if (LLVMWriteBitcodeToFile(library, argv[1]) != 0) {
+        fprintf(stderr, "mklibrary: %s cannot be written\n", argv[1]);
+        return EXIT_FAILURE;
+    }
+    LLVMDisposeModule(library);
+    LLVMContextDispose(llvm);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the back end knows by name (../primitive.def). Numbers are those of ppu/isa.h, which is included for them. */
+#ifndef LIBRARY_PRIMITIVE_H
+#define LIBRARY_PRIMITIVE_H
+
+#define PPU_SR(name, text, number, doc) PPU_SR_##name = number,
+enum library_register {
+#include "ppu/isa.def"
+};
+#define PPU_ORDER(name, text, number, doc) PPU_ORDER_##name = number,
+enum library_order {
+#include "ppu/isa.def"
+};
+#define PPU_SCOPE_OF(name, text, number, doc) PPU_SCOPE_OF_##name = number,
+enum library_scope {
+#include "ppu/isa.def"
+};
+
+/* Offsets into struct ppu_launch_facts (ppu/image.h). */
+#define LAUNCH_PRINTF_VA 8u
+#define LAUNCH_GLOBAL_OFFSET(dimension) (16u + 8u * (dimension))
+#define LAUNCH_WORK_DIM 40u
+
+uint __attribute__((const)) __ppu_sr(uint number);
+uint __attribute__((const)) __ppu_launch(uint offset);
+void __attribute__((convergent)) __ppu_barrier(void);
+void __ppu_fence(uint order, uint scope);
+long __attribute__((const)) __ppu_mulhi64(long a, long b);
+ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
+
+/* Functions of OpenCL C: overloaded, and always written into their caller. */
+#define BUILTIN __attribute__((overloadable, always_inline))
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "optimise.h"
+
+#include "ir.h"
+#include "library.h"
+#include "printf.h"
+#include "yield.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <string.h>
+
+#define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
+
+/*
+ * The passes of LLVM, in order; "" separates runs between which our own stand (see optimise()).
+ *
+ * The cost model is that of another GPU's back end, which LLVM always has: it makes no difference to what is correct.
+ * Vectors are taken apart but for loads and stores. What is left are two-way branches, loops with one entry, one
+ * latch and a preheader, and no critical edges.
+ */
+#define INLINE_PASSES "always-inline,globaldce"
+#define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine,loop-simplify)"
+#define MAIN_PASSES "default<O3>"
+#define PLAIN_PASSES "function(sroa,early-cse)"
+#define VECTOR_PASSES                                                                                       \
+    "function(load-store-vectorizer,scalarizer,instcombine,infer-alignment,separate-const-offset-from-gep," \
+    "early-cse,simplifycfg),globaldce"
+#define SHAPE_PASSES "function(lower-switch,fix-irreducible,loop-simplify,break-crit-edges)"
+
+static LLVMTargetMachineRef cost_model(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    LLVMTargetRef target;
+    char *error = NULL;
+
+    pthread_once(&once, library_targets);
+    if (LLVMGetTargetFromTriple("nvptx64--", &target, &error) != 0) {
+        LLVMDisposeMessage(error);
+        return NULL;
+    }
+    return LLVMCreateTargetMachine(target, "nvptx64--", "sm_70", "", LLVMCodeGenLevelDefault, LLVMRelocDefault,
+                                   LLVMCodeModelDefault);
+}
+
+static void run(struct unit *unit, LLVMTargetMachineRef machine, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
+    LLVMErrorRef error = LLVMRunPasses(unit->module, passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error != NULL) {
+        char *message = LLVMGetErrorMessage(error);
+        bytes_print(&unit->log, "%s", message);
+        LLVMDisposeErrorMessage(message);
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
+    }
+}
+
+bool optimise_is_kernel(LLVMValueRef function)
+{
+    return !LLVMIsDeclaration(function) && LLVMGetFunctionCallConv(function) == SPIR_KERNEL;
+}
+
+static void link_library(struct unit *unit)
+{
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)library_bytes, library_len(), "library", 0);
+    LLVMModuleRef library;
+
+    if (LLVMGetBitcodeModuleInContext2(unit->llvm, buffer, &library) != 0 ||
+        LLVMLinkModules2(unit->module, library) != 0) {
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "internal error: the library cannot be linked");
+    }
+}
+
+/* The machine's word is 32 bits: without this, LLVM widens induction variables. */
+static void set_layout(struct unit *unit)
+{
+    char text[512];
+    int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(unit->module));
+
+    if (len < 0 || (size_t)len >= sizeof(text) || strstr(text, "-n32-n32") != NULL) {
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the bitcode is not for this machine");
+    }
+    LLVMSetDataLayout(unit->module, text);
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+}
+
+static void set_attribute(struct unit *unit, LLVMValueRef function, const char *name, bool set)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    if (set) {
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->llvm, kind, 0));
+    } else {
+        LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+    }
+}
+
+/* One calling convention for all but kernels: the library was made with another than the program. */
+static void prepare_calls(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            if (ir_is_instruction(i, LLVMCall)) {
+                LLVMValueRef callee = LLVMGetCalledValue(i);
+                bool kernel = LLVMIsAFunction(callee) != NULL && LLVMGetFunctionCallConv(callee) == SPIR_KERNEL;
+                LLVMSetInstructionCallConv(i, kernel ? SPIR_KERNEL : LLVMCCallConv);
+            }
+        }
+    }
+}
+
+static void prepare_functions(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        prepare_calls(f);
+        if (!LLVMIsDeclaration(f)) {
+            set_attribute(unit, f, "optnone", false);
+            set_attribute(unit, f, "noinline", false);
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                    LLVMCreateStringAttribute(unit->llvm, "no-builtins", 11, "", 0));
+        }
+        if (optimise_is_kernel(f)) {
+            LLVMSetLinkage(f, LLVMExternalLinkage);
+            continue;
+        }
+        if (LLVMGetIntrinsicID(f) == 0) {
+            LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        }
+        if (!LLVMIsDeclaration(f)) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+            set_attribute(unit, f, "alwaysinline", true);
+        }
+    }
+}
+
+/* Shared variables lie where we put them: with more alignment, loads join. */
+static void align_shared(struct unit *unit)
+{
+    for (LLVMValueRef g = LLVMGetFirstGlobal(unit->module); g != NULL; g = LLVMGetNextGlobal(g)) {
+        if (ir_pointer_space(g) == SPACE_LOCAL && LLVMGetAlignment(g) < 16) {
+            LLVMSetAlignment(g, 16);
+        }
+    }
+}
+
+static void each_kernel(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (optimise_is_kernel(f)) {
+            visit(unit, f);
+        }
+    }
+}
+
+static void check(struct unit *unit)
+{
+    char *message = NULL;
+
+    if (LLVMVerifyModule(unit->module, LLVMReturnStatusAction, &message) != 0) {
+        bytes_print(&unit->log, "%s", message);
+        LLVMDisposeMessage(message);
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the module is malformed");
+    }
+    LLVMDisposeMessage(message);
+}
+
+static bool is_plain(const struct unit *unit)
+{
+    return unit->options->options != NULL && strstr(unit->options->options, "-cl-opt-disable") != NULL;
+}
+
+void optimise(struct unit *unit)
+{
+    LLVMTargetMachineRef machine = cost_model();
+
+    check(unit);
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+    printf_lower(unit);
+    link_library(unit);
+    set_layout(unit);
+    prepare_functions(unit);
+    align_shared(unit);
+    run(unit, machine, INLINE_PASSES);
+    each_kernel(unit, yield_mark_waits);
+    run(unit, machine, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
+    run(unit, machine, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
+    run(unit, machine, VECTOR_PASSES);
+    run(unit, machine, SHAPE_PASSES);
+    each_kernel(unit, yield_mark_unbounded);
+    check(unit);
+    if (machine != NULL) {
+        LLVMDisposeTargetMachine(machine);
+    }
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* From the front end's module to IR that selection takes: one module, kernels only, everything inlined. */
+#ifndef COMPILER_OPTIMISE_H
+#define COMPILER_OPTIMISE_H
+
+#include "unit.h"
+
+/* Links the library, inlines, places yields (E8), optimises. */
+void optimise(struct unit *unit);
+bool optimise_is_kernel(LLVMValueRef function);
+
+#endif

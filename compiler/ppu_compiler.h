@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler: OpenCL C, or LLVM IR made from it, to a program image (ppu/image.h) (E8, E11). No global state; calls
+ * from several threads do not disturb each other. docs/spec/compiler.md says what the language covers.
+ */
+#ifndef PPU_COMPILER_H
+#define PPU_COMPILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ppu_compile_status {
+    PPU_COMPILE_OK = 0,
+    PPU_COMPILE_BAD_SOURCE,  /* the program is wrong; the log says where, in clang's form */
+    PPU_COMPILE_BAD_OPTIONS, /* an option is not one of OpenCL's */
+    PPU_COMPILE_UNSUPPORTED, /* the program needs what this machine or compiler lacks; the log names it */
+    PPU_COMPILE_TOO_LARGE,   /* code, registers, shared or local memory beyond the machine's limits */
+    PPU_COMPILE_NO_TOOL,     /* clang cannot be run */
+    PPU_COMPILE_NO_MEMORY,
+};
+
+/* What is printed about a compilation, after the pass of that name. */
+enum ppu_compile_dump {
+    PPU_DUMP_IR = 1 << 0,      /* LLVM IR as the back end gets it */
+    PPU_DUMP_FLOW = 1 << 1,    /* blocks, loops, convergence, tokens */
+    PPU_DUMP_SELECT = 1 << 2,  /* machine instructions with virtual registers */
+    PPU_DUMP_COMBINE = 1 << 3, /* after clean-up */
+    PPU_DUMP_ASSIGN = 1 << 4,  /* with the machine's registers */
+    PPU_DUMP_STATS = 1 << 5,   /* one line of numbers a kernel, and its curve of live registers */
+};
+
+struct ppu_compile_options {
+    const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
+    const char *options; /* as given to clBuildProgram; NULL: none */
+    const char *clang;   /* NULL: $PPU_CLANG, else "clang-19" of the path */
+    uint32_t wave;       /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t max_vregs;  /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
+    uint32_t max_sregs;  /* scalar registers; 0: PPU_SREGS */
+    uint32_t dump;       /* PPU_DUMP_* */
+    FILE *dump_file;     /* NULL: standard output */
+};
+
+/* Bytes and log are malloc()ed; ppu_compiled_free() frees them, also after an error. */
+struct ppu_compiled {
+    uint8_t *bytes; /* image or bitcode; NULL after an error */
+    size_t len_bytes;
+    char *log; /* diagnostics, also warnings; never NULL after a call */
+};
+
+/* OpenCL C to LLVM bitcode, not yet optimised, without the built-in functions: what is worth keeping in a cache. */
+enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
+                                           const struct ppu_compile_options *options, struct ppu_compiled *bitcode);
+
+/* Bitcode of ppu_compile_source() to an image. The bitcode is trusted as much as the compiler's own output. */
+enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
+                                            const struct ppu_compile_options *options, struct ppu_compiled *image);
+
+/* Both. */
+enum ppu_compile_status ppu_compile(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
+                                    struct ppu_compiled *image);
+
+void ppu_compiled_free(struct ppu_compiled *compiled);
+
+/* A word for the status. */
+const char *ppu_compile_status_text(enum ppu_compile_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions that the device library (library/) leaves to the back end: each is an instruction or two. */
+#ifndef COMPILER_PRIMITIVE_H
+#define COMPILER_PRIMITIVE_H
+
+#include "ppu/isa.h"
+
+enum primitive {
+    PRIMITIVE_NONE,
+#define PRIMITIVE(name, text) PRIMITIVE_##name,
+#include "primitive.def"
+};
+
+/* PRIMITIVE_NONE when the name is no primitive's. */
+enum primitive primitive_find(const char *name);
+
+#endif

@@ -1,0 +1,866 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses, loads, stores, atomics, private and shared variables. */
+#include "select.h"
+
+#include "data.h"
+#include "ppu/mmu.h"
+
+#include <string.h>
+
+#define OFFSET_MIN (-(1 << 18)) /* of the constant in a memory instruction */
+#define OFFSET_MAX ((1 << 18) - 1)
+#define COPY_MAX_BYTES 4096u /* of a memcpy or memset that is written out */
+/* Address 0 of shared and local memory is left free: no object has the address of a null pointer. */
+#define FIRST_OBJECT 16u
+
+static struct element number(uint32_t value)
+{
+    return element_constant(value, 1);
+}
+
+/* ---- objects ---- */
+
+static uint32_t align_up(uint32_t value, uint32_t align)
+{
+    return (value + align - 1) & ~(align - 1);
+}
+
+/* Place of a new object in memory that grows, at most `limit` bytes of it. */
+static uint32_t place(struct select *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align,
+                      uint32_t limit, LLVMValueRef value)
+{
+    uint64_t bytes = LLVMABISizeOfType(s->unit->layout, type) * count;
+    uint32_t at = align_up(*used != 0 ? *used : FIRST_OBJECT, align < 4 ? 4 : align);
+
+    if (bytes > limit || at + bytes > limit) {
+        s->unit->status = PPU_COMPILE_TOO_LARGE;
+        unit_fail_value(s->unit, "too much local or private memory with", value);
+    }
+    *used = (uint32_t)(at + bytes);
+    return at;
+}
+
+static struct element shared_variable(struct select *s, LLVMValueRef variable)
+{
+    for (uint32_t i = 0; i < s->shared_count; i++) {
+        if (s->shared[i].variable == variable) {
+            return number(s->shared[i].offset);
+        }
+    }
+    uint32_t align = LLVMGetAlignment(variable);
+    uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, align > 16 ? align : 16,
+                        PPU_MAX_SHARED, variable);
+    s->shared = arena_grow(&s->unit->arena, s->shared, sizeof(s->shared[0]), s->shared_count, &s->shared_cap);
+    s->shared[s->shared_count++] = (struct unit_data){ variable, at };
+    return number(at);
+}
+
+/* A parameter's word; `offset` need not be aligned to more than its size. */
+struct element select_parameter(struct select *s, uint32_t offset, uint32_t words)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_LDP);
+
+    insn.code.width = words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
+    insn.code.wd = (uint8_t)words;
+    insn.code.wa = insn.code.wb = 0;
+    insn.code.no_base = 1;
+    insn.code.imm = (int32_t)(offset & ~3u);
+    insn.code.scalar = s->scalar;
+    insn.d = select_new(s, words);
+    select_add(s, &insn);
+    return element_register(insn.d, words);
+}
+
+static struct mir_ref code_base(struct select *s)
+{
+    if (s->code_base.reg == 0) {
+        if (s->kernel->launch_at == 0) {
+            s->kernel->launch_at = align_up(s->kernel->explicit_bytes, 16);
+        }
+        s->code_base = select_parameter(s, s->kernel->launch_at + offsetof(struct ppu_launch_facts, code_va), 2).ref;
+    }
+    return s->code_base;
+}
+
+/* Address of a constant variable behind the code: kept like a constant of the pool. */
+static struct element constant_variable(struct select *s, LLVMValueRef variable)
+{
+    uint32_t index = data_variable(s->unit, variable), block = s->block, value = s->number;
+    bool scalar = s->scalar;
+    struct mir_insn insn = mir_insn(PPU_OP_ADD64);
+
+    for (uint32_t i = 0; i < s->pool_count; i++) {
+        if (s->pool[i].data == index + 1) {
+            return element_register(s->pool[i].ref, 2);
+        }
+    }
+    s->block = s->ir->flow->count;
+    s->number = IR_NO_VALUE;
+    s->scalar = true;
+    insn.a = code_base(s);
+    insn.code.immed = 1;
+    insn.data = index + 1;
+    insn.d = select_new(s, 2);
+    select_add(s, &insn);
+    s->block = block;
+    s->number = value;
+    s->scalar = scalar;
+    s->pool = arena_grow(&s->unit->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
+    s->pool_words += 2;
+    s->pool[s->pool_count++] = (struct constant){ .words = 2, .ref = insn.d, .data = index + 1 };
+    return element_register(insn.d, 2);
+}
+
+/* ---- offsets ---- */
+
+/* The integer that an index is made from by widening, and how. */
+static LLVMValueRef narrow_index(LLVMValueRef index, bool *is_signed)
+{
+    bool sext = ir_is_instruction(index, LLVMSExt), zext = ir_is_instruction(index, LLVMZExt);
+
+    *is_signed = !zext;
+    if (!sext && !zext) {
+        return NULL;
+    }
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(index, 0));
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) <= 32 &&
+                   LLVMGetIntTypeWidth(type) > 1
+               ? LLVMGetOperand(index, 0)
+               : NULL;
+}
+
+static uint32_t log2_of(uint64_t value)
+{
+    uint32_t log = 0;
+
+    while (log < 63 && value >> log != 1) {
+        log++;
+    }
+    return log;
+}
+
+static bool is_power(uint64_t value)
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/* index * size in 32 bits */
+static struct element scaled(struct select *s, struct element index, uint64_t size)
+{
+    if (index.kind != ELEMENT_REGISTER) {
+        return number((uint32_t)(index.add * size));
+    }
+    if (size == 1) {
+        return index;
+    }
+    return is_power(size) ? select_op(s, PPU_OP_SHL, index, number(log2_of(size)))
+                          : select_op(s, PPU_OP_MUL, index, number((uint32_t)size));
+}
+
+/* An integer's low 32 bits, extended as its type says. */
+static struct element index_word(struct select *s, LLVMValueRef index)
+{
+    bool is_signed;
+    LLVMValueRef narrow = narrow_index(index, &is_signed);
+    LLVMValueRef source = narrow != NULL ? narrow : index;
+    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(source));
+    struct element element = select_element(s, source, 0);
+
+    if (bits < 32) {
+        element = select_extend(s, element, bits, is_signed);
+    }
+    if (element.words == 2) {
+        element =
+            element_half(element.kind == ELEMENT_REGISTER ? element_register(select_reg(s, element), 2) : element, 0);
+    }
+    return element;
+}
+
+static bool is_scalar_ref(const struct select *s, struct mir_ref ref)
+{
+    return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_SCALAR;
+}
+
+/* True when the offset may be kept apart as the unsigned 32-bit offset of each lane. */
+static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size)
+{
+    uint64_t bound = ir_bound(index, 8);
+
+    return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && is_scalar_ref(s, base.ref) && !s->scalar &&
+           bound <= UINT32_MAX / size;
+}
+
+static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size)
+{
+    bool is_signed;
+    LLVMValueRef narrow = narrow_index(index, &is_signed);
+    uint64_t add = base.kind == ELEMENT_REGISTER ? base.add : 0;
+
+    if (base.words == 1) {
+        struct element offset = scaled(s, index_word(s, index), size);
+        if (base.kind != ELEMENT_REGISTER) {
+            add = base.add;
+            base = element_register(select_reg(s, offset), 1);
+        } else {
+            base.add = 0;
+            base = select_op(s, PPU_OP_ADD, base, offset);
+        }
+        base.add = (uint32_t)add;
+        return base;
+    }
+    if (fits_lane(s, base, index, size)) {
+        base.lane = select_reg(s, scaled(s, index_word(s, index), size));
+        if (mir_class_of(s->mir, base.lane) == MIR_VECTOR) {
+            return base;
+        }
+        base.lane = (struct mir_ref){ 0 };
+    }
+    if (base.kind == ELEMENT_REGISTER) {
+        base.add = 0;
+    }
+    if (narrow != NULL && size <= UINT32_MAX) {
+        base =
+            select_op3(s, is_signed ? PPU_OP_MADW : PPU_OP_MADWU, index_word(s, index), number((uint32_t)size), base);
+    } else if (size == 1) {
+        base = select_op(s, PPU_OP_ADD64, base, select_element(s, index, 0));
+    } else {
+        struct element wide = select_element(s, index, 0);
+        wide = wide.words == 2 ? wide : select_widen(s, wide, ir_bits(s->unit, LLVMTypeOf(index)), 2, true);
+        base = select_op3(s, PPU_OP_MAD64, wide, element_constant(size, 2), base);
+    }
+    base.add = add;
+    return base;
+}
+
+static struct element add_offset(struct element base, int64_t offset)
+{
+    base.add += (uint64_t)offset;
+    if (base.words == 1) {
+        base.add = (uint32_t)base.add;
+    }
+    return base;
+}
+
+static struct element offset_by(struct select *s, struct element base, LLVMValueRef gep)
+{
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
+
+    if (base.kind == ELEMENT_UNDEFINED) {
+        base = element_constant(0, base.words);
+    }
+    for (int i = 1; i < LLVMGetNumOperands(gep); i++) {
+        LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
+        if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+            uint32_t member = (uint32_t)LLVMConstIntGetZExtValue(index);
+            base = add_offset(base, (int64_t)LLVMOffsetOfElement(s->unit->layout, type, member));
+            type = LLVMStructGetTypeAtIndex(type, member);
+            continue;
+        }
+        if (i > 1) {
+            type = LLVMGetElementType(type);
+        }
+        uint64_t size = LLVMABISizeOfType(s->unit->layout, type);
+        if (LLVMIsAConstantInt(index) != NULL) {
+            base = add_offset(base, LLVMConstIntGetSExtValue(index) * (int64_t)size);
+        } else if (size != 0) {
+            base = add_index(s, base, index, size);
+        }
+    }
+    return base;
+}
+
+static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
+{
+    return ir_is_instruction(value, opcode) ||
+           (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == opcode);
+}
+
+/* ---- address spaces ---- */
+
+static uint64_t window_of(uint32_t space)
+{
+    return space == SPACE_LOCAL ? PPU_SHARED_WINDOW : PPU_LOCAL_WINDOW;
+}
+
+static struct element cast_space(struct select *s, struct element element, uint32_t from, uint32_t to)
+{
+    bool from_offset = from == SPACE_LOCAL || from == SPACE_PRIVATE;
+    bool to_offset = to == SPACE_LOCAL || to == SPACE_PRIVATE;
+
+    if (from_offset == to_offset) {
+        return element;
+    }
+    if (element.kind != ELEMENT_REGISTER) {
+        return element_constant(to_offset ? element.add : element.add | window_of(from), to_offset ? 1 : 2);
+    }
+    element = element_register(select_reg(s, element), element.words);
+    if (to_offset) {
+        return element_half(element, 0);
+    }
+    struct mir_ref wide = select_new(s, 2);
+    select_copy(s, wide, element, 1);
+    select_copy(s, mir_sub(wide, 1), number((uint32_t)(window_of(from) >> 32)), 1);
+    return element_register(wide, 2);
+}
+
+struct element select_pointer(struct select *s, LLVMValueRef pointer)
+{
+    if (LLVMIsAGlobalVariable(pointer) != NULL) {
+        return ir_pointer_space(pointer) == SPACE_LOCAL ? shared_variable(s, pointer) : constant_variable(s, pointer);
+    }
+    if (is_operation(pointer, LLVMGetElementPtr)) {
+        return offset_by(s, select_element(s, LLVMGetOperand(pointer, 0), 0), pointer);
+    }
+    if (is_operation(pointer, LLVMAddrSpaceCast)) {
+        LLVMValueRef from = LLVMGetOperand(pointer, 0);
+        return cast_space(s, select_element(s, from, 0), ir_pointer_space(from), ir_pointer_space(pointer));
+    }
+    if (is_operation(pointer, LLVMIntToPtr)) {
+        struct element element = select_element(s, LLVMGetOperand(pointer, 0), 0);
+        return ir_bits(s->unit, LLVMTypeOf(pointer)) == 32 ? element_half(element, 0) : element;
+    }
+    unit_fail_value(s->unit, "no code for the address", pointer);
+}
+
+/* The pointer as an offset into the memory that it is cast from: without the way through the generic space. */
+static struct element inner_pointer(struct select *s, LLVMValueRef pointer)
+{
+    if (ir_pointer_space(pointer) != SPACE_GENERIC) {
+        return select_element(s, pointer, 0);
+    }
+    LLVMValueRef from = LLVMGetOperand(pointer, 0);
+    if (is_operation(pointer, LLVMGetElementPtr)) {
+        return offset_by(s, inner_pointer(s, from), pointer);
+    }
+    return select_element(s, from, 0);
+}
+
+struct address {
+    enum ir_memory memory;
+    struct element at;
+};
+
+static struct address address_of(struct select *s, LLVMValueRef pointer)
+{
+    struct address address = { ir_memory_of(pointer), { .kind = ELEMENT_UNDEFINED } };
+    bool inner = ir_pointer_space(pointer) == SPACE_GENERIC &&
+                 (address.memory == IR_SHARED || address.memory == IR_LOCAL || address.memory == IR_PARAM);
+
+    address.at = inner ? inner_pointer(s, pointer) : select_element(s, pointer, 0);
+    if (address.at.kind == ELEMENT_UNDEFINED) {
+        address.at = element_constant(0, address.at.words);
+    }
+    return address;
+}
+
+/* ---- loads and stores ---- */
+
+static enum ppu_op memory_op(enum ir_memory memory, bool store)
+{
+    switch (memory) {
+    case IR_GLOBAL:
+        return store ? PPU_OP_STG : PPU_OP_LDG;
+    case IR_SHARED:
+        return store ? PPU_OP_STS : PPU_OP_LDS;
+    case IR_LOCAL:
+        return store ? PPU_OP_STL : PPU_OP_LDL;
+    case IR_PARAM:
+        return PPU_OP_LDP;
+    default:
+        return store ? PPU_OP_STU : PPU_OP_LDU;
+    }
+}
+
+/* Fills base, lane offset and constant of a memory instruction. */
+static void set_address(struct select *s, struct mir_insn *insn, struct address address, uint32_t offset)
+{
+    struct element at = address.at;
+    int64_t constant = at.words == 1 ? (int64_t)(int32_t)at.add + offset : (int64_t)(at.add + offset);
+    bool fits = constant >= OFFSET_MIN && constant <= OFFSET_MAX;
+
+    if (at.kind != ELEMENT_REGISTER && at.words == 1 && fits) {
+        insn->code.no_base = 1;
+        insn->code.wa = insn->code.wb = 0;
+        insn->code.imm = (int32_t)constant;
+        return;
+    }
+    if (at.kind != ELEMENT_REGISTER || !fits) {
+        at = element_register(select_reg(s, add_offset(at, offset)), at.words);
+        constant = 0;
+    }
+    insn->code.wa = at.words;
+    insn->a = at.ref;
+    insn->code.wb = at.lane.reg != 0;
+    insn->code.lane_off = insn->code.wb;
+    insn->b = at.lane;
+    insn->code.imm = (int32_t)constant;
+}
+
+static struct mir_insn access_insn(enum ir_memory memory, bool store, enum ppu_width width, bool ordered)
+{
+    struct mir_insn insn = mir_insn(memory_op(memory, store));
+
+    insn.code.width = (uint8_t)width;
+    insn.code.wd = (uint8_t)ppu_width_words(width);
+    insn.ordered = ordered;
+    return insn;
+}
+
+static struct mir_ref load_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+                                 bool ordered)
+{
+    struct mir_insn insn = access_insn(address.memory, false, width, ordered);
+
+    set_address(s, &insn, address, offset);
+    insn.d = select_new(s, insn.code.wd);
+    insn.code.scalar = s->scalar;
+    select_add(s, &insn);
+    return insn.d;
+}
+
+/* Data in a scalar register is stored once for the warp when the address is one for all lanes too. */
+static void store_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+                        struct mir_ref data, bool ordered)
+{
+    struct mir_insn insn = access_insn(address.memory, true, width, ordered);
+    bool scalar_form = address.memory == IR_GLOBAL || address.memory == IR_SHARED;
+
+    set_address(s, &insn, address, offset);
+    if (is_scalar_ref(s, data)) {
+        insn.code.scalar = scalar_form && (insn.a.reg == 0 || is_scalar_ref(s, insn.a)) && insn.b.reg == 0;
+        if (!insn.code.scalar) {
+            struct mir_ref copy = select_new(s, insn.code.wd);
+            for (uint32_t word = 0; word < insn.code.wd; word++) {
+                select_copy(s, mir_sub(copy, word), element_register(mir_sub(data, word), 1), 1);
+            }
+            data = copy;
+        }
+    }
+    insn.d = data;
+    select_add(s, &insn);
+}
+
+static enum ppu_width words_width(uint32_t words)
+{
+    return words == 4 ? PPU_WIDTH_B128 : words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
+}
+
+static uint32_t chunk_of(uint32_t words)
+{
+    return words >= 4 ? 4 : words >= 2 ? 2 : 1;
+}
+
+/* A value that is less aligned than a word, put together from bytes or halves. */
+static struct element load_parts(struct select *s, struct address address, uint32_t offset, uint32_t bytes,
+                                 uint32_t align)
+{
+    uint32_t step = align < bytes ? align : bytes;
+    struct element word = number(0);
+
+    for (uint32_t at = 0; at < bytes; at += step) {
+        struct element part =
+            element_register(load_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, false), 1);
+        part.above = ABOVE_ZEROS;
+        if (at == 0) {
+            word = part;
+        } else {
+            word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, number(8 * at)));
+        }
+    }
+    return word;
+}
+
+static struct element join(struct select *s, struct element low, struct element high)
+{
+    struct mir_ref wide = select_new(s, 2);
+
+    select_copy(s, wide, low, 1);
+    select_copy(s, mir_sub(wide, 1), high, 1);
+    return element_register(wide, 2);
+}
+
+/* Elements of whole words, in as few loads as there can be. */
+static void load_elements(struct select *s, LLVMValueRef load, struct address address, uint32_t words, bool ordered)
+{
+    uint32_t count = select_elements(s, LLVMTypeOf(load)), total = count * words;
+
+    for (uint32_t at = 0; at < total;) {
+        uint32_t chunk = chunk_of(total - at);
+        struct mir_ref data = load_words(s, address, 4 * at, words_width(chunk), ordered);
+        for (uint32_t i = 0; i < chunk; i += words) {
+            select_set(s, load, (at + i) / words, element_register(mir_sub(data, i), words));
+        }
+        at += chunk;
+    }
+}
+
+static void fence(struct select *s, uint32_t order, uint32_t scope)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_FENCE);
+
+    insn.code.order = (uint8_t)order;
+    insn.code.scope = (uint8_t)scope;
+    select_add(s, &insn);
+}
+
+static uint32_t order_of(LLVMAtomicOrdering ordering)
+{
+    switch (ordering) {
+    case LLVMAtomicOrderingAcquire:
+        return PPU_ORDER_ACQUIRE;
+    case LLVMAtomicOrderingRelease:
+        return PPU_ORDER_RELEASE;
+    case LLVMAtomicOrderingAcquireRelease:
+        return PPU_ORDER_ACQ_REL;
+    case LLVMAtomicOrderingSequentiallyConsistent:
+        return PPU_ORDER_SEQ_CST;
+    default:
+        return PPU_ORDER_RELAXED;
+    }
+}
+
+static uint32_t scope_of(enum ir_memory memory)
+{
+    return memory == IR_SHARED ? PPU_SCOPE_OF_CTA : PPU_SCOPE_OF_SYSTEM;
+}
+
+static bool flat_type(LLVMTypeRef type)
+{
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+
+    return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind;
+}
+
+static struct element atomic(struct select *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
+                             uint32_t order, bool want_old);
+
+static void select_load(struct select *s, LLVMValueRef load)
+{
+    LLVMTypeRef type = LLVMTypeOf(load);
+    struct address address = address_of(s, LLVMGetOperand(load, 0));
+    uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(load);
+    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
+    LLVMAtomicOrdering ordering = LLVMGetOrdering(load);
+    bool is_atomic = ordering != LLVMAtomicOrderingNotAtomic, ordered = LLVMGetVolatile(load) || is_atomic;
+
+    if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) ||
+        (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
+        unit_fail_value(s->unit, "no code for", load);
+    }
+    if (order_of(ordering) == PPU_ORDER_SEQ_CST) {
+        fence(s, PPU_ORDER_SEQ_CST, scope_of(address.memory));
+    }
+    if (is_atomic && bytes == 8 && address.memory != IR_LOCAL && address.memory != IR_PARAM) {
+        select_set(
+            s, load, 0,
+            atomic(s, address, PPU_AOP_OR, true, select_reg(s, element_constant(0, 2)), order_of(ordering), true));
+        return;
+    }
+    if (bytes >= 4 && align >= 4) {
+        load_elements(s, load, address, bytes / 4, ordered);
+    } else {
+        for (uint32_t i = 0; i < select_elements(s, type); i++) {
+            struct element element = load_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align);
+            if (bytes == 8) {
+                element = join(s, element, load_parts(s, address, i * bytes + 4, 4, align));
+            }
+            if (bits == 1) {
+                element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, select_op(s, PPU_OP_AND, element, number(1)),
+                                         number(0));
+            }
+            select_set(s, load, i, element);
+        }
+    }
+    if (is_atomic && order_of(ordering) != PPU_ORDER_RELAXED) {
+        fence(s, PPU_ORDER_ACQUIRE, scope_of(address.memory));
+    }
+}
+
+static void store_parts(struct select *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
+                        struct element word)
+{
+    uint32_t step = align < bytes ? align : bytes;
+
+    for (uint32_t at = 0; at < bytes; at += step) {
+        struct element part = at == 0 ? word : select_op(s, PPU_OP_SHR, word, number(8 * at));
+        store_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, select_reg(s, part), false);
+    }
+}
+
+/* True when `count` words from element `first` on are a run of one register that may be stored as it is. */
+static bool is_run(struct select *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
+{
+    struct element element = select_element(s, value, first);
+
+    if (element.kind != ELEMENT_REGISTER || element.ref.sub % count != 0 || element.add != 0 || element.lane.reg != 0) {
+        return false;
+    }
+    for (uint32_t i = 1; i < count / words; i++) {
+        struct element next = select_element(s, value, first + i);
+        if (next.kind != ELEMENT_REGISTER || next.ref.reg != element.ref.reg ||
+            next.ref.sub != element.ref.sub + i * words || next.add != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Elements [first, first + count / words) in one register. */
+static struct mir_ref gather_words(struct select *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
+{
+    if (is_run(s, value, first, words, count)) {
+        return select_element(s, value, first).ref;
+    }
+    if (count == words) {
+        return select_reg(s, select_element(s, value, first));
+    }
+    struct mir_ref data = select_new(s, count);
+    for (uint32_t i = 0; i < count; i += words) {
+        select_copy(s, mir_sub(data, i), select_element(s, value, first + i / words), words);
+    }
+    return data;
+}
+
+static void select_store(struct select *s, LLVMValueRef store)
+{
+    LLVMValueRef value = LLVMGetOperand(store, 0);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    struct address address = address_of(s, LLVMGetOperand(store, 1));
+    uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(store);
+    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
+    LLVMAtomicOrdering ordering = LLVMGetOrdering(store);
+    bool is_atomic = ordering != LLVMAtomicOrderingNotAtomic, ordered = LLVMGetVolatile(store) || is_atomic;
+
+    s->scalar = false;
+    if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || address.memory == IR_PARAM ||
+        (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
+        unit_fail_value(s->unit, "no code for", store);
+    }
+    if (is_atomic && bytes == 8 && address.memory != IR_LOCAL) {
+        atomic(s, address, PPU_AOP_XCHG, true, select_reg(s, select_element(s, value, 0)), order_of(ordering), false);
+        return;
+    }
+    if (is_atomic && order_of(ordering) != PPU_ORDER_RELAXED) {
+        fence(s, PPU_ORDER_RELEASE, scope_of(address.memory));
+    }
+    uint32_t words = bytes / 4, total = words * select_elements(s, type);
+    for (uint32_t at = 0; words != 0 && align >= 4 && at < total;) {
+        uint32_t chunk = chunk_of(total - at);
+        store_words(s, address, 4 * at, words_width(chunk), gather_words(s, value, at / words, words, chunk), ordered);
+        at += chunk;
+    }
+    for (uint32_t i = 0; (words == 0 || align < 4) && i < select_elements(s, type); i++) {
+        struct element element = select_element(s, value, i);
+        if (bits == 1) {
+            element = select_choose(s, element, number(1), number(0));
+        }
+        if (bytes == 8 && element.kind == ELEMENT_REGISTER) {
+            element = element_register(select_reg(s, element), 2);
+        }
+        store_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align,
+                    bytes == 8 ? element_half(element, 0) : element);
+        if (bytes == 8) {
+            store_parts(s, address, i * bytes + 4, 4, align, element_half(element, 1));
+        }
+    }
+    if (order_of(ordering) == PPU_ORDER_SEQ_CST) {
+        fence(s, PPU_ORDER_SEQ_CST, scope_of(address.memory));
+    }
+}
+
+/* ---- atomics ---- */
+
+static enum ppu_op atomic_op(enum ir_memory memory)
+{
+    return memory == IR_SHARED ? PPU_OP_ATOMS : memory == IR_UNIFIED ? PPU_OP_ATOMU : PPU_OP_ATOMG;
+}
+
+static struct element atomic(struct select *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
+                             uint32_t order, bool want_old)
+{
+    struct mir_insn insn = mir_insn(atomic_op(address.memory));
+    struct mir_ref lane = address.at.lane;
+
+    insn.code.aop = (uint8_t)op;
+    insn.code.wide = wide;
+    insn.code.order = (uint8_t)order;
+    insn.code.scope = (uint8_t)scope_of(address.memory);
+    insn.code.wb = (uint8_t)((op == PPU_AOP_CAS ? 2u : 1u) << wide);
+    insn.code.no_old = !want_old;
+    insn.code.wd = (uint8_t)(want_old ? 1u << wide : 0);
+    if (address.at.kind == ELEMENT_REGISTER && lane.reg != 0) {
+        address.at.lane.reg = 0;
+        insn.code.wc = insn.code.lane_off = 1;
+        insn.c = lane;
+        if (address.at.add != 0) {
+            bool scalar = s->scalar; /* the base stays scalar where that may be */
+            s->scalar = s->ir->flow->convergent[s->block];
+            address.at = element_register(select_reg(s, address.at), address.at.words);
+            s->scalar = scalar;
+            if (!is_scalar_ref(s, address.at.ref)) {
+                address.at.lane = lane;
+                insn.code.wc = insn.code.lane_off = 0;
+                insn.c = (struct mir_ref){ 0 };
+            }
+        }
+    }
+    insn.a = select_reg(s, address.at);
+    insn.code.wa = address.at.words;
+    insn.b = data;
+    if (want_old) {
+        insn.d = select_new(s, insn.code.wd);
+    }
+    select_add(s, &insn);
+    return element_register(insn.d, insn.code.wd);
+}
+
+static bool has_uses(LLVMValueRef value)
+{
+    return LLVMGetFirstUse(value) != NULL;
+}
+
+static void check_atomic(struct select *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)
+{
+    if ((bits != 32 && bits != 64) || memory == IR_LOCAL || memory == IR_PARAM) {
+        unit_fail_value(s->unit,
+                        "an atomic operation on private memory or on less than 32 bits is not supported:", value);
+    }
+}
+
+static void select_rmw(struct select *s, LLVMValueRef value)
+{
+    static const struct {
+        LLVMAtomicRMWBinOp from;
+        enum ppu_aop to;
+    } ops[] = {
+        { LLVMAtomicRMWBinOpXchg, PPU_AOP_XCHG }, { LLVMAtomicRMWBinOpAdd, PPU_AOP_ADD },
+        { LLVMAtomicRMWBinOpSub, PPU_AOP_ADD },   { LLVMAtomicRMWBinOpAnd, PPU_AOP_AND },
+        { LLVMAtomicRMWBinOpOr, PPU_AOP_OR },     { LLVMAtomicRMWBinOpXor, PPU_AOP_XOR },
+        { LLVMAtomicRMWBinOpMax, PPU_AOP_MAX },   { LLVMAtomicRMWBinOpMin, PPU_AOP_MIN },
+        { LLVMAtomicRMWBinOpUMax, PPU_AOP_MAXU }, { LLVMAtomicRMWBinOpUMin, PPU_AOP_MINU },
+        { LLVMAtomicRMWBinOpFAdd, PPU_AOP_FADD },
+    };
+    struct address address = address_of(s, LLVMGetOperand(value, 0));
+    struct element data = select_element(s, LLVMGetOperand(value, 1), 0), old;
+    LLVMAtomicRMWBinOp op = LLVMGetAtomicRMWBinOp(value);
+    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(value)), i = 0;
+
+    check_atomic(s, value, address.memory, bits);
+    while (i < sizeof(ops) / sizeof(ops[0]) && ops[i].from != op) {
+        i++;
+    }
+    if (i == sizeof(ops) / sizeof(ops[0])) {
+        unit_fail_value(s->unit, "no code for", value);
+    }
+    if (op == LLVMAtomicRMWBinOpSub) {
+        data = data.kind == ELEMENT_REGISTER
+                   ? select_op(s, bits == 64 ? PPU_OP_RSUB64 : PPU_OP_RSUB, data, element_constant(0, data.words))
+                   : element_constant(0 - data.add, data.words);
+    }
+    old = atomic(s, address, ops[i].to, bits == 64, select_reg(s, data), order_of(LLVMGetOrdering(value)),
+                 has_uses(value));
+    select_set(s, value, 0, old);
+}
+
+static void select_exchange(struct select *s, LLVMValueRef value)
+{
+    struct address address = address_of(s, LLVMGetOperand(value, 0));
+    struct element wanted = select_element(s, LLVMGetOperand(value, 1), 0);
+    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(value, 1))), words = bits / 32;
+    struct mir_ref data = select_new(s, 2 * words);
+    struct element old;
+
+    check_atomic(s, value, address.memory, bits);
+    if (wanted.kind == ELEMENT_REGISTER) {
+        wanted = element_register(select_reg(s, wanted), wanted.words);
+    }
+    select_copy(s, data, wanted, words);
+    select_copy(s, mir_sub(data, words), select_element(s, LLVMGetOperand(value, 2), 0), words);
+    old = atomic(s, address, PPU_AOP_CAS, words == 2, data, order_of(LLVMGetCmpXchgSuccessOrdering(value)), true);
+    select_set(s, value, 0, old);
+    select_set(s, value, 1, select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted));
+}
+
+/* ---- memcpy, memset ---- */
+
+static uint32_t call_align(LLVMValueRef call, uint32_t argument)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
+    LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, argument + 1, kind);
+
+    return attribute != NULL ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
+}
+
+void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
+{
+    bool is_set = strncmp(name, "llvm.memset", 11) == 0;
+    LLVMValueRef size = LLVMGetOperand(call, 2);
+    uint32_t align = call_align(call, 0), done = 0;
+    struct address to = address_of(s, LLVMGetOperand(call, 0)), from = to;
+    struct element fill = number(0);
+    uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
+
+    s->scalar = false;
+    if (bytes > COPY_MAX_BYTES || strncmp(name, "llvm.memmove", 12) == 0) {
+        unit_fail_value(s->unit, "a copy of an unknown number of bytes, or of too many, is not supported:", call);
+    }
+    if (is_set) {
+        fill = select_extend(s, select_element(s, LLVMGetOperand(call, 1), 0), 8, false);
+        fill = fill.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_MUL, fill, number(0x01010101))
+                                             : number((uint32_t)fill.add * 0x01010101u);
+    } else {
+        from = address_of(s, LLVMGetOperand(call, 1));
+        align = align < call_align(call, 1) ? align : call_align(call, 1);
+    }
+    while (done < bytes) {
+        uint32_t left = (uint32_t)bytes - done;
+        uint32_t step = align >= 4 && left >= 4 ? 4 : align >= 2 && left >= 2 ? 2 : 1;
+        enum ppu_width width = step == 4 ? PPU_WIDTH_B32 : step == 2 ? PPU_WIDTH_U16 : PPU_WIDTH_U8;
+        struct mir_ref data = is_set ? select_reg(s, fill) : load_words(s, from, done, width, true);
+        store_words(s, to, done, width, data, false);
+        done += step;
+    }
+}
+
+bool select_memory(struct select *s, LLVMValueRef value)
+{
+    LLVMValueRef count;
+
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMGetElementPtr:
+        if (LLVMGetTypeKind(LLVMTypeOf(value)) != LLVMPointerTypeKind) {
+            return false;
+        }
+        select_set(s, value, 0, select_pointer(s, value));
+        return true;
+    case LLVMAddrSpaceCast:
+        select_set(s, value, 0, select_pointer(s, value));
+        return true;
+    case LLVMAlloca:
+        count = LLVMGetOperand(value, 0);
+        if (LLVMIsAConstantInt(count) == NULL) {
+            return false;
+        }
+        select_set(s, value, 0,
+                   number(place(s, &s->mir->local_bytes, LLVMGetAllocatedType(value), LLVMConstIntGetZExtValue(count),
+                                LLVMGetAlignment(value), PPU_MAX_LOCAL, value)));
+        return true;
+    case LLVMLoad:
+        select_load(s, value);
+        return true;
+    case LLVMStore:
+        select_store(s, value);
+        return true;
+    case LLVMAtomicRMW:
+        select_rmw(s, value);
+        return true;
+    case LLVMAtomicCmpXchg:
+        select_exchange(s, value);
+        return true;
+    case LLVMFence:
+        fence(s, order_of(LLVMGetOrdering(value)), PPU_SCOPE_OF_SYSTEM);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void unit_fail(struct unit *unit, enum ppu_compile_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    bytes_vprint(&unit->log, format, args);
+    va_end(args);
+    bytes_print(&unit->log, "\n");
+    unit->status = status;
+    longjmp(unit->escape, 1);
+}
+
+static const char *skip_spaces(const char *text)
+{
+    while (*text == ' ') {
+        text++;
+    }
+    return text;
+}
+
+/* "file:line: " when the IR says where. */
+static void print_place(struct unit *unit, LLVMValueRef value)
+{
+    uint32_t line = LLVMIsAInstruction(value) != NULL ? LLVMGetDebugLocLine(value) : 0;
+
+    bytes_print(&unit->log, "%s:", unit->source_name);
+    if (line != 0) {
+        bytes_print(&unit->log, "%u:", line);
+    }
+    bytes_print(&unit->log, " error: ");
+}
+
+void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value)
+{
+    char *text = LLVMPrintValueToString(value);
+
+    print_place(unit, value);
+    bytes_print(&unit->log, "%s %.300s", what, skip_spaces(text));
+    LLVMDisposeMessage(text);
+    unit_fail(unit, unit->status != PPU_COMPILE_OK ? unit->status : PPU_COMPILE_UNSUPPORTED, "%s", "");
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+
+# Kernels are compiled and run on a device core with its real SMs.
+COMPILER_DEVICE := tests/compiler/device.c tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
+COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-core -Itests/engine -Itests/compiler \
+	-Itools/asm $(LLVM_CFLAGS)
+
+# $(call compiler_test,NAME)
+define compiler_test
+TIMEOUT_compiler-$(1) := 240
+$$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm))
+endef
+
+$(eval $(call compiler_test,kernels))

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "device.h"
+
+#include "file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct device_variant device_variants[] = {
+    { "as it comes", "", 32, 0, 0 },
+    { "without optimisation", "-cl-opt-disable", 32, 0, 0 },
+    { "12 vector registers", "", 32, 12, 0 },
+    { "12 scalar registers", "", 32, 0, 12 },
+    { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10 },
+};
+const uint32_t device_variant_count = sizeof(device_variants) / sizeof(device_variants[0]);
+
+struct device *device_new(void)
+{
+    struct device *device = calloc(1, sizeof(*device));
+
+    assert_non_null(device);
+    device->bench = bench_new(0);
+    device->variant = &device_variants[0];
+    return device;
+}
+
+void device_free(struct device *device)
+{
+    bench_free(device->bench);
+    free(device);
+}
+
+char *device_read(const char *name)
+{
+    char path[256];
+    size_t len;
+    char *text;
+
+    snprintf(path, sizeof(path), "tests/compiler/kernels/%s.cl", name);
+    text = file_read(path, &len);
+    if (text == NULL) {
+        fail_msg("cannot read %s", path);
+    }
+    return text;
+}
+
+void device_load(struct device *device, const char *source, const char *options)
+{
+    const struct device_variant *variant = device->variant;
+    char all[512];
+    struct ppu_compile_options compile = {
+        .name = "test.cl",
+        .options = all,
+        .wave = variant->wave,
+        .max_vregs = variant->max_vregs,
+        .max_sregs = variant->max_sregs,
+    };
+    struct ppu_compiled image;
+    enum ppu_compile_status status;
+
+    snprintf(all, sizeof(all), "%s %s", variant->options, options != NULL ? options : "");
+    status = ppu_compile(source, strlen(source), &compile, &image);
+    if (status != PPU_COMPILE_OK) {
+        fail_msg("%s: %s: %s", variant->name, ppu_compile_status_text(status), image.log);
+    }
+    free(image.log);
+    bench_load_image(device->bench, (struct ppuasm_image){ image.bytes, image.len_bytes });
+}
+
+void device_load_file(struct device *device, const char *name, const char *options)
+{
+    char *text = device_read(name);
+
+    device_load(device, text, options);
+    free(text);
+}
+
+void device_kernel(struct device *device, const char *name)
+{
+    const struct ppu_kernel_entry *kernel = ppu_program_kernel(&device->bench->program, name);
+
+    if (kernel == NULL) {
+        fail_msg("the program has no kernel %s", name);
+        return;
+    }
+    device->kernel = *kernel;
+    device->data_used = 0;
+    memset(device->params, 0, sizeof(device->params));
+}
+
+static const struct ppu_argument_entry *argument(const struct device *device, uint32_t index)
+{
+    assert_true(index < device->kernel.argument_count);
+    return &device->bench->program.arguments[device->kernel.argument_first + index];
+}
+
+void device_value(struct device *device, uint32_t index, const void *value, uint32_t bytes)
+{
+    const struct ppu_argument_entry *entry = argument(device, index);
+
+    assert_int_equal(entry->bytes, bytes);
+    memcpy(device->params + entry->offset, value, bytes);
+}
+
+void *device_buffer(struct device *device, uint32_t index, uint32_t bytes)
+{
+    uint32_t at = device->data_used;
+    uint64_t va = DATA_VA + at;
+
+    device->data_used = (at + bytes + 255u) & ~255u;
+    assert_true(device->data_used <= DATA_BYTES);
+    device_value(device, index, &va, sizeof(va));
+    return memset(bench_data(device->bench, at), 0, bytes);
+}
+
+void device_int(struct device *device, uint32_t index, int32_t value)
+{
+    device_value(device, index, &value, sizeof(value));
+}
+
+void device_float(struct device *device, uint32_t index, float value)
+{
+    device_value(device, index, &value, sizeof(value));
+}
+
+void device_local(struct device *device, uint32_t index, uint32_t bytes)
+{
+    uint64_t offset = (device->kernel.shared_bytes + 15u) & ~15u;
+
+    if (offset == 0) {
+        offset = 16;
+    }
+    device->kernel.shared_bytes = (uint32_t)offset + bytes;
+    device_value(device, index, &offset, sizeof(offset));
+}
+
+void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+{
+    const struct ppu_kernel_entry *kernel = &device->kernel;
+    struct ppu_tmd tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
+    struct ppu_launch_facts facts = { .code_va = CODE_VA, .work_dim = gy * y > 1 ? 2 : 1 };
+
+    if (kernel->launch_at != 0) {
+        memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
+    }
+    tmd.shared_bytes = kernel->shared_bytes;
+    bench_shape(&tmd, gx, gy, x, y);
+    bench_params(device->bench, 0, &tmd, device->params, kernel->param_bytes);
+    device->outcome = bench_run(device->bench, &tmd);
+    if (device->outcome.faulted || device->outcome.event.kind != PPU_SLOT_DONE) {
+        const struct ppu_fault_event *fault = &device->outcome.fault;
+        fail_msg("%s: fault 0x%x at instruction %u, address 0x%llx, lanes 0x%x", device->variant->name, fault->code,
+                 (unsigned)((fault->pc - CODE_VA) / PPU_INSN_BYTES), (unsigned long long)fault->address, fault->lanes);
+    }
+}
+
+void device_run_threads(struct device *device, uint32_t threads, uint32_t cta)
+{
+    device_run(device, (threads + cta - 1) / cta, 1, cta, 1);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs in OpenCL C, compiled and run on a device core (tests/engine/bench.h). A ring of variants makes the compiler
+ * take its rarer paths: few registers, no optimisation, other waves.
+ */
+#ifndef TESTS_COMPILER_DEVICE_H
+#define TESTS_COMPILER_DEVICE_H
+
+#include "bench.h"
+#include "ppu_compiler.h"
+
+struct device_variant {
+    const char *name;
+    const char *options;
+    uint32_t wave;
+    uint32_t max_vregs;
+    uint32_t max_sregs;
+};
+
+extern const struct device_variant device_variants[];
+extern const uint32_t device_variant_count;
+
+struct device {
+    struct bench *bench;
+    const struct device_variant *variant;
+    struct ppu_kernel_entry kernel;
+    uint8_t params[PPU_MAX_PARAM];
+    uint32_t data_used; /* bytes of the data area that buffers take */
+    struct outcome outcome;
+};
+
+struct device *device_new(void);
+void device_free(struct device *device);
+
+/* Compiles and loads; the test fails with the log when that fails. */
+void device_load(struct device *device, const char *source, const char *options);
+/* The same from tests/compiler/kernels/<name>.cl. */
+void device_load_file(struct device *device, const char *name, const char *options);
+/* Text of that file, malloc()ed. */
+char *device_read(const char *name);
+
+/* A new launch of a kernel: no buffers, no arguments. */
+void device_kernel(struct device *device, const char *name);
+/* A buffer of the launch, zeroed, as the host sees it; also sets argument `index` to its address. */
+void *device_buffer(struct device *device, uint32_t index, uint32_t bytes);
+void device_value(struct device *device, uint32_t index, const void *value, uint32_t bytes);
+void device_int(struct device *device, uint32_t index, int32_t value);
+void device_float(struct device *device, uint32_t index, float value);
+/* Shared memory for a __local argument, behind what the kernel declares. */
+void device_local(struct device *device, uint32_t index, uint32_t bytes);
+/* Runs gx x gy CTAs of x x y threads; the test fails when the task faults. */
+void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
+/* Runs one-dimensionally at least `threads` threads. */
+void device_run_threads(struct device *device, uint32_t threads, uint32_t cta);
+
+#endif
