@@ -100,13 +100,36 @@ struct other {
     int told; /* readable when it is ready */
 };
 
-/* Has the PPU and keeps it busy until it is killed. */
+/* A kernel that never ends on every SM, as many CTAs as fit. */
+static enum ppu_err spin_everywhere(struct user *user, struct ppu_error *error)
+{
+    const struct ppu_device_info *info = ppu_device_info(user->device);
+    const struct ppu_launch launch = { .grid = { info->sms * info->sm_ctas }, .cta = { 32 } };
+    const struct ppu_kernel *spin = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_program *program = NULL;
+    struct ppu_stream *stream = NULL;
+
+    enum ppu_err err = ppu_program_load_file(user->context, "build/kernels/spin.ppu", &program, error);
+    if (err == PPU_OK) {
+        err = ppu_kernel_find(program, "spin", &spin);
+    }
+    if (err == PPU_OK) {
+        err = ppu_channel_create(user->context, NULL, &channel);
+    }
+    if (err == PPU_OK) {
+        err = ppu_stream_create(channel, &stream);
+    }
+    return err == PPU_OK ? ppu_stream_launch(stream, spin, &launch, NULL) : err;
+}
+
+/* Has the PPU and keeps its SMs and its copy engine busy until it is killed. */
 static void other_main(int tell)
 {
     struct user user = { 0 };
-    struct ppu_error error;
+    struct ppu_error error = { 0 };
 
-    if (user_open(&user, &error) != PPU_OK) {
+    if (user_open(&user, &error) != PPU_OK || spin_everywhere(&user, &error) != PPU_OK) {
         fprintf(stderr, "# the other process: %s: %s\n", ppu_error_name(error.code), error.text);
         _exit(1);
     }
