@@ -11,5 +11,5 @@ debug: $(DEMO_READY) ## gdb on the microcontroller and the host's processor whil
 debug-check: $(DEBUG_CHECK_READY) ## check that the debugger stops the machine where and as it must
 	$(Q)tests/debug/test_debug.py
 
-TIMEOUT_debug := 120
+TIMEOUT_debug := 240
 $(eval $(call ppu_script_test,debug,tests/debug/test_debug.py,$(DEBUG_CHECK_READY)))

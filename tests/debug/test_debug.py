@@ -24,7 +24,7 @@ def session():
         shutil.copy(TOP / "build/firmware/picolibc/ppufw.bin", share)
         done = subprocess.run(
             [TOP / "tools/debug/debug", "--batch", TOP / "tests/debug/session.py", "--share", share,
-             TOP / "build/guest/programs/debuggee", "spin.ppu"], capture_output=True, text=True, timeout=100)
+             TOP / "build/guest/programs/debuggee", "spin.ppu"], capture_output=True, text=True, timeout=220)
         output = Path(share, "output.log").read_text(errors="replace")
     assert done.returncode == 0 and done.stderr == "" and output == "", (done, output)
     lines = (line.split(": ", 1) for line in done.stdout.splitlines() if line.startswith("found "))

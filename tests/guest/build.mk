@@ -18,7 +18,7 @@ $(eval $(call ppu_script_test,guest-run,tests/guest/test_guest_run.py,$(GUEST_RE
 TIMEOUT_guest := 900
 $(eval $(call ppu_script_test,guest,tests/guest/run $(GUEST_TESTS),$(GUEST_READY) $(API_KERNELS) $(addprefix $(GUEST)/programs/,$(GUEST_TESTS))))
 
-TIMEOUT_demo := 180
+TIMEOUT_demo := 300
 $(eval $(call ppu_script_test,demo,tests/guest/test_demo.py,$(DEMO_READY) $(BUILD)/plain/tools/demo))
 TIMEOUT_deterministic := 360
 $(eval $(call ppu_script_test,deterministic,tests/guest/test_deterministic.py,$(DEMO_READY)))

@@ -30,7 +30,7 @@ def figure(output, label):
 
 
 def test_demo_passes():
-    done = subprocess.run([TOP / "demo/run"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([TOP / "demo/run"], capture_output=True, text=True, timeout=180)
     output = done.stdout
     assert done.returncode == 0 and done.stderr == "", done
     for check in CHECKS:
