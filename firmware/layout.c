@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
+#include "ppu/token.h"
 
 struct layout layout;
 
@@ -15,6 +16,8 @@ struct layout layout;
 #define PT_POOL_MAX (512u * PPU_MIB)
 #define PT_POOL_SHARE 64u          /* one byte of tables for so many bytes of VRAM */
 #define TASK_SHARE (32u * PPU_KIB) /* one task record for so many bytes of VRAM */
+#define TOKEN_SHARE 16u            /* one byte of token queues for so many bytes of VRAM, at most */
+#define TOKEN_QUEUES_LARGE 4u      /* every warp of an SM may have queues so many times the default */
 #define PROTECTED_ALIGN (64u * PPU_KIB)
 #define START_RING_ENTRIES 256u
 #define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_PASS in main.c */
@@ -51,6 +54,16 @@ static ppu_vram_t place(uint32_t *end, uint32_t bytes, uint32_t alignment)
     return here;
 }
 
+/* Never less than the largest CTA needs with queues of the default size. */
+static uint32_t sm_token_bytes(void)
+{
+    uint32_t least = ppu_token_bytes(PPU_MAX_CTA_THREADS / PPU_LANES, 0);
+    uint64_t wanted = (uint64_t)TOKEN_QUEUES_LARGE * machine.sm_warps * ppu_token_bytes(1, 0);
+    uint64_t most = machine.vram_bytes / TOKEN_SHARE / machine.sms;
+    uint64_t bytes = wanted < most ? wanted : most;
+    return bytes < least ? least : (uint32_t)bytes & ~(PPU_TOKEN_ALIGN - 1u);
+}
+
 static uint32_t trace_bytes(uint32_t records)
 {
     return (uint32_t)sizeof(struct ppu_trace_ring) + records * (uint32_t)sizeof(struct ppu_trace_record);
@@ -85,6 +98,7 @@ static void place_all(void)
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
     layout.tmds = place(&end, layout.tasks * TMD_STRIDE, TMD_STRIDE);
     layout.params = place(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
+    layout.tokens = place(&end, machine.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
     layout.pt_base = place(&end, layout.pt_bytes, PPU_PT_ALIGN);
     layout.prot_limit = align_up(end, PROTECTED_ALIGN);
     layout.heap_base = align_up(layout.prot_limit, PPU_PAGE_2M);
@@ -99,6 +113,8 @@ static void tell_device(void)
         hal_write(PPU_REG_RING_SIZE + 4 * i, layout.ring_entries[i]);
         hal_write(PPU_REG_RING_BASE + 4 * i, layout.ring[i].off);
     }
+    hal_write(PPU_REG_TOKEN_BYTES, machine.sms * layout.sm_tokens);
+    hal_write(PPU_REG_TOKEN_BASE, layout.tokens.off);
     *(struct ppu_trace_ring *)hal_vram(layout.dev_trace) = (struct ppu_trace_ring){
         .head = { PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) },
         .size = TRACE_DEV_RECORDS,
@@ -111,6 +127,7 @@ void layout_init(void)
 {
     layout.tasks = share_of_vram(TASK_SHARE, TASK_RECORDS_MIN, TASK_RECORDS_MAX);
     layout.pt_bytes = align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
+    layout.sm_tokens = sm_token_bytes();
     choose_ring_sizes();
     place_all();
     tell_device();

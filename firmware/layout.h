@@ -33,11 +33,13 @@ struct layout {
     ppu_vram_t dev_trace;
     ppu_vram_t ring[PPU_RING_COUNT];
     uint32_t ring_entries[PPU_RING_COUNT];
-    ppu_vram_t groups; /* struct ppu_group, one a context: depth 0 */
-    ppu_vram_t status; /* struct ppu_task_status, one a task record */
-    ppu_vram_t tmds;   /* TMD copies, TMD_STRIDE apart */
-    ppu_vram_t params; /* parameter copies, PPU_MAX_PARAM apart */
-    uint32_t tasks;    /* task records */
+    ppu_vram_t groups;  /* struct ppu_group, one a context: depth 0 */
+    ppu_vram_t status;  /* struct ppu_task_status, one a task record */
+    ppu_vram_t tmds;    /* TMD copies, TMD_STRIDE apart */
+    ppu_vram_t params;  /* parameter copies, PPU_MAX_PARAM apart */
+    uint32_t tasks;     /* task records */
+    ppu_vram_t tokens;  /* token queues of the SMs (E1) */
+    uint32_t sm_tokens; /* bytes of each SM's */
     ppu_vram_t pt_base;
     uint32_t pt_bytes;
     uint32_t prot_limit;

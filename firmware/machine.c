@@ -19,6 +19,7 @@ static const struct count counts[] = {
     { PPU_REG_CHANNELS, 1, PPU_MAX_CHANNELS, &machine.channels },
     { PPU_REG_CONTEXTS, 1, PPU_MAX_CONTEXTS, &machine.contexts },
     { PPU_REG_SLOTS, 1, PPU_MAX_SLOTS, &machine.slots },
+    { PPU_REG_SMS, 1, PPU_MAX_SMS, &machine.sms },
     { PPU_REG_SM_WARPS, 1, UINT32_MAX, &machine.sm_warps },
     { PPU_REG_SM_VREGS, 1, UINT32_MAX, &machine.sm_vregs },
     { PPU_REG_SM_SHARED, 0, UINT32_MAX, &machine.sm_shared },

@@ -15,6 +15,7 @@ struct machine {
     uint32_t channels;
     uint32_t contexts;
     uint32_t slots;
+    uint32_t sms;
     uint32_t sm_warps;  /* passes of 32 lanes */
     uint32_t sm_vregs;  /* 32-bit registers, over all lanes */
     uint32_t sm_shared; /* bytes */

@@ -4,9 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "layout.h"
 #include "machine.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
+#include "ppu/token.h"
 
 #define VA_END (1ull << PPU_VA_BITS)
 
@@ -68,6 +70,7 @@ static bool va_range(uint64_t va, uint64_t bytes)
     CHECK(RESOURCES, vregs, in(tmd->vregs, 1, PPU_MAX_VREGS) && need.vregs <= machine.sm_vregs)               \
     CHECK(RESOURCES, cta, need.passes <= machine.sm_warps)                                                    \
     CHECK(RESOURCES, token_count, tmd->token_count <= PPU_MAX_TOKENS)                                         \
+    CHECK(RESOURCES, token_count, ppu_token_bytes(need.passes, tmd->token_count) <= layout.sm_tokens)         \
     CHECK(RESOURCES, shared_bytes, in(tmd->shared_bytes, 0, PPU_MAX_SHARED))                                  \
     CHECK(RESOURCES, shared_bytes, tmd->shared_bytes <= machine.sm_shared)                                    \
     CHECK(LOCAL, local_bytes, tmd->local_bytes % 16 == 0 && tmd->local_bytes <= PPU_MAX_LOCAL)                \

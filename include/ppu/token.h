@@ -45,6 +45,7 @@ enum ppu_reason {
 #define PPU_TOKEN_MAX_WORDS PPU_TOKEN_WORDS(PPU_MAX_WAVE)
 #define PPU_WAVE_WORDS(wave) ((wave) / 32u)
 #define PPU_MAX_WAVE_WORDS PPU_WAVE_WORDS(PPU_MAX_WAVE)
+#define PPU_TOKEN_ALIGN 64u     /* of the queues of a CTA, bytes */
 #define PPU_TOKEN_ADDR_BITS 22u /* PPU_MAX_CODE in instructions fits */
 
 struct ppu_token {
@@ -53,6 +54,14 @@ struct ppu_token {
     uint32_t summary;
     uint32_t mask[PPU_MAX_WAVE_WORDS]; /* lane n: bit n % 32 of word n / 32 */
 };
+
+/* Bytes of the queues of a CTA with so many passes of PPU_LANES lanes; `count` entries a warp, 0: the default. */
+static inline uint32_t ppu_token_bytes(uint32_t passes, uint32_t count)
+{
+    uint32_t bytes = passes * (count ? count : PPU_TOKENS_DEFAULT) * PPU_TOKEN_WORDS(PPU_LANES) * 4u;
+
+    return (bytes + PPU_TOKEN_ALIGN - 1u) & ~(PPU_TOKEN_ALIGN - 1u);
+}
 
 static inline uint32_t ppu_token_sum_bit(uint32_t type)
 {

@@ -99,6 +99,28 @@ bool core_protected_has(const struct core *core, uint64_t off, uint64_t len_byte
     return off >= base && off <= limit && len_bytes <= limit - off;
 }
 
+bool core_tokens_usable(const struct core *core)
+{
+    uint32_t base = reg_get(core, PPU_REG_TOKEN_BASE), bytes = reg_get(core, PPU_REG_TOKEN_BYTES);
+
+    return bytes == 0 ||
+           (base % PPU_TOKEN_ALIGN == 0 && core_protected_has(core, base, bytes) && core_vram_has(core, base, bytes));
+}
+
+/* Written one after the other: both are checked whenever they are used. */
+uint32_t core_tokens_share(const struct core *core, uint32_t sm, uint32_t *bytes)
+{
+    uint32_t base = reg_get(core, PPU_REG_TOKEN_BASE);
+    uint32_t share = reg_get(core, PPU_REG_TOKEN_BYTES) / core->config.sms / PPU_TOKEN_ALIGN * PPU_TOKEN_ALIGN;
+    uint64_t at = base + (uint64_t)sm * share;
+
+    if (base % PPU_TOKEN_ALIGN != 0 || !core_protected_has(core, at, share) || !core_vram_has(core, at, share)) {
+        share = 0;
+    }
+    *bytes = share;
+    return share != 0 ? (uint32_t)at : 0;
+}
+
 uint64_t core_window_base(const struct core *core)
 {
     return reg_get(core, PPU_REG_WINDOW_LO) | (uint64_t)reg_get(core, PPU_REG_WINDOW_HI) << 32;

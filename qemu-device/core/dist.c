@@ -410,7 +410,7 @@ uint32_t dist_state(struct core *core, uint32_t index)
 static bool fits(const struct dist_task *task, const struct dist_room *room)
 {
     return room->ctas >= 1 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
-           task->tmd.shared_bytes <= room->shared_bytes;
+           task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
 }
 
 /* The next CTA of the grid. */

@@ -78,14 +78,21 @@ static void size_cta(struct dist_task *task)
     task->cta_warps = (task->cta_threads + tmd->wave - 1) / tmd->wave;
     task->cta_passes = task->cta_warps * (tmd->wave / PPU_LANES);
     task->cta_vregs = task->cta_passes * PPU_LANES * tmd->vregs;
+    task->token_cap = tmd->token_count != 0 ? tmd->token_count : PPU_TOKENS_DEFAULT;
+    task->cta_tokens = ppu_token_bytes(task->cta_passes, tmd->token_count);
 }
 
 static uint16_t check_resources(const struct core *core, const struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
-    bool good = tmd->vregs >= 1 && tmd->vregs <= PPU_MAX_VREGS && tmd->token_count <= PPU_MAX_TOKENS &&
-                task->cta_passes <= core->config.sm_warps && task->cta_vregs <= core->config.sm_vregs &&
-                tmd->shared_bytes <= PPU_MAX_SHARED && tmd->shared_bytes <= core->config.sm_shared;
+    uint32_t token_bytes = 0;
+    bool good;
+
+    (void)core_tokens_share(core, 0, &token_bytes);
+    good = tmd->vregs >= 1 && tmd->vregs <= PPU_MAX_VREGS && tmd->token_count <= PPU_MAX_TOKENS &&
+           task->cta_passes <= core->config.sm_warps && task->cta_vregs <= core->config.sm_vregs &&
+           tmd->shared_bytes <= PPU_MAX_SHARED && tmd->shared_bytes <= core->config.sm_shared &&
+           task->cta_tokens <= token_bytes;
 
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_RESOURCES;
 }

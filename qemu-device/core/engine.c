@@ -314,6 +314,7 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
         .vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
                 (size_t)w->number * task->tmd.vregs * task->tmd.wave,
         .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
+        .tokens = sm_file_tokens(sm, cta, w->number),
     };
 }
 

@@ -13,32 +13,50 @@
 #define TOKEN_FRONT_ROOM 1u
 #define TOKEN_BACK_ROOM 0u
 
-static uint32_t *token_at(struct exec *x, uint32_t entry)
+static uint8_t *token_at(const struct exec *x, uint32_t entry)
 {
-    uint32_t *queue = x->sm->tokens + (size_t)x->index * PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
-
-    return queue + (size_t)entry * PPU_TOKEN_WORDS(x->wave);
+    return x->tokens + (size_t)entry * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t);
 }
 
 /* The n-th token from the front. */
-static void token_get(struct exec *x, uint32_t n, struct ppu_token *token)
+static void token_get(const struct exec *x, uint32_t n, struct ppu_token *token)
 {
-    ppu_token_unpack(x->wave, token_at(x, x->w->token_first + n), token);
+    const uint8_t *at = token_at(x, x->w->token_first + n);
+    uint32_t words[PPU_TOKEN_MAX_WORDS] = { 0 };
+
+    for (uint32_t i = 0; i < PPU_TOKEN_WORDS(x->wave); i++) {
+        words[i] = vram_read32(at + i * sizeof(uint32_t));
+    }
+    ppu_token_unpack(x->wave, words, token);
 }
 
 static void token_put(struct exec *x, uint32_t n, const struct ppu_token *token)
 {
-    ppu_token_pack(x->wave, token, token_at(x, x->w->token_first + n));
+    uint8_t *at = token_at(x, x->w->token_first + n);
+    uint32_t words[PPU_TOKEN_MAX_WORDS] = { 0 };
+
+    ppu_token_pack(x->wave, token, words);
+    for (uint32_t i = 0; i < PPU_TOKEN_WORDS(x->wave); i++) {
+        vram_write32(at + i * sizeof(uint32_t), words[i]);
+    }
+}
+
+/* Moves all tokens so that the first lies at entry `first`. */
+static void tokens_move(struct exec *x, uint32_t first)
+{
+    struct warp *w = x->w;
+    size_t token_bytes = PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t);
+
+    for (uint32_t i = 0; i < w->token_count; i++) {
+        uint32_t n = first < w->token_first ? i : w->token_count - 1 - i; /* no token is overwritten before it moved */
+        vram_copy(token_at(x, first + n), token_at(x, w->token_first + n), token_bytes);
+    }
+    w->token_first = first;
 }
 
 static void tokens_centre(struct exec *x, uint32_t extra)
 {
-    struct warp *w = x->w;
-    uint32_t first = (w->token_cap - w->token_count + extra) / 2;
-
-    memmove(token_at(x, first), token_at(x, w->token_first),
-            (size_t)w->token_count * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t));
-    w->token_first = first;
+    tokens_move(x, (x->w->token_cap - x->w->token_count + extra) / 2);
 }
 
 /* False: the queue is full. */

@@ -17,6 +17,7 @@
 #include "ppu/ring.h"
 #include "ppu/sem.h"
 #include "ppu/tmd.h"
+#include "ppu/token.h"
 #include "ppu/trace.h"
 
 /* ---- core.c ---- */
@@ -31,6 +32,11 @@ bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bo
 bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes); /* [any] */
 /* True when it lies in the protected range altogether. */
 bool core_protected_has(const struct core *core, uint64_t off, uint64_t len_bytes); /* [any] */
+
+/* Token queues: true when TOKEN_BASE and TOKEN_BYTES name a place in the protected range, or none. */
+bool core_tokens_usable(const struct core *core); /* [any] */
+/* An SM's share of it: VRAM offset, and bytes, a multiple of PPU_TOKEN_ALIGN; 0: none. [any] */
+uint32_t core_tokens_share(const struct core *core, uint32_t sm, uint32_t *bytes);
 
 /* ---- mmu.c (A9) ---- */
 struct mmu_page {
@@ -75,6 +81,8 @@ struct dist_task {
     uint32_t cta_warps;    /* of tmd.wave threads */
     uint32_t cta_passes;   /* warps in passes of 32 lanes, as SM_WARPS counts */
     uint32_t cta_vregs;    /* 32-bit registers over all lanes, as SM_VREGS counts */
+    uint32_t token_cap;    /* entries of a warp's token queue */
+    uint32_t cta_tokens;   /* bytes of the queues of all warps */
     uint32_t local_slots;  /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
     const uint8_t *params; /* in VRAM, tmd.param_bytes */
 };
@@ -96,6 +104,7 @@ struct dist_room {
     uint32_t ctas;
     uint32_t vregs;
     uint32_t shared_bytes;
+    uint32_t token_bytes;
 };
 
 /* Next CTA that fits; false: none now (sm_wake() tells when that may change). [sm] */

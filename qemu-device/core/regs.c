@@ -134,6 +134,17 @@ static void trace_base(struct core *core, uint32_t index, uint32_t value)
     trace_setup(core);
 }
 
+/* A place that is unusable holds no queue: no task fits then. */
+static void token_base(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_TOKEN_BASE, value);
+    if (!core_tokens_usable(core)) {
+        core_guest_error(core, "TOKEN_BASE: 0x%x is unaligned, or not in the protected range with TOKEN_BYTES", value);
+        core_device_error(core, PPU_DEVERR_ARG);
+    }
+}
+
 static void prot_write(struct core *core, uint32_t offset, uint32_t value)
 {
     if (value % PPU_PAGE_64K != 0 || value > core->config.vram_bytes) {
@@ -284,6 +295,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_DB_PENDING] = { .write = db_pending },
     [ROW_RING_BASE] = { .write = ring_base },
     [ROW_TRACE_BASE] = { .write = trace_base },
+    [ROW_TOKEN_BASE] = { .write = token_base },
     [ROW_PROT_BASE] = { .write = prot_base },
     [ROW_PROT_LIMIT] = { .write = prot_limit },
     [ROW_MMU_FLUSH] = { .write = mmu_flush },

@@ -11,15 +11,12 @@
 static bool sm_alloc(struct sm *sm)
 {
     const struct core_config *config = core_config_of(sm->core);
-    size_t token_words = (size_t)PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
 
     sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
     sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
     sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
-    sm->tokens = calloc(config->sm_warps * token_words, sizeof(*sm->tokens));
     sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
-    return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->tokens != NULL && sm->code != NULL &&
-           sm_file_init(sm);
+    return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->code != NULL && sm_file_init(sm);
 }
 
 bool sm_new(struct sm *sm, struct core *core, uint32_t number)
@@ -34,7 +31,6 @@ void sm_free(struct sm *sm)
     free(sm->cta);
     free(sm->warp);
     free(sm->sys);
-    free(sm->tokens);
     free(sm->code);
     sm_file_free(sm);
 }
@@ -72,8 +68,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->number = (uint8_t)number;
     w->cta = (uint32_t)(cta - sm->cta);
     w->pc = task->tmd.entry / PPU_INSN_BYTES;
-    w->token_cap = task->tmd.token_count != 0 ? task->tmd.token_count : PPU_TOKENS_DEFAULT;
-    w->token_cap = w->token_cap > PPU_MAX_TOKENS ? PPU_MAX_TOKENS : w->token_cap;
+    w->token_cap = task->token_cap;
     w->token_first = w->token_cap / 2;
     for (uint32_t lane = 0; lane < PPU_MAX_WAVE; lane++) {
         if (lane < threads && lane < task->tmd.wave) {
@@ -91,7 +86,7 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
-    sm_file_take(sm, cta, (size_t)task->cta_vregs * sizeof(uint32_t), task->tmd.shared_bytes);
+    sm_file_take(sm, cta);
     for (uint32_t number = 0; number < task->cta_warps; number++) {
         warp_start(sm, cta, number);
     }
@@ -155,12 +150,14 @@ static struct dist_room room_of(const struct sm *sm)
         .ctas = config->sm_ctas - sm->ctas_used,
         .vregs = config->sm_vregs,
         .shared_bytes = config->sm_shared,
+        .token_bytes = (uint32_t)sm->file[SM_FILE_TOKENS].cap,
     };
 
     for (uint32_t i = 0; i < config->sm_ctas; i++) {
         if (sm->cta[i].used) {
             room.vregs -= sm->cta[i].cta.task->cta_vregs;
             room.shared_bytes -= sm->cta[i].cta.task->tmd.shared_bytes;
+            room.token_bytes -= sm->cta[i].cta.task->cta_tokens;
         }
     }
     return room;
@@ -171,8 +168,12 @@ static void take_ctas(struct sm *sm)
     struct sm_cta *cta;
 
     while (__atomic_exchange_n(&sm->has_work, 0, __ATOMIC_SEQ_CST) != 0 && (cta = free_cta(sm)) != NULL) {
-        struct dist_room room = room_of(sm);
+        struct dist_room room;
 
+        if (sm->ctas_used == 0) {
+            sm_file_find_tokens(sm);
+        }
+        room = room_of(sm);
         if (!dist_take(sm->core, sm->number, &room, &cta->cta)) {
             return;
         }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The register file and the shared memory of an SM. Each CTA has one block in each. The distributor counts only totals,
- * so blocks are moved together when no hole at the end is large enough: a CTA that fits by count always fits.
+ * The register file, the shared memory and the token queues of an SM. Each CTA has one block in each. The distributor
+ * counts only totals, so blocks are moved together when no hole at the end is large enough: a CTA that fits by count
+ * always fits. Token queues lie in VRAM, in this SM's share of what TOKEN_BASE names, so that whoever stops a warp
+ * finds them there (E1).
  */
 #include "sm_state.h"
 
@@ -33,10 +35,25 @@ bool sm_file_init(struct sm *sm)
 
 void sm_file_free(struct sm *sm)
 {
-    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
         free(sm->file[id].bytes);
         sm->file[id].bytes = NULL;
     }
+}
+
+void sm_file_find_tokens(struct sm *sm)
+{
+    uint32_t bytes = 0, at = core_tokens_share(sm->core, sm->number, &bytes);
+
+    sm->file[SM_FILE_TOKENS] = (struct sm_file){ .bytes = core_vram(sm->core) + at, .cap = bytes };
+}
+
+uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number)
+{
+    const struct dist_task *task = cta->cta.task;
+    size_t warp_bytes = (size_t)task->token_cap * PPU_TOKEN_WORDS(task->tmd.wave) * sizeof(uint32_t);
+
+    return sm->file[SM_FILE_TOKENS].bytes + cta->block[SM_FILE_TOKENS].off + number * warp_bytes;
 }
 
 /* The block with the lowest offset not below `from`; NULL: none. */
@@ -61,7 +78,11 @@ static void compact(struct sm *sm, uint32_t id)
 
     while ((block = next_block(sm, id, from)) != NULL) {
         from = block->off + block->len;
-        memmove(file->bytes + to, file->bytes + block->off, block->len);
+        if (id < SM_FILE_OWN) {
+            memmove(file->bytes + to, file->bytes + block->off, block->len);
+        } else {
+            vram_copy(file->bytes + to, file->bytes + block->off, block->len); /* to lower addresses */
+        }
         block->off = to;
         to += block->len;
     }
@@ -78,14 +99,19 @@ static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len)
         compact(sm, id);
     }
     *block = (struct sm_block){ file->tail, len };
-    memset(file->bytes + block->off, 0, len);
+    if (id < SM_FILE_OWN) {
+        memset(file->bytes + block->off, 0, len);
+    }
     file->tail += len;
 }
 
-void sm_file_take(struct sm *sm, struct sm_cta *cta, size_t vreg_bytes, size_t shared_bytes)
+void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
-    take(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], vreg_bytes);
-    take(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], shared_bytes);
+    const struct dist_task *task = cta->cta.task;
+
+    take(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t));
+    take(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes);
+    take(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens);
 }
 
 void sm_file_give(struct sm_cta *cta)

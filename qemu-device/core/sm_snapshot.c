@@ -39,8 +39,8 @@ static void put_lanes(struct snap *snap, const struct lanes *lanes)
 static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
 {
     const struct warp *w = &sm->warp[index];
-    const uint32_t *tokens = sm->tokens + (size_t)index * PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
-    uint32_t words = PPU_TOKEN_WORDS(w->passes * PPU_LANES);
+    size_t token_bytes = PPU_TOKEN_WORDS(w->passes * PPU_LANES) * sizeof(uint32_t);
+    const uint8_t *tokens = sm_file_tokens(sm, &sm->cta[w->cta], w->number);
 
     snap_put_u32(snap, w->state);
     snap_put_u32(snap, w->partial);
@@ -60,7 +60,7 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u32(snap, w->yield_count);
     snap_put_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
     snap_put_u64(snap, w->random);
-    snap_put_bytes(snap, tokens + (size_t)w->token_first * words, (size_t)w->token_count * words * sizeof(*tokens));
+    snap_put_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
 }
@@ -71,7 +71,7 @@ void sm_snap_put(const struct sm *sm, const struct sm_cta *cta, struct snap *sna
     for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
         save_warp(sm, cta->warp[i], snap);
     }
-    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
         snap_put_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
     }
 }
@@ -132,10 +132,10 @@ static bool within(const struct lanes *part, const struct lanes *whole)
     return !lanes_any(&outside);
 }
 
-static bool load_tokens(struct sm *sm, uint32_t index, struct warp *w, struct snap *snap)
+static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
 {
-    uint32_t *tokens = sm->tokens + (size_t)index * PPU_MAX_TOKENS * PPU_TOKEN_WORDS(PPU_MAX_WAVE);
-    uint32_t words = PPU_TOKEN_WORDS(w->passes * PPU_LANES);
+    size_t token_bytes = PPU_TOKEN_WORDS(w->passes * PPU_LANES) * sizeof(uint32_t);
+    uint8_t *tokens = sm_file_tokens(sm, &sm->cta[w->cta], w->number);
 
     w->token_first = snap_get_u32(snap);
     w->token_count = snap_get_u32(snap);
@@ -146,7 +146,7 @@ static bool load_tokens(struct sm *sm, uint32_t index, struct warp *w, struct sn
         w->yield_count > w->token_count) {
         return false;
     }
-    snap_get_bytes(snap, tokens + (size_t)w->token_first * words, (size_t)w->token_count * words * sizeof(*tokens));
+    snap_get_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     return !snap->bad;
 }
 
@@ -200,7 +200,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     if (w->held) {
         hook_count_held(sm->core, true);
     }
-    if (!load_tokens(sm, cta->warp[number], w, snap) || w->random == 0) {
+    if (!load_tokens(sm, w, snap) || w->random == 0) {
         return false;
     }
     snap_get_bytes(snap, &w->fault, sizeof(w->fault));
@@ -235,16 +235,17 @@ static bool counts_agree(struct sm *sm, struct sm_cta *cta)
 static bool fits(const struct sm *sm, const struct dist_task *task)
 {
     const struct core_config *config = core_config_of(sm->core);
-    uint64_t vregs = task->cta_vregs, shared = task->tmd.shared_bytes;
+    uint64_t vregs = task->cta_vregs, shared = task->tmd.shared_bytes, tokens = task->cta_tokens;
 
     for (uint32_t i = 0; i < config->sm_ctas; i++) {
         if (sm->cta[i].used) {
             vregs += sm->cta[i].cta.task->cta_vregs;
             shared += sm->cta[i].cta.task->tmd.shared_bytes;
+            tokens += sm->cta[i].cta.task->cta_tokens;
         }
     }
     return sm->passes_used + task->cta_passes <= config->sm_warps && vregs <= config->sm_vregs &&
-           shared <= config->sm_shared;
+           shared <= config->sm_shared && tokens <= sm->file[SM_FILE_TOKENS].cap;
 }
 
 static bool cta_id_ok(const struct dist_cta *cta)
@@ -305,7 +306,7 @@ bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap)
             return false;
         }
     }
-    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+    for (uint32_t id = 0; id < SM_FILE_OWN; id++) {
         snap_get_bytes(snap, sm->file[id].bytes + cta->block[id].off, cta->block[id].len);
     }
     return !snap->bad && counts_agree(sm, cta);
@@ -340,6 +341,7 @@ static bool load_sm(struct sm *sm, struct snap *snap)
     if (snap->bad || sm->next_warp >= config->sm_warps || ctas > config->sm_ctas) {
         return false;
     }
+    sm_file_find_tokens(sm);
     for (uint32_t i = 0; i < ctas; i++) {
         if (!load_cta(sm, snap)) {
             return false;

@@ -133,11 +133,13 @@ struct warp {
     uint32_t sreg[PPU_SREGS];
 };
 
-/* ---- register and shared files: sm_file.c ---- */
+/* ---- register and shared files, token queues: sm_file.c ---- */
 enum sm_file_id {
     SM_FILE_VREGS = 0,
     SM_FILE_SHARED = 1,
-    SM_FILE_COUNT = 2,
+    SM_FILE_OWN = 2,    /* files below lie in memory of the SM */
+    SM_FILE_TOKENS = 2, /* in the protected range of VRAM */
+    SM_FILE_COUNT = 3,
 };
 
 struct sm_file {
@@ -179,7 +181,6 @@ struct sm {
     struct sm_cta *cta;      /* sm_ctas */
     struct warp *warp;       /* sm_warps */
     struct sys_request *sys; /* one a warp */
-    uint32_t *tokens;        /* PPU_MAX_TOKENS * PPU_TOKEN_WORDS(32) words a pass */
     struct tlb_entry tlb[SM_TLB_SIZE];
     struct code_page *code; /* SM_CODE_PAGES */
 };
@@ -221,6 +222,7 @@ struct exec {
     uint32_t passes;
     uint32_t *vreg; /* [register][lane] */
     uint8_t *shared;
+    uint8_t *tokens; /* queue of the warp, in VRAM */
     const struct code_insn *code;
 };
 
@@ -276,8 +278,12 @@ bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap);
 /* ---- sm_file.c ---- */
 bool sm_file_init(struct sm *sm);
 void sm_file_free(struct sm *sm);
-/* Room in both files for a CTA that fits by count; other CTAs' blocks may move. */
-void sm_file_take(struct sm *sm, struct sm_cta *cta, size_t vreg_bytes, size_t shared_bytes);
+/* Room in all files for a CTA that fits by count; other CTAs' blocks may move. */
+void sm_file_take(struct sm *sm, struct sm_cta *cta);
+/* Finds where the token queues lie now; only while the SM has no CTA. */
+void sm_file_find_tokens(struct sm *sm);
+/* A warp's token queue. */
+uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number);
 void sm_file_give(struct sm_cta *cta);
 
 /* ---- sm_tlb.c ---- */

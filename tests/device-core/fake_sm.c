@@ -180,7 +180,8 @@ static void clear_sms(struct core *core)
 
         memset(sm, 0, sizeof(*sm));
         sm->random = 88172645463325252ull + i;
-        sm->room = (struct dist_room){ config->sm_warps, config->sm_ctas, config->sm_vregs, config->sm_shared };
+        sm->room =
+            (struct dist_room){ config->sm_warps, config->sm_ctas, config->sm_vregs, config->sm_shared, UINT32_MAX };
     }
 }
 

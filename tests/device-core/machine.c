@@ -201,6 +201,8 @@ void machine_boot(struct machine *machine)
     boot_ring(machine, PPU_RING_FAULT, 16);
     boot_ring(machine, PPU_RING_COPY, 512);
     boot_ring(machine, PPU_RING_TOUCH, 1024);
+    mcu_write(machine, PPU_REG_TOKEN_BYTES, TOKENS_BYTES);
+    mcu_write(machine, PPU_REG_TOKEN_BASE, TOKENS_AT);
     mcu_write(machine, PPU_REG_TRACE_SIZE, TRACE_RECORDS);
     mcu_write(machine, PPU_REG_TRACE_BASE, TRACE_AT);
     assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
@@ -284,7 +286,7 @@ static uint32_t new_table(struct machine *machine)
     uint32_t table = machine->next_table;
 
     machine->next_table += PPU_PT_BYTES;
-    assert_true(machine->next_table <= PROT_LIMIT);
+    assert_true(machine->next_table <= TOKENS_AT);
     memset(machine->vram + table, 0, PPU_PT_BYTES);
     return table;
 }

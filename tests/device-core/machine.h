@@ -19,7 +19,9 @@
 
 /* Where things lie in VRAM after machine_boot(). */
 #define PROT_BASE 0x100000u
-#define PROT_LIMIT 0x300000u
+#define TOKENS_AT 0x300000u
+#define TOKENS_BYTES 0xf0000u
+#define PROT_LIMIT (TOKENS_AT + TOKENS_BYTES)
 #define RING_AT(ring) (PROT_BASE + (ring)*0x20000u)
 #define TRACE_AT 0x1a0000u
 #define TRACE_RECORDS 1024u

@@ -344,7 +344,7 @@ static void local_slots_are_distinct(void **state)
 {
     struct machine *machine = *state;
     struct ppu_tmd tmd = good_tmd(300, 1, 1, 64);
-    const struct dist_room room = { 64, 8, 65536, 0 };
+    const struct dist_room room = { 64, 8, 65536, 0, UINT32_MAX };
     struct dist_cta cta[16];
     uint64_t random = random_seed();
     uint32_t held = 0;

@@ -7,6 +7,10 @@ ENGINE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core -Itests/engine 
 # $(call engine_test,NAME,VARIANTS,MORE SOURCES)
 engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(3) $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm,$(2))
 
+# Real time passes in these, and the thread sanitizer takes its share.
+TIMEOUT_engine-control := 240
+TIMEOUT_engine-fuzz := 180
+
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
 $(eval $(call engine_test,control,asan tsan))

@@ -424,6 +424,106 @@ static void return_after_a_yield(void **state)
     }
 }
 
+/* ---- the queue in memory ---- */
+
+static uint64_t bits_of(const uint8_t *bytes, uint32_t from, uint32_t count)
+{
+    uint64_t value = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        value |= (uint64_t)(bytes[(from + i) / 8] >> (from + i) % 8 & 1u) << i;
+    }
+    return value;
+}
+
+/* A token as E2 lays it out: summary bits count from `summary`, the mask is all that follows `mask`. */
+static void check_token(const uint8_t *token, uint32_t wave, uint32_t type, uint32_t address, uint32_t summary)
+{
+    uint32_t small = wave == 32;
+
+    assert_int_equal(bits_of(token, 0, small ? 4 : 8), type);
+    assert_int_equal(bits_of(token, small ? 36 : 8, small ? 22 : 32), address);
+    assert_int_equal(bits_of(token, small ? 58 : 40, 4), summary);
+    assert_int_equal(bits_of(token, small ? 62 : 48, small ? 2 : 16), 0);
+    for (uint32_t lane = 0; lane < wave; lane++) {
+        bool set = type != PPU_TOKEN_DIVERGE || lane % 2 == 0;
+        assert_int_equal(bits_of(token, (small ? 4 : 64) + lane, 1), set);
+    }
+    if (wave == 128) {
+        assert_int_equal(bits_of(token, 192, 64), 0);
+    }
+}
+
+/* While a warp stands still its tokens are in the protected range of VRAM, the front in the middle of its space. */
+static void tokens_are_in_memory(void **state)
+{
+    static const uint32_t token_bytes[] = { 8, 16, 32 };
+    struct bench *bench = *state;
+
+    bench_load_text(bench, ".kernel k\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\npbrk end\nssy end\n"
+                           "@p0 bra other\nmark 77\nother: sync end\nend: exit\n");
+    for (uint32_t i = 0; i < 3; i++) {
+        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        uint32_t wave = PPU_LANES << i, middle = 6;
+        struct outcome outcome;
+        const uint8_t *queue = bench->machine->vram + TOKENS_AT;
+
+        tmd.wave = (uint8_t)wave;
+        tmd.token_count = 2 * (uint16_t)middle;
+        bench_shape(&tmd, 1, 1, wave, 1);
+        memset(bench->machine->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
+        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+        bench_start(bench, 0, &tmd);
+        for (uint32_t step = 0; step < 100 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+            bench_step(bench);
+        }
+        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
+        check_token(queue + (middle - 3) * token_bytes[i], wave, PPU_TOKEN_DIVERGE, 7, PPU_TOKEN_SUM_SYNC);
+        check_token(queue + (middle - 2) * token_bytes[i], wave, PPU_TOKEN_SYNC, 8, PPU_TOKEN_SUM_SYNC);
+        check_token(queue + (middle - 1) * token_bytes[i], wave, PPU_TOKEN_BRK, 8, 0);
+        assert_int_equal(queue[(middle - 4) * token_bytes[i]], 0xff);
+        assert_int_equal(queue[middle * token_bytes[i]], 0xff);
+        host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
+        assert_true(bench_wait(bench, 0, &outcome));
+        assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+    }
+}
+
+/* The share of an SM bounds the queues of a CTA; without a usable place for them no task runs. */
+static void queues_need_room(void **state)
+{
+    static const struct {
+        uint32_t base;
+        uint32_t bytes;
+        bool error;
+        bool runs;
+    } cases[] = {
+        { TOKENS_AT, 3 * 1024, false, true },
+        { TOKENS_AT, 3 * 1024 - 64, false, false },
+        { TOKENS_AT, 0, false, false },
+        { TOKENS_AT + 4, 0x10000, true, false },
+        { PROT_LIMIT - 64, 0x10000, true, false },
+        { 0xffffffc0u, 0x10000, true, false },
+        { HEAP_AT, 0x10000, true, false },
+        { TOKENS_AT, TOKENS_BYTES, false, true },
+    };
+    struct bench *bench = *state;
+
+    bench_load_text(bench, ".kernel k\nyield\nexit\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct outcome outcome;
+
+        mcu_write(bench->machine, PPU_REG_TOKEN_BYTES, cases[i].bytes);
+        mcu_write(bench->machine, PPU_REG_TOKEN_BASE, cases[i].base);
+        assert_int_equal(mcu_read(bench->machine, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
+        mcu_write(bench->machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+        outcome = bench_run(bench, &tmd);
+        assert_int_equal(outcome.event.kind, cases[i].runs ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
+        assert_true(cases[i].runs || outcome.event.arg == PPU_FAULT_TMD_RESOURCES);
+    }
+}
+
 /* A spinning lane lets the lane go on that it waits for, the n-th time, or when chance will have it. */
 static void yields_now_and_then(void **state)
 {
@@ -513,6 +613,9 @@ int main(void)
         { "exit waits for its token, then ends [E3][E12]", exit_tokens, setup, teardown, NULL },
         { "waits without a token are branches [E5]", waits_without_tokens, setup, teardown, NULL },
         { "return after a yield in the callee [E12]", return_after_a_yield, setup, teardown, NULL },
+        { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, setup, teardown,
+          NULL },
+        { "token queues need their room in memory [E1][E7]", queues_need_room, setup, teardown, NULL },
         { "a yield every n-th time, or by chance [E6]", yields_now_and_then, setup, teardown, NULL },
         { "long jumps leave loops and calls [E3][E5]", long_jumps, setup, teardown, NULL },
         { "a small token queue recentres, a full one faults [E7]", small_queue, setup, teardown, NULL },

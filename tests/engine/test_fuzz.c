@@ -152,7 +152,7 @@ static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
     tmd->save_vram = SAVE_AT;
     tmd->save_bytes = (uint32_t)ppu_save_bytes(warps, tmd->wave, tmd->vregs, tmd->token_count, tmd->shared_bytes);
     tmd->save_count = (uint8_t)tmd->grid[0];
-    assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= PROT_LIMIT);
+    assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= TOKENS_AT);
     for (uint32_t n = 0; n < tmd->save_count; n++) {
         memset(f->bench->machine->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
     }

@@ -352,6 +352,7 @@ void mock_reset(void)
     R(CHANNELS) = MOCK_CHANNELS;
     R(CONTEXTS) = MOCK_CONTEXTS;
     R(SLOTS) = MOCK_SLOTS;
+    R(SMS) = 4;
     R(SM_WARPS) = 64;
     R(SM_VREGS) = 65536;
     R(SM_SHARED) = PPU_MAX_SHARED;

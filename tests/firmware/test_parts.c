@@ -11,6 +11,7 @@
 #include "log.h"
 #include "machine.h"
 #include "mock_hal.h"
+#include "ppu/token.h"
 #include "random.h"
 #include "ring.h"
 #include "timer.h"
@@ -198,6 +199,7 @@ static const struct {
     { PPU_REG_SLOTS, 65 },
     { PPU_REG_VECTORS, 1 },
     { PPU_REG_ARMED, MOCK_CHANNELS - 1 },
+    { PPU_REG_SMS, 0 },
     { PPU_REG_SM_WARPS, 0 },
     { PPU_REG_COPIES, 0 },
 };
@@ -225,10 +227,15 @@ static void layouts(void **state)
             machine.channels = large ? PPU_MAX_CHANNELS : 1;
             machine.contexts = large ? PPU_MAX_CONTEXTS : 1;
             machine.slots = large ? PPU_MAX_SLOTS : 1;
+            machine.sms = large ? PPU_MAX_SMS : 1;
             layout_init();
             assert_in_range(layout.tasks, TASK_RECORDS_MIN, TASK_RECORDS_MAX);
             assert_true(layout.tmds.off + layout.tasks * TMD_STRIDE <= layout.params.off);
             assert_true(layout.params.off + layout.tasks * PPU_MAX_PARAM <= layout.pt_base.off);
+            assert_true(layout.params.off + layout.tasks * PPU_MAX_PARAM <= layout.tokens.off);
+            assert_int_equal(layout.tokens.off % PPU_TOKEN_ALIGN, 0);
+            assert_true(layout.sm_tokens >= ppu_token_bytes(PPU_MAX_CTA_THREADS / PPU_LANES, 0));
+            assert_true(layout.tokens.off + machine.sms * layout.sm_tokens <= layout.pt_base.off);
             assert_int_equal(layout.pt_base.off % 4096, 0);
             assert_true(layout.pt_bytes >= 2 * PPU_MIB);
             assert_true(layout.pt_base.off + layout.pt_bytes <= layout.prot_limit);

@@ -7,14 +7,17 @@
 
 #include <cmocka.h>
 
+#include "layout.h"
 #include "machine.h"
 #include "ppu/limits.h"
+#include "ppu/token.h"
 #include "random.h"
 #include "tmd.h"
 
 static int setup(void **state)
 {
     (void)state;
+    layout.sm_tokens = ppu_token_bytes(32, 200);
     machine = (struct machine){ .sm_warps = 32, .sm_vregs = 32768, .sm_shared = 64 * PPU_KIB };
     return 0;
 }
@@ -104,6 +107,7 @@ static const struct wrong wrongs[] = {
     BAD(RESOURCES, vregs, 33), /* 1,024 lanes of 33 registers do not fit 32,768 */
     BAD(RESOURCES, vregs, 257),
     BAD(RESOURCES, token_count, PPU_MAX_TOKENS + 1),
+    BAD(RESOURCES, token_count, 201), /* times 1,024 lanes do not fit what an SM has */
     BAD(RESOURCES, shared_bytes, 64 * PPU_KIB + 1),
     BAD(RESOURCES, shared_bytes, UINT32_MAX),
     BAD(LOCAL, local_bytes, 8),
