@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define MAX_ARGUMENTS 256u
 
 /* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */

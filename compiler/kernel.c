@@ -36,6 +36,11 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         LLVMTypeRef byval = byval_type(kernel->function, i);
         LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
+        if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
+            unit_fail(unit, PPU_COMPILE_UNSUPPORTED,
+                      "%s: kernel '%s' takes an image, a sampler, a pipe or a queue, which is not supported",
+                      unit->source_name, kernel->name);
+        }
         uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
         at = (at + align - 1) / align * align;

@@ -25,11 +25,11 @@
  * latch and a preheader, and no critical edges.
  */
 #define INLINE_PASSES "always-inline,globaldce"
-#define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine,loop-simplify)"
+#define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
 #define MAIN_PASSES "default<O3>"
 #define PLAIN_PASSES "function(sroa,early-cse)"
-#define VECTOR_PASSES                                                                                       \
-    "function(load-store-vectorizer,scalarizer,instcombine,infer-alignment,separate-const-offset-from-gep," \
+#define VECTOR_PASSES                                                                                                           \
+    "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
 #define SHAPE_PASSES "function(lower-switch,fix-irreducible,loop-simplify,break-crit-edges)"
 

@@ -379,6 +379,65 @@ static struct element to_integer(struct select *s, LLVMValueRef call, uint32_t i
     return done;
 }
 
+/*
+ * The classes of a float's bits, taken as an unsigned number, follow each other: zero, subnormal, normal, infinity,
+ * signalling NaN, quiet NaN, and again with the sign. The bit of LLVM's mask for each, and where it begins.
+ */
+struct float_class {
+    uint8_t positive, negative; /* bits of the mask */
+    uint64_t first32, first64;
+};
+
+static const struct float_class float_classes[] = {
+    { 6, 5, 0, 0 },
+    { 7, 4, 1, 1 },
+    { 8, 3, 0x00800000, 0x0010000000000000 },
+    { 9, 2, 0x7f800000, 0x7ff0000000000000 },
+    { 0, 0, 0x7f800001, 0x7ff0000000000001 },
+    { 1, 1, 0x7fc00000, 0x7ff8000000000000 },
+};
+#define FLOAT_CLASSES 6u
+
+/* First bit pattern of the n-th class; the classes with the sign follow those without. */
+static uint64_t class_first(uint32_t n, bool wide)
+{
+    const struct float_class *class = &float_classes[n % FLOAT_CLASSES];
+
+    return (wide ? class->first64 : class->first32) + (n >= FLOAT_CLASSES ? 1ull << (wide ? 63 : 31) : 0);
+}
+
+static bool class_wanted(uint32_t n, uint32_t mask)
+{
+    const struct float_class *class = &float_classes[n % FLOAT_CLASSES];
+
+    return mask >> (n >= FLOAT_CLASSES ? class->negative : class->positive) & 1;
+}
+
+/* True when the float is of one of the classes: a test for each run of them. */
+static struct element is_class(struct select *s, struct element a, uint32_t mask)
+{
+    bool wide = a.words == 2;
+    struct element any = number(0);
+
+    for (uint32_t n = 0; n < 2 * FLOAT_CLASSES; n++) {
+        uint32_t end = n;
+        while (end < 2 * FLOAT_CLASSES && class_wanted(end, mask)) {
+            end++;
+        }
+        if (end == n) {
+            continue;
+        }
+        uint64_t first = class_first(n, wide);
+        uint64_t last = (end == 2 * FLOAT_CLASSES ? 0 : class_first(end, wide)) - 1;
+        struct element test = select_op(s, wide ? PPU_OP_SUB64 : PPU_OP_SUB, a, element_constant(first, a.words));
+        test = select_compare(s, wide ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_LEU, test,
+                              element_constant(last - first, a.words));
+        any = any.kind == ELEMENT_REGISTER ? select_logic(s, PPU_OP_POR, any, test) : test;
+        n = end;
+    }
+    return any;
+}
+
 /* ---- which one ---- */
 
 static bool begins(const char *name, const char *prefix)
@@ -449,6 +508,8 @@ static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *n
         *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[7] == 's', true);
     } else if (begins(name, "llvm.uadd.sat.") || begins(name, "llvm.usub.sat.")) {
         *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[7] == 's', false);
+    } else if (begins(name, "llvm.is.fpclass.")) {
+        *done = is_class(s, operand(s, call, 0, i), constant_operand(s, call, 1));
     } else if (begins(name, "llvm.scmp.") || begins(name, "llvm.ucmp.")) {
         *done = three_way(s, call, i, name[5] == 's');
     } else if (begins(name, "llvm.fptosi.sat.") || begins(name, "llvm.fptoui.sat.")) {

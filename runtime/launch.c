@@ -4,6 +4,8 @@
 #include "program.h"
 #include "stream.h"
 
+#include <string.h>
+
 static uint32_t at_least_one(uint32_t n)
 {
     return n > 0 ? n : 1;
@@ -46,6 +48,12 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     return err;
 }
 
+/* Of the launcher: launch facts follow its arguments at the next multiple of 16. */
+static uint32_t bytes_needed(const struct ppu_kernel_entry *entry)
+{
+    return entry->launch_at != 0 ? entry->launch_at - 15 : entry->param_bytes;
+}
+
 static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -64,9 +72,34 @@ static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu
         .shared_bytes = entry->shared_bytes + launch->shared_bytes,
         .local_bytes = entry->local_bytes,
         .grid = { launch->grid[0], at_least_one(launch->grid[1]), at_least_one(launch->grid[2]) },
-        .param_bytes = launch->param_bytes,
+        .param_bytes = entry->launch_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
+                                                                                         : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
     };
+}
+
+static uint32_t dimensions(const struct ppu_tmd *tmd)
+{
+    if (tmd->grid[2] > 1 || tmd->cta[2] > 1) {
+        return 3;
+    }
+    return tmd->grid[1] > 1 || tmd->cta[1] > 1 ? 2 : 1;
+}
+
+/* The launcher's parameters with what a compiled kernel asks about its launch, where its entry says so. */
+static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_launch *launch,
+                             const struct ppu_tmd *tmd, uint8_t params[PPU_MAX_PARAM])
+{
+    struct ppu_launch_facts facts = { .code_va = tmd->code_va, .work_dim = dimensions(tmd) };
+
+    if (kernel->entry->launch_at == 0) {
+        return launch->params;
+    }
+    if (launch->param_bytes != 0) {
+        memcpy(params, launch->params, launch->param_bytes);
+    }
+    memcpy(params + kernel->entry->launch_at, &facts, sizeof(facts));
+    return params;
 }
 
 void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
@@ -75,7 +108,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
     struct ppu_tmd tmd = describe(kernel, launch);
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
-        launch->param_bytes < kernel->entry->param_bytes || launch->param_bytes > PPU_MAX_PARAM ||
+        launch->param_bytes < bytes_needed(kernel->entry) || launch->param_bytes > PPU_MAX_PARAM ||
         launch->priority >= PPU_PRIORITIES || launch->shared_bytes > PPU_MAX_SHARED ||
         !choose_cta(kernel->entry, launch, tmd.cta)) {
         block_fail(block, PPU_ERR_BAD_ARG);
@@ -86,5 +119,6 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
         block_fail(block, err);
         return;
     }
-    block_launch_inline(block, &tmd, launch->params, stream->index);
+    uint8_t params[PPU_MAX_PARAM] = { 0 };
+    block_launch_inline(block, &tmd, add_facts(kernel, launch, &tmd, params), stream->index);
 }

@@ -3,35 +3,74 @@
 #include "primitive.h"
 
 /* The machine has no approximations of these: the native versions are the precise ones. */
-#define NATIVE(name)                    \
-    float BUILTIN native_##name(float x) \
-    {                                   \
-        return name(x);                 \
-    }                                   \
-    float BUILTIN half_##name(float x)  \
-    {                                   \
-        return name(x);                 \
+#define AS_PRECISE(name, type)         \
+    type BUILTIN native_##name(type x) \
+    {                                  \
+        return name(x);                \
+    }                                  \
+    type BUILTIN half_##name(type x)   \
+    {                                  \
+        return name(x);                \
     }
 
-NATIVE(sin)
-NATIVE(cos)
-NATIVE(tan)
-NATIVE(exp)
-NATIVE(exp2)
-NATIVE(exp10)
-NATIVE(log)
-NATIVE(log2)
-NATIVE(log10)
+#define AS_PRECISE2(name, type)                \
+    type BUILTIN native_##name(type x, type y) \
+    {                                          \
+        return name(x, y);                     \
+    }                                          \
+    type BUILTIN half_##name(type x, type y)   \
+    {                                          \
+        return name(x, y);                     \
+    }
 
-float BUILTIN native_powr(float x, float y)
-{
-    return powr(x, y);
-}
+#define NATIVE(type)        \
+    AS_PRECISE(sin, type)   \
+    AS_PRECISE(cos, type)   \
+    AS_PRECISE(tan, type)   \
+    AS_PRECISE(exp, type)   \
+    AS_PRECISE(exp2, type)  \
+    AS_PRECISE(exp10, type) \
+    AS_PRECISE(log, type)   \
+    AS_PRECISE(log2, type)  \
+    AS_PRECISE(log10, type) \
+    AS_PRECISE2(powr, type)
 
-float BUILTIN half_powr(float x, float y)
-{
-    return powr(x, y);
-}
+NATIVE(float)
+NATIVE(float2)
+NATIVE(float3)
+NATIVE(float4)
+NATIVE(float8)
+NATIVE(float16)
+
+#define MAD_HI(type)                                  \
+    type BUILTIN mad_hi(type a, type b, type c)       \
+    {                                                 \
+        return mul_hi(a, b) + c;                      \
+    }
+
+#define CTZ(type)                          \
+    type BUILTIN ctz(type x)               \
+    {                                      \
+        return popcount((type)(~x & (x - (type)1))); \
+    }
+
+#define INTEGER(type) MAD_HI(type) CTZ(type)
+#define INTEGERS(type) \
+    INTEGER(type)      \
+    INTEGER(type##2)   \
+    INTEGER(type##3)   \
+    INTEGER(type##4)   \
+    INTEGER(type##8)   \
+    INTEGER(type##16)
+
+INTEGERS(char)
+INTEGERS(uchar)
+INTEGERS(short)
+INTEGERS(ushort)
+INTEGERS(int)
+INTEGERS(uint)
+INTEGERS(long)
+INTEGERS(ulong)
 
 long BUILTIN mul_hi(long a, long b)
 {

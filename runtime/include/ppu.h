@@ -260,7 +260,7 @@ enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, cons
 struct ppu_launch {
     uint32_t grid[3];
     uint32_t cta[3];
-    const void *params; /* laid out as a C structure: natural alignment */
+    const void *params; /* laid out as a C structure: natural alignment; the library fills in struct ppu_launch_facts */
     uint32_t param_bytes;
     uint32_t shared_bytes; /* a CTA, beside what the kernel declares */
     uint32_t priority;     /* capped by the channel's */

@@ -69,6 +69,43 @@ static void partial_warps(void **state)
     }
 }
 
+/* The compiled kernels' arguments come in the order of their declaration. */
+struct compiled_saxpy_params {
+    uint32_t n;
+    float a;
+    uint64_t x, y;
+};
+
+static void compiled_saxpy(void **state)
+{
+    struct api *api = *state;
+    const uint32_t n = 5000, cta = 96;
+    struct ppu_memory *x = api_memory(api, PPU_MEMORY_VRAM, n * 4ull);
+    struct ppu_memory *y = api_memory(api, PPU_MEMORY_VRAM, n * 4ull);
+    const struct compiled_saxpy_params params = { n, 2.5f, api_va(api, x), api_va(api, y) };
+    float *xs = ppu_memory_host(x), *ys = ppu_memory_host(y);
+
+    for (uint32_t i = 0; i < n; i++) {
+        xs[i] = (float)i * 0.25f;
+        ys[i] = (float)(i % 1000);
+    }
+    check(api_run(api, api_kernel(api, api->context, "cl-compare", "saxpy"), ctas_for(n, cta), cta, &params,
+                  sizeof(params)));
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(ys[i] == 2.5f * ((float)i * 0.25f) + (float)(i % 1000));
+    }
+}
+
+static void compiled_lock(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *words = api_memory(api, PPU_MEMORY_VRAM, 8);
+    const uint64_t params[2] = { api_va(api, words), api_va(api, words) + 4 };
+
+    check(api_run(api, api_kernel(api, api->context, "cl-locks", "lock_before"), 3, 50, params, sizeof(params)));
+    assert_int_equal(api_word(words, 4), 150);
+}
+
 struct reduce_params {
     uint64_t in, out;
     uint32_t n;
@@ -628,6 +665,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("saxpy equals the CPU's [A6, A7]", saxpy),
+        api_test("saxpy compiled from OpenCL C equals the CPU's [A7]", compiled_saxpy),
+        api_test("a lock compiled from OpenCL C finishes [E8]", compiled_lock),
         api_test("saxpy in system memory equals the CPU's [A7]", saxpy_system_memory),
         api_test("partial warps give the same results [A14]", partial_warps),
         api_test("a reduction with shared memory and barriers equals the CPU's [A7]", reduction),

@@ -12,3 +12,5 @@ $$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DE
 endef
 
 $(eval $(call compiler_test,kernels))
+$(eval $(call compiler_test,builtins))
+$(eval $(call compiler_test,errors))

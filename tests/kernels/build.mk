@@ -8,3 +8,12 @@ $(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $<
+
+# The same kernels from OpenCL C: tests/compiler/kernels/NAME.cl becomes build/kernels/cl-NAME.ppu.
+CL_KERNELS := $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
+ALL_TARGETS += $(CL_KERNELS)
+
+$(BUILD)/kernels/cl-%.ppu: tests/compiler/kernels/%.cl $(BUILD)/plain/tools/ppucc
+	$(call say,PPUCC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BUILD)/plain/tools/ppucc -o $@ $< -- -cl-std=CL1.2 -ffp-contract=off

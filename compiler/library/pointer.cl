@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Built-in functions on pointers that libclc lacks: to the generic space (OpenCL C 3.0), and loads from constants. */
+#include "primitive.h"
+
+#define OVERLOAD __attribute__((overloadable))
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+/* Second results through a generic pointer: through a private variable. */
+#define SECOND(name, type, other)                         \
+    type OVERLOAD name(type x, __private other *second);  \
+    type BUILTIN name(type x, other *second)              \
+    {                                                     \
+        __private other value;                            \
+        type result = name(x, (__private other *)&value); \
+        *second = value;                                  \
+        return result;                                    \
+    }
+
+#define SECOND_OF_TWO(name, type, other)                           \
+    type OVERLOAD name(type x, type y, __private other *second);   \
+    type BUILTIN name(type x, type y, other *second)         \
+    {                                                        \
+        __private other value;                               \
+        type result = name(x, y, (__private other *)&value); \
+        *second = value;                                     \
+        return result;                                       \
+    }
+
+#define SECONDS(type, integer)            \
+    SECOND(fract, type, type)             \
+    SECOND(modf, type, type)              \
+    SECOND(sincos, type, type)            \
+    SECOND(frexp, type, integer)          \
+    SECOND(lgamma_r, type, integer)       \
+    SECOND_OF_TWO(remquo, type, integer)
+
+#define ALL_SECONDS(type)    \
+    SECONDS(type, int)       \
+    SECONDS(type##2, int2)   \
+    SECONDS(type##3, int3)   \
+    SECONDS(type##4, int4)   \
+    SECONDS(type##8, int8)   \
+    SECONDS(type##16, int16)
+
+ALL_SECONDS(float)
+ALL_SECONDS(double)
+
+#define STORE(type, n)                                                     \
+    void BUILTIN vstore##n(type##n data, size_t offset, type *p)           \
+    {                                                                      \
+        type *to = p + offset * n;                                         \
+        for (uint i = 0; i < n; i++) {                                     \
+            to[i] = data[i];                                               \
+        }                                                                  \
+    }
+
+/* Constant memory is global memory to the machine. */
+#define LOAD(type, n)                                                          \
+    type##n OVERLOAD vload##n(size_t offset, const __global type *p);          \
+    type##n BUILTIN vload##n(size_t offset, const __constant type *p)          \
+    {                                                                          \
+        return vload##n(offset, (const __global type *)(ulong)p);              \
+    }
+
+#define BOTH(type, n) STORE(type, n) LOAD(type, n)
+#define VECTORS(type) \
+    BOTH(type, 2)     \
+    BOTH(type, 3)     \
+    BOTH(type, 4)     \
+    BOTH(type, 8)     \
+    BOTH(type, 16)
+
+VECTORS(char)
+VECTORS(uchar)
+VECTORS(short)
+VECTORS(ushort)
+VECTORS(int)
+VECTORS(uint)
+VECTORS(long)
+VECTORS(ulong)
+VECTORS(float)
+VECTORS(double)
+
+/* Halves through a generic pointer: through private halves. */
+#define STORE_HALF(name, type, n)                                      \
+    void OVERLOAD name(type data, size_t offset, __private half *p);   \
+    void BUILTIN name(type data, size_t offset, half *p)               \
+    {                                                                  \
+        __private ushort bits[n];                                      \
+        name(data, 0, (__private half *)bits);                         \
+        for (uint i = 0; i < n; i++) {                                 \
+            ((ushort *)p)[offset * n + i] = bits[i];                   \
+        }                                                              \
+    }
+
+#define STORE_HALVES(type, n, suffix)          \
+    STORE_HALF(vstore_half##suffix, type, n)     \
+    STORE_HALF(vstore_half##suffix##_rte, type, n) \
+    STORE_HALF(vstore_half##suffix##_rtz, type, n) \
+    STORE_HALF(vstore_half##suffix##_rtp, type, n) \
+    STORE_HALF(vstore_half##suffix##_rtn, type, n)
+
+#define ALL_HALVES(type)           \
+    STORE_HALVES(type, 1, )        \
+    STORE_HALVES(type##2, 2, 2)    \
+    STORE_HALVES(type##3, 3, 3)    \
+    STORE_HALVES(type##4, 4, 4)    \
+    STORE_HALVES(type##8, 8, 8)    \
+    STORE_HALVES(type##16, 16, 16)
+
+ALL_HALVES(float)
+ALL_HALVES(double)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that cannot be compiled, options that are none, bitcode and images that are damaged. */
+#include "device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bad {
+    const char *source;
+    const char *options;
+    enum ppu_compile_status status;
+    const char *says; /* in the log */
+};
+
+static const struct bad bads[] = {
+    { "kernel void k(global int *o) { o[0] = nothing; }", "", PPU_COMPILE_BAD_SOURCE,
+      "test.cl:1:39: error: use of undeclared" },
+    { "kernel void k(global int *o) { o[0] = 1 }", "", PPU_COMPILE_BAD_SOURCE, "expected ';'" },
+    { "int f(int x) { return x; }", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
+    { "", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
+    { "int g(int x); kernel void k(global int *o) { o[0] = g(o[1]); }", "", PPU_COMPILE_UNSUPPORTED, "'g'" },
+    { "kernel void k(global int *o) { o[0] = 1; }", "-o /tmp/x", PPU_COMPILE_BAD_OPTIONS, "'-o'" },
+    { "kernel void k(global int *o) { o[0] = 1; }", "-Xclang -load", PPU_COMPILE_BAD_OPTIONS, "'-Xclang'" },
+    { "kernel void k(global int *o) { o[0] = 1; }", "-D", PPU_COMPILE_BAD_OPTIONS, "needs a word" },
+    { "kernel void k(read_only image2d_t i, global int *o) { o[0] = get_image_width(i); }", "", PPU_COMPILE_UNSUPPORTED,
+      "takes an image" },
+    { "kernel __attribute__((reqd_work_group_size(64, 64, 1))) void k(global int *o) { o[0] = 1; }", "",
+      PPU_COMPILE_TOO_LARGE, "64 x 64 x 1" },
+    { "kernel void k(global int *o) { local int a[40000]; a[o[0]] = 1; barrier(0); o[1] = a[o[2]]; }", "",
+      PPU_COMPILE_TOO_LARGE, "local" },
+    { "kernel void k(global int *o) { int a[200000]; for (int i = 0; i < 200000; i++) a[i] = o[i]; o[0] = a[o[7]]; }",
+      "", PPU_COMPILE_TOO_LARGE, "private" },
+};
+
+static void bad_programs(void **state)
+{
+    uint32_t misses = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+        const struct ppu_compile_options options = { .name = "test.cl", .options = bads[i].options };
+        struct ppu_compiled image;
+        enum ppu_compile_status status = ppu_compile(bads[i].source, strlen(bads[i].source), &options, &image);
+
+        if (status != bads[i].status || strstr(image.log, bads[i].says) == NULL || image.bytes != NULL) {
+            print_error("program %zu: status %d, log: %s\n", i, (int)status, image.log);
+            misses++;
+        }
+        ppu_compiled_free(&image);
+    }
+    assert_int_equal(misses, 0);
+}
+
+static void no_clang(void **state)
+{
+    const struct ppu_compile_options options = { .clang = "/nowhere/clang" };
+    struct ppu_compiled image;
+
+    (void)state;
+    assert_int_equal(ppu_compile("kernel void k() {}", 18, &options, &image), PPU_COMPILE_NO_TOOL);
+    assert_non_null(strstr(image.log, "/nowhere/clang"));
+    ppu_compiled_free(&image);
+}
+
+static void not_bitcode(void **state)
+{
+    static const char text[64] = "this is no module of LLVM, whatever else it may be";
+    struct ppu_compiled image;
+
+    (void)state;
+    assert_int_equal(ppu_compile_bitcode(text, sizeof(text), NULL, &image), PPU_COMPILE_BAD_SOURCE);
+    ppu_compiled_free(&image);
+}
+
+static void warnings_are_kept(void **state)
+{
+    static const char source[] = "kernel void k(global int *o) { int unused = 3 ? : 4; o[0] = 1; o[0] == 2; }";
+    struct ppu_compiled image;
+
+    (void)state;
+    assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
+    assert_non_null(strstr(image.log, "warning"));
+    assert_non_null(image.bytes);
+    ppu_compiled_free(&image);
+}
+
+/* A reader of a damaged image either refuses it or sees only what lies within. */
+static void damaged_images(void **state)
+{
+    static const char source[] = "kernel void k(global int *o, float x) { printf(\"%d\", 3); o[0] = x; }";
+    const char *seed = getenv("PPU_SEED");
+    uint64_t random = seed != NULL ? strtoull(seed, NULL, 0) : 1;
+    struct ppu_compiled image;
+    struct ppu_program_view view;
+
+    (void)state;
+    assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
+    assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
+    assert_int_equal(view.header->arguments, 2);
+    assert_int_equal(view.header->formats, 1);
+    assert_string_equal(view.text + view.formats[0], "%d");
+    for (uint32_t turn = 0; turn < 20000; turn++) {
+        uint8_t *copy = malloc(image.len_bytes);
+        size_t len = random_next(&random) % 8 == 0 ? random_next(&random) % (image.len_bytes + 1) : image.len_bytes;
+        assert_non_null(copy);
+        memcpy(copy, image.bytes, image.len_bytes);
+        for (uint32_t n = random_next(&random) % 4; n != 0; n--) {
+            copy[random_next(&random) % (turn % 2 ? image.len_bytes : 192)] = (uint8_t)random_next(&random);
+        }
+        if (ppu_program_open(copy, len, &view) == NULL) {
+            for (uint32_t k = 0; k < view.header->kernels; k++) {
+                assert_true(strlen(view.text + view.kernels[k].name) < len);
+                for (uint32_t a = 0; a < view.kernels[k].argument_count; a++) {
+                    assert_true(strlen(view.text + view.arguments[view.kernels[k].argument_first + a].type) < len);
+                }
+            }
+        }
+        free(copy);
+    }
+    ppu_compiled_free(&image);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "programs that cannot be compiled get a reason [A7]", bad_programs, NULL, NULL, NULL },
+        { "a missing clang is named [A7]", no_clang, NULL, NULL, NULL },
+        { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
+        { "warnings are kept when the program compiles [A7]", warnings_are_kept, NULL, NULL, NULL },
+        { "damaged images are refused or harmless [A7]", damaged_images, NULL, NULL, NULL },
+    };
+
+    return cmocka_run_group_tests_name("compiler: errors", tests, NULL, NULL);
+}
