@@ -17,13 +17,19 @@ TOP = Path(__file__).resolve().parents[2]
 BUDGET_S = 480
 
 
+def environment(cache):
+    """As a person would have it who types `make demo`: not as a child of the make that runs the benchmarks."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    return inherited | {"PPU_CACHE": str(cache)}
+
+
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         clone, cache = Path(scratch, "clone"), Path(scratch, "cache")
         began = time.monotonic()
         subprocess.run(["git", "clone", "--quiet", TOP, clone], check=True)
-        done = subprocess.run(["make", "demo"], cwd=clone, env={**os.environ, "PPU_CACHE": str(cache)}, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(["make", "demo"], cwd=clone, env=environment(cache), text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
         seconds = time.monotonic() - began
     if done.returncode != 0:
         sys.exit(done.stdout[-4000:])
