@@ -2,6 +2,8 @@
 /* Built-in functions whose versions in libclc use what the machine does not have, or do worse than it can. */
 #include "primitive.h"
 
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
 /* The machine has no approximations of these: the native versions are the precise ones. */
 #define AS_PRECISE(name, type)         \
     type BUILTIN native_##name(type x) \
@@ -80,4 +82,27 @@ long BUILTIN mul_hi(long a, long b)
 ulong BUILTIN mul_hi(ulong a, ulong b)
 {
     return __ppu_mulhiu64(a, b);
+}
+
+/* libclc's are less precise in float than the specification allows; in double they are precise enough for a float. */
+double __attribute__((overloadable)) erfc(double x);
+double __attribute__((overloadable)) tgamma(double x);
+
+float BUILTIN erfc(float x)
+{
+    return (float)erfc((double)x);
+}
+
+/* Below one half by reflection: what libclc does there has wrong signs. */
+float BUILTIN tgamma(float x)
+{
+    double wide = x;
+
+    if (x == 0) {
+        return copysign(INFINITY, x);
+    }
+    if (x < 0 && x == floor(x)) {
+        return NAN;
+    }
+    return (float)(x < 0.5f ? M_PI / (sinpi(wide) * tgamma(1.0 - wide)) : tgamma(wide));
 }
