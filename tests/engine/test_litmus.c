@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Litmus tests of docs/spec/memory.md: two threads on two SMs, each on a host thread of its own, or a thread and the
+ * CPU. Each shape runs many times and counts outcomes that must not be.
+ */
+#include "bench.h"
+#include "guest_mem.h"
+
+#include <string.h>
+
+#define ROUNDS 8000u
+#define FLAG_AT 64u
+#define BAD_AT 128u /* outcomes that must not be */
+#define WAIT_STEPS 20000u
+
+/* Role 0 and role 1 of a shape; s0 is the data, s2 the role of the first CTA, s3 the rounds. */
+#define START                                                                                     \
+    ".kernel k\n.vregs 16\nldp.b64 s0, [0]\nldp.b32 s2, [8]\nldp.b32 s3, [12]\nrdsr s4, %cta.x\n" \
+    "add s2, s2, s4\nisetp.eq.s p0, s2, 0\nmov v1, 0\nmov v5, 0\nmov v7, 64\nmov v8, 0\n@p0 bra zero\n"
+
+struct params {
+    uint64_t data;
+    uint32_t role;
+    uint32_t rounds;
+};
+
+/* Starts roles `role` on, one CTA each; no two share an SM. */
+static void start(struct bench *bench, const char *text, uint32_t role, uint32_t ctas)
+{
+    struct params params = { DATA_VA, role, ROUNDS };
+    struct ppu_tmd tmd;
+
+    memset(bench_data(bench, 0), 0, 0x50000);
+    bench_load_text(bench, text);
+    tmd = bench_tmd(bench, "k");
+    tmd.shared_bytes = PPU_MAX_SHARED;
+    bench_shape(&tmd, ctas, 1, 1, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_start(bench, 0, &tmd);
+}
+
+static void finish(struct bench *bench)
+{
+    struct outcome outcome;
+
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_false(outcome.faulted);
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+}
+
+static uint32_t word(struct bench *bench, uint32_t at)
+{
+    return *(const uint32_t *)bench_data(bench, at);
+}
+
+/* Data, then a flag with release; a flag with acquire, then data: never older than the flag. */
+#define MESSAGE                                                                                                     \
+    START "one: atomg.add.acquire.dev v2, [s0+v7], v8\nldg.b32 v3, [s0]\nisetp.ltu p1, v3, v2\n@p1 add v5, v5, 1\n" \
+          "isetp.ltu p2, v2, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"                                         \
+          "zero: add v1, v1, 1\nstg.b32 v1, [s0]\natomg.xchg.release.dev _, [s0+v7], v1\nisetp.ltu p2, v1, s3\n"    \
+          "@p2 bra zero\nexit\n"
+
+static void message(void **state)
+{
+    start(*state, MESSAGE, 0, 2);
+    finish(*state);
+    assert_int_equal(word(*state, BAD_AT), 0);
+}
+
+static void message_from_the_cpu(void **state)
+{
+    uint8_t *data = bench_data(*state, 0);
+
+    start(*state, MESSAGE, 1, 1);
+    for (uint32_t i = 1; i <= ROUNDS; i++) {
+        vram_write32(data, i);
+        vram_store_release32(data + FLAG_AT, i);
+    }
+    finish(*state);
+    assert_int_equal(word(*state, BAD_AT), 0);
+}
+
+static void message_to_the_cpu(void **state)
+{
+    const uint8_t *data = bench_data(*state, 0);
+    uint32_t seen = 0;
+
+    start(*state, MESSAGE, 0, 1);
+    for (uint32_t step = 0; seen < ROUNDS && step < WAIT_STEPS; step++) {
+        for (uint32_t i = 0; i < 1000; i++) {
+            seen = vram_load_acquire32(data + FLAG_AT);
+            assert_true(vram_read32(data) >= seen);
+        }
+        bench_step(*state);
+    }
+    finish(*state);
+    assert_int_equal(seen, ROUNDS);
+}
+
+/* Each writes its word, fences, reads the other's: one of them sees the other. */
+static void store_buffers(void **state)
+{
+    start(*state,
+          START "mov v4, 0x10000\nmov v6, 0\nbra go\nzero: mov v4, 0\nmov v6, 0x10000\ngo: mov v9, 1\n"
+                "loop: shl v2, v1, 2\nadd v3, v2, v4\nstg.b32 v9, [s0+v3]\nfence.seq_cst.dev\nadd v10, v2, v6\n"
+                "ldg.b32 v11, [s0+v10]\nstg.b32 v11, [s0+v3+0x20000]\nadd v1, v1, 1\nisetp.ltu p1, v1, s3\n"
+                "@p1 bra loop\nexit\n",
+          0, 2);
+    finish(*state);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        assert_true(word(*state, 0x20000 + 4 * i) != 0 || word(*state, 0x30000 + 4 * i) != 0);
+    }
+}
+
+/* Two reads of one word never go back. */
+static void coherence(void **state)
+{
+    start(*state,
+          START "one: ldg.b32 v2, [s0]\nldg.b32 v3, [s0]\nisetp.ltu p1, v3, v2\n@p1 add v5, v5, 1\n"
+                "isetp.ltu p2, v2, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
+                "zero: add v1, v1, 1\nstg.b32 v1, [s0]\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
+          0, 2);
+    finish(*state);
+    assert_int_equal(word(*state, BAD_AT), 0);
+}
+
+/* A word is the old or the new one, whole. */
+static void whole_words(void **state)
+{
+    start(*state,
+          START "one: ldg.b32 v2, [s0]\nadd v2, v2, 1\nisetp.gtu p1, v2, 1\n@p1 add v5, v5, 1\nadd v1, v1, 1\n"
+                "isetp.ltu p2, v1, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
+                "zero: not v8, v8\nstg.b32 v8, [s0]\nadd v1, v1, 1\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
+          0, 2);
+    finish(*state);
+    assert_int_equal(word(*state, BAD_AT), 0);
+}
+
+/* No addition is lost, whoever adds: two SMs and the CPU. */
+static void additions(void **state)
+{
+    uint8_t *data = bench_data(*state, 0);
+
+    start(*state,
+          START "zero: mov v9, 1\nloop: atomg.add.relaxed.sys _, [s0+v7], v9\nadd v1, v1, 1\nisetp.ltu p2, v1, s3\n"
+                "@p2 bra loop\nexit\n",
+          0, 2);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        (void)vram_rmw_add32(data + FLAG_AT, 1);
+    }
+    finish(*state);
+    assert_int_equal(word(*state, FLAG_AT), 3 * ROUNDS);
+}
+
+static int setup(void **state)
+{
+    *state = bench_new(2);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a message is not older than its flag [A7][C8]", message, setup, teardown, NULL },
+        { "a message from the CPU is not older than its flag [A7][C8]", message_from_the_cpu, setup, teardown, NULL },
+        { "a message to the CPU is not older than its flag [A7][C8]", message_to_the_cpu, setup, teardown, NULL },
+        { "behind fences one of two sees the other [A7]", store_buffers, setup, teardown, NULL },
+        { "reads of one word do not go back [A7]", coherence, setup, teardown, NULL },
+        { "words are read and written whole [A7]", whole_words, setup, teardown, NULL },
+        { "no addition is lost between SMs and CPU [A7][C8]", additions, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: memory order", tests, NULL, NULL);
+}
