@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads of one warp that wait for each other: with a yield where they wait they finish, in every wave size and at a
+ * bounded price; without it they hang, which shows that the programs need it.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_AT 0x1000u
+#define HANGS_AFTER_NS 60000u /* virtual time: as many instructions of each SM */
+#define PRICE 4u              /* warp instructions of a contended critical section, against those of one alone */
+
+/* %s: where threads wait. Those that wait fall through, so that they go first. s0 is the memory. */
+#define START \
+    ".kernel k\n.vregs 24\nldp.b64 s0, [0]\nldp.b32 s2, [8]\nrdsr v0, %%tid\nmov v8, 0\nmov v9, 1\nmov v3, 0\n"
+
+/* One lock; the holder may be a lane that divergence has disabled. */
+static const char lock[] = START
+    "mov v7, 0\nagain: atomg.cas.acquire.dev v2, [s0+v7], v8\nisetp.eq p0, v2, 0\n@p0 bra got\n%s\nbra again\n"
+    "got: ldg.b32 v4, [s0+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+0x1000]\natomg.xchg.release.dev _, [s0+v7], v8\n"
+    "add v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra again\nexit\n";
+
+/* Two of eight locks, in their order, as for the buckets of a table. */
+static const char two_locks[] =
+    START "outer: and v10, v0, 3\nshl v10, v10, 2\nadd v11, v10, 4\n"
+          "first: atomg.cas.acquire.dev v2, [s0+v10], v8\nisetp.eq p0, v2, 0\n@p0 bra second\n%s\nbra first\n"
+          "second: atomg.cas.acquire.dev v2, [s0+v11], v8\nisetp.eq p0, v2, 0\n@p0 bra got\n%s\nbra second\n"
+          "got: ldg.b32 v4, [s0+v10+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v10+0x1000]\n"
+          "ldg.b32 v4, [s0+v11+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v11+0x1000]\n"
+          "atomg.xchg.release.dev _, [s0+v11], v8\natomg.xchg.release.dev _, [s0+v10], v8\n"
+          "add v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra outer\nexit\n";
+
+/* Odd lanes wait for what even lanes give. */
+static const char producer[] =
+    START "shl v10, v0, 2\nand v11, v0, 1\nisetp.eq p0, v11, 0\n@p0 bra give\nsub v10, v10, 4\n"
+          "wait: ldg.b32 v2, [s0+v10]\nisetp.ne p1, v2, 0\n@p1 bra taken\n%s\nbra wait\n"
+          "give: stg.b32 v9, [s0+v10]\nexit\ntaken: mov v12, 0x1000\natomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
+
+/* A barrier of atomics over all threads of the grid. */
+static const char barrier[] = START "mov v7, 0\natomg.add.acq_rel.dev _, [s0+v7], v9\n"
+                                    "wait: ldg.b32 v2, [s0]\nisetp.geu p0, v2, s2\n@p0 bra all\n%s\nbra wait\n"
+                                    "all: mov v12, 0x1000\natomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
+
+static struct ppu_tmd prepare(struct bench *bench, const char *shape, const char *yield, uint32_t wave, uint32_t ctas,
+                              uint32_t threads, uint32_t number)
+{
+    struct {
+        uint64_t memory;
+        uint32_t number;
+        uint32_t zero;
+    } params = { DATA_VA, number, 0 };
+    struct ppu_tmd tmd;
+    char text[2048];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof(text), shape, yield, yield);
+#pragma GCC diagnostic pop
+    bench_load_text(bench, text);
+    memset(bench_data(bench, 0), 0, 0x2000);
+    tmd = bench_tmd(bench, "k");
+    tmd.wave = (uint8_t)wave;
+    bench_shape(&tmd, ctas, 1, threads, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    return tmd;
+}
+
+static uint32_t sum(struct bench *bench)
+{
+    const uint32_t *count = bench_data(bench, COUNT_AT);
+    uint32_t total = 0;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        total += count[i];
+    }
+    return total;
+}
+
+/* Warp instructions the task took. */
+static uint64_t finishes(struct bench *bench, const struct ppu_tmd *tmd, uint32_t expected)
+{
+    struct outcome outcome = bench_run(bench, tmd);
+
+    assert_false(outcome.faulted);
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+    assert_int_equal(sum(bench), expected);
+    return outcome.event.warp_insns;
+}
+
+static void hangs(struct bench *bench, const struct ppu_tmd *tmd)
+{
+    struct outcome outcome;
+
+    bench_start(bench, 0, tmd);
+    machine_advance(bench->machine, HANGS_AFTER_NS);
+    assert_int_equal(mcu_read(bench->machine, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
+}
+
+static void one_shape(struct bench *bench, const char *shape, uint32_t each)
+{
+    static const char *const yields[] = { "yield", "yieldn 2", "yieldp 0x80000000" };
+
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        struct ppu_tmd tmd = prepare(bench, shape, "yield", wave, 1, 1, wave);
+        uint64_t alone = finishes(bench, &tmd, each * wave), contended;
+
+        tmd = prepare(bench, shape, "yield", wave, 1, wave, 1);
+        contended = finishes(bench, &tmd, each * wave);
+        printf("# wave %u: %u.%u times the instructions of one thread\n", wave, (unsigned)(contended / alone),
+               (unsigned)(contended * 10 / alone % 10));
+        assert_true(contended <= PRICE * alone);
+        for (uint32_t i = 0; i < sizeof(yields) / sizeof(yields[0]); i++) {
+            tmd = prepare(bench, shape, yields[i], wave, 3, 100, 2);
+            finishes(bench, &tmd, each * 3 * 100 * 2);
+        }
+        tmd = prepare(bench, shape, "nop", wave, 1, wave, 1);
+        hangs(bench, &tmd);
+    }
+}
+
+static void lock_of_a_disabled_lane(void **state)
+{
+    one_shape(*state, lock, 1);
+}
+
+static void locks_in_order(void **state)
+{
+    one_shape(*state, two_locks, 2);
+}
+
+static void producers_and_consumers(void **state)
+{
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        struct ppu_tmd tmd = prepare(*state, producer, "yield", wave, 1, 256, 0);
+
+        finishes(*state, &tmd, 128);
+        tmd = prepare(*state, producer, "nop", wave, 1, wave, 0);
+        hangs(*state, &tmd);
+    }
+}
+
+static void barrier_of_atomics(void **state)
+{
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        struct ppu_tmd tmd = prepare(*state, barrier, "yield", wave, 6, 150, 6 * 150);
+
+        finishes(*state, &tmd, 6 * 150);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, setup, teardown, NULL },
+        { "two locks in their order [E6]", locks_in_order, setup, teardown, NULL },
+        { "producers and consumers in one warp [E6]", producers_and_consumers, setup, teardown, NULL },
+        { "a barrier of atomics over CTAs [E6]", barrier_of_atomics, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: forward progress", tests, NULL, NULL);
+}
