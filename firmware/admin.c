@@ -10,8 +10,10 @@
 #include "layout.h"
 #include "log.h"
 #include "machine.h"
+#include "nest.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
+#include "ppu/save.h"
 #include "shared.h"
 #include "stats.h"
 #include "task.h"
@@ -237,6 +239,74 @@ static void admin_MMU_FLUSH(struct admin_ticket *ticket, const uint32_t *arg)
     context_flush(arg[0], ticket);
 }
 
+/* [off, off + bytes) within [from, end). */
+static bool lies_in(uint64_t off, uint64_t bytes, uint64_t from, uint64_t end)
+{
+    return off >= from && off <= end && bytes <= end - off;
+}
+
+static bool power_of_two(uint32_t value)
+{
+    return value && !(value & (value - 1));
+}
+
+/* Index of the first argument that cannot be; PPU_ADMIN_ARGS: all can. */
+static uint32_t wrong_in_plan(const struct nest_plan *plan)
+{
+    uint64_t vram_end = machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+    uint64_t saves = (uint64_t)plan->depth * plan->sets * plan->places * plan->save_bytes;
+    if (plan->va.va % PPU_NEST_ALIGN || (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS)) >> PPU_VA_BITS) {
+        return 1;
+    }
+    if (!power_of_two(plan->tasks) || plan->tasks < PPU_NEST_MIN_TASKS || plan->tasks > PPU_NEST_MAX_TASKS) {
+        return 4;
+    }
+    if (plan->place.off % PPU_NEST_ALIGN ||
+        !lies_in(plan->place.off, PPU_NEST_BYTES(plan->tasks), layout.heap_base, vram_end)) {
+        return 3;
+    }
+    if (plan->depth < 1 || plan->depth > PPU_NEST_MAX_DEPTH) {
+        return 5;
+    }
+    if (plan->places > PPU_SAVE_PLACES) {
+        return 8;
+    }
+    if (plan->sets > PPU_NEST_MAX_SETS || !plan->sets != !plan->places) {
+        return 9;
+    }
+    if (plan->save_bytes % PPU_SAVE_ALIGN || !plan->save_bytes != !plan->places) {
+        return 7;
+    }
+    if (plan->save.off % PPU_SAVE_ALIGN || (plan->places && !lies_in(plan->save.off, saves, layout.pt_base.off,
+                                                                     (uint64_t)layout.pt_base.off + layout.pt_bytes))) {
+        return 6;
+    }
+    return PPU_ADMIN_ARGS;
+}
+
+static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    struct nest_plan plan = {
+        .context = arg[0],
+        .va = { arg[1] | (uint64_t)arg[2] << 32 },
+        .place = { arg[3] },
+        .tasks = arg[4],
+        .depth = arg[5],
+        .save = { arg[6] },
+        .save_bytes = arg[7],
+        .places = arg[8],
+        .sets = arg[9],
+    };
+    uint32_t wrong = wrong_in_plan(&plan);
+    if (!context_is_open(plan.context)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, plan.context);
+    } else if (wrong < PPU_ADMIN_ARGS) {
+        refuse_argument(ticket, wrong);
+    } else {
+        admin_answer(ticket, nest_open(&plan), plan.context);
+    }
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -250,6 +320,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_CHANNEL_DESTROY] = { admin_CHANNEL_DESTROY, 1 },
     [PPU_ADMIN_CHANNEL_RESET] = { admin_CHANNEL_RESET, 1 },
     [PPU_ADMIN_MMU_FLUSH] = { admin_MMU_FLUSH, 1 },
+    [PPU_ADMIN_NEST_OPEN] = { admin_NEST_OPEN, 10 },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 

@@ -8,6 +8,7 @@
 #include "hal.h"
 #include "log.h"
 #include "machine.h"
+#include "nest.h"
 #include "ppu/limits.h"
 #include "tmdq.h"
 
@@ -87,6 +88,7 @@ void context_flushed(uint32_t tag)
         flush_begin();
     }
     if (ticket->op == PPU_ADMIN_CONTEXT_DESTROY) {
+        nest_close(ticket->object);
         contexts[ticket->object] = (struct context){ .open = false };
     }
     admin_answer(ticket, 0, 0);

@@ -5,8 +5,11 @@
 
 #include "context.h"
 #include "dma.h"
+#include "fault.h"
 #include "hal.h"
 #include "machine.h"
+#include "nest.h"
+#include "shared.h"
 #include "stats.h"
 #include "tmd.h"
 #include "tmdq.h"
@@ -22,54 +25,93 @@ void launch_init(void)
     list_init(&ended);
 }
 
-static enum launch_result refuse(enum ppu_fault fault, uint64_t at, uint16_t *code, uint64_t *payload)
+/* ---- from a TMD to a record: `fetched` is the copy that is checked and run (A11) ---- */
+
+struct refusal {
+    uint16_t code; /* fault.def, 0: none */
+    uint64_t payload;
+};
+
+static struct refusal refuse(enum ppu_fault fault, uint64_t at)
 {
-    *code = (uint16_t)fault;
-    *payload = at;
-    return LAUNCH_FAULT;
+    return (struct refusal){ (uint16_t)fault, at };
 }
 
-/* Fetches the TMD once; what is checked is what runs. */
-static enum launch_result fetch_tmd(uint32_t context, ppu_va_t tmd, uint16_t *code, uint64_t *payload)
+static const struct refusal accepted = { 0, 0 };
+
+/* Launching, waiting and being saved need a nest, and places that are large enough. */
+static struct refusal check_nest(uint32_t nest)
+{
+    if (!(fetched.flags & PPU_TMD_NEST)) {
+        return accepted;
+    }
+    if (nest == TASK_NO_NEST) {
+        return refuse(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
+    }
+    if ((fetched.flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, &fetched)) {
+        return refuse(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
+    }
+    return accepted;
+}
+
+static struct refusal check_fetched(uint32_t nest)
+{
+    struct tmd_verdict verdict = tmd_check(&fetched);
+    return verdict.code ? refuse(verdict.code, verdict.offset) : check_nest(nest);
+}
+
+static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
 {
     if (tmd.va % PPU_TMD_ALIGN) {
-        return refuse(PPU_FAULT_TMD_ALIGN, tmd.va, code, payload);
+        return refuse(PPU_FAULT_TMD_ALIGN, tmd.va);
     }
     if (dma_fetch(context, tmd, &fetched, sizeof(fetched))) {
-        return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address, code, payload);
+        return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
-    struct tmd_verdict verdict = tmd_check(&fetched);
-    if (verdict.code) {
-        return refuse(verdict.code, verdict.offset, code, payload);
-    }
-    return LAUNCH_ACCEPTED;
+    return check_fetched(nest_of(context));
 }
 
-static uint8_t capped_priority(const struct channel *channel)
+static struct refusal fetch_params(const struct task *task)
 {
-    return fetched.priority < channel->priority ? fetched.priority : channel->priority;
+    if (task_has_nest(task) && fetched.param_bytes > PPU_NEST_MAX_PARAM) {
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
+    }
+    if (fetched.param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ fetched.param_va }, task_params_place(task),
+                                                 fetched.param_bytes)) {
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
+    }
+    return accepted;
+}
+
+/* The channel caps what a TMD asks for; a child is at least as urgent as the parent that may wait for it. */
+static uint8_t priority_of(const struct task *task)
+{
+    uint8_t most = task->channel->priority;
+    uint8_t own = fetched.priority < most ? fetched.priority : most;
+    return task->parent && task->parent->priority > own ? task->parent->priority : own;
 }
 
 /* Fills in the record and what only the firmware may say, and stores the TMD copy where the device runs it from. */
-static void record_task(struct task *task, const struct channel *channel, uint32_t stream, uint32_t correlation)
+static void record_task(struct task *task, uint32_t correlation)
 {
-    task->priority = capped_priority(channel);
-    task->head = fetched.flags & PPU_TMD_HEAD;
-    task->group = channel->context;
-    task->stream = stream;
+    task->priority = priority_of(task);
+    task->head = (fetched.flags & PPU_TMD_HEAD) != 0;
     task->correlation = fetched.correlation ? fetched.correlation : correlation;
 
     fetched.priority = task->priority;
     fetched.correlation = task->correlation;
-    fetched.context = channel->context;
+    fetched.context = task->context;
     fetched.task = task->handle;
-    fetched.channel = channel_index(channel);
+    fetched.parent_correlation = task->parent ? task->parent->correlation : 0;
+    fetched.channel = channel_index(task->channel);
     fetched.params_vram = task_params_place(task).off;
+    fetched.depth = task->depth;
+    if (task_has_nest(task)) {
+        fetched.nest_va = nest_record_va(task).va;
+        tmdq_begin(task);
+    }
     memcpy(task_tmd(task), &fetched, sizeof(fetched));
-
-    struct ppu_task_status *status = task_status(task);
-    status->task = task->handle;
-    status->group = task->group;
+    task->left_us = wdu_time_limit_us(task);
 }
 
 static void end_without_slot(struct task *task)
@@ -83,7 +125,7 @@ static void start(struct task *task)
 {
     if (task->fault) {
         end_without_slot(task);
-    } else {
+    } else if (!(task_tmd(task)->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         tmu_insert(task);
     }
 }
@@ -95,33 +137,46 @@ static void leave_channel(struct task *task)
     }
 }
 
+/* A fault that is no fault of the task's threads: it ends with all its tree. The task is HELD. */
+static void fail_held(struct task *task, struct refusal why)
+{
+    struct ppu_error_record record = { .code = why.code, .address = why.payload, .correlation = task->correlation };
+    struct channel *channel = task->channel;
+    task->fault = why.code;
+    leave_channel(task);
+    end_without_slot(task);
+    if (channel) {
+        channel_fail(channel, &record);
+    }
+}
+
+/* As a record keeps it. */
+static uint8_t tmdq_number(uint32_t stream)
+{
+    return stream < PPU_GROUP_TMDQS ? (uint8_t)stream : TASK_NO_STREAM;
+}
+
+/* ---- launches by channels ---- */
+
 /*
  * The words of a TMDQ were written over. Its order is lost: the TMDQ becomes empty, the tasks that waited in it end
  * with a fault, and those that run complete without it. Looks at every record; only a context that harmed itself comes
  * here.
  */
-static void rebuild_tmdq(uint32_t group, uint32_t stream)
+static void rebuild_tmdq(uint32_t context, uint32_t stream)
 {
-    tmdq_clear(group, stream);
-    for (uint32_t i = 0; i < layout.tasks; i++) {
+    tmdq_clear(context, stream);
+    for (uint32_t i = 0; i < layout.tasks + layout.nest_tasks; i++) {
         struct task *task = task_at(i);
-        if (task->state == TASK_FREE || task->group != group || task->stream != stream) {
+        if (task->state == TASK_FREE || task->state == TASK_LENT || task->parent || task->context != context ||
+            task->stream != stream) {
             continue;
         }
-        task->stream = PPU_STREAM_NONE;
+        task->stream = TASK_NO_STREAM;
         if (task->state == TASK_LINKING) {
             task_free(task);
         } else if (task->state == TASK_HELD) {
-            struct ppu_error_record record = { .code = PPU_FAULT_BAD_START,
-                                               .address = task->handle,
-                                               .correlation = task->correlation };
-            struct channel *channel = task->channel;
-            task->fault = PPU_FAULT_BAD_START;
-            leave_channel(task);
-            end_without_slot(task);
-            if (channel) {
-                channel_fail(channel, &record);
-            }
+            fail_held(task, refuse(PPU_FAULT_BAD_START, task->handle));
         }
     }
 }
@@ -136,30 +191,54 @@ static void append(struct task *task)
     case TMDQ_BEHIND:
         break;
     case TMDQ_APPEND_BROKEN:
-        rebuild_tmdq(task->group, task->stream);
+        rebuild_tmdq(task->context, task->stream);
         break;
+    }
+}
+
+/* A record for the fetched TMD: one of the nest when threads of the task may launch. */
+static struct task *new_record(uint32_t context)
+{
+    if (!machine_allows_allocation()) {
+        return NULL;
+    }
+    return fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new();
+}
+
+static void give_back(struct task *task)
+{
+    if (task_has_nest(task)) {
+        nest_return(task);
+    } else {
+        task_free(task);
     }
 }
 
 enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
                                uint16_t *code, uint64_t *payload)
 {
-    enum launch_result result = fetch_tmd(channel->context, tmd, code, payload);
-    if (result != LAUNCH_ACCEPTED) {
-        return result;
-    }
-    struct task *task = machine_allows_allocation() ? task_new() : NULL;
-    if (!task) {
+    struct refusal why = fetch_tmd(channel->context, tmd);
+    struct task *task = why.code ? NULL : new_record(channel->context);
+    if (!why.code && !task) {
         return LAUNCH_NO_RECORD;
     }
-    if (fetched.param_bytes && dma_fetch_to_vram(channel->context, (ppu_va_t){ fetched.param_va },
-                                                 task_params_place(task), fetched.param_bytes)) {
-        task_free(task);
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va), code, payload);
+    if (task) {
+        task->context = channel->context;
+        task->stream = tmdq_number(stream);
+        why = fetch_params(task);
     }
-    record_task(task, channel, stream, correlation);
+    if (why.code) {
+        if (task) {
+            give_back(task);
+        }
+        *code = why.code;
+        *payload = why.payload;
+        return LAUNCH_FAULT;
+    }
     channel_add_task(channel, task);
-    context_add_task(task->group);
+    context_add_task(task->context);
+    record_task(task, correlation);
+    *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
     uint32_t handle = task->handle;
     uint32_t launched = task->correlation;
     append(task);
@@ -167,51 +246,216 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     return LAUNCH_ACCEPTED;
 }
 
-/* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
-void launch_complete(struct task *task)
+/* ---- launches by threads ---- */
+
+/* A LENT record becomes the parent's child and starts. What the launcher wrote is copied once, here. */
+static void start_child(struct task *child, struct task *parent, uint32_t stream)
+{
+    const struct ppu_nest_task *record = nest_record(child);
+    nest_adopt(child);
+    child->parent = parent;
+    child->depth = (uint16_t)(parent->depth + 1u);
+    child->context = parent->context;
+    child->stream = tmdq_number(stream);
+    child->correlation = parent->correlation;
+    parent->children++;
+    channel_add_task(parent->channel, child);
+    context_add_task(child->context);
+
+    memcpy(&fetched, &record->tmd, sizeof(fetched));
+    struct refusal why = check_fetched(child->nest);
+    if (!why.code) {
+        why = fetch_params(child);
+    }
+    if (why.code) {
+        fail_held(child, why);
+        return;
+    }
+    record_task(child, parent->correlation);
+    start(child);
+    trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(child->channel), child->handle, stream);
+}
+
+/* Its threads can launch: they run, are saved, or have just ended. */
+static bool may_launch(const struct task *task)
+{
+    return task_has_nest(task) && !task->fault && task->channel && task->state != TASK_HELD &&
+           task->state != TASK_KILLING && task->state != TASK_ENDED && task->state != TASK_LINKING &&
+           task->depth < nest_depth(task->nest);
+}
+
+/* The record that a launcher found WAITING in: it has completed, and only its launcher was missing (B6). */
+static bool release_former(const struct task *child, const struct task *parent, ppu_task_t former)
+{
+    struct task *before = task_find(former);
+    if (!before || before->state != TASK_LINKING || before->nest != child->nest || before->parent != parent) {
+        return false;
+    }
+    nest_linked(before);
+    return true;
+}
+
+bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former)
+{
+    struct task *child = task_find_lent(handle);
+    if (!may_launch(parent) || !child || child->nest != parent->nest) {
+        return false;
+    }
+    uint32_t stream = nest_record(child)->status.stream;
+    if (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE) {
+        return false;
+    }
+    if (former != PPU_TASK_NULL && !release_former(child, parent, former)) {
+        return false;
+    }
+    start_child(child, parent, stream);
+    wdu_dispatch();
+    return true;
+}
+
+/* ---- waiting for children ---- */
+
+bool launch_children_done(struct task *parent)
+{
+    return tmdq_idle(parent) && parent->children == 0;
+}
+
+/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
+static void child_completed(struct task *parent)
+{
+    parent->children--;
+    if (parent->state == TASK_DRAINING) {
+        if (parent->children == 0 && (parent->fault || tmdq_idle(parent))) {
+            end_without_slot(parent);
+        }
+    } else if (parent->waits && launch_children_done(parent)) {
+        wdu_resume(parent);
+    }
+}
+
+/* ---- completion ---- */
+
+static void release_set(struct task *task)
+{
+    struct task *next = nest_release(task);
+    if (next) {
+        tmu_insert(next);
+    }
+}
+
+/* The TMDQ step of B6. In a tree that is killed nobody follows: what was launched behind is not run. */
+static enum tmdq_complete_result step_tmdq(struct task *task)
 {
     struct task *next = NULL;
+    if (task->parent && (task->fault || task->parent->fault || !task->parent->channel)) {
+        return TMDQ_EMPTY;
+    }
     enum tmdq_complete_result result = tmdq_complete(task, &next);
-    if (result == TMDQ_NEXT) {
+    if (result == TMDQ_NEXT && task->parent) {
+        start_child(next, task->parent, task->stream);
+    } else if (result == TMDQ_NEXT) {
         start(next);
     }
+    return result;
+}
+
+/* A TMDQ that does not hold what it must: the tree that scribbled over it ends. */
+static void tmdq_broken(struct task *task)
+{
+    struct ppu_error_record record = { .code = PPU_FAULT_BAD_START,
+                                       .address = task->handle,
+                                       .correlation = task->correlation };
+    nest_lost(task->nest);
+    if (task->channel) {
+        channel_fail(task->channel, &record);
+    }
+}
+
+/* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
+static void complete(struct task *task)
+{
+    if (task_has_nest(task) && task->fault) {
+        nest_lost(task->nest); /* what its threads took or launched, and nobody started */
+    }
+    enum tmdq_complete_result result = step_tmdq(task);
     wdu_dispatch();
 
-    uint32_t group = task->group;
+    struct task *parent = task->parent;
+    uint32_t context = task->context;
+    uint32_t stream = task->stream;
+    bool broken = result == TMDQ_COMPLETE_BROKEN || (result == TMDQ_PENDING && !parent);
     stats_count(PPU_KEY_COMPLETIONS);
     trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, task->fault);
+    if (broken && parent) {
+        tmdq_broken(task);
+    }
     leave_channel(task);
-    uint32_t stream = task->stream;
-    task_free(task);
-    /* Only this thread launches into the TMDQs of channels: nobody is between the two steps of B4, none can be pending.
-     */
-    if (result == TMDQ_COMPLETE_BROKEN || result == TMDQ_PENDING) {
-        rebuild_tmdq(group, stream);
+    if (result == TMDQ_PENDING && parent) {
+        nest_linger(task);
+    } else {
+        give_back(task);
+    }
+    if (parent) {
+        child_completed(parent);
+    } else if (broken) {
+        /* Only this thread launches into the TMDQs of channels: nobody is between the two steps of B4. */
+        rebuild_tmdq(context, stream);
     }
     channel_provide(CHANNEL_NEEDS_RECORD);
-    context_remove_task(group);
+    context_remove_task(context);
+}
+
+void launch_complete(struct task *task)
+{
+    release_set(task);
+    if (task->children || (task_has_nest(task) && !task->fault && !tmdq_idle(task))) {
+        task_enter(task, TASK_DRAINING);
+        wdu_dispatch();
+        return;
+    }
+    complete(task);
 }
 
 void launch_cancel(struct task *task, uint16_t fault)
 {
-    if (task->state == TASK_RUNNING) {
+    switch (task->state) {
+    case TASK_RUNNING:
+    case TASK_STOPPING:
         task->fault = fault;
         wdu_kill(task);
-    } else if (task->state == TASK_HELD) {
-        task->fault = fault;
-        leave_channel(task);
-    } else if (task->state == TASK_READY) {
-        task->fault = fault;
+        return;
+    case TASK_READY:
         tmu_remove(task);
-        end_without_slot(task);
+        break;
+    case TASK_ADMITTED:
+        nest_withdraw(task);
+        break;
+    case TASK_DRAINING:
+        task->fault = fault;
+        if (task->children == 0) {
+            end_without_slot(task);
+        }
         leave_channel(task);
+        return;
+    case TASK_HELD:
+        task->fault = fault;
+        leave_channel(task);
+        return;
+    case TASK_PARKED:
+        break;
+    default:
+        return;
     }
+    task->fault = fault;
+    end_without_slot(task);
+    leave_channel(task);
 }
 
 bool launch_complete_ended(uint32_t most)
 {
-    for (uint32_t i = 0; i < most && !list_empty(&ended); i++) {
+    uint32_t done = 0;
+    for (; done < most && !list_empty(&ended); done++) {
         launch_complete(LIST_OBJECT(list_take_front(&ended), struct task, queue));
     }
-    return !list_empty(&ended);
+    return done != 0;
 }

@@ -23,14 +23,25 @@ enum launch_result {
 enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t stream, uint32_t correlation,
                                uint16_t *code, uint64_t *payload);
 
-/* A task's slot has ended it: completion (B6), and the next task of its TMDQ. The slot is free already. */
+/*
+ * A thread of `parent` asks for the task it has launched (B4, last step), and names the former task when its link read
+ * WAITING. Both handles may be anything. False: they name no tasks that this parent can have launched; nothing was
+ * done.
+ */
+bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former);
+
+/* True when a task's children have completed, and their subtrees (B7). */
+bool launch_children_done(struct task *parent);
+
+/* A task's threads have ended; it has no slot. When its subtree has ended too it completes (B8): B6, and the next task
+ * of its TMDQ. */
 void launch_complete(struct task *task);
 
 /* Ends a task of a channel that is being stopped. What has a slot ends with its slot event; the others
  * leave the channel now and complete when their turn in the TMDQ comes, without having run. */
 void launch_cancel(struct task *task, uint16_t fault);
 
-/* Completes at most `most` tasks that ended without a slot event; true: there are more. */
+/* Completes at most `most` tasks that ended without a slot event; true: there were some, and a channel may go on. */
 bool launch_complete_ended(uint32_t most);
 
 #endif

@@ -14,8 +14,8 @@ struct layout layout;
 
 #define PT_POOL_MIN (2u * PPU_MIB)
 #define PT_POOL_MAX (512u * PPU_MIB)
-#define PT_POOL_SHARE 64u          /* one byte of tables for so many bytes of VRAM */
-#define TASK_SHARE (32u * PPU_KIB) /* one task record for so many bytes of VRAM */
+#define PT_POOL_SHARE 8u           /* one byte of tables and save areas for so many bytes of VRAM */
+#define NEST_SHARE (64u * PPU_KIB) /* one task record of nests for so many bytes of VRAM */
 #define TOKEN_SHARE 16u            /* one byte of token queues for so many bytes of VRAM, at most */
 #define TOKEN_QUEUES_LARGE 4u      /* every warp of an SM may have queues so many times the default */
 #define PROTECTED_ALIGN (64u * PPU_KIB)
@@ -24,7 +24,7 @@ struct layout layout;
 #define FAULT_RING_ENTRIES 256u
 
 _Static_assert(sizeof(struct ppu_tmd) <= TMD_STRIDE, "a TMD copy has its stride");
-_Static_assert(TASK_RECORDS_MAX < PPU_TASK_MAX, "a handle has room for every record");
+_Static_assert(TASK_RECORDS_ALL < PPU_TASK_MAX, "a handle has room for every record");
 
 static uint32_t align_up(uint32_t value, uint32_t alignment)
 {
@@ -70,13 +70,13 @@ static uint32_t trace_bytes(uint32_t records)
 }
 
 /*
- * Rings that must not fill hold their worst case: a slot has one event that ends or stops it, and each context one
- * flush; each copy and each armed semaphore has one event.
+ * Rings that must not fill hold their worst case: a slot has one event that ends or stops it and one that CTAs wait,
+ * and each context one flush; each copy and each armed semaphore has one event.
  */
 static void choose_ring_sizes(void)
 {
     layout.ring_entries[PPU_RING_START] = START_RING_ENTRIES;
-    layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(2 * machine.slots + machine.contexts + 1);
+    layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(3 * machine.slots + machine.contexts + 1);
     layout.ring_entries[PPU_RING_FAULT] = FAULT_RING_ENTRIES;
     layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * machine.copies);
     layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(machine.channels + TOUCHES_IN_FLIGHT);
@@ -96,8 +96,9 @@ static void place_all(void)
     }
     layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
-    layout.tmds = place(&end, layout.tasks * TMD_STRIDE, TMD_STRIDE);
+    layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, TMD_STRIDE);
     layout.params = place(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
+    layout.nest_params = place(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
     layout.tokens = place(&end, machine.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
     layout.pt_base = place(&end, layout.pt_bytes, PPU_PT_ALIGN);
     layout.prot_limit = align_up(end, PROTECTED_ALIGN);
@@ -125,7 +126,8 @@ static void tell_device(void)
 
 void layout_init(void)
 {
-    layout.tasks = share_of_vram(TASK_SHARE, TASK_RECORDS_MIN, TASK_RECORDS_MAX);
+    layout.tasks = TASK_RECORDS;
+    layout.nest_tasks = share_of_vram(NEST_SHARE, NEST_RECORDS_MIN, NEST_RECORDS_MAX) & ~(PPU_NEST_MIN_TASKS - 1u);
     layout.pt_bytes = align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
     layout.sm_tokens = sm_token_bytes();
     choose_ring_sizes();

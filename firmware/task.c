@@ -3,23 +3,30 @@
 
 #include "crash.h"
 #include "hal.h"
+#include "nest.h"
 #include "ppu/limits.h"
 
-static struct task tasks[TASK_RECORDS_MAX];
+static struct task tasks[TASK_RECORDS_ALL];
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
 static uint32_t free_count;
 
 #define CAN(state) (1u << TASK_##state)
+#define ENDS (CAN(DRAINING) | CAN(LINKING) | CAN(FREE) | CAN(LENT))
 
 /* States that may follow each. */
-static const uint8_t follows[TASK_STATES] = {
-    [TASK_FREE] = CAN(HELD),
-    [TASK_HELD] = CAN(READY) | CAN(ENDED) | CAN(FREE),
+static const uint16_t follows[TASK_STATES] = {
+    [TASK_FREE] = CAN(HELD) | CAN(LENT),
+    [TASK_LENT] = CAN(HELD) | CAN(LENT) | CAN(FREE),
+    [TASK_HELD] = CAN(READY) | CAN(ADMITTED) | CAN(ENDED) | CAN(FREE) | CAN(LENT),
+    [TASK_ADMITTED] = CAN(READY) | CAN(ENDED),
     [TASK_READY] = CAN(RUNNING) | CAN(ENDED),
-    [TASK_RUNNING] = CAN(KILLING) | CAN(LINKING) | CAN(FREE),
-    [TASK_KILLING] = CAN(LINKING) | CAN(FREE),
-    [TASK_ENDED] = CAN(LINKING) | CAN(FREE),
-    [TASK_LINKING] = CAN(FREE),
+    [TASK_RUNNING] = CAN(STOPPING) | CAN(KILLING) | CAN(PARKED) | ENDS,
+    [TASK_STOPPING] = CAN(READY) | CAN(KILLING) | CAN(PARKED) | ENDS,
+    [TASK_KILLING] = ENDS,
+    [TASK_PARKED] = CAN(READY) | CAN(ENDED),
+    [TASK_DRAINING] = CAN(ENDED),
+    [TASK_ENDED] = ENDS,
+    [TASK_LINKING] = CAN(FREE) | CAN(LENT),
 };
 
 void task_enter(struct task *task, enum task_state state)
@@ -37,6 +44,25 @@ void task_init(void)
         list_init(&tasks[i].owner);
         list_push_back(&pool, &tasks[i].queue);
     }
+    for (uint32_t i = layout.tasks; i < layout.tasks + layout.nest_tasks; i++) {
+        tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
+        list_init(&tasks[i].owner);
+        list_init(&tasks[i].queue);
+    }
+}
+
+static void begin(struct task *task)
+{
+    task_enter(task, TASK_HELD);
+    task->channel = NULL;
+    task->parent = NULL;
+    task->depth = 1;
+    task->children = 0;
+    task->fault = 0;
+    task->slot = TASK_NO_SLOT;
+    task->set = TASK_NO_SET;
+    task->waits = false;
+    task->resume = false;
 }
 
 struct task *task_new(void)
@@ -47,10 +73,8 @@ struct task *task_new(void)
     }
     struct task *task = LIST_OBJECT(node, struct task, queue);
     free_count--;
-    task_enter(task, TASK_HELD);
-    task->channel = NULL;
-    task->fault = 0;
-    task->slot = TASK_NO_SLOT;
+    begin(task);
+    task->nest = TASK_NO_NEST;
     return task;
 }
 
@@ -69,23 +93,43 @@ void task_free(struct task *task)
     free_count++;
 }
 
-struct task *task_find(ppu_task_t handle)
+void task_adopt(struct task *task)
+{
+    begin(task);
+}
+
+void task_lend(struct task *task)
+{
+    task_enter(task, TASK_LENT);
+    task->handle = next_generation(task->handle);
+}
+
+static struct task *find(ppu_task_t handle)
 {
     uint32_t index = PPU_TASK_INDEX(handle);
-    if (index >= layout.tasks || tasks[index].handle != handle || tasks[index].state == TASK_FREE) {
-        return NULL;
-    }
-    return &tasks[index];
+    return index < layout.tasks + layout.nest_tasks && tasks[index].handle == handle ? &tasks[index] : NULL;
+}
+
+struct task *task_find(ppu_task_t handle)
+{
+    struct task *task = find(handle);
+    return task && task->state != TASK_FREE && task->state != TASK_LENT ? task : NULL;
+}
+
+struct task *task_find_lent(ppu_task_t handle)
+{
+    struct task *task = find(handle);
+    return task && task->state == TASK_LENT ? task : NULL;
 }
 
 struct task *task_of_tmd(uint32_t vram_offset)
 {
     uint32_t distance = vram_offset - layout.tmds.off;
-    if (distance % TMD_STRIDE || distance / TMD_STRIDE >= layout.tasks) {
+    if (distance % TMD_STRIDE || distance / TMD_STRIDE >= layout.tasks + layout.nest_tasks) {
         return NULL;
     }
     struct task *task = &tasks[distance / TMD_STRIDE];
-    return task->state == TASK_FREE ? NULL : task;
+    return task->state == TASK_FREE || task->state == TASK_LENT ? NULL : task;
 }
 
 struct task *task_at(uint32_t index)
@@ -110,7 +154,9 @@ ppu_vram_t task_tmd_place(const struct task *task)
 
 ppu_vram_t task_params_place(const struct task *task)
 {
-    return (ppu_vram_t){ layout.params.off + task_index(task) * PPU_MAX_PARAM };
+    uint32_t index = task_index(task);
+    return (ppu_vram_t){ index < layout.tasks ? layout.params.off + index * PPU_MAX_PARAM
+                                              : layout.nest_params.off + (index - layout.tasks) * PPU_NEST_MAX_PARAM };
 }
 
 struct ppu_tmd *task_tmd(const struct task *task)
@@ -120,5 +166,6 @@ struct ppu_tmd *task_tmd(const struct task *task)
 
 struct ppu_task_status *task_status(const struct task *task)
 {
-    return (struct ppu_task_status *)hal_vram(layout.status) + task_index(task);
+    return task_has_nest(task) ? &nest_record(task)->status
+                               : (struct ppu_task_status *)hal_vram(layout.status) + task_index(task);
 }

@@ -16,31 +16,47 @@ struct channel;
 
 /* What is still allowed in each state stands in task.c, task_enter(). */
 enum task_state {
-    TASK_FREE,    /* in the pool */
-    TASK_HELD,    /* waits in its TMDQ until the task before it has completed */
-    TASK_READY,   /* in the TMU's list of its priority */
-    TASK_RUNNING, /* has a slot */
-    TASK_KILLING, /* has a slot, which is being killed */
-    TASK_ENDED,   /* ended without a slot event: its completion is to be done */
-    TASK_LINKING, /* completed; the record stays until its launcher, which will read WAITING, names it (B6) */
+    TASK_FREE,     /* in the pool, or of no nest */
+    TASK_LENT,     /* of a nest: free, being filled in by a thread, or in a TMDQ that threads made */
+    TASK_HELD,     /* waits in its TMDQ until the task before it has completed */
+    TASK_ADMITTED, /* waits for a set of places to be saved in (nest.h) */
+    TASK_READY,    /* in the TMU's list of its priority */
+    TASK_RUNNING,  /* has a slot */
+    TASK_STOPPING, /* has a slot, which is being evicted */
+    TASK_KILLING,  /* has a slot, which is being killed */
+    TASK_PARKED,   /* every CTA that has begun waits for children (B7) */
+    TASK_DRAINING, /* its threads have ended, its subtree has not (B8) */
+    TASK_ENDED,    /* ended without a slot event: its completion is to be done */
+    TASK_LINKING,  /* completed; the record stays until its launcher, which will read WAITING, names it (B6) */
     TASK_STATES,
 };
 
 #define TASK_NO_SLOT 0xffu
+#define TASK_NO_NEST 0xffu
+#define TASK_NO_SET 0xffu
+#define TASK_NO_STREAM 0xffu
 
 struct task {
-    struct list_node queue;  /* the pool, a TMU list, or the ended tasks, by state */
+    struct list_node queue;  /* the pool, a TMU list, the ended tasks, or those that wait for a set, by state */
     struct list_node owner;  /* the channel's tasks */
     struct channel *channel; /* NULL when it has ended this task already */
+    struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
     ppu_task_t handle;       /* index and present generation */
-    uint8_t state;           /* enum task_state */
-    uint8_t priority;
-    bool head;       /* insert at the head of its list (A4) */
-    uint8_t slot;    /* that it has or had, or TASK_NO_SLOT */
-    uint16_t fault;  /* why it ended, 0 by itself */
-    uint16_t group;  /* thread-group context: that of address space `group`, at depth 0 */
-    uint32_t stream; /* TMDQ, or PPU_STREAM_NONE */
     uint32_t correlation;
+    uint32_t left_us;  /* of its time limit */
+    uint16_t fault;    /* why it ended, 0 by itself */
+    uint16_t context;  /* address space */
+    uint16_t depth;    /* 1 when launched by a channel (B2) */
+    uint16_t children; /* started and not completed */
+    uint8_t state;     /* enum task_state */
+    uint8_t priority;
+    uint8_t slot;    /* that it has or had, or TASK_NO_SLOT */
+    uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
+    uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
+    uint8_t set;     /* of places to be saved in, or TASK_NO_SET */
+    bool head : 1;   /* insert at the head of its list (A4) */
+    bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
+    bool resume : 1; /* they may go on at the next start */
 };
 
 /* Needs layout. */
@@ -58,7 +74,16 @@ struct task *task_find(ppu_task_t handle);
 /* The record whose TMD copy lies at this VRAM offset; NULL: none. */
 struct task *task_of_tmd(uint32_t vram_offset);
 
-/* Record number `index`, below layout.tasks. */
+/* The LENT record a handle names; NULL: none. */
+struct task *task_find_lent(ppu_task_t handle);
+
+/* Makes the record start a new life in state LENT: its old handle is stale. */
+void task_lend(struct task *task);
+
+/* Makes a LENT or LINKING record HELD, and as new. */
+void task_adopt(struct task *task);
+
+/* Record number `index`, below layout.tasks + layout.nest_tasks. */
 struct task *task_at(uint32_t index);
 
 void task_enter(struct task *task, enum task_state state);
@@ -69,5 +94,11 @@ ppu_vram_t task_tmd_place(const struct task *task);
 ppu_vram_t task_params_place(const struct task *task);
 struct ppu_tmd *task_tmd(const struct task *task);
 struct ppu_task_status *task_status(const struct task *task);
+
+/* True when threads of the task may launch: it has a group. */
+static inline bool task_has_nest(const struct task *task)
+{
+    return task->nest != TASK_NO_NEST;
+}
 
 #endif

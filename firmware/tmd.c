@@ -52,7 +52,6 @@ static bool va_range(uint64_t va, uint64_t bytes)
     CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID)                                                              \
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                                 \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                                    \
-    CHECK(NEST, flags, !(tmd->flags & PPU_TMD_NEST))                                                          \
     CHECK(RESERVED, reserved0, !tmd->reserved0)                                                               \
     CHECK(RESERVED, reserved1, !tmd->reserved1)                                                               \
     CHECK(CODE, code_va, tmd->code_va && tmd->code_va % 8 == 0 && tmd->code_va < VA_END)                      \

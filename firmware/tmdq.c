@@ -5,6 +5,7 @@
 
 #include "hal.h"
 #include "machine.h"
+#include "nest.h"
 #include "shared.h"
 
 static struct ppu_group *groups; /* one a context, in protected VRAM */
@@ -22,11 +23,30 @@ void tmdq_open_group(uint32_t group)
     memset(&groups[group], 0, sizeof(groups[group]));
 }
 
-/* The task a shared word names, if it can be in the same TMDQ as `task`. */
+/* The group a task was launched from: its parent's, or that of the address space. */
+static struct ppu_group *group_of(const struct task *task)
+{
+    return task->parent ? &nest_record(task->parent)->group : &groups[task->context];
+}
+
+/* The task a shared word names, if it can be in the same TMDQ as `task`, which a channel launched. */
 static struct task *same_tmdq(const struct task *task, ppu_task_t handle)
 {
     struct task *other = task_find(handle);
-    return other && other != task && other->group == task->group && other->stream == task->stream ? other : NULL;
+    return other && other != task && !other->parent && other->context == task->context && other->stream == task->stream
+               ? other
+               : NULL;
+}
+
+/* The task behind `task`. What threads launched is LENT until its turn has come. */
+static struct task *follower_of(const struct task *task, ppu_task_t handle)
+{
+    if (task->parent) {
+        struct task *next = task_find_lent(handle);
+        return next && next->nest == task->nest ? next : NULL;
+    }
+    struct task *next = same_tmdq(task, handle);
+    return next && next->state == TASK_HELD ? next : NULL;
 }
 
 /*
@@ -35,10 +55,10 @@ static struct task *same_tmdq(const struct task *task, ppu_task_t handle)
  */
 enum tmdq_append_result tmdq_append(struct task *task)
 {
-    struct ppu_group *group = &groups[task->group];
+    struct ppu_group *group = group_of(task);
     task_status(task)->next_stream = PPU_TASK_NULL;
     shared_add(&group->work, 1);
-    if (task->stream == PPU_STREAM_NONE) {
+    if (task->stream == TASK_NO_STREAM) {
         return TMDQ_FIRST;
     }
     ppu_task_t former = shared_exchange(&group->last_task[task->stream], task->handle);
@@ -69,9 +89,9 @@ enum tmdq_append_result tmdq_append(struct task *task)
  */
 enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
 {
-    struct ppu_group *group = &groups[task->group];
+    struct ppu_group *group = group_of(task);
     shared_add(&group->work, (uint32_t)-1);
-    if (task->stream == PPU_STREAM_NONE) {
+    if (task->stream == TASK_NO_STREAM) {
         return TMDQ_EMPTY;
     }
     uint32_t *last = &group->last_task[task->stream];
@@ -82,8 +102,18 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
     if (follower == PPU_TASK_NULL) {
         return TMDQ_PENDING;
     }
-    *next = same_tmdq(task, follower);
-    return *next && (*next)->state == TASK_HELD ? TMDQ_NEXT : TMDQ_COMPLETE_BROKEN;
+    *next = follower_of(task, follower);
+    return *next ? TMDQ_NEXT : TMDQ_COMPLETE_BROKEN;
+}
+
+void tmdq_begin(const struct task *task)
+{
+    memset(&nest_record(task)->group, 0, sizeof(struct ppu_group));
+}
+
+bool tmdq_idle(const struct task *task)
+{
+    return shared_read(&nest_record(task)->group.work) == 0;
 }
 
 void tmdq_clear(uint32_t group, uint32_t stream)

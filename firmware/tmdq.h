@@ -10,6 +10,7 @@
 #ifndef FW_TMDQ_H
 #define FW_TMDQ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "task.h"
@@ -43,7 +44,13 @@ enum tmdq_append_result tmdq_append(struct task *task);
 /* Completion (B6): takes the task out of its group's count and of its TMDQ. */
 enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next);
 
-/* Makes one TMDQ empty, whatever is in its words. */
+/* A task's own group: no children, every TMDQ empty. The task has a nest. */
+void tmdq_begin(const struct task *task);
+
+/* True when every task launched from the task's own group has completed (B7). Threads can write the counter. */
+bool tmdq_idle(const struct task *task);
+
+/* Makes one TMDQ of a channel's streams empty, whatever is in its words. */
 void tmdq_clear(uint32_t group, uint32_t stream);
 
 #endif

@@ -3,22 +3,27 @@
 
 #include "ppu/limits.h"
 
+uint32_t tmu_age_limit;
+
 static struct list_node ready[PPU_PRIORITIES];
-static uint32_t not_empty; /* bit p: ready[p] has a task */
+static uint32_t not_empty;              /* bit p: ready[p] has a task */
+static uint32_t passed[PPU_PRIORITIES]; /* times another level was taken from since this one was not empty */
 
 void tmu_init(void)
 {
     not_empty = 0;
+    tmu_age_limit = TMU_AGE_DEFAULT;
     for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
         list_init(&ready[i]);
+        passed[i] = 0;
     }
 }
 
-void tmu_insert(struct task *task)
+static void insert(struct task *task, bool head)
 {
     struct list_node *list = &ready[task->priority];
     task_enter(task, TASK_READY);
-    if (task->head) {
+    if (head) {
         list_push_front(list, &task->queue);
     } else {
         list_push_back(list, &task->queue);
@@ -26,12 +31,40 @@ void tmu_insert(struct task *task)
     not_empty |= 1u << task->priority;
 }
 
+void tmu_insert(struct task *task)
+{
+    insert(task, task->head);
+}
+
+void tmu_return(struct task *task)
+{
+    insert(task, true);
+}
+
+void tmu_rotate(struct task *task)
+{
+    insert(task, false);
+}
+
 void tmu_remove(struct task *task)
 {
     list_remove(&task->queue);
     if (list_empty(&ready[task->priority])) {
         not_empty &= ~(1u << task->priority);
+        passed[task->priority] = 0;
     }
+}
+
+/* Levels below `priority` are passed over once more. Returns one that was passed over too often, else `priority`. */
+static uint32_t age_below(uint32_t priority)
+{
+    uint32_t chosen = priority;
+    for (uint32_t p = priority; p-- > 0;) {
+        if ((not_empty & (1u << p)) && ++passed[p] >= tmu_age_limit) {
+            chosen = p;
+        }
+    }
+    return chosen;
 }
 
 struct task *tmu_take(void)
@@ -39,8 +72,19 @@ struct task *tmu_take(void)
     if (!not_empty) {
         return NULL;
     }
-    uint32_t highest = 31u - (uint32_t)__builtin_clz(not_empty);
-    struct task *task = LIST_OBJECT(ready[highest].next, struct task, queue);
+    uint32_t level = age_below(31u - (uint32_t)__builtin_clz(not_empty));
+    struct task *task = LIST_OBJECT(ready[level].next, struct task, queue);
+    passed[level] = 0;
     tmu_remove(task);
     return task;
+}
+
+bool tmu_has_above(uint32_t priority)
+{
+    return not_empty >> (priority + 1u);
+}
+
+bool tmu_slice_over(uint32_t priority)
+{
+    return age_below(priority) != priority || not_empty >> priority;
 }

@@ -2,21 +2,43 @@
 /*
  * Task management unit (A4): for each priority a list of tasks that are ready to
  * run, and a bitmap of the lists that are not empty.
+ *
+ * Strict priority, and round robin within a level; but a level that was passed over PPU_POLICY_AGE times gives the next
+ * task, so that none starves (trap of a spinner that waits for a task below it).
  */
 #ifndef FW_TMU_H
 #define FW_TMU_H
 
+#include <stdbool.h>
+
 #include "task.h"
+
+/* Times a level may be passed over; set by POLICY. */
+#define TMU_AGE_DEFAULT 32u
+extern uint32_t tmu_age_limit;
 
 void tmu_init(void);
 
-/* Makes a HELD task READY: at the head of its priority's list when its TMD asks for that, else at the tail. */
+/* Makes a task READY: at the head of its priority's list when its TMD asks for that, else at the tail. */
 void tmu_insert(struct task *task);
 
-/* Takes the first task of the highest priority; NULL: none is ready. It stays READY. */
+/* Makes a task READY that gave up its slot with work left: at the head of its list (A5). */
+void tmu_return(struct task *task);
+
+/* The same at the tail: its time slice is over. */
+void tmu_rotate(struct task *task);
+
+/* Takes the task that is to run next; NULL: none is ready. It stays READY. */
 struct task *tmu_take(void);
 
 /* Takes this READY task off its list. */
 void tmu_remove(struct task *task);
+
+/* True when a READY task has a higher priority. */
+bool tmu_has_above(uint32_t priority);
+
+/* A slice of a task of this priority is over: levels below age. True when a task is to have its turn now: of the same
+ * priority or a higher one, or of a level that has been passed over too often. */
+bool tmu_slice_over(uint32_t priority);
 
 #endif

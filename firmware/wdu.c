@@ -17,23 +17,33 @@
 #include "trace.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
+#define SLICE_NS (10u * TIMER_NS_PER_MS)
 
 struct slot {
     struct task *task; /* NULL: free */
     struct timer watchdog;
+    struct timer slice;
+    uint64_t started_ns;
+    bool rotate; /* evicted because its slice is over */
 };
 
 static struct slot slots[PPU_MAX_SLOTS];
-static uint64_t free_slots; /* bit n: slot n */
+static uint64_t free_slots;              /* bit n: slot n */
+static uint64_t running[PPU_PRIORITIES]; /* slots whose task is RUNNING */
+static uint32_t stopping;                /* slots whose task is STOPPING */
 
 static void watchdog_expired(struct timer *timer);
+static void slice_expired(struct timer *timer);
 
 void wdu_init(void)
 {
     memset(slots, 0, sizeof(slots));
+    memset(running, 0, sizeof(running));
     free_slots = 0;
+    stopping = 0;
     for (uint32_t i = 0; i < machine.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
+        slots[i].slice.fire = slice_expired;
         free_slots |= 1ull << i;
     }
 }
@@ -49,16 +59,77 @@ static uint64_t watchdog_ns(const struct task *task)
     return own && own < WDU_WATCHDOG_NS ? own : WDU_WATCHDOG_NS;
 }
 
+uint32_t wdu_time_limit_us(const struct task *task)
+{
+    return (uint32_t)((watchdog_ns(task) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
+}
+
+/* The running tasks of each priority, and the evictions under way, follow the states. */
+static void enter(struct task *task, enum task_state state)
+{
+    uint64_t bit = 1ull << task->slot;
+    running[task->priority] &= ~bit;
+    stopping -= task->state == TASK_STOPPING;
+    task_enter(task, state);
+    running[task->priority] |= state == TASK_RUNNING ? bit : 0;
+    stopping += state == TASK_STOPPING;
+}
+
 static void slot_start(uint32_t index, struct task *task)
 {
+    task_tmd(task)->resume = task->resume;
+    task->resume = false;
     hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_place(task).off);
     trace_mark(PPU_MARK_SLOT_STARTED);
-    task_enter(task, TASK_RUNNING);
     task->slot = (uint8_t)index;
+    enter(task, TASK_RUNNING);
     slots[index].task = task;
-    timer_start(&slots[index].watchdog, watchdog_ns(task));
+    slots[index].started_ns = hal_time();
+    slots[index].rotate = false;
+    timer_start(&slots[index].watchdog, task->left_us * TIMER_NS_PER_US);
+    timer_start(&slots[index].slice, SLICE_NS);
     stats_count(PPU_KEY_LAUNCHES);
     trace_write(PPU_TRACE_TASK_START, task->correlation, task->handle, index, task->priority);
+}
+
+/* The task stops, drained or saved as it chose, and goes on later (A5). */
+static void evict(struct slot *slot)
+{
+    struct task *task = slot->task;
+    bool save = (task_tmd(task)->flags & PPU_TMD_SAVE) && task->set != TASK_NO_SET;
+    enter(task, TASK_STOPPING);
+    timer_stop(&slot->slice);
+    hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, save ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
+}
+
+/* No slot is free: a task of the lowest priority gives up its own to one of strictly higher priority; one at a time. */
+static void evict_for_higher(void)
+{
+    if (free_slots || stopping) {
+        return;
+    }
+    for (uint32_t p = 0; p + 1 < PPU_PRIORITIES; p++) {
+        if (running[p]) {
+            if (tmu_has_above(p)) {
+                evict(&slots[__builtin_ctzll(running[p])]);
+            }
+            return;
+        }
+    }
+}
+
+static void slice_expired(struct timer *timer)
+{
+    struct slot *slot = LIST_OBJECT(timer, struct slot, slice);
+    if (slot->task->state != TASK_RUNNING) {
+        return;
+    }
+    if (!free_slots && tmu_slice_over(slot->task->priority)) {
+        slot->rotate = true;
+        evict(slot);
+    } else {
+        timer_start(&slot->slice, SLICE_NS);
+    }
 }
 
 void wdu_dispatch(void)
@@ -69,12 +140,13 @@ void wdu_dispatch(void)
         free_slots &= free_slots - 1;
         slot_start(index, task);
     }
+    evict_for_higher();
 }
 
 void wdu_kill(struct task *task)
 {
     struct slot *slot = &slots[task->slot];
-    task_enter(task, TASK_KILLING);
+    enter(task, TASK_KILLING);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, PPU_SLOT_CMD_KILL);
     timer_start(&slot->watchdog, KILL_RETRY_NS);
 }
@@ -88,7 +160,7 @@ static void task_failed(struct task *task, struct ppu_error_record *record)
         channel_fail(task->channel, record);
     } else {
         record->channel = PPU_NO_CHANNEL;
-        record->context = task->group;
+        record->context = task->context;
         fault_report(record);
     }
 }
@@ -140,9 +212,9 @@ static bool take_fault(void)
         .pass = event.pass,
         .cta = { event.cta[0], event.cta[1], event.cta[2] },
     };
-    if (slot->task->state == TASK_RUNNING) {
+    if (slot->task->state == TASK_RUNNING || slot->task->state == TASK_STOPPING) {
         /* The device kills the slot by itself. */
-        task_enter(slot->task, TASK_KILLING);
+        enter(slot->task, TASK_KILLING);
         timer_start(&slot->watchdog, KILL_RETRY_NS);
     }
     task_failed(slot->task, &record);
@@ -153,24 +225,78 @@ static bool take_fault(void)
 static void take_fault_of(const struct slot *slot)
 {
     uint32_t bound = layout.ring_entries[PPU_RING_FAULT];
-    while (slot->task->state == TASK_RUNNING && bound-- && take_fault()) {
+    while (slot->task->state != TASK_KILLING && bound-- && take_fault()) {
     }
+}
+
+/* The slot is free; what its task used of its time limit is noted. */
+static struct task *slot_leave(struct slot *slot)
+{
+    struct task *task = slot->task;
+    uint64_t used_us = (hal_time() - slot->started_ns) / TIMER_NS_PER_US;
+    task->left_us = used_us < task->left_us ? task->left_us - (uint32_t)used_us : 1;
+    timer_stop(&slot->watchdog);
+    timer_stop(&slot->slice);
+    running[task->priority] &= ~(1ull << task->slot);
+    stopping -= task->state == TASK_STOPPING;
+    slot->task = NULL;
+    free_slots |= 1ull << slot_index(slot);
+    return task;
 }
 
 static void slot_ended(struct slot *slot)
 {
-    struct task *task = slot->task;
-    timer_stop(&slot->watchdog);
-    slot->task = NULL;
-    free_slots |= 1ull << slot_index(slot);
-    launch_complete(task);
+    launch_complete(slot_leave(slot));
+}
+
+/* Evicted: it goes on where it stopped, first of its priority, or last when its slice was over. */
+static void slot_stopped(struct slot *slot)
+{
+    bool rotate = slot->rotate;
+    struct task *task = slot_leave(slot);
+    if (rotate) {
+        tmu_rotate(task);
+    } else {
+        tmu_return(task);
+    }
+    wdu_dispatch();
+}
+
+void wdu_resume(struct task *task)
+{
+    task->waits = false;
+    if (task->state == TASK_PARKED) {
+        task->resume = true;
+        tmu_return(task);
+        wdu_dispatch();
+    } else if (task->state == TASK_RUNNING || task->state == TASK_STOPPING) {
+        hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, PPU_SLOT_CMD_RESUME);
+    }
+}
+
+/* CTAs wait for children. Those of every CTA the event tells of were counted before. */
+static void task_waits(struct task *task)
+{
+    task->waits = true;
+    if (launch_children_done(task)) {
+        wdu_resume(task);
+    }
+}
+
+/* Nothing of the task can run until its children have completed: they can have its slot (B7, B9). */
+static void slot_parked(struct slot *slot)
+{
+    struct task *task = slot_leave(slot);
+    task_enter(task, TASK_PARKED);
+    task_waits(task);
+    wdu_dispatch();
 }
 
 static void slot_refused(const struct slot *slot, uint16_t code)
 {
     struct task *task = slot->task;
     struct ppu_error_record record = { .code = code };
-    task_enter(task, TASK_KILLING);
+    enter(task, TASK_KILLING);
     task_failed(task, &record);
 }
 
@@ -194,10 +320,26 @@ static void slot_event(const struct ppu_slot_event *event)
         slot_ended(slot);
         break;
     case PPU_SLOT_REFUSED:
-        if (slot->task->state == TASK_RUNNING) {
+        if (slot->task->state != TASK_KILLING) {
             slot_refused(slot, (uint16_t)event->arg);
         }
         slot_ended(slot);
+        break;
+    case PPU_SLOT_WAITS:
+        if (slot->task->state != TASK_KILLING) {
+            task_waits(slot->task);
+        }
+        break;
+    case PPU_SLOT_STOPPED:
+    case PPU_SLOT_PARKED:
+        /* A kill that came too late is as good: nothing of the task has a place on an SM. */
+        if (slot->task->state == TASK_KILLING) {
+            slot_ended(slot);
+        } else if (event->kind == PPU_SLOT_PARKED) {
+            slot_parked(slot);
+        } else if (slot->task->state == TASK_STOPPING) {
+            slot_stopped(slot);
+        }
         break;
     default:
         log_print("slot %u: event of kind %u\n", (unsigned)event->slot, (unsigned)event->kind);
@@ -227,25 +369,21 @@ bool wdu_fault_events(uint32_t most)
     return true;
 }
 
-/* No thread can have made a task yet: whatever a start request names is no task of its context. */
+/* A thread of a task asks for what it launched. The task may have left its slot meanwhile, or be about to die. */
 static void start_event(const struct ppu_start_event *event)
 {
-    struct ppu_error_record record = {
-        .code = PPU_FAULT_BAD_START,
-        .channel = PPU_NO_CHANNEL,
-        .context = event->context,
-        .address = event->handle,
-        .correlation = event->correlation,
-    };
-    struct slot *slot = slot_of_event(event->slot, event->task);
-    if (!slot) {
-        fault_report(&record);
+    struct task *parent = task_of_tmd(event->task);
+    if (!parent || parent->fault || parent->state == TASK_KILLING) {
         return;
     }
-    if (slot->task->state == TASK_RUNNING) {
-        wdu_kill(slot->task);
-        task_failed(slot->task, &record);
+    if (launch_child(parent, event->handle, event->former)) {
+        return;
     }
+    struct ppu_error_record record = { .code = PPU_FAULT_BAD_START, .address = event->handle };
+    if (parent->state == TASK_RUNNING || parent->state == TASK_STOPPING) {
+        wdu_kill(parent);
+    }
+    task_failed(parent, &record);
 }
 
 bool wdu_start_events(uint32_t most)

@@ -20,7 +20,13 @@ void wdu_init(void);
 /* Starts ready tasks while slots are free. */
 void wdu_dispatch(void);
 
-/* Ends a RUNNING task; its slot event follows. */
+/* CTAs of the task that wait for children may go on: the children have completed (B7). */
+void wdu_resume(struct task *task);
+
+/* Time limit of a task that has not run yet, from its TMD copy; at least 1. */
+uint32_t wdu_time_limit_us(const struct task *task);
+
+/* Ends a RUNNING or STOPPING task; its slot event follows. */
 void wdu_kill(struct task *task);
 
 /* Consume at most `most` entries of their ring; true: there may be more. */

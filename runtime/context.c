@@ -28,8 +28,14 @@ static void context_free(struct ppu_context *context)
 {
     pthread_mutex_lock(&context->device->memory_lock);
     memory_forget_context(context);
+    if (context->nest_saves != 0) {
+        range_give(&context->device->tables, context->nest_saves);
+    }
     page_table_fini(&context->table);
     pthread_mutex_unlock(&context->device->memory_lock);
+    if (context->nest != NULL) {
+        ppu_memory_free(context->nest);
+    }
     range_pool_fini(&context->addresses);
     free(context);
 }

@@ -102,6 +102,15 @@ static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_l
     return params;
 }
 
+enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out)
+{
+    *out = describe(kernel, launch);
+    bool good = launch->priority < PPU_PRIORITIES && launch->shared_bytes <= PPU_MAX_SHARED &&
+                kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta);
+    out->param_bytes = 0;
+    return good ? PPU_OK : PPU_ERR_BAD_ARG;
+}
+
 void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
                       const struct ppu_launch *launch)
 {

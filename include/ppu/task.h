@@ -24,8 +24,8 @@ typedef uint32_t ppu_task_t;
 struct ppu_task_status {
     ppu_task_t task;
     ppu_task_t next_stream; /* launcher: the next task of the TMDQ; scheduler: WAITING */
-    uint32_t group;         /* thread-group context the task was launched from */
-    uint32_t reserved;
+    uint32_t group;         /* thread-group context it was launched from: address space, or handle of the parent */
+    uint32_t stream;        /* TMDQ in there, or PPU_STREAM_NONE */
 };
 PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 
@@ -33,7 +33,7 @@ PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 #define PPU_GROUP_TMDQS 32u
 struct ppu_group {
     uint32_t work; /* tasks launched from here and not complete (B13) */
-    uint32_t depth;
+    uint32_t streams; /* streams created here: the next gets TMDQ streams % PPU_GROUP_TMDQS (B3) */
     uint32_t reserved[14];
     ppu_task_t last_task[PPU_GROUP_TMDQS];
 };

@@ -173,6 +173,21 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
 enum ppu_err ppu_context_destroy(struct ppu_context *context);
 uint32_t ppu_context_id(const struct ppu_context *context);
 
+/* Sizes of what is preallocated for threads that launch tasks (B3). Zeros are replaced by defaults. */
+struct ppu_nest_options {
+    uint32_t tasks; /* tasks launched by threads that can be pending at once, a power of two, 64 to 4,096; 0: 1,024 */
+    uint32_t depth; /* of the deepest grid, at most 288; 0: 24 */
+    uint32_t state_bytes; /* state of a CTA that may wait, at most; 0: 64 KiB */
+    uint32_t ctas;        /* CTAs of such a task that can have begun at once, at most 64; 0: 1 */
+    uint32_t waiting;     /* such tasks of one depth that can have begun at once, at most 32; 0: 1 */
+};
+/*
+ * Makes threads of the context able to launch tasks and to wait for them; once, before the first such kernel is
+ * launched. `options` may be NULL. It takes tasks * 1 KiB of VRAM, and depth * waiting * ctas * state_bytes of the
+ * memory that page tables share. NO_VRAM, BUSY (it is already), BAD_ARG.
+ */
+enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options);
+
 /* ---- memory ---- */
 
 enum ppu_memory_kind {
@@ -253,6 +268,11 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
 enum ppu_err ppu_program_unload(struct ppu_program *program);
 /* Kernel of that name; it lives as long as the program. NOT_FOUND. */
 enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **out);
+struct ppu_launch;
+struct ppu_tmd;
+/* The task descriptor of a launch by a thread (B14), for the caller to put where threads can read it. The parameters
+ * are given by the thread. BAD_ARG, also for kernels with local memory. */
+enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out);
 
 /* ---- launch ---- */
 

@@ -165,7 +165,9 @@ void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg)
 {
     struct ppu_slot_event event = { .kind = kind, .slot = slot, .task = mock.slot_task[slot], .arg = arg };
     assert_true(mock.slot_task[slot] != 0);
-    mock.slot_task[slot] = 0;
+    if (kind != PPU_SLOT_WAITS) {
+        mock.slot_task[slot] = 0;
+    }
     mock_push(PPU_RING_SLOT, &event);
 }
 
@@ -247,8 +249,8 @@ void hal_write(uint32_t reg, uint32_t value)
     } else if (IN(SLOT_START)) {
         slot_start(index, value);
     } else if (IN(SLOT_CONTROL)) {
-        assert_int_equal(value, PPU_SLOT_CMD_KILL);
-        if (mock.slot_task[index] && !mock.hold_kills) {
+        mock.slot_command[index] = value;
+        if (value == PPU_SLOT_CMD_KILL && mock.slot_task[index] && !mock.hold_kills) {
             mock_slot_event(index, PPU_SLOT_KILLED, 0);
         }
     } else if (IN(RING_BASE)) {

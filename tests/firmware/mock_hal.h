@@ -36,10 +36,11 @@ struct mock {
     uint8_t memory[MOCK_MEMORY_BYTES];
     uint64_t now_ns;
     uint32_t raised[PPU_MAX_VECTORS];
-    uint32_t slot_task[PPU_MAX_SLOTS]; /* VRAM offset of the TMD copy, 0: free */
-    uint32_t started;                  /* SLOT_START writes */
-    uint32_t start_log[4096];          /* correlation of each task started */
-    bool hold_kills;                   /* KILLED events come from mock_slot_event() only */
+    uint32_t slot_task[PPU_MAX_SLOTS];    /* VRAM offset of the TMD copy, 0: free */
+    uint32_t slot_command[PPU_MAX_SLOTS]; /* last written to SLOT_CONTROL */
+    uint32_t started;                     /* SLOT_START writes */
+    uint32_t start_log[4096];             /* correlation of each task started */
+    bool hold_kills;                      /* KILLED events come from mock_slot_event() only */
     bool hold_flushes;
     uint32_t flushes; /* held */
     struct ppu_dma_desc copy[PPU_MAX_COPIES];

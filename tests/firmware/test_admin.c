@@ -37,7 +37,7 @@ struct bad_request {
 /* Context 0 is open, channel 0 belongs to it. */
 static const struct bad_request bad_requests[] = {
     { "operation 0", 0, { 0 }, PPU_FAULT_ADMIN_OP, 0 },
-    { "operation 8", 8, { 0 }, PPU_FAULT_ADMIN_OP, 8 },
+    { "operation 9", 9, { 0 }, PPU_FAULT_ADMIN_OP, 9 },
     { "operation 65535", 65535, { 0 }, PPU_FAULT_ADMIN_OP, 65535 },
     { "query of no key", PPU_ADMIN_QUERY, { 0xfff }, PPU_FAULT_NO_KEY, 0xfff },
     { "query of no channel",

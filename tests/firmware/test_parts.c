@@ -229,7 +229,8 @@ static void layouts(void **state)
             machine.slots = large ? PPU_MAX_SLOTS : 1;
             machine.sms = large ? PPU_MAX_SMS : 1;
             layout_init();
-            assert_in_range(layout.tasks, TASK_RECORDS_MIN, TASK_RECORDS_MAX);
+            assert_int_equal(layout.tasks, TASK_RECORDS);
+            assert_in_range(layout.nest_tasks, NEST_RECORDS_MIN, NEST_RECORDS_MAX);
             assert_true(layout.tmds.off + layout.tasks * TMD_STRIDE <= layout.params.off);
             assert_true(layout.params.off + layout.tasks * PPU_MAX_PARAM <= layout.pt_base.off);
             assert_true(layout.params.off + layout.tasks * PPU_MAX_PARAM <= layout.tokens.off);

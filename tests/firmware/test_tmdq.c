@@ -138,7 +138,7 @@ static void world_begin(void)
     overlap = false;
     for (uint32_t i = 0; i < TASKS; i++) {
         task[i] = task_new();
-        task[i]->group = 1;
+        task[i]->context = 1;
         task[i]->stream = 5;
     }
     append(0);
@@ -299,7 +299,7 @@ static void random_history(void **state)
             if (!made) {
                 continue;
             }
-            made->group = 2;
+            made->context = 2;
             made->stream = stream;
             assert_int_equal(tmdq_append(made), length[stream] ? TMDQ_BEHIND : TMDQ_FIRST);
             queue[stream][length[stream]++] = made;
@@ -335,7 +335,7 @@ static void scribbled_words(void **state)
         }
         struct task *next = NULL;
         if (tmdq_complete(task[0], &next) == TMDQ_NEXT) {
-            assert_true(next != task[0] && next->group == 1 && next->stream == 5 && next->state == TASK_HELD);
+            assert_true(next != task[0] && next->context == 1 && next->stream == 5 && next->state == TASK_HELD);
         }
     }
 }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 
-# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu.
+# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks: the device library comes with them.
+NESTING := tree
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
 
-$(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as $(wildcard devlib/*.s)
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $<
+	$(Q)cat $< $(if $(filter $(NESTING),$*),devlib/nest.s) >$@.s
+	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # The same kernels from OpenCL C: tests/compiler/kernels/NAME.cl becomes build/kernels/cl-NAME.ppu.
 CL_KERNELS := $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nests (ppu/nest.h): the records that threads of an address space fill in and launch, and the places that CTAs of
+ * may-wait tasks are saved in (B3, B7).
+ *
+ * Admission (B9). The places of a nest are divided among the depths, and those of a depth into sets. A task whose CTAs
+ * may be saved gets a set before it gets a slot, and keeps it until its threads have ended. So it never waits for a
+ * place while it holds a slot, and whatever the tasks above hold, the deepest always have sets of their own.
+ */
+#ifndef FW_NEST_H
+#define FW_NEST_H
+
+#include "ppu/admin.h"
+#include "ppu/fault.h"
+#include "task.h"
+
+/* What NEST_OPEN says. */
+struct nest_plan {
+    uint32_t context;
+    ppu_va_t va;
+    ppu_vram_t place;
+    uint32_t tasks;
+    uint32_t depth;
+    ppu_vram_t save;
+    uint32_t save_bytes; /* a place */
+    uint32_t places;     /* a set; 0: no CTA can be saved */
+    uint32_t sets;       /* a depth */
+};
+
+/* Needs task. */
+void nest_init(void);
+
+/* 0, or IN_USE (it has a nest), NO_RESOURCE (no records left). The plan is checked already. */
+enum ppu_fault nest_open(const struct nest_plan *plan);
+
+/* Nothing of the context runs any more. */
+void nest_close(uint32_t context);
+
+/* Nest of an address space, TASK_NO_NEST: none. */
+uint32_t nest_of(uint32_t context);
+
+/* Deepest grid of a nest. */
+uint32_t nest_depth(uint32_t nest);
+
+/* What threads see of a record that is of a nest. */
+struct ppu_nest_task *nest_record(const struct task *task);
+ppu_va_t nest_record_va(const struct task *task);
+
+/* Takes a record for a task that a channel launches, in state HELD; NULL: none is free. */
+struct task *nest_borrow(uint32_t nest);
+
+/* A LENT record becomes a task, HELD; a task that has completed becomes a free record. */
+void nest_adopt(struct task *task);
+void nest_return(struct task *task);
+
+/* A task that has completed stays LINKING until the launcher behind it names it (B6); it has. */
+void nest_linger(struct task *task);
+void nest_linked(struct task *task);
+
+/* Records that threads had are not to be found any more: their launchers or the tasks before them were killed. They are
+ * taken back when nothing of the nest runs. */
+void nest_lost(uint32_t nest);
+
+/* Gives a task a set of its depth and notes it in its TMD copy. False: none is free, and the task waits for one in
+ * state ADMITTED. */
+bool nest_admit(struct task *task);
+
+/* True when a set of places can hold the CTAs of this task. */
+bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd);
+
+/* The task's threads have ended, or it will not run: its set is given back. Returns the task that gets it, which is to
+ * be started; NULL: none waits. */
+struct task *nest_release(struct task *task);
+
+/* An ADMITTED task waits no longer. */
+void nest_withdraw(struct task *task);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nests (B1 to B5, B14): what the threads of an address space need to launch tasks by themselves. The driver provides a
+ * piece of VRAM that the address space maps, contiguous in both, and has the firmware fill it (NEST_OPEN):
+ *
+ *   struct ppu_nest
+ *   ppu_task_t free[tasks]              ring of the handles of the records that are free
+ *   struct ppu_nest_task [tasks]        at PPU_NEST_TASKS_AT(tasks)
+ *
+ * Threads write here, so the firmware believes nothing of it: a handle is looked up in its own records, a TMD is copied
+ * and checked, and what is wrong harms this nest alone.
+ *
+ * A launch (B4): take a handle from the ring; fill the record's TMD and parameters; next_stream = null, parent, stream;
+ * work of the parent's group + 1; csenter; exchange last_task of the TMDQ; then either the start request, or the
+ * exchange of the former task's next_stream, and the start request when that read WAITING; csleave.
+ */
+#ifndef PPU_NEST_H
+#define PPU_NEST_H
+
+#include "ppu/task.h"
+#include "ppu/tmd.h"
+
+#define PPU_NEST_VERSION 1u
+#define PPU_NEST_ALIGN (64u * PPU_KIB)
+#define PPU_NEST_MIN_TASKS 64u
+#define PPU_NEST_MAX_TASKS 4096u
+#define PPU_NEST_MAX_DEPTH 288u
+#define PPU_NEST_MAX_SETS 32u      /* tasks of one depth that hold places to be saved in, at once */
+#define PPU_NEST_MAX_PARAM 1024u   /* bytes of parameters of a task with a record here */
+#define PPU_NEST_INLINE_PARAM 560u /* of these in the record itself */
+
+struct ppu_nest {
+    struct ppu_struct_header head; /* PPU_NEST_VERSION, sizeof(struct ppu_nest) */
+    uint32_t tasks;                /* records, a power of two */
+    uint32_t first;                /* record n has index first + n in its handle */
+    uint32_t depth;                /* of the deepest grid: threads there cannot launch */
+    uint32_t reserved0[12];
+    uint32_t free_head; /* threads, by compare-and-swap; runs freely */
+    uint32_t reserved1[15];
+    uint32_t free_tail; /* firmware; runs freely */
+    uint32_t reserved2[15];
+    uint64_t heap_va; /* memory for threads to take, from the driver (B14) */
+    uint32_t heap_bytes;
+    uint32_t heap_used; /* threads, by atomic addition */
+    uint32_t reserved3[12];
+};
+PPU_ASSERT_SIZE(struct ppu_nest, 256);
+PPU_ASSERT_OFFSET(struct ppu_nest, free_head, 64);
+PPU_ASSERT_OFFSET(struct ppu_nest, free_tail, 128);
+PPU_ASSERT_OFFSET(struct ppu_nest, heap_va, 192);
+
+struct ppu_nest_task {
+    struct ppu_task_status status; /* launcher */
+    uint64_t nest_va;              /* firmware: of struct ppu_nest */
+    uint32_t reserved[10];
+    struct ppu_group group; /* of the grid that this task is */
+    struct ppu_tmd tmd;     /* launcher */
+    uint8_t param[PPU_NEST_INLINE_PARAM];
+    uint32_t reserved1[4];
+};
+PPU_ASSERT_SIZE(struct ppu_nest_task, 1024);
+PPU_ASSERT_OFFSET(struct ppu_nest_task, group, 64);
+PPU_ASSERT_OFFSET(struct ppu_nest_task, tmd, 256);
+PPU_ASSERT_OFFSET(struct ppu_nest_task, param, 448);
+
+#define PPU_NEST_TASKS_AT(tasks)                                                                      \
+    (((uint32_t)sizeof(struct ppu_nest) + (tasks)*4u + (uint32_t)sizeof(struct ppu_nest_task) - 1u) & \
+     ~((uint32_t)sizeof(struct ppu_nest_task) - 1u))
+#define PPU_NEST_BYTES(tasks) (PPU_NEST_TASKS_AT(tasks) + (tasks) * (uint32_t)sizeof(struct ppu_nest_task))
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* What is preallocated for threads that launch tasks (B3): the nest, and places for CTAs that wait. */
+#include "ppu/nest.h"
+
+#include "context.h"
+#include "memory.h"
+#include "ppu/save.h"
+
+#define TASKS_DEFAULT 1024u
+#define DEPTH_DEFAULT 24u
+#define STATE_DEFAULT (64u * PPU_KIB)
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static struct ppu_nest_options complete(const struct ppu_nest_options *options)
+{
+    const struct ppu_nest_options none = { 0 };
+
+    options = options != NULL ? options : &none;
+    return (struct ppu_nest_options){
+        .tasks = or_default(options->tasks, TASKS_DEFAULT),
+        .depth = or_default(options->depth, DEPTH_DEFAULT),
+        .state_bytes = or_default(options->state_bytes, STATE_DEFAULT),
+        .ctas = or_default(options->ctas, 1),
+        .waiting = or_default(options->waiting, 1),
+    };
+}
+
+static bool usable(const struct ppu_nest_options *options)
+{
+    return options->tasks >= PPU_NEST_MIN_TASKS && options->tasks <= PPU_NEST_MAX_TASKS &&
+           (options->tasks & (options->tasks - 1)) == 0 && options->depth <= PPU_NEST_MAX_DEPTH &&
+           options->ctas <= PPU_SAVE_PLACES && options->waiting <= PPU_NEST_MAX_SETS &&
+           options->state_bytes <= 16u * PPU_MIB;
+}
+
+static uint32_t place_bytes(const struct ppu_nest_options *options)
+{
+    return (options->state_bytes + PPU_SAVE_ALIGN - 1) & ~(PPU_SAVE_ALIGN - 1);
+}
+
+static bool take_saves(struct ppu_context *context, const struct ppu_nest_options *options)
+{
+    struct ppu_device *device = context->device;
+    uint64_t bytes = (uint64_t)options->depth * options->waiting * options->ctas * place_bytes(options);
+
+    bytes = (bytes + PPU_PT_BYTES - 1) & ~(uint64_t)(PPU_PT_BYTES - 1);
+    pthread_mutex_lock(&device->memory_lock);
+    bool taken = range_take(&device->tables, bytes, PPU_PT_BYTES, &context->nest_saves);
+    pthread_mutex_unlock(&device->memory_lock);
+    return taken;
+}
+
+static void give_back(struct ppu_context *context)
+{
+    struct ppu_device *device = context->device;
+
+    pthread_mutex_lock(&device->memory_lock);
+    if (context->nest_saves != 0) {
+        range_give(&device->tables, context->nest_saves);
+    }
+    context->nest_saves = 0;
+    pthread_mutex_unlock(&device->memory_lock);
+    ppu_memory_free(context->nest);
+    context->nest = NULL;
+}
+
+static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest_options *options)
+{
+    uint64_t va = ppu_memory_va(context->nest, context).va;
+    const uint32_t args[] = {
+        context->id,    (uint32_t)va,     (uint32_t)(va >> 32),          (uint32_t)context->nest->place,
+        options->tasks, options->depth,   (uint32_t)context->nest_saves, place_bytes(options),
+        options->ctas,  options->waiting,
+    };
+
+    return admin_call(context->device, PPU_ADMIN_NEST_OPEN, args, sizeof(args) / sizeof(args[0]), NULL, 0);
+}
+
+enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options)
+{
+    const struct ppu_nest_options wanted = complete(options);
+
+    if (!usable(&wanted)) {
+        return PPU_ERR_BAD_ARG;
+    }
+    if (context->nest != NULL) {
+        return PPU_ERR_BUSY;
+    }
+    enum ppu_err err = ppu_memory_create(context, PPU_MEMORY_VRAM, PPU_NEST_BYTES(wanted.tasks), &context->nest);
+    if (err == PPU_OK && !take_saves(context, &wanted)) {
+        err = PPU_ERR_NO_VRAM;
+    }
+    if (err == PPU_OK) {
+        err = open_nest(context, &wanted);
+    }
+    if (err != PPU_OK && context->nest != NULL) {
+        give_back(context);
+    }
+    return err;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that launch tasks, to any depth: trees whose parents wait for their children. */
+#include "api.h"
+
+#include <string.h>
+
+#include "ppu/nest.h"
+#include "ppu/tmd.h"
+
+#define SCRATCH_BYTES ((1024u + PPU_NEST_MAX_TASKS) * 128u)
+
+struct tree_params {
+    uint64_t tmd, counters, scratch;
+    uint32_t level, fanout;
+    uint64_t cell;
+    uint32_t streams, zero;
+};
+
+struct tree {
+    struct api *api;
+    const struct ppu_kernel *kernel;
+    struct ppu_memory *memory; /* TMD at 0, counters at 256, root cell at 320 */
+    struct tree_params params;
+};
+
+enum { TMD_AT = 0, COUNTERS_AT = 256, CELL_AT = 320 };
+
+static struct tree tree_new(struct api *api, const struct ppu_nest_options *options)
+{
+    struct tree tree = { .api = api, .kernel = api_kernel(api, api->context, "tree", "tree") };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 } };
+
+    check(ppu_context_nest(api->context, options));
+    tree.memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    check(ppu_kernel_describe(tree.kernel, &launch, ppu_memory_host(tree.memory)));
+    tree.params = (struct tree_params){
+        .tmd = api_va(api, tree.memory) + TMD_AT,
+        .counters = api_va(api, tree.memory) + COUNTERS_AT,
+        .scratch = api_va(api, api_memory(api, PPU_MEMORY_VRAM, SCRATCH_BYTES)),
+        .cell = api_va(api, tree.memory) + CELL_AT,
+        .streams = 4,
+    };
+    return tree;
+}
+
+static uint32_t nodes(uint32_t level, uint32_t fanout)
+{
+    uint32_t count = 1;
+
+    while (level-- != 0) {
+        count = count * fanout + 1;
+    }
+    return count;
+}
+
+static enum ppu_err tree_run(struct tree *tree, uint32_t level, uint32_t fanout)
+{
+    memset((char *)ppu_memory_host(tree->memory) + COUNTERS_AT, 0, 128);
+    tree->params.level = level;
+    tree->params.fanout = fanout;
+    return api_run(tree->api, tree->kernel, 1, 32, &tree->params, sizeof(tree->params));
+}
+
+static void tree_is_whole(struct tree *tree, uint32_t level, uint32_t fanout)
+{
+    check(tree_run(tree, level, fanout));
+    assert_int_equal(api_word(tree->memory, COUNTERS_AT + 4), 0);
+    assert_int_equal(api_word(tree->memory, COUNTERS_AT), nodes(level, fanout));
+    assert_int_equal(api_word(tree->memory, COUNTERS_AT + 8), nodes(level, fanout));
+    assert_int_equal(api_word(tree->memory, CELL_AT), nodes(level, fanout));
+}
+
+static void one_child(void **state)
+{
+    struct tree tree = tree_new(*state, NULL);
+
+    tree_is_whole(&tree, 0, 1);
+    tree_is_whole(&tree, 1, 1);
+}
+
+static void trees(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .waiting = 4 });
+
+    for (uint32_t streams = 1; streams <= 32; streams *= 8) {
+        tree.params.streams = streams;
+        tree_is_whole(&tree, 1, 40);
+        tree_is_whole(&tree, 5, 2);
+        tree_is_whole(&tree, 3, 6);
+    }
+}
+
+static void deep(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .depth = 257, .state_bytes = 12 * 1024 });
+
+    tree_is_whole(&tree, 256, 1);
+}
+
+static void too_deep(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .depth = 3 });
+
+    check(tree_run(&tree, 5, 2));
+    assert_int_equal(api_word(tree.memory, COUNTERS_AT), 7);
+    assert_int_equal(api_word(tree.memory, COUNTERS_AT + 4), 8);
+    assert_int_equal(api_word(tree.memory, CELL_AT), 7);
+}
+
+static void no_record(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .tasks = 64 });
+
+    check(tree_run(&tree, 2, 70));
+    uint32_t started = api_word(tree.memory, COUNTERS_AT);
+    assert_true(api_word(tree.memory, COUNTERS_AT + 4) > 0);
+    assert_true(started > 1 && started < nodes(2, 70));
+    assert_int_equal(api_word(tree.memory, COUNTERS_AT + 8), started);
+    assert_int_equal(api_word(tree.memory, CELL_AT), started);
+    tree_is_whole(&tree, 1, 8);
+}
+
+static void many(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .tasks = 1024, .waiting = 4 });
+    uint32_t rounds = machine_is_slow() ? 3 : 2;
+
+    tree.params.streams = 32;
+    for (uint32_t i = 0; i < rounds; i++) {
+        tree_is_whole(&tree, 1, 1000);
+        tree_is_whole(&tree, 9, 2);
+    }
+}
+
+static void needs_a_nest(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "tree", "tree");
+    struct tree_params params = { 0 };
+    struct ppu_error error;
+
+    assert_int_equal(api_run(api, kernel, 1, 32, &params, sizeof(params)), PPU_ERR_BAD_TMD);
+    assert_int_equal(ppu_channel_error(api->channel, &error), PPU_ERR_BAD_TMD);
+    check(ppu_context_nest(api->context, NULL));
+    assert_int_equal(ppu_context_nest(api->context, NULL), PPU_ERR_BUSY);
+}
+
+/* A channel is reset in the middle of a tree; the same nest serves the next one in full. */
+static void reset_in_the_middle(void **state)
+{
+    struct api *api = *state;
+    struct tree tree = tree_new(api, &(struct ppu_nest_options){ .tasks = 256, .waiting = 4 });
+    uint64_t seed = api_seed();
+
+    for (uint32_t i = 0; i < 20; i++) {
+        const struct ppu_launch launch = {
+            .grid = { 1 }, .cta = { 32 }, .params = &tree.params, .param_bytes = sizeof(tree.params)
+        };
+
+        tree.params.level = 6;
+        tree.params.fanout = 3;
+        check(ppu_stream_launch(api->stream, tree.kernel, &launch, NULL));
+        while (api_word(tree.memory, COUNTERS_AT) < api_random(&seed) % 40) {
+        }
+        check(ppu_channel_reset(api->channel));
+        tree_is_whole(&tree, 4, 3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        api_test("a thread launches a task and waits for it [B1 B7]", one_child),
+        api_test("trees of tasks, parents waiting, in 1 to 32 streams [B1 B2 B7 B8]", trees),
+        api_test("256 levels [B1 B7 B9]", deep),
+        api_test("a launch that would be too deep fails [B3]", too_deep),
+        api_test("a launch without a free record fails and is no hang [B3]", no_record),
+        api_test("many launches, none lost [B4 B6]", many),
+        api_test("a kernel that launches needs a nest [B3]", needs_a_nest),
+        api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
+    };
+
+    return cmocka_run_group_tests_name("api: nested tasks", tests, api_machine_setup, api_machine_teardown);
+}
