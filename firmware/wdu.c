@@ -369,17 +369,27 @@ bool wdu_fault_events(uint32_t most)
     return true;
 }
 
-/* A thread of a task asks for what it launched. The task may have left its slot meanwhile, or be about to die. */
+/*
+ * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
+ * what it launched dies with it. A task that has completed can have launched nothing.
+ */
 static void start_event(const struct ppu_start_event *event)
 {
+    struct ppu_error_record record = {
+        .code = PPU_FAULT_BAD_START,
+        .channel = PPU_NO_CHANNEL,
+        .context = event->context,
+        .address = event->handle,
+        .correlation = event->correlation,
+    };
     struct task *parent = task_of_tmd(event->task);
-    if (!parent || parent->fault || parent->state == TASK_KILLING) {
+    if (!parent) {
+        fault_report(&record);
         return;
     }
-    if (launch_child(parent, event->handle, event->former)) {
+    if (parent->fault || parent->state == TASK_KILLING || launch_child(parent, event->handle, event->former)) {
         return;
     }
-    struct ppu_error_record record = { .code = PPU_FAULT_BAD_START, .address = event->handle };
     if (parent->state == TASK_RUNNING || parent->state == TASK_STOPPING) {
         wdu_kill(parent);
     }

@@ -16,8 +16,8 @@ struct ppu_context {
     struct page_table table;
     struct range_pool addresses;
     struct mapping *mappings; /* list */
-    struct ppu_memory *nest; /* nest.h; NULL: threads cannot launch */
-    uint64_t nest_saves;     /* place of its save areas among the tables; 0: none */
+    struct ppu_memory *nest;  /* nest.h; NULL: threads cannot launch */
+    uint64_t nest_saves;      /* place of its save areas among the tables; 0: none */
 };
 
 #endif

@@ -32,7 +32,7 @@ PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 /* Thread-group context (B3): a last-task pointer for each TMDQ and a work counter. */
 #define PPU_GROUP_TMDQS 32u
 struct ppu_group {
-    uint32_t work; /* tasks launched from here and not complete (B13) */
+    uint32_t work;    /* tasks launched from here and not complete (B13) */
     uint32_t streams; /* streams created here: the next gets TMDQ streams % PPU_GROUP_TMDQS (B3) */
     uint32_t reserved[14];
     ppu_task_t last_task[PPU_GROUP_TMDQS];
