@@ -8,9 +8,10 @@ COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-co
 # $(call compiler_test,NAME)
 define compiler_test
 TIMEOUT_compiler-$(1) := 240
-$$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm))
+$$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm -ldl))
 endef
 
 $(eval $(call compiler_test,kernels))
 $(eval $(call compiler_test,builtins))
+$(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))

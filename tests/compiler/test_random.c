@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random kernels, compiled in every variant and run on the device, against the same text compiled by the host's
+ * compiler. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there are.
+ */
+#include "device.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAMS 3u
+#define THREADS 70u
+#define VARIABLES 8u
+#define MAX_TEXT 60000u
+
+/* ---- programs ---- */
+
+/* Variables v0 ... v7, one of each type, and an array a[16]. Arithmetic is unsigned where it may overflow. */
+static const char *const types[VARIABLES] = { "uint", "uint", "int", "ulong", "uchar", "ushort", "float", "long" };
+#define FLOAT_VARIABLE 6u
+
+struct writer {
+    char *text;
+    size_t len;
+    uint64_t random;
+    uint32_t depth;
+    uint32_t loops; /* names of loop counters */
+};
+
+static uint32_t pick(struct writer *w, uint32_t n)
+{
+    return (uint32_t)(random_next(&w->random) >> 7) % n;
+}
+
+static void put(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct writer *w, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(w->text + w->len, MAX_TEXT - w->len, format, args);
+    va_end(args);
+    assert_true(n >= 0 && w->len + (size_t)n < MAX_TEXT);
+    w->len += (size_t)n;
+}
+
+/* An unsigned value of 32 bits. */
+static void put_value(struct writer *w, uint32_t depth)
+{
+    static const char *const binary[] = { "+", "-", "*", "&", "|", "^" };
+    static const char *const compare[] = { "<", "<=", "==", "!=", ">", ">=" };
+
+    switch (depth == 0 ? pick(w, 4) : pick(w, 14)) {
+    case 0:
+        put(w, "%uu", pick(w, 2) != 0 ? pick(w, 20) : (uint32_t)random_next(&w->random));
+        return;
+    case 1:
+    case 2:
+        put(w, "(uint)v%u", pick(w, FLOAT_VARIABLE));
+        return;
+    case 3:
+        put(w, "a[v%u & 15]", pick(w, 3));
+        return;
+    case 4:
+        put(w, "((uint)v%u / ((uint)v%u | 1u))", pick(w, 6), pick(w, 6));
+        return;
+    case 5:
+        put(w, "(uint)(v2 %% (int)((v%u & 127) + 3))", pick(w, 2));
+        return;
+    case 6:
+        put(w, "(uint)((v3 >> (v%u & 63)) * 77u)", pick(w, 2));
+        return;
+    case 7:
+        put(w, "(uint)(v7 >> %u)", pick(w, 63));
+        return;
+    case 8:
+        put(w, "(");
+        put_value(w, depth - 1);
+        put(w, " %s (v%u & 31))", pick(w, 2) != 0 ? "<<" : ">>", pick(w, 2));
+        return;
+    case 9:
+        put(w, "(v%u %s v%u ? ", pick(w, 2), compare[pick(w, 6)], pick(w, 2));
+        put_value(w, depth - 1);
+        put(w, " : ");
+        put_value(w, depth - 1);
+        put(w, ")");
+        return;
+    case 10:
+        put(w, "(uint)((char)v%u * (short)v%u)", pick(w, 6), pick(w, 6));
+        return;
+    case 11:
+        put(w, "bits(v6 %s (float)v%u)", pick(w, 2) != 0 ? "*" : "-", pick(w, 5));
+        return;
+    default:
+        put(w, "(");
+        put_value(w, depth - 1);
+        put(w, " %s ", binary[pick(w, 6)]);
+        put_value(w, depth - 1);
+        put(w, ")");
+        return;
+    }
+}
+
+static void put_assignment(struct writer *w)
+{
+    static const char *const floats[] = { "v6 + 1.5f",      "v6 * 0.75f",        "(float)v2 / 3.0f",
+                                          "v6 - (float)v4", "(float)v0 * 1e-3f", "v6 / (v6 * v6 + 1.0f)" };
+    uint32_t variable = pick(w, VARIABLES + 2);
+
+    if (variable == FLOAT_VARIABLE) {
+        put(w, "v6 = %s;\n", floats[pick(w, 6)]);
+        return;
+    }
+    if (variable >= VARIABLES) {
+        put(w, "a[(");
+        put_value(w, 1);
+        put(w, ") & 15] = ");
+    } else if (variable == 3 || variable == 7) {
+        put(w, "v%u = (%s)(v3 * %uu + ", variable, types[variable], 1 + pick(w, 1000));
+        put_value(w, 2);
+        put(w, ");\n");
+        return;
+    } else {
+        put(w, "v%u = (%s)", variable, types[variable]);
+    }
+    put_value(w, 3);
+    put(w, ";\n");
+}
+
+static void put_block(struct writer *w, bool in_loop);
+
+static void put_statement(struct writer *w, bool in_loop)
+{
+    uint32_t kind = w->depth < 4 ? pick(w, 12) : 11, loop = w->loops++;
+
+    switch (kind) {
+    case 0:
+    case 1:
+    case 2:
+        put(w, "if ((");
+        put_value(w, 1);
+        put(w, ") %% %uu < %uu) {\n", 2 + pick(w, 5), 1 + pick(w, 3));
+        put_block(w, in_loop);
+        if (pick(w, 2) != 0) {
+            put(w, "} else {\n");
+            put_block(w, in_loop);
+        }
+        put(w, "}\n");
+        return;
+    case 3:
+    case 4:
+        put(w, "for (uint i%u = 0; i%u < (%s & %uu) + 1u; i%u++) {\n", loop, loop, pick(w, 2) != 0 ? "v1" : "7u",
+            3 + pick(w, 5), loop);
+        put_block(w, true);
+        put(w, "}\n");
+        return;
+    case 5:
+        put(w, "switch ((");
+        put_value(w, 1);
+        put(w, ") %% 5u) {\n");
+        for (uint32_t c = 0; c < 4; c++) {
+            put(w, "case %u:\n", c);
+            put_block(w, false);
+            put(w, "%s", pick(w, 4) != 0 ? "break;\n" : "");
+        }
+        put(w, "default:\n");
+        put_assignment(w);
+        put(w, "}\n");
+        return;
+    case 6:
+        if (in_loop) {
+            put(w, "if (((");
+            put_value(w, 1);
+            put(w, ") & 7u) == 3u) { %s; }\n", pick(w, 2) != 0 ? "break" : "continue");
+            return;
+        }
+        /* fall through */
+    default:
+        put_assignment(w);
+        return;
+    }
+}
+
+static void put_block(struct writer *w, bool in_loop)
+{
+    w->depth++;
+    for (uint32_t n = 1 + pick(w, 4); n != 0; n--) {
+        put_statement(w, in_loop);
+    }
+    w->depth--;
+}
+
+static void put_program(struct writer *w)
+{
+    put(w, "__kernel void test(__global const uint *in, __global uint *out, uint uniform) {\n"
+           "uint id = get_global_id(0); uint a[16];\n"
+           "uint v0 = in[id], v1 = uniform; int v2 = (int)id - 9; ulong v3 = in[id] * 12345678901ul;\n"
+           "uchar v4 = in[id] >> 3; ushort v5 = id * 99u; float v6 = (float)id * 0.5f; long v7 = -(long)in[id];\n"
+           "for (uint i = 0; i < 16; i++) { a[i] = i * uniform + id; }\n");
+    for (uint32_t n = 6; n != 0; n--) {
+        put_block(w, false);
+    }
+    put(w, "for (uint i = 0; i < 16; i++) { v0 = v0 * 31u + a[i]; }\n"
+           "out[id] = v0 + v1 * 3u + (uint)v2 * 5u + (uint)(v3 >> 20) * 7u + (uint)v3 + v4 * 11u + v5 * 13u + bits(v6)"
+           " * 17u + (uint)v7 * 19u + (uint)((ulong)v7 >> 32) * 23u;\n}\n");
+}
+
+/* ---- the host's ---- */
+
+static const char device_prelude[] = "#pragma OPENCL FP_CONTRACT OFF\n"
+                                     "uint bits(float f) { return f == f ? as_uint(f) : 0x7fc00000u; }\n";
+
+static const char host_prelude[] =
+    "#include <string.h>\n"
+    "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n"
+    "#define char signed char\n#define __kernel\n#define __global\n"
+    "static uint id_now; static uint get_global_id(uint d) { return d == 0 ? id_now : 0; }\n"
+    "static uint bits(float f) { uint u; memcpy(&u, &f, 4); return f == f ? u : 0x7fc00000u; }\n";
+
+static const char host_end[] = "void run(uint n, const uint *in, uint *out, uint uniform) "
+                               "{ for (id_now = 0; id_now < n; id_now++) { test(in, out, uniform); } }\n";
+
+typedef void (*host_run)(uint32_t n, const uint32_t *in, uint32_t *out, uint32_t uniform);
+
+static void host_results(const char *text, const uint32_t *in, uint32_t *out, uint32_t uniform)
+{
+    char folder[] = "/tmp/ppu-random-XXXXXX", path[64], library[64], command[256];
+    void *handle;
+    host_run run;
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/host.c", folder);
+    snprintf(library, sizeof(library), "%s/host.so", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s%s%s", host_prelude, text, host_end);
+    fclose(file);
+    snprintf(command, sizeof(command), "gcc -O1 -w -fwrapv -ffp-contract=off -shared -fPIC -o %s %s", library, path);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a compiler, with names of our own making */
+    handle = dlopen(library, RTLD_NOW);
+    assert_non_null(handle);
+    *(void **)(&run) = dlsym(handle, "run");
+    assert_non_null(run);
+    run(THREADS, in, out, uniform);
+    dlclose(handle);
+    unlink(path);
+    unlink(library);
+    rmdir(folder);
+}
+
+/* ---- both ---- */
+
+static void check_variant(struct device *device, const char *source, const char *text, uint64_t seed,
+                          const uint32_t *in, const uint32_t *expected, uint32_t uniform)
+{
+    device_load(device, source, NULL);
+    device_kernel(device, "test");
+    memcpy(device_buffer(device, 0, 4 * THREADS), in, 4 * THREADS);
+    uint32_t *out = device_buffer(device, 1, 4 * THREADS);
+    device_value(device, 2, &uniform, sizeof(uniform));
+    device_run(device, 2, 1, THREADS / 2, 1);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        if (out[i] != expected[i]) {
+            fail_msg("PPU_SEED=%llu, %s: thread %u has 0x%x, the host 0x%x\n%s", (unsigned long long)seed,
+                     device->variant->name, i, out[i], expected[i], text);
+        }
+    }
+}
+
+static void check_program(struct device *device, uint64_t seed)
+{
+    struct writer w = { .text = malloc(MAX_TEXT), .random = seed * 0x9e3779b97f4a7c15ull + 1 };
+    uint32_t in[THREADS], expected[THREADS], uniform = (uint32_t)seed * 7 % 23;
+    char *source;
+
+    assert_non_null(w.text);
+    put_program(&w);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        in[i] = (uint32_t)random_next(&w.random);
+    }
+    host_results(w.text, in, expected, uniform);
+    source = malloc(sizeof(device_prelude) + w.len + 1);
+    assert_non_null(source);
+    strcat(strcpy(source, device_prelude), w.text);
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        check_variant(device, source, w.text, seed, in, expected, uniform);
+    }
+    free(source);
+    free(w.text);
+}
+
+static uint64_t number_of(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+}
+
+static void random_programs(void **state)
+{
+    uint64_t seed = number_of("PPU_SEED", 1), count = number_of("PPU_RANDOM_PROGRAMS", PROGRAMS);
+
+    for (uint64_t i = 0; i < count; i++) {
+        check_program(*state, seed + i);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = device_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    device_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "random kernels compute what the host computes [E3][E11]", random_programs, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("compiler: random kernels", tests, NULL, NULL);
+}
