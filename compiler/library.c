@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "library.h"
 
-#include <llvm-c/Target.h>
-
 __asm__(".section .rodata\n"
         ".balign 16\n"
         ".global library_bytes\n"
@@ -18,11 +16,4 @@ extern const uint8_t library_end[];
 size_t library_len(void)
 {
     return (size_t)(library_end - library_bytes);
-}
-
-void library_targets(void)
-{
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
 }

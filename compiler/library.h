@@ -8,7 +8,5 @@
 
 extern const uint8_t library_bytes[];
 size_t library_len(void);
-/* Makes LLVM know the target whose cost model we use; once a process. */
-void library_targets(void);
 
 #endif

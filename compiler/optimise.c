@@ -10,9 +10,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Linker.h>
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <pthread.h>
 #include <string.h>
 
 #define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
@@ -20,7 +18,9 @@
 /*
  * The passes of LLVM, in order; "" separates runs between which our own stand (see optimise()).
  *
- * The cost model is that of another GPU's back end, which LLVM always has: it makes no difference to what is correct.
+ * Without a target: those of other GPUs bring an alias analysis that takes address space 4, our generic one, for
+ * constant memory, and drops stores to it.
+ *
  * Vectors are taken apart but for loads and stores. What is left are two-way branches, loops with one entry, one
  * latch and a preheader, and no critical edges.
  */
@@ -33,29 +33,14 @@
     "early-cse,simplifycfg),globaldce"
 #define SHAPE_PASSES "function(lower-switch,fix-irreducible,loop-simplify,break-crit-edges)"
 
-static LLVMTargetMachineRef cost_model(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    LLVMTargetRef target;
-    char *error = NULL;
-
-    pthread_once(&once, library_targets);
-    if (LLVMGetTargetFromTriple("nvptx64--", &target, &error) != 0) {
-        LLVMDisposeMessage(error);
-        return NULL;
-    }
-    return LLVMCreateTargetMachine(target, "nvptx64--", "sm_70", "", LLVMCodeGenLevelDefault, LLVMRelocDefault,
-                                   LLVMCodeModelDefault);
-}
-
-static void run(struct unit *unit, LLVMTargetMachineRef machine, const char *passes)
+static void run(struct unit *unit, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
 
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
-    LLVMErrorRef error = LLVMRunPasses(unit->module, passes, machine, options);
+    LLVMErrorRef error = LLVMRunPasses(unit->module, passes, NULL, options);
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {
         char *message = LLVMGetErrorMessage(error);
@@ -106,6 +91,13 @@ static void set_attribute(struct unit *unit, LLVMValueRef function, const char *
     }
 }
 
+static void set_text_attribute(struct unit *unit, LLVMValueRef function, const char *name, const char *value)
+{
+    LLVMAddAttributeAtIndex(
+        function, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(unit->llvm, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
 /* One calling convention for all but kernels: the library was made with another than the program. */
 static void prepare_calls(LLVMValueRef function)
 {
@@ -127,8 +119,8 @@ static void prepare_functions(struct unit *unit)
         if (!LLVMIsDeclaration(f)) {
             set_attribute(unit, f, "optnone", false);
             set_attribute(unit, f, "noinline", false);
-            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                    LLVMCreateStringAttribute(unit->llvm, "no-builtins", 11, "", 0));
+            set_text_attribute(unit, f, "no-builtins", "");
+            set_text_attribute(unit, f, "no-jump-tables", "true");
         }
         if (optimise_is_kernel(f)) {
             LLVMSetLinkage(f, LLVMExternalLinkage);
@@ -182,8 +174,6 @@ static bool is_plain(const struct unit *unit)
 
 void optimise(struct unit *unit)
 {
-    LLVMTargetMachineRef machine = cost_model();
-
     check(unit);
     unit->layout = LLVMGetModuleDataLayout(unit->module);
     printf_lower(unit);
@@ -191,15 +181,12 @@ void optimise(struct unit *unit)
     set_layout(unit);
     prepare_functions(unit);
     align_shared(unit);
-    run(unit, machine, INLINE_PASSES);
+    run(unit, INLINE_PASSES);
     each_kernel(unit, yield_mark_waits);
-    run(unit, machine, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
-    run(unit, machine, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
-    run(unit, machine, VECTOR_PASSES);
-    run(unit, machine, SHAPE_PASSES);
+    run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
+    run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
+    run(unit, VECTOR_PASSES);
+    run(unit, SHAPE_PASSES);
     each_kernel(unit, yield_mark_unbounded);
     check(unit);
-    if (machine != NULL) {
-        LLVMDisposeTargetMachine(machine);
-    }
 }

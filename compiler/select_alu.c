@@ -163,6 +163,28 @@ static void select_integer(struct select *s, LLVMValueRef value, const struct in
 
 /* ---- floats ---- */
 
+static struct element convert(struct select *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
+                              struct element element)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_CVT);
+
+    insn.code.dtype = (uint8_t)to;
+    insn.code.stype = (uint8_t)from;
+    insn.code.round = (uint8_t)round;
+    insn.code.wd = (uint8_t)ppu_type_words(to);
+    insn.code.wa = (uint8_t)ppu_type_words(from);
+    insn.a = select_reg(s, element);
+    insn.d = select_new(s, insn.code.wd);
+    select_add(s, &insn);
+    return element_register(insn.d, insn.code.wd);
+}
+
+/* Half is a storage type: its arithmetic is that of float, whose result rounded to half is the exact one's. */
+static struct element from_half(struct select *s, struct element element, uint32_t bits)
+{
+    return bits == 16 ? convert(s, PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RNE, element) : element;
+}
+
 struct float_op {
     LLVMOpcode opcode;
     enum ppu_op op, op64;
@@ -179,12 +201,13 @@ static void select_float(struct select *s, LLVMValueRef value, const struct floa
 {
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, value, i);
+        struct element a = from_half(s, select_element(s, LLVMGetOperand(value, 0), i), bits);
+        struct element b = from_half(s, select_element(s, LLVMGetOperand(value, 1), i), bits);
+        struct element done = select_op(s, bits == 64 ? op->op64 : op->op, a, b);
         if (bits == 16) {
-            unit_fail_value(s->unit, "arithmetic on half is not supported:", value);
+            done = convert(s, PPU_TYPE_F16, PPU_TYPE_F32, PPU_ROUND_RNE, done);
         }
-        select_set(s, value, i,
-                   select_op(s, bits == 64 ? op->op64 : op->op, select_element(s, LLVMGetOperand(value, 0), i),
-                             select_element(s, LLVMGetOperand(value, 1), i)));
+        select_set(s, value, i, done);
     }
 }
 
@@ -314,13 +337,10 @@ static void select_fcmp(struct select *s, LLVMValueRef value)
             select_set(s, value, i, number(predicate == LLVMRealPredicateTrue));
             continue;
         }
-        if (bits == 16) {
-            unit_fail_value(s->unit, "arithmetic on half is not supported:", value);
-        }
         select_set(s, value, i,
                    select_compare(s, bits == 64 ? PPU_OP_DSETP : PPU_OP_FSETP, kinds[predicate],
-                                  select_element(s, LLVMGetOperand(value, 0), i),
-                                  select_element(s, LLVMGetOperand(value, 1), i)));
+                                  from_half(s, select_element(s, LLVMGetOperand(value, 0), i), bits),
+                                  from_half(s, select_element(s, LLVMGetOperand(value, 1), i), bits)));
     }
 }
 
@@ -345,22 +365,6 @@ static void select_select(struct select *s, LLVMValueRef value)
 }
 
 /* ---- conversions ---- */
-
-static struct element convert(struct select *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
-                              struct element element)
-{
-    struct mir_insn insn = mir_insn(PPU_OP_CVT);
-
-    insn.code.dtype = (uint8_t)to;
-    insn.code.stype = (uint8_t)from;
-    insn.code.round = (uint8_t)round;
-    insn.code.wd = (uint8_t)ppu_type_words(to);
-    insn.code.wa = (uint8_t)ppu_type_words(from);
-    insn.a = select_reg(s, element);
-    insn.d = select_new(s, insn.code.wd);
-    select_add(s, &insn);
-    return element_register(insn.d, insn.code.wd);
-}
 
 static enum ppu_type float_type(uint32_t bits)
 {

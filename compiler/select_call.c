@@ -479,6 +479,43 @@ static struct element round_away(struct select *s, struct element a)
     return copy_sign(s, select_op(s, by_width(a.words, PPU_OP_FADD, PPU_OP_DADD), whole, one), a);
 }
 
+struct reduction {
+    const char *name;
+    enum ppu_op op32, op64;
+    uint8_t extend; /* 1 zeros, 2 sign */
+};
+
+static const struct reduction reductions[] = {
+    { "add.", PPU_OP_ADD, PPU_OP_ADD64, 0 },    { "mul.", PPU_OP_MUL, PPU_OP_MUL64, 0 },
+    { "and.", PPU_OP_AND, PPU_OP_AND64, 0 },    { "or.", PPU_OP_OR, PPU_OP_OR64, 0 },
+    { "xor.", PPU_OP_XOR, PPU_OP_XOR64, 0 },    { "smin.", PPU_OP_MIN, PPU_OP_MIN64, 2 },
+    { "smax.", PPU_OP_MAX, PPU_OP_MAX64, 2 },   { "umin.", PPU_OP_MINU, PPU_OP_MINU64, 1 },
+    { "umax.", PPU_OP_MAXU, PPU_OP_MAXU64, 1 },
+};
+
+/* All elements of a vector of integers joined by an operation; false: there is no code for it. */
+static bool reduce(struct select *s, LLVMValueRef call, const char *name, uint32_t bits, struct element *done)
+{
+    uint32_t count = select_elements(s, LLVMTypeOf(LLVMGetOperand(call, 0)));
+
+    for (uint32_t k = 0; k < sizeof(reductions) / sizeof(reductions[0]); k++) {
+        const struct reduction *r = &reductions[k];
+        if (!begins(name, r->name) || bits == 1) {
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            struct element element = operand(s, call, 0, i);
+            if (r->extend != 0) {
+                element = select_extend(s, element, bits, r->extend == 2);
+            }
+            *done = i == 0 ? element : select_op(s, by_width(element.words, r->op32, r->op64), *done, element);
+        }
+        done->above = ABOVE_ANYTHING;
+        return true;
+    }
+    return false;
+}
+
 /* One element of an intrinsic; false: there is no code for it. */
 static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *name, uint32_t i, struct element *done)
 {
@@ -489,6 +526,9 @@ static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *n
             *done = simple_element(s, call, &simples[k], bits, i);
             return bits != 16 || simples[k].extend != 0;
         }
+    }
+    if (begins(name, "llvm.vector.reduce.")) {
+        return reduce(s, call, name + strlen("llvm.vector.reduce."), bits, done);
     }
     if (begins(name, "llvm.copysign.")) {
         *done = copy_sign(s, operand(s, call, 0, i), operand(s, call, 1, i));

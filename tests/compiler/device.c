@@ -12,6 +12,8 @@ const struct device_variant device_variants[] = {
     { "without optimisation", "-cl-opt-disable", 32, 0, 0 },
     { "12 vector registers", "", 32, 12, 0 },
     { "12 scalar registers", "", 32, 0, 12 },
+    { "waves of 64", "", 64, 0, 0 },
+    { "waves of 128, few registers", "", 128, 16, 12 },
     { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10 },
 };
 const uint32_t device_variant_count = sizeof(device_variants) / sizeof(device_variants[0]);
@@ -140,7 +142,9 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
 {
     const struct ppu_kernel_entry *kernel = &device->kernel;
     struct ppu_tmd tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
-    struct ppu_launch_facts facts = { .code_va = CODE_VA, .work_dim = gy * y > 1 ? 2 : 1 };
+    struct ppu_launch_facts facts = { .code_va = CODE_VA,
+                                      .printf_va = device->printf_va,
+                                      .work_dim = gy * y > 1 ? 2 : 1 };
 
     if (kernel->launch_at != 0) {
         memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
