@@ -189,20 +189,20 @@ void nest_close(uint32_t context)
 /* ---- records ---- */
 
 /* The firmware takes a record as a thread would. What it finds is checked: threads write there too. */
-struct task *nest_borrow(uint32_t index)
+struct task *nest_borrow(uint32_t nest)
 {
-    struct nest *nest = &nests[index];
-    struct ppu_nest *shared = shared_part(nest);
+    struct nest *owner = &nests[nest];
+    struct ppu_nest *shared = shared_part(owner);
     uint32_t head = shared_read(&shared->free_head);
-    if (nest->free_tail - head - 1u >= nest->plan.tasks) {
+    if (owner->free_tail - head - 1u >= owner->plan.tasks) {
         return NULL;
     }
-    ppu_task_t handle = shared_read(&free_ring(nest)[head % nest->plan.tasks]);
+    ppu_task_t handle = shared_read(&free_ring(owner)[head % owner->plan.tasks]);
     if (!shared_replace(&shared->free_head, head, head + 1)) {
         return NULL;
     }
     struct task *task = task_find_lent(handle);
-    if (!task || task->nest != index) {
+    if (!task || task->nest != nest) {
         return NULL;
     }
     nest_adopt(task);
@@ -246,9 +246,9 @@ void nest_lost(uint32_t nest)
 
 /* ---- places to be saved in ---- */
 
-bool nest_can_save(uint32_t index, const struct ppu_tmd *tmd)
+bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd)
 {
-    const struct nest_plan *plan = &nests[index].plan;
+    const struct nest_plan *plan = &nests[nest].plan;
     uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
     return plan->places && ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave, tmd->vregs,
                                           tmd->token_count, tmd->shared_bytes) <= plan->save_bytes;
