@@ -20,3 +20,6 @@ $(eval $(call engine_test,save,asan tsan))
 $(eval $(call engine_test,fuzz,asan,tests/engine/generate.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,progress))
+
+$(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+$(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))

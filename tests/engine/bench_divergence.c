@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What divergence costs the host: one warp of 32 on one SM, in slices; rows as tests/bench/run wants them. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define RUNS 7u
+#define ROUNDS 200000u
+#define PUSHES 2u /* of a round of `tokens`: the join's and the branch's */
+
+/* Half of the lanes branch away and meet the others again. */
+static const char tokens[] = "ldp.b32 s0, [0]\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\nmov s1, 0\n"
+                             "loop: ssy join\n@p0 bra other\nsync join\nother: sync join\njoin: add s1, s1, 1\n"
+                             "isetp.ltu.s p1, s1, s0\n@p1 bra loop\nexit\n";
+
+/* Two halves that yield to each other. */
+static const char yields[] =
+    "ldp.b32 s0, [0]\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\nmov v2, 0\n@p0 bra other\n"
+    "loop: yield\nadd v2, v2, 1\nisetp.ltu p1, v2, s0\n@p1 bra loop\nexit\n"
+    "other: yield\nadd v2, v2, 1\nisetp.ltu p1, v2, s0\n@p1 bra other\nexit\n";
+
+static double now_s(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median of the processor time that a run takes. */
+static double seconds(const char *body)
+{
+    struct bench *bench = bench_new(0);
+    uint32_t rounds = ROUNDS;
+    double taken[RUNS];
+    char text[1024];
+
+    snprintf(text, sizeof(text), ".kernel k\n%s", body);
+    bench_load_text(bench, text);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        double before;
+
+        bench_params(bench, 0, &tmd, &rounds, sizeof(rounds));
+        before = now_s();
+        bench_run_done(bench, &tmd);
+        taken[run] = now_s() - before;
+    }
+    bench_free(bench);
+    qsort(taken, RUNS, sizeof(taken[0]), compare);
+    return taken[RUNS / 2];
+}
+
+int main(void)
+{
+    printf("{\"name\": \"divergence.tokens_per_s\", \"value\": %.6g, \"unit\": \"1/s\", \"better\": \"higher\", "
+           "\"note\": \"of processor time; pushed and popped again, loop included\"}\n",
+           PUSHES * ROUNDS / seconds(tokens));
+    printf("{\"name\": \"divergence.yield_ns\", \"value\": %.6g, \"unit\": \"ns\", \"better\": \"lower\", "
+           "\"note\": \"of processor time; a yield between two halves of a warp, loop included\"}\n",
+           seconds(yields) / (2 * ROUNDS) * 1e9);
+    return 0;
+}
