@@ -59,13 +59,21 @@ uint32_t select_elements(struct select *s, LLVMTypeRef type)
     }
 }
 
+/* Elements of one member of an array, at least one. */
+static uint32_t array_step(struct select *s, LLVMTypeRef type)
+{
+    uint32_t count = select_elements(s, LLVMGetElementType(type));
+
+    return count != 0 ? count : 1;
+}
+
 LLVMTypeRef select_element_type(struct select *s, LLVMTypeRef type, uint32_t index)
 {
     switch (LLVMGetTypeKind(type)) {
     case LLVMVectorTypeKind:
         return LLVMGetElementType(type);
     case LLVMArrayTypeKind:
-        return select_element_type(s, LLVMGetElementType(type), index % select_elements(s, LLVMGetElementType(type)));
+        return select_element_type(s, LLVMGetElementType(type), index % array_step(s, type));
     case LLVMStructTypeKind:
         for (uint32_t i = 0; i < LLVMCountStructElementTypes(type); i++) {
             LLVMTypeRef member = LLVMStructGetTypeAtIndex(type, i);

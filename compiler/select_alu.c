@@ -234,11 +234,16 @@ static void select_negate(struct select *s, LLVMValueRef value)
 static uint32_t integer_kind(LLVMIntPredicate predicate)
 {
     static const uint8_t kinds[] = {
-        [LLVMIntEQ - LLVMIntEQ] = PPU_ICMP_EQ,   [LLVMIntNE - LLVMIntEQ] = PPU_ICMP_NE,
-        [LLVMIntUGT - LLVMIntEQ] = PPU_ICMP_GTU, [LLVMIntUGE - LLVMIntEQ] = PPU_ICMP_GEU,
-        [LLVMIntULT - LLVMIntEQ] = PPU_ICMP_LTU, [LLVMIntULE - LLVMIntEQ] = PPU_ICMP_LEU,
-        [LLVMIntSGT - LLVMIntEQ] = PPU_ICMP_GT,  [LLVMIntSGE - LLVMIntEQ] = PPU_ICMP_GE,
-        [LLVMIntSLT - LLVMIntEQ] = PPU_ICMP_LT,  [LLVMIntSLE - LLVMIntEQ] = PPU_ICMP_LE,
+        [0] = PPU_ICMP_EQ,
+        [LLVMIntNE - LLVMIntEQ] = PPU_ICMP_NE,
+        [LLVMIntUGT - LLVMIntEQ] = PPU_ICMP_GTU,
+        [LLVMIntUGE - LLVMIntEQ] = PPU_ICMP_GEU,
+        [LLVMIntULT - LLVMIntEQ] = PPU_ICMP_LTU,
+        [LLVMIntULE - LLVMIntEQ] = PPU_ICMP_LEU,
+        [LLVMIntSGT - LLVMIntEQ] = PPU_ICMP_GT,
+        [LLVMIntSGE - LLVMIntEQ] = PPU_ICMP_GE,
+        [LLVMIntSLT - LLVMIntEQ] = PPU_ICMP_LT,
+        [LLVMIntSLE - LLVMIntEQ] = PPU_ICMP_LE,
     };
 
     return kinds[predicate - LLVMIntEQ];
@@ -495,10 +500,28 @@ static struct element from_words(struct select *s, LLVMValueRef source, uint32_t
     return word;
 }
 
+/* A vector of truth values as the bits of a number of at most 32. */
+static struct element pack_bools(struct select *s, LLVMValueRef source)
+{
+    struct element word = number(0);
+
+    for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(source)); i++) {
+        struct element bit = bool_to(s, select_element(s, source, i), 1, 1ull << i);
+        word = i == 0 ? bit : select_op(s, PPU_OP_OR, word, bit);
+    }
+    word.above = ABOVE_ZEROS;
+    return word;
+}
+
 static void select_bitcast(struct select *s, LLVMValueRef value)
 {
     LLVMValueRef source = LLVMGetOperand(value, 0);
     uint32_t from = type_bits(s, source, 0), to = type_bits(s, value, 0);
+
+    if (from == 1 && to > 1 && to <= 32 && select_elements(s, LLVMTypeOf(value)) == 1) {
+        select_set(s, value, 0, pack_bools(s, source));
+        return;
+    }
 
     if (from != to &&
         ((from != 8 && from != 16 && from != 32 && from != 64) || (to != 8 && to != 16 && to != 32 && to != 64))) {
@@ -566,6 +589,9 @@ static void select_shuffle(struct select *s, LLVMValueRef value)
 {
     uint32_t half = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0)));
 
+    if (half == 0) {
+        unit_fail_value(s->unit, "no code for", value);
+    }
     for (uint32_t i = 0; i < LLVMGetNumMaskElements(value); i++) {
         int from = LLVMGetMaskValue(value, i);
         uint32_t index = from < 0 ? 0 : (uint32_t)from;

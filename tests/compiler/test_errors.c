@@ -91,11 +91,14 @@ static void damaged_images(void **state)
     const char *seed = getenv("PPU_SEED");
     uint64_t random = seed != NULL ? strtoull(seed, NULL, 0) : 1;
     struct ppu_compiled image;
-    struct ppu_program_view view;
+    struct ppu_program_view view = { NULL };
 
     (void)state;
     assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
-    assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
+    if (ppu_program_open(image.bytes, image.len_bytes, &view) != NULL || view.header == NULL) {
+        fail_msg("the image is refused");
+        return;
+    }
     assert_int_equal(view.header->arguments, 2);
     assert_int_equal(view.header->formats, 1);
     assert_string_equal(view.text + view.formats[0], "%d");

@@ -107,7 +107,8 @@ static void check_mandelbrot(struct device *device)
     device_int(device, 7, limit);
     device_run(device, 5, 6, 8, 4);
     for (int32_t i = 0; i < width * height; i++) {
-        float cx = x0 + (float)(i % width) * dx, cy = y0 + (float)(i / width) * dy;
+        int32_t row = i / width;
+        float cx = x0 + (float)(i % width) * dx, cy = y0 + (float)row * dy;
         expect(device, "mandelbrot", (uint32_t)i, out[i], mandelbrot_turns(cx, cy, limit));
     }
 }

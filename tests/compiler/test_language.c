@@ -2,6 +2,7 @@
 /* Constructs of OpenCL C against plain C, in every variant of compilation. */
 #include "device.h"
 
+#include <math.h>
 #include <string.h>
 
 #define THREADS 90u
@@ -145,10 +146,21 @@ static void halves(struct device *device)
     assert_int_equal(h[0], 0x4000);
 }
 
+static void normals(struct device *device)
+{
+    device_kernel(device, "normals");
+    double *out = device_buffer(device, 0, 32 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        double x = t, length = sqrt(x * x + (x + 1) * (x + 1) + 13);
+        assert_true(fabs(out[4 * t + 1] - (x + 1) / length) < 1e-12 && fabs(out[4 * t + 3] + 3 / length) < 1e-12);
+    }
+}
+
 static void language(void **state)
 {
-    static void (*const checks[])(
-        struct device *) = { structures, constants, vectors, generics, atomics, prints, halves };
+    static void (*const checks[])(struct device *) = { structures, constants, vectors, generics,
+                                                       atomics,    prints,    halves,  normals };
     struct device *device = *state;
 
     for (uint32_t v = 0; v < device_variant_count; v++) {

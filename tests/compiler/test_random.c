@@ -286,7 +286,7 @@ static void check_program(struct device *device, uint64_t seed)
     host_results(w.text, in, expected, uniform);
     source = malloc(sizeof(device_prelude) + w.len + 1);
     assert_non_null(source);
-    strcat(strcpy(source, device_prelude), w.text);
+    snprintf(source, sizeof(device_prelude) + w.len + 1, "%s%s", device_prelude, w.text);
     for (uint32_t v = 0; v < device_variant_count; v++) {
         device->variant = &device_variants[v];
         check_variant(device, source, w.text, seed, in, expected, uniform);

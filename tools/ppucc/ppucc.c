@@ -101,10 +101,11 @@ static bool parse(struct command *command, int argc, char **argv)
         }
     }
     for (i++; i < argc; i++) {
-        if (strlen(command->build_options) + strlen(argv[i]) + 2 > sizeof(command->build_options)) {
+        size_t used = strlen(command->build_options), room = sizeof(command->build_options) - used;
+        int len = snprintf(command->build_options + used, room, "%s ", argv[i]);
+        if (len < 0 || (size_t)len >= room) {
             return fail(argv[i], "too many options");
         }
-        strcat(strcat(command->build_options, argv[i]), " ");
     }
     command->options.options = command->build_options;
     command->options.name = command->input;

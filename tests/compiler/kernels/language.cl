@@ -100,3 +100,10 @@ __kernel void halves(__global half *h, __global float *out)
     vstore_half(vload_half(t, h) * 2.0f, t, h);
     out[t] = vload_half(t, h) + 0.25f;
 }
+
+__kernel void normals(__global double4 *out)
+{
+    int t = get_global_id(0);
+
+    out[t] = normalize((double4)(t, t + 1, 2, -3));
+}
