@@ -550,12 +550,15 @@ static void rewrite_insn(struct spiller *s, struct mir_insn insn, const bool *sp
         before(s, &operands[o], insn.line);
     }
     mir_add(s->assign->mir, s->number, &insn);
+    struct mir_ref guard = insn.guard;
+    if (insn.keeps) { /* the lanes left out got their value back before */
+        guard.reg = 0;
+    }
     if (stores && pred) {
-        store_pred(s, (struct mir_ref){ .reg = slot }, insn.d, insn.keeps ? (struct mir_ref){ 0 } : insn.guard,
-                   insn.line);
+        store_pred(s, (struct mir_ref){ .reg = slot }, insn.d, guard, insn.line);
     } else if (stores) {
         struct mir_insn store = local_access(true, slot + 4 * sub, insn.d, words);
-        store.guard = insn.keeps ? (struct mir_ref){ 0 } : insn.guard;
+        store.guard = guard;
         store.line = insn.line;
         mir_add(s->assign->mir, s->number, &store);
     }

@@ -6,14 +6,16 @@ __asm__(".section .rodata\n"
         ".global library_bytes\n"
         "library_bytes:\n"
         ".incbin \"" LIBRARY_FILE "\"\n"
-        ".global library_end\n"
-        "library_end:\n"
-        ".byte 0\n"
+        "1:\n"
+        ".balign 8\n"
+        ".global library_bytes_len\n"
+        "library_bytes_len:\n"
+        ".quad 1b - library_bytes\n"
         ".previous\n");
 
-extern const uint8_t library_end[];
+extern const uint64_t library_bytes_len;
 
 size_t library_len(void)
 {
-    return (size_t)(library_end - library_bytes);
+    return library_bytes_len;
 }

@@ -308,7 +308,7 @@ static void print_ref(const struct mir *mir, const struct mir_ref *ref, uint32_t
 
     fprintf(file, "%s%c", ref->negated ? "!" : "", "vsp"[reg->class]);
     if (reg->place != MIR_NO_PLACE) {
-        fprintf(file, "%u", reg->place + ref->sub);
+        fprintf(file, "%u", (uint32_t)reg->place + ref->sub);
     } else {
         fprintf(file, "%%%u", ref->reg);
         if (words != reg->words) {
