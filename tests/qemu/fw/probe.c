@@ -61,7 +61,7 @@ static void serve(void)
         while (mailbox->op == PROBE_COUNT) {
             mailbox->result[0]++;
         }
-        break;
+        return; /* what ended it is the next request */
     case PROBE_LOCK_UP:
         __asm__ volatile("udf #0");
         break;
