@@ -63,7 +63,7 @@ def test_printers():
     for line in found["channels"]:
         assert re.fullmatch(r"channel \d: (IDLE|RUNNING|WAITING), .*context \d+, priority \d, GP_GET \d+, GP_PUT \d+ of 256 at "
                             r"0x[0-9a-f]+, [01] tasks and copies pending(, in block .*)?", line), line
-    task = r"task (0x[0-9a-f]+): RUNNING, slot 0, channel 0, stream 0, group \d+, priority 0, correlation \d+"
+    task = r"task (0x[0-9a-f]+): RUNNING, slot 0, channel 0, stream 0, depth 1, priority 0, correlation \d+"
     slot = re.fullmatch(r"slot 0, " + task, found["slots"][0])
     assert slot and len(found["slots"]) == 1, found
     assert re.fullmatch(task, found["tasks"][0]) and len(found["tasks"]) == 1, found

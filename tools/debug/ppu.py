@@ -106,15 +106,17 @@ class Task(Line):
     def parts(t):
         state = enumerator("task_state", t["state"])
         yield f"task {int(t['handle']):#x}: {state}"
-        if state == "FREE":
+        if state in ("FREE", "LENT"):
             return
-        if state in ("RUNNING", "KILLING"):
+        if state in ("RUNNING", "STOPPING", "KILLING"):
             yield f"slot {int(t['slot'])}"
         channel = t["channel"]
         yield f"channel {index_in('channels', channel.dereference())}" if int(channel) else "channel gone"
         stream = int(t["stream"])
-        yield f"stream {stream}" if stream != 0xffffffff else "no stream"
-        yield f"group {int(t['group'])}"
+        yield f"stream {stream}" if stream != defined("firmware/task.h", "TASK_NO_STREAM") else "no stream"
+        yield f"depth {int(t['depth'])}"
+        if int(t["children"]):
+            yield f"{int(t['children'])} children"
         yield f"priority {int(t['priority'])}"
         yield f"correlation {int(t['correlation'])}"
 
@@ -283,7 +285,7 @@ class Tasks(Subcommand):
 
     def run(self):
         for task in elements(symbol("tasks")):
-            if int(task["state"]):
+            if enumerator("task_state", task["state"]) not in ("FREE", "LENT"):
                 print(task)
 
 
