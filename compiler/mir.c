@@ -29,6 +29,9 @@ struct mir_insn mir_insn(enum ppu_op op)
     const struct ppu_isa_row *row = ppu_isa_row(op);
     struct mir_insn insn = { .code = { .op = (uint8_t)op, .format = row->format } };
 
+    if (row->widths == NULL) {
+        return insn; /* no operation has this number */
+    }
     insn.code.wd = (uint8_t)(row->widths[0] - '0');
     insn.code.wa = (uint8_t)(row->widths[1] - '0');
     insn.code.wb = (uint8_t)(row->widths[2] - '0');

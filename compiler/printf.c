@@ -66,8 +66,9 @@ static uint32_t format_number(struct unit *unit, const char *format)
     }
     unit->formats =
         arena_grow(&unit->arena, unit->formats, sizeof(unit->formats[0]), unit->format_count, &unit->format_cap);
-    char *copy = arena_alloc(&unit->arena, strlen(format) + 1);
-    memcpy(copy, format, strlen(format));
+    size_t bytes = strlen(format) + 1;
+    char *copy = arena_alloc(&unit->arena, bytes);
+    memcpy(copy, format, bytes);
     unit->formats[unit->format_count] = copy;
     return unit->format_count++;
 }

@@ -85,7 +85,7 @@ static double ulp_error(float got, double wanted)
 /* One kernel a function. */
 static char *unary_source(void)
 {
-    char *source = malloc(UNARIES * 200);
+    char *source = calloc(UNARIES, 200);
     size_t at = 0;
 
     assert_non_null(source);

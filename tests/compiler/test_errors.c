@@ -91,7 +91,7 @@ static void damaged_images(void **state)
     const char *seed = getenv("PPU_SEED");
     uint64_t random = seed != NULL ? strtoull(seed, NULL, 0) : 1;
     struct ppu_compiled image;
-    struct ppu_program_view view = { NULL };
+    struct ppu_program_view view = { .header = NULL };
 
     (void)state;
     assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);

@@ -56,6 +56,7 @@ static struct ppu_tmd prepare(struct bench *bench, const char *shape, const char
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    // cppcheck-suppress wrongPrintfScanfArgNum ; some shapes have one place for it
     snprintf(text, sizeof(text), shape, yield, yield);
 #pragma GCC diagnostic pop
     bench_load_text(bench, text);
