@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# libppu: the user-mode driver. Transports that need nothing but the C library are part of it.
+# libppu: the user-mode driver. Transports that need nothing but the C library are part of it. Also included by folders that build it their way.
+ifndef PPU_RUNTIME_SOURCES
 PPU_RUNTIME_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
 PPU_RUNTIME_SOURCES := $(addprefix runtime/,error.c range.c file.c interrupt.c admin.c firmware.c device.c nest.c \
 	trace.c pagetable.c context.c memory.c channel.c block.c event.c program.c stream.c launch.c \
@@ -9,3 +10,4 @@ $(eval $(call ppu_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
 
 # The smallest program.
 $(eval $(call ppu_tool,saxpy,runtime/examples/saxpy.c,-Iruntime/include -Iinclude,ppu -pthread))
+endif

@@ -13,7 +13,6 @@
 #include "shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
-#define DEFAULT_FIRMWARE "build/firmware/picolibc/ppufw.bin"
 
 uint32_t device_reg_read(struct ppu_device *device, uint32_t offset)
 {
@@ -193,7 +192,7 @@ static const char *firmware_path(const struct ppu_device_options *options)
 {
     const char *path = options != NULL && options->firmware != NULL ? options->firmware : getenv("PPU_FIRMWARE");
 
-    return path != NULL ? path : DEFAULT_FIRMWARE;
+    return path != NULL ? path : PPU_DEFAULT_FIRMWARE;
 }
 
 static enum ppu_err bring_up(struct ppu_device *device, const char *firmware, struct ppu_error *error)
@@ -216,9 +215,8 @@ static enum ppu_err bring_up(struct ppu_device *device, const char *firmware, st
 static enum ppu_err open_pools(struct ppu_device *device, struct ppu_error *error)
 {
     const struct ppu_fw_info *firmware = &device->firmware;
-    uint64_t heap_bytes = device->transport->vram_bytes - firmware->heap_base;
 
-    if (!range_pool_init(&device->heap, firmware->heap_base, heap_bytes & ~(uint64_t)(PPU_PAGE_64K - 1)) ||
+    if (!range_pool_init(&device->heap, firmware->heap_base, ppu_device_heap_bytes(device)) ||
         !range_pool_init(&device->tables, firmware->pt_base, firmware->pt_bytes)) {
         return error_set(error, PPU_ERR_NO_MEMORY, "no memory for the device's allocators");
     }
@@ -288,6 +286,19 @@ void ppu_device_close(struct ppu_device *device)
 }
 
 /* ---- what it tells ---- */
+
+uint64_t ppu_device_heap_bytes(const struct ppu_device *device)
+{
+    return (device->transport->vram_bytes - device->firmware.heap_base) & ~(uint64_t)(PPU_PAGE_64K - 1);
+}
+
+uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
+{
+    uintptr_t at = (uintptr_t)device->transport->vram;
+    uint64_t alignment = at & -at;
+
+    return alignment < PPU_PAGE_2M ? alignment : PPU_PAGE_2M;
+}
 
 const struct ppu_device_info *ppu_device_info(const struct ppu_device *device)
 {

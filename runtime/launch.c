@@ -90,11 +90,13 @@ static uint32_t dimensions(const struct ppu_tmd *tmd)
 static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_launch *launch,
                              const struct ppu_tmd *tmd, uint8_t params[PPU_MAX_PARAM])
 {
-    struct ppu_launch_facts facts = { .code_va = tmd->code_va, .work_dim = dimensions(tmd) };
+    struct ppu_launch_facts facts = launch->facts;
 
     if (kernel->entry->launch_at == 0) {
         return launch->params;
     }
+    facts.code_va = tmd->code_va;
+    facts.work_dim = facts.work_dim != 0 ? facts.work_dim : dimensions(tmd);
     if (launch->param_bytes != 0) {
         memcpy(params, launch->params, launch->param_bytes);
     }

@@ -107,19 +107,29 @@ static struct page_frames frames_of(const struct ppu_memory *memory, uint32_t fl
     return frames;
 }
 
-static bool map_pages(struct mapping *mapping, uint32_t flags)
+/* Anywhere when the address is 0. */
+static bool take_addresses(struct mapping *mapping, ppu_va_t at, uint64_t bytes)
+{
+    struct range_pool *addresses = &mapping->context->addresses;
+
+    mapping->va = at.va;
+    return at.va != 0 ? range_take_at(addresses, at.va, bytes)
+                      : range_take(addresses, bytes, align_of(bytes), &mapping->va);
+}
+
+static enum ppu_err map_pages(struct mapping *mapping, uint32_t flags, ppu_va_t at)
 {
     struct ppu_context *context = mapping->context;
     const struct page_frames frames = frames_of(mapping->memory, flags);
 
-    if (!range_take(&context->addresses, frames.bytes, align_of(frames.bytes), &mapping->va)) {
-        return false;
+    if (!take_addresses(mapping, at, frames.bytes)) {
+        return at.va != 0 ? PPU_ERR_NO_RESOURCE : PPU_ERR_NO_VRAM;
     }
     if (!page_table_map(&context->table, mapping->va, &frames)) {
         range_give(&context->addresses, mapping->va);
-        return false;
+        return PPU_ERR_NO_VRAM;
     }
-    return true;
+    return PPU_OK;
 }
 
 static void link_mapping(struct mapping *mapping)
@@ -150,7 +160,8 @@ static void unlink_from_context(struct mapping *mapping)
     *link = mapping->next_of_context;
 }
 
-static enum ppu_err map_locked(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+static enum ppu_err map_locked(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t at,
+                               ppu_va_t *va)
 {
     if (find_mapping(memory, context) != NULL) {
         return PPU_ERR_BUSY;
@@ -161,16 +172,18 @@ static enum ppu_err map_locked(struct ppu_memory *memory, struct ppu_context *co
     }
     mapping->memory = memory;
     mapping->context = context;
-    if (!map_pages(mapping, flags)) {
+    enum ppu_err err = map_pages(mapping, flags, at);
+    if (err != PPU_OK) {
         free(mapping);
-        return PPU_ERR_NO_VRAM;
+        return err;
     }
     link_mapping(mapping);
     va->va = mapping->va;
     return PPU_OK;
 }
 
-enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+static enum ppu_err map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t at,
+                        ppu_va_t *va)
 {
     struct ppu_device *device = memory->device;
 
@@ -178,9 +191,22 @@ enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *conte
         return PPU_ERR_BAD_ARG;
     }
     pthread_mutex_lock(&device->memory_lock);
-    enum ppu_err err = map_locked(memory, context, flags, va);
+    enum ppu_err err = map_locked(memory, context, flags, at, va);
     pthread_mutex_unlock(&device->memory_lock);
     return err;
+}
+
+enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+{
+    return map(memory, context, flags, (ppu_va_t){ 0 }, va);
+}
+
+enum ppu_err ppu_memory_map_at(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t va)
+{
+    if (va.va == 0 || va.va % PPU_PAGE_64K != 0) {
+        return PPU_ERR_BAD_ARG;
+    }
+    return map(memory, context, flags, va, &va);
 }
 
 /*

@@ -7,16 +7,32 @@
 
 #define VFIO_WITH_ADDRESS "vfio:"
 
-static enum ppu_err vfio_open(const char *address, struct ppu_device **device, struct ppu_error *error)
+static enum ppu_err vfio_open(const char *address, const struct ppu_device_options *options, struct ppu_device **device,
+                              struct ppu_error *error)
 {
     struct ppu_transport *transport = NULL;
     enum ppu_err err = ppu_vfio_transport(address, &transport, error);
 
-    return err == PPU_OK ? ppu_device_open(transport, NULL, device, error) : err;
+    return err == PPU_OK ? ppu_device_open(transport, options, device, error) : err;
+}
+
+/* NULL where the environment says it: libppu looks there then. */
+static const char *unless_set(const char *variable, const char *path)
+{
+    return getenv(variable) != NULL ? NULL : path;
 }
 
 enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
 {
+    return ppu_open_with(NULL, out, error);
+}
+
+enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_device **out, struct ppu_error *error)
+{
+    static const struct ppu_open_options defaults;
+    const struct ppu_open_options *chosen = options != NULL ? options : &defaults;
+    const struct ppu_machine_options machine = { .launcher = unless_set("PPU_RUN", chosen->launcher) };
+    const struct ppu_device_options device = { .firmware = unless_set("PPU_FIRMWARE", chosen->firmware) };
     const char *wanted = getenv("PPU_DEVICE");
 
     *out = NULL;
@@ -24,13 +40,13 @@ enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
         wanted = ppu_vfio_present() ? "vfio" : "native";
     }
     if (strcmp(wanted, "native") == 0) {
-        return native_open(out, error);
+        return native_open(&machine, &device, out, error);
     }
     if (strcmp(wanted, "vfio") == 0) {
-        return vfio_open(NULL, out, error);
+        return vfio_open(NULL, &device, out, error);
     }
     if (strncmp(wanted, VFIO_WITH_ADDRESS, strlen(VFIO_WITH_ADDRESS)) == 0) {
-        return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), out, error);
+        return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), &device, out, error);
     }
     return error_set(error, PPU_ERR_BAD_ARG, "PPU_DEVICE is \"%s\": neither native nor vfio nor vfio:ADDRESS", wanted);
 }

@@ -86,28 +86,44 @@ static bool node_fits(const struct range_node *node, uint64_t bytes, uint64_t al
     return !node->used && *skip <= node->bytes && bytes <= node->bytes - *skip;
 }
 
+/* Takes `bytes` of a free node, `skip` from its start; false: no memory. */
+static bool node_take(struct range_node *node, uint64_t skip, uint64_t bytes, uint64_t *start)
+{
+    if (skip > 0) {
+        if (!node_split(node, skip)) {
+            return false;
+        }
+        node = node->next;
+    }
+    if (!node_split(node, bytes)) {
+        if (skip > 0) {
+            node_merge(node->prev);
+        }
+        return false;
+    }
+    node->used = true;
+    *start = node->start;
+    return true;
+}
+
 bool range_take(struct range_pool *pool, uint64_t bytes, uint64_t align, uint64_t *start)
 {
     for (struct range_node *node = pool->first; node != NULL && bytes > 0; node = node->next) {
         uint64_t skip = 0;
-        if (!node_fits(node, bytes, align, &skip)) {
-            continue;
+        if (node_fits(node, bytes, align, &skip)) {
+            return node_take(node, skip, bytes, start);
         }
-        if (skip > 0) {
-            if (!node_split(node, skip)) {
-                return false;
-            }
-            node = node->next;
+    }
+    return false;
+}
+
+bool range_take_at(struct range_pool *pool, uint64_t start, uint64_t bytes)
+{
+    for (struct range_node *node = pool->first; node != NULL && bytes > 0; node = node->next) {
+        if (node->start <= start && start - node->start < node->bytes) {
+            uint64_t skip = start - node->start;
+            return !node->used && bytes <= node->bytes - skip && node_take(node, skip, bytes, &start);
         }
-        if (!node_split(node, bytes)) {
-            if (skip > 0) {
-                node_merge(node->prev);
-            }
-            return false;
-        }
-        node->used = true;
-        *start = node->start;
-        return true;
     }
     return false;
 }

@@ -21,7 +21,9 @@ void range_pool_fini(struct range_pool *pool);
 
 /* `align` is a power of two. False: no free range is large enough, or no memory. */
 bool range_take(struct range_pool *pool, uint64_t bytes, uint64_t align, uint64_t *start);
-/* Gives back what range_take() gave. */
+/* Takes exactly this range. False: part of it is taken or outside, or no memory. */
+bool range_take_at(struct range_pool *pool, uint64_t start, uint64_t bytes);
+/* Gives back what range_take() or range_take_at() gave. */
 void range_give(struct range_pool *pool, uint64_t start);
 
 #endif

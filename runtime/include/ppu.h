@@ -28,6 +28,7 @@
 #include "ppu/base.h"
 #include "ppu/channel.h"
 #include "ppu/fault.h"
+#include "ppu/image.h"
 #include "ppu/limits.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
@@ -75,8 +76,12 @@ enum ppu_err ppu_fault_error(uint32_t fault);
 
 /* ---- machine: QEMU as a child process, for programs that run beside it ---- */
 
+/* Where the build puts what a machine is made of, from the top of the checkout. */
+#define PPU_DEFAULT_LAUNCHER "tools/ppu-run"
+#define PPU_DEFAULT_FIRMWARE "build/firmware/picolibc/ppufw.bin"
+
 struct ppu_machine_options {
-    const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else "tools/ppu-run" */
+    const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else PPU_DEFAULT_LAUNCHER */
     uint32_t ppus;          /* 0: one */
     const char *const *ppu; /* properties of each PPU, "sms=8,slots=16"; NULL: defaults */
     uint64_t vram_bytes;    /* of each PPU, a power of two; 0: 256 MiB */
@@ -111,7 +116,7 @@ enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out,
 /* ---- device ---- */
 
 struct ppu_device_options {
-    const char *firmware; /* image file; NULL: environment PPU_FIRMWARE, else "build/firmware/picolibc/ppufw.bin" */
+    const char *firmware; /* image file; NULL: environment PPU_FIRMWARE, else PPU_DEFAULT_FIRMWARE */
     uint64_t timeout_ns;  /* bound of every wait that has none of its own; 0: 10 s */
 };
 
@@ -136,10 +141,23 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
  * "vfio:ADDRESS"; "native", one in a machine of its own. Without it: vfio when there is one, else native.
  */
 enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error);
+
+/* Files used where the environment names none; NULL: the defaults. */
+struct ppu_open_options {
+    const char *launcher; /* PPU_RUN */
+    const char *firmware; /* PPU_FIRMWARE */
+};
+
+/* ppu_open() for a library, which cannot tell where its program was started. `options`, `error` may be NULL. */
+enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_device **out, struct ppu_error *error);
 /* Ends everything that runs and holds the MCU. Objects of the device must have been destroyed. */
 void ppu_device_close(struct ppu_device *device);
 
 const struct ppu_device_info *ppu_device_info(const struct ppu_device *device);
+/* Bytes of VRAM that can be allocated while none are. */
+uint64_t ppu_device_heap_bytes(const struct ppu_device *device);
+/* Largest power of two, at most 2 MiB, that memory in VRAM which is aligned to it has its host address aligned to. */
+uint64_t ppu_device_vram_alignment(const struct ppu_device *device);
 /* One value (key.def). `object`: channel or context number, 0 where the key has none. */
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
 /* The latest error that the device reported; code PPU_OK when there was none. */
@@ -203,6 +221,11 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
                               struct ppu_memory **out);
 /* Makes the memory visible to a context at *va. BUSY when it already is; NO_VRAM when no page table can be had. */
 enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va);
+/*
+ * The same at an address of the caller's choice, 64 KiB aligned, for instance the host's own: NO_RESOURCE when
+ * something is there already. From 2 MiB on large pages are used where the address allows it.
+ */
+enum ppu_err ppu_memory_map_at(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t va);
 /* Takes it away; returns when no SM can reach it through this context any more. */
 enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *context);
 /* Unmaps it everywhere and frees it. An error means that the memory is kept until the device is closed. */
@@ -280,11 +303,12 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
 struct ppu_launch {
     uint32_t grid[3];
     uint32_t cta[3];
-    const void *params; /* laid out as a C structure: natural alignment; the library fills in struct ppu_launch_facts */
+    const void *params; /* laid out as a C structure: natural alignment; the library writes `facts` behind */
     uint32_t param_bytes;
-    uint32_t shared_bytes; /* a CTA, beside what the kernel declares */
-    uint32_t priority;     /* capped by the channel's */
-    uint64_t watchdog_ns;  /* 0: the device's */
+    uint32_t shared_bytes;         /* a CTA, beside what the kernel declares */
+    uint32_t priority;             /* capped by the channel's */
+    uint64_t watchdog_ns;          /* 0: the device's */
+    struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
 };
 
 /* ---- block ---- */

@@ -15,7 +15,6 @@
 #include "../error.h"
 #include "ppu/mmu.h"
 
-#define DEFAULT_LAUNCHER "tools/ppu-run"
 #define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
 #define MAX_ARGUMENTS 128u
@@ -24,6 +23,31 @@
 
 /* ---- memory ---- */
 
+/*
+ * The file mapped at a multiple of 2 MiB, so that what is aligned in VRAM is aligned for the host too; NULL with errno.
+ * More is reserved than needed; what lies before and behind is given back.
+ */
+static uint8_t *map_aligned(int fd, uint64_t bytes)
+{
+    uint64_t reserved = bytes + PPU_PAGE_2M;
+    uint8_t *start = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (start == MAP_FAILED) {
+        return NULL;
+    }
+    uint64_t skip = -(uintptr_t)start & (PPU_PAGE_2M - 1);
+    uint8_t *memory = mmap(start + skip, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    if (memory == MAP_FAILED) {
+        munmap(start, reserved);
+        return NULL;
+    }
+    if (skip > 0) {
+        munmap(start, skip);
+    }
+    munmap(memory + bytes, reserved - skip - bytes);
+    return memory;
+}
+
 /* An anonymous file, mapped; NULL with errno. */
 static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
 {
@@ -31,14 +55,10 @@ static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
     if (*fd < 0) {
         return NULL;
     }
-    void *memory = MAP_FAILED;
-    if (ftruncate(*fd, (off_t)bytes) == 0) {
-        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-    }
-    if (memory == MAP_FAILED) {
+    uint8_t *memory = ftruncate(*fd, (off_t)bytes) == 0 ? map_aligned(*fd, bytes) : NULL;
+    if (memory == NULL) {
         close(*fd);
         *fd = -1;
-        return NULL;
     }
     return memory;
 }
@@ -154,7 +174,7 @@ static const char *launcher_path(const struct ppu_machine_options *options)
 {
     const char *path = options->launcher != NULL ? options->launcher : getenv("PPU_RUN");
 
-    return path != NULL ? path : DEFAULT_LAUNCHER;
+    return path != NULL ? path : PPU_DEFAULT_LAUNCHER;
 }
 
 /* False: too many arguments. */
@@ -346,11 +366,13 @@ enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, 
     return PPU_OK;
 }
 
-enum ppu_err native_open(struct ppu_device **device, struct ppu_error *error)
+enum ppu_err native_open(const struct ppu_machine_options *machine_options,
+                         const struct ppu_device_options *device_options, struct ppu_device **device,
+                         struct ppu_error *error)
 {
     struct ppu_machine *machine = NULL;
     struct ppu_transport *transport = NULL;
-    enum ppu_err err = ppu_machine_start(NULL, &machine, error);
+    enum ppu_err err = ppu_machine_start(machine_options, &machine, error);
 
     *device = NULL;
     if (err == PPU_OK) {
@@ -360,5 +382,5 @@ enum ppu_err native_open(struct ppu_device **device, struct ppu_error *error)
         return err;
     }
     machine->owned = true;
-    return ppu_device_open(transport, NULL, device, error);
+    return ppu_device_open(transport, device_options, device, error);
 }

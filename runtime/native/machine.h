@@ -44,6 +44,8 @@ struct ppu_machine {
 /* transport.c: makes the transport of a PPU whose function was found. */
 void native_transport_init(struct native_ppu *ppu);
 /* A machine with one PPU, which ends when the device is closed. */
-enum ppu_err native_open(struct ppu_device **device, struct ppu_error *error);
+enum ppu_err native_open(const struct ppu_machine_options *machine_options,
+                         const struct ppu_device_options *device_options, struct ppu_device **device,
+                         struct ppu_error *error);
 
 #endif

@@ -48,6 +48,16 @@ static uint64_t model_find(const bool *used, uint64_t bytes, uint64_t align)
     return UINT64_MAX;
 }
 
+static bool model_is_free(const bool *used, uint64_t start, uint64_t bytes)
+{
+    bool free_range = start >= START && start + bytes <= START + UNITS;
+
+    for (uint64_t i = 0; i < bytes && free_range; i++) {
+        free_range = !used[start + i - START];
+    }
+    return free_range;
+}
+
 static void against_model(void **state)
 {
     struct range_pool pool;
@@ -64,7 +74,13 @@ static void against_model(void **state)
         if (count < HELD && next(&random) % 2 == 0) {
             uint64_t bytes = 1 + next(&random) % 30, align = 1ull << next(&random) % 6, start = 0;
             uint64_t expected = model_find(used, bytes, align);
-            assert_int_equal(range_take(&pool, bytes, align, &start), expected != UINT64_MAX);
+            if (next(&random) % 4 == 0) {
+                start = next(&random) % (START + UNITS + 10);
+                expected = model_is_free(used, start, bytes) ? start : UINT64_MAX;
+                assert_int_equal(range_take_at(&pool, start, bytes), expected != UINT64_MAX);
+            } else {
+                assert_int_equal(range_take(&pool, bytes, align, &start), expected != UINT64_MAX);
+            }
             if (expected != UINT64_MAX) {
                 assert_int_equal(start, expected);
                 memset(&used[start - START], 1, bytes);
@@ -96,6 +112,8 @@ static void edges(void **state)
     assert_true(range_pool_init(&pool, 1ull << 32, (0xfffeull << 32) - (1ull << 32)));
     assert_false(range_take(&pool, 0, 1, &start));
     assert_false(range_take(&pool, UINT64_MAX, 1, &start));
+    assert_false(range_take_at(&pool, 1ull << 32, 0));
+    assert_false(range_take_at(&pool, 1ull << 33, UINT64_MAX));
     assert_false(range_take(&pool, 1ull << 48, 1, &start));
     assert_true(range_take(&pool, 1ull << 40, 1ull << 40, &start));
     assert_int_equal(start, 1ull << 40);

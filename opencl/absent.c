@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Images, samplers and pipes: no device of this platform has them, which the specification gives answers for. */
+#include "context.h"
+
+static void *refuse(cl_context context, cl_int *errcode)
+{
+    if (errcode != NULL) {
+        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
+    }
+    return NULL;
+}
+
+cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *desc,
+                     void *host_ptr, cl_int *errcode)
+{
+    (void)flags;
+    (void)format;
+    (void)desc;
+    (void)host_ptr;
+    return refuse(context, errcode);
+}
+
+cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+                                   const cl_image_format *format, const cl_image_desc *desc, void *host_ptr,
+                                   cl_int *errcode)
+{
+    (void)properties;
+    return clCreateImage(context, flags, format, desc, host_ptr, errcode);
+}
+
+cl_mem clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+                       size_t height, size_t row_pitch, void *host_ptr, cl_int *errcode)
+{
+    (void)width;
+    (void)height;
+    (void)row_pitch;
+    return clCreateImage(context, flags, format, NULL, host_ptr, errcode);
+}
+
+cl_mem clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+                       size_t height, size_t depth, size_t row_pitch, size_t slice_pitch, void *host_ptr,
+                       cl_int *errcode)
+{
+    (void)depth;
+    (void)slice_pitch;
+    return clCreateImage2D(context, flags, format, width, height, row_pitch, host_ptr, errcode);
+}
+
+cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type, cl_uint num_entries,
+                                  cl_image_format *formats, cl_uint *num_formats)
+{
+    (void)flags;
+    (void)type;
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (num_entries == 0 && formats != NULL) {
+        return CL_INVALID_VALUE;
+    }
+    if (num_formats != NULL) {
+        *num_formats = 0;
+    }
+    return CL_SUCCESS;
+}
+
+/* No memory object is an image, nor a pipe. */
+cl_int clGetImageInfo(cl_mem memory, cl_image_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    (void)memory;
+    (void)query;
+    (void)bytes;
+    (void)at;
+    (void)size_ret;
+    return CL_INVALID_MEM_OBJECT;
+}
+
+cl_int clGetPipeInfo(cl_mem memory, cl_pipe_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    return clGetImageInfo(memory, query, bytes, at, size_ret);
+}
+
+cl_sampler clCreateSampler(cl_context context, cl_bool normalized, cl_addressing_mode addressing, cl_filter_mode filter,
+                           cl_int *errcode)
+{
+    (void)normalized;
+    (void)addressing;
+    (void)filter;
+    return refuse(context, errcode);
+}
+
+cl_sampler clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties *properties, cl_int *errcode)
+{
+    (void)properties;
+    return refuse(context, errcode);
+}
+
+cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint packets,
+                    const cl_pipe_properties *properties, cl_int *errcode)
+{
+    (void)flags;
+    (void)packet_bytes;
+    (void)packets;
+    (void)properties;
+    return refuse(context, errcode);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "device.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "info.h"
+#include "keeper.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+
+#define NS_PER_S 1000000000ull
+
+struct _cl_platform_id the_platform = { { &dispatch_table, OBJECT_platform, 1, 1 } };
+
+static struct _cl_device_id the_device = { .object = { &dispatch_table, OBJECT_device, 1, 1 } };
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+/* ---- opening ---- */
+
+static void open_device(struct errand *errand)
+{
+    struct ppu_error error = { .code = PPU_OK };
+
+    (void)errand;
+    if (source_open(&the_device.ppu, &error) == PPU_OK) {
+        the_device.info = ppu_device_info(the_device.ppu);
+    } else {
+        fprintf(stderr, "OpenCL on the PPU: no device: %s\n", error.text);
+    }
+}
+
+static void open_once(void)
+{
+    struct errand errand = { open_device, NULL };
+
+    keeper_call(&errand);
+}
+
+cl_device_id device_get(void)
+{
+    pthread_once(&opened, open_once);
+    return the_device.ppu != NULL ? &the_device : NULL;
+}
+
+/* ---- what it has ---- */
+
+bool device_has_svm(const struct _cl_device_id *device)
+{
+    return ppu_device_vram_alignment(device->ppu) >= PPU_PAGE_64K;
+}
+
+uint64_t device_max_alloc(const struct _cl_device_id *device)
+{
+    return ppu_device_heap_bytes(device->ppu) / 2;
+}
+
+cl_int device_error(enum ppu_err err)
+{
+    switch (err) {
+    case PPU_OK:
+        return CL_SUCCESS;
+    case PPU_ERR_NO_VRAM:
+        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    case PPU_ERR_NO_MEMORY:
+        return CL_OUT_OF_HOST_MEMORY;
+    default:
+        return CL_OUT_OF_RESOURCES;
+    }
+}
+
+/* Groups start in memory of the kind that programs of this type get by default. */
+static const cl_name_version c_versions[] = {
+    { CL_MAKE_VERSION(1, 0, 0), "OpenCL C" },
+    { CL_MAKE_VERSION(1, 1, 0), "OpenCL C" },
+    { CL_MAKE_VERSION(1, 2, 0), "OpenCL C" },
+    { CL_MAKE_VERSION(3, 0, 0), "OpenCL C" },
+};
+
+static const cl_name_version c_features[] = {
+#define C_FEATURE(name) { CL_MAKE_VERSION(3, 0, 0), name },
+#include "version.def"
+#undef C_FEATURE
+};
+
+static const cl_name_version extensions[] = {
+#define EXTENSION(name, major, minor, patch) { CL_MAKE_VERSION(major, minor, patch), name },
+#include "version.def"
+#undef EXTENSION
+};
+
+#define EXTENSION(name, major, minor, patch) name " "
+static const char extension_names[] =
+#include "version.def"
+    "";
+#undef EXTENSION
+
+static const size_t max_work_items[] = { PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM };
+
+/* ---- platform ---- */
+
+cl_int clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
+{
+    if ((num_entries == 0 && platforms != NULL) || (platforms == NULL && num_platforms == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    if (platforms != NULL) {
+        platforms[0] = &the_platform;
+    }
+    if (num_platforms != NULL) {
+        *num_platforms = 1;
+    }
+    return CL_SUCCESS;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(platform, OBJECT_platform)) {
+        return CL_INVALID_PLATFORM;
+    }
+    switch (query) {
+#define INFO_OF_PLATFORM
+#include "info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* ---- device ---- */
+
+static bool is_device_type(cl_device_type type)
+{
+    const cl_device_type types = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                 CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+
+    return type == CL_DEVICE_TYPE_ALL || (type != 0 && (type & ~types) == 0);
+}
+
+cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_entries, cl_device_id *devices,
+                      cl_uint *num_devices)
+{
+    if (!object_is(platform, OBJECT_platform)) {
+        return CL_INVALID_PLATFORM;
+    }
+    if (!is_device_type(type)) {
+        return CL_INVALID_DEVICE_TYPE;
+    }
+    if ((num_entries == 0 && devices != NULL) || (devices == NULL && num_devices == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    bool wanted = (type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_GPU)) != 0;
+    cl_device_id device = wanted ? device_get() : NULL;
+    if (num_devices != NULL) {
+        *num_devices = device != NULL;
+    }
+    if (device == NULL) {
+        return CL_DEVICE_NOT_FOUND;
+    }
+    if (devices != NULL) {
+        devices[0] = device;
+    }
+    return CL_SUCCESS;
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(device, OBJECT_device)) {
+        return CL_INVALID_DEVICE;
+    }
+    const struct ppu_device_info *info = device->info;
+    switch (query) {
+#define INFO_OF_DEVICE
+#include "info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* Devices that are no parts of others are not counted. */
+cl_int clRetainDevice(cl_device_id device)
+{
+    return object_is(device, OBJECT_device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+cl_int clReleaseDevice(cl_device_id device)
+{
+    return object_is(device, OBJECT_device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+/* A PPU has no way to be divided that a program could name. */
+cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint num_devices,
+                          cl_device_id *devices, cl_uint *num_devices_ret)
+{
+    (void)properties;
+    (void)num_devices;
+    (void)devices;
+    (void)num_devices_ret;
+    return object_is(device, OBJECT_device) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
+}
+
+static cl_ulong host_time_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (cl_ulong)now.tv_sec * NS_PER_S + (cl_ulong)now.tv_nsec;
+}
+
+cl_int clGetHostTimer(cl_device_id device, cl_ulong *host_time)
+{
+    if (!object_is(device, OBJECT_device)) {
+        return CL_INVALID_DEVICE;
+    }
+    if (host_time == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    *host_time = host_time_ns();
+    return CL_SUCCESS;
+}
+
+cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_time, cl_ulong *host_time)
+{
+    if (!object_is(device, OBJECT_device)) {
+        return CL_INVALID_DEVICE;
+    }
+    if (device_time == NULL || host_time == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    *device_time = ppu_device_time_ns(device->ppu);
+    *host_time = host_time_ns();
+    return CL_SUCCESS;
+}

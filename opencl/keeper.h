@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that lives as long as the process. It opens the device, because a machine ends with the thread that started
+ * it, and it ends what cannot be ended by whoever happens to have the last use: queues, whose own threads may have it.
+ */
+#ifndef OPENCL_KEEPER_H
+#define OPENCL_KEEPER_H
+
+struct errand {
+    void (*run)(struct errand *errand);
+    struct errand *next;
+};
+
+/* Runs it soon, after the earlier ones. The errand is the keeper's until then. */
+void keeper_post(struct errand *errand);
+/* Runs it and returns when it is done. */
+void keeper_call(struct errand *errand);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "lane.h"
+
+#include <string.h>
+
+#include "ppu/sem.h"
+#include "queue.h"
+
+#define ENTRIES (2u * LANE_DEPTH)
+/* The device ends what runs too long; this only says how often a waiter looks at the clock. */
+#define WAIT_NS (60ull * 1000000000u)
+
+struct times {
+    struct ppu_sem begin, end;
+};
+
+static bool wants_times(const struct lane *lane)
+{
+    return (lane->queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+}
+
+/* ---- to the device ---- */
+
+static enum ppu_err submit(struct lane *lane, cl_event event, uint32_t slot)
+{
+    uint64_t times_va = ppu_memory_va(lane->times, lane->queue->context->ppu).va + slot * sizeof(struct times);
+    struct ppu_block *block = NULL;
+    enum ppu_err err = ppu_block_begin(lane->channel, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    if (wants_times(lane)) {
+        ppu_block_release(block, (ppu_va_t){ times_va + offsetof(struct times, begin) }, 0, true);
+    }
+    event->work.build(event, block, lane->stream);
+    ppu_block_wait_idle(block);
+    if (wants_times(lane)) {
+        ppu_block_release(block, (ppu_va_t){ times_va + offsetof(struct times, end) }, 0, true);
+    }
+    return ppu_block_submit(block, &event->done);
+}
+
+void lane_issue(struct lane *lane, cl_event event)
+{
+    uint32_t slot = (lane->first + lane->count) % LANE_DEPTH;
+
+    event_reach(event, CL_SUBMITTED);
+    if (wants_times(lane)) {
+        event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(lane->queue->device->ppu);
+    }
+    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : submit(lane, event, slot);
+    if (err != PPU_OK) {
+        event_end(event, device_error(err));
+        return;
+    }
+    event->slot = slot;
+    event->lane = lane;
+    lane->flight[slot] = event;
+    lane->count++;
+    event_issued(event);
+    pthread_cond_signal(&lane->work);
+}
+
+/* ---- and back ---- */
+
+static void land(struct lane *lane, cl_int status)
+{
+    cl_event event = lane->flight[lane->first];
+    const struct times *times = ppu_memory_host(lane->times);
+
+    if (wants_times(lane)) {
+        event->time_ns[TIME_START] = times[event->slot].begin.time_ns;
+        event->time_ns[TIME_END] = times[event->slot].end.time_ns;
+    }
+    lane->first = (lane->first + 1) % LANE_DEPTH;
+    lane->count--;
+    event_end(event, status);
+}
+
+/* The first command in flight has done wrong; those behind it were never begun. */
+static void fail_all(struct lane *lane, enum ppu_err err)
+{
+    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
+    cl_int status = device_error(err);
+    for (uint32_t left = lane->count; left > 0; left--) {
+        land(lane, status);
+        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    }
+}
+
+static void await_first(struct lane *lane)
+{
+    cl_context context = lane->queue->context;
+    const struct ppu_event done = lane->flight[lane->first]->done;
+    struct ppu_error error;
+
+    pthread_mutex_unlock(&context->lock);
+    enum ppu_err err = ppu_event_wait(&done, WAIT_NS);
+    if (err == PPU_ERR_TIMEOUT && ppu_channel_error(lane->channel, NULL) == PPU_OK) {
+        pthread_mutex_lock(&context->lock);
+        return;
+    }
+    if (err != PPU_OK) {
+        enum ppu_err told = ppu_channel_error(lane->channel, &error);
+        context_notify(context, "a command failed", told != PPU_OK ? error.text : ppu_error_text(err));
+    }
+    pthread_mutex_lock(&context->lock);
+    if (err == PPU_OK) {
+        land(lane, CL_COMPLETE);
+    } else {
+        fail_all(lane, err);
+    }
+    graph_unlock(context);
+    pthread_mutex_lock(&context->lock);
+}
+
+static void *serve(void *opaque)
+{
+    struct lane *lane = opaque;
+    cl_command_queue queue = lane->queue;
+
+    pthread_mutex_lock(&queue->context->lock);
+    while (!queue->stopping || lane->count > 0) {
+        if (lane->count > 0) {
+            await_first(lane);
+        } else {
+            pthread_cond_wait(&lane->work, &queue->context->lock);
+        }
+    }
+    pthread_mutex_unlock(&queue->context->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static enum ppu_err open_parts(struct lane *lane)
+{
+    const struct ppu_channel_options options = { .entries = ENTRIES, .priority = PPU_PRIORITIES / 2 };
+    struct ppu_context *context = lane->queue->context->ppu;
+    enum ppu_err err = ppu_channel_create(context, &options, &lane->channel);
+
+    if (err == PPU_OK) {
+        err = ppu_stream_create(lane->channel, &lane->stream);
+    }
+    if (err == PPU_OK) {
+        err = ppu_memory_create(context, PPU_MEMORY_VRAM, LANE_DEPTH * sizeof(struct times), &lane->times);
+    }
+    if (err == PPU_OK) {
+        lane->threaded = pthread_create(&lane->thread, NULL, serve, lane) == 0;
+        err = lane->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
+    }
+    return err;
+}
+
+enum ppu_err lane_open(struct lane *lane, cl_command_queue queue)
+{
+    memset(lane, 0, sizeof(*lane));
+    lane->queue = queue;
+    pthread_cond_init(&lane->work, NULL);
+    enum ppu_err err = open_parts(lane);
+    if (err != PPU_OK) {
+        lane_close(lane);
+    }
+    return err;
+}
+
+void lane_close(struct lane *lane)
+{
+    if (lane->threaded) {
+        pthread_join(lane->thread, NULL);
+    }
+    ppu_channel_destroy(lane->channel);
+    ppu_stream_destroy(lane->stream);
+    ppu_memory_free(lane->times);
+    pthread_cond_destroy(&lane->work);
+}

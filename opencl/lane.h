@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A way of one queue to the device: a channel whose commands run one after the other. */
+#ifndef OPENCL_LANE_H
+#define OPENCL_LANE_H
+
+#include "event.h"
+
+/* Commands of a lane that are with the device. The channel has room for all of them, so that enqueuing never waits. */
+#define LANE_DEPTH 32u
+
+struct lane {
+    cl_command_queue queue;
+    struct ppu_channel *channel;
+    struct ppu_stream *stream;
+    struct ppu_memory *times;    /* a pair of semaphores for each place in `flight`: begin, end */
+    cl_event flight[LANE_DEPTH]; /* under the context's lock; a ring */
+    uint32_t first, count;
+    bool broken; /* its channel cannot be used again */
+    bool threaded;
+    pthread_t thread; /* waits for the commands in flight */
+    pthread_cond_t work;
+};
+
+/* The lane's thread sleeps until there is something in flight. Errors leave nothing behind. */
+enum ppu_err lane_open(struct lane *lane, cl_command_queue queue);
+/* Nothing is in flight any more. */
+void lane_close(struct lane *lane);
+/* With the context's lock and room in flight: gives the command to the device. */
+void lane_issue(struct lane *lane, cl_event event);
+
+#endif

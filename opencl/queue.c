@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+
+#define FIRST_ROOM 16u
+
+static bool in_order(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+}
+
+static bool wants_times(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+}
+
+/* ---- ready commands ---- */
+
+static void list_add(struct ready_list *list, cl_event event)
+{
+    event->next = NULL;
+    *(list->first != NULL ? &list->last->next : &list->first) = event;
+    list->last = event;
+}
+
+static cl_event list_take(struct ready_list *list)
+{
+    cl_event event = list->first;
+
+    list->first = event->next;
+    return event;
+}
+
+static void make_eager(cl_command_queue queue)
+{
+    if (!queue->eager) {
+        queue->eager = true;
+        queue->next_eager = queue->context->eager;
+        queue->context->eager = queue;
+    }
+}
+
+void queue_ready(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+
+    list_add(event->work.place == WORK_ON_DEVICE ? &queue->for_device : &queue->for_host, event);
+    make_eager(queue);
+}
+
+/* The one with the least to do; NULL: all are full. */
+static struct lane *choose_lane(cl_command_queue queue)
+{
+    struct lane *best = &queue->lane[0];
+
+    for (uint32_t i = 1; i < queue->lanes; i++) {
+        best = queue->lane[i].count < best->count ? &queue->lane[i] : best;
+    }
+    return best->count < LANE_DEPTH ? best : NULL;
+}
+
+void queue_start(cl_command_queue queue)
+{
+    struct lane *lane = NULL;
+
+    while (queue->for_device.first != NULL && (lane = choose_lane(queue)) != NULL) {
+        cl_event event = list_take(&queue->for_device);
+        if (event->failed) {
+            event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        } else {
+            lane_issue(lane, event);
+        }
+    }
+    if (queue->for_host.first != NULL) {
+        pthread_cond_signal(&queue->host_work);
+    }
+}
+
+void queue_ended(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+    cl_event moved = queue->open[--queue->open_count];
+
+    queue->open[event->open_at] = moved;
+    moved->open_at = event->open_at;
+    if (queue->newest == event) {
+        queue->newest = NULL;
+    }
+    event->next = queue->context->ended;
+    queue->context->ended = event;
+    make_eager(queue);
+}
+
+/* ---- host thread ---- */
+
+static cl_int run_on_host(cl_event event)
+{
+    struct ppu_device *device = event->queue->device->ppu;
+    bool timed = wants_times(event->queue);
+
+    if (timed) {
+        event->time_ns[TIME_SUBMIT] = event->time_ns[TIME_START] = ppu_device_time_ns(device);
+    }
+    cl_int status = event->work.run != NULL ? event->work.run(event) : CL_SUCCESS;
+    if (timed) {
+        event->time_ns[TIME_END] = ppu_device_time_ns(device);
+    }
+    return status;
+}
+
+static void serve_first(cl_command_queue queue)
+{
+    cl_context context = queue->context;
+    cl_event event = list_take(&queue->for_host);
+
+    if (event->failed) {
+        event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    } else {
+        event_reach(event, CL_RUNNING);
+        graph_unlock(context);
+        cl_int status = run_on_host(event);
+        pthread_mutex_lock(&context->lock);
+        event_end(event, status);
+    }
+    graph_unlock(context);
+    pthread_mutex_lock(&context->lock);
+}
+
+static void *serve(void *opaque)
+{
+    cl_command_queue queue = opaque;
+    cl_context context = queue->context;
+
+    pthread_mutex_lock(&context->lock);
+    while (!queue->stopping || queue->for_host.first != NULL) {
+        if (queue->for_host.first != NULL) {
+            serve_first(queue);
+        } else {
+            pthread_cond_wait(&queue->host_work, &context->lock);
+        }
+    }
+    pthread_mutex_unlock(&context->lock);
+    return NULL;
+}
+
+/* ---- taking commands ---- */
+
+cl_int command_check(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    return object_is(queue, OBJECT_queue) ? wait_list_check(queue->context, count, events) : CL_INVALID_COMMAND_QUEUE;
+}
+
+static bool open_add(cl_command_queue queue, cl_event event)
+{
+    if (queue->open_count == queue->open_room) {
+        size_t room = queue->open_room > 0 ? 2 * queue->open_room : FIRST_ROOM;
+        cl_event *grown = realloc(queue->open, room * sizeof(cl_event));
+        if (grown == NULL) {
+            return false;
+        }
+        queue->open = grown;
+        queue->open_room = room;
+    }
+    event->open_at = queue->open_count;
+    queue->open[queue->open_count++] = event;
+    return true;
+}
+
+/* False: no memory; the command has failed then, but keeps its place. */
+static bool wait_for_all_before(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+    bool done = true;
+
+    for (size_t i = 0; i + 1 < queue->open_count; i++) {
+        done &= event_wait_for(event, queue->open[i]);
+    }
+    return done;
+}
+
+static bool set_order(cl_event event, const struct command *command)
+{
+    cl_command_queue queue = event->queue;
+    bool after_all = command->order != ORDER_AS_QUEUE && command->count == 0 && !in_order(queue);
+    bool done = true;
+
+    if (after_all) {
+        done = wait_for_all_before(event);
+    } else if (queue->newest != NULL) {
+        done = event_wait_for(event, queue->newest);
+    }
+    for (cl_uint i = 0; i < command->count; i++) {
+        done &= event_wait_for(event, command->events[i]);
+    }
+    if (in_order(queue) || command->order == ORDER_BARRIER) {
+        queue->newest = event;
+    }
+    event->failed |= !done;
+    return done;
+}
+
+/* The use that keeps it until it has ended is given back by its end. */
+static cl_int enter(cl_event event, const struct command *command)
+{
+    cl_int error = CL_SUCCESS;
+
+    pthread_mutex_lock(&event->context->lock);
+    if (!open_add(event->queue, event)) {
+        pthread_mutex_unlock(&event->context->lock);
+        work_drop(&event->work);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    object_use(event);
+    error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    event_look(event);
+    graph_unlock(event->context);
+    return error;
+}
+
+static cl_int await(cl_event event)
+{
+    pthread_mutex_lock(&event->context->lock);
+    cl_int status = event_await(event);
+    pthread_mutex_unlock(&event->context->lock);
+    return status;
+}
+
+cl_int queue_take(cl_command_queue queue, const struct command *command, struct work *work)
+{
+    cl_event event = event_new(queue->context, queue, command->type);
+
+    if (event == NULL) {
+        work_drop(work);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    event->work = *work;
+    if (wants_times(queue)) {
+        event->time_ns[TIME_QUEUED] = ppu_device_time_ns(queue->device->ppu);
+    }
+    cl_int error = enter(event, command);
+    if (error == CL_SUCCESS && command->blocking) {
+        error = await(event);
+    }
+    if (error == CL_SUCCESS && command->out != NULL) {
+        *command->out = event;
+    } else {
+        clReleaseEvent(event);
+    }
+    return error;
+}
+
+/* ---- life ---- */
+
+static void stop(cl_command_queue queue)
+{
+    pthread_mutex_lock(&queue->context->lock);
+    queue->stopping = true;
+    pthread_cond_signal(&queue->host_work);
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        pthread_cond_signal(&queue->lane[i].work);
+    }
+    pthread_mutex_unlock(&queue->context->lock);
+}
+
+static void end_queue(struct errand *errand)
+{
+    cl_command_queue queue = (cl_command_queue)(void *)((uint8_t *)errand - offsetof(struct _cl_command_queue, end));
+    cl_context context = queue->context;
+
+    stop(queue);
+    if (queue->threaded) {
+        pthread_join(queue->thread, NULL);
+    }
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        lane_close(&queue->lane[i]);
+    }
+    pthread_cond_destroy(&queue->host_work);
+    free(queue->open);
+    free(queue->given);
+    free(queue);
+    object_drop(context);
+}
+
+/* The last use may be had by one of its own threads. */
+void queue_destroy(void *object)
+{
+    cl_command_queue queue = object;
+
+    queue->end.run = end_queue;
+    keeper_post(&queue->end);
+}
+
+/* An out-of-order queue takes as many lanes as it can get. */
+static enum ppu_err open_lanes(cl_command_queue queue)
+{
+    uint32_t wanted = in_order(queue) ? 1 : QUEUE_LANES;
+    enum ppu_err err = PPU_OK;
+
+    while (queue->lanes < wanted && err == PPU_OK) {
+        err = lane_open(&queue->lane[queue->lanes], queue);
+        queue->lanes += err == PPU_OK;
+    }
+    return queue->lanes > 0 ? PPU_OK : err;
+}
+
+static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                  cl_int *error)
+{
+    cl_command_queue queue = calloc(1, sizeof(*queue));
+
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (queue == NULL) {
+        return NULL;
+    }
+    object_init(&queue->object, OBJECT_queue);
+    queue->context = context;
+    queue->device = device;
+    queue->properties = properties;
+    object_use(context);
+    pthread_cond_init(&queue->host_work, NULL);
+    enum ppu_err err = open_lanes(queue);
+    if (err == PPU_OK) {
+        queue->threaded = pthread_create(&queue->thread, NULL, serve, queue) == 0;
+        err = queue->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
+    }
+    *error = device_error(err);
+    if (err != PPU_OK) {
+        clReleaseCommandQueue(queue);
+        return NULL;
+    }
+    return queue;
+}
+
+static cl_int check_new(cl_context context, cl_device_id device)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    return object_is(device, OBJECT_device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+/* What the specification defines; what of it the device has is another question. */
+#define DEFINED_PROPERTIES                                                                              \
+    ((cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | \
+                                   CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
+#define OUR_PROPERTIES \
+    ((cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE))
+
+static cl_int check_flags(cl_command_queue_properties flags)
+{
+    if ((flags & ~DEFINED_PROPERTIES) != 0) {
+        return CL_INVALID_VALUE;
+    }
+    return (flags & ~OUR_PROPERTIES) != 0 ? CL_INVALID_QUEUE_PROPERTIES : CL_SUCCESS;
+}
+
+/* The flags among properties; the other one there is, the size of a queue on the device, needs such a queue. */
+static cl_int read_properties(const cl_queue_properties *properties, cl_command_queue_properties *flags)
+{
+    *flags = 0;
+    for (; properties != NULL && *properties != 0; properties += 2) {
+        if (properties[0] != CL_QUEUE_PROPERTIES) {
+            return CL_INVALID_VALUE;
+        }
+        *flags = properties[1];
+    }
+    return check_flags(*flags);
+}
+
+static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *properties)
+{
+    size_t count = 0;
+
+    if (properties == NULL) {
+        return CL_SUCCESS;
+    }
+    while (properties[count] != 0) {
+        count += 2;
+    }
+    queue->given_bytes = (count + 1) * sizeof(properties[0]);
+    queue->given = malloc(queue->given_bytes);
+    if (queue->given == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(queue->given, properties, queue->given_bytes);
+    return CL_SUCCESS;
+}
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_queue_properties *properties, cl_int *errcode)
+{
+    cl_command_queue_properties flags = 0;
+    cl_command_queue queue = NULL;
+    cl_int error = check_new(context, device);
+
+    if (error == CL_SUCCESS) {
+        error = read_properties(properties, &flags);
+    }
+    if (error == CL_SUCCESS) {
+        queue = queue_new(context, device, flags, &error);
+    }
+    if (queue != NULL && (error = keep_given(queue, properties)) != CL_SUCCESS) {
+        clReleaseCommandQueue(queue);
+        queue = NULL;
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return queue;
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                      cl_int *errcode)
+{
+    cl_command_queue queue = NULL;
+    cl_int error = check_new(context, device);
+
+    if (error == CL_SUCCESS) {
+        error = check_flags(properties);
+    }
+    if (error == CL_SUCCESS) {
+        queue = queue_new(context, device, properties, &error);
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return queue;
+}
+
+/* Since OpenCL 1.1 a queue's properties are fixed. */
+cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties, cl_bool enable,
+                                 cl_command_queue_properties *old)
+{
+    (void)properties;
+    (void)enable;
+    (void)old;
+    return object_is(queue, OBJECT_queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}
+
+/* The device has no queues of its own that a program could name. */
+cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
+{
+    cl_int error = check_new(context, device);
+
+    (void)queue;
+    return error != CL_SUCCESS ? error : CL_INVALID_OPERATION;
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query, size_t bytes, void *at,
+                             size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(queue, OBJECT_queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    switch (query) {
+#define INFO_OF_QUEUE
+#include "info.def"
+    case CL_QUEUE_SIZE: /* only of queues on the device */
+        return CL_INVALID_COMMAND_QUEUE;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* ---- order ---- */
+
+/* Commands start as soon as they can. */
+cl_int clFlush(cl_command_queue queue)
+{
+    return object_is(queue, OBJECT_queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+
+cl_int clFinish(cl_command_queue queue)
+{
+    const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
+    struct work nothing = { .place = WORK_ON_HOST };
+
+    if (!object_is(queue, OBJECT_queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    cl_int error = queue_take(queue, &command, &nothing);
+    /* What failed says so by its own event. */
+    return error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS : error;
+}
+
+static cl_int take_nothing(cl_command_queue queue, const struct command *command)
+{
+    struct work nothing = { .place = WORK_ON_HOST };
+    cl_int error = command_check(queue, command->count, command->events);
+
+    return error != CL_SUCCESS ? error : queue_take(queue, command, &nothing);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_MARKER, ORDER_MARKER, false, count, events, out };
+
+    return take_nothing(queue, &command);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_BARRIER, ORDER_BARRIER, false, count, events, out };
+
+    return take_nothing(queue, &command);
+}
+
+cl_int clEnqueueMarker(cl_command_queue queue, cl_event *out)
+{
+    if (!object_is(queue, OBJECT_queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    return out != NULL ? clEnqueueMarkerWithWaitList(queue, 0, NULL, out) : CL_INVALID_VALUE;
+}
+
+cl_int clEnqueueBarrier(cl_command_queue queue)
+{
+    return clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL);
+}
+
+cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    if (object_is(queue, OBJECT_queue) && (count == 0 || events == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    return clEnqueueBarrierWithWaitList(queue, count, events, NULL);
+}

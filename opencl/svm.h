@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared virtual memory, coarse grain: VRAM that the PPU sees at the address where the host sees it. */
+#ifndef OPENCL_SVM_H
+#define OPENCL_SVM_H
+
+#include "context.h"
+
+struct svm {
+    struct svm *next;
+    uint8_t *at;
+    size_t bytes; /* as asked for */
+    struct ppu_memory *memory;
+};
+
+/* True when all the bytes lie in one piece of the context's. */
+bool svm_holds(cl_context context, const void *at, size_t bytes);
+
+#endif

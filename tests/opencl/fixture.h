@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What the OpenCL tests share: a context of the device and queues of both orders. */
+#ifndef TESTS_OPENCL_FIXTURE_H
+#define TESTS_OPENCL_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+
+struct fixture {
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue; /* in order, with times */
+    cl_command_queue loose; /* out of order */
+};
+
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+#define cl_test(name, function)                               \
+    {                                                         \
+        name, function, fixture_setup, fixture_teardown, NULL \
+    }
+
+/* Fails the test when it is not CL_SUCCESS. */
+#define check(expression) assert_int_equal((expression), CL_SUCCESS)
+
+cl_mem fixture_buffer(struct fixture *fixture, cl_mem_flags flags, size_t bytes, void *host);
+/* Random numbers: seed from PPU_SEED, printed. */
+uint64_t fixture_seed(void);
+uint32_t fixture_random(uint64_t *state);
+
+#endif

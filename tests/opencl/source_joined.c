@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The device of tests with sanitizers: a joined machine instead of QEMU. */
+#include <stdio.h>
+
+#include "device.h"
+#include "joined.h"
+
+enum ppu_err source_open(struct ppu_device **device, struct ppu_error *error)
+{
+    struct joined_options options;
+    const char *why = NULL;
+
+    joined_default(&options);
+    struct joined *joined = joined_start(&options, &why);
+    if (joined == NULL) {
+        error->code = PPU_ERR_NO_DEVICE;
+        snprintf(error->text, sizeof(error->text), "%s", why);
+        return PPU_ERR_NO_DEVICE;
+    }
+    const struct ppu_device_options device_options = { .firmware = joined_firmware(joined) };
+    return ppu_device_open(joined_transport(joined), &device_options, device, error);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Platform, device, contexts, queues, buffers as objects: making, counting, asking, and every way to get it wrong. */
+#include <string.h>
+
+#include "fixture.h"
+
+static cl_uint count_of(struct fixture *f)
+{
+    cl_uint count = 0;
+
+    check(clGetContextInfo(f->context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count), &count, NULL));
+    return count;
+}
+
+static void platform_answers(void **state)
+{
+    struct fixture *f = *state;
+    char text[64] = "";
+    size_t bytes = 0;
+    cl_uint count = 0;
+
+    check(clGetPlatformInfo(f->platform, CL_PLATFORM_NAME, sizeof(text), text, &bytes));
+    assert_string_equal(text, "PPU");
+    assert_int_equal(bytes, strlen(text) + 1);
+    assert_int_equal(clGetPlatformInfo(f->platform, CL_PLATFORM_NAME, 3, text, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetPlatformInfo(f->platform, 0x1234, sizeof(text), text, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_CPU, 0, NULL, &count), CL_DEVICE_NOT_FOUND);
+    assert_int_equal(count, 0);
+    assert_int_equal(clGetDeviceIDs(f->platform, 0, 0, NULL, &count), CL_INVALID_DEVICE_TYPE);
+    assert_int_equal(clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_GPU, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetDeviceIDs(f->platform, CL_DEVICE_TYPE_GPU, 0, &f->device, NULL), CL_INVALID_VALUE);
+}
+
+static void device_answers(void **state)
+{
+    struct fixture *f = *state;
+    size_t sizes[3] = { 0, 0, 0 };
+    cl_ulong global = 0, largest = 0;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(sizes), sizes, NULL));
+    assert_int_equal(sizes[0], 1024);
+    check(clGetDeviceInfo(f->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(global), &global, NULL));
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
+    assert_true(largest <= global && largest >= global / 4);
+    assert_int_equal(clGetDeviceInfo(f->device, CL_DEVICE_GLOBAL_MEM_SIZE, 4, &global, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetDeviceInfo(f->device, 0x9999, sizeof(global), &global, NULL), CL_INVALID_VALUE);
+    check(clRetainDevice(f->device));
+    check(clReleaseDevice(f->device));
+    const cl_device_partition_property parts[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
+    assert_int_equal(clCreateSubDevices(f->device, parts, 0, NULL, NULL), CL_INVALID_VALUE);
+}
+
+static void timers_agree(void **state)
+{
+    struct fixture *f = *state;
+    cl_ulong device = 0, host = 0, later = 0;
+
+    check(clGetDeviceAndHostTimer(f->device, &device, &host));
+    check(clGetHostTimer(f->device, &later));
+    assert_true(host > 0 && later >= host);
+    assert_int_equal(clGetHostTimer(f->device, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetDeviceAndHostTimer(f->device, &device, NULL), CL_INVALID_VALUE);
+}
+
+static void context_is_checked(void **state)
+{
+    struct fixture *f = *state;
+    const cl_context_properties unknown[] = { 0x7777, 1, 0 };
+    const cl_context_properties nowhere[] = { CL_CONTEXT_PLATFORM, 0, 0 };
+    const cl_context_properties good[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)f->platform, 0 };
+    cl_context_properties kept[3] = { 0, 0, 1 };
+    cl_int error = CL_SUCCESS;
+
+    assert_null(clCreateContext(unknown, 1, &f->device, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_PROPERTY);
+    assert_null(clCreateContext(NULL, 0, NULL, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    assert_null(clCreateContext(NULL, 1, &f->device, NULL, f, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    assert_null(clCreateContextFromType(good, CL_DEVICE_TYPE_CPU, NULL, NULL, &error));
+    assert_int_equal(error, CL_DEVICE_NOT_FOUND);
+    (void)nowhere;
+    cl_context context = clCreateContext(good, 1, &f->device, NULL, NULL, &error);
+    check(error);
+    check(clGetContextInfo(context, CL_CONTEXT_PROPERTIES, sizeof(kept), kept, NULL));
+    assert_memory_equal(kept, good, sizeof(good));
+    check(clReleaseContext(context));
+}
+
+static void references_are_counted(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(count_of(f), 1);
+    check(clRetainContext(f->context));
+    assert_int_equal(count_of(f), 2);
+    check(clReleaseContext(f->context));
+    assert_int_equal(count_of(f), 1);
+}
+
+static void CL_CALLBACK count_call(cl_mem memory, void *user)
+{
+    int *calls = user;
+
+    (void)memory;
+    __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED);
+}
+
+static void CL_CALLBACK count_context(cl_context context, void *user)
+{
+    int *calls = user;
+
+    (void)context;
+    __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED);
+}
+
+/* A buffer in use by a command outlives its last reference; a context lives as long as what it holds. */
+static void ends_are_told(void **state)
+{
+    struct fixture *f = *state;
+    cl_int error = CL_SUCCESS;
+    int buffers = 0, contexts = 0;
+
+    cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &error);
+    check(error);
+    check(clSetContextDestructorCallback(context, count_context, &contexts));
+    assert_int_equal(clSetContextDestructorCallback(context, NULL, NULL), CL_INVALID_VALUE);
+    cl_mem buffer = clCreateBuffer(context, 0, 100, NULL, &error);
+    check(error);
+    check(clSetMemObjectDestructorCallback(buffer, count_call, &buffers));
+    check(clSetMemObjectDestructorCallback(buffer, count_call, &buffers));
+    assert_int_equal(clSetMemObjectDestructorCallback(buffer, NULL, NULL), CL_INVALID_VALUE);
+    check(clReleaseContext(context));
+    assert_int_equal(contexts, 0);
+    check(clReleaseMemObject(buffer));
+    assert_int_equal(buffers, 2);
+    assert_int_equal(contexts, 1);
+}
+
+static void queue_is_checked(void **state)
+{
+    struct fixture *f = *state;
+    const cl_queue_properties bad[] = { CL_QUEUE_PROPERTIES, 1ull << 40, 0 };
+    const cl_queue_properties on_device[] = { CL_QUEUE_PROPERTIES,
+                                              CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
+    cl_queue_properties kept[3] = { 0, 0, 1 };
+    cl_int error = CL_SUCCESS;
+
+    assert_null(clCreateCommandQueueWithProperties(f->context, f->device, bad, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    assert_null(clCreateCommandQueueWithProperties(f->context, f->device, on_device, &error));
+    assert_int_equal(error, CL_INVALID_QUEUE_PROPERTIES);
+    assert_null(clCreateCommandQueue(f->context, f->device, 1ull << 40, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    check(clGetCommandQueueInfo(f->queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof(kept), kept, NULL));
+    assert_int_equal(kept[1], CL_QUEUE_PROFILING_ENABLE);
+    cl_uint size = 0;
+    assert_int_equal(clGetCommandQueueInfo(f->queue, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
+                     CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clEnqueueMarker(f->queue, NULL), CL_INVALID_VALUE);
+}
+
+static void buffer_is_checked(void **state)
+{
+    struct fixture *f = *state;
+    char host[16];
+    const struct {
+        cl_mem_flags flags;
+        size_t bytes;
+        void *host;
+        cl_int error;
+    } cases[] = {
+        { CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 16, NULL, CL_INVALID_VALUE },
+        { CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY, 16, NULL, CL_INVALID_VALUE },
+        { CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR, 16, host, CL_INVALID_VALUE },
+        { 1ull << 50, 16, NULL, CL_INVALID_VALUE },
+        { 0, 0, NULL, CL_INVALID_BUFFER_SIZE },
+        { 0, SIZE_MAX, NULL, CL_INVALID_BUFFER_SIZE },
+        { 0, 16, host, CL_INVALID_HOST_PTR },
+        { CL_MEM_COPY_HOST_PTR, 16, NULL, CL_INVALID_HOST_PTR },
+        { CL_MEM_USE_HOST_PTR, 16, NULL, CL_INVALID_HOST_PTR },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cl_int error = CL_SUCCESS;
+        assert_null(clCreateBuffer(f->context, cases[i].flags, cases[i].bytes, cases[i].host, &error));
+        assert_int_equal(error, cases[i].error);
+    }
+    cl_ulong largest = 0;
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
+    cl_mem buffer = fixture_buffer(f, 0, largest, NULL);
+    cl_mem_flags flags = 0;
+    check(clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof(flags), &flags, NULL));
+    assert_int_equal(flags, CL_MEM_READ_WRITE);
+    check(clReleaseMemObject(buffer));
+}
+
+static void sub_buffer_is_checked(void **state)
+{
+    struct fixture *f = *state;
+    cl_mem buffer = fixture_buffer(f, CL_MEM_READ_ONLY, 1024, NULL);
+    const struct {
+        cl_mem_flags flags;
+        cl_buffer_region region;
+        cl_int error;
+    } cases[] = {
+        { CL_MEM_READ_WRITE, { 0, 16 }, CL_INVALID_VALUE },
+        { CL_MEM_USE_HOST_PTR, { 0, 16 }, CL_INVALID_VALUE },
+        { 0, { 1024, 16 }, CL_INVALID_VALUE },
+        { 0, { 0, 1025 }, CL_INVALID_VALUE },
+        { 0, { 0, 0 }, CL_INVALID_BUFFER_SIZE },
+        { 0, { 64, 16 }, CL_MISALIGNED_SUB_BUFFER_OFFSET },
+        { 0, { 128, 16 }, CL_SUCCESS },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cl_int error = CL_SUCCESS;
+        cl_mem sub = clCreateSubBuffer(buffer, cases[i].flags, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
+        assert_int_equal(error, cases[i].error);
+        if (sub != NULL) {
+            cl_mem parent = NULL, none = NULL;
+            check(clGetMemObjectInfo(sub, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
+            assert_ptr_equal(parent, buffer);
+            none = clCreateSubBuffer(sub, 0, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
+            assert_null(none);
+            assert_int_equal(error, CL_INVALID_MEM_OBJECT);
+            check(clReleaseMemObject(sub));
+        }
+    }
+    check(clReleaseMemObject(buffer));
+}
+
+static void images_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const cl_image_format format = { CL_RGBA, CL_FLOAT };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4 };
+    cl_int error = CL_SUCCESS;
+    cl_uint formats = 1;
+
+    assert_null(clCreateImage(f->context, 0, &format, &desc, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    assert_null(clCreateSampler(f->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    assert_null(clCreatePipe(f->context, 0, 4, 4, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    check(clGetSupportedImageFormats(f->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &formats));
+    assert_int_equal(formats, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("the platform answers, and says what is wrong with a question [F6]", platform_answers),
+        cl_test("the device answers with what it has [A1]", device_answers),
+        cl_test("host and device time can be read together [F6]", timers_agree),
+        cl_test("a context is made of a device and known properties [F6]", context_is_checked),
+        cl_test("references are counted [F6]", references_are_counted),
+        cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
+        cl_test("a queue has properties the device has [F6]", queue_is_checked),
+        cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
+        cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
+        cl_test("images, samplers and pipes are refused as absent [A15]", images_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
