@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The compiler: a library over LLVM-C, with the device library (built-in functions as bitcode) inside.
+# The compiler: a library over LLVM-C, with the device library (built-in functions as bitcode) inside. Also included by folders that
+# build it their way.
+ifndef COMPILER_SOURCES
 LLVM_PREFIX ?= /usr/lib/llvm-19
 LLVM_CFLAGS := -isystem $(LLVM_PREFIX)/include -D_GNU_SOURCE
 LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
@@ -28,3 +30,4 @@ $(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(LIBCLC)
 	$(call say,LIBRARY,$@)
 	$(Q)$< $@.$(pid) $(LIBCLC) $(DEVICE_MODULES)
 	$(Q)mv $@.$(pid) $@
+endif

@@ -34,7 +34,7 @@ static void open_device(struct errand *errand)
 
 static void open_once(void)
 {
-    struct errand errand = { open_device, NULL };
+    struct errand errand = { .run = open_device };
 
     keeper_call(&errand);
 }

@@ -23,9 +23,14 @@ static void *keep(void *unused)
         struct errand *errand = first;
         first = errand->next;
         last = first == NULL ? &first : last;
+        bool waited = errand->waited; /* one that is not may be gone when it has run */
         pthread_mutex_unlock(&lock);
         errand->run(errand);
         pthread_mutex_lock(&lock);
+        if (waited) {
+            errand->done = true;
+            pthread_cond_broadcast(&changed);
+        }
     }
     return unused;
 }
@@ -44,52 +49,41 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void keeper_post(struct errand *errand)
+/* False: there is no keeper. */
+static bool post(struct errand *errand)
 {
     pthread_once(&started, start);
-    if (!threaded) {
-        errand->run(errand);
-        return;
+    if (threaded) {
+        errand->next = NULL;
+        *last = errand;
+        last = &errand->next;
+        pthread_cond_broadcast(&changed);
     }
-    pthread_mutex_lock(&lock);
-    errand->next = NULL;
-    *last = errand;
-    last = &errand->next;
-    pthread_cond_signal(&changed);
-    pthread_mutex_unlock(&lock);
+    return threaded;
 }
 
-struct waited {
-    struct errand errand;
-    struct errand *inner;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool done;
-};
-
-static void run_waited(struct errand *errand)
+void keeper_post(struct errand *errand)
 {
-    struct waited *waited = (struct waited *)errand;
-
-    waited->inner->run(waited->inner);
-    pthread_mutex_lock(&waited->lock);
-    waited->done = true;
-    pthread_cond_signal(&waited->changed);
-    pthread_mutex_unlock(&waited->lock);
+    errand->waited = false;
+    pthread_mutex_lock(&lock);
+    bool posted = post(errand);
+    pthread_mutex_unlock(&lock);
+    if (!posted) {
+        errand->run(errand);
+    }
 }
 
 void keeper_call(struct errand *errand)
 {
-    struct waited waited = { .errand = { run_waited, NULL }, .inner = errand };
-
-    pthread_mutex_init(&waited.lock, NULL);
-    pthread_cond_init(&waited.changed, NULL);
-    keeper_post(&waited.errand);
-    pthread_mutex_lock(&waited.lock);
-    while (!waited.done) {
-        pthread_cond_wait(&waited.changed, &waited.lock);
+    errand->waited = true;
+    errand->done = false;
+    pthread_mutex_lock(&lock);
+    bool posted = post(errand);
+    while (posted && !errand->done) {
+        pthread_cond_wait(&changed, &lock);
     }
-    pthread_mutex_unlock(&waited.lock);
-    pthread_cond_destroy(&waited.changed);
-    pthread_mutex_destroy(&waited.lock);
+    pthread_mutex_unlock(&lock);
+    if (!posted) {
+        errand->run(errand);
+    }
 }

@@ -6,9 +6,13 @@
 #ifndef OPENCL_KEEPER_H
 #define OPENCL_KEEPER_H
 
+#include <stdbool.h>
+
 struct errand {
     void (*run)(struct errand *errand);
+    /* The keeper's. */
     struct errand *next;
+    bool waited, done;
 };
 
 /* Runs it soon, after the earlier ones. The errand is the keeper's until then. */

@@ -48,7 +48,8 @@ static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memorie
     }
     memcpy(copy, arguments, bytes);
     for (cl_uint i = 0; i < memories; i++) {
-        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &list[i]->at, sizeof(void *));
+        const uint8_t *at = list[i]->at;
+        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &at, sizeof(void *));
     }
     return copy;
 }

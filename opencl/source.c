@@ -33,12 +33,12 @@ static bool find_top(char top[PATH_MAX])
 
 enum ppu_err source_open(struct ppu_device **device, struct ppu_error *error)
 {
-    char top[PATH_MAX] = ".";
+    char top[PATH_MAX];
     char launcher[PATH_MAX + sizeof("/" PPU_DEFAULT_LAUNCHER)];
     char firmware[PATH_MAX + sizeof("/" PPU_DEFAULT_FIRMWARE)];
 
     if (!find_top(top)) {
-        strcpy(top, ".");
+        snprintf(top, sizeof(top), ".");
     }
     snprintf(launcher, sizeof(launcher), "%s/%s", top, PPU_DEFAULT_LAUNCHER);
     snprintf(firmware, sizeof(firmware), "%s/%s", top, PPU_DEFAULT_FIRMWARE);

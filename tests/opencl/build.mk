@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
-include tests/joined/build.mk
+include tests/joined/build.mk compiler/build.mk
 
 CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl
 CL_TESTS := $(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c))
@@ -11,7 +11,7 @@ $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c,$(CL_SOURCE_
 # $(call cl_test,NAME)
 define cl_test
 TIMEOUT_opencl-$(1)-joined := 240
-$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(JOINED_LIBS),asan tsan))
+$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
 $$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-$(1)-native))
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 endef

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel of a built program, with the arguments set so far. */
+#ifndef OPENCL_KERNEL_H
+#define OPENCL_KERNEL_H
+
+#include "program.h"
+
+struct argument {
+    bool set;
+    cl_mem memory;      /* in use; NULL: none */
+    size_t local_bytes; /* of shared memory */
+};
+
+struct _cl_kernel {
+    struct object object;
+    cl_program program;
+    const struct ppu_kernel *ppu;
+    const struct ppu_kernel_entry *entry;          /* in the program's image */
+    const struct ppu_argument_entry *descriptions; /* of its arguments */
+    struct argument *arguments;
+    uint8_t params[PPU_MAX_PARAM]; /* values, as far as they are known when they are set */
+};
+
+/* Threads that a work-group of this kernel may have: what its registers leave room for. */
+size_t kernel_max_group(const struct _cl_kernel *kernel);
+const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset);
+
+#endif

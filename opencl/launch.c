@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* From an index space and the arguments set so far to a launch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "kernel.h"
+#include "queue.h"
+
+/* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
+#define LOCAL_ALIGN sizeof(cl_long16)
+/* Work-items a group when the program leaves it open: enough for several warps, few enough for several groups an SM. */
+#define GROUP_WANTED 256u
+
+struct launch {
+    const struct ppu_kernel *kernel;
+    struct ppu_launch launch;
+    uint32_t memories;
+    cl_mem *memory; /* in use */
+    uint8_t params[PPU_MAX_PARAM];
+};
+
+static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
+{
+    struct launch *launch = event->work.owned;
+
+    launch->launch.params = launch->params;
+    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+}
+
+static void drop_launch(struct work *work)
+{
+    struct launch *launch = work->owned;
+
+    for (uint32_t i = 0; i < launch->memories; i++) {
+        object_drop(launch->memory[i]);
+    }
+    free(launch->memory);
+    free(launch);
+}
+
+/* ---- arguments ---- */
+
+/* Captures them as they are now. OUT_OF_RESOURCES: too much shared memory. */
+static cl_int capture(struct launch *launch, cl_kernel kernel)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    const struct ppu_device_info *info = kernel->program->context->device->info;
+    uint64_t shared = entry->shared_bytes;
+
+    memcpy(launch->params, kernel->params, entry->param_bytes);
+    for (uint32_t i = 0; i < entry->argument_count; i++) {
+        const struct argument *argument = &kernel->arguments[i];
+        if (argument->memory != NULL) {
+            object_use(argument->memory);
+            launch->memory[launch->memories++] = argument->memory;
+        }
+        if (argument->local_bytes > 0) {
+            shared = shared > 0 ? (shared + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
+            memcpy(launch->params + kernel->descriptions[i].offset, &shared, sizeof(shared));
+            shared += argument->local_bytes;
+        }
+    }
+    launch->launch.param_bytes = entry->param_bytes;
+    launch->launch.shared_bytes = (uint32_t)(shared - entry->shared_bytes);
+    return shared <= info->sm_shared && shared <= PPU_MAX_SHARED ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+static bool all_set(cl_kernel kernel)
+{
+    bool set = true;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        set &= kernel->arguments[i].set;
+    }
+    return set;
+}
+
+/* ---- index space ---- */
+
+struct space {
+    cl_uint dim;
+    const size_t *offset, *global, *local; /* offset, local may be NULL */
+};
+
+/* The largest divisor of `n` that is at most `most`. */
+static size_t divisor(size_t n, size_t most)
+{
+    size_t found = n < most ? n : most;
+
+    while (found > 1 && n % found != 0) {
+        found--;
+    }
+    return found > 0 ? found : 1;
+}
+
+static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    size_t most = kernel_max_group(kernel);
+
+    most = most < GROUP_WANTED ? most : GROUP_WANTED;
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t n = i < space->dim ? space->global[i] : 1;
+        cta[i] = (uint32_t)divisor(n, most);
+        most /= cta[i];
+    }
+}
+
+static bool is_fixed(const struct ppu_kernel_entry *entry)
+{
+    return entry->cta[0] != 0;
+}
+
+static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
+{
+    return entry->cta[i] != 0 ? entry->cta[i] : 1;
+}
+
+/* As the program says. */
+static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    size_t threads = 1;
+
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t n = i < space->dim ? space->local[i] : 1;
+        if (n == 0) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        if (n > PPU_MAX_CTA_DIM) {
+            return CL_INVALID_WORK_ITEM_SIZE;
+        }
+        if (is_fixed(kernel->entry) && n != fixed_size(kernel->entry, i)) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        cta[i] = (uint32_t)n;
+        threads *= n;
+    }
+    return threads <= kernel_max_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
+}
+
+static cl_int set_grid(const struct space *space, struct ppu_launch *launch)
+{
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t n = i < space->dim ? space->global[i] : 1;
+        size_t offset = i < space->dim && space->offset != NULL ? space->offset[i] : 0;
+        if (n % launch->cta[i] != 0) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        if (offset + n < n) {
+            return CL_INVALID_GLOBAL_OFFSET;
+        }
+        if (n / launch->cta[i] > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ)) {
+            return CL_OUT_OF_RESOURCES;
+        }
+        launch->grid[i] = (uint32_t)(n / launch->cta[i]);
+        launch->facts.global_offset[i] = offset;
+    }
+    launch->facts.work_dim = space->dim;
+    return CL_SUCCESS;
+}
+
+static cl_int set_space(cl_kernel kernel, const struct space *space, struct ppu_launch *launch)
+{
+    cl_int error = CL_SUCCESS;
+
+    if (space->local != NULL) {
+        error = take_group(kernel, space, launch->cta);
+    } else if (is_fixed(kernel->entry)) {
+        for (cl_uint i = 0; i < 3; i++) {
+            launch->cta[i] = fixed_size(kernel->entry, i);
+        }
+    } else {
+        choose_group(kernel, space, launch->cta);
+    }
+    return error == CL_SUCCESS ? set_grid(space, launch) : error;
+}
+
+static bool is_empty(const struct space *space)
+{
+    bool empty = space->global == NULL;
+
+    for (cl_uint i = 0; i < space->dim && !empty; i++) {
+        empty = space->global[i] == 0;
+    }
+    return empty;
+}
+
+/* ---- enqueue ---- */
+
+static cl_int launch_new(cl_kernel kernel, const struct space *space, struct work *work)
+{
+    struct launch *launch = calloc(1, sizeof(*launch));
+
+    if (launch == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    launch->kernel = kernel->ppu;
+    launch->launch.priority = PPU_PRIORITIES / 2;
+    launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(cl_mem));
+    *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
+    work->owned = launch;
+    object_use(kernel);
+    cl_int error = launch->memory != NULL ? capture(launch, kernel) : CL_OUT_OF_HOST_MEMORY;
+    if (error == CL_SUCCESS) {
+        error = set_space(kernel, space, &launch->launch);
+    }
+    if (error != CL_SUCCESS) {
+        work_drop(work);
+    }
+    return error;
+}
+
+static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space *space, cl_uint count,
+                    const cl_event *events)
+{
+    if (!object_is(queue, OBJECT_queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (kernel->program->context != queue->context) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (space->dim < 1 || space->dim > 3) {
+        return CL_INVALID_WORK_DIMENSION;
+    }
+    if (!all_set(kernel)) {
+        return CL_INVALID_KERNEL_ARGS;
+    }
+    return wait_list_check(queue->context, count, events);
+}
+
+static cl_int take(cl_command_queue queue, cl_kernel kernel, const struct space *space, const struct command *command)
+{
+    struct work work = { .place = WORK_ON_HOST };
+    cl_int error = check(queue, kernel, space, command->count, command->events);
+
+    /* No work-items: an event all the same. */
+    if (error == CL_SUCCESS && !is_empty(space)) {
+        error = launch_new(kernel, space, &work);
+    }
+    return error == CL_SUCCESS ? queue_take(queue, command, &work) : error;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint count, const cl_event *events,
+                              cl_event *out)
+{
+    const struct command command = { CL_COMMAND_NDRANGE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
+    const struct space space = { dim, offset, global, local };
+
+    return take(queue, kernel, &space, &command);
+}
+
+cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_TASK, ORDER_AS_QUEUE, false, count, events, out };
+    const size_t one = 1;
+    const struct space space = { 1, NULL, &one, &one };
+
+    return take(queue, kernel, &space, &command);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "info.h"
+#include "ppu_compiler.h"
+
+/* ---- life ---- */
+
+static void set_text(char **place, const char *text)
+{
+    free(*place);
+    *place = strdup(text);
+}
+
+static void forget_build(cl_program program)
+{
+    ppu_program_unload(program->loaded);
+    program->loaded = NULL;
+    free(program->names);
+    program->names = NULL;
+}
+
+void program_destroy(void *object)
+{
+    cl_program program = object;
+
+    farewell_say(&program->farewells, program);
+    forget_build(program);
+    pthread_mutex_destroy(&program->build_lock);
+    free(program->image);
+    free(program->source);
+    free(program->options);
+    free(program->log);
+    object_drop(program->context);
+    free(program);
+}
+
+static cl_program program_new(cl_context context)
+{
+    cl_program program = calloc(1, sizeof(*program));
+
+    if (program == NULL) {
+        return NULL;
+    }
+    object_init(&program->object, OBJECT_program);
+    program->context = context;
+    program->status = CL_BUILD_NONE;
+    program->options = strdup("");
+    program->log = strdup("");
+    pthread_mutex_init(&program->build_lock, NULL);
+    object_use(context);
+    return program;
+}
+
+void program_count_kernel(cl_program program, int by)
+{
+    pthread_mutex_lock(&program->build_lock);
+    program->kernels += (uint32_t)by;
+    pthread_mutex_unlock(&program->build_lock);
+}
+
+bool program_is_built(cl_program program)
+{
+    pthread_mutex_lock(&program->build_lock);
+    bool built = program->loaded != NULL;
+    pthread_mutex_unlock(&program->build_lock);
+    return built;
+}
+
+/* ---- making ---- */
+
+static size_t length_of(const char *text, const size_t *lengths, cl_uint i)
+{
+    return lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(text);
+}
+
+static char *join(cl_uint count, const char **strings, const size_t *lengths, size_t *bytes)
+{
+    *bytes = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        *bytes += length_of(strings[i], lengths, i);
+    }
+    char *source = malloc(*bytes + 1);
+    if (source == NULL) {
+        return NULL;
+    }
+    char *at = source;
+    for (cl_uint i = 0; i < count; i++) {
+        size_t length = length_of(strings[i], lengths, i);
+        memcpy(at, strings[i], length);
+        at += length;
+    }
+    *at = '\0';
+    return source;
+}
+
+static cl_int check_source(cl_context context, cl_uint count, const char **strings)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (count == 0 || strings == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (strings[i] == NULL) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
+                                     cl_int *errcode)
+{
+    cl_int error = check_source(context, count, strings);
+    cl_program program = NULL;
+
+    if (error == CL_SUCCESS) {
+        program = program_new(context);
+        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (program != NULL && (program->source = join(count, strings, lengths, &program->source_bytes)) == NULL) {
+        clReleaseProgram(program);
+        program = NULL;
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return program;
+}
+
+/* Keeps a copy of the image, checked; a sentence when it is none. */
+static const char *take_image(cl_program program, const void *image, size_t bytes)
+{
+    struct ppu_program_view view;
+    uint8_t *copy = malloc(bytes);
+
+    if (copy == NULL) {
+        return "no memory for the program";
+    }
+    memcpy(copy, image, bytes);
+    const char *why = ppu_program_open(copy, bytes, &view);
+    if (why != NULL) {
+        free(copy);
+        return why;
+    }
+    free(program->image);
+    program->image = copy;
+    program->image_bytes = bytes;
+    program->view = view;
+    program->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    return NULL;
+}
+
+static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+                           const unsigned char **binaries)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (count != 1 || devices == NULL || lengths == NULL || binaries == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    if (devices[0] != context->device) {
+        return CL_INVALID_DEVICE;
+    }
+    return lengths[0] > 0 && binaries[0] != NULL ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                     const size_t *lengths, const unsigned char **binaries, cl_int *binary_status,
+                                     cl_int *errcode)
+{
+    cl_int error = check_binary(context, count, devices, lengths, binaries);
+    cl_program program = NULL;
+
+    if (error == CL_SUCCESS) {
+        program = program_new(context);
+        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (program != NULL && take_image(program, binaries[0], lengths[0]) != NULL) {
+        clReleaseProgram(program);
+        program = NULL;
+        error = CL_INVALID_BINARY;
+    }
+    if (binary_status != NULL) {
+        *binary_status = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return program;
+}
+
+/* The device takes no intermediate language. */
+cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *errcode)
+{
+    (void)il;
+    (void)bytes;
+    if (errcode != NULL) {
+        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
+    }
+    return NULL;
+}
+
+/* Nor has it kernels of its own. */
+cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id *devices,
+                                             const char *names, cl_int *errcode)
+{
+    (void)count;
+    (void)devices;
+    (void)names;
+    if (errcode != NULL) {
+        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT;
+    }
+    return NULL;
+}
+
+cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
+{
+    (void)id;
+    (void)bytes;
+    (void)value;
+    return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *function)(cl_program, void *), void *user)
+{
+    (void)function;
+    (void)user;
+    return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+/* ---- building ---- */
+
+static cl_int compile_error(enum ppu_compile_status status)
+{
+    switch (status) {
+    case PPU_COMPILE_OK:
+        return CL_SUCCESS;
+    case PPU_COMPILE_BAD_OPTIONS:
+        return CL_INVALID_BUILD_OPTIONS;
+    case PPU_COMPILE_NO_TOOL:
+        return CL_COMPILER_NOT_AVAILABLE;
+    case PPU_COMPILE_NO_MEMORY:
+        return CL_OUT_OF_HOST_MEMORY;
+    default:
+        return CL_BUILD_PROGRAM_FAILURE;
+    }
+}
+
+static cl_int compile(cl_program program, const char *options)
+{
+    const struct ppu_compile_options chosen = { .options = options };
+    struct ppu_compiled compiled = { NULL, 0, NULL };
+
+    enum ppu_compile_status status = ppu_compile(program->source, program->source_bytes, &chosen, &compiled);
+    set_text(&program->log, compiled.log);
+    cl_int error = compile_error(status);
+    if (error == CL_SUCCESS) {
+        const char *why = take_image(program, compiled.bytes, compiled.len_bytes);
+        if (why != NULL) {
+            set_text(&program->log, why);
+            error = CL_BUILD_PROGRAM_FAILURE;
+        }
+    }
+    ppu_compiled_free(&compiled);
+    return error;
+}
+
+static char *list_names(const struct ppu_program_view *view)
+{
+    size_t bytes = 1;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        bytes += strlen(view->text + view->kernels[i].name) + 1;
+    }
+    char *names = calloc(1, bytes);
+    size_t at = 0;
+    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
+        at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
+    }
+    return names;
+}
+
+static cl_int load(cl_program program)
+{
+    struct ppu_error error;
+    enum ppu_err err =
+        ppu_program_load(program->context->ppu, program->image, program->image_bytes, &program->loaded, &error);
+
+    if (err != PPU_OK) {
+        set_text(&program->log, error.text);
+        return device_error(err);
+    }
+    program->names = list_names(&program->view);
+    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* With the build lock, and no kernels. */
+static cl_int build(cl_program program, const char *options)
+{
+    forget_build(program);
+    set_text(&program->options, options);
+    set_text(&program->log, "");
+    program->status = CL_BUILD_IN_PROGRESS;
+    cl_int error = program->source != NULL ? compile(program, options) : CL_SUCCESS;
+    if (error == CL_SUCCESS) {
+        error = load(program);
+    }
+    program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    return error;
+}
+
+static cl_int check_build(cl_program program, cl_uint count, const cl_device_id *devices, bool notify, const void *user)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    if ((count == 0) != (devices == NULL) || (!notify && user != NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (devices[i] != program->context->device) {
+            return CL_INVALID_DEVICE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+/* Builds before it returns, with a callback too. */
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                      void(CL_CALLBACK *notify)(cl_program, void *), void *user)
+{
+    cl_int error = check_build(program, count, devices, notify != NULL, user);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    pthread_mutex_lock(&program->build_lock);
+    error = program->kernels > 0 ? CL_INVALID_OPERATION : build(program, options != NULL ? options : "");
+    pthread_mutex_unlock(&program->build_lock);
+    if (notify != NULL && error != CL_INVALID_OPERATION) {
+        notify(program, user);
+    }
+    return error;
+}
+
+/* ---- queries ---- */
+
+/* The binary of the one device, into the place that the program names for it. */
+static cl_int answer_binaries(cl_program program, const struct info_room *room)
+{
+    if (room->size_ret != NULL) {
+        *room->size_ret = sizeof(unsigned char *);
+    }
+    if (room->at == NULL) {
+        return CL_SUCCESS;
+    }
+    if (room->bytes < sizeof(unsigned char *)) {
+        return CL_INVALID_VALUE;
+    }
+    unsigned char *place = *(unsigned char **)room->at;
+    if (place != NULL && program->image != NULL) {
+        memcpy(place, program->image, program->image_bytes);
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int answer(cl_program program, cl_program_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    switch (query) {
+#define INFO_OF_PROGRAM
+#include "info.def"
+    case CL_PROGRAM_BINARIES:
+        return answer_binaries(program, &room);
+    case CL_PROGRAM_NUM_KERNELS:
+    case CL_PROGRAM_KERNEL_NAMES:
+        if (program->loaded == NULL) {
+            return CL_INVALID_PROGRAM_EXECUTABLE;
+        }
+        if (query == CL_PROGRAM_KERNEL_NAMES) {
+            return info_text(&room, program->names);
+        }
+        const size_t kernels = program->view.header->kernels;
+        return info_bytes(&room, &kernels, sizeof(kernels));
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clGetProgramInfo(cl_program program, cl_program_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    pthread_mutex_lock(&program->build_lock);
+    cl_int error = answer(program, query, bytes, at, size_ret);
+    pthread_mutex_unlock(&program->build_lock);
+    return error;
+}
+
+static cl_int answer_build(cl_program program, cl_program_build_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    switch (query) {
+#define INFO_OF_BUILD
+#include "info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info query, size_t bytes,
+                             void *at, size_t *size_ret)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    if (device != program->context->device) {
+        return CL_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&program->build_lock);
+    cl_int error = answer_build(program, query, bytes, at, size_ret);
+    pthread_mutex_unlock(&program->build_lock);
+    return error;
+}
+
+/* Nothing of the compiler stays between builds. */
+cl_int clUnloadPlatformCompiler(cl_platform_id platform)
+{
+    return object_is(platform, OBJECT_platform) ? CL_SUCCESS : CL_INVALID_PLATFORM;
+}
+
+cl_int clUnloadCompiler(void)
+{
+    return CL_SUCCESS;
+}
