@@ -49,7 +49,7 @@ static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memorie
     memcpy(copy, arguments, bytes);
     for (cl_uint i = 0; i < memories; i++) {
         const uint8_t *at = list[i]->at;
-        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &at, sizeof(void *));
+        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &at, sizeof(at));
     }
     return copy;
 }
