@@ -228,6 +228,13 @@ static const struct {
     { "allocation", PPU_REG_HOOK_FAIL_ALLOC },
 };
 
+/* In force when it returns: a register write is posted, and what follows may reach the firmware first. */
+static void set_hook(struct api *api, uint32_t reg, uint32_t value)
+{
+    device_reg_write(api->device, reg, value);
+    device_reg_read(api->device, reg);
+}
+
 /* Some of everything on one channel. */
 static enum ppu_err mixed_work(struct api *api, struct ppu_channel *channel, struct ppu_stream *stream,
                                const struct ppu_kernel *kernel, struct ppu_memory *memory)
@@ -264,10 +271,10 @@ static void fail_each(struct api *api, uint32_t reg, const char *name)
     check(ppu_stream_create(channel, &stream));
     /* Until the work is done before the n-th: then the count is not used up. */
     for (uint32_t n = 1; n < 200; n++) {
-        device_reg_write(api->device, reg, n);
+        set_hook(api, reg, n);
         enum ppu_err err = mixed_work(api, channel, stream, kernel, memory);
         uint32_t left = device_reg_read(api->device, reg);
-        device_reg_write(api->device, reg, 0);
+        set_hook(api, reg, 0);
         if (err != PPU_OK) {
             injected++;
             if (err != PPU_ERR_FAULT && err != PPU_ERR_BAD_TMD && err != PPU_ERR_NO_RESOURCE) {
@@ -294,10 +301,10 @@ static void failed_creation(void **state)
     struct ppu_channel *channel = NULL;
 
     for (int i = 0; i < 3; i++) {
-        device_reg_write(api->device, PPU_REG_HOOK_FAIL_ALLOC, 1);
+        set_hook(api, PPU_REG_HOOK_FAIL_ALLOC, 1);
         assert_int_equal(ppu_context_create(api->device, &context), PPU_ERR_NO_RESOURCE);
         check(ppu_context_create(api->device, &context));
-        device_reg_write(api->device, PPU_REG_HOOK_FAIL_ALLOC, 1);
+        set_hook(api, PPU_REG_HOOK_FAIL_ALLOC, 1);
         assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_ERR_NO_RESOURCE);
         assert_null(channel);
         check(ppu_channel_create(context, NULL, &channel));
@@ -325,14 +332,14 @@ static void smallest_rings(void **state)
     const struct ppu_kernel *request = api_kernel(api, api->context, "faults", "start_request");
     const uint64_t handle = 7;
 
-    device_reg_write(api->device, PPU_REG_HOOK_RING_LIMIT, 1);
+    set_hook(api, PPU_REG_HOOK_RING_LIMIT, 1);
     for (int i = 0; i < 10; i++) {
         assert_int_equal(api_run(api, bad, 50, 64, NULL, 0), PPU_ERR_TRAP);
         check(ppu_channel_reset(api->channel));
         api_run(api, request, 20, 64, &handle, 8);
         check(ppu_channel_reset(api->channel));
     }
-    device_reg_write(api->device, PPU_REG_HOOK_RING_LIMIT, 0);
+    set_hook(api, PPU_REG_HOOK_RING_LIMIT, 0);
     check(api_finish(api->channel));
 }
 
