@@ -98,13 +98,13 @@ static void query_channel(struct admin_ticket *ticket, uint32_t key, uint32_t ob
         answer_value(ticket, channel->pending);
         break;
     case PPU_KEY_CHANNEL_FAULT_CODE:
-        answer_value(ticket, channel->fault_code);
+        answer_value(ticket, channel_last_fault(channel)->code);
         break;
     case PPU_KEY_CHANNEL_FAULT_ADDRESS:
-        answer_value(ticket, channel->fault_address);
+        answer_value(ticket, channel_last_fault(channel)->address);
         break;
     default:
-        answer_value(ticket, channel->fault_pc);
+        answer_value(ticket, channel_last_fault(channel)->pc);
         break;
     }
 }

@@ -29,10 +29,15 @@ void block_init(void)
 
 void block_end(struct channel *channel)
 {
-    channel->block.len_words = 0;
+    channel->block.entry = 0;
     if (loaded == channel) {
         loaded = NULL;
     }
+}
+
+static uint32_t block_words(const struct block_cursor *block)
+{
+    return (uint32_t)(block->entry >> PPU_GP_LEN_SHIFT);
 }
 
 /* ---- Fetching. Each returns false when the channel has been stopped. ---- */
@@ -56,8 +61,7 @@ static bool fetch_entry(struct channel *channel)
         return false;
     }
     channel->block = (struct block_cursor){
-        .at = { entry & PPU_GP_VA_MASK },
-        .len_words = len_words,
+        .entry = entry,
         .next = HEADER_WORDS,
     };
     return true;
@@ -67,19 +71,20 @@ static bool header_is_good(const struct block_cursor *block)
 {
     const struct ppu_block_header *header = &buffer.header;
     return header->head.version == PPU_BLOCK_VERSION && header->head.size_bytes == sizeof(*header) &&
-           header->len_words == block->len_words && header->reserved == 0;
+           header->len_words == block_words(block) && header->reserved == 0;
 }
 
 static bool fetch_block(struct channel *channel)
 {
     struct block_cursor *block = &channel->block;
     loaded = NULL;
-    if (dma_fetch(channel->context, block->at, buffer.word, block->len_words * 4)) {
+    ppu_va_t at = { block->entry & PPU_GP_VA_MASK };
+    if (dma_fetch(channel->context, at, buffer.word, block_words(block) * 4)) {
         channel_fault_memory(channel, PPU_FAULT_BLOCK_MEMORY);
         return false;
     }
     if (!header_is_good(block)) {
-        channel_fault(channel, PPU_FAULT_BLOCK_HEADER, block->at.va);
+        channel_fault(channel, PPU_FAULT_BLOCK_HEADER, at.va);
         return false;
     }
     block->correlation = buffer.header.correlation;
@@ -110,7 +115,7 @@ static enum block_result begin(struct channel *channel)
     }
     stats_count(PPU_KEY_BLOCKS);
     trace_write(PPU_TRACE_BLOCK, channel->block.correlation, channel_index(channel), channel->get,
-                channel->block.len_words);
+                block_words(&channel->block));
     return BLOCK_MORE;
 }
 
@@ -253,7 +258,7 @@ static const struct method *decode(struct channel *channel, uint32_t word)
     }
     uint32_t count = PPU_METHOD_COUNT(word);
     bool right_count = methods[id].count == PPU_METHOD_ANY_COUNT || methods[id].count == count;
-    if (!right_count || count >= block->len_words - block->method) {
+    if (!right_count || count >= block_words(block) - block->method) {
         channel_fault(channel, PPU_FAULT_METHOD_COUNT, word);
         return NULL;
     }
@@ -269,7 +274,7 @@ static enum block_result execute(struct channel *channel)
     if (!method) {
         return BLOCK_STOPPED;
     }
-    block->next = block->method + 1 + PPU_METHOD_COUNT(word);
+    block->next = (uint16_t)(block->method + 1 + PPU_METHOD_COUNT(word));
     switch (method->run(channel, &buffer.word[block->method + 1])) {
     case METHOD_DONE:
         return BLOCK_MORE;
@@ -284,13 +289,13 @@ static enum block_result execute(struct channel *channel)
 enum block_result block_step(struct channel *channel)
 {
     struct block_cursor *block = &channel->block;
-    if (block->len_words == 0) {
+    if (!block->entry) {
         enum block_result begun = begin(channel);
         if (begun != BLOCK_MORE) {
             return begun;
         }
     }
-    if (block->next < block->len_words) {
+    if (block->next < block_words(block)) {
         if (loaded != channel && !fetch_block(channel)) {
             return BLOCK_STOPPED;
         }
@@ -298,7 +303,7 @@ enum block_result block_step(struct channel *channel)
         if (executed != BLOCK_MORE || channel->state != PPU_CHANNEL_RUNNING) {
             return BLOCK_STOPPED;
         }
-        if (block->next < block->len_words) {
+        if (block->next < block_words(block)) {
             return BLOCK_MORE;
         }
     }

@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "hal.h"
 #include "launch.h"
+#include "layout.h"
 #include "machine.h"
 #include "sem.h"
 
@@ -121,6 +122,11 @@ uint32_t channel_index(const struct channel *channel)
     return (uint32_t)(channel - channels);
 }
 
+struct channel_fault *channel_last_fault(const struct channel *channel)
+{
+    return (struct channel_fault *)hal_vram(layout.channel_faults) + channel_index(channel);
+}
+
 static void ring_restart(struct channel *channel)
 {
     uint32_t index = channel_index(channel);
@@ -159,6 +165,7 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
     list_init(&channel->turn);
     list_init(&channel->tasks);
     list_init(&channel->copies);
+    *channel_last_fault(channel) = (struct channel_fault){ 0 };
     ring_restart(channel);
     context_add_channel(context);
     channel_enter(channel, PPU_CHANNEL_IDLE);
@@ -171,9 +178,7 @@ static void channel_ended(struct channel *channel)
     struct admin_ticket *ticket = channel->ending;
     channel->ending = NULL;
     ring_restart(channel);
-    channel->fault_code = 0;
-    channel->fault_address = 0;
-    channel->fault_pc = 0;
+    *channel_last_fault(channel) = (struct channel_fault){ 0 };
     if (ticket->op == PPU_ADMIN_CHANNEL_DESTROY) {
         channel_enter(channel, PPU_CHANNEL_CLOSED);
         context_remove_channel(channel->context);
@@ -262,7 +267,7 @@ bool channel_run_next(void)
 void channel_park(struct channel *channel)
 {
     channel_enter(channel, PPU_CHANNEL_PARKED);
-    timer_start(&channel->timer, channel->sem.delay_ns);
+    timer_start(&channel->timer, channel->sem.delay_us * TIMER_NS_PER_US);
 }
 
 void channel_wake(struct channel *channel)
@@ -339,9 +344,8 @@ void channel_fail(struct channel *channel, struct ppu_error_record *record)
     if (channel->state == PPU_CHANNEL_FAULTED) {
         return;
     }
-    channel->fault_code = record->code;
-    channel->fault_address = record->address;
-    channel->fault_pc = record->pc;
+    *channel_last_fault(channel) =
+        (struct channel_fault){ .address = record->address, .pc = record->pc, .code = record->code };
     stop(channel, record->code);
 }
 

@@ -20,22 +20,21 @@
 struct admin_ticket;
 struct task;
 
-/* Place in the command block being executed; len_words 0: none. */
+/* Place in the command block being executed. */
 struct block_cursor {
-    ppu_va_t at;
-    uint32_t len_words;
-    uint32_t method; /* word at which the present method begins */
-    uint32_t next;   /* word after it */
+    ppu_gp_entry_t entry; /* where the block lies; 0: none */
     uint32_t correlation;
+    uint16_t method; /* word at which the present method begins */
+    uint16_t next;   /* word after it */
 };
 
 /* The acquire a PARKED channel waits at. */
 struct sem_wait {
     ppu_va_t at;
     uint32_t value;
-    uint32_t compare;  /* enum ppu_sem_compare */
     uint32_t tag;      /* of the armed entry: an older touch is stale */
-    uint64_t delay_ns; /* until the next test */
+    uint16_t delay_us; /* until the next test */
+    uint8_t compare;   /* enum ppu_sem_compare */
 };
 
 /* What a WAITING channel waits for. */
@@ -43,6 +42,14 @@ enum channel_need {
     CHANNEL_NEEDS_IDLE,   /* everything it started has ended (C8) */
     CHANNEL_NEEDS_RECORD, /* a task record */
     CHANNEL_NEEDS_COPY,   /* a place in the copy queue */
+};
+
+/* The fault that stopped a channel; in protected VRAM, as only who asks for it reads it. */
+struct channel_fault {
+    uint64_t address;
+    uint64_t pc;
+    uint32_t code; /* 0: none */
+    uint32_t reserved;
 };
 
 struct channel {
@@ -59,13 +66,10 @@ struct channel {
     ppu_va_t ring;
     uint32_t entries;
     uint32_t get;
-    uint32_t put; /* as last read */
+    uint32_t put;                /* as last read */
+    struct admin_ticket *ending; /* reset or destroy, answered when nothing of it runs */
     struct block_cursor block;
     struct sem_wait sem;
-    uint64_t fault_address; /* of the fault that stopped it */
-    uint64_t fault_pc;
-    uint16_t fault_code;
-    struct admin_ticket *ending; /* reset or destroy, answered when nothing of it runs */
 };
 
 /* Needs machine. */
@@ -74,6 +78,9 @@ void channel_init(void);
 /* Channel number `index`; NULL when there is no such channel on this machine. */
 struct channel *channel_at(uint32_t index);
 uint32_t channel_index(const struct channel *channel);
+
+/* The fault that stopped it. */
+struct channel_fault *channel_last_fault(const struct channel *channel);
 
 /* Opens a channel in state IDLE; NULL: none is left. Arguments are checked already. */
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "channel.h"
 #include "crash.h"
 #include "hal.h"
 #include "machine.h"
@@ -94,6 +95,7 @@ static void place_all(void)
     for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
         layout.ring[i] = place(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
     }
+    layout.channel_faults = place(&end, machine.channels * (uint32_t)sizeof(struct channel_fault), 64);
     layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
     layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, TMD_STRIDE);

@@ -35,9 +35,9 @@ enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value
     channel->sem = (struct sem_wait){
         .at = at,
         .value = value,
-        .compare = compare,
+        .compare = (uint8_t)compare,
         .tag = channel->sem.tag,
-        .delay_ns = SEM_RETEST_FIRST_NS,
+        .delay_us = SEM_RETEST_FIRST_US,
     };
     enum sem_result result = sem_test(channel);
     if (result == SEM_PASSED) {
@@ -60,8 +60,8 @@ void sem_retest(struct channel *channel)
         channel_wake(channel);
         break;
     case SEM_PARKED:
-        sem->delay_ns = sem->delay_ns * 2 < SEM_RETEST_MOST_NS ? sem->delay_ns * 2 : SEM_RETEST_MOST_NS;
-        timer_start(&channel->timer, sem->delay_ns);
+        sem->delay_us = sem->delay_us * 2u < SEM_RETEST_MOST_US ? sem->delay_us * 2u : SEM_RETEST_MOST_US;
+        timer_start(&channel->timer, sem->delay_us * TIMER_NS_PER_US);
         break;
     default:
         break;

@@ -12,8 +12,8 @@
 
 #include "channel.h"
 
-#define SEM_RETEST_FIRST_NS (100 * TIMER_NS_PER_US)
-#define SEM_RETEST_MOST_NS (10 * TIMER_NS_PER_MS)
+#define SEM_RETEST_FIRST_US 100u
+#define SEM_RETEST_MOST_US 10000u
 
 enum sem_result {
     SEM_PASSED,
