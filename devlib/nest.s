@@ -4,6 +4,8 @@
 #
 # Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v41 and p4 to p7 are lost. Any lanes may
 # call together; each launches its own task. Waiting for children is the instruction cwait.
+#
+# Lines that begin with #@ are for tests: marks at which a launcher is held, so that others go on between two of its steps.
 
 # nest_launch: launches a task (B4, B13). Nothing has happened when it fails.
 #   v16:v17  address of a struct ppu_tmd, of which everything but the parameters is taken
@@ -105,9 +107,11 @@ nest_launch_filled:
     rdsr v38, %task
     mov v39, v18
     stg.b128 v36, [v28]
+#@  mark 0x1001                 # filled in, not counted
     mov v36, 1
     add64 v40, v24, 64
     atomg.add.acq_rel.dev _, [v40], v36
+#@  mark 0x1002                 # counted, in no TMDQ
     isetp.eq p5, v18, -1
     shl v36, v18, 2
     mov v37, 0
@@ -116,6 +120,7 @@ nest_launch_filled:
     csenter
     mov v38, 0
     @!p5 atomg.xchg.acq_rel.dev v38, [v36], v34
+#@  mark 0x1003                 # last of its TMDQ, not linked
     isetp.ne p6, v38, 0         # there is a former task
     sub v32, v38, v34           # its record: as far from ours as its index
     shl v32, v32, 12
@@ -125,6 +130,7 @@ nest_launch_filled:
     add64 v32, v32, 4
     mov v30, 0
     @p6 atomg.xchg.acq_rel.dev v30, [v32], v34
+#@  mark 0x1004                 # linked, not asked for
     isetp.eq p7, v30, -1        # WAITING: it has completed, and left the start to us
     mov v31, 0
     @p7 mov v31, v38

@@ -31,4 +31,7 @@ uint32_t machine_init(void);
 /* False when the test hook makes this allocation fail (HOOK_FAIL_ALLOC). Ask once for each allocation. */
 bool machine_allows_allocation(void);
 
+/* Where a test hook may hold the firmware, so that others go on between two of its accesses: a mark (mark.def). */
+void machine_hold_point(uint32_t mark);
+
 #endif

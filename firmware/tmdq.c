@@ -95,9 +95,13 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
         return TMDQ_EMPTY;
     }
     uint32_t *last = &group->last_task[task->stream];
-    if (shared_read(last) == task->handle && shared_replace(last, task->handle, PPU_TASK_NULL)) {
-        return TMDQ_EMPTY;
+    if (shared_read(last) == task->handle) {
+        machine_hold_point(PPU_MARK_TMDQ_LAST);
+        if (shared_replace(last, task->handle, PPU_TASK_NULL)) {
+            return TMDQ_EMPTY;
+        }
     }
+    machine_hold_point(PPU_MARK_TMDQ_FOLLOWED);
     ppu_task_t follower = shared_exchange(&task_status(task)->next_stream, PPU_TASK_WAITING);
     if (follower == PPU_TASK_NULL) {
         return TMDQ_PENDING;

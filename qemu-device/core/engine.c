@@ -153,6 +153,7 @@ static enum step start(struct exec *x, const struct ppu_insn *insn, const struct
             x->w->state = WARP_STALLED;
             return STEP_STOP;
         }
+        trace_emit(x->core, PPU_TRACE_MARK, event.correlation, PPU_MARK_START_REQUEST, x->sm->number, 0);
         left = lanes_without(&left, &one);
     }
     return STEP_NEXT;
@@ -272,7 +273,7 @@ static enum step execute(struct exec *x)
     if (x->code->vregs > x->task->tmd.vregs || lanes_written(x) > PPU_SREGS) {
         return insn_fault(x, PPU_FAULT_BAD_REGISTER, x->code->word, PPU_ACCESS_FETCH, &w->active);
     }
-    if (w->section != 0 && !w->partial && !section_allows(w, &x->code->insn)) {
+    if (w->section != 0 && !w->partial && !w->held && !section_allows(w, &x->code->insn)) {
         return insn_fault(x, PPU_FAULT_SECTION, x->code->word, PPU_ACCESS_FETCH, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Test hooks: failures at the n-th of something, warps and copies held at a mark, rings made small.
+ * Test hooks: failures at the n-th of something, warps, copies and the MCU held at a mark, rings made small.
  */
 #include "core_state.h"
 
@@ -35,7 +35,8 @@ uint32_t hook_alloc_take(struct core *core)
 
 bool hook_holds(struct core *core, uint32_t mark)
 {
-    return core->config.test_hooks && mark != 0 && reg_get(core, PPU_REG_HOOK_HOLD_MARK) == mark;
+    return core->config.test_hooks && mark != 0 &&
+           (reg_get(core, PPU_REG_HOOK_HOLD_MARK) == mark || reg_get(core, PPU_REG_HOOK_HOLD_ALSO) == mark);
 }
 
 void hook_count_held(struct core *core, bool held)
@@ -53,6 +54,7 @@ uint32_t hook_ring_limit(const struct core *core)
 void hook_release(struct core *core)
 {
     reg_set(core, PPU_REG_HOOK_HOLD_MARK, 0);
+    reg_set(core, PPU_REG_HOOK_HOLD_ALSO, 0);
     dma_release(core);
     sm_wake(core);
     core_timer_request(core);

@@ -217,6 +217,19 @@ static void mark(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index;
     trace_mark(core, value, PPU_TRACE_UNIT_MCU);
+    reg_set(core, PPU_REG_HOOK_MARK_HELD, hook_holds(core, value) ? value : 0);
+}
+
+/* What is kept is the mark that the MCU is held at. */
+static uint32_t mark_held(struct core *core, uint32_t index, enum core_side side)
+{
+    bool held = hook_holds(core, reg_get(core, PPU_REG_HOOK_MARK_HELD));
+
+    (void)index;
+    if (!held && side == CORE_MCU) {
+        reg_set(core, PPU_REG_HOOK_MARK_HELD, 0);
+    }
+    return held;
 }
 
 static void log_putc(struct core *core, uint32_t index, uint32_t value)
@@ -241,10 +254,16 @@ static void hold_mark(struct core *core, uint32_t index, uint32_t value)
     sm_wake(core);
 }
 
+static void hold_also(struct core *core, uint32_t index, uint32_t value)
+{
+    (void)index;
+    reg_set(core, PPU_REG_HOOK_HOLD_ALSO, value);
+    sm_wake(core);
+}
+
 static uint32_t held(struct core *core, uint32_t index, enum core_side side)
 {
-    (void)index, (void)side;
-    return __atomic_load_n(&core->hook_held_count, __ATOMIC_SEQ_CST) + core->dma.held;
+    return __atomic_load_n(&core->hook_held_count, __ATOMIC_SEQ_CST) + core->dma.held + mark_held(core, index, side);
 }
 
 static void release(struct core *core, uint32_t index, uint32_t value)
@@ -310,6 +329,8 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_HOOK_HOLD_MARK] = { .write = hold_mark },
     [ROW_HOOK_HELD] = { .read = held },
     [ROW_HOOK_RELEASE] = { .write = release },
+    [ROW_HOOK_HOLD_ALSO] = { .write = hold_also },
+    [ROW_HOOK_MARK_HELD] = { .read = mark_held },
     [ROW_SLOT_START] = { .write = slot_start, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_CONTROL] = { .write = slot_control, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_STATE] = { .read = slot_state, LIMIT(slots) },
@@ -324,7 +345,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
 
 static bool is_hook(enum row row)
 {
-    return row >= ROW_HOOK_FAIL_WALK && row <= ROW_HOOK_RELEASE;
+    return row >= ROW_HOOK_FAIL_WALK && row <= ROW_HOOK_MARK_HELD;
 }
 
 static const struct row_info *find(struct core *core, uint32_t offset, uint32_t *index)

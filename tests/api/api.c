@@ -215,6 +215,13 @@ uint64_t api_query(struct api *api, enum ppu_key key, uint32_t object)
     return value;
 }
 
+uint32_t api_rounds(uint32_t usual)
+{
+    const char *factor = getenv("PPU_LONG");
+
+    return factor != NULL ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+}
+
 uint64_t api_seed(void)
 {
     const char *text = getenv("PPU_SEED");

@@ -96,6 +96,8 @@ void api_set_word(struct ppu_memory *memory, uint64_t offset, uint32_t value);
 bool api_wait_word(const struct ppu_memory *memory, uint64_t offset, uint32_t value);
 uint64_t api_query(struct api *api, enum ppu_key key, uint32_t object);
 
+/* `usual` times PPU_LONG, for long runs. */
+uint32_t api_rounds(uint32_t usual);
 /* Random numbers: seed from PPU_SEED, printed. */
 uint64_t api_seed(void);
 uint32_t api_random(uint64_t *state);

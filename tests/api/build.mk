@@ -9,7 +9,7 @@ API_KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard te
 API_KERNELS += $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
 
 # $(call api_sources,NAME,MACHINE)
-api_sources = tests/api/test_$(1).c tests/api/api.c tests/api/machine_$(2).c
+api_sources = tests/api/test_$(1).c tests/api/api.c tests/api/script.c tests/api/machine_$(2).c
 
 # $(call api_joined_test,NAME)
 define api_joined_test

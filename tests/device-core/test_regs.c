@@ -225,7 +225,7 @@ static void hooks_absent(void **state)
     config.test_hooks = false;
     machine = machine_new(&config);
     assert_int_equal(host_read(machine, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS, 0);
-    for (uint32_t reg = PPU_REG_HOOK_FAIL_WALK; reg <= PPU_REG_HOOK_RELEASE; reg += 4) {
+    for (uint32_t reg = PPU_REG_HOOK_FAIL_WALK; reg <= PPU_REG_HOOK_MARK_HELD; reg += 4) {
         host_write(machine, reg, 3);
         assert_int_equal(host_read(machine, reg), 0);
     }
@@ -498,6 +498,29 @@ static void alloc_hook_counts(void **state)
     assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
 }
 
+static void mark_holds_the_mcu(void **state)
+{
+    struct machine *machine = *state;
+
+    mcu_write(machine, PPU_REG_MARK, 9);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
+    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 9);
+    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 0);
+    mcu_write(machine, PPU_REG_MARK, 8);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
+    mcu_write(machine, PPU_REG_MARK, 9);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 1);
+    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 1);
+    host_write(machine, PPU_REG_HOOK_HOLD_ALSO, 9);
+    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 8);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 1);
+    host_write(machine, PPU_REG_HOOK_RELEASE, 1);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
+    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 9);
+    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
+    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 0);
+}
+
 static void config_limits(void **state)
 {
     struct core_config good;
@@ -568,6 +591,7 @@ int main(void)
         { "DEVICE_RESET resets all and scrubs the protected range [A1]", device_reset, setup_small, teardown, NULL },
         { "an unusable protected range is refused [A9]", protected_range_checked, setup_small, teardown, NULL },
         { "the allocation hook fails the n-th [A1]", alloc_hook_counts, setup_small, teardown, NULL },
+        { "a mark holds the MCU while a hook says so [A1]", mark_holds_the_mcu, setup_small, teardown, NULL },
         { "a bad machine size names its property [A1]", config_limits, NULL, NULL, NULL },
         { "the state is told in words [A1]", state_text, setup_small, teardown, NULL },
     };

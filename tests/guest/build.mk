@@ -8,7 +8,7 @@ GUEST_TESTS := vfio $(addprefix api-,$(API_TESTS))
 
 $(eval $(call guest_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
 $(eval $(call guest_program,vfio,tests/guest/test_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread))
-$(foreach t,$(API_TESTS),$(eval $(call guest_program,api-$(t),tests/api/test_$(t).c tests/api/api.c tests/guest/machine_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread)))
+$(foreach t,$(API_TESTS),$(eval $(call guest_program,api-$(t),tests/api/test_$(t).c tests/api/api.c tests/api/script.c tests/guest/machine_vfio.c,$(GUEST_TEST_FLAGS),ppu -lcmocka -pthread)))
 
 $(eval $(call guest_program,echo,tests/guest/echo.c,))
 $(eval $(call guest_program,echo-static,tests/guest/echo.c,,-static))

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks: the device library comes with them.
-NESTING := tree
+# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks: the device library comes with them. To
+# those in HELD it comes a second time, as held_nest_..., with its marks.
+NESTING := tree script fibonacci quicksort
+HELD := script
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
 
@@ -9,6 +11,15 @@ $(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as $(wildcard
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $< $(if $(filter $(NESTING),$*),devlib/nest.s) >$@.s
+	$(Q)$(if $(filter $(HELD),$*),sed 's/^#@ //; s/nest_/held_nest_/g' devlib/nest.s >>$@.s,:)
+	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
+
+# One that the demo has too.
+ALL_TARGETS += $(BUILD)/kernels/mandelbrot.ppu
+$(BUILD)/kernels/mandelbrot.ppu: demo/mandelbrot.s devlib/nest.s $(BUILD)/plain/tools/ppu-as
+	$(call say,AS,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)cat demo/mandelbrot.s devlib/nest.s >$@.s
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # The same kernels from OpenCL C: tests/compiler/kernels/NAME.cl becomes build/kernels/cl-NAME.ppu.
