@@ -54,7 +54,9 @@ Q := $(if $(filter 1,$(V)),,@)
 # $(call say,VERB,TARGET): the short line that stands for a command
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
-SETUP_STAMP := $(BUILD)/setup.stamp
+# Who only wants to see the machine run need not wait for what the tests and the compiler need.
+SETUP_LIST := $(if $(filter-out demo firmware qemu guest guest-run guest-shell,$(or $(MAKECMDGOALS),all)),,demo)
+SETUP_STAMP := $(BUILD)/setup$(addprefix -,$(SETUP_LIST)).stamp
 QEMU := $(BUILD)/qemu-system-aarch64
 
 ALL_TARGETS :=
@@ -168,7 +170,7 @@ all: firmware qemu $(ALL_TARGETS) ## build the firmware, QEMU with the device, t
 setup: ## install the Debian packages that are missing (asks for root only when some are)
 	$(Q)tools/setup/install
 $(SETUP_STAMP): $(wildcard tools/setup/*.list) tools/setup/install
-	$(Q)tools/setup/install
+	$(Q)tools/setup/install $(SETUP_LIST)
 	$(Q)mkdir -p $(@D)
 	$(Q)touch $@
 

@@ -10,7 +10,8 @@
 GUEST_CC := aarch64-linux-gnu-gcc
 GUEST := $(BUILD)/guest
 GUEST_IMAGE := $(GUEST)/initramfs.cpio
-GUEST_READY = $(GUEST_IMAGE) $(QEMU) firmware
+# QEMU first: from nothing it takes longest.
+GUEST_READY = $(QEMU) $(GUEST_IMAGE) firmware
 SHARE ?=
 
 $(GUEST_IMAGE): $(wildcard boot/guest/*) tools/setup/guest-packages include/ppu/regs.h | $(SETUP_STAMP)

@@ -49,9 +49,9 @@ class Scratch:
 
     only = False
 
-    def run(self, script, **environment):
+    def run(self, command, **environment):
         path = str(self.bin) if self.only else f"{self.bin}:{os.environ['PATH']}"
-        done = subprocess.run([script], capture_output=True, text=True, timeout=50, stdin=subprocess.DEVNULL,
+        done = subprocess.run(command, capture_output=True, text=True, timeout=50, stdin=subprocess.DEVNULL,
                               env=os.environ | {"PATH": path, "PPU_CACHE": str(self.cache), "QEMU_SRC": ""} | environment)
         return done.returncode, done.stdout, done.stderr
 
@@ -88,6 +88,17 @@ def test_sudo_only_for_what_is_missing():
         assert status == 0, errors
         assert asked.splitlines()[-1].endswith("install -y --no-install-recommends valgrind"), asked
         assert "DEBIAN_FRONTEND=noninteractive" in asked
+
+
+def test_demo_needs_less():
+    with Scratch() as scratch:
+        scratch.replace("dpkg-query", "true")
+        scratch.replace("id", "echo 0")
+        scratch.replace("apt-get", f"echo \"$*\" >>{scratch.path}/asked")
+        status, _, errors = scratch.run([TOP / "tools/setup/install", "demo"])
+        asked = (scratch.path / "asked").read_text().splitlines()[-1].split()
+        assert status == 0, errors
+        assert "gcc-arm-none-eabi" in asked and "valgrind" not in asked, asked
 
 
 def test_failed_installation():
@@ -183,6 +194,7 @@ tap.main([
     ("with nothing to do the set-up is silent and instant", test_nothing_to_do),
     ("without root and sudo it says what to run", test_no_root_no_sudo),
     ("it asks for sudo only for what is missing", test_sudo_only_for_what_is_missing),
+    ("for the demo alone it installs less", test_demo_needs_less),
     ("a failed installation is shown", test_failed_installation),
     ("an archive without our QEMU is reported, with the way out", test_archive_without_our_qemu),
     ("a machine without a Debian mirror is reported", test_machine_without_debian_mirror),
