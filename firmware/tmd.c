@@ -52,6 +52,7 @@ static bool va_range(uint64_t va, uint64_t bytes)
     CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID)                                                              \
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                                 \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                                    \
+    CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || !(tmd->flags & PPU_TMD_MAY_WAIT))          \
     CHECK(RESERVED, reserved0, !tmd->reserved0)                                                               \
     CHECK(RESERVED, reserved1, !tmd->reserved1)                                                               \
     CHECK(CODE, code_va, tmd->code_va && tmd->code_va % 8 == 0 && tmd->code_va < VA_END)                      \

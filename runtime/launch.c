@@ -62,7 +62,7 @@ static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu
         .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
         .kind = PPU_TMD_GRID,
         .priority = (uint8_t)launch->priority,
-        .flags = entry->flags,
+        .flags = (uint16_t)(entry->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0)),
         .code_va = kernel->program->code_va.va,
         .code_bytes = kernel->program->view.header->code_bytes,
         .entry = entry->entry,

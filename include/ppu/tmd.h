@@ -24,7 +24,9 @@ enum ppu_tmd_kind {
 #define PPU_TMD_LAUNCH (1u << 2)   /* threads may launch tasks (B1) */
 #define PPU_TMD_SAVE (1u << 3)     /* when evicted, its CTAs are saved instead of drained (A5) */
 #define PPU_TMD_NEST (PPU_TMD_MAY_WAIT | PPU_TMD_LAUNCH | PPU_TMD_SAVE) /* only in a context with a nest (nest.h) */
-#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST)
+/* All CTAs are on SMs at the same time, so that threads of one may wait for those of another; not with MAY_WAIT. */
+#define PPU_TMD_CORESIDENT (1u << 4)
+#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT)
 
 struct ppu_tmd {
     struct ppu_struct_header head; /* PPU_TMD_VERSION, sizeof(struct ppu_tmd) */

@@ -82,6 +82,9 @@ struct dist_slot {
     uint32_t in_flight;  /* CTAs on SMs */
     bool starved;        /* an SM found no backing for local memory, or no place to save */
     bool told;           /* an event WAITS was pushed and not answered */
+    bool was_planned;    /* a snapshot being loaded: the gang had room */
+    uint64_t gang_age;
+    uint16_t planned[PPU_MAX_SMS]; /* CTAs of a gang that have room on an SM and were not handed out yet */
     uint64_t local_used[CORE_MAX_RESIDENT / 64];
     uint64_t save_used;    /* places of CTAs that have begun and not ended */
     uint64_t save_ready;   /* saved; may go on */
@@ -103,6 +106,11 @@ struct dist {
     uint64_t killing;  /* slots being killed; also read without the lock */
     uint64_t saving;   /* slots whose CTAs are being saved; also read without the lock */
     uint8_t cursor[PPU_MAX_SMS];
+    struct dist_room used[PPU_MAX_SMS];        /* by CTAs that are there, or planned */
+    uint64_t gangs;                            /* slots whose co-resident grid waits for room */
+    uint64_t gang_clock;                       /* gives each its age */
+    bool stood_back;                           /* an SM left a CTA to another since the last was handed out */
+    bool stirred;                              /* SMs may find a CTA that they did not find before */
     struct dist_flush flush[PPU_MAX_CONTEXTS]; /* circular; the first is under way */
     uint32_t flush_head;
     uint32_t flush_count;
@@ -196,6 +204,25 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
 void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3]);
 /* Backings of local memory that a slot can use at once. */
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
+
+/* ---- dist_place.c: with the distributor's lock ---- */
+bool place_fits(const struct dist_task *task, const struct dist_room *room);
+/* True when a co-resident grid of `total` CTAs can be on the SMs at once. */
+bool place_gang_fits(const struct core *core, const struct dist_task *task, uint64_t total);
+/* Gives gangs that wait their room, as far as there is any. */
+void place_plan(struct core *core);
+/* SMs may get CTAs of the slot; a gang's when all find room. */
+void place_offer(struct core *core, struct dist_slot *slot);
+/* They get none any more, and room that was planned is free. */
+void place_withdraw(struct core *core, struct dist_slot *slot);
+/* True for a gang that has room and CTAs to hand out. */
+bool place_is_planned(const struct core *core, const struct dist_slot *slot);
+/* This SM, which has room for it, may get a CTA of the slot. */
+bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm);
+void place_take(struct core *core, struct dist_slot *slot, uint32_t sm);
+void place_give(struct core *core, const struct dist_slot *slot, uint32_t sm);
+/* A CTA was there when the snapshot was taken. */
+void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm);
 
 /* ---- dist.c [lock] ---- */
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);

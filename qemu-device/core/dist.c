@@ -211,10 +211,10 @@ static void push_flushed(struct core *core, const struct dist_flush *flush)
 
 static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_event_kind kind)
 {
-    mask_clear(&core->dist.offering, bit(slot->task.slot));
     mask_clear(&core->dist.killing, bit(slot->task.slot));
     mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
+    place_withdraw(core, slot);
     push_event(core, slot, kind, 0);
 }
 
@@ -263,16 +263,24 @@ static void slot_resume(struct core *core, struct dist_slot *slot)
     slot->save_ready |= slot->save_told;
     slot->save_waiting &= ~slot->save_told;
     if (slot->state == PPU_SLOT_RUNNING) {
-        mask_set(&core->dist.offering, bit(slot->task.slot));
+        place_offer(core, slot);
     }
     slot_tell(core, slot);
+}
+
+/* Of a gang that has begun every CTA must run, or those that do would wait for the others. */
+static bool slot_must_drain_all(struct core *core, const struct dist_slot *slot)
+{
+    return slot->in_flight != 0 && place_is_planned(core, slot) && !dist_saving(core, slot->task.slot);
 }
 
 static void slot_stop(struct core *core, struct dist_slot *slot)
 {
     if (slot->state == PPU_SLOT_RUNNING) {
         slot->state = PPU_SLOT_STOPPING;
-        mask_clear(&core->dist.offering, bit(slot->task.slot));
+        if (!slot_must_drain_all(core, slot)) {
+            place_withdraw(core, slot);
+        }
         slot_settle(core, slot);
     }
 }
@@ -289,7 +297,7 @@ static void slot_kill(struct core *core, struct dist_slot *slot)
 {
     if (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) {
         slot->state = PPU_SLOT_KILLING;
-        mask_clear(&core->dist.offering, bit(slot->task.slot));
+        place_withdraw(core, slot);
         mask_clear(&core->dist.saving, bit(slot->task.slot));
         mask_set(&core->dist.killing, bit(slot->task.slot));
         slot_settle(core, slot);
@@ -320,6 +328,8 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
     slot->warp_insns = 0;
     slot->starved = false;
     slot->told = false;
+    slot->was_planned = false;
+    memset(slot->planned, 0, sizeof(slot->planned));
     slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
     memset(slot->local_used, 0, sizeof(slot->local_used));
     code = slot_read(core, slot, tmd_off);
@@ -332,10 +342,19 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
     }
     slot->state = PPU_SLOT_RUNNING;
     if (slot_can_go_on(core, slot)) {
-        mask_set(&core->dist.offering, bit(slot->task.slot));
+        place_offer(core, slot);
     }
     slot_settle(core, slot);
     slot_tell(core, slot);
+}
+
+/* SMs may find a CTA that they did not find before. */
+static bool take_stirred(struct dist *dist)
+{
+    bool stirred = dist->stirred;
+
+    dist->stirred = false;
+    return stirred;
 }
 
 /* ---- the MCU's side ---- */
@@ -363,7 +382,7 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 void dist_control(struct core *core, uint32_t index, uint32_t command)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool attend = false;
+    bool attend = false, wake = false;
 
     if (command < PPU_SLOT_CMD_STOP || command > PPU_SLOT_CMD_RESUME) {
         core_guest_error(core, "SLOT_CONTROL: no command %u", command);
@@ -386,10 +405,12 @@ void dist_control(struct core *core, uint32_t index, uint32_t command)
         break;
     }
     attend = slot->state == PPU_SLOT_KILLING || dist_saving(core, index);
+    wake = take_stirred(&core->dist) || command == PPU_SLOT_CMD_RESUME;
     pthread_mutex_unlock(&core->dist.lock);
     if (attend) {
         sm_kill(core, index);
-    } else if (command == PPU_SLOT_CMD_RESUME) {
+    }
+    if (wake) {
         sm_wake(core);
     }
     core_timer_request(core);
@@ -406,12 +427,6 @@ uint32_t dist_state(struct core *core, uint32_t index)
 }
 
 /* ---- the SMs' side ---- */
-
-static bool fits(const struct dist_task *task, const struct dist_room *room)
-{
-    return room->ctas >= 1 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
-           task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
-}
 
 /* The next CTA of the grid. */
 static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta *out)
@@ -447,9 +462,10 @@ static void take_saved(struct dist_slot *slot, struct dist_cta *out)
     };
 }
 
-static bool slot_hand_out(struct core *core, struct dist_slot *slot, const struct dist_room *room, struct dist_cta *out)
+static bool slot_hand_out(struct core *core, struct dist_slot *slot, uint32_t sm, const struct dist_room *room,
+                          struct dist_cta *out)
 {
-    if (!fits(&slot->task, room)) {
+    if (!place_fits(&slot->task, room) || !place_allows(core, slot, sm)) {
         return false;
     }
     if (slot->save_ready != 0) {
@@ -459,6 +475,7 @@ static bool slot_hand_out(struct core *core, struct dist_slot *slot, const struc
     }
     dist_cta_id(slot->task.tmd.grid, out->number, out->id);
     slot->in_flight++;
+    place_take(core, slot, sm);
     if (slot->next == slot->total && slot->save_ready == 0) {
         mask_clear(&core->dist.offering, bit(slot->task.slot));
     }
@@ -475,7 +492,7 @@ static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *roo
     while (offers != 0) {
         uint32_t index = (uint32_t)__builtin_ctzll(later != 0 ? later : offers);
 
-        if (slot_hand_out(core, &dist->slot[index], room, out)) {
+        if (slot_hand_out(core, &dist->slot[index], sm, room, out)) {
             dist->cursor[sm] = (uint8_t)((index + 1) % PPU_MAX_SLOTS);
             return true;
         }
@@ -487,14 +504,18 @@ static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *roo
 
 bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out)
 {
-    bool given = false;
+    bool given = false, wake = false;
 
     if (__atomic_load_n(&core->dist.offering, __ATOMIC_SEQ_CST) == 0) {
         return false;
     }
     pthread_mutex_lock(&core->dist.lock);
     given = hand_out(core, sm, room, out);
+    wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
+    if (wake) {
+        sm_wake(core);
+    }
     if (given) {
         if (out->number == 0 && !out->saved) {
             trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
@@ -505,16 +526,16 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
     return given;
 }
 
-/* True when SMs may find a CTA that they did not find before. */
-static bool give_back(struct core *core, const struct dist_cta *cta, bool ended, uint64_t insns)
+static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended, uint64_t insns)
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
-    bool wake = slot->starved;
 
     if (slot->in_flight == 0) {
-        return false;
+        return;
     }
     slot->in_flight--;
+    place_give(core, slot, sm);
+    core->dist.stirred = core->dist.stirred || slot->starved;
     slot->warp_insns += insns;
     slot->ctas_done += ended;
     slot->starved = false;
@@ -524,7 +545,6 @@ static bool give_back(struct core *core, const struct dist_cta *cta, bool ended,
         slot_kill(core, slot); /* a task that lost a CTA can only end as killed */
     }
     slot_settle(core, slot);
-    return wake;
 }
 
 static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended, uint64_t insns)
@@ -533,7 +553,8 @@ static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, 
 
     trace_emit(core, PPU_TRACE_CTA_END, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
     pthread_mutex_lock(&core->dist.lock);
-    wake = give_back(core, cta, ended, insns);
+    give_back(core, sm, cta, ended, insns);
+    wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);
@@ -550,15 +571,16 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uin
     cta_end(core, sm, cta, false, insns);
 }
 
-/* The slot goes on, is freed, or tells that somebody waits. True when SMs may find a CTA. */
-static bool put_aside(struct core *core, const struct dist_cta *cta, bool waits, uint64_t insns)
+/* The slot goes on, is freed, or tells that somebody waits. */
+static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns)
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
     if (slot->in_flight == 0) {
-        return false;
+        return;
     }
     slot->in_flight--;
+    place_give(core, slot, sm);
     slot->warp_insns += insns;
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
     if (waits) {
@@ -568,7 +590,7 @@ static bool put_aside(struct core *core, const struct dist_cta *cta, bool waits,
     }
     slot_settle(core, slot);
     slot_tell(core, slot);
-    return slot->state == PPU_SLOT_RUNNING;
+    core->dist.stirred = core->dist.stirred || slot->state == PPU_SLOT_RUNNING;
 }
 
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns)
@@ -577,7 +599,8 @@ void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool
 
     trace_emit(core, PPU_TRACE_CTA_SAVE, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
     pthread_mutex_lock(&core->dist.lock);
-    wake = put_aside(core, cta, waits, insns);
+    put_aside(core, sm, cta, waits, insns);
+    wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);
@@ -723,6 +746,11 @@ void dist_reset(struct core *core)
     mask_clear(&dist->killing, UINT64_MAX);
     mask_clear(&dist->saving, UINT64_MAX);
     memset(dist->cursor, 0, sizeof(dist->cursor));
+    memset(dist->used, 0, sizeof(dist->used));
+    dist->gangs = 0;
+    dist->gang_clock = 0;
+    dist->stood_back = false;
+    dist->stirred = false;
     dist->flush_head = 0;
     dist->flush_count = 0;
     dist->flush_waiting = 0;
@@ -736,7 +764,12 @@ const struct dist_task *dist_task_of(struct core *core, uint32_t slot)
     return used ? &core->dist.slot[slot].task : NULL;
 }
 
-static void slot_save(const struct dist_slot *slot, bool saving, struct snap *snap)
+void dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta)
+{
+    place_resident(core, &core->dist.slot[cta->task->slot], sm);
+}
+
+static void slot_save(const struct core *core, const struct dist_slot *slot, bool saving, struct snap *snap)
 {
     snap_put_u32(snap, slot->state);
     if (slot->state == PPU_SLOT_FREE) {
@@ -751,6 +784,7 @@ static void slot_save(const struct dist_slot *slot, bool saving, struct snap *sn
     snap_put_u32(snap, slot->starved);
     snap_put_u32(snap, slot->told);
     snap_put_u32(snap, saving);
+    snap_put_u32(snap, place_is_planned(core, slot));
     snap_put_u64(snap, slot->save_used);
     snap_put_u64(snap, slot->save_ready);
     snap_put_u64(snap, slot->save_waiting);
@@ -769,7 +803,7 @@ void dist_save(struct core *core, struct snap *snap)
     struct dist *dist = &core->dist;
 
     for (uint32_t i = 0; i < core->config.slots; i++) {
-        slot_save(&dist->slot[i], dist_saving(core, i), snap);
+        slot_save(core, &dist->slot[i], dist_saving(core, i), snap);
     }
     snap_put_bytes(snap, dist->cursor, sizeof(dist->cursor));
     snap_put_u32(snap, dist->flush_count);
@@ -829,6 +863,7 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     slot->starved = snap_get_u32(snap) != 0;
     slot->told = snap_get_u32(snap) != 0;
     saving = snap_get_u32(snap) != 0;
+    slot->was_planned = snap_get_u32(snap) != 0;
     slot->save_used = snap_get_u64(snap);
     slot->save_ready = snap_get_u64(snap);
     slot->save_waiting = snap_get_u64(snap);
@@ -850,13 +885,16 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     return slot_usable(core, slot) && saves_usable(core, slot);
 }
 
-static void slot_mark(struct dist *dist, const struct dist_slot *slot)
+/* CTAs that are to be handed out, now that it is known what the SMs have. */
+static void slots_offer(struct core *core, bool planned)
 {
-    if (slot->state == PPU_SLOT_RUNNING && (slot->next < slot->total || slot->save_ready != 0)) {
-        mask_set(&dist->offering, bit(slot->task.slot));
-    }
-    if (slot->state == PPU_SLOT_KILLING) {
-        mask_set(&dist->killing, bit(slot->task.slot));
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        struct dist_slot *slot = &core->dist.slot[i];
+        bool goes_on = slot->state == PPU_SLOT_RUNNING || (slot->state == PPU_SLOT_STOPPING && slot->was_planned);
+
+        if (goes_on && slot->was_planned == planned && (slot->next < slot->total || slot->save_ready != 0)) {
+            place_offer(core, slot);
+        }
     }
 }
 
@@ -887,7 +925,9 @@ void dist_load(struct core *core, struct snap *snap)
 
     for (uint32_t i = 0; i < core->config.slots && good; i++) {
         good = slot_load(core, &dist->slot[i], snap);
-        slot_mark(dist, &dist->slot[i]);
+        if (dist->slot[i].state == PPU_SLOT_KILLING) {
+            mask_set(&dist->killing, bit(i));
+        }
     }
     snap_get_bytes(snap, dist->cursor, sizeof(dist->cursor));
     for (uint32_t sm = 0; sm < PPU_MAX_SMS; sm++) {
@@ -902,6 +942,8 @@ void dist_loaded(struct core *core)
 {
     struct dist *dist = &core->dist;
 
+    slots_offer(core, true); /* before others can take the room they had */
+    slots_offer(core, false);
     for (uint32_t i = 0; i < core->config.slots; i++) {
         if (dist->slot[i].state == PPU_SLOT_KILLING || dist_saving(core, i)) {
             sm_kill(core, i);

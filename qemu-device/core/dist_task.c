@@ -128,6 +128,15 @@ static uint16_t check_local(struct dist_task *task)
     return slots != 0 ? PPU_FAULT_NONE : PPU_FAULT_TMD_LOCAL;
 }
 
+/* All CTAs must find room at once, and none may leave to wait for children. */
+static uint16_t check_coresident(const struct core *core, const struct dist_task *task, uint64_t total)
+{
+    const struct ppu_tmd *tmd = &task->tmd;
+    bool good = !(tmd->flags & PPU_TMD_MAY_WAIT) && place_gang_fits(core, task, total);
+
+    return !(tmd->flags & PPU_TMD_CORESIDENT) || good ? PPU_FAULT_NONE : PPU_FAULT_TMD_CORESIDENT;
+}
+
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task)
 {
     uint32_t resident = core->config.sms * core->config.sm_ctas;
@@ -151,7 +160,8 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     *total = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     code = check_resources(core, task);
     code = code != PPU_FAULT_NONE ? code : check_save(core, task);
-    return code != PPU_FAULT_NONE ? code : check_local(task);
+    code = code != PPU_FAULT_NONE ? code : check_local(task);
+    return code != PPU_FAULT_NONE ? code : check_coresident(core, task, *total);
 }
 
 void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3])

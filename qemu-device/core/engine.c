@@ -54,8 +54,10 @@ void engine_barrier_open(struct sm *sm, struct sm_cta *cta)
     cta->waiting = 0;
 }
 
-void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x)
+void engine_barrier_check(struct exec *x, const struct lanes *mask)
 {
+    struct sm_cta *cta = x->cta;
+
     if (cta->waiting == 0 || cta->waiting < cta->threads_left) {
         return;
     }
@@ -65,13 +67,13 @@ void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x)
     }
     for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
         if (cta->barrier[id] == cta->waiting) {
-            engine_barrier_open(sm, cta);
+            engine_barrier_open(x->sm, cta);
             return;
         }
     }
     for (uint32_t id = 0; id < PPU_BARRIERS; id++) {
         if (cta->barrier[id] != 0) {
-            engine_fault(x, PPU_FAULT_BARRIER, PPU_ACCESS_READ, id, 0, x->w->live.m[0]);
+            insn_fault(x, PPU_FAULT_BARRIER, id, PPU_ACCESS_READ, mask);
             return;
         }
     }
@@ -90,7 +92,7 @@ static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
     x->cta->waiting += arrived;
     if (lanes_equal(mask, &w->live)) {
         w->state = WARP_BARRIER;
-        engine_barrier_check(x->sm, x->cta, x);
+        engine_barrier_check(x, mask);
         if (w->state == WARP_FAULTED) {
             return STEP_FAULT;
         }
@@ -98,7 +100,7 @@ static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
         return w->state == WARP_READY ? STEP_MOVED : STEP_ENDED;
     }
     engine_disable(w, mask, PPU_REASON_BARRIER, w->pc + 1);
-    engine_barrier_check(x->sm, x->cta, x);
+    engine_barrier_check(x, mask);
     if (w->state == WARP_FAULTED) {
         return STEP_FAULT;
     }
@@ -109,7 +111,7 @@ static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
 /* Children are waited for as at a barrier that opens when the CTA comes back (B7). */
 static enum step wait_children(struct exec *x, const struct lanes *mask)
 {
-    if (x->cta->cta.save == DIST_NO_SAVE) {
+    if (x->cta->cta.save == DIST_NO_SAVE || (x->task->tmd.flags & PPU_TMD_CORESIDENT)) {
         return insn_fault(x, PPU_FAULT_NO_WAIT, 0, PPU_ACCESS_READ, mask);
     }
     return barrier(x, SM_WAIT_CHILDREN, mask);

@@ -364,7 +364,7 @@ static enum step leave(struct exec *x, const struct lanes *mask)
         engine_disable(w, &rest, PPU_REASON_ENDED, w->pc);
         w->live = lanes_without(&w->live, &rest);
         x->cta->threads_left -= lanes_count(&rest);
-        engine_barrier_check(x->sm, x->cta, x);
+        engine_barrier_check(x, &rest);
         if (w->state == WARP_FAULTED) {
             return STEP_FAULT;
         }

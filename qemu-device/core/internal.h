@@ -153,6 +153,8 @@ void sm_pool_save(struct core *core, struct snap *snap);
 bool sm_pool_load(struct core *core, struct snap *snap); /* false: not a state of this machine */
 /* dist.c: the task a loaded CTA belongs to, NULL when that slot is free. [lock] */
 const struct dist_task *dist_task_of(struct core *core, uint32_t slot);
+/* dist.c: the SM has a loaded CTA of that task. [lock] */
+void dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta);
 void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 
 /* State of the SM side; core.c keeps the pointer. */

@@ -325,6 +325,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
         return false;
     }
     sm_cta_place(sm, cta);
+    dist_loaded_cta(sm->core, sm->number, &cta->cta);
     cta->insns = snap_get_u64(snap);
     return sm_snap_get(sm, cta, snap);
 }

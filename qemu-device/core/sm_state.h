@@ -311,7 +311,8 @@ void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
                        uint32_t lanes);
 void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
-void engine_barrier_check(struct sm *sm, struct sm_cta *cta, struct exec *x);
+/* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
+void engine_barrier_check(struct exec *x, const struct lanes *mask);
 
 /* ---- engine_alu.c ---- */
 bool engine_alu(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask); /* false: not of this kind */

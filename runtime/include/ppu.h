@@ -308,6 +308,7 @@ struct ppu_launch {
     uint32_t shared_bytes;         /* a CTA, beside what the kernel declares */
     uint32_t priority;             /* capped by the channel's */
     uint64_t watchdog_ns;          /* 0: the device's */
+    bool coresident;               /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
     struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
 };
 

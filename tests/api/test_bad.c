@@ -309,6 +309,8 @@ static const struct bad_tmd {
     { "a queue, not built yet [A6]", FIELD(kind), 1, PPU_TMD_QUEUE, PPU_FAULT_TMD_KIND },
     { "priority [A4]", FIELD(priority), 1, PPU_PRIORITIES, PPU_FAULT_TMD_PRIORITY },
     { "unknown flags [A11]", FIELD(flags), 2, 0x8000, PPU_FAULT_TMD_RESERVED },
+    { "co-resident CTAs that may wait [E6]", FIELD(flags), 2, PPU_TMD_CORESIDENT | PPU_TMD_MAY_WAIT,
+      PPU_FAULT_TMD_CORESIDENT },
     { "reserved byte [A11]", FIELD(reserved0), 1, 1, PPU_FAULT_TMD_RESERVED },
     { "reserved words [A11]", FIELD(reserved2[5]), 4, 1, PPU_FAULT_TMD_RESERVED },
     { "a field of the firmware [A11]", FIELD(context), 4, 1, PPU_FAULT_TMD_RESERVED },

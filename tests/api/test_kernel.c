@@ -637,6 +637,58 @@ static void endless(void **state)
     assert_int_equal(api_query(api, PPU_KEY_TASKS_FREE, 0), api_query(api, PPU_KEY_TASKS_TOTAL, 0));
 }
 
+/* ---- co-resident grids ---- */
+
+struct barrier_params {
+    uint64_t arrived, passed;
+    uint32_t threads;
+};
+
+/* CTAs wait for each other in both rounds; beside them another task takes room. */
+static void grid_barrier(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "barrier", "grid_barrier");
+    struct ppu_memory *words = api_memory(api, PPU_MEMORY_VRAM, 128);
+    uint64_t va = api_va(api, words);
+
+    for (uint32_t ctas = 1; ctas <= 7; ctas += 2) {
+        const struct barrier_params params = { va, va + 64, ctas * 100 };
+
+        api_set_word(words, 0, 0);
+        api_set_word(words, 64, 0);
+        check(api_run(api, kernel, ctas, 100, &params, sizeof(params)));
+        assert_int_equal(api_word(words, 0), 2 * ctas * 100);
+        assert_int_equal(api_word(words, 64), ctas * 100);
+    }
+}
+
+/* By the kernel's wish or by the launch's: what cannot be on the SMs at once is refused before any of it runs. */
+static void grid_too_large_for_once(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *words = api_memory(api, PPU_MEMORY_VRAM, 128);
+    uint64_t va = api_va(api, words);
+    const struct barrier_params barrier = { va, va + 64, UINT32_MAX };
+    const struct saxpy_params saxpy_all = { va, va, 0, 0.0f };
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct ppu_launch launch = { .grid = { 1u << 20 }, .cta = { 32 }, .coresident = i == 1 };
+        const struct ppu_kernel *kernel = i == 0 ? api_kernel(api, api->context, "barrier", "grid_barrier")
+                                                 : api_kernel(api, api->context, "saxpy", "saxpy");
+        struct ppu_error error;
+
+        launch.params = i == 0 ? (const void *)&barrier : (const void *)&saxpy_all;
+        launch.param_bytes = i == 0 ? sizeof(barrier) : sizeof(saxpy_all);
+        api_set_word(words, 0, 0);
+        check(ppu_stream_launch(api->stream, kernel, &launch, NULL));
+        assert_int_equal(api_wait_fault(api->channel, &error), PPU_ERR_BAD_TMD);
+        assert_int_equal(error.record.code, PPU_FAULT_TMD_CORESIDENT);
+        assert_int_equal(api_word(words, 0), 0);
+        check(ppu_channel_reset(api->channel));
+    }
+}
+
 static void launch_arguments(void **state)
 {
     struct api *api = *state;
@@ -687,6 +739,8 @@ int main(void)
         api_test("a fault names warp, lanes, address and instruction [A9]", fault_is_precise),
         api_test("the watchdog stops an endless kernel [A3]", watchdog),
         api_test("an endless kernel can be reset and destroyed away [A3]", endless),
+        api_test("a barrier over a co-resident grid [E6]", grid_barrier),
+        api_test("a co-resident grid that does not fit is refused [E6, A11]", grid_too_large_for_once),
         api_test("bad launch arguments are refused by the library [A7]", launch_arguments),
     };
 

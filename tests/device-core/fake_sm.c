@@ -320,8 +320,9 @@ void sm_pool_save(struct core *core, struct snap *snap)
     }
 }
 
-static bool load_cta(struct core *core, struct snap *snap, struct fake_sm *sm)
+static bool load_cta(struct core *core, struct snap *snap, uint32_t index)
 {
+    struct fake_sm *sm = &pool_of(core)->sm[index];
     struct dist_cta cta = { .task = dist_task_of(core, snap_get_u32(snap)) };
 
     cta.number = snap_get_u64(snap);
@@ -331,6 +332,7 @@ static bool load_cta(struct core *core, struct snap *snap, struct fake_sm *sm)
     }
     room_add(&sm->room, cta.task, -1);
     sm->cta[sm->count++] = cta;
+    dist_loaded_cta(core, index, &cta);
     return true;
 }
 
@@ -340,7 +342,7 @@ bool sm_pool_load(struct core *core, struct snap *snap)
         uint32_t count = snap_get_u32(snap);
 
         for (uint32_t at = 0; at < count; at++) {
-            if (!load_cta(core, snap, &pool_of(core)->sm[i])) {
+            if (!load_cta(core, snap, i)) {
                 return false;
             }
         }

@@ -379,6 +379,257 @@ static void local_slots_are_distinct(void **state)
     }
 }
 
+/* ---- where CTAs go ---- */
+
+/* CTAs on an SM now. */
+static uint32_t resident_on(const struct machine *machine, uint32_t sm)
+{
+    return machine->core->dist.used[sm].ctas;
+}
+
+/* SMs of a machine whose CTAs never end, in slices. */
+static struct machine *endless(void)
+{
+    const struct core_config config = bench_config(0);
+    struct machine *machine = machine_new(&config);
+
+    machine_boot(machine);
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    return machine;
+}
+
+static void ctas_spread(void **state)
+{
+    static const uint32_t ctas[][2] = { { 6, 2 }, { 7, 3 }, { 2, 1 }, { 24, 8 }, { 100, 8 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ctas) / sizeof(ctas[0]); i++) {
+        struct machine *machine = endless();
+        const struct ppu_tmd tmd = good_tmd(ctas[i][0], 1, 1, 32);
+        uint32_t least = UINT32_MAX, most = 0;
+
+        start_task(machine, 0, &tmd);
+        machine_advance(machine, 100000);
+        for (uint32_t sm = 0; sm < machine->config.sms; sm++) {
+            least = resident_on(machine, sm) < least ? resident_on(machine, sm) : least;
+            most = resident_on(machine, sm) > most ? resident_on(machine, sm) : most;
+        }
+        assert_int_equal(most, ctas[i][1]);
+        assert_in_range(most - least, 0, 1);
+        machine_free(machine);
+    }
+}
+
+/* Small tasks spread too, and what fits on one SM alone goes there, however much it has. */
+static void tasks_spread(void **state)
+{
+    struct machine *machine = endless();
+    struct ppu_tmd small = good_tmd(1, 1, 1, 32), large = good_tmd(2, 1, 1, 1024);
+
+    (void)state;
+    large.vregs = 64; /* the whole SM's */
+    start_task(machine, 0, &small);
+    start_task(machine, 1, &small);
+    start_task(machine, 2, &small);
+    machine_advance(machine, 100000);
+    for (uint32_t sm = 0; sm < machine->config.sms; sm++) {
+        assert_int_equal(resident_on(machine, sm), 1);
+    }
+    for (uint32_t slot = 0; slot < 3; slot++) {
+        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+        assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    }
+    start_task(machine, 0, &large);
+    machine_advance(machine, 100000);
+    small.grid[0] = 5;
+    start_task(machine, 1, &small);
+    machine_advance(machine, 100000);
+    assert_int_equal(fake_resident(machine->core), 7);
+    machine_free(machine);
+}
+
+/* ---- co-resident grids ---- */
+
+static struct ppu_tmd gang_tmd(uint32_t ctas, uint32_t priority)
+{
+    struct ppu_tmd tmd = good_tmd(ctas, 1, 1, 32);
+
+    tmd.flags = PPU_TMD_CORESIDENT;
+    tmd.priority = (uint8_t)priority;
+    return tmd;
+}
+
+/* Refused when it can never fit: by CTAs, registers, local memory, places to save; or when its CTAs may leave. */
+static void gangs_that_cannot_fit(void **state)
+{
+    struct machine *machine = *state;
+    uint32_t most = machine->config.sms * machine->config.sm_ctas;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        struct ppu_tmd tmd = gang_tmd(most, 1);
+        struct ppu_slot_event event;
+
+        switch (i) {
+        case 1:
+            tmd.grid[0]++;
+            break;
+        case 2:
+            tmd.cta[0] = 1024;
+            tmd.vregs = 64;
+            break;
+        case 3:
+            tmd.shared_bytes = machine->config.sm_shared / (machine->config.sm_ctas - 1);
+            break;
+        case 4:
+            tmd.local_bytes = 16;
+            tmd.local_va = 0x100000;
+            tmd.local_size = 16 * 32 * (most - 1);
+            break;
+        case 5:
+            tmd.flags |= PPU_TMD_MAY_WAIT;
+            break;
+        case 6:
+            tmd.grid[0] = PPU_MAX_GRID_X;
+            tmd.grid[1] = tmd.grid[2] = PPU_MAX_GRID_YZ;
+            break;
+        case 7:
+            tmd.grid[0] = 2;
+            tmd.save_count = 1;
+            tmd.save_vram = 0x200000;
+            tmd.save_bytes = 0x40000;
+            break;
+        default:
+            break;
+        }
+        memset(ran, 0, sizeof(ran));
+        start_task(machine, 0, &tmd);
+        event = next_event(machine);
+        assert_int_equal(event.kind, i == 0 ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
+        assert_true(i == 0 || event.arg == PPU_FAULT_TMD_CORESIDENT);
+        assert_int_equal(ran[0][0], i == 0);
+    }
+}
+
+/* None of its CTAs runs before there is room for all; meanwhile tasks of no higher priority get nothing new. */
+static void gangs_get_all_or_nothing(void **state)
+{
+    struct machine *machine = endless();
+    struct dist *dist = &machine->core->dist;
+    uint32_t ctas = machine->config.sms * machine->config.sm_ctas;
+    struct ppu_tmd filler = good_tmd(ctas - 2, 1, 1, 32), gang = gang_tmd(ctas / 2, 3), other = gang_tmd(3, 3);
+    struct ppu_tmd low = good_tmd(1, 1, 1, 32), high = good_tmd(1, 1, 1, 32);
+
+    (void)state;
+    low.priority = 3;
+    high.priority = 4;
+    start_task(machine, 0, &filler);
+    machine_advance(machine, 100000);
+    start_task(machine, 1, &gang);
+    machine_advance(machine, 100000);
+    start_task(machine, 2, &other);
+    start_task(machine, 3, &low);
+    start_task(machine, 4, &high);
+    machine_advance(machine, 100000);
+    assert_int_equal(dist->slot[0].in_flight, ctas - 2);
+    assert_int_equal(dist->slot[1].in_flight, 0);
+    assert_int_equal(dist->slot[2].in_flight, 0);
+    assert_int_equal(dist->slot[3].in_flight, 0);
+    assert_int_equal(dist->slot[4].in_flight, 1);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    machine_advance(machine, 100000);
+    assert_int_equal(dist->slot[1].in_flight, ctas / 2);
+    assert_int_equal(dist->slot[2].in_flight, 3);
+    assert_int_equal(dist->slot[3].in_flight, 1);
+    machine_free(machine);
+}
+
+/* A gang that is killed or stopped while it waits lets the others go on. */
+static void gangs_that_give_up(void **state)
+{
+    static const uint32_t commands[] = { PPU_SLOT_CMD_KILL, PPU_SLOT_CMD_STOP };
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct machine *machine = endless();
+        struct ppu_tmd first = good_tmd(1, 1, 1, 32), gang = gang_tmd(machine->config.sms * machine->config.sm_ctas, 1);
+
+        start_task(machine, 0, &first);
+        machine_advance(machine, 100000);
+        start_task(machine, 1, &gang);
+        start_task(machine, 2, &first);
+        machine_advance(machine, 100000);
+        assert_int_equal(fake_resident(machine->core), 1);
+        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, commands[i]);
+        assert_int_equal(next_event(machine).kind, i == 0 ? PPU_SLOT_KILLED : PPU_SLOT_STOPPED);
+        machine_advance(machine, 100000);
+        assert_int_equal(fake_resident(machine->core), 2);
+        machine_free(machine);
+    }
+}
+
+/* Gangs, other tasks, stops, kills: every CTA of what ends by itself ran once, and no room is lost. */
+static void gangs_among_others(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+    bool busy[6] = { false };
+
+    for (uint32_t step = 0; step < 1500; step++) {
+        uint32_t slot = random_below(&random, machine->config.slots);
+        struct ppu_slot_event event;
+
+        if (!busy[slot]) {
+            struct ppu_tmd tmd = gang_tmd(1 + random_below(&random, 24), random_below(&random, 8));
+
+            tmd.flags = random_below(&random, 2) ? PPU_TMD_CORESIDENT : 0;
+            tmd.vregs = (uint16_t)(1 + random_below(&random, 64));
+            tmd.shared_bytes = random_below(&random, 4096);
+            memset(ran[slot], 0, sizeof(ran[slot]));
+            start_task(machine, slot, &tmd);
+            busy[slot] = true;
+        } else if (random_below(&random, 8) == 0) {
+            mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot,
+                      random_below(&random, 2) ? PPU_SLOT_CMD_KILL : PPU_SLOT_CMD_STOP);
+        }
+        machine_advance(machine, 1000 * random_below(&random, 4));
+        while (ring_pop(machine, PPU_RING_SLOT, &event)) {
+            const struct ppu_tmd *tmd = (const struct ppu_tmd *)(const void *)(machine->vram + event.task);
+
+            if (event.kind == PPU_SLOT_STOPPED) {
+                mcu_write(machine, PPU_REG_SLOT_START + 4 * event.slot, event.task);
+                continue;
+            }
+            assert_true(event.kind == PPU_SLOT_DONE || event.kind == PPU_SLOT_KILLED);
+            busy[event.slot] = false;
+            for (uint32_t n = 0; event.kind == PPU_SLOT_DONE && n < tmd->grid[0]; n++) {
+                assert_int_equal(ran[event.slot][n], 1);
+            }
+        }
+    }
+    for (uint32_t n = 0; n < 100000 && (busy[0] || busy[1] || busy[2] || busy[3] || busy[4] || busy[5]); n++) {
+        struct ppu_slot_event event;
+
+        machine_advance(machine, 1000);
+        sched_yield();
+        while (ring_pop(machine, PPU_RING_SLOT, &event)) {
+            if (event.kind == PPU_SLOT_STOPPED) {
+                mcu_write(machine, PPU_REG_SLOT_START + 4 * event.slot, event.task);
+            } else {
+                busy[event.slot] = false;
+            }
+        }
+    }
+    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
+        assert_false(busy[slot]);
+    }
+    for (uint32_t sm = 0; sm < machine->config.sms; sm++) {
+        const struct dist_room *used = &machine->core->dist.used[sm];
+        assert_true(used->ctas == 0 && used->passes == 0 && used->vregs == 0 && used->shared_bytes == 0 &&
+                    used->token_bytes == 0);
+    }
+}
+
 /* ---- numbers ---- */
 
 static void numbers_of_huge_grids(void **state)
@@ -661,6 +912,14 @@ int main(void)
         { "local memory bounds the CTAs at once, on threads [A7]", local_memory_bounds_residency, setup_threads,
           teardown, NULL },
         { "no two CTAs share local memory [A7]", local_slots_are_distinct, setup_slices, teardown, NULL },
+        { "CTAs spread over the SMs [A8]", ctas_spread, NULL, NULL, NULL },
+        { "tasks spread over the SMs, room permitting [A8]", tasks_spread, NULL, NULL, NULL },
+        { "a co-resident grid that cannot fit is refused [E6][A11]", gangs_that_cannot_fit, setup_slices, teardown,
+          NULL },
+        { "a co-resident grid gets room for all or for none [E6]", gangs_get_all_or_nothing, NULL, NULL, NULL },
+        { "a co-resident grid that gives up leaves room [E6][A5]", gangs_that_give_up, NULL, NULL, NULL },
+        { "co-resident grids among others, in slices [A5][E6]", gangs_among_others, setup_slices, teardown, NULL },
+        { "co-resident grids among others, on threads [A5][E6]", gangs_among_others, setup_threads, teardown, NULL },
         { "CTA numbers of huge grids [A6]", numbers_of_huge_grids, NULL, NULL, NULL },
         { "the largest grid starts and is killed [A6]", a_huge_grid_runs_and_is_killed, setup_slices, teardown, NULL },
         { "a bad TMD copy is refused with its reason [A11]", bad_copies_are_refused, setup_slices, teardown, NULL },

@@ -14,6 +14,7 @@ TIMEOUT_engine-fuzz := 180
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
 $(eval $(call engine_test,control,asan tsan))
+$(eval $(call engine_test,faults,asan tsan))
 $(eval $(call engine_test,insn,asan,tests/engine/models.c))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))

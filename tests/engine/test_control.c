@@ -139,33 +139,6 @@ static void sets_of_lanes_fit(void **state)
     }
 }
 
-/* Every operation that is defined but not built says so. */
-static void not_built_operations(void **state)
-{
-    struct bench *bench = *state;
-
-    bench_load_file(bench, "faults");
-    for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
-        const struct ppu_isa_row *row = ppu_isa_row(op);
-        struct ppu_tmd tmd = bench_tmd(bench, "fault_illegal");
-        struct outcome outcome;
-        uint64_t word;
-
-        if (row->mnemonic == NULL || row->built) {
-            continue;
-        }
-        word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
-               (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31;
-        bench_load_words(bench, &word, 1);
-        tmd.entry = 0;
-        outcome = bench_run(bench, &tmd);
-        assert_true(outcome.faulted);
-        if (outcome.fault.code != PPU_FAULT_NOT_BUILT) {
-            fail_msg("%s: fault 0x%x", row->mnemonic, outcome.fault.code);
-        }
-    }
-}
-
 static void bus_refuses(void **state)
 {
     struct bench *bench = *state;
@@ -699,7 +672,6 @@ int main(void)
         { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, setup_slices, teardown,
           NULL },
         { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, setup_slices, teardown, NULL },
-        { "operations not built say so [A15]", not_built_operations, setup_slices, teardown, NULL },
         { "a refused bus access faults, in slices [A9]", bus_refuses, setup_slices, teardown, NULL },
         { "a refused bus access faults, on threads [A9]", bus_refuses, setup_threads, teardown, NULL },
         { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, setup_slices, teardown, NULL },

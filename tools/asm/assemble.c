@@ -164,6 +164,8 @@ static void kernel_directive(struct cursor *cur, struct ppu_kernel_entry *kernel
         kernel->flags |= PPU_TMD_MAY_WAIT;
     } else if (IS(".save")) {
         kernel->flags |= PPU_TMD_SAVE;
+    } else if (IS(".coresident")) {
+        kernel->flags |= PPU_TMD_CORESIDENT;
     } else if (IS(".cta")) {
         for (unsigned i = 0; i < 3; i++) {
             kernel->cta[i] = directive_number(cur, 1, PPU_MAX_CTA_DIM);
