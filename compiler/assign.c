@@ -675,6 +675,7 @@ bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool 
             return false;
         }
         if (!a->spilled) {
+            mir->placed = true;
             count_used(mir);
             return true;
         }

@@ -7,17 +7,19 @@ LLVM_CFLAGS := -isystem $(LLVM_PREFIX)/include -D_GNU_SOURCE
 LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
 DEVICE_LIBRARY := $(BUILD)/compiler/library.bc
+CORE_LIBRARY := $(BUILD)/compiler/core.bc
+CORE_MODULES := $(foreach m,workitem sync printf,$(BUILD)/compiler/library/$(m).bc)
 DEVICE_MODULES := $(patsubst compiler/library/%.cl,$(BUILD)/compiler/library/%.bc,$(wildcard compiler/library/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
-COMPILER_CFLAGS := -Icompiler -Iinclude $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"'
+COMPILER_CFLAGS := -Icompiler -Iinclude $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"'
 COMPILER_SOURCES := $(sort $(wildcard compiler/*.c))
 COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
 
 $(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))
 $(eval $(call ppu_tool,mklibrary,compiler/library/mklibrary.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
 
-$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY)))
+$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
 $(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive.h include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
 	$(call say,CL,$<)
@@ -29,5 +31,10 @@ $(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive
 $(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(LIBCLC)
 	$(call say,LIBRARY,$@)
 	$(Q)$< $@.$(pid) $(LIBCLC) $(DEVICE_MODULES)
+	$(Q)mv $@.$(pid) $@
+
+$(CORE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(CORE_MODULES)
+	$(call say,LIBRARY,$@)
+	$(Q)$< $@.$(pid) - $(CORE_MODULES)
 	$(Q)mv $@.$(pid) $@
 endif

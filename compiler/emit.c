@@ -212,6 +212,22 @@ static void put_edge(struct emit *e, uint32_t from, uint32_t to, uint32_t line)
     }
 }
 
+/*
+ * Which edge of a branch is not guarded. Lanes that end must do so before the others go on, and those that fall
+ * through go first: so the side that waits or ends is guarded, or what falls through behind a branch backwards. Of two
+ * branches the one to the next block is left out.
+ */
+static bool goes_second(const struct emit *e, uint32_t b, struct edge first, struct edge second)
+{
+    if (first.op == PPU_OP_BRA && second.op == PPU_OP_BRA) {
+        return first.to == next_block(e, b);
+    }
+    if (first.op == PPU_OP_BRA) {
+        return first.to > b;
+    }
+    return second.op == PPU_OP_BRA && second.to <= b;
+}
+
 static void put_branch(struct emit *e, uint32_t b)
 {
     const struct flow_block *block = &e->mir->flow->blocks[b];
@@ -223,8 +239,7 @@ static void put_branch(struct emit *e, uint32_t b)
         put_edge(e, b, block->succ[0], line);
         return;
     }
-    /* The side that waits or ends goes first, else the one that is not next. */
-    if (edges[0].op == PPU_OP_BRA && (edges[1].op != PPU_OP_BRA || edges[0].to == next_block(e, b))) {
+    if (goes_second(e, b, edges[0], edges[1])) {
         guarded = 1;
         cond.negated = !cond.negated;
     }

@@ -287,8 +287,8 @@ static bool in_node(const struct level *level, uint32_t node, uint32_t block)
     return loop == FLOW_NONE ? block == node : flow_in_loop(level->flow, loop, block);
 }
 
-/* Calls `visit` for each edge that leaves a node: its target's node, the end for a back edge, FLOW_NONE out of the
- * level. */
+/* Calls `visit` for each edge that leaves a node, but for those to the end of a thread, where nobody meets: its
+ * target's node, the end for a back edge, FLOW_NONE out of the level. */
 static void node_edges(const struct level *level, uint32_t node,
                        void (*visit)(void *arg, uint32_t from, uint32_t to, uint32_t to_node), void *arg)
 {
@@ -304,7 +304,8 @@ static void node_edges(const struct level *level, uint32_t node,
         }
         for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
             uint32_t to = flow->blocks[b].succ[s];
-            if (in_node(level, node, to) && !(loop == FLOW_NONE && to == node)) {
+            if ((in_node(level, node, to) && !(loop == FLOW_NONE && to == node)) ||
+                (flow->ends != NULL && flow->ends[to])) {
                 continue;
             }
             bool back = level->loop != FLOW_NONE && to == flow->loops[level->loop].header;
@@ -519,6 +520,59 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
         }
     }
     leak(flow, breaks);
+}
+
+struct flow *flow_copy(const struct flow *flow)
+{
+    struct flow *copy = arena_new(flow->arena, struct flow, 1);
+
+    *copy = *flow;
+    copy->blocks = arena_new(flow->arena, struct flow_block, flow->count);
+    memcpy(copy->blocks, flow->blocks, flow->count * sizeof(flow->blocks[0]));
+    copy->token_cap = flow->token_count;
+    copy->tokens = arena_new(flow->arena, struct flow_token, flow->token_count + 1);
+    if (flow->token_count != 0) {
+        memcpy(copy->tokens, flow->tokens, flow->token_count * sizeof(flow->tokens[0]));
+    }
+    return copy;
+}
+
+/* The predecessors of `block` without `gone`, and with `added` unless that is FLOW_NONE. */
+static void change_preds(struct flow *flow, uint32_t block, uint32_t gone, uint32_t added)
+{
+    struct flow_block *b = &flow->blocks[block];
+    uint32_t *preds = arena_new(flow->arena, uint32_t, b->pred_count + 1);
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; p < b->pred_count; p++) {
+        if (b->preds[p] != gone) {
+            preds[count++] = b->preds[p];
+        }
+    }
+    if (added != FLOW_NONE) {
+        preds[count++] = added;
+    }
+    b->preds = preds;
+    b->pred_count = count;
+}
+
+void flow_bypass(struct flow *flow, uint32_t block, uint32_t join)
+{
+    struct flow_block *b = &flow->blocks[block];
+    uint32_t kept = 0;
+
+    for (uint32_t s = 0; s < 2; s++) {
+        change_preds(flow, b->succ[s], block, FLOW_NONE);
+        change_preds(flow, join, b->succ[s], s == 0 ? block : FLOW_NONE);
+    }
+    b->succs = 1;
+    b->succ[0] = join;
+    for (uint32_t t = 0; t < flow->token_count; t++) {
+        if (flow->tokens[t].block != block || flow->tokens[t].target != join) {
+            flow->tokens[kept++] = flow->tokens[t];
+        }
+    }
+    flow->token_count = kept;
 }
 
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to)

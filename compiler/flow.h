@@ -48,6 +48,7 @@ struct flow {
     uint32_t loop_count;
     unsigned loop_cap;
     struct flow_loop *loops; /* outer before inner */
+    const bool *ends;        /* blocks with nothing but the end of the thread; NULL: none */
     bool *convergent;        /* all living lanes of the warp pass the block together, each time */
     bool *leaks;             /* regions cross at its branch: what follows is not convergent */
     struct flow_token *tokens;
@@ -67,6 +68,11 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
  * the block has an instruction (yield, barrier) after which lanes that part do not meet at their token.
  */
 void flow_reconverge(struct flow *flow, const bool *divergent, const bool *breaks);
+
+/* A copy whose edges and tokens may change; regions are shared. */
+struct flow *flow_copy(const struct flow *flow);
+/* Makes a block that branches to two blocks, which both go on to `join`, go there itself. */
+void flow_bypass(struct flow *flow, uint32_t block, uint32_t join);
 
 /* The token that an edge waits for, NULL: none. */
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to);

@@ -156,6 +156,23 @@ bool ir_is_byval(LLVMValueRef argument)
     return false;
 }
 
+bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value)
+{
+    uint32_t number = ir_value(ir, value);
+
+    if (number == IR_NO_VALUE) { /* instructions made since are of the loops */
+        return LLVMIsAInstruction(value) == NULL;
+    }
+    return number < ir->argument_count || !flow_in_loop(ir->flow, loop, ir->block_of[number]);
+}
+
+uint32_t ir_bits_of_integer(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
+}
+
 static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
 {
     return ir_is_instruction(value, opcode) ||

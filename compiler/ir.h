@@ -40,6 +40,10 @@ uint32_t ir_value(const struct ir *ir, LLVMValueRef value);
 uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block);
 
 bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode);
+/* True when no instruction of the loop makes the value. */
+bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value);
+/* Width of a value that is an integer, 0: it is something else. */
+uint32_t ir_bits_of_integer(LLVMValueRef value);
 /* Name of the function that a call calls; "" for others. */
 const char *ir_callee(LLVMValueRef call);
 uint32_t ir_pointer_space(LLVMValueRef pointer);

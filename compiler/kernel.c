@@ -4,8 +4,12 @@
 #include "assign.h"
 #include "combine.h"
 #include "emit.h"
+#include "guard.h"
 #include "ir.h"
+#include "parameters.h"
+#include "schedule.h"
 #include "select.h"
+#include "tidy.h"
 
 #include <string.h>
 
@@ -125,6 +129,12 @@ static void after(struct mir *mir, uint32_t dump, const char *pass)
     mir_verify(mir, pass);
 }
 
+static uint32_t parameter_bytes(const struct unit_kernel *kernel)
+{
+    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
+                                  : kernel->explicit_bytes;
+}
+
 /*
  * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
  * registers, and selection begins again.
@@ -146,8 +156,16 @@ static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kern
         struct mir *mir = select_kernel(unit, kernel, ir, pool);
         after(mir, PPU_DUMP_SELECT, "selection");
         combine(mir);
+        if (pool == POOL_WORDS) { /* joined, they take scalar registers that nothing else can be kept out of */
+            parameters_join(mir, parameter_bytes(kernel));
+        }
         after(mir, PPU_DUMP_COMBINE, "combination");
+        guard_sides(mir);
+        after(mir, PPU_DUMP_GUARD, "guarding");
+        schedule_loads(mir, &limits);
+        after(mir, PPU_DUMP_SCHEDULE, "scheduling");
         if (assign_registers(mir, &limits, ir->force, &fewer)) {
+            tidy(mir);
             after(mir, PPU_DUMP_ASSIGN, "assignment");
             return mir;
         }

@@ -6,7 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-extern const uint8_t library_bytes[];
-size_t library_len(void);
+struct library {
+    const uint8_t *bytes;
+    size_t len_bytes;
+};
+
+/*
+ * What small kernels call: work-item functions, barriers, fences, printf. All of the library has thousands of
+ * functions, and linking costs some time for each, called or not.
+ */
+struct library library_core(void);
+struct library library_all(void);
 
 #endif

@@ -128,10 +128,55 @@ bool mir_is_copy(const struct mir_insn *insn, uint32_t *words)
     return (insn->code.op == PPU_OP_MOV || insn->code.op == PPU_OP_MOV64) && !insn->code.immed && !insn->keeps;
 }
 
+struct mir_counts mir_counts_new(const struct mir *mir)
+{
+    return (struct mir_counts){ arena_new(&mir->unit->arena, uint32_t, mir->reg_count),
+                                arena_new(&mir->unit->arena, uint32_t, mir->reg_count) };
+}
+
+void mir_count(struct mir *mir, struct mir_counts *counts)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    memset(counts->reads, 0, mir->reg_count * sizeof(counts->reads[0]));
+    memset(counts->writes, 0, mir->reg_count * sizeof(counts->writes[0]));
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        struct mir_block *block = &mir->blocks[b];
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint32_t count = mir_operands(&block->insns[i], operands);
+            for (uint32_t o = 0; o < count; o++) {
+                counts->reads[operands[o].ref->reg] += operands[o].reads;
+                counts->writes[operands[o].ref->reg] += operands[o].def;
+            }
+        }
+        if (block->end == MIR_BRANCH) {
+            counts->reads[block->cond.reg]++;
+        }
+    }
+}
+
 /* ---- liveness ---- */
+
+/* When they have places, words are those of the machine's registers, which several registers share. */
+static void number_places(struct mir *mir)
+{
+    static const uint32_t first[MIR_CLASSES] = {
+        [MIR_VECTOR] = 0, [MIR_SCALAR] = PPU_MAX_VREGS, [MIR_PRED] = PPU_MAX_VREGS + PPU_SREGS
+    };
+
+    mir->words = PPU_MAX_VREGS + PPU_SREGS + PPU_PREDS;
+    for (uint32_t r = 1; r < mir->reg_count; r++) {
+        const struct mir_reg *reg = &mir->regs[r];
+        mir->regs[r].word = first[reg->class] + (reg->place != MIR_NO_PLACE ? reg->place : 0u);
+    }
+}
 
 void mir_number_words(struct mir *mir)
 {
+    if (mir->placed) {
+        number_places(mir);
+        return;
+    }
     mir->words = 0;
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         mir->regs[r].word = mir->words;

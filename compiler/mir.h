@@ -76,6 +76,7 @@ struct mir {
     uint32_t reg_count;
     unsigned reg_cap;
     struct mir_block *blocks; /* as many as the flow has, in its order, and one that selection needs */
+    bool placed;              /* registers have places */
     uint32_t words;           /* after mir_number_words() */
     uint32_t local_bytes;     /* private memory in use, without spills */
     uint32_t spill_bytes;
@@ -119,6 +120,15 @@ uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX
 bool mir_is_pure(const struct mir_insn *insn);
 /* True for a copy of registers, and how many words it copies. */
 bool mir_is_copy(const struct mir_insn *insn, uint32_t *words);
+
+/* How often each register is written and read. */
+struct mir_counts {
+    uint32_t *reads;
+    uint32_t *writes;
+};
+/* Room for the registers that there are now. */
+struct mir_counts mir_counts_new(const struct mir *mir);
+void mir_count(struct mir *mir, struct mir_counts *counts);
 
 void mir_number_words(struct mir *mir);
 

@@ -3,7 +3,9 @@
 
 #include "ir.h"
 #include "library.h"
+#include "primitive.h"
 #include "printf.h"
+#include "strength.h"
 #include "yield.h"
 
 #include <llvm-c/Analysis.h>
@@ -33,6 +35,8 @@
     "early-cse,simplifycfg),globaldce"
 #define SHAPE_PASSES "function(lower-switch,fix-irreducible,loop-simplify,break-crit-edges)"
 
+#define CLEAN_PASSES "function(early-cse,dce)"
+
 static void run(struct unit *unit, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -55,15 +59,36 @@ bool optimise_is_kernel(LLVMValueRef function)
     return !LLVMIsDeclaration(function) && LLVMGetFunctionCallConv(function) == SPIR_KERNEL;
 }
 
-static void link_library(struct unit *unit)
+static void link_library(struct unit *unit, struct library library)
 {
     LLVMMemoryBufferRef buffer =
-        LLVMCreateMemoryBufferWithMemoryRange((const char *)library_bytes, library_len(), "library", 0);
-    LLVMModuleRef library;
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)library.bytes, library.len_bytes, "library", 0);
+    LLVMModuleRef module;
 
-    if (LLVMGetBitcodeModuleInContext2(unit->llvm, buffer, &library) != 0 ||
-        LLVMLinkModules2(unit->module, library) != 0) {
+    if (LLVMGetBitcodeModuleInContext2(unit->llvm, buffer, &module) != 0 ||
+        LLVMLinkModules2(unit->module, module) != 0) {
         unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "internal error: the library cannot be linked");
+    }
+}
+
+/* True when a function is called that is neither there nor known to the back end. */
+static bool lacks_functions(const struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) != NULL && LLVMGetIntrinsicID(f) == 0 &&
+            primitive_find(LLVMGetValueName2(f, &len)) == PRIMITIVE_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void link_libraries(struct unit *unit)
+{
+    link_library(unit, library_core());
+    if (lacks_functions(unit)) {
+        link_library(unit, library_all());
     }
 }
 
@@ -177,7 +202,7 @@ void optimise(struct unit *unit)
     check(unit);
     unit->layout = LLVMGetModuleDataLayout(unit->module);
     printf_lower(unit);
-    link_library(unit);
+    link_libraries(unit);
     set_layout(unit);
     prepare_functions(unit);
     align_shared(unit);
@@ -187,6 +212,10 @@ void optimise(struct unit *unit)
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);
+    if (!is_plain(unit)) {
+        each_kernel(unit, strength_reduce);
+        run(unit, CLEAN_PASSES);
+    }
     each_kernel(unit, yield_mark_unbounded);
     check(unit);
 }

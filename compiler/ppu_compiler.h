@@ -26,12 +26,14 @@ enum ppu_compile_status {
 
 /* What is printed about a compilation, after the pass of that name. */
 enum ppu_compile_dump {
-    PPU_DUMP_IR = 1 << 0,      /* LLVM IR as the back end gets it */
-    PPU_DUMP_FLOW = 1 << 1,    /* blocks, loops, convergence, tokens */
-    PPU_DUMP_SELECT = 1 << 2,  /* machine instructions with virtual registers */
-    PPU_DUMP_COMBINE = 1 << 3, /* after clean-up */
-    PPU_DUMP_ASSIGN = 1 << 4,  /* with the machine's registers */
-    PPU_DUMP_STATS = 1 << 5,   /* one line of numbers a kernel, and its curve of live registers */
+    PPU_DUMP_IR = 1 << 0,       /* LLVM IR as the back end gets it */
+    PPU_DUMP_FLOW = 1 << 1,     /* blocks, loops, convergence, tokens */
+    PPU_DUMP_SELECT = 1 << 2,   /* machine instructions with virtual registers */
+    PPU_DUMP_COMBINE = 1 << 3,  /* after clean-up */
+    PPU_DUMP_GUARD = 1 << 4,    /* short sides of branches guarded */
+    PPU_DUMP_SCHEDULE = 1 << 5, /* loads moved up */
+    PPU_DUMP_ASSIGN = 1 << 6,   /* with the machine's registers */
+    PPU_DUMP_STATS = 1 << 7,    /* one line of numbers a kernel, and its curve of live registers */
 };
 
 struct ppu_compile_options {

@@ -77,11 +77,32 @@ static bool phi_scalar(const struct ir *ir, LLVMValueRef phi)
     return true;
 }
 
+/*
+ * Only stored, each lane to its own place: a store takes it from a vector register, and a copy each time would cost
+ * more than making it there.
+ */
+static bool only_stored(const struct ir *ir, LLVMValueRef value)
+{
+    LLVMUseRef use = LLVMGetFirstUse(value);
+
+    if (use == NULL) {
+        return false;
+    }
+    for (; use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!ir_is_instruction(user, LLVMStore) || LLVMGetOperand(user, 0) != value ||
+            is_scalar(ir, LLVMGetOperand(user, 1))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool now_scalar(const struct ir *ir, uint32_t number)
 {
     LLVMValueRef value = ir->values[number];
 
-    if (ir->force[number] || !ir->flow->convergent[ir->block_of[number]]) {
+    if (ir->force[number] || !ir->flow->convergent[ir->block_of[number]] || only_stored(ir, value)) {
         return false;
     }
     if (number < ir->argument_count) {
@@ -117,6 +138,20 @@ static void find_breaks(const struct ir *ir, bool *breaks)
     }
 }
 
+/* Blocks that do nothing but end the thread, or go on to one: lanes that leave there are gone before the others go on.
+ */
+static void find_ends(const struct ir *ir, bool *ends)
+{
+    for (uint32_t b = ir->flow->count; b-- != 0;) {
+        LLVMValueRef first = LLVMGetFirstInstruction(ir->blocks[b]);
+        const struct flow_block *block = &ir->flow->blocks[b];
+        ends[b] = b != 0 &&
+                  (block->succs == 0 ? ir_is_instruction(first, LLVMRet) || ir_is_instruction(first, LLVMUnreachable)
+                                     : block->succs == 1 && block->succ[0] > b && ends[block->succ[0]] &&
+                                           LLVMIsATerminatorInst(first) != NULL);
+    }
+}
+
 static bool is_divergent_branch(const struct ir *ir, uint32_t block)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]);
@@ -128,10 +163,13 @@ void ir_find_scalars(struct ir *ir)
 {
     bool *divergent = arena_new(&ir->unit->arena, bool, ir->flow->count);
     bool *breaks = arena_new(&ir->unit->arena, bool, ir->flow->count);
+    bool *ends = arena_new(&ir->unit->arena, bool, ir->flow->count);
     bool changed = true;
 
     memset(ir->scalar, true, ir->value_count);
     find_breaks(ir, breaks);
+    find_ends(ir, ends);
+    ir->flow->ends = ends;
     flow_reconverge(ir->flow, divergent, breaks);
     while (changed) {
         changed = false;

@@ -650,7 +650,7 @@ struct mir *select_kernel(struct unit *unit, struct unit_kernel *kernel, struct 
     s->unit = unit;
     s->kernel = kernel;
     s->ir = ir;
-    s->mir = mir_new(unit, ir->name, ir->flow);
+    s->mir = mir_new(unit, ir->name, flow_copy(ir->flow)); /* later passes change it */
     s->values = arena_new(&unit->arena, struct element *, ir->value_count);
     s->pool_limit = pool_limit;
     s->mir->local_bytes = 0;

@@ -107,6 +107,7 @@ bool select_alu(struct select *s, LLVMValueRef value);
 bool select_memory(struct select *s, LLVMValueRef value);
 struct element select_pointer(struct select *s, LLVMValueRef pointer);
 struct element select_parameter(struct select *s, uint32_t offset, uint32_t words);
+struct element select_fact(struct select *s, uint32_t offset, uint32_t words);
 void select_memory_call(struct select *s, LLVMValueRef call, const char *name);
 
 /* ---- select_call.c ---- */

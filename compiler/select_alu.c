@@ -349,6 +349,19 @@ static void select_fcmp(struct select *s, LLVMValueRef value)
     }
 }
 
+/* "a and b" and "a or b" come as choices with a constant. */
+static struct element choose_bool(struct select *s, struct element pred, struct element a, struct element b)
+{
+    if (a.kind == ELEMENT_CONSTANT) {
+        return a.add & 1 ? select_logic(s, PPU_OP_POR, pred, b) : select_logic(s, PPU_OP_PAND, element_not(pred), b);
+    }
+    if (b.kind == ELEMENT_CONSTANT) {
+        return b.add & 1 ? select_logic(s, PPU_OP_POR, element_not(pred), a) : select_logic(s, PPU_OP_PAND, pred, a);
+    }
+    return select_logic(s, PPU_OP_POR, select_logic(s, PPU_OP_PAND, pred, a),
+                        select_logic(s, PPU_OP_PAND, element_not(pred), b));
+}
+
 static void select_select(struct select *s, LLVMValueRef value)
 {
     LLVMValueRef cond = LLVMGetOperand(value, 0);
@@ -359,8 +372,7 @@ static void select_select(struct select *s, LLVMValueRef value)
         struct element a = select_element(s, LLVMGetOperand(value, 1), i);
         struct element b = select_element(s, LLVMGetOperand(value, 2), i), done;
         if (type_bits(s, value, i) == 1) {
-            done = select_logic(s, PPU_OP_POR, select_logic(s, PPU_OP_PAND, pred, a),
-                                select_logic(s, PPU_OP_PAND, element_not(pred), b));
+            done = choose_bool(s, pred, a, b);
         } else {
             done = select_choose(s, pred, a, b);
             done.above = a.above == b.above ? a.above : ABOVE_ANYTHING;

@@ -21,14 +21,6 @@ static uint32_t constant_operand(struct select *s, LLVMValueRef call, uint32_t i
     return (uint32_t)LLVMConstIntGetZExtValue(operand);
 }
 
-static struct element launch_fact(struct select *s, uint32_t offset)
-{
-    if (s->kernel->launch_at == 0) {
-        s->kernel->launch_at = (s->kernel->explicit_bytes + 15u) & ~15u;
-    }
-    return select_parameter(s, s->kernel->launch_at + offset, 1);
-}
-
 static void select_plain(struct select *s, enum ppu_op op)
 {
     struct mir_insn insn = mir_insn(op);
@@ -47,7 +39,7 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
         select_set(s, call, 0, element_register(select_register(s, constant_operand(s, call, 0)), 1));
         return true;
     case PRIMITIVE_LAUNCH:
-        select_set(s, call, 0, launch_fact(s, constant_operand(s, call, 0)));
+        select_set(s, call, 0, select_fact(s, constant_operand(s, call, 0), 1));
         return true;
     case PRIMITIVE_BARRIER:
         select_plain(s, PPU_OP_BAR);

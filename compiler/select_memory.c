@@ -71,13 +71,20 @@ struct element select_parameter(struct select *s, uint32_t offset, uint32_t word
     return element_register(insn.d, words);
 }
 
+/* A field of the launch facts, at this offset in their structure. */
+struct element select_fact(struct select *s, uint32_t offset, uint32_t words)
+{
+    if (s->kernel->launch_at == 0) { /* which means that nothing is read: not the place of any facts */
+        s->kernel->launch_at =
+            s->kernel->explicit_bytes != 0 ? align_up(s->kernel->explicit_bytes, PPU_LAUNCH_ALIGN) : PPU_LAUNCH_ALIGN;
+    }
+    return select_parameter(s, s->kernel->launch_at + offset, words);
+}
+
 static struct mir_ref code_base(struct select *s)
 {
     if (s->code_base.reg == 0) {
-        if (s->kernel->launch_at == 0) {
-            s->kernel->launch_at = align_up(s->kernel->explicit_bytes, 16);
-        }
-        s->code_base = select_parameter(s, s->kernel->launch_at + offsetof(struct ppu_launch_facts, code_va), 2).ref;
+        s->code_base = select_fact(s, offsetof(struct ppu_launch_facts, code_va), 2).ref;
     }
     return s->code_base;
 }
@@ -822,6 +829,16 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
     }
 }
 
+static bool goes_to_phi(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use)) {
+        if (ir_is_instruction(LLVMGetUser(use), LLVMPHI)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool select_memory(struct select *s, LLVMValueRef value)
 {
     LLVMValueRef count;
@@ -832,6 +849,12 @@ bool select_memory(struct select *s, LLVMValueRef value)
             return false;
         }
         select_set(s, value, 0, select_pointer(s, value));
+        if (goes_to_phi(value)) { /* made here, not at the end of the block that goes there */
+            struct element made = select_element(s, value, 0);
+            if (made.kind == ELEMENT_REGISTER) {
+                select_set(s, value, 0, element_register(select_reg(s, made), made.words));
+            }
+        }
         return true;
     case LLVMAddrSpaceCast:
         select_set(s, value, 0, select_pointer(s, value));

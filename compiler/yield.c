@@ -149,13 +149,6 @@ void yield_mark_waits(struct unit *unit, LLVMValueRef function)
 
 /* ---- loops without a bound ---- */
 
-static bool is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value)
-{
-    uint32_t number = ir_value(ir, value);
-
-    return number == IR_NO_VALUE || number < ir->argument_count || !flow_in_loop(ir->flow, loop, ir->block_of[number]);
-}
-
 /* True for a step that brings a value to any bound, or around: adding a constant, shifting by one. */
 static bool is_step(LLVMValueRef value)
 {
@@ -200,7 +193,7 @@ static bool is_exit_test(const struct ir *ir, uint32_t loop, uint32_t block)
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        if (is_counter(ir, loop, LLVMGetOperand(test, i)) && is_invariant(ir, loop, LLVMGetOperand(test, 1 - i))) {
+        if (is_counter(ir, loop, LLVMGetOperand(test, i)) && ir_is_invariant(ir, loop, LLVMGetOperand(test, 1 - i))) {
             return true;
         }
     }
@@ -231,6 +224,23 @@ static bool is_bounded(const struct ir *ir, uint32_t loop, uint32_t latch)
     }
 }
 
+/*
+ * Where the yield of a loop's latch goes. A latch that only goes on is left without code when it stays empty: then the
+ * yield goes before the test that ends the loop.
+ */
+static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint32_t latch)
+{
+    const struct flow_block *block = &ir->flow->blocks[latch];
+
+    if (LLVMIsATerminatorInst(LLVMGetFirstInstruction(ir->blocks[latch])) == NULL || block->pred_count != 1) {
+        return ir->blocks[latch];
+    }
+    const struct flow_block *test = &ir->flow->blocks[block->preds[0]];
+    bool exits = test->loop == loop && test->succs == 2 &&
+                 !flow_in_loop(ir->flow, loop, test->succ[test->succ[0] == latch ? 1 : 0]);
+    return ir->blocks[exits ? block->preds[0] : latch];
+}
+
 void yield_mark_unbounded(struct unit *unit, LLVMValueRef function)
 {
     struct ir *ir = ir_new(unit, function);
@@ -240,7 +250,7 @@ void yield_mark_unbounded(struct unit *unit, LLVMValueRef function)
         for (uint32_t p = 0; p < header->pred_count; p++) {
             uint32_t latch = header->preds[p];
             if (flow_in_loop(ir->flow, loop, latch) && !has_yield(ir, loop) && !is_bounded(ir, loop, latch)) {
-                add_yield(unit, ir->blocks[latch]);
+                add_yield(unit, place_of_yield(ir, loop, latch));
             }
         }
     }

@@ -15,7 +15,7 @@ $(eval $(call ppu_unit,opencl-source,opencl/source.c,$(OPENCL_CFLAGS)))
 # A shared library needs objects of its own, libppu's too.
 $(eval $(call ppu_compile,plain,opencl-shared,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) -fPIC))
 $(eval $(call ppu_compile,plain,opencl-shared-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
-$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/library.c): $(DEVICE_LIBRARY))
+$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY))
 $(eval $(call ppu_compile,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
 OPENCL_SHARED_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COMPILER_SOURCES)) $(call ppu_objects,plain,opencl-shared,$(OPENCL_SOURCES)) $(call ppu_objects,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES))
 $(OPENCL_LIBRARY): $(OPENCL_SHARED_OBJECTS) opencl/export.map

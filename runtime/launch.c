@@ -48,10 +48,20 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     return err;
 }
 
-/* Of the launcher: launch facts follow its arguments at the next multiple of 16. */
-static uint32_t bytes_needed(const struct ppu_kernel_entry *entry)
+/* Of the launcher: its arguments, without the launch facts behind them. */
+static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
-    return entry->launch_at != 0 ? entry->launch_at - 15 : entry->param_bytes;
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    const struct ppu_argument_entry *last;
+
+    if (entry->launch_at == 0) {
+        return entry->param_bytes;
+    }
+    if (entry->argument_count == 0) {
+        return 0;
+    }
+    last = &kernel->program->view.arguments[entry->argument_first + entry->argument_count - 1];
+    return last->offset + (uint32_t)last->bytes;
 }
 
 static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
@@ -119,7 +129,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
     struct ppu_tmd tmd = describe(kernel, launch);
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
-        launch->param_bytes < bytes_needed(kernel->entry) || launch->param_bytes > PPU_MAX_PARAM ||
+        launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
         launch->priority >= PPU_PRIORITIES || launch->shared_bytes > PPU_MAX_SHARED ||
         !choose_cta(kernel->entry, launch, tmd.cta)) {
         block_fail(block, PPU_ERR_BAD_ARG);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mklibrary OUTPUT LIBCLC MODULE...: links our own modules and libclc's into one library, ours first, as a program
- * takes from it only what it calls: every definition becomes linkonce_odr.
+ * mklibrary OUTPUT LIBCLC|- MODULE...: links our own modules and libclc's (-: ours alone) into one library, ours first,
+ * as a program takes from it only what it calls: every definition becomes linkonce_odr.
  */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
 {
@@ -40,13 +42,21 @@ static void set_linkage(LLVMModuleRef module, LLVMLinkage linkage)
     }
 }
 
+static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
+{
+    LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
+    LLVMSetTarget(libclc, LLVMGetTarget(library));
+    set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
+    return LLVMLinkModules2(library, libclc) == 0;
+}
+
 int main(int argc, char **argv)
 {
     LLVMContextRef llvm = LLVMContextCreate();
     LLVMModuleRef library;
 
     if (argc < 4) {
-        fputs("usage: mklibrary OUTPUT LIBCLC MODULE...\n", stderr);
+        fputs("usage: mklibrary OUTPUT LIBCLC|- MODULE...\n", stderr);
         return EXIT_FAILURE;
     }
     library = load(llvm, argv[3]);
@@ -56,11 +66,7 @@ int main(int argc, char **argv)
             return EXIT_FAILURE;
         }
     }
-    LLVMModuleRef libclc = load(llvm, argv[2]);
-    LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
-    LLVMSetTarget(libclc, LLVMGetTarget(library));
-    set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
-    if (LLVMLinkModules2(library, libclc) != 0) {
+    if (strcmp(argv[2], "-") != 0 && !add_libclc(library, load(llvm, argv[2]))) {
         fprintf(stderr, "mklibrary: %s does not fit the others\n", argv[2]);
         return EXIT_FAILURE;
     }

@@ -17,8 +17,8 @@ enum library_scope {
 };
 
 /* Offsets into struct ppu_launch_facts (ppu/image.h). */
-#define LAUNCH_PRINTF_VA 8u
-#define LAUNCH_GLOBAL_OFFSET(dimension) (16u + 8u * (dimension))
+#define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
+#define LAUNCH_PRINTF_VA 32u
 #define LAUNCH_WORK_DIM 40u
 
 uint __attribute__((const)) __ppu_sr(uint number);

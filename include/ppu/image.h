@@ -20,8 +20,9 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 1u
+#define PPU_PROGRAM_VERSION 2u
 #define PPU_PROGRAM_CODE_ALIGN 8u
+#define PPU_LAUNCH_ALIGN 8u /* of struct ppu_launch_facts in the parameters */
 
 struct ppu_program_header {
     uint32_t magic;
@@ -51,7 +52,7 @@ struct ppu_kernel_entry {
     uint32_t local_bytes;    /* a thread, multiple of 16 */
     uint32_t param_bytes;    /* what the kernel reads of its parameters */
     uint32_t cta[3];         /* threads a CTA the kernel was made for; 0, 0, 0: any */
-    uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 16; 0: not read */
+    uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 8; 0: not read */
     uint32_t argument_first; /* of the argument entries */
     uint32_t argument_count; /* 0 when the kernel does not say */
     uint32_t reserved1[3];
@@ -60,12 +61,12 @@ PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
 /*
  * What a compiled kernel may ask about its launch. The launcher writes it into the parameters, behind the arguments,
- * when the entry says where.
+ * when the entry says where. What most kernels ask comes first: it is often read together with the last argument.
  */
 struct ppu_launch_facts {
+    uint64_t global_offset[3]; /* added to the thread's number in the grid */
     uint64_t code_va;          /* as the TMD's: constant data lies behind the code */
     uint64_t printf_va;        /* struct ppu_printf_buffer; 0: printf writes nothing */
-    uint64_t global_offset[3]; /* added to the thread's number in the grid */
     uint32_t work_dim;         /* dimensions of the launch, 1 to 3 */
     uint32_t reserved;
 };
@@ -146,7 +147,7 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
         (uint64_t)kernel->cta[0] * kernel->cta[1] * kernel->cta[2] > PPU_MAX_CTA_THREADS) {
         return "kernel has a CTA with too many threads";
     }
-    if (kernel->launch_at % 16u || kernel->launch_at > PPU_MAX_PARAM ||
+    if (kernel->launch_at % PPU_LAUNCH_ALIGN || kernel->launch_at > PPU_MAX_PARAM ||
         (kernel->launch_at && kernel->launch_at + sizeof(struct ppu_launch_facts) > kernel->param_bytes)) {
         return "kernel has its launch facts outside of its parameters";
     }

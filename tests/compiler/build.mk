@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # Kernels are compiled and run on a device core with its real SMs.
-COMPILER_DEVICE := tests/compiler/device.c tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
+COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
 COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-core -Itests/engine -Itests/compiler \
 	-Itools/asm $(LLVM_CFLAGS)
 
@@ -16,3 +16,6 @@ $(eval $(call compiler_test,builtins))
 $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
 $(eval $(call compiler_test,language))
+
+$(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))

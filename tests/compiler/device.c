@@ -34,18 +34,37 @@ void device_free(struct device *device)
     free(device);
 }
 
-char *device_read(const char *name)
+char *device_read(const char *file)
 {
     char path[256];
     size_t len;
     char *text;
 
-    snprintf(path, sizeof(path), "tests/compiler/kernels/%s.cl", name);
+    snprintf(path, sizeof(path), "tests/compiler/kernels/%s", file);
     text = file_read(path, &len);
     if (text == NULL) {
         fail_msg("cannot read %s", path);
     }
     return text;
+}
+
+/* The program's arguments, kept for kernels in assembly that take the same. */
+static void keep_layouts(struct device *device)
+{
+    const struct ppu_program_view *program = &device->bench->program;
+
+    device->layout_count = 0;
+    for (uint32_t k = 0; k < program->header->kernels; k++) {
+        const struct ppu_kernel_entry *kernel = &program->kernels[k];
+        struct device_layout *layout = &device->layouts[device->layout_count];
+        if (device->layout_count < DEVICE_LAYOUTS && kernel->argument_count <= DEVICE_ARGUMENTS) {
+            snprintf(layout->name, sizeof(layout->name), "%s", program->text + kernel->name);
+            layout->count = kernel->argument_count;
+            memcpy(layout->arguments, &program->arguments[kernel->argument_first],
+                   layout->count * sizeof(layout->arguments[0]));
+            device->layout_count++;
+        }
+    }
 }
 
 void device_load(struct device *device, const char *source, const char *options)
@@ -69,13 +88,26 @@ void device_load(struct device *device, const char *source, const char *options)
     }
     free(image.log);
     bench_load_image(device->bench, (struct ppuasm_image){ image.bytes, image.len_bytes });
+    keep_layouts(device);
 }
 
 void device_load_file(struct device *device, const char *name, const char *options)
 {
-    char *text = device_read(name);
+    char file[64], *text;
 
+    snprintf(file, sizeof(file), "%s.cl", name);
+    text = device_read(file);
     device_load(device, text, options);
+    free(text);
+}
+
+void device_load_assembly(struct device *device, const char *name)
+{
+    char file[64], *text;
+
+    snprintf(file, sizeof(file), "%s.s", name);
+    text = device_read(file);
+    bench_load_text(device->bench, text);
     free(text);
 }
 
@@ -94,6 +126,14 @@ void device_kernel(struct device *device, const char *name)
 
 static const struct ppu_argument_entry *argument(const struct device *device, uint32_t index)
 {
+    if (device->kernel.argument_count == 0) {
+        for (uint32_t i = 0; i < device->layout_count; i++) {
+            const struct device_layout *layout = &device->layouts[i];
+            if (strcmp(layout->name, device->bench->program.text + device->kernel.name) == 0 && index < layout->count) {
+                return &layout->arguments[index];
+            }
+        }
+    }
     assert_true(index < device->kernel.argument_count);
     return &device->bench->program.arguments[device->kernel.argument_first + index];
 }
@@ -153,10 +193,18 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
     bench_shape(&tmd, gx, gy, x, y);
     bench_params(device->bench, 0, &tmd, device->params, kernel->param_bytes);
     device->outcome = bench_run(device->bench, &tmd);
+    device->warp_insns += device->outcome.event.warp_insns;
     if (device->outcome.faulted || device->outcome.event.kind != PPU_SLOT_DONE) {
         const struct ppu_fault_event *fault = &device->outcome.fault;
         fail_msg("%s: fault 0x%x at instruction %u, address 0x%llx, lanes 0x%x", device->variant->name, fault->code,
                  (unsigned)((fault->pc - CODE_VA) / PPU_INSN_BYTES), (unsigned long long)fault->address, fault->lanes);
+    }
+}
+
+void device_expect(const struct device *device, const char *what, uint32_t i, int32_t got, int32_t wanted)
+{
+    if (got != wanted) {
+        fail_msg("%s, %s: element %u is %d, not %d", device->variant->name, what, i, got, wanted);
     }
 }
 

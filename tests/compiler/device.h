@@ -20,8 +20,21 @@ struct device_variant {
 extern const struct device_variant device_variants[];
 extern const uint32_t device_variant_count;
 
+#define DEVICE_LAYOUTS 8u
+#define DEVICE_ARGUMENTS 16u
+
+/* Arguments of a kernel as the compiler laid them out. */
+struct device_layout {
+    char name[32];
+    struct ppu_argument_entry arguments[DEVICE_ARGUMENTS];
+    uint32_t count;
+};
+
 struct device {
     struct bench *bench;
+    struct device_layout layouts[DEVICE_LAYOUTS]; /* of the program that was compiled last */
+    uint32_t layout_count;
+    uint64_t warp_insns; /* that all runs executed */
     const struct device_variant *variant;
     struct ppu_kernel_entry kernel;
     uint8_t params[PPU_MAX_PARAM];
@@ -37,8 +50,10 @@ void device_free(struct device *device);
 void device_load(struct device *device, const char *source, const char *options);
 /* The same from tests/compiler/kernels/<name>.cl. */
 void device_load_file(struct device *device, const char *name, const char *options);
-/* Text of that file, malloc()ed. */
-char *device_read(const char *name);
+/* The program in tests/compiler/kernels/<name>.s, whose kernels take the arguments of those compiled last. */
+void device_load_assembly(struct device *device, const char *name);
+/* Text of a file there, malloc()ed. */
+char *device_read(const char *file);
 
 /* A new launch of a kernel: no buffers, no arguments. */
 void device_kernel(struct device *device, const char *name);
@@ -51,6 +66,8 @@ void device_float(struct device *device, uint32_t index, float value);
 void device_local(struct device *device, uint32_t index, uint32_t bytes);
 /* Runs gx x gy CTAs of x x y threads; the test fails when the task faults. */
 void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
+/* Fails the test, naming variant and element, when they differ. */
+void device_expect(const struct device *device, const char *what, uint32_t i, int32_t got, int32_t wanted);
 /* Runs one-dimensionally at least `threads` threads. */
 void device_run_threads(struct device *device, uint32_t threads, uint32_t cta);
 

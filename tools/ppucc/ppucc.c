@@ -20,7 +20,8 @@ static const char usage[] =
     "  --stats        print numbers of each kernel\n"
     "  --wave N       threads a warp: 32, 64, 128\n"
     "  --vregs N, --sregs N   use at most so many registers\n"
-    "  --dump PASS    print what a pass made: ir, flow, select, combine, assign; may be repeated\n"
+    "  --dump PASS    print what a pass made: ir, flow, select, combine, guard, schedule, assign;\n"
+    "                 may be repeated\n"
     "What follows -- is given to the compiler as clBuildProgram's options.\n";
 
 struct command {
@@ -40,7 +41,7 @@ static bool fail(const char *what, const char *why)
 
 static bool add_dump(struct command *command, const char *name)
 {
-    static const char *const names[] = { "ir", "flow", "select", "combine", "assign" };
+    static const char *const names[] = { "ir", "flow", "select", "combine", "guard", "schedule", "assign" };
 
     for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(names[i], name) == 0) {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What compiled code costs beside code written by hand, and what compiling costs; rows as tests/bench/run wants them.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BUILDS 15u
+
+static double now_ms(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+static uint64_t run_insns(struct device *device, const struct comparison *comparison)
+{
+    device->warp_insns = 0;
+    comparison->run(device);
+    return device->warp_insns;
+}
+
+static void compare(struct device *device)
+{
+    uint64_t *compiled = calloc(comparison_count, sizeof(*compiled));
+
+    assert_non_null(compiled);
+    device_load_file(device, "compare", "-cl-std=CL1.2");
+    for (uint32_t i = 0; i < comparison_count; i++) {
+        compiled[i] = run_insns(device, &comparisons[i]);
+    }
+    device_load_assembly(device, "compare");
+    for (uint32_t i = 0; i < comparison_count; i++) {
+        uint64_t hand = run_insns(device, &comparisons[i]);
+        printf(
+            "{\"name\": \"compiler.%s.vs_hand\", \"value\": %.4f, \"unit\": \"ratio\", \"better\": \"lower\", "
+            "\"budget\": 1.25, \"peer\": %llu, \"note\": \"warp instructions executed, %llu; peer: written by hand\"}\n",
+            comparisons[i].name, (double)compiled[i] / (double)hand, (unsigned long long)hand,
+            (unsigned long long)compiled[i]);
+    }
+    free(compiled);
+}
+
+static int order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void print_time(const char *name, double *times, double budget, const char *note)
+{
+    qsort(times, BUILDS, sizeof(times[0]), order);
+    printf("{\"name\": \"compiler.%s\", \"value\": %.2f, \"unit\": \"ms\", \"better\": \"lower\", \"budget\": %g, "
+           "\"note\": \"%s; median %.2f\"}\n",
+           name, times[0], budget, note, times[BUILDS / 2]);
+}
+
+/* Least of several: what the machine does beside only adds. */
+static void builds(void)
+{
+    static const char source[] = "kernel void saxpy(int n, float a, global const float *x, global float *y)\n"
+                                 "{ int i = get_global_id(0); if (i < n) { y[i] = a * x[i] + y[i]; } }\n";
+    double whole[BUILDS], cached[BUILDS];
+    struct ppu_compiled bitcode, image;
+
+    assert_int_equal(ppu_compile_source(source, sizeof(source) - 1, NULL, &bitcode), PPU_COMPILE_OK);
+    for (uint32_t i = 0; i < BUILDS; i++) {
+        double start = now_ms();
+        assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
+        whole[i] = now_ms() - start;
+        ppu_compiled_free(&image);
+        start = now_ms();
+        assert_int_equal(ppu_compile_bitcode(bitcode.bytes, bitcode.len_bytes, NULL, &image), PPU_COMPILE_OK);
+        cached[i] = now_ms() - start;
+        ppu_compiled_free(&image);
+    }
+    ppu_compiled_free(&bitcode);
+    print_time("build_ms", whole, 80, "saxpy from OpenCL C, clang as a process; least of 15");
+    print_time("build_cached_ms", cached, 15, "saxpy from bitcode; least of 15");
+}
+
+int main(void)
+{
+    struct device *device = device_new();
+
+    compare(device);
+    device_free(device);
+    builds();
+    return EXIT_SUCCESS;
+}

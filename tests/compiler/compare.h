@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels that are compared with code written by hand: kernels/compare.cl and compare.s. */
+#ifndef TESTS_COMPILER_COMPARE_H
+#define TESTS_COMPILER_COMPARE_H
+
+#include "device.h"
+
+struct comparison {
+    const char *name;
+    void (*run)(struct device *device); /* of the program that is loaded; fails the test when results are wrong */
+};
+
+extern const struct comparison comparisons[];
+extern const uint32_t comparison_count;
+
+#endif
