@@ -30,6 +30,21 @@ static void select_plain(struct select *s, enum ppu_op op)
     select_add(s, &insn);
 }
 
+static void select_half(struct select *s, LLVMValueRef call, bool wide)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_CVT);
+
+    insn.code.dtype = PPU_TYPE_F16;
+    insn.code.stype = wide ? PPU_TYPE_F64 : PPU_TYPE_F32;
+    insn.code.round = (uint8_t)constant_operand(s, call, 1);
+    insn.code.wd = 1;
+    insn.code.wa = wide ? 2 : 1;
+    insn.a = select_reg(s, select_element(s, LLVMGetOperand(call, 0), 0));
+    insn.d = select_new(s, 1);
+    select_add(s, &insn);
+    select_set(s, call, 0, element_register(insn.d, 1));
+}
+
 static bool select_primitive(struct select *s, LLVMValueRef call)
 {
     struct mir_insn fence = mir_insn(PPU_OP_FENCE);
@@ -58,6 +73,10 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
                    select_op(s, primitive_find(ir_callee(call)) == PRIMITIVE_MULHI ? PPU_OP_MULHI64 : PPU_OP_MULHIU64,
                              select_element(s, LLVMGetOperand(call, 0), 0),
                              select_element(s, LLVMGetOperand(call, 1), 0)));
+        return true;
+    case PRIMITIVE_HALF32:
+    case PRIMITIVE_HALF64:
+        select_half(s, call, primitive_find(ir_callee(call)) == PRIMITIVE_HALF64);
         return true;
     default:
         return false;

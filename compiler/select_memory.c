@@ -721,6 +721,45 @@ static struct element atomic(struct select *s, struct address address, enum ppu_
     return element_register(insn.d, insn.code.wd);
 }
 
+/* What the operation makes of the old value. */
+static struct element atomic_result(struct select *s, enum ppu_aop op, struct element old, struct element data)
+{
+    static const enum ppu_op ops[][2] = {
+        [PPU_AOP_ADD] = { PPU_OP_ADD, PPU_OP_ADD64 },    [PPU_AOP_MIN] = { PPU_OP_MIN, PPU_OP_MIN64 },
+        [PPU_AOP_MAX] = { PPU_OP_MAX, PPU_OP_MAX64 },    [PPU_AOP_MINU] = { PPU_OP_MINU, PPU_OP_MINU64 },
+        [PPU_AOP_MAXU] = { PPU_OP_MAXU, PPU_OP_MAXU64 }, [PPU_AOP_AND] = { PPU_OP_AND, PPU_OP_AND64 },
+        [PPU_AOP_OR] = { PPU_OP_OR, PPU_OP_OR64 },       [PPU_AOP_XOR] = { PPU_OP_XOR, PPU_OP_XOR64 },
+        [PPU_AOP_FADD] = { PPU_OP_FADD, PPU_OP_DADD },
+    };
+
+    return op == PPU_AOP_XCHG ? data : select_op(s, ops[op][old.words - 1], old, data);
+}
+
+static struct element load_private(struct select *s, struct address address, uint32_t words)
+{
+    return element_register(load_words(s, address, 0, words_width(words), true), words);
+}
+
+/* On memory that no other thread reaches, an atomic operation is a load and a store. */
+static struct element private_atomic(struct select *s, struct address address, enum ppu_aop op, struct element data)
+{
+    struct element old = load_private(s, address, data.words);
+
+    store_words(s, address, 0, words_width(data.words), select_reg(s, atomic_result(s, op, old, data)), true);
+    return old;
+}
+
+static struct element private_exchange(struct select *s, struct address address, struct element wanted,
+                                       struct element desired)
+{
+    uint32_t words = desired.words;
+    struct element old = load_private(s, address, words);
+    struct element same = select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted);
+
+    store_words(s, address, 0, words_width(words), select_reg(s, select_choose(s, same, desired, old)), true);
+    return old;
+}
+
 static bool has_uses(LLVMValueRef value)
 {
     return LLVMGetFirstUse(value) != NULL;
@@ -728,9 +767,8 @@ static bool has_uses(LLVMValueRef value)
 
 static void check_atomic(struct select *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)
 {
-    if ((bits != 32 && bits != 64) || memory == IR_LOCAL || memory == IR_PARAM) {
-        unit_fail_value(s->unit,
-                        "an atomic operation on private memory or on less than 32 bits is not supported:", value);
+    if ((bits != 32 && bits != 64) || memory == IR_PARAM) {
+        unit_fail_value(s->unit, "an atomic operation on less than 32 bits or on an argument is not supported:", value);
     }
 }
 
@@ -764,6 +802,10 @@ static void select_rmw(struct select *s, LLVMValueRef value)
                    ? select_op(s, bits == 64 ? PPU_OP_RSUB64 : PPU_OP_RSUB, data, element_constant(0, data.words))
                    : element_constant(0 - data.add, data.words);
     }
+    if (address.memory == IR_LOCAL) {
+        select_set(s, value, 0, private_atomic(s, address, ops[i].to, data));
+        return;
+    }
     old = atomic(s, address, ops[i].to, bits == 64, select_reg(s, data), order_of(LLVMGetOrdering(value)),
                  has_uses(value));
     select_set(s, value, 0, old);
@@ -774,16 +816,20 @@ static void select_exchange(struct select *s, LLVMValueRef value)
     struct address address = address_of(s, LLVMGetOperand(value, 0));
     struct element wanted = select_element(s, LLVMGetOperand(value, 1), 0);
     uint32_t bits = ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(value, 1))), words = bits / 32;
-    struct mir_ref data = select_new(s, 2 * words);
     struct element old;
 
     check_atomic(s, value, address.memory, bits);
     if (wanted.kind == ELEMENT_REGISTER) {
         wanted = element_register(select_reg(s, wanted), wanted.words);
     }
-    select_copy(s, data, wanted, words);
-    select_copy(s, mir_sub(data, words), select_element(s, LLVMGetOperand(value, 2), 0), words);
-    old = atomic(s, address, PPU_AOP_CAS, words == 2, data, order_of(LLVMGetCmpXchgSuccessOrdering(value)), true);
+    if (address.memory == IR_LOCAL) {
+        old = private_exchange(s, address, wanted, select_element(s, LLVMGetOperand(value, 2), 0));
+    } else {
+        struct mir_ref data = select_new(s, 2 * words);
+        select_copy(s, data, wanted, words);
+        select_copy(s, mir_sub(data, words), select_element(s, LLVMGetOperand(value, 2), 0), words);
+        old = atomic(s, address, PPU_AOP_CAS, words == 2, data, order_of(LLVMGetCmpXchgSuccessOrdering(value)), true);
+    }
     select_set(s, value, 0, old);
     select_set(s, value, 1, select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted));
 }

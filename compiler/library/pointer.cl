@@ -82,32 +82,3 @@ VECTORS(ulong)
 VECTORS(float)
 VECTORS(double)
 
-/* Halves through a generic pointer: through private halves. */
-#define STORE_HALF(name, type, n)                                      \
-    void OVERLOAD name(type data, size_t offset, __private half *p);   \
-    void BUILTIN name(type data, size_t offset, half *p)               \
-    {                                                                  \
-        __private ushort bits[n];                                      \
-        name(data, 0, (__private half *)bits);                         \
-        for (uint i = 0; i < n; i++) {                                 \
-            ((ushort *)p)[offset * n + i] = bits[i];                   \
-        }                                                              \
-    }
-
-#define STORE_HALVES(type, n, suffix)          \
-    STORE_HALF(vstore_half##suffix, type, n)     \
-    STORE_HALF(vstore_half##suffix##_rte, type, n) \
-    STORE_HALF(vstore_half##suffix##_rtz, type, n) \
-    STORE_HALF(vstore_half##suffix##_rtp, type, n) \
-    STORE_HALF(vstore_half##suffix##_rtn, type, n)
-
-#define ALL_HALVES(type)           \
-    STORE_HALVES(type, 1, )        \
-    STORE_HALVES(type##2, 2, 2)    \
-    STORE_HALVES(type##3, 3, 3)    \
-    STORE_HALVES(type##4, 4, 4)    \
-    STORE_HALVES(type##8, 8, 8)    \
-    STORE_HALVES(type##16, 16, 16)
-
-ALL_HALVES(float)
-ALL_HALVES(double)

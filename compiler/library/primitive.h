@@ -16,6 +16,11 @@ enum library_scope {
 #include "ppu/isa.def"
 };
 
+#define PPU_ROUND(name, text, number, doc) PPU_ROUND_##name = number,
+enum library_round {
+#include "ppu/isa.def"
+};
+
 /* Offsets into struct ppu_launch_facts (ppu/image.h). */
 #define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
 #define LAUNCH_PRINTF_VA 32u
@@ -27,6 +32,9 @@ void __attribute__((convergent)) __ppu_barrier(void);
 void __ppu_fence(uint order, uint scope);
 long __attribute__((const)) __ppu_mulhi64(long a, long b);
 ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
+/* Bits of the half that a number is rounded to; `round` is a constant. */
+uint __attribute__((const)) __ppu_half_of_float(float x, uint round);
+uint __attribute__((const)) __ppu_half_of_double(double x, uint round);
 
 /* Functions of OpenCL C: overloaded, and always written into their caller. */
 #define BUILTIN __attribute__((overloadable, always_inline))

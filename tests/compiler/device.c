@@ -186,6 +186,8 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
                                       .printf_va = device->printf_va,
                                       .work_dim = gy * y > 1 ? 2 : 1 };
 
+    memcpy(facts.global_offset, device->global_offset, sizeof(facts.global_offset));
+
     if (kernel->launch_at != 0) {
         memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
     }

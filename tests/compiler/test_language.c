@@ -118,11 +118,11 @@ static void prints(struct device *device)
     device_run(device, 1, 1, 12, 1);
     device->printf_va = 0;
     assert_int_equal(buffer->used, 6 * 6);
-    assert_string_equal(device->bench->program.text + device->bench->program.formats[0], "%d of %d is %f\n");
+    assert_string_equal(device->bench->program.text + device->bench->program.formats[buffer->words[1]], "%d of %d is %f\n");
     for (uint32_t at = 0; at + 6 <= 28; at += 6, records++) {
         double half;
         assert_int_equal(buffer->words[at], 6);
-        assert_int_equal(buffer->words[at + 1], 0);
+        assert_int_equal(buffer->words[at + 1], buffer->words[1]);
         assert_int_equal(buffer->words[at + 3], 12);
         memcpy(&half, &buffer->words[at + 4], sizeof(half));
         assert_true(half == buffer->words[at + 2] * 0.5);
@@ -157,10 +157,214 @@ static void normals(struct device *device)
     }
 }
 
+static void private_atomics(struct device *device)
+{
+    device_kernel(device, "private_atomics");
+    int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    uint64_t *wide = device_buffer(device, 1, 8 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        int32_t x0 = t, x1 = 7, expected = t % 2 == 0 ? 7 : 8, sum = x0;
+        x0 += 3;
+        sum = sum * 31 + x0;
+        x0 = x0 > 50 ? x0 : 50;
+        sum = sum * 31 + (x1 == expected);
+        if (x1 == expected) {
+            x1 = 100;
+        } else {
+            expected = x1;
+        }
+        sum = sum * 31 + x1;
+        x1 = t;
+        assert_int_equal(out[t], sum * 31 + x0 * 7 + x1 + expected);
+        assert_true(wide[t] == 5 - ((uint64_t)t << 33));
+    }
+}
+
+static void copies(struct device *device)
+{
+    device_kernel(device, "copies");
+    int32_t *in = device_buffer(device, 0, 4 * THREADS), *out = device_buffer(device, 1, 12 * THREADS);
+    int16_t *four = device_buffer(device, 2, 8 * THREADS), *back = device_buffer(device, 3, 8 * THREADS);
+    device_local(device, 4, 4 * GROUP);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        in[i] = (int32_t)(i * i);
+        four[4 * i + i % 4] = (int16_t)(i + 1);
+    }
+    device_run(device, THREADS / GROUP, 1, GROUP, 1);
+    assert_memory_equal(four, back, 8 * (size_t)THREADS);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        uint32_t next = i / GROUP * GROUP + (i + 1) % GROUP;
+        assert_int_equal(out[3 * i], 2 * next * next);
+        assert_int_equal(out[3 * i + 1], 0);
+    }
+}
+
+static void places(struct device *device)
+{
+    device_kernel(device, "places");
+    uint64_t *out = device_buffer(device, 0, 64 * 6 * 4);
+    device->global_offset[0] = 7;
+    device->global_offset[1] = 1ull << 33;
+    device_run(device, 2, 2, 3, 2);
+    memset(device->global_offset, 0, sizeof(device->global_offset));
+    for (uint64_t i = 0; i < 24; i++) {
+        uint64_t x = i % 6, y = i / 6;
+        const uint64_t expected[8] = { x + 7,
+                                       y + (1ull << 33),
+                                       7 + 1000 * (1ull << 33),
+                                       6 * 100 + 4 * 10 + 1,
+                                       x / 3 * 10 + y / 2,
+                                       x % 3 * 10 + y % 2,
+                                       2 * 100 + 2 * 10 + 2,
+                                       y % 2 * 3 + x % 3 };
+        assert_memory_equal(&out[8 * i], expected, sizeof(expected));
+    }
+}
+
+struct with_three {
+    int8_t c;
+    float f[4] __attribute__((aligned(16)));
+    int16_t s[4];
+};
+
+static int16_t to_short(int32_t v)
+{
+    return (int16_t)(v > INT16_MAX ? INT16_MAX : v < INT16_MIN ? INT16_MIN : v);
+}
+
+static void threes(struct device *device)
+{
+    device_kernel(device, "threes");
+    int32_t *packed = device_buffer(device, 0, 12 * THREADS), *in = device_buffer(device, 1, 16 * THREADS);
+    struct with_three *structs = device_buffer(device, 2, sizeof(*structs) * THREADS);
+    double *wide = device_buffer(device, 3, 24 * THREADS);
+    for (uint32_t i = 0; i < 4 * THREADS; i++) {
+        in[i] = (int32_t)(i * 37 % 101) - 30;
+    }
+    device_run_threads(device, THREADS, GROUP);
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        const int32_t *i = &in[4 * t], v[3] = { i[2] + 1, i[0] + 2, i[1] + t };
+        assert_int_equal(structs[t].c, (int8_t)t);
+        for (uint32_t k = 0; k < 3; k++) {
+            assert_int_equal(packed[3 * t + (int32_t)k], v[k] > t ? -v[k] : v[k]);
+            assert_true(wide[3 * t + (int32_t)k] == v[k] / 4.0);
+            assert_true(structs[t].f[k] == (float)v[(k + 1) % 3] * 0.5f);
+            assert_int_equal(structs[t].s[k], to_short(v[k] * 1000));
+        }
+    }
+}
+
+static void wides(struct device *device)
+{
+    device_kernel(device, "wides");
+    uint8_t *bytes = device_buffer(device, 0, 16 * THREADS), before[16 * THREADS];
+    uint16_t *shorts = device_buffer(device, 1, 16 * THREADS);
+    int32_t *truths = device_buffer(device, 2, 4 * THREADS);
+    for (uint32_t i = 0; i < 16 * THREADS; i++) {
+        bytes[i] = before[i] = (uint8_t)(i * 29 % 97 + (i > 800 ? 60 : 1));
+    }
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        static const uint8_t order[16] = { 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15 };
+        const uint8_t *b = &before[16 * (size_t)t];
+        bool any = false, all = true;
+        for (uint32_t i = 0; i < 16; i++) {
+            uint32_t from = order[i] == 15 ? 15 : order[i], n = t & 7;
+            uint32_t turned = (uint8_t)(b[from] << n | b[from] >> (8 - n)), sum = turned + 200;
+            assert_int_equal(bytes[16 * t + i], sum > 255 ? 255 : sum);
+            any |= b[i] > 128;
+            all &= b[i] != 0;
+        }
+        for (uint32_t i = 0; i < 8; i++) {
+            assert_int_equal(shorts[8 * t + i], b[7 - i] << 8 | b[15 - i]);
+        }
+        assert_int_equal(truths[t], any * 4 + all * 2 + (b[0] == t));
+    }
+}
+
+static void half_vectors(struct device *device)
+{
+    /* between 1 and the half above it; -1/3; 2^-25, half of the smallest; a large one */
+    static const float in[4] = { 1.0f + 0x1p-11f + 0x1p-13f, -1.0f / 3, 0x1p-25f, 65519.0f };
+    static const uint16_t expected[4][4] = {
+        { 0x3c00, 0xb555, 0x0000, 0x7bff }, /* towards zero */
+        { 0x3c01, 0xb555, 0x0001, 0x7c00 }, /* up */
+        { 0x3c00, 0xb556, 0x0000, 0x7bff }, /* down */
+        { 0x3c01, 0xb555, 0x0000, 0x7bff }, /* to nearest */
+    };
+
+    device_kernel(device, "half_vectors");
+    uint16_t *h = device_buffer(device, 0, 4 * 8), *aligned = device_buffer(device, 1, 8);
+    float *back = device_buffer(device, 2, sizeof(in));
+    memcpy(back, in, sizeof(in));
+    device_run(device, 1, 1, 1, 1);
+    assert_memory_equal(h, expected, sizeof(expected));
+    assert_memory_equal(aligned, expected, 6);
+    assert_int_equal(aligned[3], 0);
+    assert_true(back[0] == 1.0f + 0x1p-10f && back[2] == 0 && back[3] == 65504.0f);
+}
+
+/* A string's address in the buffer is that of its bytes behind the code: the host has them in the image. */
+static const char *text_at(const struct device *device, const uint32_t *words)
+{
+    uint64_t va = words[0] | (uint64_t)words[1] << 32;
+
+    assert_true(va > CODE_VA && va < CODE_VA + device->bench->program.header->code_bytes);
+    return (const char *)device->bench->program.code + (va - CODE_VA);
+}
+
+static void print_more(struct device *device)
+{
+    struct ppu_printf_buffer *buffer = bench_data(device->bench, 0x100000);
+    const struct ppu_program_view *program = &device->bench->program;
+    uint32_t seen = 0;
+
+    device_kernel(device, "print_more");
+    int32_t *out = device_buffer(device, 0, 8);
+    device->printf_va = DATA_VA + 0x100000;
+    buffer->capacity = 1000;
+    buffer->used = 0;
+    device_run(device, 1, 1, 2, 1);
+    device->printf_va = 0;
+    assert_int_equal(buffer->used, 2 * 11); /* head, string, four integers, long, character */
+    for (const uint32_t *r = buffer->words; r < buffer->words + buffer->used; r += r[0]) {
+        char line[100], expected[100];
+        uint64_t wide = r[8] | (uint64_t)r[9] << 32;
+        assert_string_equal(program->text + program->formats[r[1]], "%s: %v4d %lx%c\n");
+        snprintf(line, sizeof(line), "%s: %d,%d,%d,%d %lx%c\n", text_at(device, &r[2]), (int32_t)r[4], (int32_t)r[5],
+                 (int32_t)r[6], (int32_t)r[7], (unsigned long)wide, (char)r[10]);
+        snprintf(expected, sizeof(expected), "%s: %d,-1,2,3 %lxz\n", r[4] == 0 ? "first" : "other", (int32_t)r[4],
+                 0x123456789abcdef0ul + r[4]);
+        assert_string_equal(line, expected);
+        seen |= 1u << r[4];
+    }
+    assert_int_equal(seen, 3);
+    assert_true(out[0] == 0 && out[1] == 0);
+}
+
+static void group_sizes(struct device *device)
+{
+    device_kernel(device, "required");
+    assert_true(device->kernel.cta[0] == 8 && device->kernel.cta[1] == 4 && device->kernel.cta[2] == 1);
+    int32_t *out = device_buffer(device, 0, 4 * 64);
+    device_run(device, 2, 1, 8, 4);
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_int_equal(out[i], 804);
+    }
+    device_kernel(device, "hinted");
+    assert_int_equal(device->kernel.cta[0], 0); /* a hint binds nobody */
+    out = device_buffer(device, 0, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    assert_int_equal(out[THREADS - 1], GROUP);
+}
+
 static void language(void **state)
 {
-    static void (*const checks[])(struct device *) = { structures, constants, vectors, generics,
-                                                       atomics,    prints,    halves,  normals };
+    static void (*const checks[])(struct device *) = {
+        structures,      constants, vectors, generics, atomics, prints,       halves,     normals,
+        private_atomics, copies,    places,  threes,   wides,   half_vectors, print_more, group_sizes,
+    };
     struct device *device = *state;
 
     for (uint32_t v = 0; v < device_variant_count; v++) {

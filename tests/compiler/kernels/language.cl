@@ -107,3 +107,123 @@ __kernel void normals(__global double4 *out)
 
     out[t] = normalize((double4)(t, t + 1, 2, -3));
 }
+
+/* Atomic operations on memory that only this thread has. */
+__kernel void private_atomics(__global int *out, __global ulong *wide)
+{
+    volatile __private int x[2];
+    volatile __private ulong w = 5;
+    int t = get_global_id(0), expected;
+
+    x[0] = t;
+    x[1] = 7;
+    expected = t % 2 == 0 ? 7 : 8;
+    int sum = __opencl_atomic_fetch_add((volatile __private atomic_int *)&x[0], 3, memory_order_seq_cst, memory_scope_device);
+    sum = sum * 31 + __opencl_atomic_fetch_max((volatile __private atomic_int *)&x[0], 50, memory_order_relaxed, memory_scope_device);
+    sum = sum * 31 + __opencl_atomic_compare_exchange_strong((volatile __private atomic_int *)&x[1], &expected, 100,
+                                                             memory_order_seq_cst, memory_order_seq_cst, memory_scope_device);
+    sum = sum * 31 + __opencl_atomic_exchange((volatile __private atomic_int *)&x[1], t, memory_order_seq_cst, memory_scope_device);
+    __opencl_atomic_fetch_sub((volatile __private atomic_ulong *)&w, (ulong)t << 33, memory_order_seq_cst, memory_scope_device);
+    out[t] = sum * 31 + x[0] * 7 + x[1] + expected;
+    wide[t] = w;
+}
+
+/* Copies by the whole group: in, and out with gaps. */
+__kernel void copies(__global const int *in, __global int *out, __global const short4 *four, __global short4 *back, __local int *tile)
+{
+    __local short4 fours[45];
+    int n = get_local_size(0), l = get_local_id(0), first = get_group_id(0) * n;
+    event_t e = async_work_group_copy(tile, in + first, (size_t)n, 0);
+
+    e = async_work_group_copy(fours, four + first, (size_t)n, e);
+    wait_group_events(1, &e);
+    int v = tile[(l + 1) % n] * 2;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    tile[l] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    event_t events[2];
+    events[0] = async_work_group_strided_copy(out + 3 * first, tile, (size_t)n, (size_t)3, 0);
+    events[1] = async_work_group_copy(back + first, fours, (size_t)n, 0);
+    prefetch(in, 4);
+    wait_group_events(2, events);
+}
+
+/* Where the thread is, with the launch's offsets. */
+__kernel void places(__global ulong *out)
+{
+    size_t i = get_global_linear_id();
+
+    out[8 * i] = get_global_id(0);
+    out[8 * i + 1] = get_global_id(1);
+    out[8 * i + 2] = get_global_offset(0) + 1000 * get_global_offset(1) + get_global_offset(2) + get_global_offset(3);
+    out[8 * i + 3] = get_global_size(0) * 100 + get_global_size(1) * 10 + get_global_size(7);
+    out[8 * i + 4] = get_group_id(0) * 10 + get_group_id(1);
+    out[8 * i + 5] = get_local_id(0) * 10 + get_local_id(1);
+    out[8 * i + 6] = get_work_dim() * 100 + get_num_groups(0) * 10 + get_enqueued_local_size(1);
+    out[8 * i + 7] = get_local_linear_id();
+}
+
+struct with_three {
+    char c;
+    float3 f;
+    short3 s;
+};
+
+/* Vectors of three: as large as those of four in memory, but for vload3 and vstore3. */
+__kernel void threes(__global int *packed, __global const int3 *in, __global struct with_three *structs, __global double *wide)
+{
+    int t = get_global_id(0);
+    int3 v = in[t].zxy + (int3)(1, 2, t);
+    double3 d = convert_double3(v) / 4.0;
+    struct with_three s;
+
+    s.c = (char)t;
+    s.f = convert_float3(v.yzx) * 0.5f;
+    s.s = convert_short3_sat(v * 1000);
+    structs[t] = s;
+    vstore3(select(v, -v, v > (int3)t), t, packed);
+    vstore3(d, t, wide);
+}
+
+/* Vectors of sixteen bytes and eight shorts. */
+__kernel void wides(__global uchar16 *bytes, __global ushort8 *shorts, __global int *truths)
+{
+    int t = get_global_id(0);
+    uchar16 b = bytes[t];
+    ushort8 s = upsample(b.lo, b.hi);
+
+    bytes[t] = add_sat(rotate(b, (uchar16)(uchar)(t & 7)), (uchar16)200).s048c159d26ae37bf;
+    truths[t] = any(b > (uchar16)128) * 4 + all(b != (uchar16)0) * 2 + isequal((float)b.s0, (float)t);
+    shorts[t] = shuffle(s, (ushort8)(7, 6, 5, 4, 3, 2, 1, 0));
+}
+
+/* Halves in memory: vectors of them, packed and aligned, rounded in each direction. */
+__kernel void half_vectors(__global half *h, __global half *aligned, __global float *in)
+{
+    int t = get_global_id(0);
+    float4 v = vload4(t, in);
+
+    vstore_half4_rtz(v, 4 * t, h);
+    vstore_half4_rtp(v, 4 * t + 1, h);
+    vstore_half4_rtn(v, 4 * t + 2, h);
+    vstore_half4_rte(v, 4 * t + 3, h);
+    vstorea_half3(vload_half3(16 * t / 3, h), t, aligned);
+    vstore4(vload_half4(4 * t + 3, h), t, in);
+}
+
+__kernel void print_more(__global int *out)
+{
+    int t = get_global_id(0);
+
+    out[t] = printf("%s: %v4d %lx%c\n", t == 0 ? "first" : "other", (int4)(t, -1, 2, 3), 0x123456789abcdef0ul + t, 'z');
+}
+
+__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void required(__global int *out)
+{
+    out[get_global_linear_id()] = get_local_size(0) * 100 + get_local_size(1);
+}
+
+__kernel __attribute__((work_group_size_hint(16, 1, 1))) __attribute__((vec_type_hint(float4))) void hinted(__global int *out)
+{
+    out[get_global_id(0)] = get_local_size(0);
+}
