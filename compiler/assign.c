@@ -436,6 +436,26 @@ static void sort_registers(struct assign *a)
     }
 }
 
+/* What lives across a call stays out of the callee's registers. */
+static void mark_clobbered(struct assign *a)
+{
+    uint32_t begin = 0;
+
+    for (uint32_t b = 0; b < a->mir->flow->count; b++) {
+        const struct mir_block *block = &a->mir->blocks[b];
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint32_t at = begin + 2 * i + 1;
+            for (uint32_t c = 0; block->insns[i].callee != 0 && c < MIR_CLASSES; c++) {
+                uint32_t limit = a->limits->registers[c];
+                for (uint32_t r = 0; r < block->insns[i].clobbers[c] && r < limit; r++) {
+                    a->maps[c][r][at / 64] |= 1ull << at % 64;
+                }
+            }
+        }
+        begin += 2 * block->count + 2;
+    }
+}
+
 static void place_all(struct assign *a)
 {
     for (uint32_t c = 0; c < MIR_CLASSES; c++) {
@@ -445,6 +465,7 @@ static void place_all(struct assign *a)
             a->maps[c][i] = arena_new(a->arena, uint64_t, a->positions / 64 + 1);
         }
     }
+    mark_clobbered(a);
     for (uint32_t i = 0; i < a->order_count; i++) {
         if (!try_place(a, a->order[i])) {
             make_room(a, a->order[i], i);

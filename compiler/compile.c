@@ -3,6 +3,7 @@
 
 #include "clang.h"
 #include "image.h"
+#include "ir.h"
 #include "kernel.h"
 #include "optimise.h"
 #include "unit.h"
@@ -103,11 +104,11 @@ static void compile_kernels(struct unit *unit)
     uint32_t count = 0;
 
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        count += optimise_is_kernel(f);
+        count += ir_is_kernel(f);
     }
     unit->kernels = arena_new(&unit->arena, struct unit_kernel, count + 1);
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        if (optimise_is_kernel(f)) {
+        if (ir_is_kernel(f)) {
             struct unit_kernel *kernel = &unit->kernels[unit->kernel_count++];
             kernel_describe(unit, kernel, f);
             kernel_compile(unit, kernel);

@@ -8,11 +8,19 @@ struct emit_jump {
     uint32_t block;
 };
 
+struct emit_call {
+    uint32_t insn;
+    uint32_t function;
+};
+
 struct emit {
     struct unit *unit;
     struct unit_kernel *kernel;
-    struct mir *mir;
+    struct mir *mir; /* of the kernel, then of each function */
     uint32_t first;  /* number of the kernel's first instruction in the code */
+    struct emit_call *calls;
+    uint32_t call_count;
+    unsigned call_cap;
     uint32_t *start; /* of each block: its first instruction, from the kernel's first */
     struct emit_jump *jumps;
     uint32_t jump_count;
@@ -103,6 +111,10 @@ static void put_insn(struct emit *e, const struct mir_insn *insn)
     }
     if (insn->pred.reg != 0) {
         code.pred = (uint8_t)number_of(e, insn->pred);
+    }
+    if (insn->callee != 0) {
+        e->calls = arena_grow(&e->unit->arena, e->calls, sizeof(e->calls[0]), e->call_count, &e->call_cap);
+        e->calls[e->call_count++] = (struct emit_call){ here(e), insn->callee - 1 };
     }
     put_word(e, code, insn->line);
     if (insn->data != 0) {
@@ -259,6 +271,25 @@ static void put_tokens(struct emit *e, uint32_t b)
     }
 }
 
+/* A function keeps its return address in its frame; v0 has it before and after. */
+static void put_return_access(struct emit *e, bool store, uint32_t line)
+{
+    struct mir_insn insn = mir_insn(store ? PPU_OP_STL : PPU_OP_LDL);
+
+    insn.code.width = PPU_WIDTH_B32;
+    insn.code.wd = 1;
+    insn.code.wa = insn.code.wb = 0;
+    insn.code.no_base = 1;
+    insn.code.imm = (int32_t)e->mir->return_at;
+    put_word(e, insn.code, line);
+}
+
+static void put_return(struct emit *e, uint32_t line)
+{
+    put_return_access(e, false, line);
+    put_word(e, mir_insn(PPU_OP_RET).code, line);
+}
+
 static void put_block(struct emit *e, uint32_t b)
 {
     const struct mir_block *block = &e->mir->blocks[b];
@@ -275,6 +306,9 @@ static void put_block(struct emit *e, uint32_t b)
     case MIR_EXIT:
         put_jump(e, PPU_OP_EXIT, (struct mir_ref){ 0 }, 0, block->line);
         break;
+    case MIR_RETURN:
+        put_return(e, block->line);
+        break;
     case MIR_JUMP:
         put_edge(e, b, e->mir->flow->blocks[b].succ[0], block->line);
         break;
@@ -284,27 +318,45 @@ static void put_block(struct emit *e, uint32_t b)
     }
 }
 
-static void patch_jumps(struct emit *e)
+static void set_distance(const struct emit *e, uint32_t insn, uint32_t target)
 {
     uint8_t *code = e->unit->code.at + (size_t)e->first * PPU_INSN_BYTES;
+    int32_t distance = (int32_t)(target - insn);
 
-    for (uint32_t j = 0; j < e->jump_count; j++) {
-        int32_t distance = (int32_t)(e->start[e->jumps[j].block] - e->jumps[j].insn);
-        memcpy(code + (size_t)e->jumps[j].insn * PPU_INSN_BYTES + 4, &distance, sizeof(distance));
+    memcpy(code + (size_t)insn * PPU_INSN_BYTES + 4, &distance, sizeof(distance));
+}
+
+/* One graph of blocks; the number of its first instruction. */
+static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
+{
+    uint32_t begin = here(e);
+
+    e->mir = mir;
+    e->start = arena_new(&e->unit->arena, uint32_t, mir->flow->count);
+    e->jump_count = 0;
+    if (is_function) {
+        put_return_access(e, true, 0);
     }
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        put_block(e, b);
+    }
+    for (uint32_t j = 0; j < e->jump_count; j++) {
+        set_distance(e, e->jumps[j].insn, e->start[e->jumps[j].block]);
+    }
+    return begin;
 }
 
 void emit_kernel(struct unit *unit, struct unit_kernel *kernel, struct mir *mir)
 {
-    struct emit e = { .unit = unit,
-                      .kernel = kernel,
-                      .mir = mir,
-                      .first = (uint32_t)(unit->code.len / PPU_INSN_BYTES),
-                      .start = arena_new(&unit->arena, uint32_t, mir->flow->count) };
+    struct emit e = { .unit = unit, .kernel = kernel, .first = (uint32_t)(unit->code.len / PPU_INSN_BYTES) };
+    uint32_t *begins = arena_new(&unit->arena, uint32_t, kernel->function_count + 1);
 
     kernel->entry = e.first * PPU_INSN_BYTES;
-    for (uint32_t b = 0; b < mir->flow->count; b++) {
-        put_block(&e, b);
+    put_graph(&e, mir, false);
+    for (uint32_t f = 0; f < kernel->function_count; f++) {
+        begins[f] = put_graph(&e, kernel->functions[f].mir, true);
     }
-    patch_jumps(&e);
+    for (uint32_t c = 0; c < e.call_count; c++) {
+        set_distance(&e, e.calls[c].insn, begins[e.calls[c].function]);
+    }
 }

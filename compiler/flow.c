@@ -520,6 +520,9 @@ void flow_reconverge(struct flow *flow, const bool *divergent, const bool *break
         }
     }
     leak(flow, breaks);
+    if (flow->parted) {
+        memset(flow->convergent, false, flow->count);
+    }
 }
 
 struct flow *flow_copy(const struct flow *flow)

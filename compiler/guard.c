@@ -193,7 +193,7 @@ static bool convert(struct mir *mir, uint32_t block, struct mir_live *live, cons
     struct mir_ref not_cond = cond;
     not_cond.negated = !cond.negated;
     if (may_run_for_all(mir, no, yes_in)) {
-        move_side(mir, block, no, none, NULL);
+        move_side(mir, block, no, none, yes_in);
         move_side(mir, block, yes, cond, live->out + (size_t)no * live->set_words);
     } else {
         move_side(mir, block, yes, may_run_for_all(mir, yes, no_in) ? none : cond, no_in);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
+
 struct ir_slot {
     const void *key;
     uint32_t number;
@@ -112,6 +114,7 @@ struct ir *ir_new(struct unit *unit, LLVMValueRef function)
     ir->scalar = arena_new(&unit->arena, bool, values);
     ir->force = arena_new(&unit->arena, bool, values);
     build_flow(ir);
+    ir->flow->parted = !ir_is_kernel(function);
     for (uint32_t i = 0; i < ir->argument_count; i++) {
         add_value(ir, LLVMGetParam(function, i), 0);
     }
@@ -125,6 +128,11 @@ struct ir *ir_new(struct unit *unit, LLVMValueRef function)
 
 /* ---- questions ---- */
 
+bool ir_is_kernel(LLVMValueRef function)
+{
+    return !LLVMIsDeclaration(function) && LLVMGetFunctionCallConv(function) == SPIR_KERNEL;
+}
+
 bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode)
 {
     return LLVMIsAInstruction(value) != NULL && LLVMGetInstructionOpcode(value) == opcode;
@@ -136,6 +144,13 @@ const char *ir_callee(LLVMValueRef call)
     LLVMValueRef callee = LLVMGetCalledValue(call);
 
     return LLVMIsAFunction(callee) != NULL ? LLVMGetValueName2(callee, &len) : "";
+}
+
+LLVMValueRef ir_called(LLVMValueRef value)
+{
+    LLVMValueRef callee = ir_is_instruction(value, LLVMCall) ? LLVMGetCalledValue(value) : NULL;
+
+    return callee != NULL && LLVMIsAFunction(callee) != NULL && !LLVMIsDeclaration(callee) ? callee : NULL;
 }
 
 uint32_t ir_pointer_space(LLVMValueRef pointer)
@@ -196,7 +211,7 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer)
     }
     switch (ir_pointer_space(base)) {
     case SPACE_PRIVATE:
-        return LLVMIsAArgument(base) != NULL ? IR_PARAM : IR_LOCAL;
+        return LLVMIsAArgument(base) != NULL && ir_is_kernel(LLVMGetParamParent(base)) ? IR_PARAM : IR_LOCAL;
     case SPACE_LOCAL:
         return IR_SHARED;
     case SPACE_GENERIC:

@@ -39,6 +39,7 @@ struct ir *ir_new(struct unit *unit, LLVMValueRef function);
 uint32_t ir_value(const struct ir *ir, LLVMValueRef value);
 uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block);
 
+bool ir_is_kernel(LLVMValueRef function);
 bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode);
 /* True when no instruction of the loop makes the value. */
 bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value);
@@ -46,6 +47,8 @@ bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value);
 uint32_t ir_bits_of_integer(LLVMValueRef value);
 /* Name of the function that a call calls; "" for others. */
 const char *ir_callee(LLVMValueRef call);
+/* The function with a body that an instruction calls, NULL: it does not. */
+LLVMValueRef ir_called(LLVMValueRef value);
 uint32_t ir_pointer_space(LLVMValueRef pointer);
 /* The memory an access through the pointer reaches. */
 enum ir_memory ir_memory_of(LLVMValueRef pointer);

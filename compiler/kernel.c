@@ -139,7 +139,8 @@ static uint32_t parameter_bytes(const struct unit_kernel *kernel)
  * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
  * registers, and selection begins again.
  */
-static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                                     struct ir *ir)
 {
     const struct assign_limits limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
                                             [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
@@ -148,12 +149,11 @@ static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kern
 
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool fewer = false;
-        kernel->launch_at = 0;
         ir_find_scalars(ir);
         if (attempt == 0 && unit_dumps(unit, PPU_DUMP_FLOW)) {
             flow_print(ir->flow, ir->name, unit->dump);
         }
-        struct mir *mir = select_kernel(unit, kernel, ir, pool);
+        struct mir *mir = select_function(unit, kernel, function, ir, pool);
         after(mir, PPU_DUMP_SELECT, "selection");
         combine(mir);
         if (pool == POOL_WORDS) { /* joined, they take scalar registers that nothing else can be kept out of */
@@ -174,21 +174,56 @@ static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kern
     unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are", ir->name);
 }
 
+/* End of what the function has in local memory. */
+static uint32_t frame_end(const struct mir *mir)
+{
+    uint32_t end = align_up(mir->local_bytes, 16);
+
+    return mir->spill_bytes != 0 ? end + 16 + align_up(mir->spill_bytes, 16) : end;
+}
+
+static void note_clobbers(const struct unit_kernel *kernel, const struct mir *mir, uint16_t clobbers[MIR_CLASSES])
+{
+    for (uint32_t c = 0; c < MIR_CLASSES; c++) {
+        clobbers[c] = (uint16_t)mir->used[c];
+    }
+    clobbers[MIR_VECTOR] += clobbers[MIR_VECTOR] == 0; /* the first holds the address to return to */
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            uint32_t callee = mir->blocks[b].insns[i].callee;
+            for (uint32_t c = 0; callee != 0 && c < MIR_CLASSES; c++) {
+                uint16_t theirs = kernel->functions[callee - 1].clobbers[c];
+                clobbers[c] = theirs > clobbers[c] ? theirs : clobbers[c];
+            }
+        }
+    }
+}
+
+static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
+{
+    function_find_all(unit, kernel);
+    for (uint32_t i = 0; i < kernel->function_count; i++) {
+        struct function *function = &kernel->functions[i];
+        kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
+        function->mir = select_and_assign(unit, kernel, function, ir_new(unit, function->function));
+        note_clobbers(kernel, function->mir, function->clobbers);
+        kernel->local_begin = frame_end(function->mir);
+    }
+}
+
 void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
 {
-    struct ir *ir = ir_new(unit, kernel->function);
-    struct mir *mir = select_and_assign(unit, kernel, ir);
-    uint32_t private_bytes = align_up(mir->local_bytes, 16);
+    uint16_t clobbers[MIR_CLASSES];
 
-    if (mir->spill_bytes != 0) {
-        private_bytes += 16 + align_up(mir->spill_bytes, 16);
-    }
-    if (private_bytes > PPU_MAX_LOCAL) {
+    compile_functions(unit, kernel);
+    struct mir *mir = select_and_assign(unit, kernel, NULL, ir_new(unit, kernel->function));
+    kernel->local_bytes = frame_end(mir);
+    if (kernel->local_bytes > PPU_MAX_LOCAL) {
         unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
-                  ir->name, private_bytes, PPU_MAX_LOCAL);
+                  kernel->name, kernel->local_bytes, PPU_MAX_LOCAL);
     }
-    kernel->local_bytes = private_bytes;
-    kernel->vregs = mir->used[MIR_VECTOR] != 0 ? mir->used[MIR_VECTOR] : 1;
+    note_clobbers(kernel, mir, clobbers);
+    kernel->vregs = clobbers[MIR_VECTOR];
     emit_kernel(unit, kernel, mir);
     if (unit_dumps(unit, PPU_DUMP_STATS)) {
         print_stats(unit, kernel, mir);

@@ -3,7 +3,7 @@
 #ifndef COMPILER_KERNEL_H
 #define COMPILER_KERNEL_H
 
-#include "mir.h"
+#include "function.h"
 #include "ppu/image.h"
 
 struct unit_argument {
@@ -16,9 +16,16 @@ struct unit_kernel {
     const char *name;
     struct unit_argument *arguments;
     uint32_t argument_count;
-    uint32_t explicit_bytes; /* of all arguments */
-    uint32_t launch_at;      /* where struct ppu_launch_facts lies; 0: the kernel does not read it */
+    uint32_t explicit_bytes;    /* of all arguments */
+    uint32_t launch_at;         /* where struct ppu_launch_facts lies; 0: the kernel does not read it */
+    struct function *functions; /* that it calls, callees first */
+    uint32_t function_count;
+    unsigned function_cap;
+    struct unit_data *shared; /* variables in shared memory, and their offsets */
+    uint32_t shared_count;
+    unsigned shared_cap;
     uint32_t shared_bytes;
+    uint32_t local_begin; /* in local memory: behind the frames of functions compiled so far; 0: nothing is there yet */
     uint32_t local_bytes;
     uint32_t cta[3];
     uint32_t entry; /* byte offset into the code */

@@ -404,8 +404,8 @@ void mir_print(struct mir *mir, const char *pass)
         for (uint32_t i = 0; i < block->count; i++) {
             print_insn(mir, &block->insns[i], file);
         }
-        if (block->end == MIR_EXIT) {
-            fputs("    exit\n", file);
+        if (block->end == MIR_EXIT || block->end == MIR_RETURN) {
+            fputs(block->end == MIR_EXIT ? "    exit\n" : "    return\n", file);
         } else if (block->end == MIR_JUMP) {
             fprintf(file, "    jump b%u\n", mir->flow->blocks[b].succ[0]);
         } else {

@@ -48,13 +48,16 @@ struct mir_insn {
     struct mir_ref pred;  /* operand of sel */
     struct mir_ref guard; /* reg 0: always */
     uint32_t line;        /* of the source, 0: not known */
-    uint32_t data; /* 1 + index of the unit's variable whose offset from the code's base is added to the immediate */
-    bool ordered;  /* a volatile or atomic access: stays where it is */
-    bool keeps;    /* d's former value matters to lanes that the guard leaves out: d is read too */
+    uint32_t data;   /* 1 + index of the unit's variable whose offset from the code's base is added to the immediate */
+    uint32_t callee; /* of call: 1 + number among the kernel's functions */
+    uint16_t clobbers[MIR_CLASSES]; /* of call: machine registers below these are the callee's */
+    bool ordered;                   /* a volatile or atomic access: stays where it is */
+    bool keeps;                     /* d's former value matters to lanes that the guard leaves out: d is read too */
 };
 
 enum mir_end {
     MIR_EXIT,
+    MIR_RETURN, /* of a function */
     MIR_JUMP,   /* to successor 0 */
     MIR_BRANCH, /* to successor 0 when cond, else 1 */
 };
@@ -78,6 +81,7 @@ struct mir {
     struct mir_block *blocks; /* as many as the flow has, in its order, and one that selection needs */
     bool placed;              /* registers have places */
     uint32_t words;           /* after mir_number_words() */
+    uint32_t return_at;       /* of a function: where it keeps the address that it returns to */
     uint32_t local_bytes;     /* private memory in use, without spills */
     uint32_t spill_bytes;
     uint32_t spilled;           /* registers */

@@ -15,8 +15,6 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
-#define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
-
 /*
  * The passes of LLVM, in order; "" separates runs between which our own stand (see optimise()).
  *
@@ -52,11 +50,6 @@ static void run(struct unit *unit, const char *passes)
         LLVMDisposeErrorMessage(message);
         unit_fail(unit, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
     }
-}
-
-bool optimise_is_kernel(LLVMValueRef function)
-{
-    return !LLVMIsDeclaration(function) && LLVMGetFunctionCallConv(function) == SPIR_KERNEL;
 }
 
 static void link_library(struct unit *unit, struct library library)
@@ -116,11 +109,35 @@ static void set_attribute(struct unit *unit, LLVMValueRef function, const char *
     }
 }
 
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
 static void set_text_attribute(struct unit *unit, LLVMValueRef function, const char *name, const char *value)
 {
     LLVMAddAttributeAtIndex(
         function, LLVMAttributeFunctionIndex,
         LLVMCreateStringAttribute(unit->llvm, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+#define CALLED "ppu-called" /* attribute of functions that the source wants to be called, not inlined */
+
+/* Before the library comes, which is always inlined. */
+static void mark_called(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && !ir_is_kernel(f) && has_attribute(f, "noinline")) {
+            set_text_attribute(unit, f, CALLED, "");
+        }
+    }
+}
+
+static bool is_called(LLVMValueRef function)
+{
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, CALLED, sizeof(CALLED) - 1) != NULL;
 }
 
 /* One calling convention for all but kernels: the library was made with another than the program. */
@@ -130,8 +147,8 @@ static void prepare_calls(LLVMValueRef function)
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
             if (ir_is_instruction(i, LLVMCall)) {
                 LLVMValueRef callee = LLVMGetCalledValue(i);
-                bool kernel = LLVMIsAFunction(callee) != NULL && LLVMGetFunctionCallConv(callee) == SPIR_KERNEL;
-                LLVMSetInstructionCallConv(i, kernel ? SPIR_KERNEL : LLVMCCallConv);
+                bool kernel = LLVMIsAFunction(callee) != NULL && ir_is_kernel(callee);
+                LLVMSetInstructionCallConv(i, kernel ? LLVMGetFunctionCallConv(callee) : LLVMCCallConv);
             }
         }
     }
@@ -143,11 +160,11 @@ static void prepare_functions(struct unit *unit)
         prepare_calls(f);
         if (!LLVMIsDeclaration(f)) {
             set_attribute(unit, f, "optnone", false);
-            set_attribute(unit, f, "noinline", false);
+            set_attribute(unit, f, "noinline", is_called(f));
             set_text_attribute(unit, f, "no-builtins", "");
             set_text_attribute(unit, f, "no-jump-tables", "true");
         }
-        if (optimise_is_kernel(f)) {
+        if (ir_is_kernel(f)) {
             LLVMSetLinkage(f, LLVMExternalLinkage);
             continue;
         }
@@ -156,7 +173,7 @@ static void prepare_functions(struct unit *unit)
         }
         if (!LLVMIsDeclaration(f)) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            set_attribute(unit, f, "alwaysinline", true);
+            set_attribute(unit, f, "alwaysinline", !is_called(f));
         }
     }
 }
@@ -171,10 +188,10 @@ static void align_shared(struct unit *unit)
     }
 }
 
-static void each_kernel(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+static void each_function(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        if (optimise_is_kernel(f)) {
+        if (!LLVMIsDeclaration(f)) {
             visit(unit, f);
         }
     }
@@ -202,20 +219,21 @@ void optimise(struct unit *unit)
     check(unit);
     unit->layout = LLVMGetModuleDataLayout(unit->module);
     printf_lower(unit);
+    mark_called(unit);
     link_libraries(unit);
     set_layout(unit);
     prepare_functions(unit);
     align_shared(unit);
     run(unit, INLINE_PASSES);
-    each_kernel(unit, yield_mark_waits);
+    each_function(unit, yield_mark_waits);
     run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);
     if (!is_plain(unit)) {
-        each_kernel(unit, strength_reduce);
+        each_function(unit, strength_reduce);
         run(unit, CLEAN_PASSES);
     }
-    each_kernel(unit, yield_mark_unbounded);
+    each_function(unit, yield_mark_unbounded);
     check(unit);
 }

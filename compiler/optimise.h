@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the front end's module to IR that selection takes: one module, kernels only, everything inlined. */
+/* From the front end's module to IR that selection takes: kernels, and functions that are not to be inlined. */
 #ifndef COMPILER_OPTIMISE_H
 #define COMPILER_OPTIMISE_H
 
@@ -7,6 +7,5 @@
 
 /* Links the library, inlines, places yields (E8), optimises. */
 void optimise(struct unit *unit);
-bool optimise_is_kernel(LLVMValueRef function);
 
 #endif

@@ -123,12 +123,12 @@ static bool now_scalar(const struct ir *ir, uint32_t number)
     }
 }
 
-/* Instructions after which lanes that part do not meet at their token. */
+/* Instructions after which lanes that part do not meet at their token; functions may have some. */
 static bool is_break(LLVMValueRef value)
 {
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
-    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER;
+    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || ir_called(value) != NULL;
 }
 
 static void find_breaks(const struct ir *ir, bool *breaks)
@@ -145,7 +145,7 @@ static void find_ends(const struct ir *ir, bool *ends)
     for (uint32_t b = ir->flow->count; b-- != 0;) {
         LLVMValueRef first = LLVMGetFirstInstruction(ir->blocks[b]);
         const struct flow_block *block = &ir->flow->blocks[b];
-        ends[b] = b != 0 &&
+        ends[b] = b != 0 && !ir->flow->parted &&
                   (block->succs == 0 ? ir_is_instruction(first, LLVMRet) || ir_is_instruction(first, LLVMUnreachable)
                                      : block->succs == 1 && block->succ[0] > b && ends[block->succ[0]] &&
                                            LLVMIsATerminatorInst(first) != NULL);

@@ -40,23 +40,8 @@ struct element element_not(struct element pred)
 
 uint32_t select_elements(struct select *s, LLVMTypeRef type)
 {
-    uint32_t count = 0;
-
-    switch (LLVMGetTypeKind(type)) {
-    case LLVMVectorTypeKind:
-        return LLVMGetVectorSize(type);
-    case LLVMArrayTypeKind:
-        return (uint32_t)LLVMGetArrayLength2(type) * select_elements(s, LLVMGetElementType(type));
-    case LLVMStructTypeKind:
-        for (uint32_t i = 0; i < LLVMCountStructElementTypes(type); i++) {
-            count += select_elements(s, LLVMStructGetTypeAtIndex(type, i));
-        }
-        return count;
-    case LLVMVoidTypeKind:
-        return 0;
-    default:
-        return 1;
-    }
+    (void)s;
+    return function_elements(type);
 }
 
 /* Elements of one member of an array, at least one. */
@@ -564,6 +549,11 @@ static void select_end(struct select *s, LLVMValueRef end)
     block->line = s->line;
     switch (LLVMGetInstructionOpcode(end)) {
     case LLVMRet:
+        block->end = s->function != NULL ? MIR_RETURN : MIR_EXIT;
+        if (s->function != NULL && LLVMGetNumOperands(end) != 0) {
+            select_put_all(s, LLVMGetOperand(end, 0), s->function->result_at);
+        }
+        return;
     case LLVMUnreachable:
         block->end = MIR_EXIT;
         return;
@@ -609,6 +599,10 @@ static void select_arguments(struct select *s)
         if (LLVMGetFirstUse(argument) == NULL) {
             continue;
         }
+        if (s->function != NULL) {
+            select_get_all(s, argument, s->function->argument_at[i]);
+            continue;
+        }
         if (ir_is_byval(argument)) {
             select_set(s, argument, 0, element_constant(offset, 1));
             continue;
@@ -643,7 +637,8 @@ static void join_prologue(struct select *s)
     }
 }
 
-struct mir *select_kernel(struct unit *unit, struct unit_kernel *kernel, struct ir *ir, uint32_t pool_limit)
+struct mir *select_function(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                            struct ir *ir, uint32_t pool_limit)
 {
     struct select *s = arena_new(&unit->arena, struct select, 1);
 
@@ -652,9 +647,10 @@ struct mir *select_kernel(struct unit *unit, struct unit_kernel *kernel, struct 
     s->ir = ir;
     s->mir = mir_new(unit, ir->name, flow_copy(ir->flow)); /* later passes change it */
     s->values = arena_new(&unit->arena, struct element *, ir->value_count);
-    s->pool_limit = pool_limit;
-    s->mir->local_bytes = 0;
-    kernel->shared_bytes = 0;
+    s->function = function;
+    s->pool_limit = function != NULL ? 0 : pool_limit; /* a function's warp need not be together */
+    s->mir->local_bytes = kernel->local_begin;
+    s->mir->return_at = function != NULL ? function->return_at : 0;
     select_arguments(s);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;

@@ -55,14 +55,16 @@ struct select {
     unsigned pool_cap;
     uint32_t pool_words;
     uint32_t pool_limit;
-    struct unit_data *shared; /* variables in shared memory, and their offsets */
-    uint32_t shared_count;
-    unsigned shared_cap;
-    struct mir_ref code_base; /* where the code lies, reg 0: not asked for yet */
+    const struct function *function; /* NULL: the kernel itself */
+    struct mir_ref code_base;        /* where the code lies, reg 0: not asked for yet */
 };
 
-/* The kernel as machine IR. `pool_limit`: words of constants that may stay in scalar registers. */
-struct mir *select_kernel(struct unit *unit, struct unit_kernel *kernel, struct ir *ir, uint32_t pool_limit);
+/*
+ * The kernel, or a function that it calls, as machine IR. `function`: NULL for the kernel itself. `pool_limit`: words
+ * of constants that may stay in scalar registers.
+ */
+struct mir *select_function(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                            struct ir *ir, uint32_t pool_limit);
 
 /* ---- select.c: values ---- */
 
@@ -108,6 +110,9 @@ bool select_memory(struct select *s, LLVMValueRef value);
 struct element select_pointer(struct select *s, LLVMValueRef pointer);
 struct element select_parameter(struct select *s, uint32_t offset, uint32_t words);
 struct element select_fact(struct select *s, uint32_t offset, uint32_t words);
+/* All elements of a value to or from local memory, 8 bytes each: how functions get and give values. */
+void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset);
+void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset);
 void select_memory_call(struct select *s, LLVMValueRef call, const char *name);
 
 /* ---- select_call.c ---- */

@@ -571,6 +571,29 @@ static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *n
     return true;
 }
 
+static const struct function *find_function(const struct select *s, LLVMValueRef callee, uint32_t *number)
+{
+    for (*number = 0; s->kernel->functions[*number].function != callee; (*number)++) {
+    }
+    return &s->kernel->functions[*number];
+}
+
+static void call_function(struct select *s, LLVMValueRef call)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_CALL);
+    uint32_t callee;
+    const struct function *function = find_function(s, ir_called(call), &callee);
+
+    for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        select_put_all(s, LLVMGetOperand(call, i), function->argument_at[i]);
+    }
+    insn.code.immed = 1;
+    insn.callee = callee + 1;
+    memcpy(insn.clobbers, function->clobbers, sizeof(insn.clobbers));
+    select_add(s, &insn);
+    select_get_all(s, call, function->result_at);
+}
+
 void select_call(struct select *s, LLVMValueRef call)
 {
     const char *name = ir_callee(call);
@@ -585,6 +608,10 @@ void select_call(struct select *s, LLVMValueRef call)
     }
     if (begins(name, "llvm.") && overflow != NULL) {
         with_overflow(s, call, name + 5);
+        return;
+    }
+    if (ir_called(call) != NULL) {
+        call_function(s, call);
         return;
     }
     if (!begins(name, "llvm.")) {

@@ -42,16 +42,17 @@ static uint32_t place(struct select *s, uint32_t *used, LLVMTypeRef type, uint64
 
 static struct element shared_variable(struct select *s, LLVMValueRef variable)
 {
-    for (uint32_t i = 0; i < s->shared_count; i++) {
-        if (s->shared[i].variable == variable) {
-            return number(s->shared[i].offset);
+    for (uint32_t i = 0; i < s->kernel->shared_count; i++) {
+        if (s->kernel->shared[i].variable == variable) {
+            return number(s->kernel->shared[i].offset);
         }
     }
     uint32_t align = LLVMGetAlignment(variable);
     uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, align > 16 ? align : 16,
                         PPU_MAX_SHARED, variable);
-    s->shared = arena_grow(&s->unit->arena, s->shared, sizeof(s->shared[0]), s->shared_count, &s->shared_cap);
-    s->shared[s->shared_count++] = (struct unit_data){ variable, at };
+    s->kernel->shared = arena_grow(&s->unit->arena, s->kernel->shared, sizeof(s->kernel->shared[0]),
+                                   s->kernel->shared_count, &s->kernel->shared_cap);
+    s->kernel->shared[s->kernel->shared_count++] = (struct unit_data){ variable, at };
     return number(at);
 }
 
@@ -103,7 +104,7 @@ static struct element constant_variable(struct select *s, LLVMValueRef variable)
     }
     s->block = s->ir->flow->count;
     s->number = IR_NO_VALUE;
-    s->scalar = true;
+    s->scalar = s->function == NULL;
     insn.a = code_base(s);
     insn.code.immed = 1;
     insn.data = index + 1;
@@ -872,6 +873,39 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
         struct mir_ref data = is_set ? select_reg(s, fill) : load_words(s, from, done, width, true);
         store_words(s, to, done, width, data, false);
         done += step;
+    }
+}
+
+static struct address frame_address(uint32_t offset)
+{
+    return (struct address){ IR_LOCAL, number(offset) };
+}
+
+void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset)
+{
+    s->scalar = false;
+    for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
+        struct element element = select_element(s, value, i);
+        if (ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), i)) == 1) {
+            element = select_choose(s, element, number(1), number(0));
+        }
+        if (element.kind != ELEMENT_UNDEFINED) {
+            store_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, words_width(element.words),
+                        select_reg(s, element), true);
+        }
+    }
+}
+
+void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset)
+{
+    for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
+        uint32_t bits = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), i)), words = bits > 32 ? 2 : 1;
+        struct element element = element_register(
+            load_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, words_width(words), true), words);
+        if (bits == 1) {
+            element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, element, number(0));
+        }
+        select_set(s, value, i, element);
     }
 }
 

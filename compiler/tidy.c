@@ -53,7 +53,7 @@ static uint32_t find_same(const struct mir *mir, struct mir_block *block, struct
         if (same_insn(mir, &block->insns[i], insn)) {
             return i;
         }
-        if (depends(mir, &block->insns[i], insn)) {
+        if (depends(mir, &block->insns[i], insn) || block->insns[i].callee != 0) {
             break;
         }
     }

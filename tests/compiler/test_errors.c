@@ -19,6 +19,8 @@ static const struct bad bads[] = {
     { "int f(int x) { return x; }", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
     { "", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
     { "int g(int x); kernel void k(global int *o) { o[0] = g(o[1]); }", "", PPU_COMPILE_UNSUPPORTED, "'g'" },
+    { "int f(int x) { return x < 2 ? 1 : x * f(x - 1) + f(x - 2); } kernel void k(global int *o) { o[0] = f(o[1]); }",
+      "", PPU_COMPILE_UNSUPPORTED, "recursion: 'f'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-o /tmp/x", PPU_COMPILE_BAD_OPTIONS, "'-o'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-Xclang -load", PPU_COMPILE_BAD_OPTIONS, "'-Xclang'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-D", PPU_COMPILE_BAD_OPTIONS, "needs a word" },

@@ -118,7 +118,8 @@ static void prints(struct device *device)
     device_run(device, 1, 1, 12, 1);
     device->printf_va = 0;
     assert_int_equal(buffer->used, 6 * 6);
-    assert_string_equal(device->bench->program.text + device->bench->program.formats[buffer->words[1]], "%d of %d is %f\n");
+    assert_string_equal(device->bench->program.text + device->bench->program.formats[buffer->words[1]],
+                        "%d of %d is %f\n");
     for (uint32_t at = 0; at + 6 <= 28; at += 6, records++) {
         double half;
         assert_int_equal(buffer->words[at], 6);
@@ -376,6 +377,63 @@ static void language(void **state)
     }
 }
 
+/* ---- calls ---- */
+
+static int32_t model_accumulate(int32_t by)
+{
+    const int32_t own[3] = { by, by * by, 7 };
+
+    return own[by % 3] + 100 + by % 8;
+}
+
+static int32_t model_collatz(int32_t x)
+{
+    int32_t turns = 0;
+
+    for (; x > 1; turns++) {
+        x = x % 2 == 0 ? x / 2 : 3 * x + 1;
+    }
+    return turns;
+}
+
+static int32_t model_calls(int32_t t, int32_t n, const int32_t *in)
+{
+    int32_t sum = t, parts = 2;
+
+    for (int32_t i = 0; i < n; i++) {
+        sum += (t + i) % 4 == 1 ? (i + t) * (i + t) : model_accumulate(i + t % 5);
+    }
+    sum += model_collatz(t) * 3;
+    for (int32_t i = 0; i < t % 7; i++) {
+        sum += in[i];
+        parts ^= in[i] * i;
+    }
+    sum += 2 + parts * 3 + 15 + (t % 2 != 0 ? 1000 : 0) + (t % 3 == 0 ? 50000 : 0);
+    return sum + (int32_t)(t % 2 != 0 ? (1ll << 33) + (int8_t)t : (int64_t)(t * 2.5) - (1ll << 33));
+}
+
+static void calls(void **state)
+{
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load_file(device, "calls", "-cl-std=CL3.0 -ffp-contract=off");
+        device_kernel(device, "calls");
+        int32_t *out = device_buffer(device, 0, 4 * THREADS), *in = device_buffer(device, 1, 28);
+        float *vectors = device_buffer(device, 2, 16 * THREADS);
+        device_int(device, 3, 9);
+        for (int32_t i = 0; i < 7; i++) {
+            in[i] = 3 * i + 1;
+        }
+        device_run_threads(device, THREADS, GROUP);
+        for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+            device_expect(device, "calls", (uint32_t)t, out[t], model_calls(t, 9, in));
+            assert_true(vectors[4 * t] == (float)t * 0.5f + 3 && vectors[4 * t + 3] == 1.5f + (float)t);
+        }
+    }
+}
+
 static int setup(void **state)
 {
     *state = device_new();
@@ -392,6 +450,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, setup, teardown, NULL },
+        { "functions that are called, also where lanes parted [E12]", calls, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: language", tests, NULL, NULL);
