@@ -168,6 +168,7 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
     arena_free(&unit->arena);
     bytes_free(&unit->code);
     bytes_free(&unit->data);
+    bytes_free(&unit->written_data);
     free(unit);
     return status;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "data.h"
 
+#include "ppu/image.h"
+
 #include <string.h>
 
 /* To half, to nearest even. `value` is exact in half when it comes from a constant of that type. */
@@ -98,31 +100,56 @@ static void write_constant(struct unit *unit, LLVMValueRef variable, LLVMValueRe
     unit_fail_value(unit, "a constant variable holds what is not known before the program runs:", variable);
 }
 
-uint32_t data_variable(struct unit *unit, LLVMValueRef variable)
+/* The variable's first value at the end of `bytes`; its offset there. */
+static uint32_t append(struct unit *unit, LLVMValueRef variable, struct bytes *bytes, uint32_t limit, const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
-    uint64_t bytes;
+    uint64_t size;
+    uint32_t offset;
 
+    if (value == NULL) {
+        unit_fail_value(unit, "a variable is declared but not defined:", variable);
+    }
+    size = LLVMABISizeOfType(unit->layout, LLVMTypeOf(value));
+    if (bytes->len + size > limit) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "%s variables need more than %u bytes", what, limit);
+    }
+    bytes_align(bytes, LLVMGetAlignment(variable) > 16 ? LLVMGetAlignment(variable) : 16);
+    offset = (uint32_t)bytes->len;
+    bytes_add_zeros(bytes, size);
+    if (bytes->lost) {
+        longjmp(unit->no_memory, 1);
+    }
+    write_constant(unit, variable, value, bytes->at + offset);
+    return offset;
+}
+
+uint32_t data_variable(struct unit *unit, LLVMValueRef variable)
+{
     for (uint32_t i = 0; i < unit->variable_count; i++) {
         if (unit->variables[i].variable == variable) {
             return i;
         }
     }
-    if (value == NULL || !LLVMIsGlobalConstant(variable)) {
-        unit_fail_value(unit, "a program-scope variable that is not constant is not supported:", variable);
-    }
-    bytes = LLVMABISizeOfType(unit->layout, LLVMTypeOf(value));
-    if (unit->data.len + bytes > PPU_MAX_CODE) {
-        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "constant variables need more than %u bytes", PPU_MAX_CODE);
-    }
     unit->variables = arena_grow(&unit->arena, unit->variables, sizeof(unit->variables[0]), unit->variable_count,
                                  &unit->variable_cap);
-    bytes_align(&unit->data, 16);
-    unit->variables[unit->variable_count] = (struct unit_data){ variable, (uint32_t)unit->data.len };
-    bytes_add_zeros(&unit->data, bytes);
-    if (unit->data.lost) {
-        longjmp(unit->no_memory, 1);
-    }
-    write_constant(unit, variable, value, unit->data.at + unit->variables[unit->variable_count].offset);
+    unit->variables[unit->variable_count] =
+        (struct unit_data){ variable, append(unit, variable, &unit->data, PPU_MAX_CODE, "constant") };
     return unit->variable_count++;
+}
+
+uint32_t data_written(struct unit *unit, LLVMValueRef variable)
+{
+    uint32_t offset;
+
+    for (uint32_t i = 0; i < unit->written_count; i++) {
+        if (unit->written[i].variable == variable) {
+            return unit->written[i].offset;
+        }
+    }
+    offset = append(unit, variable, &unit->written_data, PPU_MAX_VARIABLES, "program-scope");
+    unit->written =
+        arena_grow(&unit->arena, unit->written, sizeof(unit->written[0]), unit->written_count, &unit->written_cap);
+    unit->written[unit->written_count++] = (struct unit_data){ variable, offset };
+    return offset;
 }

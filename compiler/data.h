@@ -7,6 +7,8 @@
 
 /* Number of a variable in unit->variables, which gets its bytes when it is asked for the first time. */
 uint32_t data_variable(struct unit *unit, LLVMValueRef variable);
+/* Offset of a variable that is not constant among those of the program (ppu/image.h). */
+uint32_t data_written(struct unit *unit, LLVMValueRef variable);
 /* Bits of a constant half, float or double. */
 uint64_t data_float_bits(LLVMValueRef value);
 

@@ -127,6 +127,7 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
         .formats = unit->format_count,
         .source = bytes_text(&tables->text, unit->source_name),
         .code_bytes = (uint32_t)unit->code.len,
+        .variable_bytes = (uint32_t)unit->written_data.len,
     };
 
     header.text_bytes = (uint32_t)tables->text.len;
@@ -138,6 +139,7 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
     bytes_add(image, tables->text.at, tables->text.len);
     bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
     bytes_add(image, unit->code.at, unit->code.len);
+    bytes_add(image, unit->written_data.at, unit->written_data.len);
     if (image->lost) {
         return;
     }
@@ -150,6 +152,7 @@ void image_write(struct unit *unit, struct bytes *image)
     struct tables tables = { .text = { .at = NULL } };
 
     join_data(unit);
+    bytes_align(&unit->written_data, 8);
     for (uint32_t i = 0; i < unit->kernel_count; i++) {
         add_kernel(unit, &unit->kernels[i], &tables);
     }

@@ -90,6 +90,26 @@ static struct mir_ref code_base(struct select *s)
     return s->code_base;
 }
 
+/* Address of a variable that kernels write: the program's have one base. */
+static struct element written_variable(struct select *s, LLVMValueRef variable)
+{
+    uint32_t block = s->block, value = s->number;
+    bool scalar = s->scalar;
+
+    if (s->variable_base.reg == 0) {
+        s->block = s->ir->flow->count;
+        s->number = IR_NO_VALUE;
+        s->scalar = s->function == NULL;
+        s->variable_base = select_fact(s, offsetof(struct ppu_launch_facts, variables_va), 2).ref;
+        s->block = block;
+        s->number = value;
+        s->scalar = scalar;
+    }
+    struct element element = element_register(s->variable_base, 2);
+    element.add = data_written(s->unit, variable);
+    return element;
+}
+
 /* Address of a constant variable behind the code: kept like a constant of the pool. */
 static struct element constant_variable(struct select *s, LLVMValueRef variable)
 {
@@ -314,7 +334,10 @@ static struct element cast_space(struct select *s, struct element element, uint3
 struct element select_pointer(struct select *s, LLVMValueRef pointer)
 {
     if (LLVMIsAGlobalVariable(pointer) != NULL) {
-        return ir_pointer_space(pointer) == SPACE_LOCAL ? shared_variable(s, pointer) : constant_variable(s, pointer);
+        if (ir_pointer_space(pointer) == SPACE_LOCAL) {
+            return shared_variable(s, pointer);
+        }
+        return LLVMIsGlobalConstant(pointer) ? constant_variable(s, pointer) : written_variable(s, pointer);
     }
     if (is_operation(pointer, LLVMGetElementPtr)) {
         return offset_by(s, select_element(s, LLVMGetOperand(pointer, 0), 0), pointer);

@@ -58,6 +58,10 @@ struct unit {
     unsigned variable_cap;
     struct bytes code; /* of all kernels */
     struct bytes data;
+    struct unit_data *written; /* program-scope variables that kernels write, and their offsets */
+    uint32_t written_count;
+    unsigned written_cap;
+    struct bytes written_data; /* what they hold at first */
     const char **formats; /* printf's */
     uint32_t format_count;
     unsigned format_cap;

@@ -106,6 +106,7 @@ static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_l
         return launch->params;
     }
     facts.code_va = tmd->code_va;
+    facts.variables_va = kernel->program->variables_va.va;
     facts.work_dim = facts.work_dim != 0 ? facts.work_dim : dimensions(tmd);
     if (launch->param_bytes != 0) {
         memcpy(params, launch->params, launch->param_bytes);

@@ -36,6 +36,22 @@ static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *err
     return err == PPU_OK ? err : error_set(error, err, "no place for %u bytes of code: %s", bytes, ppu_error_text(err));
 }
 
+static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error *error)
+{
+    uint32_t bytes = program->view.header->variable_bytes;
+
+    if (bytes == 0) {
+        return PPU_OK;
+    }
+    enum ppu_err err = ppu_memory_alloc(program->context->device, PPU_MEMORY_VRAM, bytes, &program->variables);
+    if (err == PPU_OK) {
+        memcpy(ppu_memory_host(program->variables), program->view.variables, bytes);
+        err = ppu_memory_map(program->variables, program->context, 0, &program->variables_va);
+    }
+    return err == PPU_OK ? err
+                         : error_set(error, err, "no place for %u bytes of variables: %s", bytes, ppu_error_text(err));
+}
+
 static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *error)
 {
     uint32_t count = program->view.header->kernels;
@@ -55,11 +71,11 @@ enum ppu_err ppu_program_unload(struct ppu_program *program)
     if (program == NULL) {
         return PPU_OK;
     }
-    enum ppu_err err = ppu_memory_free(program->code);
+    enum ppu_err err = ppu_memory_free(program->code), other = ppu_memory_free(program->variables);
     free(program->kernels);
     free(program->image);
     free(program);
-    return err;
+    return err != PPU_OK ? err : other;
 }
 
 enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, size_t bytes, struct ppu_program **out,
@@ -75,6 +91,9 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     enum ppu_err err = check_image(program, image, bytes, error);
     if (err == PPU_OK) {
         err = load_code(program, error);
+    }
+    if (err == PPU_OK) {
+        err = load_variables(program, error);
     }
     if (err == PPU_OK) {
         err = make_kernels(program, error);

@@ -17,6 +17,8 @@ struct ppu_program {
     struct ppu_program_view view;
     struct ppu_memory *code;
     ppu_va_t code_va;
+    struct ppu_memory *variables; /* NULL: it has none */
+    ppu_va_t variables_va;
     struct ppu_kernel *kernels; /* view.header->kernels of them */
 };
 

@@ -24,7 +24,7 @@ enum library_round {
 /* Offsets into struct ppu_launch_facts (ppu/image.h). */
 #define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
 #define LAUNCH_PRINTF_VA 32u
-#define LAUNCH_WORK_DIM 40u
+#define LAUNCH_WORK_DIM 48u
 
 uint __attribute__((const)) __ppu_sr(uint number);
 uint __attribute__((const)) __ppu_launch(uint offset);

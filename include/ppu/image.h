@@ -10,6 +10,8 @@
  *   text [text_bytes]                  names, each with a final zero
  *   zeros up to a multiple of 8
  *   code [code_bytes]                  position-independent; the TMD's code_va is where it is put
+ *   variables [variable_bytes]         program-scope variables that kernels write: what they hold before the first
+ *                                      launch; each loaded program has its own
  *
  * Nothing in an image is trusted: ppu_program_open() checks all of it once.
  */
@@ -22,6 +24,7 @@
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
 #define PPU_PROGRAM_VERSION 2u
 #define PPU_PROGRAM_CODE_ALIGN 8u
+#define PPU_MAX_VARIABLES 0x100000u
 #define PPU_LAUNCH_ALIGN 8u /* of struct ppu_launch_facts in the parameters */
 
 struct ppu_program_header {
@@ -36,7 +39,8 @@ struct ppu_program_header {
     uint32_t source;     /* offset into text: name of the source file, or the empty name */
     uint32_t arguments;
     uint32_t formats;
-    uint32_t reserved[5];
+    uint32_t variable_bytes; /* multiple of 8, at most PPU_MAX_VARIABLES */
+    uint32_t reserved[4];
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -67,10 +71,11 @@ struct ppu_launch_facts {
     uint64_t global_offset[3]; /* added to the thread's number in the grid */
     uint64_t code_va;          /* as the TMD's: constant data lies behind the code */
     uint64_t printf_va;        /* struct ppu_printf_buffer; 0: printf writes nothing */
+    uint64_t variables_va;     /* the program's variables; 0: it has none */
     uint32_t work_dim;         /* dimensions of the launch, 1 to 3 */
     uint32_t reserved;
 };
-PPU_ASSERT_SIZE(struct ppu_launch_facts, 48);
+PPU_ASSERT_SIZE(struct ppu_launch_facts, 56);
 
 /* What an argument is; the number of ppu_argument_entry.kind. */
 enum ppu_argument_kind {
@@ -118,6 +123,7 @@ struct ppu_program_view {
     const uint32_t *formats;
     const char *text;
     const uint8_t *code;
+    const uint8_t *variables;
 };
 
 /* NULL when the entry is usable, else why not. */
@@ -192,11 +198,14 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
     text_end = formats_end + header->text_bytes;
     code_at = (text_end + PPU_PROGRAM_CODE_ALIGN - 1u) & ~(uint64_t)(PPU_PROGRAM_CODE_ALIGN - 1u);
-    if (header->image_bytes != len_bytes || code_at + header->code_bytes != len_bytes) {
+    if (header->image_bytes != len_bytes || code_at + header->code_bytes + header->variable_bytes != len_bytes) {
         return "program image is truncated or too long";
     }
     if (header->code_bytes % PPU_INSN_BYTES || header->code_bytes == 0 || header->code_bytes > PPU_MAX_CODE) {
         return "program image has no code, or code of a wrong size";
+    }
+    if (header->variable_bytes % 8u || header->variable_bytes > PPU_MAX_VARIABLES) {
+        return "program image has variables of a wrong size";
     }
     if (header->text_bytes == 0 || bytes[text_end - 1u] != 0 || header->source >= header->text_bytes) {
         return "program image has malformed text";
@@ -208,6 +217,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     view->formats = (const uint32_t *)(const void *)(bytes + arguments_end);
     view->text = (const char *)(bytes + formats_end);
     view->code = bytes + code_at;
+    view->variables = view->code + header->code_bytes;
     for (uint32_t i = 0; i < header->kernels; i++) {
         const char *why = ppu_kernel_check(header, &view->kernels[i]);
         if (why) {

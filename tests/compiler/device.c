@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VARIABLES_AT 0x1f0000u /* in the data area: the program's variables */
+
 const struct device_variant device_variants[] = {
     { "as it comes", "", 32, 0, 0 },
     { "without optimisation", "-cl-opt-disable", 32, 0, 0 },
@@ -89,6 +91,8 @@ void device_load(struct device *device, const char *source, const char *options)
     free(image.log);
     bench_load_image(device->bench, (struct ppuasm_image){ image.bytes, image.len_bytes });
     keep_layouts(device);
+    memcpy(bench_data(device->bench, VARIABLES_AT), device->bench->program.variables,
+           device->bench->program.header->variable_bytes);
 }
 
 void device_load_file(struct device *device, const char *name, const char *options)
@@ -183,6 +187,7 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
     const struct ppu_kernel_entry *kernel = &device->kernel;
     struct ppu_tmd tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
     struct ppu_launch_facts facts = { .code_va = CODE_VA,
+                                      .variables_va = DATA_VA + VARIABLES_AT,
                                       .printf_va = device->printf_va,
                                       .work_dim = gy * y > 1 ? 2 : 1 };
 

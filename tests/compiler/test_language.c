@@ -360,11 +360,24 @@ static void group_sizes(struct device *device)
     assert_int_equal(out[THREADS - 1], GROUP);
 }
 
+static void variables(struct device *device)
+{
+    for (int32_t launch = 1; launch <= 3; launch++) {
+        device_kernel(device, "variables");
+        int32_t *out = device_buffer(device, 0, 4 * 64);
+        int32_t hidden = -4 * launch - launch * (launch - 1) / 2;
+        device_run(device, 1, 1, 1, 1);
+        assert_int_equal(out[0], hidden);
+        assert_int_equal(out[1], 3 + 2 * (launch - 1));
+        assert_int_equal(out[2], launch);
+    }
+}
+
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures,      constants, vectors, generics, atomics, prints,       halves,     normals,
-        private_atomics, copies,    places,  threes,   wides,   half_vectors, print_more, group_sizes,
+        structures, constants, vectors, generics, atomics,      prints,     halves,      normals,   private_atomics,
+        copies,     places,    threes,  wides,    half_vectors, print_more, group_sizes, variables,
     };
     struct device *device = *state;
 

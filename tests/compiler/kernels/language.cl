@@ -227,3 +227,24 @@ __kernel __attribute__((work_group_size_hint(16, 1, 1))) __attribute__((vec_type
 {
     out[get_global_id(0)] = get_local_size(0);
 }
+
+/* Variables of the program, which outlive launches. */
+atomic_int launches = ATOMIC_VAR_INIT(3);
+ulong2 last = (ulong2)(5, 1ul << 40);
+int history[100];
+__constant int by = 2;
+static short hidden = -4;
+
+__kernel void variables(__global int *out)
+{
+    int t = get_global_id(0), slot = atomic_fetch_add(&launches, by);
+
+    history[t] += t + hidden;
+    out[t] = history[t];
+    if (t == 0) {
+        out[1] = slot;
+        last.x += last.y;
+        hidden--;
+        out[2] = (int)(last.x >> 40);
+    }
+}
