@@ -366,14 +366,18 @@ static void tmdq_broken(struct task *task)
                                        .address = task->handle,
                                        .correlation = task->correlation };
     nest_lost(task->nest);
-    if (task->channel) {
-        channel_fail(task->channel, &record);
+    if (task->parent->channel) {
+        channel_fail(task->parent->channel, &record);
     }
 }
 
-/* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
+/*
+ * The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). The task leaves its channel
+ * before either: a fault on the way ends the tasks of the channel, and its slot may have another task by then.
+ */
 static void complete(struct task *task)
 {
+    leave_channel(task);
     if (task_has_nest(task) && task->fault) {
         nest_lost(task->nest); /* what its threads took or launched, and nobody started */
     }
@@ -389,7 +393,6 @@ static void complete(struct task *task)
     if (broken && parent) {
         tmdq_broken(task);
     }
-    leave_channel(task);
     if (result == TMDQ_PENDING && parent) {
         nest_linger(task);
     } else {

@@ -21,6 +21,7 @@ static struct {
     uint32_t memories;
 } made;
 
+struct machine_config api_machine;
 static struct ppu_transport *machine_transport;
 static struct ppu_device *checked_device;
 
@@ -44,7 +45,7 @@ int api_machine_setup(void **state)
 {
     (void)state;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    machine_transport = machine_start(&(struct machine_config){ NULL, 0, 0, 0 });
+    machine_transport = machine_start(&api_machine);
     return 0;
 }
 

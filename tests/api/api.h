@@ -53,6 +53,8 @@ struct api {
     struct ppu_stream *stream;
 };
 
+/* The machine of this program where it is not the usual one; set before the group's set-up. */
+extern struct machine_config api_machine;
 /* cmocka's group set-up and tear-down: the machine of this program. */
 int api_machine_setup(void **state);
 int api_machine_teardown(void **state);

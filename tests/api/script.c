@@ -121,6 +121,7 @@ static void describe(struct script *script, uint32_t node)
     }
     tmd.param_va = va_of(script, script->memory) + node * sizeof(struct script_node);
     tmd.param_bytes = NODE_PARAM_BYTES;
+    tmd.correlation = node; /* so that traces and faults name it */
     memcpy((char *)ppu_memory_host(script->memory) + tmd_offset(script, node), &tmd, sizeof(tmd));
 }
 
@@ -131,7 +132,7 @@ static uint32_t tmdq_of(const struct script *script, uint32_t parent, uint32_t c
     return parent == SCRIPT_HOST ? ppu_stream_index(script->streams[stream]) : stream;
 }
 
-void script_launch(struct script *script, struct ppu_stream *const *streams)
+void script_start(struct script *script, struct ppu_stream *const *streams)
 {
     const struct script_node *host = &script->node[SCRIPT_HOST];
     struct ppu_block *block = NULL;
@@ -150,6 +151,13 @@ void script_launch(struct script *script, struct ppu_stream *const *streams)
         ppu_block_launch_tmd(block, (ppu_va_t){ child->tmd }, tmdq_of(script, SCRIPT_HOST, child->number));
         check(ppu_block_submit(block, NULL));
     }
+}
+
+void script_launch(struct script *script, struct ppu_stream *const *streams)
+{
+    struct ppu_block *block = NULL;
+
+    script_start(script, streams);
     check(ppu_block_begin(script->channel, &block));
     check(ppu_block_submit(block, &script->event));
 }

@@ -62,6 +62,8 @@ uint32_t script_gate(uint32_t node);
 void script_grow(struct script *script, uint32_t parent, uint32_t nodes, uint32_t streams, uint64_t *random);
 
 /* Launches the host's children, child c into streams[its stream]. */
+void script_start(struct script *script, struct ppu_stream *const *streams);
+/* The same, and makes the event of their end. */
 void script_launch(struct script *script, struct ppu_stream *const *streams);
 /* The same, and waits until all is done. */
 enum ppu_err script_run(struct script *script, struct ppu_stream *const *streams);

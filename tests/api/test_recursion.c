@@ -122,10 +122,10 @@ static void quicksort_too_deep(void **state)
 
 /* ---- Mandelbrot: rectangles whose border has one value are filled ---- */
 
-#define WIDTH 160u
-#define HEIGHT 120u
-#define SMALL 12u
-#define TURNS 200u
+#define WIDTH 120u
+#define HEIGHT 90u
+#define SMALL 8u
+#define TURNS 50u
 #define LEFT (-(int32_t)(2.3 * (1 << 28)))
 #define TOP (-(int32_t)(1.2 * (1 << 28)))
 #define STEP ((int32_t)(3.2 / WIDTH * (1 << 28)))
@@ -213,19 +213,26 @@ struct mandelbrot_params {
 
 _Static_assert(sizeof(struct mandelbrot_params) == 96, "as the kernel has it");
 
-static void mandelbrot(void **state)
+/* What a test of the Mandelbrot set has in VRAM. */
+struct mandelbrot {
+    struct ppu_memory *values, *marks, *statistics;
+    enum ppu_err err;
+};
+
+/* The whole picture on a nest of this depth. */
+static struct mandelbrot mandelbrot_run(struct api *api, uint32_t depth)
 {
-    static struct picture expected;
-    struct api *api = *state;
     const struct ppu_kernel *kernel = api_kernel(api, api->context, "mandelbrot", "mandelbrot");
-    struct ppu_memory *values = api_memory(api, PPU_MEMORY_VRAM, sizeof(expected.value));
-    struct ppu_memory *marks = api_memory(api, PPU_MEMORY_VRAM, sizeof(expected.mark));
-    struct ppu_memory *statistics = api_memory(api, PPU_MEMORY_VRAM, 64);
+    struct mandelbrot run = {
+        .values = api_memory(api, PPU_MEMORY_VRAM, WIDTH * HEIGHT),
+        .marks = api_memory(api, PPU_MEMORY_VRAM, WIDTH * HEIGHT),
+        .statistics = api_memory(api, PPU_MEMORY_VRAM, 64),
+    };
     const struct mandelbrot_params params = {
         .tmd = describe(api, kernel, 64),
-        .values = api_va(api, values),
-        .marks = api_va(api, marks),
-        .statistics = api_va(api, statistics),
+        .values = api_va(api, run.values),
+        .marks = api_va(api, run.marks),
+        .statistics = api_va(api, run.statistics),
         .cells = api_va(api, api_memory(api, PPU_MEMORY_VRAM, 2048 * 128)),
         .width = WIDTH,
         .height = HEIGHT,
@@ -237,16 +244,25 @@ static void mandelbrot(void **state)
         .small = SMALL,
     };
 
-    check(ppu_context_nest(api->context, NULL));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = depth }));
+    run.err = api_run(api, kernel, 1, 64, &params, sizeof(params));
+    return run;
+}
+
+static void mandelbrot(void **state)
+{
+    static struct picture expected;
+    struct mandelbrot run = mandelbrot_run(*state, 24);
+
+    check(run.err);
     draw(&expected);
-    check(api_run(api, kernel, 1, 64, &params, sizeof(params)));
-    assert_memory_equal(ppu_memory_host(values), expected.value, sizeof(expected.value));
-    assert_memory_equal(ppu_memory_host(marks), expected.mark, sizeof(expected.mark));
-    assert_int_equal(api_word(statistics, 0), expected.grids);
-    assert_int_equal(api_word(statistics, 4), expected.deepest);
-    assert_int_equal(api_word(statistics, 8), expected.evaluated);
-    assert_int_equal(api_word(statistics, 12), expected.filled);
-    assert_int_equal(api_word(statistics, 20), 0);
+    assert_memory_equal(ppu_memory_host(run.values), expected.value, sizeof(expected.value));
+    assert_memory_equal(ppu_memory_host(run.marks), expected.mark, sizeof(expected.mark));
+    assert_int_equal(api_word(run.statistics, 0), expected.grids);
+    assert_int_equal(api_word(run.statistics, 4), expected.deepest);
+    assert_int_equal(api_word(run.statistics, 8), expected.evaluated);
+    assert_int_equal(api_word(run.statistics, 12), expected.filled);
+    assert_int_equal(api_word(run.statistics, 20), 0);
     assert_true(expected.deepest >= 4 && expected.filled > WIDTH * HEIGHT / 8);
 }
 
@@ -254,33 +270,13 @@ static void mandelbrot(void **state)
 static void mandelbrot_refused(void **state)
 {
     static struct picture expected;
-    struct api *api = *state;
-    const struct ppu_kernel *kernel = api_kernel(api, api->context, "mandelbrot", "mandelbrot");
-    struct ppu_memory *values = api_memory(api, PPU_MEMORY_VRAM, sizeof(expected.value));
-    struct ppu_memory *marks = api_memory(api, PPU_MEMORY_VRAM, sizeof(expected.mark));
-    struct ppu_memory *statistics = api_memory(api, PPU_MEMORY_VRAM, 64);
-    const struct mandelbrot_params params = {
-        .tmd = describe(api, kernel, 64),
-        .values = api_va(api, values),
-        .marks = api_va(api, marks),
-        .statistics = api_va(api, statistics),
-        .cells = api_va(api, api_memory(api, PPU_MEMORY_VRAM, 2048 * 128)),
-        .width = WIDTH,
-        .height = HEIGHT,
-        .pitch = WIDTH,
-        .re = LEFT,
-        .im = TOP,
-        .step = STEP,
-        .turns = TURNS,
-        .small = SMALL,
-    };
+    struct mandelbrot run = mandelbrot_run(*state, 3);
 
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 4 }));
+    check(run.err);
     draw(&expected);
-    check(api_run(api, kernel, 1, 64, &params, sizeof(params)));
-    assert_memory_equal(ppu_memory_host(values), expected.value, sizeof(expected.value));
-    assert_int_equal(api_word(statistics, 4), 4);
-    assert_true(api_word(statistics, 20) > 0);
+    assert_memory_equal(ppu_memory_host(run.values), expected.value, sizeof(expected.value));
+    assert_int_equal(api_word(run.statistics, 4), 3);
+    assert_true(api_word(run.statistics, 20) > 0);
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 
 # Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks: the device library comes with them. To
 # those in HELD it comes a second time, as held_nest_..., with its marks.
-NESTING := tree script fibonacci quicksort
+NESTING := tree script fibonacci quicksort pressure
 HELD := script
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
