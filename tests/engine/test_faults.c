@@ -162,7 +162,7 @@ static void nothing_is_left_running(void **state)
                            "isetp.ne p0, v1, 2\n@p0 bra count\nisetp.geu p0, v0, 32\n@p0 bra count\n"
                            "isetp.eq p1, v0, 7\nshl v4, v0, 2\nmov v5, 0\n@p1 mov v4, 0x58000000\n"
                            "stg.b32 v3, [s0+v4+64]\nexit\n"
-                           "count: atomg.add _, [s0+v2], v3\nbra count\n");
+                           "count: add s4, s4, 1\nstg.b32 s4, [s0]\nbra count\n");
     tmd = bench_tmd(bench, "k");
     for (uint32_t round = 0; round < 10; round++) {
         uint32_t counted;
