@@ -45,8 +45,12 @@ def check(model, expected, *defines):
     return test
 
 
-def mutation(text, name):
-    return (f"{text} is found [B4 B6]", check("tmdq", FAILS, f"MUTATE_{name}"))
+def mutation(text, name, model="tmdq", proves="[B4 B6]"):
+    return (f"{text} is found {proves}", check(model, FAILS, f"MUTATE_{name}"))
+
+
+def workq(text, name):
+    return mutation(text, name, "workq", "[C3 C4]")
 
 
 tap.main([
@@ -60,4 +64,14 @@ tap.main([
     mutation("a work counter incremented after the launch", "LATE_COUNT"),
     mutation("a parent woken before the step on the TMDQ", "EARLY_ZERO"),
     mutation("a record freed while its launcher is about to link", "FREED_TOO_SOON"),
+    ("two threads reserve and publish twice on a work queue of six entries, every order [C3 C4]", check("workq", HOLDS)),
+    ("three threads on a work queue of seven entries, no power of two [C3 C4]",
+     check("workq", HOLDS, "THREADS=3", "EACH=1", "ENTRIES=7")),
+    ("one thread wraps every counter of a work queue [C3 C4]", check("workq", HOLDS, "THREADS=1", "EACH=12", "ENTRIES=4")),
+    workq("a reservation by load and store", "RESERVE"),
+    workq("a reservation of one entry more than is free", "ONE_TOO_MANY"),
+    workq("the shadow read before the soft pointer", "READ_ORDER"),
+    workq("a semaphore cleared when its entry is reserved", "CLEAR_AT_RESERVATION"),
+    workq("a semaphore released before the entries are in place", "RELEASE_FIRST"),
+    workq("a semaphore that nobody clears", "NOT_CLEARED"),
 ])
