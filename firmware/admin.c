@@ -21,6 +21,7 @@
 #include "trace.h"
 #include "vector.h"
 #include "wdu.h"
+#include "workq.h"
 
 /* The host need not tell that it took replies: while requests wait for room, it is looked for. */
 #define ROOM_RETRY_NS TIMER_NS_PER_MS
@@ -307,6 +308,57 @@ static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
     }
 }
 
+/* Index of the first argument of WORKQ_CREATE that cannot be; PPU_ADMIN_ARGS: all can. */
+static uint32_t wrong_in_workq(const struct workq_plan *plan)
+{
+    uint64_t vram_end = machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+    if (plan->entries < PPU_WORKQ_MIN_ENTRIES || plan->entries > PPU_WORKQ_MAX_ENTRIES) {
+        return 4;
+    }
+    if (plan->block_bytes % PPU_WORKQ_BLOCK_ALIGN || plan->block_bytes < PPU_WORKQ_MIN_BLOCK ||
+        plan->block_bytes > PPU_WORKQ_MAX_BLOCK) {
+        return 5;
+    }
+    uint64_t bytes = ppu_workq_bytes(plan->entries, plan->block_bytes);
+    if (plan->va.va % PPU_WORKQ_ALIGN || (plan->va.va + bytes) >> PPU_VA_BITS) {
+        return 1;
+    }
+    if (plan->place.off % PPU_WORKQ_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, vram_end)) {
+        return 3;
+    }
+    if (plan->priority >= PPU_PRIORITIES) {
+        return 6;
+    }
+    if (plan->vector && (plan->vector < PPU_VECTOR_FIRST_CHANNEL || plan->vector >= machine.vectors)) {
+        return 7;
+    }
+    return plan->first < ppu_workq_period(plan->entries) ? PPU_ADMIN_ARGS : 8;
+}
+
+static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    struct workq_plan plan = {
+        .context = arg[0],
+        .va = { arg[1] | (uint64_t)arg[2] << 32 },
+        .place = { arg[3] },
+        .entries = arg[4],
+        .block_bytes = arg[5],
+        .priority = arg[6],
+        .vector = arg[7],
+        .first = arg[8],
+    };
+    uint32_t wrong = wrong_in_workq(&plan);
+    if (!context_is_open(plan.context)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, plan.context);
+    } else if (wrong < PPU_ADMIN_ARGS) {
+        refuse_argument(ticket, wrong);
+    } else {
+        const struct channel *channel = workq_create(&plan);
+        ticket->result[0] = channel ? channel_index(channel) : 0;
+        admin_answer(ticket, channel ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+    }
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -321,6 +373,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_CHANNEL_RESET] = { admin_CHANNEL_RESET, 1 },
     [PPU_ADMIN_MMU_FLUSH] = { admin_MMU_FLUSH, 1 },
     [PPU_ADMIN_NEST_OPEN] = { admin_NEST_OPEN, 10 },
+    [PPU_ADMIN_WORKQ_CREATE] = { admin_WORKQ_CREATE, 9 },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 

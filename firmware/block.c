@@ -12,6 +12,7 @@
 #include "stats.h"
 #include "trace.h"
 #include "vector.h"
+#include "workq.h"
 
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 
@@ -146,6 +147,26 @@ static enum method_result method_NOP(struct channel *channel, const uint32_t *da
     return METHOD_DONE;
 }
 
+/* Number of the work queue that an acquire waits for, CHANNEL_NO_WORKQ: none. UINT32_MAX: it names one wrongly, or
+ * the channel is itself a queue's. */
+static uint32_t awaited_queue(const struct channel *channel, uint32_t word)
+{
+    if (!PPU_SEM_HAS_FROM(word)) {
+        return CHANNEL_NO_WORKQ;
+    }
+    uint32_t queue = workq_of_channel(PPU_SEM_FROM_CHANNEL(word), channel->context);
+    return queue != CHANNEL_NO_WORKQ && channel->workq == CHANNEL_NO_WORKQ ? queue : UINT32_MAX;
+}
+
+static enum method_result await(struct channel *channel, uint32_t queue)
+{
+    if (workq_has_failed(queue)) {
+        return refuse(channel, PPU_FAULT_WORKQ_FAILED, PPU_SEM_FROM_CHANNEL(buffer.word[channel->block.method + 4]));
+    }
+    workq_await(queue, channel);
+    return METHOD_PARKED;
+}
+
 static enum method_result method_SEM_ACQUIRE(struct channel *channel, const uint32_t *data)
 {
     trace_mark(PPU_MARK_ACQUIRE_BEGIN);
@@ -153,14 +174,15 @@ static enum method_result method_SEM_ACQUIRE(struct channel *channel, const uint
     if (at.va % PPU_SEM_ALIGN) {
         return refuse(channel, PPU_FAULT_SEM_ALIGN, at.va);
     }
-    if (data[3] > PPU_SEM_GREATER_EQUAL) {
+    uint32_t awaited = awaited_queue(channel, data[3]);
+    if (PPU_SEM_COMPARE(data[3]) > PPU_SEM_GREATER_EQUAL || awaited > CHANNEL_NO_WORKQ) {
         return refuse(channel, PPU_FAULT_METHOD_DATA, data[3]);
     }
-    switch (sem_acquire(channel, at, data[2], data[3])) {
+    switch (sem_acquire(channel, at, data[2], PPU_SEM_COMPARE(data[3]))) {
     case SEM_PASSED:
         return METHOD_DONE;
     case SEM_PARKED:
-        return METHOD_PARKED;
+        return awaited == CHANNEL_NO_WORKQ ? METHOD_PARKED : await(channel, awaited);
     default:
         return METHOD_FAULT;
     }

@@ -15,6 +15,7 @@
 #include "layout.h"
 #include "machine.h"
 #include "sem.h"
+#include "workq.h"
 
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
@@ -69,6 +70,8 @@ static void state_leave(struct channel *channel)
     case PPU_CHANNEL_PARKED:
         timer_stop(&channel->timer);
         sem_disarm(channel);
+        list_remove(&channel->turn);
+        channel->awaits = CHANNEL_NO_WORKQ;
         break;
     case PPU_CHANNEL_WAITING:
         timer_stop(&channel->timer);
@@ -127,13 +130,19 @@ struct channel_fault *channel_last_fault(const struct channel *channel)
     return (struct channel_fault *)hal_vram(layout.channel_faults) + channel_index(channel);
 }
 
-static void ring_restart(struct channel *channel)
+void channel_set_ring(struct channel *channel, uint32_t get, uint32_t put)
 {
     uint32_t index = channel_index(channel);
-    channel->get = 0;
-    channel->put = 0;
-    hal_write(PPU_REG_GP_GET + 4 * index, 0);
-    hal_write(PPU_REG_GP_PUT + 4 * index, 0);
+    channel->get = get;
+    channel->put = put;
+    hal_write(PPU_REG_GP_GET + 4 * index, get);
+    hal_write(PPU_REG_GP_PUT + 4 * index, put);
+}
+
+void channel_move_put(struct channel *channel)
+{
+    channel->put = ppu_gp_next(channel->put, channel->entries);
+    hal_write(PPU_REG_GP_PUT + 4 * channel_index(channel), channel->put);
 }
 
 static struct channel *find_closed(void)
@@ -158,6 +167,8 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
         .priority = (uint8_t)priority,
         .vector = (uint8_t)vector,
         .context = (uint16_t)context,
+        .workq = CHANNEL_NO_WORKQ,
+        .awaits = CHANNEL_NO_WORKQ,
         .ring = ring,
         .entries = entries,
         .sem = { .tag = last_tag },
@@ -166,7 +177,7 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
     list_init(&channel->tasks);
     list_init(&channel->copies);
     *channel_last_fault(channel) = (struct channel_fault){ 0 };
-    ring_restart(channel);
+    channel_set_ring(channel, 0, 0);
     context_add_channel(context);
     channel_enter(channel, PPU_CHANNEL_IDLE);
     return channel;
@@ -177,13 +188,19 @@ static void channel_ended(struct channel *channel)
 {
     struct admin_ticket *ticket = channel->ending;
     channel->ending = NULL;
-    ring_restart(channel);
+    channel_set_ring(channel, 0, 0);
     *channel_last_fault(channel) = (struct channel_fault){ 0 };
     if (ticket->op == PPU_ADMIN_CHANNEL_DESTROY) {
+        if (channel->workq != CHANNEL_NO_WORKQ) {
+            workq_close(channel->workq);
+        }
         channel_enter(channel, PPU_CHANNEL_CLOSED);
         context_remove_channel(channel->context);
     } else {
         channel_enter(channel, PPU_CHANNEL_IDLE);
+        if (channel->workq != CHANNEL_NO_WORKQ) {
+            workq_restart(channel->workq);
+        }
     }
     admin_answer(ticket, 0, 0);
 }
@@ -199,6 +216,9 @@ static void stop(struct channel *channel, enum ppu_fault cause)
         launch_cancel(task, (uint16_t)cause);
     }
     copy_cancel(channel);
+    if (channel->workq != CHANNEL_NO_WORKQ) {
+        workq_failed(channel->workq);
+    }
 }
 
 void channel_end(struct channel *channel, struct admin_ticket *ticket)
@@ -228,16 +248,28 @@ void channel_ring(struct channel *channel)
     }
 }
 
+static void entry_done(struct channel *channel)
+{
+    uint32_t passed = channel->get;
+    channel->get = ppu_gp_next(passed, channel->entries);
+    hal_write(PPU_REG_GP_GET + 4 * channel_index(channel), channel->get);
+    if (channel->workq != CHANNEL_NO_WORKQ) {
+        workq_passed(channel->workq, passed);
+    }
+}
+
 /* One turn: a bounded number of methods, of as many blocks as they come from. */
 static void channel_turn(struct channel *channel)
 {
+    if (channel->workq != CHANNEL_NO_WORKQ) {
+        workq_runs(channel->workq);
+    }
     for (uint32_t i = 0; i < CHANNEL_TURN_METHODS && channel->state == PPU_CHANNEL_RUNNING; i++) {
         switch (block_step(channel)) {
         case BLOCK_MORE:
             break;
         case BLOCK_DONE:
-            channel->get = ppu_gp_next(channel->get, channel->entries);
-            hal_write(PPU_REG_GP_GET + 4 * channel_index(channel), channel->get);
+            entry_done(channel);
             break;
         case BLOCK_NONE:
             channel_enter(channel, PPU_CHANNEL_IDLE);
@@ -268,6 +300,9 @@ void channel_park(struct channel *channel)
 {
     channel_enter(channel, PPU_CHANNEL_PARKED);
     timer_start(&channel->timer, channel->sem.delay_us * TIMER_NS_PER_US);
+    if (channel->workq != CHANNEL_NO_WORKQ) {
+        workq_parked(channel->workq);
+    }
 }
 
 void channel_wake(struct channel *channel)
@@ -282,6 +317,8 @@ void channel_wait(struct channel *channel, enum channel_need need)
     list_push_back(&needing[need], &channel->turn);
     if (need != CHANNEL_NEEDS_IDLE) {
         timer_start(&channel->timer, RETRY_NS);
+    } else if (channel->workq != CHANNEL_NO_WORKQ) {
+        workq_waits_idle(channel->workq);
     }
 }
 
@@ -302,6 +339,10 @@ static void pending_ended(struct channel *channel)
         channel_ended(channel);
     } else if (channel->state == PPU_CHANNEL_WAITING && channel->need == CHANNEL_NEEDS_IDLE) {
         channel_enter(channel, PPU_CHANNEL_RUNNING);
+    } else if (channel->state == PPU_CHANNEL_PARKED && channel->awaits != CHANNEL_NO_WORKQ) {
+        workq_look(channel->awaits);
+    } else if (channel->state == PPU_CHANNEL_PARKED && channel->workq != CHANNEL_NO_WORKQ) {
+        workq_look(channel->workq);
     }
 }
 

@@ -16,6 +16,7 @@
 #include "timer.h"
 
 #define CHANNEL_TURN_METHODS 16u /* a turn executes at most so many */
+#define CHANNEL_NO_WORKQ 0xffu
 
 struct admin_ticket;
 struct task;
@@ -53,7 +54,8 @@ struct channel_fault {
 };
 
 struct channel {
-    struct list_node turn;   /* among the ready ones of its priority, or those with the same need */
+    struct list_node
+        turn; /* among the ready ones of its priority, those with the same need, or those that await a queue */
     struct list_node tasks;  /* started and not ended */
     struct list_node copies; /* the same */
     struct timer timer;
@@ -62,6 +64,8 @@ struct channel {
     uint8_t priority;
     uint8_t vector; /* 0: none */
     uint16_t context;
+    uint8_t workq;    /* number of the work queue it is, or CHANNEL_NO_WORKQ */
+    uint8_t awaits;   /* while PARKED: that of the work queue it waits for, or CHANNEL_NO_WORKQ */
     uint32_t pending; /* tasks and copies started and not ended */
     ppu_va_t ring;
     uint32_t entries;
@@ -84,6 +88,12 @@ struct channel_fault *channel_last_fault(const struct channel *channel);
 
 /* Opens a channel in state IDLE; NULL: none is left. Arguments are checked already. */
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector);
+
+/* Where a ring that the firmware fills or hands out stands; get is not put. */
+void channel_set_ring(struct channel *channel, uint32_t get, uint32_t put);
+
+/* GP_PUT goes on by one entry. */
+void channel_move_put(struct channel *channel);
 
 /*
  * Ends all the channel started; the ticket is answered when nothing of it runs: the channel is then IDLE with an empty

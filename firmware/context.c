@@ -11,6 +11,7 @@
 #include "nest.h"
 #include "ppu/limits.h"
 #include "tmdq.h"
+#include "workq.h"
 
 #define ROOT_VALID 1u
 
@@ -130,8 +131,13 @@ void context_add_task(uint32_t context)
 
 void context_remove_task(uint32_t context)
 {
-    if (--contexts[context].tasks == 0 && contexts[context].closing) {
+    if (--contexts[context].tasks) {
+        return;
+    }
+    if (contexts[context].closing) {
         unmap(context);
+    } else {
+        workq_context_idle(context);
     }
 }
 

@@ -320,10 +320,8 @@ bool launch_children_done(struct task *parent)
     return tmdq_idle(parent) && parent->children == 0;
 }
 
-/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
-static void child_completed(struct task *parent)
+void launch_unblock(struct task *parent)
 {
-    parent->children--;
     if (parent->state == TASK_DRAINING) {
         if (parent->children == 0 && (parent->fault || tmdq_idle(parent))) {
             end_without_slot(parent);
@@ -331,6 +329,13 @@ static void child_completed(struct task *parent)
     } else if (parent->waits && launch_children_done(parent)) {
         wdu_resume(parent);
     }
+}
+
+/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
+static void child_completed(struct task *parent)
+{
+    parent->children--;
+    launch_unblock(parent);
 }
 
 /* ---- completion ---- */

@@ -33,6 +33,10 @@ bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former);
 /* True when a task's children have completed, and their subtrees (B7). */
 bool launch_children_done(struct task *parent);
 
+/* Something that the task's threads waited for has happened, and its group's `work` says so: it goes on when that was
+ * the last (B7, B8). */
+void launch_unblock(struct task *parent);
+
 /* A task's threads have ended; it has no slot. When its subtree has ended too it completes (B8): B6, and the next task
  * of its TMDQ. */
 void launch_complete(struct task *task);

@@ -15,6 +15,7 @@
 #include "timer.h"
 #include "tmu.h"
 #include "trace.h"
+#include "workq.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
 #define SLICE_NS (10u * TIMER_NS_PER_MS)
@@ -369,6 +370,13 @@ bool wdu_fault_events(uint32_t most)
     return true;
 }
 
+/* Handle 0 is no task: the thread waits for entries of a work queue (C4). */
+static bool perform(struct task *parent, const struct ppu_start_event *event)
+{
+    return event->handle == PPU_TASK_NULL ? workq_request(parent, event->former)
+                                          : launch_child(parent, event->handle, event->former);
+}
+
 /*
  * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
  * what it launched dies with it. A task that has completed can have launched nothing.
@@ -387,7 +395,7 @@ static void start_event(const struct ppu_start_event *event)
         fault_report(&record);
         return;
     }
-    if (parent->fault || parent->state == TASK_KILLING || launch_child(parent, event->handle, event->former)) {
+    if (parent->fault || parent->state == TASK_KILLING || perform(parent, event)) {
         return;
     }
     if (parent->state == TASK_RUNNING || parent->state == TASK_STOPPING) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue.h"
+
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 #define PARAM_ALIGN 16u
 #define COPY_MAX_BYTES 0xfffff000u /* of one method: its length is one word */
@@ -24,6 +26,7 @@ enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out
     block->length = HEADER_WORDS;
     block->data_bytes = 0;
     block->launches = 0;
+    block->queue = NULL;
     return PPU_OK;
 }
 
@@ -114,6 +117,26 @@ void ppu_block_interrupt(struct ppu_block *block)
     ppu_block_method(block, PPU_METHOD_INTERRUPT, NULL, 0);
 }
 
+/* The number of the round is known, and filled in, when the block is submitted. */
+void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue)
+{
+    if (block->queue != NULL || queue->owner != block->channel) {
+        block_fail(block, PPU_ERR_BAD_ARG);
+        return;
+    }
+    const uint64_t x = queue->channel.va.va + offsetof(struct ppu_workq, x);
+    const uint64_t y = queue->channel.va.va + offsetof(struct ppu_workq, y);
+    const uint32_t release[] = { (uint32_t)x, (uint32_t)(x >> 32), 0, 0 };
+    const uint32_t acquire[] = { (uint32_t)y, (uint32_t)(y >> 32), 0,
+                                 PPU_SEM_EQUAL | PPU_SEM_FROM(queue->channel.index) };
+
+    ppu_block_wait_idle(block);
+    block->queue = queue;
+    block->round_word = block->length;
+    ppu_block_method(block, PPU_METHOD_SEM_RELEASE, release, 4);
+    ppu_block_method(block, PPU_METHOD_SEM_ACQUIRE, acquire, 4);
+}
+
 /* ---- what methods point to ---- */
 
 /* Offset of `bytes` in the data, UINT32_MAX when there is no room. */
@@ -170,6 +193,16 @@ static void patch_launches(struct ppu_block *block, uint64_t data_va)
     }
 }
 
+static void patch_round(struct ppu_block *block)
+{
+    if (block->queue != NULL) {
+        uint32_t *release = &block->words[block->round_word];
+        uint32_t *acquire = release + 5;
+        release[3] = ++block->queue->rounds;
+        acquire[3] = block->queue->rounds;
+    }
+}
+
 static void write_header(struct ppu_block *block)
 {
     const struct ppu_block_header header = {
@@ -186,6 +219,7 @@ static void place(struct ppu_block *block, const struct channel_chunk *chunk)
     uint32_t offset = data_offset(block);
 
     patch_launches(block, chunk->va + offset);
+    patch_round(block);
     write_header(block);
     memcpy(chunk->host, block->words, block->length * 4u);
     memcpy(chunk->host + offset, block->data, block->data_bytes);

@@ -139,6 +139,20 @@ static enum ppu_err make_memory(struct ppu_channel *channel, enum ppu_memory_kin
     return PPU_OK;
 }
 
+enum ppu_err channel_register(struct ppu_channel *channel)
+{
+    struct ppu_device *device = device_of(channel);
+
+    if (channel->index >= PPU_MAX_CHANNELS) {
+        return PPU_ERR_INTERNAL;
+    }
+    pthread_mutex_lock(&device->error_lock);
+    channel->errors_lost = device->errors_lost;
+    device->channel[channel->index] = channel;
+    pthread_mutex_unlock(&device->error_lock);
+    return PPU_OK;
+}
+
 static enum ppu_err open_channel(struct ppu_channel *channel)
 {
     struct ppu_device *device = device_of(channel);
@@ -152,16 +166,7 @@ static enum ppu_err open_channel(struct ppu_channel *channel)
         PPU_VECTOR_FIRST_CHANNEL + __atomic_fetch_add(&device->next_vector, 1, __ATOMIC_RELAXED) % CHANNEL_VECTORS;
     args[5] = channel->vector;
     enum ppu_err err = admin_call(device, PPU_ADMIN_CHANNEL_CREATE, args, 6, &channel->index, 1);
-    if (err == PPU_OK && channel->index >= PPU_MAX_CHANNELS) {
-        err = PPU_ERR_INTERNAL;
-    }
-    if (err == PPU_OK) {
-        pthread_mutex_lock(&device->error_lock);
-        channel->errors_lost = device->errors_lost;
-        device->channel[channel->index] = channel;
-        pthread_mutex_unlock(&device->error_lock);
-    }
-    return err;
+    return err == PPU_OK ? channel_register(channel) : err;
 }
 
 static enum ppu_err channel_free(struct ppu_channel *channel)
@@ -205,11 +210,8 @@ enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_ch
     return PPU_OK;
 }
 
-enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
+enum ppu_err channel_close(struct ppu_channel *channel)
 {
-    if (channel == NULL) {
-        return PPU_OK;
-    }
     struct ppu_device *device = device_of(channel);
     enum ppu_err err = admin_call(device, PPU_ADMIN_CHANNEL_DESTROY, &channel->index, 1, NULL, 0);
     /* A lost device answers nothing; its memory is kept until it is closed, the object need not be. */
@@ -221,6 +223,18 @@ enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
     pthread_mutex_lock(&device->error_lock);
     device->channel[channel->index] = NULL;
     pthread_mutex_unlock(&device->error_lock);
+    return err;
+}
+
+enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
+{
+    if (channel == NULL) {
+        return PPU_OK;
+    }
+    enum ppu_err err = channel_close(channel);
+    if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
+        return err;
+    }
     enum ppu_err kept = channel_free(channel);
     return err != PPU_OK ? err : kept;
 }

@@ -52,6 +52,11 @@ struct channel_chunk {
 /* The firmware stopped the channel; the first fault stays. With the device's error_lock. */
 void channel_set_fault(struct ppu_channel *channel, const struct ppu_error *error);
 
+/* The firmware has opened the channel: its faults are told to this object from now on. INTERNAL: no such number. */
+enum ppu_err channel_register(struct ppu_channel *channel);
+/* Has the firmware close it. OK and DEVICE_LOST: it is gone; else it stays. */
+enum ppu_err channel_close(struct ppu_channel *channel);
+
 /* As ppu_channel_error(); asks the firmware when records were lost since it was asked last. */
 enum ppu_err channel_fault(struct ppu_channel *channel);
 

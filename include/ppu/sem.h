@@ -24,6 +24,15 @@ enum ppu_sem_compare {
     PPU_SEM_GREATER_EQUAL = 1, /* as a counter: signed difference */
 };
 
+/*
+ * Fourth data word of SEM_ACQUIRE: compare, and optionally the channel of the work queue whose round the semaphore
+ * ends. Should that channel fail, the acquire fails too, instead of waiting for ever.
+ */
+#define PPU_SEM_FROM(channel) (((channel) + 1u) << 8)
+#define PPU_SEM_COMPARE(word) ((word)&0xffu)
+#define PPU_SEM_HAS_FROM(word) ((word) >> 8 != 0)
+#define PPU_SEM_FROM_CHANNEL(word) (((word) >> 8) - 1u)
+
 /* True when an acquire of `wanted` succeeds on `payload`. */
 static inline int ppu_sem_passes(uint32_t compare, uint32_t payload, uint32_t wanted)
 {

@@ -34,7 +34,8 @@ PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 struct ppu_group {
     uint32_t work;    /* tasks launched from here and not complete (B13) */
     uint32_t streams; /* streams created here: the next gets TMDQ streams % PPU_GROUP_TMDQS (B3) */
-    uint32_t reserved[14];
+    uint32_t refused; /* firmware: requests for entries of a work queue that were in vain (workq.h) */
+    uint32_t reserved[13];
     ppu_task_t last_task[PPU_GROUP_TMDQS];
 };
 PPU_ASSERT_SIZE(struct ppu_group, 64 + 4 * PPU_GROUP_TMDQS);

@@ -10,6 +10,7 @@
  *   stream    tasks that run one after the other (B2)
  *   program   code in memory; kernel: one entry of it
  *   event     a point in a channel's work that one can wait for
+ *   queue     a queue of work that threads fill (C1)
  *
  * Every function that can fail returns an enum ppu_err; PPU_OK is 0. Nothing is global: all
  * state hangs on a device. Functions may be called from several threads at once, also on one
@@ -33,6 +34,7 @@
 #include "ppu/sem.h"
 #include "ppu/task.h"
 #include "ppu/trace.h"
+#include "ppu/workq.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +47,7 @@ struct ppu_context;
 struct ppu_memory;
 struct ppu_channel;
 struct ppu_block;
+struct ppu_queue;
 struct ppu_stream;
 struct ppu_program;
 struct ppu_kernel;
@@ -261,6 +264,34 @@ uint32_t ppu_channel_index(const struct ppu_channel *channel);
 /* Makes the channel test again the semaphore it is parked on: after it was written by plain stores. */
 void ppu_channel_ring(struct ppu_channel *channel);
 
+/* ---- work queue ---- */
+
+struct ppu_queue_options {
+    uint32_t entries;     /* PPU_WORKQ_MIN_ENTRIES to PPU_WORKQ_MAX_ENTRIES, any number; 0: 1,024 */
+    uint32_t block_bytes; /* of each entry's command block, a multiple of 64, 128 to 4,096; 0: 512 */
+    uint32_t priority;    /* at most; tasks launched from it are capped by it */
+    uint32_t first;       /* counter of the entry that GP_GET begins at (C1), below ppu_workq_period() */
+};
+
+/*
+ * A queue that kernels launched by `channel` can put work into (C1 to C9). Its rounds are begun and waited for by
+ * blocks of that channel, which must outlive it. `options` may be NULL. BAD_ARG, NO_VRAM, NO_RESOURCE.
+ */
+enum ppu_err ppu_queue_create(struct ppu_channel *channel, const struct ppu_queue_options *options,
+                              struct ppu_queue **out);
+/* Ends what runs of it. */
+enum ppu_err ppu_queue_destroy(struct ppu_queue *queue);
+/* Ends what runs of it and clears its fault: the queue is empty, at its first round. A channel that waits for it fails.
+ */
+enum ppu_err ppu_queue_reset(struct ppu_queue *queue);
+/* The fault that stopped it; code PPU_OK when none did. Returns that code. */
+enum ppu_err ppu_queue_error(struct ppu_queue *queue, struct ppu_error *error);
+/* Its address, for kernels (C7), and the same as this process sees it. */
+ppu_va_t ppu_queue_va(const struct ppu_queue *queue);
+struct ppu_workq *ppu_queue_shared(const struct ppu_queue *queue);
+/* Number of its channel. */
+uint32_t ppu_queue_channel(const struct ppu_queue *queue);
+
 /* ---- event ---- */
 
 /* A value: copy it freely; nothing to destroy. */
@@ -330,6 +361,11 @@ void ppu_block_acquire(struct ppu_block *block, ppu_va_t sem, uint32_t value, en
 void ppu_block_release(struct ppu_block *block, ppu_va_t sem, uint32_t value, bool with_time);
 void ppu_block_wait_idle(struct ppu_block *block);
 void ppu_block_interrupt(struct ppu_block *block);
+/*
+ * Lets the queue's next round begin when all that the channel was given before has ended, and waits for the round's end
+ * (C2). The block is of the queue's channel, and has one such method at most: else BAD_ARG.
+ */
+void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue);
 /* Any method with its data words. */
 void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count);
 /*

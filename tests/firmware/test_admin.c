@@ -26,6 +26,8 @@ static int teardown(void **state)
 
 #define PT 0xfffffffeu /* stands for the first offset of the page-table pool */
 
+#define QUEUE (24u * PPU_MIB) /* VRAM for a work queue */
+
 struct bad_request {
     const char *what;
     uint16_t op;
@@ -37,7 +39,7 @@ struct bad_request {
 /* Context 0 is open, channel 0 belongs to it. */
 static const struct bad_request bad_requests[] = {
     { "operation 0", 0, { 0 }, PPU_FAULT_ADMIN_OP, 0 },
-    { "operation 9", 9, { 0 }, PPU_FAULT_ADMIN_OP, 9 },
+    { "operation 99", 99, { 0 }, PPU_FAULT_ADMIN_OP, 99 },
     { "operation 65535", 65535, { 0 }, PPU_FAULT_ADMIN_OP, 65535 },
     { "query of no key", PPU_ADMIN_QUERY, { 0xfff }, PPU_FAULT_NO_KEY, 0xfff },
     { "query of no channel",
@@ -68,6 +70,22 @@ static const struct bad_request bad_requests[] = {
     { "no such vector", PPU_ADMIN_CHANNEL_CREATE, { 0, 0x100000, 0, 4, 0, 32 }, PPU_FAULT_ADMIN_ARG, 5 },
     { "destroy of a closed channel", PPU_ADMIN_CHANNEL_DESTROY, { 1 }, PPU_FAULT_NO_OBJECT, 1 },
     { "reset of a channel beyond", PPU_ADMIN_CHANNEL_RESET, { MOCK_CHANNELS }, PPU_FAULT_NO_OBJECT, MOCK_CHANNELS },
+    { "queue of no context", PPU_ADMIN_WORKQ_CREATE, { 1, 0, 1, QUEUE, 4, 128, 0, 0, 0 }, PPU_FAULT_NO_OBJECT, 1 },
+    { "queue not aligned", PPU_ADMIN_WORKQ_CREATE, { 0, 64, 1, QUEUE, 4, 128, 0, 0, 0 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "queue beyond 48 bits", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 0x10000, QUEUE, 4, 128 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "queue in the protected range", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, 0x10000, 4, 128 }, PPU_FAULT_ADMIN_ARG, 3 },
+    { "queue beyond VRAM", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, 0xffff0000u, 4, 128 }, PPU_FAULT_ADMIN_ARG, 3 },
+    { "queue of three entries", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 3, 128 }, PPU_FAULT_ADMIN_ARG, 4 },
+    { "queue too long", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 65537, 128 }, PPU_FAULT_ADMIN_ARG, 4 },
+    { "blocks too small", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 4, 64 }, PPU_FAULT_ADMIN_ARG, 5 },
+    { "blocks too large", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 4, 4160 }, PPU_FAULT_ADMIN_ARG, 5 },
+    { "queue of no priority", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 4, 128, 8 }, PPU_FAULT_ADMIN_ARG, 6 },
+    { "queue with the admin vector", PPU_ADMIN_WORKQ_CREATE, { 0, 0, 1, QUEUE, 4, 128, 0, 1 }, PPU_FAULT_ADMIN_ARG, 7 },
+    { "queue that begins beyond its period",
+      PPU_ADMIN_WORKQ_CREATE,
+      { 0, 0, 1, QUEUE, 4, 128, 0, 0, 0x80000000u },
+      PPU_FAULT_ADMIN_ARG,
+      8 },
     { "flush of no context", PPU_ADMIN_MMU_FLUSH, { 2 }, PPU_FAULT_NO_OBJECT, 2 },
 };
 

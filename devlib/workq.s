@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: MIT
+#
+# Work for a work queue (ppu/workq.h), made by threads (C3 to C5): what a kernel that creates work is assembled together with.
+#
+# Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v53 and p4 to p7 are lost. Any lanes may
+# call together; each reserves entries of its own. v16:v17 is always the address of the queue.
+#
+# Whoever has reserved entries fills and publishes them; the queue stands still until then.
+#
+# Lines that begin with #@ are for tests: marks at which a thread is held, so that others go on between two of its steps.
+
+# workq_reserve: takes entries, in the order in which the work will run.
+#   v18      how many: the work's, and one for the acquire behind it
+#   v19      1: the task may wait (B7), so wait for entries when there are too few; 0: after 64 yields, do not
+#   v16 out  counter of the first
+#   v17 out  0; 1: too few are free, and none becomes free before the caller has ended or has waited; 2: so many never are
+workq_reserve:
+    ldg.b32 v24, [v16+4]        # entries
+    ldg.b32 v25, [v16+8]        # period
+    mov v27, 64                 # yields left
+    sub v26, v24, 2
+    isetp.gtu p4, v18, v26
+    isetp.eq p5, v18, 0
+    por p4, p4, p5
+    @p4 bra workq_reserve_never
+    add64 v40, v16, 64
+workq_reserve_try:
+    ldg.b32 v28, [v16+64]       # soft_put, and only then shadow_put: else what is free may seem more than it is
+    fence.acquire.dev
+    ldg.b32 v29, [v16+128]
+    fence.acquire.dev           # the entries were given back before it was published
+    sub v30, v29, v28
+    isetp.lt p4, v30, 0
+    @p4 add v30, v30, v25
+    isetp.ltu p4, v30, v18
+    @p4 bra workq_reserve_full
+    add v31, v28, v18
+    isetp.geu p5, v31, v25
+    @p5 sub v31, v31, v25
+    mov v36, v28
+    mov v37, v31
+    atomg.cas.acq_rel.dev v38, [v40], v36
+    isetp.eq p5, v38, v28
+    @p5 bra workq_reserve_done
+    yield
+    bra workq_reserve_try
+workq_reserve_done:
+#@  mark 0x1011                 # reserved, not filled
+    mov v16, v28
+    mov v17, 0
+    ret v15
+workq_reserve_full:
+    ldg.b32 v32, [v16+132]      # stall: AT_X and ENDED free nothing
+    isetp.eq p4, v32, 1
+    isetp.eq p5, v32, 3
+    por p4, p4, p5
+    @p4 bra workq_reserve_none
+    isetp.eq p4, v27, 0
+    @p4 bra workq_reserve_wait
+    sub v27, v27, 1
+    yield
+    bra workq_reserve_try
+workq_reserve_wait:
+    isetp.eq p4, v19, 0
+    @p4 bra workq_reserve_none
+    rdsr v32, %nest.lo
+    rdsr v33, %nest.hi
+    ldg.b32 v34, [v32+72]       # refused, of the own group
+    mov v36, 1
+    add64 v38, v32, 64
+    atomg.add.acq_rel.dev _, [v38], v36
+    ldg.b32 v35, [v16+12]
+    shl v36, v29, 10
+    or v35, v35, v36
+    mov v36, 0
+    tstart v36, v35             # wakes us when shadow_put is another than this
+    cwait
+    mov v27, 64
+    ldg.b32 v36, [v32+72]
+    isetp.ne p4, v36, v34       # in vain: one last look
+    @p4 mov v19, 0
+    @p4 mov v27, 0
+    bra workq_reserve_try
+workq_reserve_none:
+    mov v17, 1
+    ret v15
+workq_reserve_never:
+    mov v17, 2
+    ret v15
+
+# workq_block: the command block of an entry, block_bytes long, which is the caller's while the entry is.
+#   v18          counter of the entry
+#   v16:v17 out  address
+workq_block:
+    ldg.b32 v24, [v16+4]
+    ldg.b32 v25, [v16+16]
+    ldg.b32 v26, [v16+28]       # block_at
+    remu v27, v18, v24
+    mulwu v28, v27, v25
+    mov v27, 0
+    add64 v28, v28, v26
+    add64 v16, v16, v28
+    ret v15
+
+# workq_point: points an entry at its own block, which is filled in but for its header.
+#   v18  counter of the entry
+#   v19  words of the block, header included
+workq_point:
+    ldg.b32 v24, [v16+4]
+    ldg.b32 v25, [v16+16]
+    ldg.b32 v26, [v16+28]
+    ldg.b32 v32, [v16+20]       # ring_at
+    mov v33, 0
+    remu v34, v18, v24
+    mov v35, 0
+    mulwu v28, v34, v25
+    mov v27, 0
+    add64 v28, v28, v26
+    add64 v28, v28, v16         # the block
+    mov v36, 0x00100001         # header: version 1, 16 bytes
+    mov v37, v19
+    mov64 v38, 0
+    stg.b128 v36, [v28]
+    shl v36, v19, 16
+    or v29, v29, v36            # the ring entry: address and length
+    shl64 v34, v34, 3
+    add64 v34, v34, v32
+    add64 v34, v34, v16
+    stg.b64 v28, [v34]
+    ret v15
+
+# workq_publish: the reserved entries but the last are in place: adds the last and lets the firmware go on to them.
+#   v18  counter of the first
+#   v19  how many were reserved
+workq_publish:
+    ldg.b32 v24, [v16+4]
+    ldg.b32 v25, [v16+8]
+    ldg.b32 v26, [v16+16]
+    ldg.b32 v32, [v16+28]
+    mov v33, 0
+    ldg.b32 v30, [v16+24]       # sem_at
+    mov v31, 0
+    add v27, v18, v19           # counter of the last
+    sub v27, v27, 1
+    isetp.geu p4, v27, v25
+    @p4 sub v27, v27, v25
+    remu v28, v27, v24
+    mov v29, 0
+    mulwu v34, v28, v26
+    add64 v34, v34, v32
+    add64 v34, v34, v16         # its block
+    shl64 v36, v28, 4
+    add64 v36, v36, v30
+    add64 v40, v36, v16         # its semaphore
+    mov v36, 0x00100001
+    mov v37, 9
+    mov64 v38, 0
+    stg.b128 v36, [v34]
+    mov v36, 0x00040001         # SEM_ACQUIRE
+    mov v37, v40
+    mov v38, v41
+    mov v39, 1
+    stg.b128 v36, [v34+16]
+    mov v36, 0
+    stg.b32 v36, [v34+32]
+    mov v36, 0x90000
+    or v35, v35, v36            # ring entry: 9 words
+    shl64 v28, v28, 3
+    ldg.b32 v36, [v16+20]
+    mov v37, 0
+    add64 v28, v28, v36
+    add64 v28, v28, v16
+    stg.b64 v34, [v28]
+    add v27, v18, v25           # the entry before the first
+    sub v27, v27, 1
+    remu v28, v27, v24          # period is a multiple of the entry count
+    mov v29, 0
+    shl64 v28, v28, 4
+    add64 v28, v28, v30
+    add64 v28, v28, v16
+    mov v36, 1
+#@  mark 0x1012                 # in place, not released
+    fence.release.dev
+    semrel [v28], v36
+    ret v15
+
+# workq_end: ends the round (C5); for exactly one thread of it, when all others have reserved what they will.
+#   v18      the round: the queue's `round` as the thread found it
+#   v19      1: the task may wait
+#   v16 out  0; 1: no entry is free, nothing has happened; 3: somebody else has ended it
+workq_end:
+    mov64 v22, v16
+    mov v20, v18
+    mov v21, v15
+    mov v18, 1
+    call v15, workq_reserve
+    mov v18, v16
+    mov v36, v17
+    mov64 v16, v22
+    mov v15, v21
+    isetp.ne p4, v36, 0
+    @p4 bra workq_end_none
+    ldg.b32 v24, [v16+4]
+    ldg.b32 v25, [v16+8]
+    ldg.b32 v26, [v16+16]
+    ldg.b32 v32, [v16+28]
+    mov v33, 0
+    ldg.b32 v30, [v16+24]
+    mov v31, 0
+    remu v28, v18, v24
+    mov v29, 0
+    mulwu v34, v28, v26
+    add64 v34, v34, v32
+    add64 v34, v34, v16         # the block
+    shl64 v36, v28, 4
+    add64 v36, v36, v30
+    add64 v40, v36, v16         # its semaphore
+    mov v27, 16                 # where the acquire goes
+    add64 v38, v16, 192
+    mov v36, v20
+    add v37, v20, 1
+    atomg.cas.acq_rel.dev v21, [v38], v36
+    isetp.ne p6, v21, v20       # not ours to end: the entry holds nothing but its acquire
+    @p6 bra workq_end_acquire
+    mov v27, 60
+    mov v36, 0x00000003         # WAIT_IDLE
+    stg.b32 v36, [v34+16]
+    add64 v22, v16, 320         # Y
+    mov v36, 0x00040002         # SEM_RELEASE
+    stg.b32 v36, [v34+20]
+    stg.b32 v22, [v34+24]
+    stg.b32 v23, [v34+28]
+    stg.b32 v20, [v34+32]
+    mov v36, 0
+    stg.b32 v36, [v34+36]
+    add64 v22, v16, 256         # X of the next round
+    mov v36, 0x00040001
+    stg.b32 v36, [v34+40]
+    stg.b32 v22, [v34+44]
+    stg.b32 v23, [v34+48]
+    stg.b32 v37, [v34+52]
+    mov v36, 0
+    stg.b32 v36, [v34+56]
+workq_end_acquire:
+    mov v38, v27
+    mov v39, 0
+    add64 v38, v38, v34
+    mov v36, 0x00040001
+    stg.b32 v36, [v38]
+    stg.b32 v40, [v38+4]
+    stg.b32 v41, [v38+8]
+    mov v36, 1
+    stg.b32 v36, [v38+12]
+    mov v36, 0
+    stg.b32 v36, [v38+16]
+    shr v27, v27, 2
+    add v27, v27, 5             # words
+    mov v36, 0x00100001
+    mov v37, v27
+    mov64 v38, 0
+    stg.b128 v36, [v34]
+    shl v36, v27, 16
+    or v35, v35, v36
+    ldg.b32 v36, [v16+20]
+    mov v37, 0
+    shl64 v28, v28, 3
+    add64 v28, v28, v36
+    add64 v28, v28, v16
+    stg.b64 v34, [v28]
+    add v27, v18, v25
+    sub v27, v27, 1
+    remu v28, v27, v24
+    mov v29, 0
+    shl64 v28, v28, 4
+    add64 v28, v28, v30
+    add64 v28, v28, v16
+    mov v36, 1
+    fence.release.dev
+    semrel [v28], v36
+    mov v16, 0
+    @p6 mov v16, 3
+    ret v15
+workq_end_none:
+    mov v16, 1
+    ret v15
+
+# workq_launch: one launch as one piece of work: block, task descriptor and parameters lie in the entry's block.
+#   v18      stream: 0 to 31 of the channel's address space, or -1 for none
+#   v19      1: the task may wait
+#   v20:v21  address of a struct ppu_tmd; param_va and param_bytes are filled in
+#   v22:v23  address of the parameters, 16-byte aligned
+#   v24      their bytes, a multiple of 16, at most block_bytes - 256
+#   v16 out  as workq_reserve's v17
+workq_launch:
+    mov v42, v15
+    mov64 v44, v16
+    mov64 v46, v20
+    mov64 v48, v22
+    mov v50, v24
+    mov v51, v18
+    mov v18, 2
+    call v15, workq_reserve
+    mov v52, v16
+    isetp.ne p4, v17, 0
+    @p4 bra workq_launch_none
+    mov64 v16, v44
+    mov v18, v52
+    call v15, workq_block
+    mov64 v20, v46
+    add64 v30, v16, 64          # the TMD
+    ldg.b128 v36, [v20]
+    stg.b128 v36, [v30]
+    ldg.b128 v36, [v20+16]
+    stg.b128 v36, [v30+16]
+    ldg.b128 v36, [v20+32]
+    stg.b128 v36, [v30+32]
+    ldg.b128 v36, [v20+48]
+    stg.b128 v36, [v30+48]
+    ldg.b128 v36, [v20+64]
+    stg.b128 v36, [v30+64]
+    ldg.b128 v36, [v20+80]
+    stg.b128 v36, [v30+80]
+    ldg.b128 v36, [v20+96]
+    stg.b128 v36, [v30+96]
+    ldg.b128 v36, [v20+112]
+    stg.b128 v36, [v30+112]
+    mov64 v36, 0
+    mov64 v38, 0
+    stg.b128 v36, [v30+128]
+    stg.b128 v36, [v30+144]
+    stg.b128 v36, [v30+160]
+    stg.b128 v36, [v30+176]
+    add64 v36, v16, 256
+    stg.b64 v36, [v30+64]
+    stg.b32 v50, [v30+72]
+    mov v36, 0x00030004         # LAUNCH
+    mov v37, v30
+    mov v38, v31
+    mov v39, v51
+    stg.b128 v36, [v16+16]
+    mov64 v22, v48
+    mov v24, v50
+workq_launch_fill:
+    isetp.eq p4, v24, 0
+    @p4 bra workq_launch_filled
+    ldg.b128 v36, [v22]
+    stg.b128 v36, [v16+256]
+    add64 v22, v22, 16
+    add64 v16, v16, 16
+    sub v24, v24, 16
+    bra workq_launch_fill
+workq_launch_filled:
+    mov64 v16, v44
+    mov v18, v52
+    mov v19, 8
+    call v15, workq_point
+    mov v18, v52
+    mov v19, 2
+    call v15, workq_publish
+    mov v16, 0
+    mov v15, v42
+    ret v15
+workq_launch_none:
+    mov v16, v17
+    mov v15, v42
+    ret v15

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Work queues (C1): the memory that threads share with the firmware, and the channel that executes what they put there.
+ */
+#include "queue.h"
+
+#include <stdlib.h>
+
+#include "block.h"
+#include "memory.h"
+
+#define ENTRIES_DEFAULT 1024u
+#define BLOCK_DEFAULT 512u
+
+static enum ppu_err open_queue(struct ppu_queue *queue, const struct ppu_queue_options *options)
+{
+    struct ppu_device *device = queue->channel.context->device;
+    const uint64_t va = queue->channel.va.va;
+    const uint32_t args[] = {
+        queue->channel.context->id,
+        (uint32_t)va,
+        (uint32_t)(va >> 32),
+        (uint32_t)queue->channel.memory->place,
+        options->entries,
+        options->block_bytes,
+        options->priority,
+        0,
+        options->first,
+    };
+
+    enum ppu_err err =
+        admin_call(device, PPU_ADMIN_WORKQ_CREATE, args, sizeof(args) / sizeof(args[0]), &queue->channel.index, 1);
+    return err == PPU_OK ? channel_register(&queue->channel) : err;
+}
+
+static enum ppu_err queue_free(struct ppu_queue *queue)
+{
+    enum ppu_err err = queue->channel.memory != NULL ? ppu_memory_free(queue->channel.memory) : PPU_OK;
+
+    pthread_mutex_destroy(&queue->channel.lock);
+    free(queue);
+    return err;
+}
+
+enum ppu_err ppu_queue_create(struct ppu_channel *channel, const struct ppu_queue_options *options,
+                              struct ppu_queue **out)
+{
+    struct ppu_queue_options wanted = options != NULL ? *options : (struct ppu_queue_options){ 0 };
+    struct ppu_queue *queue = calloc(1, sizeof(*queue));
+
+    *out = NULL;
+    if (queue == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    wanted.entries = wanted.entries != 0 ? wanted.entries : ENTRIES_DEFAULT;
+    wanted.block_bytes = wanted.block_bytes != 0 ? wanted.block_bytes : BLOCK_DEFAULT;
+    queue->owner = channel;
+    queue->channel.context = channel->context;
+    pthread_mutex_init(&queue->channel.lock, NULL);
+    enum ppu_err err =
+        wanted.entries > PPU_WORKQ_MAX_ENTRIES || wanted.block_bytes > PPU_WORKQ_MAX_BLOCK
+            ? PPU_ERR_BAD_ARG
+            : ppu_memory_create(channel->context, PPU_MEMORY_VRAM, ppu_workq_bytes(wanted.entries, wanted.block_bytes),
+                                &queue->channel.memory);
+    if (err == PPU_OK) {
+        queue->channel.va = ppu_memory_va(queue->channel.memory, channel->context);
+        err = open_queue(queue, &wanted);
+    }
+    if (err != PPU_OK) {
+        queue_free(queue);
+        return err;
+    }
+    *out = queue;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_queue_destroy(struct ppu_queue *queue)
+{
+    if (queue == NULL) {
+        return PPU_OK;
+    }
+    enum ppu_err err = channel_close(&queue->channel);
+    if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
+        return err;
+    }
+    enum ppu_err kept = queue_free(queue);
+    return err != PPU_OK ? err : kept;
+}
+
+enum ppu_err ppu_queue_reset(struct ppu_queue *queue)
+{
+    enum ppu_err err = ppu_channel_reset(&queue->channel);
+
+    if (err == PPU_OK) {
+        pthread_mutex_lock(&queue->owner->lock);
+        queue->rounds = 0;
+        pthread_mutex_unlock(&queue->owner->lock);
+    }
+    return err;
+}
+
+enum ppu_err ppu_queue_error(struct ppu_queue *queue, struct ppu_error *error)
+{
+    return ppu_channel_error(&queue->channel, error);
+}
+
+ppu_va_t ppu_queue_va(const struct ppu_queue *queue)
+{
+    return queue->channel.va;
+}
+
+struct ppu_workq *ppu_queue_shared(const struct ppu_queue *queue)
+{
+    return ppu_memory_host(queue->channel.memory);
+}
+
+uint32_t ppu_queue_channel(const struct ppu_queue *queue)
+{
+    return queue->channel.index;
+}

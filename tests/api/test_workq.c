@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Work queues: threads put work into a channel of the PPU's own; rounds; entries used again and again. */
+#include "api.h"
+
+#include <string.h>
+
+#include "ppu/tmd.h"
+
+#define MAX_THREADS 4096u
+#define MAX_WORK 8192u
+
+struct creator_params {
+    uint64_t queue, tmd, counters, scratch;
+    uint32_t each, may_wait, end, stream;
+};
+
+struct counters {
+    uint32_t launched, full, never, to_come, end;
+    uint32_t ran;
+    uint32_t reserved[10];
+    uint32_t number[MAX_WORK]; /* in the order they ran */
+};
+
+struct work {
+    struct api *api;
+    struct ppu_queue *queue;
+    const struct ppu_kernel *kernel, *starter, *spoiler;
+    struct ppu_memory *memory; /* TMD */
+    struct ppu_memory *shared; /* counters */
+    struct counters *counters;
+    struct creator_params params;
+};
+
+/* A queue, and the kernels. */
+static struct work work_new(struct api *api, const struct ppu_queue_options *options)
+{
+    struct work work = {
+        .api = api,
+        .kernel = api_kernel(api, api->context, "creator", "creator"),
+        .starter = api_kernel(api, api->context, "creator", "starter"),
+        .spoiler = api_kernel(api, api->context, "creator", "spoiler"),
+    };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 } };
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .waiting = 2, .ctas = 8 }));
+    check(ppu_queue_create(api->channel, options, &work.queue));
+    work.memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    work.shared = api_memory(api, PPU_MEMORY_VRAM, sizeof(struct counters));
+    work.counters = ppu_memory_host(work.shared);
+    check(
+        ppu_kernel_describe(api_kernel(api, api->context, "creator", "noted"), &launch, ppu_memory_host(work.memory)));
+    work.params = (struct creator_params){
+        .queue = ppu_queue_va(work.queue).va,
+        .tmd = api_va(api, work.memory),
+        .counters = api_va(api, work.shared),
+        .scratch = api_va(api, api_memory(api, PPU_MEMORY_VRAM, MAX_THREADS * 64)),
+        .each = 1,
+        .end = 1,
+        .stream = 0,
+    };
+    return work;
+}
+
+/* Launches `ctas` of `threads` creators as a round, and waits for its end (C2). */
+static enum ppu_err round_of(struct work *work, uint32_t ctas, uint32_t threads)
+{
+    const struct ppu_launch launch = {
+        .grid = { ctas },
+        .cta = { threads },
+        .params = &work->params,
+        .param_bytes = sizeof(work->params),
+    };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    memset(work->counters, 0, sizeof(*work->counters));
+    work->counters->to_come = ctas * threads;
+    check(ppu_block_begin(work->api->channel, &block));
+    ppu_block_launch(block, work->api->stream, work->kernel, &launch);
+    ppu_block_round(block, work->queue);
+    check(ppu_block_submit(block, &event));
+    return ppu_event_wait(&event, LONG_NS);
+}
+
+/* Every number once; those of a thread in the order it made them. */
+static void whole(const struct work *work, uint32_t threads)
+{
+    static uint32_t next[MAX_THREADS];
+    const struct counters *counters = work->counters;
+    uint32_t each = work->params.each;
+
+    assert_int_equal(counters->full, 0);
+    assert_int_equal(counters->never, 0);
+    assert_int_equal(counters->launched, threads * each);
+    assert_int_equal(counters->ran, threads * each);
+    memset(next, 0, sizeof(next));
+    for (uint32_t i = 0; i < counters->ran; i++) {
+        uint32_t thread = counters->number[i] / each;
+        assert_true(thread < threads);
+        assert_int_equal(counters->number[i] % each, next[thread]);
+        next[thread]++;
+    }
+}
+
+static void run_whole(struct work *work, uint32_t ctas, uint32_t threads)
+{
+    enum ppu_err err = round_of(work, ctas, threads);
+
+    check(ppu_queue_error(work->queue, NULL));
+    check(err);
+    whole(work, ctas * threads);
+}
+
+static void one_thread(void **state)
+{
+    struct work work = work_new(*state, NULL);
+
+    run_whole(&work, 1, 1);
+    assert_int_equal(work.counters->end, 0);
+    work.params.each = 20;
+    run_whole(&work, 1, 1);
+    check(ppu_queue_destroy(work.queue));
+}
+
+static void many_threads(void **state)
+{
+    struct work work = work_new(*state, &(struct ppu_queue_options){ .entries = 3000 });
+
+    run_whole(&work, 1, 64);
+    work.params.each = 3;
+    run_whole(&work, 4, 64);
+    work.params.stream = UINT32_MAX;
+    work.params.each = 1;
+    run_whole(&work, 8, 128);
+    check(ppu_queue_destroy(work.queue));
+}
+
+/* ---- rings that are used again and again (C3, C4) ---- */
+
+/* Work that itself makes work: launched through the queue, so that entries come free while it runs. */
+static void run_through(struct work *work, struct ppu_memory *memory, uint32_t ctas, uint32_t threads)
+{
+    struct api *api = work->api;
+    const struct ppu_launch creators = { .grid = { ctas }, .cta = { threads } };
+    const struct {
+        uint64_t queue, tmd, params, result;
+        uint32_t param_bytes, zero;
+    } params = {
+        .queue = work->params.queue,
+        .tmd = api_va(api, memory),
+        .params = api_va(api, memory) + 1024,
+        .result = api_va(api, memory) + 2048,
+        .param_bytes = sizeof(work->params),
+    };
+    const struct ppu_launch starter = {
+        .grid = { 1 },
+        .cta = { 32 },
+        .params = &params,
+        .param_bytes = sizeof(params),
+    };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    memset(work->counters, 0, sizeof(*work->counters));
+    work->counters->to_come = ctas * threads;
+    work->params.may_wait = 1;
+    check(ppu_kernel_describe(work->kernel, &creators, ppu_memory_host(memory)));
+    memcpy((char *)ppu_memory_host(memory) + 1024, &work->params, sizeof(work->params));
+    api_set_word(memory, 2048, 77);
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_launch(block, api->stream, work->starter, &starter);
+    ppu_block_round(block, work->queue);
+    check(ppu_block_submit(block, &event));
+    enum ppu_err err = ppu_event_wait(&event, LONG_NS);
+    check(ppu_queue_error(work->queue, NULL));
+    check(err);
+    assert_int_equal(api_word(memory, 2048), 0);
+    whole(work, ctas * threads);
+}
+
+/* Rings so small that everything waits, of counts that are and are not powers of two, at the wrap of the counters. */
+static void small_rings(void **state)
+{
+    static const struct {
+        uint32_t entries, before_wrap;
+    } rings[] = { { 4, 3 }, { 5, 11 }, { 6, 1 }, { 7, 30 }, { 8, 8 }, { 64, 100 } };
+    struct api *api = *state;
+    struct work work = work_new(api, NULL);
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+
+    for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+        const struct ppu_queue_options options = {
+            .entries = rings[i].entries,
+            .first = ppu_workq_period(rings[i].entries) - rings[i].before_wrap,
+        };
+        check(ppu_queue_destroy(work.queue));
+        check(ppu_queue_create(api->channel, &options, &work.queue));
+        work.params.queue = ppu_queue_va(work.queue).va;
+        work.params.each = 10;
+        run_through(&work, memory, 1, 1);
+        run_through(&work, memory, 1, 32);
+        run_through(&work, memory, 4, 16);
+    }
+    check(ppu_queue_destroy(work.queue));
+}
+
+static void refused_when_full(void **state)
+{
+    struct work work = work_new(*state, &(struct ppu_queue_options){ .entries = 16 });
+
+    /* While the kernel runs the queue stands at Acquire X: what does not fit never will, however long one waits. */
+    for (uint32_t may_wait = 0; may_wait < 2; may_wait++) {
+        work.params.each = 10;
+        work.params.may_wait = may_wait;
+        work.params.end = 0;
+        check(round_of(&work, 1, 1));
+        assert_int_equal(work.counters->launched, 7);
+        assert_int_equal(work.counters->full, 3);
+        assert_int_equal(work.counters->ran, 7);
+    }
+    check(ppu_queue_destroy(work.queue));
+}
+
+/* ---- rounds that nobody ends (C5), and what goes wrong (C6) ---- */
+
+static void nobody_ends(void **state)
+{
+    struct work work = work_new(*state, NULL);
+
+    work.params.end = 0;
+    for (uint32_t i = 0; i < 20; i++) {
+        work.params.each = i % 4;
+        run_whole(&work, 1, 40);
+        assert_int_equal(ppu_queue_shared(work.queue)->round, i + 2);
+    }
+    check(ppu_queue_destroy(work.queue));
+}
+
+static enum ppu_err spoil(struct work *work, uint32_t how, uint32_t *result)
+{
+    struct api *api = work->api;
+    const struct {
+        uint64_t queue;
+        uint32_t how, zero;
+        uint64_t result;
+    } params = { work->params.queue, how, 0, work->params.counters };
+    const struct ppu_launch launch = {
+        .grid = { 1 },
+        .cta = { 32 },
+        .params = &params,
+        .param_bytes = sizeof(params),
+    };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    work->counters->launched = 77;
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_launch(block, api->stream, work->spoiler, &launch);
+    ppu_block_round(block, work->queue);
+    check(ppu_block_submit(block, &event));
+    enum ppu_err err = ppu_event_wait(&event, LONG_NS);
+    *result = work->counters->launched;
+    return err;
+}
+
+/* What a thread put into the queue faults the queue, by its entry; the channel that waits is told, and both work again.
+ */
+static void spoiled(void **state)
+{
+    static const struct {
+        uint32_t how;
+        enum ppu_fault fault;
+        uint64_t entry; /* GP_GET */
+    } cases[] = {
+        { 0, PPU_FAULT_WORKQ_HOLE, 0 },
+        { 1, PPU_FAULT_BLOCK_HEADER, 1 },
+        { 2, PPU_FAULT_BLOCK_MEMORY, 1 },
+    };
+    struct api *api = *state;
+    struct work work = work_new(api, NULL);
+    struct ppu_error error;
+    uint32_t result = 0;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(spoil(&work, cases[i].how, &result), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
+        assert_int_equal(result, 0);
+        ppu_channel_error(api->channel, &error);
+        assert_int_equal(error.record.code, PPU_FAULT_WORKQ_FAILED);
+        assert_int_equal(error.record.address, ppu_queue_channel(work.queue));
+        ppu_queue_error(work.queue, &error);
+        assert_int_equal(error.record.code, cases[i].fault);
+        assert_int_equal(error.record.pc >> 32, cases[i].entry);
+        /* Who comes too late is told as well. */
+        check(ppu_channel_reset(api->channel));
+        assert_int_equal(spoil(&work, 3, &result), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
+        check(ppu_channel_reset(api->channel));
+        check(ppu_queue_reset(work.queue));
+        run_whole(&work, 2, 20);
+        assert_int_equal(ppu_queue_shared(work.queue)->round, 2);
+        check(ppu_queue_reset(work.queue));
+    }
+    check(spoil(&work, 3, &result));
+    assert_int_equal(result, 2);
+    assert_int_equal(spoil(&work, 4, &result), ppu_fault_error(PPU_FAULT_BAD_START));
+    check(ppu_channel_reset(api->channel));
+    check(ppu_queue_reset(work.queue));
+    run_whole(&work, 2, 20);
+    check(ppu_queue_destroy(work.queue));
+}
+
+static void bad_arguments(void **state)
+{
+    static const struct ppu_queue_options bad[] = {
+        { .entries = 3 },
+        { .entries = PPU_WORKQ_MAX_ENTRIES + 1 },
+        { .block_bytes = 64 },
+        { .block_bytes = 200 },
+        { .block_bytes = 8192 },
+        { .priority = PPU_PRIORITIES },
+        { .entries = 100, .first = 0x80000000u / 100 * 100 },
+    };
+    struct api *api = *state;
+    struct ppu_channel *other = NULL;
+    struct ppu_queue *queue = NULL;
+    struct ppu_block *block = NULL;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(ppu_queue_create(api->channel, &bad[i], &queue), PPU_ERR_BAD_ARG);
+        assert_null(queue);
+    }
+    check(ppu_queue_create(api->channel, NULL, &queue));
+    check(ppu_channel_create(api->context, NULL, &other));
+    check(ppu_block_begin(other, &block));
+    ppu_block_round(block, queue);
+    assert_int_equal(ppu_block_submit(block, NULL), PPU_ERR_BAD_ARG);
+    /* An acquire may name none but a queue's channel. */
+    check(ppu_block_begin(other, &block));
+    ppu_block_acquire(block, ppu_queue_va(queue), 1, PPU_SEM_FROM(ppu_channel_index(other)));
+    check(ppu_block_submit(block, NULL));
+    struct ppu_error error;
+    assert_int_not_equal(api_wait_fault(other, &error), PPU_OK);
+    assert_int_equal(error.record.code, PPU_FAULT_METHOD_DATA);
+    check(ppu_channel_destroy(other));
+    check(ppu_queue_destroy(queue));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        api_test("one thread fills a queue, round after round [C1, C2, C3, C5, C7]", one_thread),
+        api_test("threads of several CTAs fill a queue at once [C3]", many_threads),
+        api_test("rings of any count serve for ever, also when work makes work [C3, C4]", small_rings),
+        api_test("what cannot fit is refused, not waited for [C4]", refused_when_full),
+        api_test("a round that nobody ended is ended [C5]", nobody_ends),
+        api_test("what a thread spoils faults the queue, and who waits for it is told [C6]", spoiled),
+        api_test("bad arguments are refused [C1]", bad_arguments),
+    };
+
+    return cmocka_run_group_tests(tests, api_machine_setup, api_machine_teardown);
+}
