@@ -377,8 +377,8 @@ static void tmdq_broken(struct task *task)
 }
 
 /*
- * The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). The task leaves its channel
- * before either: a fault on the way ends the tasks of the channel, and its slot may have another task by then.
+ * The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). The task leaves its
+ * channel before either: a fault on the way ends the tasks of the channel, and its slot may have another task by then.
  */
 static void complete(struct task *task)
 {

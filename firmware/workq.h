@@ -39,19 +39,19 @@ struct channel *workq_create(const struct workq_plan *plan);
 /* ---- For the channel of a queue: channel->workq is its number. ---- */
 
 /* GP_GET has left the entry `passed`. */
-void workq_passed(uint32_t queue, uint32_t passed);
+void workq_passed(uint32_t number, uint32_t passed);
 
 /* The channel has parked at an acquire, has begun to wait for idle, or executes a method again. */
-void workq_parked(uint32_t queue);
-void workq_waits_idle(uint32_t queue);
-void workq_runs(uint32_t queue);
+void workq_parked(uint32_t number);
+void workq_waits_idle(uint32_t number);
+void workq_runs(uint32_t number);
 
 /* The channel has faulted: who waits for the queue is told. */
-void workq_failed(uint32_t queue);
+void workq_failed(uint32_t number);
 
 /* Nothing of the channel runs any more: the queue is empty again, at round 1; or gone. */
-void workq_restart(uint32_t queue);
-void workq_close(uint32_t queue);
+void workq_restart(uint32_t number);
+void workq_close(uint32_t number);
 
 /* ---- For channels that wait for what the queue's channel releases (Y). ---- */
 
@@ -59,13 +59,13 @@ void workq_close(uint32_t queue);
 uint32_t workq_of_channel(uint32_t index, uint32_t context);
 
 /* True: it will release nothing. */
-bool workq_has_failed(uint32_t queue);
+bool workq_has_failed(uint32_t number);
 
 /* The channel has parked: its list node `turn` joins those that wait for the queue. */
-void workq_await(uint32_t queue, struct channel *channel);
+void workq_await(uint32_t number, struct channel *channel);
 
 /* What a channel had started has ended: the queue's, or one that waits for it. */
-void workq_look(uint32_t queue);
+void workq_look(uint32_t number);
 
 /* The last task of an address space has ended. */
 void workq_context_idle(uint32_t context);
