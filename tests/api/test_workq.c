@@ -6,8 +6,8 @@
 
 #include "ppu/tmd.h"
 
-#define MAX_THREADS 4096u
-#define MAX_WORK 8192u
+#define MAX_THREADS 10240u
+#define MAX_WORK 10240u
 
 struct creator_params {
     uint64_t queue, tmd, counters, scratch;
@@ -344,12 +344,135 @@ static void bad_arguments(void **state)
     check(ppu_queue_destroy(queue));
 }
 
+/* ---- reservations of any size, published in any order (C3, C6) ---- */
+
+/* The first `count` semaphores were released in that order. */
+static void released_in_order(const struct ppu_sem *sems, const uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_not_equal(sems[order[i]].payload, 0);
+        assert_true(i == 0 || sems[order[i]].time_ns > sems[order[i - 1]].time_ns);
+    }
+}
+
+static void every_size(void **state)
+{
+    static const uint32_t entries[] = { 4, 5, 33, 64 };
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "creator", "batch");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_sem *sems = ppu_memory_host(memory);
+    uint32_t order[64];
+
+    for (uint32_t i = 0; i < 64; i++) {
+        order[i] = i;
+    }
+    for (size_t e = 0; e < sizeof(entries) / sizeof(entries[0]); e++) {
+        const struct ppu_queue_options options = { .entries = entries[e], .first = entries[e] / 2 };
+        struct ppu_queue *queue = NULL;
+        check(ppu_queue_create(api->channel, &options, &queue));
+        for (uint32_t n = 1; n <= entries[e] - 2; n++) {
+            const struct {
+                uint64_t queue, sems, result;
+                uint32_t count, zero;
+            } params = { ppu_queue_va(queue).va, api_va(api, memory), api_va(api, memory) + 2048, n, 0 };
+            const struct ppu_launch launch = {
+                .grid = { 1 },
+                .cta = { 32 },
+                .params = &params,
+                .param_bytes = sizeof(params),
+            };
+            struct ppu_block *block = NULL;
+            struct ppu_event event;
+            memset(sems, 0, 2048);
+            check(ppu_block_begin(api->channel, &block));
+            ppu_block_launch(block, api->stream, kernel, &launch);
+            ppu_block_round(block, queue);
+            check(ppu_block_submit(block, &event));
+            check(ppu_event_wait(&event, LONG_NS));
+            bool fits = n + 1 <= PPU_WORKQ_MOST(entries[e]);
+            assert_int_equal(api_word(memory, 2048), fits ? 0 : 2);
+            released_in_order(sems, order, fits ? n : 0);
+        }
+        check(ppu_queue_destroy(queue));
+    }
+}
+
+#define PERMUTED 64u
+
+static void any_order(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "creator", "permuted");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    struct ppu_sem *sems = ppu_memory_host(memory);
+    uint32_t *turns = (uint32_t *)(void *)(sems + PERMUTED), *counters = turns + PERMUTED;
+    uint64_t random = api_seed();
+    struct ppu_queue *queue = NULL;
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 1, .ctas = 8 }));
+    check(ppu_queue_create(api->channel, &(struct ppu_queue_options){ .entries = 4 * PERMUTED + 3 }, &queue));
+    const uint32_t period = ppu_queue_shared(queue)->period;
+    const struct {
+        uint64_t queue, sems, turns, counters, turn;
+    } params = { ppu_queue_va(queue).va, api_va(api, memory), api_va(api, memory) + sizeof(*sems) * PERMUTED,
+                 api_va(api, memory) + sizeof(*sems) * PERMUTED + 4 * PERMUTED, api_va(api, memory) + 2048 };
+    const struct ppu_launch launch = {
+        .grid = { 4 },
+        .cta = { PERMUTED / 4 },
+        .params = &params,
+        .param_bytes = sizeof(params),
+    };
+
+    for (int round = 0; round < 8; round++) {
+        uint32_t base = ppu_queue_shared(queue)->soft_put, order[PERMUTED];
+        memset(sems, 0, 4096);
+        for (uint32_t i = 0; i < PERMUTED; i++) {
+            uint32_t j = api_random(&random) % (i + 1);
+            turns[i] = turns[j];
+            turns[j] = i;
+        }
+        struct ppu_block *block = NULL;
+        struct ppu_event event;
+        check(ppu_block_begin(api->channel, &block));
+        ppu_block_launch(block, api->stream, kernel, &launch);
+        ppu_block_round(block, queue);
+        check(ppu_block_submit(block, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        for (uint32_t i = 0; i < PERMUTED; i++) {
+            uint32_t place = ppu_workq_distance(base, counters[i], period);
+            assert_int_equal(place % 2, 0);
+            assert_true(place / 2 < PERMUTED);
+            order[place / 2] = i;
+        }
+        released_in_order(sems, order, PERMUTED);
+    }
+    check(ppu_queue_destroy(queue));
+}
+
+static void ten_thousand(void **state)
+{
+    uint32_t ctas = machine_is_slow() ? 16 : 80;
+    struct work work = work_new(*state, &(struct ppu_queue_options){
+                                            .entries = machine_is_slow() ? 10007 : PPU_WORKQ_MAX_ENTRIES,
+                                            .block_bytes = 320,
+                                        });
+
+    work.params.stream = UINT32_MAX;
+    run_whole(&work, ctas, 125);
+    run_whole(&work, ctas, 125);
+    check(ppu_queue_destroy(work.queue));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("one thread fills a queue, round after round [C1, C2, C3, C5, C7]", one_thread),
         api_test("threads of several CTAs fill a queue at once [C3]", many_threads),
         api_test("rings of any count serve for ever, also when work makes work [C3, C4]", small_rings),
+        api_test("ten thousand threads on a ring of 64 Ki entries [C3]", ten_thousand),
+        api_test("reservations of 1 to count - 3 blocks, and refusal above [C3, C4, C6]", every_size),
+        api_test("work runs in the order of the reservations, whatever the order of the releases [C3]", any_order),
         api_test("what cannot fit is refused, not waited for [C4]", refused_when_full),
         api_test("a round that nobody ended is ended [C5]", nobody_ends),
         api_test("what a thread spoils faults the queue, and who waits for it is told [C6]", spoiled),

@@ -161,3 +161,117 @@ ask:
 asked:                          # until it is killed for it
     yield
     bra asked
+
+# One thread makes one reservation of many entries: block i releases semaphore i with i + 1 and the time. Parameters: 0 queue, 8
+# semaphores, 16 result (addresses), 24 how many.
+.kernel batch
+.param 32
+    rdsr v0, %tid.x
+    isetp.ne p0, v0, 0
+    @p0 exit
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b64 s4, [16]
+    ldp.b32 s8, [24]
+    mov64 v16, s0
+    add v18, s8, 1
+    mov v19, 0
+    call v15, workq_reserve
+    mov64 v2, s4
+    stg.b32 v17, [v2]
+    isetp.ne p0, v17, 0
+    @p0 exit
+    mov v60, v16                # counter
+    mov v61, 0                  # block
+    mov64 v62, s2               # its semaphore
+batch_next:
+    isetp.geu p0, v61, s8
+    @p0 bra batch_filled
+    mov64 v16, s0
+    add v18, v60, v61
+    call v15, workq_block
+    mov v4, 0x00040002
+    mov v5, v62
+    mov v6, v63
+    add v7, v61, 1
+    stg.b128 v4, [v16+16]
+    mov v4, 1
+    stg.b32 v4, [v16+32]
+    mov64 v16, s0
+    add v18, v60, v61
+    mov v19, 9
+    call v15, workq_point
+    mov v4, 16
+    mov v5, 0
+    add64 v62, v62, v4
+    add v61, v61, 1
+    bra batch_next
+batch_filled:
+    mov64 v16, s0
+    mov v18, v60
+    add v19, s8, 1
+    call v15, workq_publish
+    exit
+
+# Each thread makes one reservation, and publishes it when its turn has come. Parameters: 0 queue, 8 semaphores (16 bytes a
+# thread), 16 turns (4 bytes a thread), 24 counters reserved (4 bytes a thread), 32 the turn it is (addresses).
+.kernel permuted
+.param 40
+.wait
+.launch
+.save
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b64 s4, [16]
+    ldp.b64 s6, [24]
+    ldp.b64 s8, [32]
+    rdsr v0, %tid.x
+    rdsr v1, %ntid.x
+    rdsr v2, %cta.x
+    mad v60, v2, v1, v0
+    mov64 v16, s0
+    mov v18, 2
+    mov v19, 0
+    call v15, workq_reserve
+    isetp.ne p0, v17, 0
+    @p0 trap 1
+    mov v61, v16
+    mulwu v4, v60, 4
+    add64 v6, v4, s6
+    stg.b32 v61, [v6]
+    add64 v6, v4, s4
+    ldg.b32 v62, [v6]           # own turn
+    mov64 v16, s0
+    mov v18, v61
+    call v15, workq_block
+    mulwu v6, v60, 16
+    add64 v6, v6, s2
+    mov v4, 0x00040002
+    mov v5, v6
+    mov v6, v7
+    mov v7, 1
+    stg.b128 v4, [v16+16]
+    mov v4, 1
+    stg.b32 v4, [v16+32]
+    mov64 v16, s0
+    mov v18, v61
+    mov v19, 9
+    call v15, workq_point
+turn:
+    mov64 v4, s8
+    ldg.b32 v6, [v4]
+    fence.acquire.dev
+    isetp.eq p0, v6, v62
+    @p0 bra mine
+    yield
+    bra turn
+mine:
+    mov64 v16, s0
+    mov v18, v61
+    mov v19, 2
+    call v15, workq_publish
+    mov64 v4, s8
+    add v6, v62, 1
+    fence.release.dev
+    stg.b32 v6, [v4]
+    exit
