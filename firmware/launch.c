@@ -253,13 +253,14 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
 {
     const struct ppu_nest_task *record = nest_record(child);
     nest_adopt(child);
+    struct channel *channel = parent->channel;
     child->parent = parent;
     child->depth = (uint16_t)(parent->depth + 1u);
     child->context = parent->context;
     child->stream = tmdq_number(stream);
     child->correlation = parent->correlation;
     parent->children++;
-    channel_add_task(parent->channel, child);
+    channel_add_task(channel, child);
     context_add_task(child->context);
 
     memcpy(&fetched, &record->tmd, sizeof(fetched));
@@ -273,7 +274,8 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
     }
     record_task(child, parent->correlation);
     start(child);
-    trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(child->channel), child->handle, stream);
+    wdu_dispatch();
+    trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);
 }
 
 /* Its threads can launch: they run, are saved, or have just ended. */
@@ -309,7 +311,6 @@ bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former)
         return false;
     }
     start_child(child, parent, stream);
-    wdu_dispatch();
     return true;
 }
 
@@ -371,18 +372,14 @@ static void tmdq_broken(struct task *task)
                                        .address = task->handle,
                                        .correlation = task->correlation };
     nest_lost(task->nest);
-    if (task->parent->channel) {
-        channel_fail(task->parent->channel, &record);
+    if (task->channel) {
+        channel_fail(task->channel, &record);
     }
 }
 
-/*
- * The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). The task leaves its
- * channel before either: a fault on the way ends the tasks of the channel, and its slot may have another task by then.
- */
+/* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
 static void complete(struct task *task)
 {
-    leave_channel(task);
     if (task_has_nest(task) && task->fault) {
         nest_lost(task->nest); /* what its threads took or launched, and nobody started */
     }
@@ -398,6 +395,7 @@ static void complete(struct task *task)
     if (broken && parent) {
         tmdq_broken(task);
     }
+    leave_channel(task);
     if (result == TMDQ_PENDING && parent) {
         nest_linger(task);
     } else {
@@ -429,8 +427,11 @@ void launch_cancel(struct task *task, uint16_t fault)
     switch (task->state) {
     case TASK_RUNNING:
     case TASK_STOPPING:
-        task->fault = fault;
-        wdu_kill(task);
+        /* One that is just completing has left its slot, which may have another task by now. */
+        if (wdu_has(task)) {
+            task->fault = fault;
+            wdu_kill(task);
+        }
         return;
     case TASK_READY:
         tmu_remove(task);

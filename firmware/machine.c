@@ -50,11 +50,8 @@ bool machine_allows_allocation(void)
 }
 
 /* Ends when the host releases what is held; it can also hold the MCU in reset. */
-void machine_hold_point(uint32_t mark)
+void machine_hold(uint32_t mark)
 {
-    if (!(machine.features & PPU_FEATURE_TEST_HOOKS)) {
-        return;
-    }
     hal_write(PPU_REG_MARK, mark);
     while (hal_read(PPU_REG_HOOK_MARK_HELD)) {
     }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ppu/regs.h"
+
 struct machine {
     uint64_t vram_bytes;
     uint32_t features; /* PPU_FEATURE_* */
@@ -31,7 +33,15 @@ uint32_t machine_init(void);
 /* False when the test hook makes this allocation fail (HOOK_FAIL_ALLOC). Ask once for each allocation. */
 bool machine_allows_allocation(void);
 
+/* Stays while a test hook holds the firmware at the mark. */
+void machine_hold(uint32_t mark);
+
 /* Where a test hook may hold the firmware, so that others go on between two of its accesses: a mark (mark.def). */
-void machine_hold_point(uint32_t mark);
+static inline void machine_hold_point(uint32_t mark)
+{
+    if (machine.features & PPU_FEATURE_TEST_HOOKS) {
+        machine_hold(mark);
+    }
+}
 
 #endif

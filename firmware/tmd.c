@@ -79,24 +79,31 @@ static bool va_range(uint64_t va, uint64_t bytes)
     CHECK(PARAM, param_bytes, tmd->param_bytes <= PPU_MAX_PARAM)                                              \
     CHECK(PARAM, param_va, tmd->param_va % 16 == 0 && va_range(tmd->param_va, tmd->param_bytes))
 
-/* The first word that is not zero from offset `from` up to `end`; `end`: all are. */
-static uint16_t first_not_zero(const struct ppu_tmd *tmd, size_t from, size_t end)
+static uint32_t word_of(const struct ppu_tmd *tmd, size_t at)
 {
-    for (size_t at = from; at < end; at += 4) {
-        uint32_t word;
-        memcpy(&word, (const char *)tmd + at, sizeof(word));
-        if (word) {
-            return (uint16_t)at;
-        }
-    }
-    return (uint16_t)end;
+    uint32_t word;
+    memcpy(&word, (const char *)tmd + at, sizeof(word));
+    return word;
 }
 
-/* reserved2 and all that follows it is for the firmware to fill in. */
+/* reserved2 and all that follows it is for the firmware to fill in. All words at once: only one that is wrong is looked
+ * for. */
 static struct tmd_verdict check_reserved(const struct ppu_tmd *tmd)
 {
-    uint16_t at = first_not_zero(tmd, offsetof(struct ppu_tmd, reserved2), sizeof(*tmd));
-    return at == sizeof(*tmd) ? (struct tmd_verdict){ 0, 0 } : (struct tmd_verdict){ PPU_FAULT_TMD_RESERVED, at };
+    const size_t from = offsetof(struct ppu_tmd, reserved2);
+    uint32_t any = 0;
+#pragma GCC unroll 22
+    for (size_t at = from; at < sizeof(*tmd); at += 4) {
+        any |= word_of(tmd, at);
+    }
+    if (!any) {
+        return (struct tmd_verdict){ 0, 0 };
+    }
+    size_t at = from;
+    while (!word_of(tmd, at)) {
+        at += 4;
+    }
+    return (struct tmd_verdict){ PPU_FAULT_TMD_RESERVED, (uint16_t)at };
 }
 
 struct tmd_verdict tmd_check(const struct ppu_tmd *tmd)

@@ -144,6 +144,11 @@ void wdu_dispatch(void)
     evict_for_higher();
 }
 
+bool wdu_has(const struct task *task)
+{
+    return task->slot != TASK_NO_SLOT && slots[task->slot].task == task;
+}
+
 void wdu_kill(struct task *task)
 {
     struct slot *slot = &slots[task->slot];
@@ -230,11 +235,17 @@ static void take_fault_of(const struct slot *slot)
     }
 }
 
+/* Dividing 64 bits takes a hundred instructions, and most turns are shorter than 4 s. */
+static uint64_t whole_us(uint64_t ns)
+{
+    return ns >> 32 ? ns / TIMER_NS_PER_US : (uint32_t)ns / (uint32_t)TIMER_NS_PER_US;
+}
+
 /* The slot is free; what its task used of its time limit is noted. */
 static struct task *slot_leave(struct slot *slot)
 {
     struct task *task = slot->task;
-    uint64_t used_us = (hal_time() - slot->started_ns) / TIMER_NS_PER_US;
+    uint64_t used_us = whole_us(hal_time() - slot->started_ns);
     task->left_us = used_us < task->left_us ? task->left_us - (uint32_t)used_us : 1;
     timer_stop(&slot->watchdog);
     timer_stop(&slot->slice);
@@ -377,11 +388,8 @@ static bool perform(struct task *parent, const struct ppu_start_event *event)
                                           : launch_child(parent, event->handle, event->former);
 }
 
-/*
- * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
- * what it launched dies with it. A task that has completed can have launched nothing.
- */
-static void start_event(const struct ppu_start_event *event)
+/* Kept apart from start_event(), which costs nothing for it then. `parent` may be NULL. */
+static void start_refused(const struct ppu_start_event *event, struct task *parent)
 {
     struct ppu_error_record record = {
         .code = PPU_FAULT_BAD_START,
@@ -390,18 +398,27 @@ static void start_event(const struct ppu_start_event *event)
         .address = event->handle,
         .correlation = event->correlation,
     };
-    struct task *parent = task_of_tmd(event->task);
     if (!parent) {
         fault_report(&record);
-        return;
-    }
-    if (parent->fault || parent->state == TASK_KILLING || perform(parent, event)) {
         return;
     }
     if (parent->state == TASK_RUNNING || parent->state == TASK_STOPPING) {
         wdu_kill(parent);
     }
     task_failed(parent, &record);
+}
+
+/*
+ * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
+ * what it launched dies with it. A task that has completed can have launched nothing.
+ */
+static void start_event(const struct ppu_start_event *event)
+{
+    struct task *parent = task_of_tmd(event->task);
+    bool dies = parent && (parent->fault || parent->state == TASK_KILLING);
+    if (!dies && !(parent && perform(parent, event))) {
+        start_refused(event, parent);
+    }
 }
 
 bool wdu_start_events(uint32_t most)

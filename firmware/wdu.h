@@ -26,7 +26,10 @@ void wdu_resume(struct task *task);
 /* Time limit of a task that has not run yet, from its TMD copy; at least 1. */
 uint32_t wdu_time_limit_us(const struct task *task);
 
-/* Ends a RUNNING or STOPPING task; its slot event follows. */
+/* True when the task has a slot now. */
+bool wdu_has(const struct task *task);
+
+/* Ends a RUNNING or STOPPING task that has a slot; its slot event follows. */
 void wdu_kill(struct task *task);
 
 /* Consume at most `most` entries of their ring; true: there may be more. */

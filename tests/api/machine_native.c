@@ -26,7 +26,10 @@ struct ppu_transport *machine_start(const struct machine_config *config)
     snprintf(properties, sizeof(properties), "%s%s%s%s", sms, threads, slots,
              config->ppu != NULL ? config->ppu : "test-hooks=on");
     const char *const ppu[] = { properties };
-    const struct ppu_machine_options options = { .ppus = 1, .ppu = ppu, .test_hooks = true };
+    const char *const counted[] = { "--deterministic", NULL };
+    const struct ppu_machine_options options = {
+        .ppus = 1, .ppu = ppu, .test_hooks = true, .launcher_args = config->counted ? counted : NULL
+    };
     if (ppu_machine_start(&options, &machine, &error) != PPU_OK ||
         ppu_machine_transport(machine, 0, &transport, &error) != PPU_OK) {
         fail_msg("the machine does not start: %s: %s", ppu_error_name(error.code), error.text);

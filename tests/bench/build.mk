@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Benchmarks on QEMU with the native transport.
+BENCH_KERNELS := $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu)
 define native_bench
-$$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench,ppu -pthread))
-$$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BUILD)/kernels/counter.ppu))
+$$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench,ppu -pthread))
+$$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BENCH_KERNELS)))
 endef
-$(foreach b,native firmware,$(eval $(call native_bench,$(b))))
+$(eval $(call native_bench,native))
+$(eval $(call native_bench,firmware,tests/bench/crowd.c))
 
 # In the Linux guest.
 GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c demo/user.c demo/report.c

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Instructions of the firmware between two trace marks (mark.def). QEMU counts instructions, the SMs run on the
- * virtual clock, the MCU is idle before each event: the counts are the same in every run.
+ * virtual clock, the MCU is idle before each event: the counts are the same in every run. Each is counted again with a
+ * crowd of 10, 100 and 1000 channels that are parked and as many tasks that wait in TMDQs: no path may grow with them.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "bench.h"
+#include "crowd.h"
 #include "deadline.h"
 #include "ppu/regs.h"
+#include "ppu/tmd.h"
 
 #define ICOUNT_SHIFT 1u /* an instruction takes 2 ns of virtual time */
 #define ROUNDS 21u
 #define NEWEST 16u /* records of the firmware's trace that one launch stays below */
+#define SPIN_TURNS 20000u
 #define CHANNEL_VECTOR PPU_VECTOR_FIRST_CHANNEL
 
 /* ---- traces ---- */
@@ -99,6 +104,23 @@ static void two_launches(struct bench *bench)
     launches(bench, 2);
 }
 
+/* A thread that launches a task, and does not end before that has begun. */
+static void thread_launch(struct bench *bench)
+{
+    const struct ppu_kernel *flood = bench_kernel(bench->pressure, "flood");
+    const struct ppu_launch child = { .grid = { 1 }, .cta = { 1 } };
+    const uint64_t params[] = { bench->va + 1024, bench->va + 2048, bench->va + 512, 1 | (uint64_t)SPIN_TURNS << 32 };
+    const uint64_t counter[] = { bench->va, bench->va + 64 };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = sizeof(params) };
+    uint8_t *memory = ppu_memory_host(bench->memory);
+    struct ppu_event event;
+
+    memcpy(memory + 2048, counter, sizeof(counter));
+    bench_need(ppu_kernel_describe(bench->kernel, &child, (struct ppu_tmd *)(void *)(memory + 1024)), "task");
+    bench_need(ppu_stream_launch(bench->stream, flood, &launch, &event), "launch");
+    bench_need(ppu_event_wait(&event, BENCH_WAIT_NS), "wait");
+}
+
 static void acquire(struct bench *bench)
 {
     struct ppu_block *block = NULL;
@@ -123,6 +145,8 @@ static const struct row {
       "DOORBELL_WRITTEN to CTA_DISTRIBUTED" },
     { "fw.completion_to_next", two_launches, PPU_MARK_COMPLETION_BEGIN, PPU_MARK_SLOT_STARTED, 400,
       "COMPLETION_BEGIN to SLOT_STARTED" },
+    { "fw.thread_launch_to_child", thread_launch, PPU_MARK_START_REQUEST, PPU_MARK_SLOT_STARTED, 800,
+      "START_REQUEST to SLOT_STARTED, with which the CTA is distributed" },
     { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 0, "doorbell to interrupt, without the SMs" },
     { "fw.sem_acquire", acquire, PPU_MARK_ACQUIRE_BEGIN, PPU_MARK_ACQUIRE_PASSED, 250,
       "ACQUIRE_BEGIN to ACQUIRE_PASSED" },
@@ -135,10 +159,10 @@ static double count_of(const struct bench *bench, const struct row *row, uint32_
                                     : instructions(bench, from, row->begin, row->end);
 }
 
-static void measure(struct bench *bench, const struct row *row)
+/* The median of many rounds; `most` is the largest. Negative: no marks. */
+static double measure(struct bench *bench, const struct row *row, double *most)
 {
     double count[ROUNDS];
-    char note[128];
 
     row->provoke(bench);
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -147,24 +171,49 @@ static void measure(struct bench *bench, const struct row *row)
         count[i] = count_of(bench, row, from);
         if (count[i] < 0) {
             fprintf(stderr, "%s: no marks\n", row->name);
+            return -1;
         }
     }
-    double median = bench_quantile(count, ROUNDS, 0.5);
-    snprintf(note, sizeof(note), "%s; median of %u, most %.0f", row->marks, ROUNDS, bench_quantile(count, ROUNDS, 1));
-    if (count[0] >= 0) {
-        bench_row(row->name, median, "instructions", row->budget, note);
+    *most = bench_quantile(count, ROUNDS, 1);
+    return bench_quantile(count, ROUNDS, 0.5);
+}
+
+/* `crowd` 0: nothing else is there. */
+static void show(struct bench *bench, const struct row *row, uint32_t crowd)
+{
+    char name[64], note[128];
+    double most = 0;
+    double median = measure(bench, row, &most);
+
+    snprintf(name, sizeof(name), crowd != 0 ? "%s.at_%u" : "%s", row->name, crowd);
+    if (crowd == 0) {
+        snprintf(note, sizeof(note), "%s; median of %u, most %.0f", row->marks, ROUNDS, most);
+    } else {
+        snprintf(note, sizeof(note), "beside %u parked channels and %u tasks in TMDQs; most %.0f", crowd, crowd, most);
+    }
+    if (median >= 0) {
+        bench_row(name, median, "instructions", row->budget, note);
     }
 }
 
 int main(void)
 {
     static const char *const counted[] = { "--icount", "1", "--sm-threads", "0", NULL };
+    static const uint32_t sizes[] = { 0, 10, 100, 1000 };
     struct bench bench = { 0 };
+    struct crowd crowd = { 0 };
 
-    bench_open(&bench, counted);
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        measure(&bench, &rows[i]);
+    bench_open(&bench, "channels=1024", counted);
+    crowd_begin(&crowd, &bench);
+    for (uint32_t size = 0; size < sizeof(sizes) / sizeof(sizes[0]); size++) {
+        crowd_grow(&crowd, sizes[size]);
+        for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+            if (sizes[size] == 0 || rows[i].budget > 0) {
+                show(&bench, &rows[i], sizes[size]);
+            }
+        }
     }
+    crowd_end(&crowd);
     bench_close(&bench);
     return 0;
 }

@@ -14,7 +14,7 @@ int main(void)
     struct bench bench = { 0 };
     char note[128];
 
-    bench_open(&bench, NULL);
+    bench_open(&bench, NULL, NULL);
     const uint64_t params[] = { bench.va, bench.va + 64 };
     const struct ppu_launch launch = {
         .grid = { 1, 1, 1 }, .cta = { 1, 1, 1 }, .params = params, .param_bytes = sizeof(params)

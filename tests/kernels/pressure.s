@@ -48,7 +48,8 @@ done:
     exit
 
 # Each thread launches a task so many times, in all streams in turn; while no record is free it tries again.
-# parameters: 0 TMD, 8 parameters (16 bytes), 16 count of refusals (addresses), 24 times, 28 zero
+# parameters: 0 TMD, 8 parameters (16 bytes), 16 count of refusals (addresses), 24 times, 28 turns to spin
+# before and afterwards
 .kernel flood
 .param 32
 .launch
@@ -56,6 +57,13 @@ done:
     ldp.b64 s2, [8]
     ldp.b64 s4, [16]
     ldp.b32 s6, [24]
+    ldp.b32 s7, [28]
+rest:
+    isetp.eq p0, s7, 0
+    @p0 bra rested
+    sub s7, s7, 1
+    bra rest
+rested:
     mov v1, 0                   # times
     mov v2, 0
     pbrk flooded
@@ -74,7 +82,12 @@ again:
     yield
     bra again
 flooded:
-    exit
+    ldp.b32 s7, [28]
+spin:
+    isetp.eq p0, s7, 0
+    @p0 exit
+    sub s7, s7, 1
+    bra spin
 
 # Each thread launches a task, in the stream of its number, and the CTA waits for them. Parameters as flood's.
 .kernel burst
@@ -94,6 +107,18 @@ flooded:
     isetp.ne p0, v16, 0
     mov v3, 1
     @p0 atomg.add _, [s4+v2], v3
+    cwait
+    exit
+
+# Waits for ever, and takes no time: it counts a child that it does not launch.
+.kernel hold
+.launch
+.wait
+    rdsr v0, %nest.lo
+    rdsr v1, %nest.hi
+    add64 v0, v0, 64
+    mov v2, 1
+    atomg.add _, [v0], v2
     cwait
     exit
 

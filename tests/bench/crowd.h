@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What may be present while something is measured: channels parked on a semaphore, tasks that wait in TMDQs. */
+#ifndef TESTS_CROWD_H
+#define TESTS_CROWD_H
+
+#include "bench.h"
+
+#define CROWD_MOST 1000u
+
+struct crowd {
+    struct bench *bench;
+    struct ppu_channel *holder; /* of the tasks */
+    struct ppu_stream *stream[BENCH_WAITING];
+    struct ppu_channel *channel[CROWD_MOST];
+    uint32_t size;
+};
+
+void crowd_begin(struct crowd *crowd, struct bench *bench);
+/* So many of both, spread over BENCH_WAITING TMDQs; at most CROWD_MOST. None of them runs. */
+void crowd_grow(struct crowd *crowd, uint32_t size);
+void crowd_end(struct crowd *crowd);
+
+#endif
