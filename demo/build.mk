@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The demo: a program for the guest (and, the same sources, one for a process beside QEMU), its kernels, and `make demo`.
-DEMO_SOURCES := $(addprefix demo/,demo.c machine.c user.c work.c sharing.c latency.c report.c)
+DEMO_SOURCES := $(addprefix demo/,demo.c machine.c user.c work.c mandelbrot.c png.c sharing.c latency.c report.c)
 DEMO_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime/include
 DEMO_KERNELS := $(BUILD)/demo/kernels.ppu
 
@@ -8,10 +8,11 @@ $(eval $(call ppu_tool,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(DEMO_KERNELS)
-$(DEMO_KERNELS): demo/kernels.s $(BUILD)/plain/tools/ppu-as
+$(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s devlib/nest.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $<
+	$(Q)cat $(filter %.s,$^) >$@.s
+	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # What `make demo` starts, and what a test of it needs.
 DEMO_READY = $(GUEST_READY) $(GUEST)/programs/demo $(DEMO_KERNELS) $(BUILD)/plain/tools/bench-firmware $(BUILD)/kernels/counter.ppu

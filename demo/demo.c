@@ -3,7 +3,8 @@
  * A tour of the PPU for its user: finds it, brings it up, gives it work, checks every result, and says what happened on
  * the way. docs/demo.md explains each line. The exit status is 0 when every check passed.
  *
- * usage: demo [KERNELS [FILE]]   the image of demo/kernels.s; a file whose bytes are counted
+ * usage: demo [KERNELS [FILE [PICTURE]]]   the image of the demo's kernels; a file whose bytes are counted; where a
+ * picture is written to, else it is not kept
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "latency.h"
 #include "machine.h"
+#include "mandelbrot.h"
 #include "report.h"
 #include "sharing.h"
 #include "user.h"
@@ -100,6 +102,7 @@ int main(int argc, char **argv)
     struct ppu_device *device = bring_up();
     user_open(&user, device, kernels);
     work_show(&report, &user, argc > 2 ? argv[2] : COUNTED_FILE);
+    mandelbrot_show(&report, &user, argc > 3 ? argv[3] : NULL);
     sharing_show(&report, device, kernels);
     show_way(&report, device, &user);
     user_close(&user);

@@ -4,16 +4,18 @@
 
 import os
 import re
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
-CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "same address", "side by side", "trespass", "the first",
-          "the second"]
+CHECKS = ["saxpy", "reduction", "histogram", "filter, 3 x 3", "Mandelbrot set", "pixels filled", "picture", "same address",
+          "side by side", "trespass", "the first", "the second"]
 FIGURES = ["doorbells", "command blocks", "launches", "copies", "interrupts", "faults"]
 
 
@@ -29,6 +31,20 @@ def figure(output, label):
     return int(found[1].replace(",", ""))
 
 
+def check_picture(png):
+    """Whole chunks; as many pixels as it says; many colours."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n"), png[:8]
+    chunks, at = {}, 8
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        content = png[at + 8:at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + content), kind
+        chunks[kind], at = content, at + 12 + length
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    pixels = zlib.decompress(chunks[b"IDAT"])
+    assert (width, height, len(pixels)) == (640, 480, 641 * 480) and len(set(pixels)) > 100 and b"IEND" in chunks
+
+
 def test_demo_passes():
     done = subprocess.run([TOP / "demo/run"], capture_output=True, text=True, timeout=180)
     output = done.stdout
@@ -37,29 +53,32 @@ def test_demo_passes():
         assert re.search(rf"^  {check} .*  ok$", output, re.MULTILINE), (check, output)
     assert "00:01.0 Processing accelerators: QEMU Parallel processing unit" in output, output
     assert re.search(r"^  driver +vfio-pci$", output, re.MULTILINE), output
-    assert re.search(r"^PASSED: 9 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
-    # Each launch is one block at most, each block of one doorbell at most; the trespass is the only fault.
+    assert re.search(r"^PASSED: 12 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
+    # Each launch by the CPU is one block at most, each block of one doorbell at most; the trespass is the only fault.
     counts = {label: figure(output, label) for label in FIGURES}
-    assert counts["launches"] > 400 and counts["command blocks"] >= counts["launches"], counts
+    by_threads = figure(output, "launched by threads")
+    assert counts["launches"] > 400 + by_threads and counts["command blocks"] >= counts["launches"] - by_threads, counts
     assert 0 < counts["doorbells"] <= counts["command blocks"] and counts["copies"] == 1 and counts["faults"] == 1, counts
+    assert 500 < by_threads and 100000 < figure(output, "pixels filled") < 307200, output
+    check_picture((TOP / "build/guest/demo/mandelbrot.png").read_bytes())
     assert 0 < figure(output, "a semaphore") < figure(output, "its first part") < figure(output, "a launch"), output
 
 
 def test_failed_check_is_told():
     done = demo_beside_qemu("build/demo/kernels.ppu", "/nonexistent/file")
     assert done.returncode == 1 and "/nonexistent/file cannot be read" in done.stdout, done
-    assert done.stdout.endswith("FAILED: 9 checks, 1 failed\n"), done
+    assert done.stdout.endswith("FAILED: 11 checks, 1 failed\n"), done
 
 
 def test_wrong_result_is_told():
     """A kernel that computes something else: one addition is a subtraction."""
     wrong = TOP / "build/demo/wrong.ppu"
-    source = (TOP / "demo/kernels.s").read_text().replace("fadd v9, v9, v5", "fsub v9, v9, v5")
+    source = (TOP / "build/demo/kernels.ppu.s").read_text().replace("fadd v9, v9, v5", "fsub v9, v9, v5")
     subprocess.run([TOP / "build/plain/tools/ppu-as", "-o", wrong, "/dev/stdin"], input=source, text=True, check=True)
     done = demo_beside_qemu(wrong)
     assert done.returncode == 1, done
     assert re.search(r"^  saxpy .*  FAILED$", done.stdout, re.MULTILINE), done
-    assert re.search(r"^FAILED: 9 checks, [12] failed$", done.stdout, re.MULTILINE), done
+    assert re.search(r"^FAILED: 11 checks, [12] failed$", done.stdout, re.MULTILINE), done
 
 
 def test_without_kernels():
@@ -68,7 +87,7 @@ def test_without_kernels():
 
 
 tap.main([
-    ("the demo finds the PPU, uses it and passes [A1 A8 A9]", test_demo_passes),
+    ("the demo finds the PPU, uses it and passes [A1 A8 A9 B1]", test_demo_passes),
     ("a check that cannot be made is a failure", test_failed_check_is_told),
     ("a wrong result is a failure", test_wrong_result_is_told),
     ("an image that cannot be loaded is named", test_without_kernels),

@@ -44,7 +44,7 @@ def test_two_runs():
         finally:
             hog.kill()
             hog.wait()
-    assert b"PASSED: 9 checks, 0 failed" in one[0], one[0]
+    assert b"PASSED: 11 checks, 0 failed" in one[0], one[0]
     assert one[1].count(b"doorbell page") > 400 and one[1].count(b": vector") > 200, one[1][-1000:]
     for a, b in zip(one, other):
         assert a == b, first_difference(a, b)

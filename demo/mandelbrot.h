@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The Mandelbrot set by grids that launch grids (demo/mandelbrot.s), without the CPU in between. */
+#ifndef DEMO_MANDELBROT_H
+#define DEMO_MANDELBROT_H
+
+#include "report.h"
+#include "user.h"
+
+/* Draws, compares every pixel with the CPU's, shows the tree's statistics. `path` of the picture; NULL: none is kept.
+ */
+void mandelbrot_show(struct report *report, const struct user *user, const char *path);
+
+#endif
