@@ -4,11 +4,14 @@
  * bounded price; without it they hang, which shows that the programs need it.
  */
 #include "bench.h"
+#include "core_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define COUNT_AT 0x1000u
+#define SAVE_AT 0x200000u
+#define SAVE_STRIDE 0x14000u
 #define HANGS_AFTER_NS 60000u /* virtual time: as many instructions of each SM */
 #define PRICE 4u              /* warp instructions of a contended critical section, against those of one alone */
 
@@ -22,15 +25,45 @@ static const char lock[] = START
     "got: ldg.b32 v4, [s0+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+0x1000]\natomg.xchg.release.dev _, [s0+v7], v8\n"
     "add v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra again\nexit\n";
 
-/* Two of eight locks, in their order, as for the buckets of a table. */
+/*
+ * A hash table of eight buckets with a lock each: a thread takes one from its key's bucket and gives two to the next,
+ * with both locks, which it takes in the order of the buckets.
+ */
 static const char two_locks[] =
-    START "outer: and v10, v0, 3\nshl v10, v10, 2\nadd v11, v10, 4\n"
+    START "outer: add v5, v0, v3\nmul v5, v5, 0x9e3779b1\nshr v6, v5, 29\nadd v7, v6, 1\nand v7, v7, 7\n"
+          "minu v10, v6, v7\nmaxu v11, v6, v7\nshl v10, v10, 2\nshl v11, v11, 2\nshl v6, v6, 2\nshl v7, v7, 2\n"
           "first: atomg.cas.acquire.dev v2, [s0+v10], v8\nisetp.eq p0, v2, 0\n@p0 bra second\n%s\nbra first\n"
           "second: atomg.cas.acquire.dev v2, [s0+v11], v8\nisetp.eq p0, v2, 0\n@p0 bra got\n%s\nbra second\n"
-          "got: ldg.b32 v4, [s0+v10+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v10+0x1000]\n"
-          "ldg.b32 v4, [s0+v11+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v11+0x1000]\n"
+          "got: ldg.b32 v4, [s0+v6+0x1000]\nsub v4, v4, 1\nstg.b32 v4, [s0+v6+0x1000]\n"
+          "ldg.b32 v4, [s0+v7+0x1000]\nadd v4, v4, 2\nstg.b32 v4, [s0+v7+0x1000]\n"
           "atomg.xchg.release.dev _, [s0+v11], v8\natomg.xchg.release.dev _, [s0+v10], v8\n"
           "add v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra outer\nexit\n";
+
+/*
+ * A sorted list of eight nodes, walked with a lock a node, the next taken before the last is let go: a thread adds to
+ * the node that has its key. Locks at 0, 4 ... 28, in the order of the list.
+ */
+static const char list[] =
+    START "outer: add v5, v0, v3\nand v5, v5, 7\nshl v5, v5, 2\nmov v10, 0\n"
+          "first: atomg.cas.acquire.dev v2, [s0+v10], v8\nisetp.eq p0, v2, 0\n@p0 bra walk\n%s\nbra first\n"
+          "walk: isetp.eq p2, v10, v5\n@p2 bra here\nadd v11, v10, 4\n"
+          "next: atomg.cas.acquire.dev v2, [s0+v11], v8\nisetp.eq p0, v2, 0\n@p0 bra step\n%s\nbra next\n"
+          "step: atomg.xchg.release.dev _, [s0+v10], v8\nmov v10, v11\nbra walk\n"
+          "here: ldg.b32 v4, [s0+v10+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v10+0x1000]\n"
+          "atomg.xchg.release.dev _, [s0+v10], v8\nadd v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra outer\nexit\n";
+
+/*
+ * A lock on a range of 1 to 8 of 32 cells, a bit each in the word at 0: taken when none of them is, all at once. Adds
+ * to the first cell's counter, one of eight.
+ */
+static const char range[] = START
+    "mov v7, 0\nouter: add v5, v0, v3\nand v6, v5, 7\nadd v6, v6, 1\nmov v10, 1\nshl v10, v10, v6\nsub v10, v10, 1\n"
+    "mul v5, v5, 7\nand v5, v5, 28\nrotl v10, v10, v5\nnot v11, v10\n"
+    "again: ldg.b32 v12, [s0]\nand v13, v12, v10\nisetp.ne p0, v13, 0\n@p0 bra wait\nor v13, v12, v10\n"
+    "atomg.cas.acquire.dev v14, [s0+v7], v12\nisetp.eq p0, v14, v12\n@p0 bra got\nbra again\n"
+    "wait: %s\nbra again\n"
+    "got: ldg.b32 v4, [s0+v5+0x1000]\nadd v4, v4, 1\nstg.b32 v4, [s0+v5+0x1000]\n"
+    "atomg.and.release.dev _, [s0+v7], v11\nadd v3, v3, 1\nisetp.ltu p1, v3, s2\n@p1 bra outer\nexit\n";
 
 /* Odd lanes wait for what even lanes give. */
 static const char producer[] =
@@ -38,10 +71,11 @@ static const char producer[] =
           "wait: ldg.b32 v2, [s0+v10]\nisetp.ne p1, v2, 0\n@p1 bra taken\n%s\nbra wait\n"
           "give: stg.b32 v9, [s0+v10]\nexit\ntaken: mov v12, 0x1000\natomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
 
-/* A barrier of atomics over all threads of the grid. */
-static const char barrier[] = START "mov v7, 0\natomg.add.acq_rel.dev _, [s0+v7], v9\n"
+/* A barrier of atomics over all threads of the grid; odd ones arrive when even ones wait already. */
+static const char barrier[] = START "mov v7, 0\nmov v12, 0x1000\nand v11, v0, 1\nisetp.ne p1, v11, 0\n@p1 bra arrive\n"
+                                    "arrive: atomg.add.acq_rel.dev _, [s0+v7], v9\n"
                                     "wait: ldg.b32 v2, [s0]\nisetp.geu p0, v2, s2\n@p0 bra all\n%s\nbra wait\n"
-                                    "all: mov v12, 0x1000\natomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
+                                    "all: atomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
 
 static struct ppu_tmd prepare(struct bench *bench, const char *shape, const char *yield, uint32_t wave, uint32_t ctas,
                               uint32_t threads, uint32_t number)
@@ -131,7 +165,17 @@ static void lock_of_a_disabled_lane(void **state)
 
 static void locks_in_order(void **state)
 {
-    one_shape(*state, two_locks, 2);
+    one_shape(*state, two_locks, 1);
+}
+
+static void locks_of_nodes(void **state)
+{
+    one_shape(*state, list, 1);
+}
+
+static void locks_of_ranges(void **state)
+{
+    one_shape(*state, range, 1);
 }
 
 static void producers_and_consumers(void **state)
@@ -145,13 +189,66 @@ static void producers_and_consumers(void **state)
     }
 }
 
+/* All CTAs on the SMs at once, else the threads would wait for some that never run. */
 static void barrier_of_atomics(void **state)
 {
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         struct ppu_tmd tmd = prepare(*state, barrier, "yield", wave, 6, 150, 6 * 150);
 
+        tmd.flags = PPU_TMD_CORESIDENT;
         finishes(*state, &tmd, 6 * 150);
+        tmd = prepare(*state, barrier, "nop", wave, 6, 150, 6 * 150);
+        tmd.flags = PPU_TMD_CORESIDENT;
+        hangs(*state, &tmd);
     }
+}
+
+/* Evicted in the middle and started again, whole, beside a task that takes the room in between. */
+static void barrier_that_is_evicted(void **state)
+{
+    struct bench *bench = *state;
+
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        struct ppu_tmd tmd = prepare(bench, barrier, "yield", wave, 6, 150, 6 * 150);
+        struct outcome outcome = { .event = { .kind = 0 } };
+        uint32_t evictions = 0;
+
+        tmd.flags = PPU_TMD_CORESIDENT;
+        tmd.save_vram = SAVE_AT;
+        tmd.save_bytes = SAVE_STRIDE;
+        tmd.save_count = 6;
+        memset(bench->machine->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
+        bench_start(bench, 0, &tmd);
+        do {
+            machine_advance(bench->machine, 300 + 40 * evictions);
+            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            assert_true(bench_wait(bench, 0, &outcome));
+            assert_false(outcome.faulted);
+            evictions++;
+            if (outcome.event.kind == PPU_SLOT_STOPPED) {
+                assert_int_equal(bench->machine->core->dist.used[0].ctas, 0);
+                mcu_write(bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
+            }
+        } while (outcome.event.kind == PPU_SLOT_STOPPED);
+        assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+        assert_int_equal(sum(bench), 6 * 150);
+        assert_true(evictions > 2);
+    }
+}
+
+static void barrier_too_large(void **state)
+{
+    struct bench *bench = *state;
+    uint32_t most = bench->machine->config.sms * bench->machine->config.sm_ctas;
+    struct ppu_tmd tmd = prepare(bench, barrier, "yield", 32, most, 32, most * 32);
+    struct outcome outcome;
+
+    tmd.flags = PPU_TMD_CORESIDENT;
+    finishes(bench, &tmd, most * 32);
+    tmd.grid[0]++;
+    outcome = bench_run(bench, &tmd);
+    assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
+    assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_CORESIDENT);
 }
 
 static int setup(void **state)
@@ -170,9 +267,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, setup, teardown, NULL },
-        { "two locks in their order [E6]", locks_in_order, setup, teardown, NULL },
+        { "a hash table with locks in their order [E6]", locks_in_order, setup, teardown, NULL },
+        { "a list with a lock a node [E6]", locks_of_nodes, setup, teardown, NULL },
+        { "locks on ranges [E6]", locks_of_ranges, setup, teardown, NULL },
         { "producers and consumers in one warp [E6]", producers_and_consumers, setup, teardown, NULL },
-        { "a barrier of atomics over CTAs [E6]", barrier_of_atomics, setup, teardown, NULL },
+        { "a barrier of atomics over co-resident CTAs [E6]", barrier_of_atomics, setup, teardown, NULL },
+        { "co-resident CTAs are evicted and come back together [A5][E6]", barrier_that_is_evicted, setup, teardown,
+          NULL },
+        { "a co-resident grid that does not fit is refused [E6]", barrier_too_large, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: forward progress", tests, NULL, NULL);
