@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Registers: v0 thread, v1 and v15 its places in global memory, v3 its place in shared memory, v4 its neighbour's;
- * v2, v5, v7 scratch; v12 to v14 return addresses; v16 to v31 random values; v32 to v37 unified addresses; v40 to v43
- * offsets; v44 on loop counters. s0 to s7 addresses, s8 to s23 random values. p0 to p5 random, p6 for branches.
+ * v2, v5, v7 scratch; v12 to v14 return addresses; v16 to v31 random values; v32 to v37 unified addresses; v38 and v39
+ * 0 and 1, for locks; v40 to v43 offsets; v44 on loop counters; v60 on where long jumps go. s0 to s7 addresses, s8 to
+ * s23 random values. p0 to p5 random, p6 and p7 for branches.
+ *
+ * In a graph: v44 steps left, v45 pushes left, v60 to v63 addresses of blocks, or of what follows a call.
  */
 #include "generate.h"
 
@@ -23,6 +26,11 @@
 #define FUNCTIONS 3u
 #define DEPTH_MAX 3u
 #define COUNTER_REG 44u
+#define JUMP_REG 60u
+#define LOCK_BYTES 16u
+#define GRAPH_STEPS 24u
+#define GRAPH_PUSHES 5u
+#define GRAPH_ADDRESSES 4u
 #define RANDOM_V 16u
 #define RANDOM_S 8u
 #define RANDOM_REGS 16u
@@ -35,9 +43,12 @@ struct gen {
     uint64_t *random;
     char *text;
     size_t len;
-    bool loose;
+    enum gen_style style;
+    bool region;   /* inside what an exit token covers: whatever may drop it is left out */
+    uint32_t jump; /* counter and address of the long jump that may be done here are those of this number; 0: none */
     uint32_t cta_threads;
     uint32_t labels;
+    uint32_t blocks; /* of a graph */
     uint32_t items;
     uint32_t function; /* whose body is made; 0: the kernel's */
 };
@@ -315,15 +326,82 @@ static void emit_loop(struct gen *g, uint32_t depth)
     emit(g, "cont next%u\nnext%u: bra head%u\nend%u:\n", label, label, label, label);
 }
 
+static void emit_yield(struct gen *g)
+{
+    static const char *const yields[] = { "yield", "yieldn 3", "yieldp 0x60000000", "yieldq 0x60000000" };
+
+    emit_guard(g);
+    emit(g, "%s\n", yields[below(g, 4)]);
+}
+
+/* Adds to what the lock guards; other threads may go first anywhere in it. */
+static void emit_lock(struct gen *g)
+{
+    uint32_t label = g->labels++, lock = below(g, GEN_LOCKS_BYTES / LOCK_BYTES);
+
+    emit(g, "mov v7, %u\nlock%u: atomg.cas.acquire.dev v5, [s0+v7], v38\nisetp.eq p7, v5, 0\n@p7 bra held%u\n",
+         GEN_LOCKS_AT + lock * LOCK_BYTES, label, label);
+    emit(g, "%s\nbra lock%u\nheld%u: ldg.b32 v5, [s0+v7+4]\n", below(g, 2) ? "yield" : "yieldn 2", label, label);
+    if (below(g, 2)) {
+        emit_yield(g);
+    }
+    emit(g, "add v5, v5, v%u\nstg.b32 v5, [s0+v7+4]\natomg.xchg.release.dev _, [s0+v7], v38\nmov v5, 0\n", dest(g, 1));
+}
+
+/* Lanes that leave by EXIT meet behind. */
+static void emit_region(struct gen *g, uint32_t depth)
+{
+    uint32_t label = g->labels++, jump = g->jump;
+    bool outer = g->region;
+
+    g->region = true;
+    g->jump = 0;
+    emit(g, "pexit after%u\n", label);
+    emit_body(g, depth + 1, false, 0);
+    emit(g, "exit\nafter%u:\n", label);
+    g->region = outer;
+    g->jump = jump;
+}
+
+/* What a long jump comes back to, a few times; the address is that of a call to the next instruction. */
+static void emit_landing(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
+{
+    uint32_t outer = g->jump;
+
+    g->jump = 1 + g->function * (DEPTH_MAX + 1) + depth;
+    emit(g, "and v%u, v%u, 3\ncall v%u, .+1\n", COUNTER_REG + g->jump - 1, dest(g, 1), JUMP_REG + g->jump - 1);
+    emit_body(g, depth + 1, in_loop, loop);
+    g->jump = outer;
+}
+
+static void emit_long_jump(struct gen *g)
+{
+    uint32_t counter = COUNTER_REG + g->jump - 1;
+
+    emit_condition(g);
+    emit(g, "isetp.ne p7, v%u, 0\npand p6, p6, p7\n@p6 sub v%u, v%u, 1\n@p6 longjmp v%u\n", counter, counter, counter,
+         JUMP_REG + g->jump - 1);
+}
+
 /* A branch that nobody waits behind; one to two targets. */
 static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
 {
-    static const char *const yields[] = { "yield", "yieldn 3", "yieldp 0x60000000", "yieldq 0x60000000" };
     uint32_t label = g->labels++;
 
-    switch (below(g, 3)) {
-    case 0:
-        emit(g, "%s%s\n", below(g, 2) ? "@p1 " : "", yields[below(g, 4)]);
+    switch (below(g, g->region ? 2 : 6)) {
+    case 2:
+        emit_lock(g);
+        return;
+    case 3:
+        emit_landing(g, depth, in_loop, loop);
+        return;
+    case 4:
+        if (g->jump != 0) {
+            emit_long_jump(g);
+        }
+        return;
+    case 5:
+        emit_yield(g);
         return;
     case 1:
         emit(g, "and v5, v%u, 1\nadd v5, v5, 1\nbrx v5\nadd v%u, v%u, 77\n", dest(g, 1), dest(g, 1), dest(g, 1));
@@ -346,11 +424,14 @@ static void emit_exchange(struct gen *g)
 
 static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
 {
-    bool top = depth == 0 && g->function == 0, joined = top && !g->loose;
-    uint32_t pick = below(g, 40);
+    bool top = depth == 0 && g->function == 0, joined = top && g->style == GEN_JOINED;
+    uint32_t pick = below(g, 42);
 
     if (++g->items > ITEMS_MAX) {
         return;
+    }
+    if (g->style != GEN_JOINED && !g->region && below(g, 12) == 0) {
+        emit_yield(g);
     }
     if (depth < DEPTH_MAX && pick < 4) {
         emit_if(g, depth, in_loop, loop);
@@ -359,12 +440,14 @@ static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
     } else if (pick == 6 && in_loop) {
         emit_condition(g);
         emit(g, "@p6 %s%u\n", below(g, 2) ? "brk end" : "cont next", loop);
-    } else if (pick == 7 && g->function < FUNCTIONS) {
+    } else if (pick == 7 && g->function < FUNCTIONS && (g->style == GEN_JOINED || !g->region)) {
         uint32_t f = g->function + 1 + below(g, FUNCTIONS - g->function);
         emit(g, "call v%u, f%u\n", 11 + f, f);
-    } else if (pick < 10 && g->loose && depth < DEPTH_MAX) {
+    } else if (pick < 10 && g->style == GEN_LOOSE && depth < DEPTH_MAX) {
         emit_loose(g, depth, in_loop, loop);
-    } else if (pick == 10 && below(g, 4) == 0) {
+    } else if (pick >= 40 && depth < DEPTH_MAX) {
+        emit_region(g, depth);
+    } else if (pick == 10 && (g->region || below(g, 4) == 0)) {
         emit_condition(g);
         emit(g, "@p6 exit\n");
     } else if (pick == 11 && top) {
@@ -400,7 +483,7 @@ static void emit_start(struct gen *g)
          "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
          "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
          "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
-         "add64 v36, v36, s0\n",
+         "add64 v36, v36, s0\nmov v38, 0\nmov v39, 1\n",
          GEN_VREGS, RESULTS_AT, COUNTERS_AT, TABLE_AT, g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES,
          g->cta_threads, SLOT_BYTES);
     for (uint32_t i = 0; i < RANDOM_REGS; i += 4) {
@@ -425,18 +508,111 @@ static void emit_end(struct gen *g)
     emit(g, "lds.b64 v42, [v3+8]\nstg.b128 v40, [s2+v15+64]\nexit\n");
 }
 
-void generate(uint64_t *random, bool loose, uint32_t cta_threads, char text[GEN_TEXT_BYTES])
+/* ---- programs without structure: every block goes to any other, until the thread's steps are used up ---- */
+
+static uint32_t any_block(struct gen *g)
 {
-    struct gen g = { .random = random, .text = text, .loose = loose, .cta_threads = cta_threads };
+    return below(g, g->blocks);
+}
+
+/* Tokens that may fit nothing, as many as a thread has left. */
+static void emit_push(struct gen *g)
+{
+    static const char *const pushes[] = { "ssy", "pbrk", "pcont" };
+
+    emit(g, "isetp.ne p7, v45, 0\n@p7 sub v45, v45, 1\n@p7 %s b%u\n", pushes[below(g, 3)], any_block(g));
+}
+
+static void emit_transfer(struct gen *g)
+{
+    static const char *const direct[] = { "bra", "jmp", "sync", "brk", "cont" };
+    static const char *const by_address[] = { "jmx", "ret", "longjmp" };
+
+    emit_condition(g);
+    switch (below(g, 4)) {
+    case 0:
+        emit(g, "@p6 %s v%u\n", by_address[below(g, 3)], JUMP_REG + below(g, GRAPH_ADDRESSES));
+        return;
+    case 1:
+        emit(g, "and v5, v%u, 1\nadd v5, v5, 1\n@p6 brx v5\nbra b%u\nbra b%u\n", dest(g, 1), any_block(g),
+             any_block(g));
+        return;
+    case 2:
+        emit(g, "isetp.ne p7, v45, 0\npand p6, p6, p7\n@p6 sub v45, v45, 1\n@p6 call v%u, b%u\n",
+             JUMP_REG + below(g, GRAPH_ADDRESSES), any_block(g));
+        return;
+    default:
+        emit(g, "@%sp6 %s b%u\n", below(g, 2) ? "!" : "", direct[below(g, 5)], any_block(g));
+        return;
+    }
+}
+
+static void emit_block_item(struct gen *g)
+{
+    switch (below(g, 10)) {
+    case 0:
+        emit_push(g);
+        return;
+    case 1:
+        emit_yield(g);
+        return;
+    case 2:
+        emit_lock(g);
+        return;
+    case 3:
+        emit_own_atomic(g);
+        return;
+    case 4:
+    case 5:
+        emit_access(g);
+        return;
+    default:
+        emit_operation(g, false);
+        return;
+    }
+}
+
+static void emit_graph(struct gen *g)
+{
+    g->blocks = 3 + below(g, 14);
+    emit(g, "and v44, v16, 7\nadd v44, v44, %u\nmov v45, %u\n", GRAPH_STEPS - 7, GRAPH_PUSHES);
+    for (uint32_t i = 0; i < GRAPH_ADDRESSES; i++) {
+        emit(g, "call v%u, .+2\nbra b%u\n", JUMP_REG + i, any_block(g));
+    }
+    for (uint32_t block = 0; block < g->blocks; block++) {
+        emit(g, "b%u: sub v44, v44, 1\nisetp.eq p6, v44, 0\n@p6 bra finish\n", block);
+        for (uint32_t left = below(g, 5); left != 0; left--) {
+            emit_block_item(g);
+        }
+        emit_transfer(g);
+    }
+    emit(g, "bra b%u\nfinish:\n", any_block(g));
+}
+
+/* ---- all of it ---- */
+
+static void emit_functions(struct gen *g)
+{
+    for (g->function = 1; g->function <= FUNCTIONS; g->function++) {
+        emit(g, "f%u:\n", g->function);
+        emit_body(g, 0, false, 0);
+        emit(g, "ret v%u\n", 11 + g->function);
+    }
+}
+
+void generate(uint64_t *random, enum gen_style style, uint32_t cta_threads, char text[GEN_TEXT_BYTES])
+{
+    struct gen g = { .random = random, .text = text, .style = style, .cta_threads = cta_threads };
 
     emit_start(&g);
+    if (style == GEN_GRAPH) {
+        emit_graph(&g);
+        emit_end(&g);
+        return;
+    }
     emit_body(&g, 0, false, 0);
     emit_end(&g);
-    for (g.function = 1; g.function <= FUNCTIONS; g.function++) {
-        emit(&g, "f%u:\n", g.function);
-        emit_body(&g, 0, false, 0);
-        emit(&g, "ret v%u\n", 11 + g.function);
-    }
+    emit_functions(&g);
 }
 
 uint32_t generate_shared(uint32_t cta_threads)

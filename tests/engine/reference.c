@@ -11,6 +11,7 @@
 
 #define STEPS_MAX 20000000u /* of a task, over all threads */
 #define SOURCES 3u
+#define EXITS_MAX 32u
 
 enum thread_state {
     RUNS,
@@ -26,6 +27,8 @@ struct thread {
     uint32_t preds; /* bit n: predicate n */
     uint32_t v[PPU_MAX_VREGS];
     uint8_t *local;
+    uint32_t exits; /* exit tokens that name the thread, the nearest last */
+    uint32_t exit_at[EXITS_MAX];
 };
 
 struct run {
@@ -437,10 +440,19 @@ static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *
         t->pc = target;
         return;
     case PPU_OP_EXIT:
-        t->state = ENDED;
+        if (t->exits != 0) {
+            t->pc = t->exit_at[--t->exits];
+        } else {
+            t->state = ENDED;
+        }
         return;
     case PPU_OP_PEXIT:
-        give_up(run, "exit tokens are not for one thread alone");
+        if (t->exits == EXITS_MAX) {
+            give_up(run, "more exit tokens than the reference keeps");
+            return;
+        }
+        t->exit_at[t->exits++] = target;
+        t->pc++;
         return;
     default: /* pushes, yields */
         t->pc++;

@@ -5,8 +5,9 @@
  * across lanes): that is done when all threads of the warp that have not ended stand there.
  *
  * It runs programs that are free of data races between threads. Divergence operations are what they mean for one
- * thread: pushes do nothing, waits and branches go to their target. Memory is one range of global addresses that may be
- * written, shared, local and parameters.
+ * thread: pushes do nothing, waits and branches go to their target. An exit token holds until the thread has gone to
+ * it: that a yield or a long jump between the two drops it (E12) is not modelled. Memory is one range of global
+ * addresses that may be written, shared, local and parameters.
  */
 #ifndef TESTS_ENGINE_REFERENCE_H
 #define TESTS_ENGINE_REFERENCE_H

@@ -63,8 +63,9 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
 
     random_bytes(&f->random, bench_data(f->bench, 0), GEN_BYTES);
     random_bytes(&f->random, &params[1], sizeof(params) - sizeof(params[0]));
+    memset(bench_data(f->bench, GEN_LOCKS_AT), 0, GEN_LOCKS_BYTES);
     memcpy(f->expected, bench_data(f->bench, 0), GEN_BYTES);
-    generate(&f->random, random_below(&f->random, 2) != 0, threads, f->text);
+    generate(&f->random, (enum gen_style)random_below(&f->random, GEN_STYLES), threads, f->text);
     bench_load_text(f->bench, f->text);
     tmd = bench_tmd(f->bench, "k");
     tmd.wave = (uint8_t)wave;
@@ -73,7 +74,7 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
     tmd.local_bytes = GEN_LOCAL;
     tmd.local_va = LOCAL_VA;
     tmd.local_size = LOCAL_SIZE;
-    tmd.token_count = 512;
+    tmd.token_count = GEN_TOKENS;
     bench_shape(&tmd, ctas, 1, threads, 1);
     bench_params(f->bench, 0, &tmd, params, sizeof(params));
     r.code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
