@@ -61,6 +61,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     struct warp *w = &sm->warp[cta->warp[number]];
     uint32_t first = number * task->tmd.wave;
     uint32_t threads = task->cta_threads - first;
+    uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
 
     memset(w, 0, sizeof(*w));
     w->state = WARP_READY;
@@ -70,13 +71,8 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->pc = task->tmd.entry / PPU_INSN_BYTES;
     w->token_cap = task->token_cap;
     w->token_first = w->token_cap / 2;
-    for (uint32_t lane = 0; lane < PPU_MAX_WAVE; lane++) {
-        if (lane < threads && lane < task->tmd.wave) {
-            lanes_set(&w->active, lane);
-        } else {
-            w->reason[lane] = PPU_REASON_ENDED;
-        }
-    }
+    w->active = lanes_below(lanes);
+    memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
     w->live = w->active;
     /* The same for the same warp of the same grid, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;

@@ -386,6 +386,19 @@ static inline struct lanes lanes_one(uint32_t lane)
     lanes_set(&one, lane);
     return one;
 }
+/* The first `count` lanes. */
+static inline struct lanes lanes_below(uint32_t count)
+{
+    struct lanes set = { { 0 } };
+
+    for (uint32_t word = 0; word < count / PPU_LANES; word++) {
+        set.m[word] = UINT32_MAX;
+    }
+    if (count % PPU_LANES != 0) {
+        set.m[count / PPU_LANES] = (1u << count % PPU_LANES) - 1u;
+    }
+    return set;
+}
 /* Runs a statement for each lane of a set, lowest first. */
 #define LANES_EACH(set, lane)                                     \
     for (uint32_t word_ = 0; word_ < PPU_MAX_WAVE_WORDS; word_++) \

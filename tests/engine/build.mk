@@ -10,6 +10,10 @@ engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(3) $(ENGINE
 # Real time passes in these, and the thread sanitizer takes its share.
 TIMEOUT_engine-control := 240
 TIMEOUT_engine-fuzz := 180
+TIMEOUT_engine-live := 180
+TIMEOUT_engine-faults := 120
+TIMEOUT_engine-progress := 120
+TIMEOUT_engine-uniform := 180
 
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
@@ -19,9 +23,16 @@ $(eval $(call engine_test,live))
 $(eval $(call engine_test,insn,asan,tests/engine/models.c))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
-$(eval $(call engine_test,fuzz,asan,tests/engine/generate.c tests/engine/reference.c tests/engine/models.c))
+$(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,progress))
 
 $(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))
+
+# What warps that never diverge pay: the engine beside one that cannot diverge.
+UNIFORM := $(BUILD)/plain/tools/bench-uniform $(BUILD)/plain/tools/bench-uniform-only
+$(eval $(call ppu_tool,bench-uniform,tests/engine/bench_uniform.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+$(eval $(call ppu_tool,bench-uniform-only,tests/engine/bench_uniform.c tests/engine/uniform_branch.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+$(eval $(call ppu_script_test,engine-uniform,tests/engine/uniform.py $(UNIFORM),$(UNIFORM)))
+$(eval $(call ppu_bench,uniform,tests/engine/uniform.py --bench $(UNIFORM),$(UNIFORM)))

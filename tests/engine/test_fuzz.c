@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAMS 400u
+#ifdef __SANITIZE_ADDRESS__
+#define PROGRAMS 150u
+#else
+#define PROGRAMS 800u
+#endif
 
 struct fuzz {
     struct bench *bench;

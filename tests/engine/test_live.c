@@ -11,7 +11,7 @@
 
 #define PAGE_VA 0x80000000ull
 #define BIG_AT 0xc00000u /* 2 MiB of VRAM that nothing else uses */
-#define STEPS_MAX 20000u
+#define STEPS_MAX 3000u
 
 /* ---- code that is changed while it runs ---- */
 

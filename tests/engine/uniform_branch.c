@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What engine_branch.c would be in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes. The
+ * yardstick for what warps that never diverge pay for divergence (bench_uniform.c); runs uniform kernels only.
+ */
+#include "sm_state.h"
+
+void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc)
+{
+    (void)reason, (void)pc;
+    w->active = lanes_without(&w->active, set);
+}
+
+bool engine_pop(struct exec *x)
+{
+    x->w->state = lanes_any(&x->w->live) ? WARP_BARRIER : WARP_DONE;
+    return false;
+}
+
+static enum step leave(struct exec *x, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+
+    w->active = w->live = (struct lanes){ { 0 } };
+    x->cta->threads_left -= lanes_count(mask);
+    engine_barrier_check(x, mask);
+    w->state = WARP_DONE;
+    w->pc++;
+    return STEP_ENDED;
+}
+
+enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    switch (insn->op) {
+    case PPU_OP_BRA:
+        x->w->pc += (uint32_t)insn->imm;
+        return STEP_MOVED;
+    case PPU_OP_JMP:
+        x->w->pc = (uint32_t)insn->imm;
+        return STEP_MOVED;
+    default:
+        return leave(x, mask);
+    }
+}
