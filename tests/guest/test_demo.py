@@ -54,10 +54,10 @@ def test_demo_passes():
     assert "00:01.0 Processing accelerators: QEMU Parallel processing unit" in output, output
     assert re.search(r"^  driver +vfio-pci$", output, re.MULTILINE), output
     assert re.search(r"^PASSED: 12 checks, 0 failed; [\d.]+ s$", output, re.MULTILINE), output
-    # Each launch by the CPU is one block at most, each block of one doorbell at most; the trespass is the only fault.
+    # Each block has one doorbell at most; a task that was evicted was started twice; the trespass is the only fault.
     counts = {label: figure(output, label) for label in FIGURES}
     by_threads = figure(output, "launched by threads")
-    assert counts["launches"] > 400 + by_threads and counts["command blocks"] >= counts["launches"] - by_threads, counts
+    assert counts["launches"] > 400 + by_threads and counts["command blocks"] > 400, counts
     assert 0 < counts["doorbells"] <= counts["command blocks"] and counts["copies"] == 1 and counts["faults"] == 1, counts
     assert 500 < by_threads and 100000 < figure(output, "pixels filled") < 307200, output
     check_picture((TOP / "build/guest/demo/mandelbrot.png").read_bytes())
