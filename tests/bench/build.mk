@@ -8,12 +8,19 @@ endef
 $(eval $(call native_bench,native))
 $(eval $(call native_bench,firmware,tests/bench/crowd.c))
 
+# Launches by threads: how many, beside QEMU; against the CPU's, in the guest.
+NESTED_BENCH_SOURCES := tests/bench/nested.c tests/bench/bench.c
+NESTED_BENCH_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench
+$(eval $(call ppu_tool,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAGS),ppu -pthread))
+$(eval $(call guest_program,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAGS),ppu -pthread))
+$(eval $(call ppu_bench,nested,PPU_DEVICE=native $(BUILD)/plain/tools/bench-nested rate $(BUILD)/kernels,$(BUILD)/plain/tools/bench-nested $(QEMU) firmware $(BENCH_KERNELS)))
+
 # In the Linux guest.
 GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c demo/user.c demo/report.c
 GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime/include -Itests/bench
 $(eval $(call guest_program,bench-guest,$(GUEST_BENCH_SOURCES),$(GUEST_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call ppu_unit,bench-guest,tests/bench/guest.c,$(GUEST_BENCH_CFLAGS)))
-$(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(GUEST)/programs/bench-guest))
+$(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(BENCH_KERNELS) $(addprefix $(GUEST)/programs/,bench-guest bench-nested)))
 
 # From nothing: minutes, and the network. Only when asked for: make bench COLD=1
 ifeq ($(COLD),1)

@@ -3,6 +3,7 @@
 """How long the guest takes to its first program, and what a doorbell costs there."""
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -36,6 +37,10 @@ def main():
         subprocess.run([TOP / "demo/prepare", share], check=True)
         subprocess.run([TOP / "tools/guest-run", "--share", share, "--console", console, "--env", "PPU_FIRMWARE=ppufw.bin",
                         TOP / "build/guest/programs/bench-guest", "kernels.ppu"], check=True)
+        for kernels in ("counter.ppu", "pressure.ppu"):
+            shutil.copy(TOP / "build/kernels" / kernels, share)
+        subprocess.run([TOP / "tools/guest-run", "--deterministic", "--share", share, "--console", console, "--env",
+                        "PPU_FIRMWARE=ppufw.bin", TOP / "build/guest/programs/bench-nested", "round-trip", "."], check=True)
 
 
 if __name__ == "__main__":

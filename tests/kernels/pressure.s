@@ -110,6 +110,30 @@ spin:
     cwait
     exit
 
+# A task that launches the next of a chain, and ends. parameters: 0 TMD, 8 parameters of the tasks, 32 bytes each (addresses), 16 how many
+# are to follow, 20 zero, 24 zero
+.kernel relay
+.param 32
+.launch
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b32 s4, [16]
+    isetp.eq p0, s4, 0
+    @p0 exit
+    sub s4, s4, 1
+    shl s4, s4, 5
+    mov64 v16, s0
+    mov v18, -1
+    mov v20, s4
+    mov v21, 0
+    mov64 v0, s2
+    add64 v20, v20, v0
+    mov v22, 32
+    call v15, nest_launch
+    isetp.ne p0, v16, 0
+    @p0 trap 1
+    exit
+
 # Waits for ever, and takes no time: it counts a child that it does not launch.
 .kernel hold
 .launch
