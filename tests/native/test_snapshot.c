@@ -21,6 +21,7 @@
 #include "device.h"
 #include "memory.h"
 #include "native/machine.h"
+#include "ppu/nest.h"
 
 #define WAIT_NS (60 * NS_PER_S)
 #define ELEMENTS (1u << 20)
@@ -292,6 +293,115 @@ static void new_process(void **state)
     }
 }
 
+/* ---- a tree of tasks whose parents wait (tests/kernels/tree.s) ---- */
+
+#define TREE_LEVELS 8u
+#define TREE_GRIDS 511u /* two children each */
+#define TREE_SCRATCH ((1024u + PPU_NEST_MAX_TASKS) * 128u)
+enum { TREE_COUNTERS_AT = 256, TREE_CELL_AT = 320 }; /* grids begun, refused, ended; and those that were waited for */
+
+struct tree {
+    struct work work; /* x: TMD, counters; y: scratch */
+};
+
+static uint32_t tree_word(const struct tree *tree, uint32_t offset)
+{
+    return __atomic_load_n((const uint32_t *)(const void *)((const char *)ppu_memory_host(tree->work.x) + offset),
+                           __ATOMIC_ACQUIRE);
+}
+
+static void tree_open(struct tree *tree, struct ppu_machine *machine)
+{
+    const struct ppu_nest_options nest = { .state_bytes = 12 * PPU_KIB, .waiting = 4 };
+    struct ppu_transport *transport = NULL;
+    struct work *work = &tree->work;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &work->device, &error), &error);
+    assert_int_equal(ppu_context_create(work->device, &work->context), PPU_OK);
+    assert_int_equal(ppu_context_nest(work->context, &nest), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/tree.ppu", &work->program, &error), &error);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 4096, &work->x), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, TREE_SCRATCH, &work->y), PPU_OK);
+}
+
+static void tree_begin(struct tree *tree)
+{
+    const uint64_t va = ppu_memory_va(tree->work.x, tree->work.context).va;
+    const struct {
+        uint64_t tmd, counters, scratch;
+        uint32_t level, fanout;
+        uint64_t cell;
+        uint32_t streams, zero;
+    } params = { va,
+                 va + TREE_COUNTERS_AT,
+                 ppu_memory_va(tree->work.y, tree->work.context).va,
+                 TREE_LEVELS,
+                 2,
+                 va + TREE_CELL_AT,
+                 4,
+                 0 };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) };
+    const struct ppu_kernel *kernel = NULL;
+
+    memset(ppu_memory_host(tree->work.x), 0, 4096);
+    assert_int_equal(ppu_kernel_find(tree->work.program, "tree", &kernel), PPU_OK);
+    assert_int_equal(ppu_kernel_describe(kernel, &launch, ppu_memory_host(tree->work.x)), PPU_OK);
+    assert_int_equal(ppu_stream_launch(tree->work.stream, kernel, &launch, &tree->work.event), PPU_OK);
+}
+
+static void tree_end(struct tree *tree)
+{
+    assert_int_equal(ppu_event_wait(&tree->work.event, WAIT_NS), PPU_OK);
+    assert_int_equal(tree_word(tree, TREE_COUNTERS_AT), TREE_GRIDS);
+    assert_int_equal(tree_word(tree, TREE_COUNTERS_AT + 4), 0);
+    assert_int_equal(tree_word(tree, TREE_COUNTERS_AT + 8), TREE_GRIDS);
+    assert_int_equal(tree_word(tree, TREE_CELL_AT), TREE_GRIDS);
+}
+
+/* At any place of the tree, which then ends; and goes back there, and ends the same, several times. */
+static void in_a_tree(void **state)
+{
+    struct box *box = *state;
+    uint32_t random = 12345;
+
+    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+        struct tree tree = { 0 };
+
+        machine_begin(box, sm_threads[i], false);
+        tree_open(&tree, box->machine);
+        for (int place = 0; place < 4; place++) {
+            uint32_t wanted = (random = random * 1664525 + 1013904223) >> 16 & 0xff;
+            const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+            tree_begin(&tree);
+            while (tree_word(&tree, TREE_COUNTERS_AT) < wanted) {
+                assert_true(deadline_left(deadline_ns) != 0);
+            }
+            monitor_do(box, "{\"execute\": \"stop\"}");
+            uint32_t begun = tree_word(&tree, TREE_COUNTERS_AT), ended = tree_word(&tree, TREE_COUNTERS_AT + 8);
+            monitor_line(box, "savevm s");
+            monitor_do(box, "{\"execute\": \"cont\"}");
+            tree_end(&tree);
+            for (int round = 0; round < 2; round++) {
+                monitor_do(box, "{\"execute\": \"stop\"}");
+                monitor_line(box, "loadvm s");
+                assert_int_equal(tree_word(&tree, TREE_COUNTERS_AT), begun);
+                assert_int_equal(tree_word(&tree, TREE_COUNTERS_AT + 8), ended);
+                monitor_do(box, "{\"execute\": \"cont\"}");
+                tree_end(&tree);
+            }
+            print_message("# at %u grids begun, %u ended\n", begun, ended);
+        }
+        work_destroy(&tree.work);
+        machine_end(box);
+        unlink(box->file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +409,8 @@ int main(void)
           box_remove, NULL },
         { "a kernel goes on in a new process and ends with the same bits [A1, B5]", new_process, box_make, box_remove,
           NULL },
+        { "a tree of tasks goes back to any place and ends with the same bits [B1 B5 B7]", in_a_tree, box_make,
+          box_remove, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
