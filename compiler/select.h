@@ -57,7 +57,7 @@ struct select {
     uint32_t pool_limit;
     const struct function *function; /* NULL: the kernel itself */
     struct mir_ref code_base;        /* where the code lies, reg 0: not asked for yet */
-    struct mir_ref variable_base; /* the same of the program's variables */
+    struct mir_ref variable_base;    /* the same of the program's variables */
 };
 
 /*

@@ -45,11 +45,36 @@ static void select_half(struct select *s, LLVMValueRef call, bool wide)
     select_set(s, call, 0, element_register(insn.d, 1));
 }
 
+/* The operation that a primitive of one float is, PPU_OP_NOP: it is none. */
+static enum ppu_op float_primitive(enum primitive primitive)
+{
+    switch (primitive) {
+    case PRIMITIVE_EXP2:
+        return PPU_OP_FEXP2;
+    case PRIMITIVE_LOG2:
+        return PPU_OP_FLOG2;
+    case PRIMITIVE_SIN:
+        return PPU_OP_FSIN;
+    case PRIMITIVE_COS:
+        return PPU_OP_FCOS;
+    case PRIMITIVE_RSQRT:
+        return PPU_OP_FRSQRT;
+    default:
+        return PPU_OP_NOP;
+    }
+}
+
 static bool select_primitive(struct select *s, LLVMValueRef call)
 {
     struct mir_insn fence = mir_insn(PPU_OP_FENCE);
+    enum primitive primitive = primitive_find(ir_callee(call));
 
-    switch (primitive_find(ir_callee(call))) {
+    if (float_primitive(primitive) != PPU_OP_NOP) {
+        select_set(s, call, 0,
+                   select_op1(s, float_primitive(primitive), select_element(s, LLVMGetOperand(call, 0), 0)));
+        return true;
+    }
+    switch (primitive) {
     case PRIMITIVE_SR:
         select_set(s, call, 0, element_register(select_register(s, constant_operand(s, call, 0)), 1));
         return true;
@@ -70,13 +95,13 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
     case PRIMITIVE_MULHI:
     case PRIMITIVE_MULHIU:
         select_set(s, call, 0,
-                   select_op(s, primitive_find(ir_callee(call)) == PRIMITIVE_MULHI ? PPU_OP_MULHI64 : PPU_OP_MULHIU64,
+                   select_op(s, primitive == PRIMITIVE_MULHI ? PPU_OP_MULHI64 : PPU_OP_MULHIU64,
                              select_element(s, LLVMGetOperand(call, 0), 0),
                              select_element(s, LLVMGetOperand(call, 1), 0)));
         return true;
     case PRIMITIVE_HALF32:
     case PRIMITIVE_HALF64:
-        select_half(s, call, primitive_find(ir_callee(call)) == PRIMITIVE_HALF64);
+        select_half(s, call, primitive == PRIMITIVE_HALF64);
         return true;
     default:
         return false;

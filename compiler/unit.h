@@ -62,7 +62,7 @@ struct unit {
     uint32_t written_count;
     unsigned written_cap;
     struct bytes written_data; /* what they hold at first */
-    const char **formats; /* printf's */
+    const char **formats;      /* printf's */
     uint32_t format_count;
     unsigned format_cap;
 

@@ -86,23 +86,162 @@ ulong BUILTIN mul_hi(ulong a, ulong b)
 
 /* libclc's are less precise in float than the specification allows; in double they are precise enough for a float. */
 double __attribute__((overloadable)) erfc(double x);
-double __attribute__((overloadable)) tgamma(double x);
+double __attribute__((overloadable)) exp(double x);
+double __attribute__((overloadable)) log(double x);
+double __attribute__((overloadable)) pow(double x, double y);
+double __attribute__((overloadable)) sinpi(double x);
+double __attribute__((overloadable)) fmod(double x, double y);
+double __attribute__((overloadable)) remainder(double x, double y);
+double __attribute__((overloadable)) ldexp(double x, int n);
+double __attribute__((overloadable)) rootn(double x, int n);
 
 float BUILTIN erfc(float x)
 {
     return (float)erfc((double)x);
 }
 
-/* Below one half by reflection: what libclc does there has wrong signs. */
-float BUILTIN tgamma(float x)
+#define UNDERFLOWS -185.0 /* below, the gamma function is smaller than any double */
+#define STIRLING 20.0     /* from here on the series is exact to the last place */
+
+/* The gamma function of a positive number, as a product of two: it may be larger than its reciprocal is small. */
+static double gamma_factors(double x, __private double *second)
 {
-    double wide = x;
+    double product = 1.0, steps = 0.0, z = x, w, series, half_power, lost;
+
+    while (z < STIRLING) {
+        product *= z;
+        steps += 1.0;
+        z = x + steps;
+    }
+    lost = x - (z - steps); /* by rounding z; the function's logarithm grows by about log(z) each */
+    product *= 1.0 - lost * log(z);
+    w = 1.0 / (z * z);
+    series = (1.0 / 12 - w * (1.0 / 360 - w * (1.0 / 1260 - w * (1.0 / 1680 - w / 1188)))) / z;
+    half_power = pow(z, 0.5 * z - 0.25);
+    *second = half_power * exp(-z);
+    return half_power * exp(series) * 2.50662827463100050242 / product; /* square root of 2 pi */
+}
+
+/* libclc's is the power of a logarithm, and wrong by hundreds of units. */
+double BUILTIN tgamma(double x)
+{
+    __private double first, second;
 
     if (x == 0) {
-        return copysign(INFINITY, x);
+        return copysign((double)INFINITY, x);
     }
-    if (x < 0 && x == floor(x)) {
-        return NAN;
+    if (x < UNDERFLOWS) {
+        return x == floor(x) ? (double)NAN : fmod(floor(x), 2.0) != 0 ? -0.0 : 0.0;
     }
-    return (float)(x < 0.5f ? M_PI / (sinpi(wide) * tgamma(1.0 - wide)) : tgamma(wide));
+    if (isnan(x) || x > 172.0) {
+        return isnan(x) ? x : (double)INFINITY;
+    }
+    if (fabs(x) < 0x1p-60) {
+        return 1.0 / x;
+    }
+    if (x < 0.5) {
+        first = gamma_factors(1.0 - x, &second);
+        return x == floor(x) ? (double)NAN : M_PI / sinpi(x) / first / second;
+    }
+    first = gamma_factors(x, &second);
+    return first * second;
 }
+
+float BUILTIN tgamma(float x)
+{
+    return (float)tgamma((double)x);
+}
+
+/* The machine's own, which round a result of 64 bits. */
+float BUILTIN exp2(float x)
+{
+    return __ppu_exp2(x);
+}
+
+float BUILTIN log2(float x)
+{
+    return __ppu_log2(x);
+}
+
+float BUILTIN sin(float x)
+{
+    return __ppu_sin(x);
+}
+
+float BUILTIN cos(float x)
+{
+    return __ppu_cos(x);
+}
+
+float BUILTIN rsqrt(float x)
+{
+    return __ppu_rsqrt(x);
+}
+
+float BUILTIN exp(float x)
+{
+    return (float)exp((double)x);
+}
+
+/* libclc's lose subnormal numbers. In double these are exact, and round once. */
+float BUILTIN fmod(float x, float y)
+{
+    return (float)fmod((double)x, (double)y);
+}
+
+float BUILTIN remainder(float x, float y)
+{
+    return (float)remainder((double)x, (double)y);
+}
+
+float BUILTIN ldexp(float x, int n)
+{
+    return (float)ldexp((double)x, n);
+}
+
+float BUILTIN rootn(float x, int n)
+{
+    return (float)rootn((double)x, n);
+}
+
+/* Vectors of libclc have its own scalars inside. */
+#define OF_VECTOR(name, type, n)                    \
+    type##n BUILTIN name(type##n x)                 \
+    {                                               \
+        type##n result;                             \
+        for (uint i = 0; i < n; i++) {              \
+            result[i] = name(x[i]);                 \
+        }                                           \
+        return result;                              \
+    }
+
+#define OF_VECTORS(name, type, other, n)            \
+    type##n BUILTIN name(type##n x, other##n y)     \
+    {                                               \
+        type##n result;                             \
+        for (uint i = 0; i < n; i++) {              \
+            result[i] = name(x[i], y[i]);           \
+        }                                           \
+        return result;                              \
+    }
+
+#define WIDTHS(macro, ...)    \
+    macro(__VA_ARGS__, 2)     \
+    macro(__VA_ARGS__, 3)     \
+    macro(__VA_ARGS__, 4)     \
+    macro(__VA_ARGS__, 8)     \
+    macro(__VA_ARGS__, 16)
+
+WIDTHS(OF_VECTOR, erfc, float)
+WIDTHS(OF_VECTOR, exp2, float)
+WIDTHS(OF_VECTOR, log2, float)
+WIDTHS(OF_VECTOR, sin, float)
+WIDTHS(OF_VECTOR, cos, float)
+WIDTHS(OF_VECTOR, rsqrt, float)
+WIDTHS(OF_VECTOR, exp, float)
+WIDTHS(OF_VECTOR, tgamma, float)
+WIDTHS(OF_VECTOR, tgamma, double)
+WIDTHS(OF_VECTORS, fmod, float, float)
+WIDTHS(OF_VECTORS, remainder, float, float)
+WIDTHS(OF_VECTORS, ldexp, float, int)
+WIDTHS(OF_VECTORS, rootn, float, int)

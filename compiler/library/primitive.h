@@ -32,6 +32,11 @@ void __attribute__((convergent)) __ppu_barrier(void);
 void __ppu_fence(uint order, uint scope);
 long __attribute__((const)) __ppu_mulhi64(long a, long b);
 ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
+float __attribute__((const)) __ppu_exp2(float x);
+float __attribute__((const)) __ppu_log2(float x);
+float __attribute__((const)) __ppu_sin(float x);
+float __attribute__((const)) __ppu_cos(float x);
+float __attribute__((const)) __ppu_rsqrt(float x);
 /* Bits of the half that a number is rounded to; `round` is a constant. */
 uint __attribute__((const)) __ppu_half_of_float(float x, uint round);
 uint __attribute__((const)) __ppu_half_of_double(double x, uint round);
