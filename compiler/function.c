@@ -51,8 +51,7 @@ static void visit(struct search *search, LLVMValueRef function)
 
 static void find_callees(struct search *search, LLVMValueRef caller)
 {
-    search->way =
-        arena_grow(&search->unit->arena, search->way, sizeof(search->way[0]), search->depth, &search->way_cap);
+    search->way = arena_grow(&search->unit->arena, search->way, sizeof(LLVMValueRef), search->depth, &search->way_cap);
     search->way[search->depth++] = caller;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(caller); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {

@@ -136,8 +136,69 @@ static enum element_above result_above(const struct integer_op *op, struct eleme
     return op->opcode == LLVMAShr ? ABOVE_SIGN : ABOVE_ANYTHING;
 }
 
+/* The 32-bit integer that a value is widened from as asked, its own element; false: it is none. */
+static bool narrow_operand(struct select *s, LLVMValueRef value, LLVMOpcode widened, struct element *narrow)
+{
+    LLVMValueRef from;
+
+    if (!ir_is_instruction(value, widened) || ir_bits_of_integer(value) != 64) {
+        return false;
+    }
+    from = LLVMGetOperand(value, 0);
+    if (ir_bits_of_integer(from) != 32) {
+        return false;
+    }
+    *narrow = select_element(s, from, 0);
+    return true;
+}
+
+/* A product of 64 bits of two integers of 32. */
+static bool select_wide_product(struct select *s, LLVMValueRef value)
+{
+    static const struct {
+        LLVMOpcode widened;
+        enum ppu_op op;
+    } kinds[] = { { LLVMZExt, PPU_OP_MULWU }, { LLVMSExt, PPU_OP_MULW } };
+    struct element a, b;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        if (narrow_operand(s, LLVMGetOperand(value, 0), kinds[i].widened, &a) &&
+            narrow_operand(s, LLVMGetOperand(value, 1), kinds[i].widened, &b)) {
+            select_set(s, value, 0, select_op(s, kinds[i].op, a, b));
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two halves put together: (high << 32) | low. */
+static bool select_halves(struct select *s, LLVMValueRef value)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        LLVMValueRef shifted = LLVMGetOperand(value, i), by;
+        struct element low, high;
+        if (!ir_is_instruction(shifted, LLVMShl) || ir_bits_of_integer(shifted) != 64 ||
+            !narrow_operand(s, LLVMGetOperand(value, 1 - i), LLVMZExt, &low) ||
+            !narrow_operand(s, LLVMGetOperand(shifted, 0), LLVMZExt, &high)) {
+            continue;
+        }
+        by = LLVMGetOperand(shifted, 1);
+        if (LLVMIsAConstantInt(by) != NULL && LLVMConstIntGetZExtValue(by) == 32) {
+            struct mir_ref wide = select_new(s, 2);
+            select_copy(s, wide, low, 1);
+            select_copy(s, mir_sub(wide, 1), high, 1);
+            select_set(s, value, 0, element_register(wide, 2));
+            return true;
+        }
+    }
+    return false;
+}
+
 static void select_integer(struct select *s, LLVMValueRef value, const struct integer_op *op)
 {
+    if ((op->opcode == LLVMMul && select_wide_product(s, value)) || (op->opcode == LLVMOr && select_halves(s, value))) {
+        return;
+    }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, value, i);
         struct element a = select_element(s, LLVMGetOperand(value, 0), i), done;

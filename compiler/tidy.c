@@ -102,8 +102,26 @@ static void move_up(struct mir *mir, uint32_t b)
     }
 }
 
+/* Copies of a register to itself: what they joined got one place by itself. */
+static void drop_copies(struct mir *mir, struct mir_block *block)
+{
+    uint32_t kept = 0, words;
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        const struct mir_insn *insn = &block->insns[i];
+        bool copy = mir_is_copy(insn, &words) && insn->code.op != PPU_OP_POR && same_ref(mir, insn->d, insn->b);
+        if (!copy) {
+            block->insns[kept++] = *insn;
+        }
+    }
+    block->count = kept;
+}
+
 void tidy(struct mir *mir)
 {
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        drop_copies(mir, &mir->blocks[b]);
+    }
     for (uint32_t b = mir->flow->count; b-- != 0;) {
         if (has_sides(mir, b)) {
             move_up(mir, b);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # Kernels are compiled and run on a device core with its real SMs.
-COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/bench.c tests/device-core/machine.c tools/asm/file.c
+COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/bench.c tests/engine/reference.c tests/engine/models.c tests/device-core/machine.c tools/asm/file.c
 COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-core -Itests/engine -Itests/compiler \
 	-Itools/asm $(LLVM_CFLAGS)
 
@@ -11,11 +11,16 @@ TIMEOUT_compiler-$(1) := 240
 $$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm -ldl))
 endef
 
+$(eval $(call ppu_tool,pocl_run,tests/compiler/pocl_run.c,,-lOpenCL))
+RUNTIME_compiler-random := $(BUILD)/plain/tools/pocl_run
+
 $(eval $(call compiler_test,kernels))
 $(eval $(call compiler_test,builtins))
 $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
 $(eval $(call compiler_test,language))
+$(eval $(call compiler_test,passes))
+$(eval $(call compiler_test,flow))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))

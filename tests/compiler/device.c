@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "file.h"
+#include "reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,23 +183,53 @@ void device_local(struct device *device, uint32_t index, uint32_t bytes)
     device_value(device, index, &offset, sizeof(offset));
 }
 
-void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+/* The launch as a task, its parameters complete. */
+static void describe(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
 {
     const struct ppu_kernel_entry *kernel = &device->kernel;
-    struct ppu_tmd tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
     struct ppu_launch_facts facts = { .code_va = CODE_VA,
                                       .variables_va = DATA_VA + VARIABLES_AT,
                                       .printf_va = device->printf_va,
                                       .work_dim = gy * y > 1 ? 2 : 1 };
 
     memcpy(facts.global_offset, device->global_offset, sizeof(facts.global_offset));
-
     if (kernel->launch_at != 0) {
         memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
     }
-    tmd.shared_bytes = kernel->shared_bytes;
-    bench_shape(&tmd, gx, gy, x, y);
-    bench_params(device->bench, 0, &tmd, device->params, kernel->param_bytes);
+    device->tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
+    device->tmd.shared_bytes = kernel->shared_bytes;
+    bench_shape(&device->tmd, gx, gy, x, y);
+}
+
+uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+{
+    uint8_t *copy = malloc(device->data_used + 1);
+    const struct ppu_program_view *program = &device->bench->program;
+    struct reference reference = { .code = (const uint64_t *)(const void *)program->code,
+                                   .insns = program->header->code_bytes / PPU_INSN_BYTES,
+                                   .tmd = &device->tmd,
+                                   .params = device->params,
+                                   .global = copy,
+                                   .global_va = DATA_VA,
+                                   .global_bytes = device->data_used };
+    const char *why;
+
+    assert_non_null(copy);
+    memcpy(copy, bench_data(device->bench, 0), device->data_used);
+    describe(device, gx, gy, x, y);
+    device->tmd.param_bytes = device->kernel.param_bytes;
+    why = reference_run(&reference);
+    if (why != NULL) {
+        fail_msg("%s: reference: %s", device->variant->name, why);
+    }
+    return copy;
+}
+
+void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+{
+    describe(device, gx, gy, x, y);
+    struct ppu_tmd tmd = device->tmd;
+    bench_params(device->bench, 0, &tmd, device->params, device->kernel.param_bytes);
     device->outcome = bench_run(device->bench, &tmd);
     device->warp_insns += device->outcome.event.warp_insns;
     if (device->outcome.faulted || device->outcome.event.kind != PPU_SLOT_DONE) {

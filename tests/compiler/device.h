@@ -42,6 +42,7 @@ struct device {
     uint64_t printf_va; /* of the launch's buffer; 0: none */
     uint32_t data_used; /* bytes of the data area that buffers take */
     struct outcome outcome;
+    struct ppu_tmd tmd; /* of the last run */
 };
 
 struct device *device_new(void);
@@ -69,6 +70,11 @@ void device_local(struct device *device, uint32_t index, uint32_t bytes);
 void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
 /* Fails the test, naming variant and element, when they differ. */
 void device_expect(const struct device *device, const char *what, uint32_t i, int32_t got, int32_t wanted);
+/*
+ * The same on the reference executor (tests/engine/reference.h), on a copy of the data: call it before device_run().
+ * The copy, data_used bytes, malloc()ed.
+ */
+uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
 /* Runs one-dimensionally at least `threads` threads. */
 void device_run_threads(struct device *device, uint32_t threads, uint32_t cta);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random kernels, compiled in every variant and run on the device, against the same text compiled by the host's
- * compiler. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there are.
+ * Random kernels, compiled in every variant and run on the device and on the reference executor, against the same text
+ * compiled by the host's compiler and by pocl. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there
+ * are.
  */
 #include "device.h"
 
@@ -108,12 +109,19 @@ static void put_value(struct writer *w, uint32_t depth)
 
 static void put_assignment(struct writer *w)
 {
-    static const char *const floats[] = { "v6 + 1.5f",      "v6 * 0.75f",        "(float)v2 / 3.0f",
-                                          "v6 - (float)v4", "(float)v0 * 1e-3f", "v6 / (v6 * v6 + 1.0f)" };
+    static const char *const floats[] = { "v6 + 1.5f",
+                                          "v6 * 0.75f",
+                                          "(float)v2 / 3.0f",
+                                          "v6 - (float)v4",
+                                          "(float)v0 * 1e-3f",
+                                          "v6 / (v6 * v6 + 1.0f)",
+                                          "fma(v6, 0.7f, (float)v2)",
+                                          "sqrt(fabs(v6))",
+                                          "(float)((double)v6 * 1.1 + (double)v2)" };
     uint32_t variable = pick(w, VARIABLES + 2);
 
     if (variable == FLOAT_VARIABLE) {
-        put(w, "v6 = %s;\n", floats[pick(w, 6)]);
+        put(w, "v6 = %s;\n", floats[pick(w, 9)]);
         return;
     }
     if (variable >= VARIABLES) {
@@ -217,6 +225,7 @@ static const char device_prelude[] = "#pragma OPENCL FP_CONTRACT OFF\n"
 
 static const char host_prelude[] =
     "#include <string.h>\n"
+    "#define fma __builtin_fmaf\n#define sqrt __builtin_sqrtf\n#define fabs __builtin_fabsf\n"
     "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n"
     "#define char signed char\n#define __kernel\n#define __global\n"
     "static uint id_now; static uint get_global_id(uint d) { return d == 0 ? id_now : 0; }\n"
@@ -226,6 +235,34 @@ static const char host_end[] = "void run(uint n, const uint *in, uint *out, uint
                                "{ for (id_now = 0; id_now < n; id_now++) { test(in, out, uniform); } }\n";
 
 typedef void (*host_run)(uint32_t n, const uint32_t *in, uint32_t *out, uint32_t uniform);
+
+/* A file of our own making in the folder, with its path. */
+static void write_file(const char *folder, const char *name, char path[64], const void *bytes, size_t len)
+{
+    snprintf(path, 64, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    fclose(file);
+}
+
+static void pocl_results(const char *source, const uint32_t *in, uint32_t *out, uint32_t uniform)
+{
+    char folder[] = "/tmp/ppu-pocl-XXXXXX", program[64], data[64], command[300];
+
+    assert_non_null(mkdtemp(folder));
+    write_file(folder, "test.cl", program, source, strlen(source));
+    write_file(folder, "data", data, in, 4 * THREADS);
+    snprintf(command, sizeof(command), "POCL_CACHE_DIR=%s/cache build/plain/tools/pocl_run %s %s %u", folder, program,
+             data, uniform);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): names of our own making */
+    FILE *file = fopen(data, "rb");
+    assert_non_null(file);
+    assert_int_equal(fread(out, 4, THREADS, file), THREADS);
+    fclose(file);
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a folder of our own making */
+}
 
 static void host_results(const char *text, const uint32_t *in, uint32_t *out, uint32_t uniform)
 {
@@ -240,7 +277,8 @@ static void host_results(const char *text, const uint32_t *in, uint32_t *out, ui
     assert_non_null(file);
     fprintf(file, "%s%s%s", host_prelude, text, host_end);
     fclose(file);
-    snprintf(command, sizeof(command), "gcc -O1 -w -fwrapv -ffp-contract=off -shared -fPIC -o %s %s", library, path);
+    snprintf(command, sizeof(command), "gcc -O1 -w -fwrapv -ffp-contract=off -shared -fPIC -o %s %s -lm", library,
+             path);
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a compiler, with names of our own making */
     handle = dlopen(library, RTLD_NOW);
     assert_non_null(handle);
@@ -263,7 +301,15 @@ static void check_variant(struct device *device, const char *source, const char 
     memcpy(device_buffer(device, 0, 4 * THREADS), in, 4 * THREADS);
     uint32_t *out = device_buffer(device, 1, 4 * THREADS);
     device_value(device, 2, &uniform, sizeof(uniform));
+    uint32_t out_at = (uint32_t)((uint8_t *)out - (uint8_t *)bench_data(device->bench, 0));
+    uint8_t *reference = device_reference(device, 2, 1, THREADS / 2, 1);
     device_run(device, 2, 1, THREADS / 2, 1);
+    bool same = memcmp(reference + out_at, out, 4 * THREADS) == 0;
+    free(reference);
+    if (!same) {
+        fail_msg("PPU_SEED=%llu, %s: the reference executor differs\n%s", (unsigned long long)seed,
+                 device->variant->name, text);
+    }
     for (uint32_t i = 0; i < THREADS; i++) {
         if (out[i] != expected[i]) {
             fail_msg("PPU_SEED=%llu, %s: thread %u has 0x%x, the host 0x%x\n%s", (unsigned long long)seed,
@@ -275,7 +321,7 @@ static void check_variant(struct device *device, const char *source, const char 
 static void check_program(struct device *device, uint64_t seed)
 {
     struct writer w = { .text = malloc(MAX_TEXT), .random = seed * 0x9e3779b97f4a7c15ull + 1 };
-    uint32_t in[THREADS], expected[THREADS], uniform = (uint32_t)seed * 7 % 23;
+    uint32_t in[THREADS], expected[THREADS], pocl[THREADS], uniform = (uint32_t)seed * 7 % 23;
     char *source;
 
     assert_non_null(w.text);
@@ -287,6 +333,13 @@ static void check_program(struct device *device, uint64_t seed)
     source = malloc(sizeof(device_prelude) + w.len + 1);
     assert_non_null(source);
     snprintf(source, sizeof(device_prelude) + w.len + 1, "%s%s", device_prelude, w.text);
+    pocl_results(source, in, pocl, uniform);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        if (pocl[i] != expected[i]) {
+            fail_msg("PPU_SEED=%llu: thread %u has 0x%x with pocl, 0x%x on the host\n%s", (unsigned long long)seed, i,
+                     pocl[i], expected[i], w.text);
+        }
+    }
     for (uint32_t v = 0; v < device_variant_count; v++) {
         device->variant = &device_variants[v];
         check_variant(device, source, w.text, seed, in, expected, uniform);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* pass: select. Uniform values in scalar registers, a pooled constant, addresses of base and index. */
+__kernel void k(__global float *y, float a, int n)
+{
+    int i = get_global_id(0);
+
+    if (i < n) {
+        y[i + 3] = a * y[i] + 0.5f;
+    }
+}
+/* prints
+selection of k
+  b0:
+    s%1:2 = ldp.s 0
+    s%2 = ldp.s 8
+    s%3 = ldp.s 12
+    s%13 = mov.s 4
+    s%16 = mov.s 1056964608
+    s%4 = rdsr.s
+    s%5 = rdsr.s
+    s%6 = mul.s s%5 s%4
+    s%7 = ldp.s 16
+    s%8 = add.s s%6 s%7
+    v%9 = rdsr
+    v%10 = add s%8 v%9
+    p%11 = isetp v%10 s%3
+    branch p%11 b1, b2
+  b1:
+    v%12.0 = mov v%10
+    v%12.1 = asr v%10 31
+    v%14:2 = madw v%10 s%13 s%1:2
+    v%15 = ldg v%14:2 0
+    v%17 = ffma s%2 v%15 s%16
+    stg v%14:2 v%17 12
+    jump b3
+  b2:
+    jump b3
+  b3:
+    exit
+*/

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pocl_run SOURCE DATA UNIFORM: runs kernel `test` of an OpenCL C file on pocl, the processor's OpenCL. DATA holds the
+ * input, one word a thread, and receives the output. A program of its own: pocl brings another LLVM.
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PLATFORMS 16u
+
+static void check(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS) {
+        fprintf(stderr, "pocl_run: %s: error %d\n", what, error);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static cl_platform_id find_pocl(void)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint count = 0;
+    char name[128];
+
+    check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
+    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS; i++) {
+        check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
+        if (strstr(name, "Portable Computing Language") != NULL) {
+            return platforms[i];
+        }
+    }
+    check(CL_DEVICE_NOT_FOUND, "no pocl");
+    return NULL;
+}
+
+static char *read_file(const char *path, size_t *len)
+{
+    FILE *file = fopen(path, "rb");
+    char *bytes = NULL;
+    long size;
+
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) != 0 ||
+        (bytes = malloc((size_t)size + 1)) == NULL || fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+        perror(path);
+        exit(EXIT_FAILURE);
+    }
+    fclose(file);
+    bytes[size] = 0;
+    *len = (size_t)size;
+    return bytes;
+}
+
+static cl_kernel build(cl_context context, cl_device_id device, const char *source)
+{
+    cl_int error;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+
+    check(error, "program");
+    check(clBuildProgram(program, 1, &device, "-cl-std=CL1.2 -w", NULL, NULL), "build");
+    cl_kernel kernel = clCreateKernel(program, "test", &error);
+    check(error, "kernel");
+    return kernel;
+}
+
+static void run(const char *source, char *data, size_t bytes, cl_uint uniform)
+{
+    cl_platform_id platform = find_pocl();
+    cl_device_id device;
+    cl_int error;
+    size_t threads = bytes / sizeof(cl_uint), group = threads / 2;
+
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, NULL), "device");
+    cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    check(error, "context");
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+    check(error, "queue");
+    cl_kernel kernel = build(context, device, source);
+    cl_mem in = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, bytes, data, &error);
+    check(error, "input");
+    cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    check(error, "output");
+    check(clSetKernelArg(kernel, 0, sizeof(in), &in), "argument");
+    check(clSetKernelArg(kernel, 1, sizeof(out), &out), "argument");
+    check(clSetKernelArg(kernel, 2, sizeof(uniform), &uniform), "argument");
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &group, 0, NULL, NULL), "launch");
+    check(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "read");
+}
+
+int main(int argc, char **argv)
+{
+    size_t source_len, bytes;
+
+    if (argc != 4) {
+        fputs("usage: pocl_run SOURCE DATA UNIFORM\n", stderr);
+        return EXIT_FAILURE;
+    }
+    char *source = read_file(argv[1], &source_len), *data = read_file(argv[2], &bytes);
+    run(source, data, bytes, (cl_uint)strtoul(argv[3], NULL, 0));
+    FILE *file = fopen(argv[2], "wb");
+    if (file == NULL || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0) {
+        perror(argv[2]);
+        return EXIT_FAILURE;
+    }
+    free(data);
+    free(source);
+    return EXIT_SUCCESS;
+}
