@@ -115,7 +115,7 @@ static void compile_kernels(struct unit *unit)
         }
     }
     if (count == 0) {
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "%s: the program has no kernel", unit->source_name);
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the program has no kernel");
     }
 }
 

@@ -35,8 +35,8 @@ static void visit(struct search *search, LLVMValueRef function)
 
     for (uint32_t i = 0; i < search->depth; i++) {
         if (search->way[i] == function) {
-            unit_fail(search->unit, PPU_COMPILE_UNSUPPORTED, "%s: error: recursion: '%s' calls itself",
-                      search->unit->source_name, LLVMGetValueName2(function, &len));
+            unit_fail(search->unit, PPU_COMPILE_UNSUPPORTED, "recursion: '%s' calls itself",
+                      LLVMGetValueName2(function, &len));
         }
     }
     if (is_known(kernel, function)) {

@@ -9,6 +9,7 @@
 #include "parameters.h"
 #include "schedule.h"
 #include "select.h"
+#include "stats.h"
 #include "tidy.h"
 
 #include <string.h>
@@ -42,15 +43,14 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
         LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
         if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
             unit_fail(unit, PPU_COMPILE_UNSUPPORTED,
-                      "%s: kernel '%s' takes an image, a sampler, a pipe or a queue, which is not supported",
-                      unit->source_name, kernel->name);
+                      "kernel '%s' takes an image, a sampler, a pipe or a queue, which is not supported", kernel->name);
         }
         uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
         at = (at + align - 1) / align * align;
         if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
-            unit_fail(unit, PPU_COMPILE_TOO_LARGE, "%s: kernel '%s' has more than %u bytes of arguments",
-                      unit->source_name, kernel->name, PPU_MAX_PARAM);
+            unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments", kernel->name,
+                      PPU_MAX_PARAM);
         }
         kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes };
         at += bytes;
@@ -75,8 +75,8 @@ static void read_group_size(struct unit *unit, struct unit_kernel *kernel)
     }
     if (threads == 0 || threads > PPU_MAX_CTA_THREADS) {
         unit_fail(unit, PPU_COMPILE_TOO_LARGE,
-                  "%s: kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible",
-                  unit->source_name, kernel->name, kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
+                  "kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible", kernel->name,
+                  kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
     }
 }
 
@@ -95,30 +95,6 @@ void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef
 static uint32_t or_limit(uint32_t wanted, uint32_t limit)
 {
     return wanted != 0 && wanted < limit ? wanted : limit;
-}
-
-static uint32_t count_insns(const struct mir *mir, bool memory)
-{
-    uint32_t count = 0;
-
-    for (uint32_t b = 0; b < mir->flow->count; b++) {
-        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
-            uint32_t format = mir->blocks[b].insns[i].code.format;
-            count += !memory || format == PPU_FMT_MEM || format == PPU_FMT_ATOM;
-        }
-    }
-    return count;
-}
-
-static void print_stats(const struct unit *unit, const struct unit_kernel *kernel, const struct mir *mir)
-{
-    fprintf(
-        unit->dump,
-        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u bytes shared, "
-        "%u local\n",
-        kernel->name, (uint32_t)(unit->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
-        mir->used[MIR_VECTOR], mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, kernel->shared_bytes,
-        kernel->local_bytes);
 }
 
 static void after(struct mir *mir, uint32_t dump, const char *pass)
@@ -226,6 +202,6 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
     kernel->vregs = clobbers[MIR_VECTOR];
     emit_kernel(unit, kernel, mir);
     if (unit_dumps(unit, PPU_DUMP_STATS)) {
-        print_stats(unit, kernel, mir);
+        stats_print(unit, kernel, mir);
     }
 }

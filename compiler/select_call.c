@@ -640,8 +640,7 @@ void select_call(struct select *s, LLVMValueRef call)
         return;
     }
     if (!begins(name, "llvm.")) {
-        unit_fail(s->unit, PPU_COMPILE_UNSUPPORTED, "%s: kernel '%s' calls '%s', which does not exist",
-                  s->unit->source_name, s->ir->name, name);
+        unit_fail(s->unit, PPU_COMPILE_UNSUPPORTED, "kernel '%s' calls '%s', which does not exist", s->ir->name, name);
     }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(call)); i++) {
         struct element done;

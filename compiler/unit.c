@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
-#include <string.h>
+
+static _Noreturn void end(struct unit *unit, enum ppu_compile_status status)
+{
+    bytes_print(&unit->log, "\n");
+    unit->status = status;
+    longjmp(unit->escape, 1);
+}
 
 void unit_fail(struct unit *unit, enum ppu_compile_status status, const char *format, ...)
 {
     va_list args;
 
+    bytes_print(&unit->log, "%s: error: ", unit->source_name);
     va_start(args, format);
     bytes_vprint(&unit->log, format, args);
     va_end(args);
-    bytes_print(&unit->log, "\n");
-    unit->status = status;
-    longjmp(unit->escape, 1);
+    end(unit, status);
 }
 
 static const char *skip_spaces(const char *text)
@@ -24,14 +30,14 @@ static const char *skip_spaces(const char *text)
     return text;
 }
 
-/* "file:line: " when the IR says where. */
+/* As clang does: "file:line:column: error: ", as much of it as the IR knows. */
 static void print_place(struct unit *unit, LLVMValueRef value)
 {
     uint32_t line = LLVMIsAInstruction(value) != NULL ? LLVMGetDebugLocLine(value) : 0;
 
     bytes_print(&unit->log, "%s:", unit->source_name);
     if (line != 0) {
-        bytes_print(&unit->log, "%u:", line);
+        bytes_print(&unit->log, "%u:%u:", line, LLVMGetDebugLocColumn(value));
     }
     bytes_print(&unit->log, " error: ");
 }
@@ -43,5 +49,5 @@ void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value)
     print_place(unit, value);
     bytes_print(&unit->log, "%s %.300s", what, skip_spaces(text));
     LLVMDisposeMessage(text);
-    unit_fail(unit, unit->status != PPU_COMPILE_OK ? unit->status : PPU_COMPILE_UNSUPPORTED, "%s", "");
+    end(unit, unit->status != PPU_COMPILE_OK ? unit->status : PPU_COMPILE_UNSUPPORTED);
 }

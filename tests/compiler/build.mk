@@ -24,3 +24,4 @@ $(eval $(call compiler_test,flow))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
+$(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))

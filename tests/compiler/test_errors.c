@@ -21,6 +21,14 @@ static const struct bad bads[] = {
     { "int g(int x); kernel void k(global int *o) { o[0] = g(o[1]); }", "", PPU_COMPILE_UNSUPPORTED, "'g'" },
     { "int f(int x) { return x < 2 ? 1 : x * f(x - 1) + f(x - 2); } kernel void k(global int *o) { o[0] = f(o[1]); }",
       "", PPU_COMPILE_UNSUPPORTED, "recursion: 'f'" },
+    { "struct s { int a[2000]; };\nkernel void k(global struct s *o) {\n  o[1] = o[0];\n}", "", PPU_COMPILE_UNSUPPORTED,
+      "test.cl:3:10: error: a copy of" },
+    { "global int *somewhere = 0;\nint other;\nglobal int *there = &other;\nkernel void k() { *there = *somewhere; }",
+      "-cl-std=CL3.0", PPU_COMPILE_UNSUPPORTED, "test.cl: error: a constant variable" },
+    { "extern int other; kernel void k(global int *o) { o[0] = other; }", "-cl-std=CL3.0", PPU_COMPILE_UNSUPPORTED,
+      "declared but not defined" },
+    { "int many[400000]; kernel void k(global int *o) { many[o[0]] = 1; o[1] = many[o[2]]; }", "-cl-std=CL3.0",
+      PPU_COMPILE_TOO_LARGE, "program-scope variables" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-o /tmp/x", PPU_COMPILE_BAD_OPTIONS, "'-o'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-Xclang -load", PPU_COMPILE_BAD_OPTIONS, "'-Xclang'" },
     { "kernel void k(global int *o) { o[0] = 1; }", "-D", PPU_COMPILE_BAD_OPTIONS, "needs a word" },
@@ -86,6 +94,28 @@ static void warnings_are_kept(void **state)
     ppu_compiled_free(&image);
 }
 
+/* Images of another version or machine, and names that are not there. */
+static void wrong_images(void **state)
+{
+    static const char source[] = "kernel void k(global int *o) { o[0] = 1; }";
+    struct ppu_compiled image;
+    struct ppu_program_view view = { .header = NULL };
+
+    (void)state;
+    assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
+    assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
+    assert_non_null(ppu_program_kernel(&view, "k"));
+    assert_null(ppu_program_kernel(&view, "other"));
+    struct ppu_program_header *header = (struct ppu_program_header *)(void *)image.bytes;
+    header->head.version++;
+    assert_string_equal(ppu_program_open(image.bytes, image.len_bytes, &view), "program image has an unknown version");
+    header->head.version--;
+    header->isa_version++;
+    assert_string_equal(ppu_program_open(image.bytes, image.len_bytes, &view),
+                        "program image is for another instruction set");
+    ppu_compiled_free(&image);
+}
+
 /* A reader of a damaged image either refuses it or sees only what lies within. */
 static void damaged_images(void **state)
 {
@@ -132,6 +162,7 @@ int main(void)
         { "a missing clang is named [A7]", no_clang, NULL, NULL, NULL },
         { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
         { "warnings are kept when the program compiles [A7]", warnings_are_kept, NULL, NULL, NULL },
+        { "images of another version and unknown kernels are refused [A7]", wrong_images, NULL, NULL, NULL },
         { "damaged images are refused or harmless [A7]", damaged_images, NULL, NULL, NULL },
     };
 

@@ -20,8 +20,58 @@ static void print_kernel(const struct ppu_program_view *view, const struct ppu_k
     }
 }
 
+/* What a compiled program says of itself. */
+static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
+{
+    static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local" };
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct ppu_argument_entry *a = &view->arguments[kernel->argument_first + i];
+        printf("# %u: %s %s, %u bytes, %s\n", a->offset, view->text + a->type, view->text + a->name, a->bytes,
+               kinds[a->kind]);
+    }
+    if (kernel->launch_at) {
+        printf("# %u: launch facts\n", kernel->launch_at);
+    }
+}
+
+static void print_header(const struct ppu_program_view *view)
+{
+    if (view->text[view->header->source]) {
+        printf("# from %s\n", view->text + view->header->source);
+    }
+    for (uint32_t i = 0; i < view->header->formats; i++) {
+        const char *format = view->text + view->formats[i];
+        printf("# format %u: ", i);
+        for (; *format; format++) {
+            if (*format == '\n') {
+                fputs("\\n", stdout);
+            } else {
+                putchar(*format);
+            }
+        }
+        putchar('\n');
+    }
+    if (view->header->variable_bytes) {
+        printf("# %u bytes of variables\n", view->header->variable_bytes);
+    }
+}
+
+static void print_line(const struct ppu_program_view *view, uint32_t insn, uint32_t *last)
+{
+    uint32_t line = ppu_program_line(view, insn);
+
+    if (line != *last) {
+        printf("# line %u\n", line);
+    }
+    *last = line;
+}
+
 static void print_program(const struct ppu_program_view *view)
 {
+    uint32_t line = 0;
+
+    print_header(view);
     for (uint32_t at = 0; at < view->header->code_bytes; at += PPU_INSN_BYTES) {
         char text[PPUASM_TEXT_BYTES];
         uint64_t word;
@@ -29,8 +79,10 @@ static void print_program(const struct ppu_program_view *view)
         for (uint32_t i = 0; i < view->header->kernels; i++) {
             if (view->kernels[i].entry == at) {
                 print_kernel(view, &view->kernels[i]);
+                print_arguments(view, &view->kernels[i]);
             }
         }
+        print_line(view, at / PPU_INSN_BYTES, &line);
         memcpy(&word, view->code + at, sizeof(word));
         ppuasm_disassemble(word, text);
         printf("    %-48s # %u: %016llx\n", text, at / PPU_INSN_BYTES, (unsigned long long)word);

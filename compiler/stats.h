@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of a compiled kernel, for its author. */
+#ifndef COMPILER_STATS_H
+#define COMPILER_STATS_H
+
+#include "kernel.h"
+
+/* One line of numbers, and how many registers of each class are live along the code. */
+void stats_print(const struct unit *unit, const struct unit_kernel *kernel, struct mir *mir);
+
+#endif

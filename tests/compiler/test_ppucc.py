@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ppucc and ppu-dis as their users see them: listing, numbers, dumps, images, errors. Arguments: ppucc, ppu-dis."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import tap
+
+PPUCC, PPU_DIS = sys.argv[1:3]
+KERNELS = "tests/compiler/kernels/compare.cl"
+
+
+def call(*command):
+    """(exit status, output, errors) of a command"""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def listing():
+    status, text, _ = call(PPUCC, "-S", KERNELS)
+    assert status == 0
+    assert re.search(r"#  +9 +y\[i\] = a \* x\[i\] \+ y\[i\];\n +(@\S+ )?madw", text), text
+    assert text.count(".kernel ") == 5
+
+
+def numbers():
+    status, text, _ = call(PPUCC, "--stats", KERNELS)
+    assert status == 0
+    line = re.search(r"saxpy: (\d+) instructions, (\d+) memory, (\d+) vector registers, (\d+) scalar, (\d+) predicates, "
+                     r"0 spilled, 0 functions, 0 bytes shared, 0 local\n"
+                     r"  live vector +([\d ]+)\n  live scalar +([\d ]+)\n  live predicate +([\d ]+)\n", text)
+    assert line, text
+    for count, curve in zip(line.groups()[2:5], line.groups()[5:]):
+        assert max(map(int, curve.split())) <= int(count), text
+
+
+def spills():
+    status, text, _ = call(PPUCC, "--stats", "--vregs", "6", KERNELS)
+    assert status == 0
+    assert re.search(r"sgemm: .* 6 vector registers, .* [1-9]\d* spilled, .* [1-9]\d* local", text), text
+
+
+def dumps():
+    for name, word in (("ir", "define"), ("flow", "convergent"), ("select", "selection of saxpy"),
+                       ("combine", "combination of"), ("guard", "guarding of"), ("schedule", "scheduling of"),
+                       ("assign", "assignment of")):
+        status, text, _ = call(PPUCC, "--dump", name, KERNELS)
+        assert status == 0 and word in text, name
+
+
+def image():
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/k.ppu"
+        status, text, errors = call(PPUCC, KERNELS, "-o", path, "--wave", "64", "--", "-cl-std=CL1.2", "-DX=1")
+        assert (status, text, errors) == (0, "", "")
+        status, text, _ = call(PPU_DIS, path)
+        assert status == 0
+        assert f"# from {KERNELS}" in text and ".wave 64" in text and "# line 9" in text
+        assert "# 8: float* x, 8 bytes, global" in text and "# 24: launch facts" in text
+        listed = call(PPUCC, "-S", "--wave", "64", KERNELS)[1]
+        code = re.compile(r"^    (\S.*?)  +# \d+", re.MULTILINE)
+        assert code.findall(listed) == code.findall(text)
+
+
+def bitcode():
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/k.bc"
+        assert call(PPUCC, KERNELS, "--bitcode", path)[0] == 0
+        one, other = call(PPUCC, "--stats", KERNELS)[1], call(PPUCC, "--stats", path)[1]
+        assert one == other and "saxpy" in one
+
+
+def errors():
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/bad.cl"
+        Path(path).write_text("kernel void k(global int *o)\n{\n    o[0] = nothing;\n}\n", encoding="ascii")
+        status, _, text = call(PPUCC, path)
+        assert status == 1 and f"{path}:3:12: error: use of undeclared identifier 'nothing'" in text, text
+        Path(path).write_text("struct s { int a[2000]; };\nkernel void k(global struct s *o)\n{\n  o[1] = o[0];\n}\n",
+                              encoding="ascii")
+        status, _, text = call(PPUCC, path)
+        assert status == 1 and f"{path}:4:10: error: a copy of" in text, text
+        status, _, text = call(PPUCC, f"{folder}/none.cl")
+        assert status == 1 and "none.cl" in text
+    for command in (["--dump", "nothing", KERNELS], ["--wave", "many", KERNELS], ["--what", "x", KERNELS], [], ["-o"]):
+        status, _, text = call(PPUCC, *command)
+        assert status == 1 and text.startswith("ppucc: "), command
+    status, _, text = call(PPUCC, KERNELS, "--", "-fplugin=x")
+    assert status == 1 and "'-fplugin=x'" in text
+
+
+tap.main([
+    ("a listing has the source's lines beside the code [A7]", listing),
+    ("numbers of each kernel, and curves that stay below them [A7]", numbers),
+    ("with too few registers some are spilled [A7]", spills),
+    ("every pass can be looked at [A7]", dumps),
+    ("ppu-dis reads what ppucc writes [A7]", image),
+    ("bitcode in between changes nothing [F5]", bitcode),
+    ("errors are told in clang's form [A7]", errors),
+])
