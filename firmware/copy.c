@@ -103,7 +103,7 @@ static void copy_event(const struct ppu_copy_event *event)
 
 bool copy_events(uint32_t most)
 {
-    struct ppu_copy_event event;
+    _Alignas(8) struct ppu_copy_event event;
     for (uint32_t i = 0; i < most; i++) {
         if (!ring_take(PPU_RING_COPY, &event)) {
             return false;

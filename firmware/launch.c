@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch.h"
 
-#include <string.h>
 
 #include "context.h"
 #include "dma.h"
@@ -16,6 +15,7 @@
 #include "tmu.h"
 #include "trace.h"
 #include "wdu.h"
+#include "words.h"
 
 static FW_DMA struct ppu_tmd fetched;
 static struct list_node ended; /* tasks in state ENDED */
@@ -110,7 +110,7 @@ static void record_task(struct task *task, uint32_t correlation)
         fetched.nest_va = nest_record_va(task).va;
         tmdq_begin(task);
     }
-    memcpy(task_tmd(task), &fetched, sizeof(fetched));
+    words_copy(task_tmd(task), &fetched, sizeof(fetched));
     task->left_us = wdu_time_limit_us(task);
 }
 
@@ -263,7 +263,7 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
     channel_add_task(channel, child);
     context_add_task(child->context);
 
-    memcpy(&fetched, &record->tmd, sizeof(fetched));
+    words_copy(&fetched, &record->tmd, sizeof(fetched));
     struct refusal why = check_fetched(child->nest);
     if (!why.code) {
         why = fetch_params(child);

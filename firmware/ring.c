@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring.h"
 
-#include <string.h>
 
 #include "hal.h"
 #include "layout.h"
 #include "log.h"
 #include "shared.h"
+#include "words.h"
 
 struct ring {
     struct ppu_ring_header *header;
@@ -49,7 +49,7 @@ bool ring_take(enum ppu_ring_id id, void *entry)
         ring_resynchronise(ring, id, tail);
         return false;
     }
-    memcpy(entry, ring->entries + (ring->head & (ring->size - 1)) * PPU_RING_ENTRY_BYTES, PPU_RING_ENTRY_BYTES);
+    words_copy(entry, ring->entries + (ring->head & (ring->size - 1)) * PPU_RING_ENTRY_BYTES, PPU_RING_ENTRY_BYTES);
     shared_publish(&ring->header->head, ++ring->head);
     /* Before the next look at tail: the device raises no interrupt for an entry it adds to a ring that is not empty. */
     shared_fence();

@@ -70,7 +70,7 @@ void sem_retest(struct channel *channel)
 
 bool sem_touch_events(uint32_t most)
 {
-    struct ppu_touch_event event;
+    _Alignas(8) struct ppu_touch_event event;
     for (uint32_t i = 0; i < most; i++) {
         if (!ring_take(PPU_RING_TOUCH, &event)) {
             return false;

@@ -7,6 +7,7 @@
 #include "machine.h"
 #include "nest.h"
 #include "shared.h"
+#include "words.h"
 
 static struct ppu_group *groups; /* one a context, in protected VRAM */
 
@@ -112,7 +113,7 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
 
 void tmdq_begin(const struct task *task)
 {
-    memset(&nest_record(task)->group, 0, sizeof(struct ppu_group));
+    words_clear(&nest_record(task)->group, sizeof(struct ppu_group));
 }
 
 bool tmdq_idle(const struct task *task)

@@ -423,7 +423,7 @@ static void start_event(const struct ppu_start_event *event)
 
 bool wdu_start_events(uint32_t most)
 {
-    struct ppu_start_event event;
+    _Alignas(8) struct ppu_start_event event;
     for (uint32_t i = 0; i < most; i++) {
         if (!ring_take(PPU_RING_START, &event)) {
             return false;
