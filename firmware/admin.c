@@ -13,7 +13,9 @@
 #include "nest.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
+#include "ppu/queue.h"
 #include "ppu/save.h"
+#include "queue.h"
 #include "shared.h"
 #include "stats.h"
 #include "task.h"
@@ -246,6 +248,12 @@ static bool lies_in(uint64_t off, uint64_t bytes, uint64_t from, uint64_t end)
     return off >= from && off <= end && bytes <= end - off;
 }
 
+/* End of what the firmware reaches. */
+static uint64_t reachable_vram(void)
+{
+    return machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+}
+
 static bool power_of_two(uint32_t value)
 {
     return value && !(value & (value - 1));
@@ -254,7 +262,7 @@ static bool power_of_two(uint32_t value)
 /* Index of the first argument that cannot be; PPU_ADMIN_ARGS: all can. */
 static uint32_t wrong_in_plan(const struct nest_plan *plan)
 {
-    uint64_t vram_end = machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+    uint64_t vram_end = reachable_vram();
     uint64_t saves = (uint64_t)plan->depth * plan->sets * plan->places * plan->save_bytes;
     if (plan->va.va % PPU_NEST_ALIGN || (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS)) >> PPU_VA_BITS) {
         return 1;
@@ -311,7 +319,7 @@ static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
 /* Index of the first argument of WORKQ_CREATE that cannot be; PPU_ADMIN_ARGS: all can. */
 static uint32_t wrong_in_workq(const struct workq_plan *plan)
 {
-    uint64_t vram_end = machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+    uint64_t vram_end = reachable_vram();
     if (plan->entries < PPU_WORKQ_MIN_ENTRIES || plan->entries > PPU_WORKQ_MAX_ENTRIES) {
         return 4;
     }
@@ -359,6 +367,42 @@ static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
     }
 }
 
+static uint32_t wrong_in_queue(const struct queue_plan *plan)
+{
+    uint64_t bytes = PPU_QUEUE_BYTES(plan->entries, plan->entry_bytes);
+    if (!power_of_two(plan->entries) || plan->entries < PPU_QUEUE_MIN_ENTRIES ||
+        plan->entries > PPU_QUEUE_MAX_ENTRIES) {
+        return 2;
+    }
+    if (plan->entry_bytes % PPU_QUEUE_ENTRY_ALIGN || plan->entry_bytes < sizeof(struct ppu_queue_entry) ||
+        plan->entry_bytes > PPU_QUEUE_MAX_ENTRY_BYTES) {
+        return 3;
+    }
+    if (plan->place.off % PPU_QUEUE_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, reachable_vram())) {
+        return 1;
+    }
+    return PPU_ADMIN_ARGS;
+}
+
+static void admin_QUEUE_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    struct queue_plan plan = { .context = arg[0], .place = { arg[1] }, .entries = arg[2], .entry_bytes = arg[3] };
+    uint32_t wrong = wrong_in_queue(&plan);
+    if (!context_is_open(plan.context)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, plan.context);
+    } else if (wrong < PPU_ADMIN_ARGS) {
+        refuse_argument(ticket, wrong);
+    } else {
+        bool opened = queue_open(&plan, &ticket->result[0]);
+        admin_answer(ticket, opened ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+    }
+}
+
+static void admin_QUEUE_CLOSE(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    admin_answer(ticket, queue_close(arg[0]), arg[0]);
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -374,6 +418,8 @@ static const struct operation operations[] = {
     [PPU_ADMIN_MMU_FLUSH] = { admin_MMU_FLUSH, 1 },
     [PPU_ADMIN_NEST_OPEN] = { admin_NEST_OPEN, 10 },
     [PPU_ADMIN_WORKQ_CREATE] = { admin_WORKQ_CREATE, 9 },
+    [PPU_ADMIN_QUEUE_OPEN] = { admin_QUEUE_OPEN, 4 },
+    [PPU_ADMIN_QUEUE_CLOSE] = { admin_QUEUE_CLOSE, 1 },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 

@@ -8,6 +8,7 @@
 #include "ppu/limits.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
+#include "queue.h"
 #include "sem.h"
 #include "stats.h"
 #include "trace.h"
@@ -246,6 +247,15 @@ static enum method_result method_COPY(struct channel *channel, const uint32_t *d
         channel_fault_memory(channel, PPU_FAULT_COPY_MEMORY);
         return METHOD_FAULT;
     }
+}
+
+static enum method_result method_FEED(struct channel *channel, const uint32_t *data)
+{
+    if (!queue_exists(data[0], channel->context)) {
+        return refuse(channel, PPU_FAULT_NO_QUEUE, data[0]);
+    }
+    queue_feed(data[0]);
+    return METHOD_DONE;
 }
 
 static enum method_result method_INTERRUPT(struct channel *channel, const uint32_t *data)

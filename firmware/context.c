@@ -10,6 +10,7 @@
 #include "machine.h"
 #include "nest.h"
 #include "ppu/limits.h"
+#include "queue.h"
 #include "tmdq.h"
 #include "workq.h"
 
@@ -90,6 +91,7 @@ void context_flushed(uint32_t tag)
     }
     if (ticket->op == PPU_ADMIN_CONTEXT_DESTROY) {
         nest_close(ticket->object);
+        queue_close_all(ticket->object);
         contexts[ticket->object] = (struct context){ .open = false };
     }
     admin_answer(ticket, 0, 0);

@@ -8,6 +8,8 @@
 #include "hal.h"
 #include "machine.h"
 #include "nest.h"
+#include "ppu/mmu.h"
+#include "queue.h"
 #include "shared.h"
 #include "stats.h"
 #include "tmd.h"
@@ -54,10 +56,16 @@ static struct refusal check_nest(uint32_t nest)
     return accepted;
 }
 
-static struct refusal check_fetched(uint32_t nest)
+static struct refusal check_fetched(uint32_t context)
 {
     struct tmd_verdict verdict = tmd_check(&fetched);
-    return verdict.code ? refuse(verdict.code, verdict.offset) : check_nest(nest);
+    if (verdict.code) {
+        return refuse(verdict.code, verdict.offset);
+    }
+    if (fetched.kind == PPU_TMD_QUEUE && !queue_exists(fetched.queue, context)) {
+        return refuse(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
+    }
+    return check_nest(nest_of(context));
 }
 
 static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
@@ -68,7 +76,30 @@ static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
     if (dma_fetch(context, tmd, &fetched, sizeof(fetched))) {
         return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
-    return check_fetched(nest_of(context));
+    return check_fetched(context);
+}
+
+/* Shared and local memory are the launcher's own: their addresses mean something else to a child (B14). */
+static bool is_private(uint64_t va)
+{
+    return (va & PPU_WINDOW_MASK) == PPU_SHARED_WINDOW || (va & PPU_WINDOW_MASK) == PPU_LOCAL_WINDOW;
+}
+
+static bool params_are_private(const struct task *task)
+{
+    const char *params = hal_vram(task_params_place(task));
+    for (uint64_t left = fetched.addresses; left; left &= left - 1) {
+        uint32_t at = 8u * (uint32_t)__builtin_ctzll(left);
+        uint64_t va = 0;
+        if (at + sizeof(va) > fetched.param_bytes) {
+            break;
+        }
+        memcpy(&va, params + at, sizeof(va));
+        if (is_private(va)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static struct refusal fetch_params(const struct task *task)
@@ -79,6 +110,9 @@ static struct refusal fetch_params(const struct task *task)
     if (fetched.param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ fetched.param_va }, task_params_place(task),
                                                  fetched.param_bytes)) {
         return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
+    }
+    if (task->parent && params_are_private(task)) {
+        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
     return accepted;
 }
@@ -120,16 +154,6 @@ static void end_without_slot(struct task *task)
     list_push_back(&ended, &task->queue);
 }
 
-/* Everything before it in its TMDQ has completed. */
-static void start(struct task *task)
-{
-    if (task->fault) {
-        end_without_slot(task);
-    } else if (!(task_tmd(task)->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
-        tmu_insert(task);
-    }
-}
-
 static void leave_channel(struct task *task)
 {
     if (task->channel) {
@@ -147,6 +171,30 @@ static void fail_held(struct task *task, struct refusal why)
     end_without_slot(task);
     if (channel) {
         channel_fail(channel, &record);
+    }
+}
+
+/* It has all it needs but a slot; a queue task asks for that when there are entries. */
+static void make_ready(struct task *task)
+{
+    if (task->source == TASK_NO_QUEUE) {
+        tmu_insert(task);
+    } else {
+        task_enter(task, TASK_PARKED);
+        queue_serve(task);
+    }
+}
+
+/* Everything before it in its TMDQ has completed. */
+static void start(struct task *task)
+{
+    const struct ppu_tmd *tmd = task_tmd(task);
+    if (task->fault) {
+        end_without_slot(task);
+    } else if (tmd->kind == PPU_TMD_QUEUE && !queue_bind(task, tmd->queue)) {
+        fail_held(task, refuse(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue)));
+    } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
+        make_ready(task);
     }
 }
 
@@ -264,7 +312,7 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
     context_add_task(child->context);
 
     words_copy(&fetched, &record->tmd, sizeof(fetched));
-    struct refusal why = check_fetched(child->nest);
+    struct refusal why = check_fetched(child->context);
     if (!why.code) {
         why = fetch_params(child);
     }
@@ -278,12 +326,11 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
     trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);
 }
 
-/* Its threads can launch: they run, are saved, or have just ended. */
+/* Its threads can launch: they run, are saved, or have just ended, maybe without a slot event (queue tasks). */
 static bool may_launch(const struct task *task)
 {
     return task_has_nest(task) && !task->fault && task->channel && task->state != TASK_HELD &&
-           task->state != TASK_KILLING && task->state != TASK_ENDED && task->state != TASK_LINKING &&
-           task->depth < nest_depth(task->nest);
+           task->state != TASK_KILLING && task->state != TASK_LINKING && task->depth < nest_depth(task->nest);
 }
 
 /* The record that a launcher found WAITING in: it has completed, and only its launcher was missing (B6). */
@@ -345,7 +392,7 @@ static void release_set(struct task *task)
 {
     struct task *next = nest_release(task);
     if (next) {
-        tmu_insert(next);
+        make_ready(next);
     }
 }
 
@@ -414,6 +461,7 @@ static void complete(struct task *task)
 void launch_complete(struct task *task)
 {
     release_set(task);
+    queue_unbind(task);
     if (task->children || (task_has_nest(task) && !task->fault && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);
         wdu_dispatch();
@@ -456,8 +504,14 @@ void launch_cancel(struct task *task, uint16_t fault)
         return;
     }
     task->fault = fault;
+    queue_unbind(task);
     end_without_slot(task);
     leave_channel(task);
+}
+
+void launch_end_parked(struct task *task)
+{
+    end_without_slot(task);
 }
 
 bool launch_complete_ended(uint32_t most)

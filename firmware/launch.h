@@ -45,6 +45,9 @@ void launch_complete(struct task *task);
  * leave the channel now and complete when their turn in the TMDQ comes, without having run. */
 void launch_cancel(struct task *task, uint16_t fault);
 
+/* A PARKED task whose CTAs have all ended begins no other: it completes. */
+void launch_end_parked(struct task *task);
+
 /* Completes at most `most` tasks that ended without a slot event; true: there were some, and a channel may go on. */
 bool launch_complete_ended(uint32_t most);
 

@@ -99,7 +99,6 @@ static void fill(struct nest *nest)
         .first = nest->first,
         .depth = nest->plan.depth,
         .heap_va = shared->heap_va,
-        .heap_bytes = shared->heap_bytes,
     };
     nest->free_tail = 0;
     nest->lost = false;
@@ -160,9 +159,7 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     for (uint32_t i = 0; i < plan->tasks; i++) {
         task_at(nest->first + i)->nest = (uint8_t)(nest - nests);
     }
-    struct ppu_nest *shared = shared_part(nest);
-    shared->heap_va = 0;
-    shared->heap_bytes = 0;
+    shared_part(nest)->heap_va = 0;
     fill(nest);
     return PPU_FAULT_NONE;
 }

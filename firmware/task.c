@@ -17,8 +17,8 @@ static uint32_t free_count;
 static const uint16_t follows[TASK_STATES] = {
     [TASK_FREE] = CAN(HELD) | CAN(LENT),
     [TASK_LENT] = CAN(HELD) | CAN(LENT) | CAN(FREE),
-    [TASK_HELD] = CAN(READY) | CAN(ADMITTED) | CAN(ENDED) | CAN(FREE) | CAN(LENT),
-    [TASK_ADMITTED] = CAN(READY) | CAN(ENDED),
+    [TASK_HELD] = CAN(READY) | CAN(PARKED) | CAN(ADMITTED) | CAN(ENDED) | CAN(FREE) | CAN(LENT),
+    [TASK_ADMITTED] = CAN(READY) | CAN(PARKED) | CAN(ENDED),
     [TASK_READY] = CAN(RUNNING) | CAN(ENDED),
     [TASK_RUNNING] = CAN(STOPPING) | CAN(KILLING) | CAN(PARKED) | ENDS,
     [TASK_STOPPING] = CAN(READY) | CAN(KILLING) | CAN(PARKED) | ENDS,
@@ -61,6 +61,7 @@ static void begin(struct task *task)
     task->fault = 0;
     task->slot = TASK_NO_SLOT;
     task->set = TASK_NO_SET;
+    task->source = TASK_NO_QUEUE;
     task->waits = false;
     task->resume = false;
 }

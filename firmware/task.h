@@ -24,7 +24,7 @@ enum task_state {
     TASK_RUNNING,  /* has a slot */
     TASK_STOPPING, /* has a slot, which is being evicted */
     TASK_KILLING,  /* has a slot, which is being killed */
-    TASK_PARKED,   /* every CTA that has begun waits for children (B7) */
+    TASK_PARKED,   /* every CTA that has begun waits for children (B7), or its queue is empty (A6) */
     TASK_DRAINING, /* its threads have ended, its subtree has not (B8) */
     TASK_ENDED,    /* ended without a slot event: its completion is to be done */
     TASK_LINKING,  /* completed; the record stays until its launcher, which will read WAITING, names it (B6) */
@@ -35,6 +35,7 @@ enum task_state {
 #define TASK_NO_NEST 0xffu
 #define TASK_NO_SET 0xffu
 #define TASK_NO_STREAM 0xffu
+#define TASK_NO_QUEUE 0xffu
 
 struct task {
     struct list_node queue;  /* the pool, a TMU list, the ended tasks, or those that wait for a set, by state */
@@ -54,6 +55,7 @@ struct task {
     uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
     uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
     uint8_t set;     /* of places to be saved in, or TASK_NO_SET */
+    uint8_t source;  /* queue that it takes from (queue.h), or TASK_NO_QUEUE */
     bool head : 1;   /* insert at the head of its list (A4) */
     bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
     bool resume : 1; /* they may go on at the next start */

@@ -43,18 +43,25 @@ static bool va_range(uint64_t va, uint64_t bytes)
     return va < VA_END && bytes <= VA_END - va;
 }
 
+static bool is_one(const uint32_t grid[3])
+{
+    return grid[0] == 1 && grid[1] == 1 && grid[2] == 1;
+}
+
 /*
  * CHECK(fault, field, what must hold): the first that does not is reported. Later rows rely on earlier ones.
  */
 #define TMD_CHECKS(CHECK)                                                                                     \
     CHECK(VERSION, head, tmd->head.version == PPU_TMD_VERSION)                                                \
     CHECK(VERSION, head.size_bytes, tmd->head.size_bytes == sizeof(*tmd))                                     \
-    CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID)                                                              \
+    CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID || tmd->kind == PPU_TMD_QUEUE)                                \
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                                 \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                                    \
     CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || !(tmd->flags & PPU_TMD_MAY_WAIT))          \
+    CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || tmd->kind == PPU_TMD_GRID)                 \
     CHECK(RESERVED, reserved0, !tmd->reserved0)                                                               \
     CHECK(RESERVED, reserved1, !tmd->reserved1)                                                               \
+    CHECK(RESERVED, reserved2, !tmd->reserved2)                                                               \
     CHECK(CODE, code_va, tmd->code_va && tmd->code_va % 8 == 0 && tmd->code_va < VA_END)                      \
     CHECK(CODE, code_bytes, tmd->code_bytes % 8 == 0 && in(tmd->code_bytes, 8, PPU_MAX_CODE))                 \
     CHECK(CODE, code_bytes, va_range(tmd->code_va, tmd->code_bytes))                                          \
@@ -67,6 +74,8 @@ static bool va_range(uint64_t va, uint64_t bytes)
     CHECK(GRID, grid[0], in(tmd->grid[0], 1, PPU_MAX_GRID_X))                                                 \
     CHECK(GRID, grid[1], in(tmd->grid[1], 1, PPU_MAX_GRID_YZ))                                                \
     CHECK(GRID, grid[2], in(tmd->grid[2], 1, PPU_MAX_GRID_YZ))                                                \
+    CHECK(GRID, grid, tmd->kind == PPU_TMD_GRID || is_one(tmd->grid))                                         \
+    CHECK(QUEUE, queue, tmd->kind == PPU_TMD_QUEUE || !tmd->queue)                                            \
     CHECK(RESOURCES, vregs, in(tmd->vregs, 1, PPU_MAX_VREGS) && need.vregs <= machine.sm_vregs)               \
     CHECK(RESOURCES, cta, need.passes <= machine.sm_warps)                                                    \
     CHECK(RESOURCES, token_count, tmd->token_count <= PPU_MAX_TOKENS)                                         \
@@ -86,13 +95,13 @@ static uint32_t word_of(const struct ppu_tmd *tmd, size_t at)
     return word;
 }
 
-/* reserved2 and all that follows it is for the firmware to fill in. All words at once: only one that is wrong is looked
- * for. */
+/* queue_limit and all that follows it is for the firmware to fill in. All words at once: only one that is wrong is
+ * looked for. */
 static struct tmd_verdict check_reserved(const struct ppu_tmd *tmd)
 {
-    const size_t from = offsetof(struct ppu_tmd, reserved2);
+    const size_t from = offsetof(struct ppu_tmd, queue_limit);
     uint32_t any = 0;
-#pragma GCC unroll 22
+#pragma GCC unroll 18
     for (size_t at = from; at < sizeof(*tmd); at += 4) {
         any |= word_of(tmd, at);
     }

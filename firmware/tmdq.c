@@ -113,7 +113,9 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
 
 void tmdq_begin(const struct task *task)
 {
-    words_clear(&nest_record(task)->group, sizeof(struct ppu_group));
+    struct ppu_nest_task *record = nest_record(task);
+    words_clear(&record->group, sizeof(record->group));
+    record->error = 0;
 }
 
 bool tmdq_idle(const struct task *task)

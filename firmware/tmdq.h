@@ -44,7 +44,7 @@ enum tmdq_append_result tmdq_append(struct task *task);
 /* Completion (B6): takes the task out of its group's count and of its TMDQ. */
 enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next);
 
-/* A task's own group: no children, every TMDQ empty. The task has a nest. */
+/* A task's own group: no children, every TMDQ empty, no error. The task has a nest. */
 void tmdq_begin(const struct task *task);
 
 /* True when every task launched from the task's own group has completed (B7). Threads can write the counter. */

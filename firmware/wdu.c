@@ -10,6 +10,7 @@
 #include "launch.h"
 #include "log.h"
 #include "machine.h"
+#include "queue.h"
 #include "ring.h"
 #include "stats.h"
 #include "timer.h"
@@ -80,6 +81,9 @@ static void slot_start(uint32_t index, struct task *task)
 {
     task_tmd(task)->resume = task->resume;
     task->resume = false;
+    if (task->source != TASK_NO_QUEUE) {
+        task_tmd(task)->queue_limit = queue_published(task);
+    }
     hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_place(task).off);
     trace_mark(PPU_MARK_SLOT_STARTED);
     task->slot = (uint8_t)index;
@@ -286,6 +290,20 @@ void wdu_resume(struct task *task)
     }
 }
 
+void wdu_feed(struct task *task)
+{
+    task->left_us = wdu_time_limit_us(task);
+    if (task->state == TASK_PARKED) {
+        tmu_insert(task);
+        wdu_dispatch();
+        return;
+    }
+    struct slot *slot = &slots[task->slot];
+    hal_write(PPU_REG_SLOT_LIMIT + 4u * task->slot, (uint32_t)queue_published(task));
+    slot->started_ns = hal_time();
+    timer_start(&slot->watchdog, task->left_us * TIMER_NS_PER_US);
+}
+
 /* CTAs wait for children. Those of every CTA the event tells of were counted before. */
 static void task_waits(struct task *task)
 {
@@ -295,12 +313,20 @@ static void task_waits(struct task *task)
     }
 }
 
-/* Nothing of the task can run until its children have completed: they can have its slot (B7, B9). */
-static void slot_parked(struct slot *slot)
+/*
+ * Nothing of the task can run until its children have completed (B7, B9), or its queue has entries (A6): others can
+ * have its slot.
+ */
+static void slot_parked(struct slot *slot, bool waits)
 {
     struct task *task = slot_leave(slot);
     task_enter(task, TASK_PARKED);
-    task_waits(task);
+    if (waits) {
+        task_waits(task);
+    }
+    if (task->source != TASK_NO_QUEUE) {
+        queue_serve(task);
+    }
     wdu_dispatch();
 }
 
@@ -348,7 +374,7 @@ static void slot_event(const struct ppu_slot_event *event)
         if (slot->task->state == TASK_KILLING) {
             slot_ended(slot);
         } else if (event->kind == PPU_SLOT_PARKED) {
-            slot_parked(slot);
+            slot_parked(slot, event->arg != 0);
         } else if (slot->task->state == TASK_STOPPING) {
             slot_stopped(slot);
         }
@@ -388,6 +414,15 @@ static bool perform(struct task *parent, const struct ppu_start_event *event)
                                           : launch_child(parent, event->handle, event->former);
 }
 
+/* A producer found the task armed. It may have ended since. */
+static void queue_told(const struct ppu_start_event *event)
+{
+    struct task *task = task_find(event->handle);
+    if (task && task->source != TASK_NO_QUEUE && task->context == event->context) {
+        queue_serve(task);
+    }
+}
+
 /* Kept apart from start_event(), which costs nothing for it then. `parent` may be NULL. */
 static void start_refused(const struct ppu_start_event *event, struct task *parent)
 {
@@ -414,6 +449,10 @@ static void start_refused(const struct ppu_start_event *event, struct task *pare
  */
 static void start_event(const struct ppu_start_event *event)
 {
+    if (event->handle == event->former && event->handle != PPU_TASK_NULL) {
+        queue_told(event); /* whatever became of the producer */
+        return;
+    }
     struct task *parent = task_of_tmd(event->task);
     bool dies = parent && (parent->fault || parent->state == TASK_KILLING);
     if (!dies && !(parent && perform(parent, event))) {

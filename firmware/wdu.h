@@ -23,6 +23,9 @@ void wdu_dispatch(void);
 /* CTAs of the task that wait for children may go on: the children have completed (B7). */
 void wdu_resume(struct task *task);
 
+/* There are more entries for a queue task that is RUNNING or PARKED (A6); its time limit begins anew. */
+void wdu_feed(struct task *task);
+
 /* Time limit of a task that has not run yet, from its TMD copy; at least 1. */
 uint32_t wdu_time_limit_us(const struct task *task);
 

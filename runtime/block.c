@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue.h"
+#include "taskq.h"
 
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 #define PARAM_ALIGN 16u
@@ -135,6 +136,11 @@ void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue)
     block->round_word = block->length;
     ppu_block_method(block, PPU_METHOD_SEM_RELEASE, release, 4);
     ppu_block_method(block, PPU_METHOD_SEM_ACQUIRE, acquire, 4);
+}
+
+void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue)
+{
+    ppu_block_method(block, PPU_METHOD_FEED, &queue->number, 1);
 }
 
 /* ---- what methods point to ---- */

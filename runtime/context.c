@@ -33,9 +33,8 @@ static void context_free(struct ppu_context *context)
     }
     page_table_fini(&context->table);
     pthread_mutex_unlock(&context->device->memory_lock);
-    if (context->nest != NULL) {
-        ppu_memory_free(context->nest);
-    }
+    ppu_memory_free(context->nest);
+    ppu_memory_free(context->heap);
     range_pool_fini(&context->addresses);
     free(context);
 }

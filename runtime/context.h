@@ -17,6 +17,7 @@ struct ppu_context {
     struct range_pool addresses;
     struct mapping *mappings; /* list */
     struct ppu_memory *nest;  /* nest.h; NULL: threads cannot launch */
+    struct ppu_memory *heap;  /* of those threads; NULL: none */
     uint64_t nest_saves;      /* place of its save areas among the tables; 0: none */
 };
 

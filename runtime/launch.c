@@ -3,6 +3,7 @@
 #include "block.h"
 #include "program.h"
 #include "stream.h"
+#include "taskq.h"
 
 #include <string.h>
 
@@ -32,8 +33,9 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
 {
     const struct ppu_device_info *info = ppu_device_info(stream->channel->context->device);
     struct ppu_memory *memory = NULL;
-    uint64_t ctas = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     uint64_t resident = (uint64_t)info->sms * info->sm_ctas;
+    uint64_t grid = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
+    uint64_t ctas = tmd->kind == PPU_TMD_QUEUE ? resident : grid;
     uint64_t cta_bytes = (uint64_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2] * tmd->local_bytes;
 
     /* Sizes that make no sense are the firmware's to refuse; here they must only not overflow. */
@@ -64,13 +66,29 @@ static uint32_t bytes_needed(const struct ppu_kernel *kernel)
     return last->offset + (uint32_t)last->bytes;
 }
 
+/* Of the arguments that the image says are addresses. */
+static uint64_t declared_addresses(const struct ppu_kernel *kernel)
+{
+    const struct ppu_argument_entry *argument = kernel->program->view.arguments + kernel->entry->argument_first;
+    uint64_t addresses = 0;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        bool is_address = argument[i].kind == PPU_ARGUMENT_GLOBAL || argument[i].kind == PPU_ARGUMENT_CONSTANT;
+        if (is_address && argument[i].offset / 8u < 64) {
+            addresses |= 1ull << argument[i].offset / 8u;
+        }
+    }
+    return addresses;
+}
+
 static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
+    const struct ppu_taskq *queue = launch->taskq;
 
     return (struct ppu_tmd){
         .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
-        .kind = PPU_TMD_GRID,
+        .kind = queue != NULL ? PPU_TMD_QUEUE : PPU_TMD_GRID,
         .priority = (uint8_t)launch->priority,
         .flags = (uint16_t)(entry->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0)),
         .code_va = kernel->program->code_va.va,
@@ -81,10 +99,13 @@ static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu
         .token_count = entry->token_count,
         .shared_bytes = entry->shared_bytes + launch->shared_bytes,
         .local_bytes = entry->local_bytes,
-        .grid = { launch->grid[0], at_least_one(launch->grid[1]), at_least_one(launch->grid[2]) },
+        .grid = { queue != NULL ? 1 : launch->grid[0], queue != NULL ? 1 : at_least_one(launch->grid[1]),
+                  queue != NULL ? 1 : at_least_one(launch->grid[2]) },
         .param_bytes = entry->launch_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
                                                                                          : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
+        .queue = queue != NULL ? queue->number : 0,
+        .addresses = launch->addresses | declared_addresses(kernel),
     };
 }
 

@@ -26,6 +26,7 @@ static struct ppu_nest_options complete(const struct ppu_nest_options *options)
         .state_bytes = or_default(options->state_bytes, STATE_DEFAULT),
         .ctas = or_default(options->ctas, 1),
         .waiting = or_default(options->waiting, 1),
+        .heap_bytes = options->heap_bytes,
     };
 }
 
@@ -34,7 +35,9 @@ static bool usable(const struct ppu_nest_options *options)
     return options->tasks >= PPU_NEST_MIN_TASKS && options->tasks <= PPU_NEST_MAX_TASKS &&
            (options->tasks & (options->tasks - 1)) == 0 && options->depth <= PPU_NEST_MAX_DEPTH &&
            options->ctas <= PPU_SAVE_PLACES && options->waiting <= PPU_NEST_MAX_SETS &&
-           options->state_bytes <= 16u * PPU_MIB;
+           options->state_bytes <= 16u * PPU_MIB &&
+           (options->heap_bytes == 0 || options->heap_bytes >= sizeof(struct ppu_heap)) &&
+           options->heap_bytes <= PPU_HEAP_MAX_BYTES;
 }
 
 static uint32_t place_bytes(const struct ppu_nest_options *options)
@@ -65,7 +68,33 @@ static void give_back(struct ppu_context *context)
     context->nest_saves = 0;
     pthread_mutex_unlock(&device->memory_lock);
     ppu_memory_free(context->nest);
+    ppu_memory_free(context->heap);
     context->nest = NULL;
+    context->heap = NULL;
+}
+
+static enum ppu_err make_heap(struct ppu_context *context, uint32_t bytes)
+{
+    if (bytes == 0) {
+        return PPU_OK;
+    }
+    enum ppu_err err = ppu_memory_create(context, PPU_MEMORY_VRAM, bytes, &context->heap);
+    if (err == PPU_OK) {
+        *(struct ppu_heap *)ppu_memory_host(context->heap) = (struct ppu_heap){
+            .head = { PPU_HEAP_VERSION, sizeof(struct ppu_heap) },
+            .bytes = bytes,
+            .used = sizeof(struct ppu_heap),
+        };
+    }
+    return err;
+}
+
+/* The firmware has filled the nest in; it keeps what the driver writes here. */
+static void tell_heap(struct ppu_context *context)
+{
+    struct ppu_nest *nest = ppu_memory_host(context->nest);
+
+    nest->heap_va = context->heap != NULL ? ppu_memory_va(context->heap, context).va : 0;
 }
 
 static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest_options *options)
@@ -94,10 +123,11 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     if (err == PPU_OK && !take_saves(context, &wanted)) {
         err = PPU_ERR_NO_VRAM;
     }
+    err = err == PPU_OK ? make_heap(context, wanted.heap_bytes) : err;
+    err = err == PPU_OK ? open_nest(context, &wanted) : err;
     if (err == PPU_OK) {
-        err = open_nest(context, &wanted);
-    }
-    if (err != PPU_OK && context->nest != NULL) {
+        tell_heap(context);
+    } else {
         give_back(context);
     }
     return err;

@@ -39,10 +39,8 @@ struct ppu_nest {
     uint32_t reserved1[15];
     uint32_t free_tail; /* firmware; runs freely */
     uint32_t reserved2[15];
-    uint64_t heap_va; /* memory for threads to take, from the driver (B14) */
-    uint32_t heap_bytes;
-    uint32_t heap_used; /* threads, by atomic addition */
-    uint32_t reserved3[12];
+    uint64_t heap_va; /* driver: struct ppu_heap, memory for threads to take (B14); 0: none */
+    uint32_t reserved3[14];
 };
 PPU_ASSERT_SIZE(struct ppu_nest, 256);
 PPU_ASSERT_OFFSET(struct ppu_nest, free_head, 64);
@@ -52,7 +50,8 @@ PPU_ASSERT_OFFSET(struct ppu_nest, heap_va, 192);
 struct ppu_nest_task {
     struct ppu_task_status status; /* launcher */
     uint64_t nest_va;              /* firmware: of struct ppu_nest */
-    uint32_t reserved[10];
+    uint32_t error;                /* threads: enum ppu_devlib_status of the latest call that failed (devlib.h) */
+    uint32_t reserved[9];
     struct ppu_group group; /* of the grid that this task is */
     struct ppu_tmd tmd;     /* launcher */
     uint8_t param[PPU_NEST_INLINE_PARAM];

@@ -58,7 +58,8 @@ enum ppu_slot_event_kind {
     PPU_SLOT_FLUSHED = 4, /* every SM has dropped the translations of `context` */
     PPU_SLOT_REFUSED = 5, /* SLOT_START named no usable TMD copy; `arg` is a fault code */
     PPU_SLOT_WAITS = 6,   /* CTAs have been saved that wait for children; not again until RESUME (B7) */
-    PPU_SLOT_PARKED = 7,  /* every CTA that has begun waits, and no other can begin; the slot is free (B7) */
+    PPU_SLOT_PARKED = 7,  /* no CTA can go on or begin: those that have begun wait for children (B7), `arg` of them; a
+                             queue task has no entries left (A6). The slot is free */
 };
 
 struct ppu_slot_event {
@@ -66,7 +67,7 @@ struct ppu_slot_event {
     uint32_t slot;    /* not for PPU_SLOT_FLUSHED */
     uint32_t task;    /* VRAM offset of the TMD copy the slot runs */
     uint32_t context; /* PPU_SLOT_FLUSHED: address space */
-    uint32_t arg;     /* PPU_SLOT_FLUSHED: value written to MMU_FLUSH_TAG */
+    uint32_t arg; /* PPU_SLOT_FLUSHED: value written to MMU_FLUSH_TAG; REFUSED: fault code; PARKED: CTAs that wait */
     uint32_t reserved0;
     uint64_t time_ns;    /* virtual clock */
     uint64_t ctas_done;  /* CTAs that ended by themselves */

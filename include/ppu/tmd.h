@@ -15,7 +15,7 @@
 
 enum ppu_tmd_kind {
     PPU_TMD_GRID = 1,  /* grid[0] x grid[1] x grid[2] CTAs */
-    PPU_TMD_QUEUE = 2, /* entries of a circular queue; not built yet: a feature bit says so */
+    PPU_TMD_QUEUE = 2, /* a CTA for each entry of a circular queue (queue.h); grid is 1, 1, 1 */
 };
 
 /* Bits of ppu_tmd.flags; the rest is zero. */
@@ -24,7 +24,8 @@ enum ppu_tmd_kind {
 #define PPU_TMD_LAUNCH (1u << 2)   /* threads may launch tasks (B1) */
 #define PPU_TMD_SAVE (1u << 3)     /* when evicted, its CTAs are saved instead of drained (A5) */
 #define PPU_TMD_NEST (PPU_TMD_MAY_WAIT | PPU_TMD_LAUNCH | PPU_TMD_SAVE) /* only in a context with a nest (nest.h) */
-/* All CTAs are on SMs at the same time, so that threads of one may wait for those of another; not with MAY_WAIT. */
+/* All CTAs are on SMs at the same time, so that threads of one may wait for those of another; not with MAY_WAIT, grids
+ * only. */
 #define PPU_TMD_CORESIDENT (1u << 4)
 #define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT)
 
@@ -55,9 +56,12 @@ struct ppu_tmd {
     uint64_t watchdog_ns; /* 0: the device's default; else the task's own bound, not above it */
     uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
     uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
-    uint32_t reserved2[6];
+    uint32_t queue;       /* number of the queue (queue.h) of a queue task; 0 for a grid */
+    uint32_t reserved2;
+    uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */
 
     /* Below: zero in what the host or a thread writes; set by the firmware in the copy. */
+    uint64_t queue_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
     uint32_t context;            /* address space */
     uint32_t task;               /* handle of the task record */
     uint32_t parent_correlation; /* 0 when launched by a channel */
@@ -81,6 +85,9 @@ PPU_ASSERT_OFFSET(struct ppu_tmd, vregs, 24);
 PPU_ASSERT_OFFSET(struct ppu_tmd, cta, 40);
 PPU_ASSERT_OFFSET(struct ppu_tmd, param_va, 64);
 PPU_ASSERT_OFFSET(struct ppu_tmd, watchdog_ns, 80);
+PPU_ASSERT_OFFSET(struct ppu_tmd, queue, 104);
+PPU_ASSERT_OFFSET(struct ppu_tmd, addresses, 112);
+PPU_ASSERT_OFFSET(struct ppu_tmd, queue_limit, 120);
 PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
 PPU_ASSERT_OFFSET(struct ppu_tmd, next_cta, 160);
 

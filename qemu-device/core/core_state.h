@@ -75,7 +75,7 @@ struct dma {
 struct dist_slot {
     enum ppu_slot_state state;
     struct dist_task task;
-    uint64_t total;      /* CTAs of the grid */
+    uint64_t total;      /* CTAs of the grid, or of the entries that the queue has so far */
     uint64_t next;       /* number of the next CTA to hand out */
     uint64_t ctas_done;  /* ended by themselves */
     uint64_t warp_insns; /* of CTAs that have ended */
@@ -201,7 +201,8 @@ uint32_t hook_ring_limit(const struct core *core); /* UINT32_MAX: none [any] */
 /* ---- dist_task.c ---- */
 /* Decodes and checks a TMD copy for this machine; 0 or the fault.def code of what is wrong. `total`: CTAs. */
 uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total);
-void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3]);
+/* A grid counts x fastest; the CTAs of a queue task stand in a row. */
+void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3]);
 /* Backings of local memory that a slot can use at once. */
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
 
@@ -227,6 +228,7 @@ void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm
 /* ---- dist.c [lock] ---- */
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
 void dist_control(struct core *core, uint32_t index, uint32_t command);
+void dist_limit(struct core *core, uint32_t index, uint32_t limit);
 uint32_t dist_state(struct core *core, uint32_t index);
 void dist_flush_request(struct core *core, uint32_t context);
 void dist_reset(struct core *core);

@@ -215,13 +215,24 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
     mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
     place_withdraw(core, slot);
-    push_event(core, slot, kind, 0);
+    push_event(core, slot, kind, kind == PPU_SLOT_PARKED ? (uint32_t)__builtin_popcountll(slot->save_waiting) : 0);
 }
 
 /* A CTA is to be handed out, now or when an SM has room. */
 static bool slot_can_go_on(const struct core *core, struct dist_slot *slot)
 {
     return slot->save_ready != 0 || (slot->next < slot->total && save_exists(slot) && local_exists(core, slot));
+}
+
+static bool is_queue(const struct dist_slot *slot)
+{
+    return slot->task.tmd.kind == PPU_TMD_QUEUE;
+}
+
+/* A queue may get more entries; only the firmware knows that it will not. */
+static bool slot_is_done(const struct dist_slot *slot)
+{
+    return !is_queue(slot) && slot->next == slot->total && slot->save_used == 0;
 }
 
 /* Frees the slot when nothing of it runs and nothing more will. */
@@ -232,7 +243,7 @@ static void slot_settle(struct core *core, struct dist_slot *slot)
     }
     if (slot->state == PPU_SLOT_KILLING) {
         slot_free(core, slot, PPU_SLOT_KILLED);
-    } else if (slot->next == slot->total && slot->save_used == 0) {
+    } else if (slot_is_done(slot)) {
         slot_free(core, slot, PPU_SLOT_DONE);
     } else if (slot->state == PPU_SLOT_STOPPING) {
         progress_write(core, slot);
@@ -416,6 +427,33 @@ void dist_control(struct core *core, uint32_t index, uint32_t command)
     core_timer_request(core);
 }
 
+/* True when there are more entries. A slot that has just been freed is told again when it is started. */
+static bool slot_limit(struct core *core, struct dist_slot *slot, uint32_t limit)
+{
+    uint32_t more = limit - (uint32_t)slot->total;
+
+    if (slot->state != PPU_SLOT_RUNNING || !is_queue(slot) || more == 0 || more > INT32_MAX) {
+        return false;
+    }
+    slot->total += more;
+    slot->task.tmd.queue_limit = slot->total;
+    place_offer(core, slot);
+    return true;
+}
+
+void dist_limit(struct core *core, uint32_t index, uint32_t limit)
+{
+    bool more = false;
+
+    pthread_mutex_lock(&core->dist.lock);
+    more = slot_limit(core, &core->dist.slot[index], limit);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (more) {
+        sm_wake(core);
+        core_timer_request(core);
+    }
+}
+
 uint32_t dist_state(struct core *core, uint32_t index)
 {
     uint32_t state = 0;
@@ -473,7 +511,7 @@ static bool slot_hand_out(struct core *core, struct dist_slot *slot, uint32_t sm
     } else if (!take_new(core, slot, out)) {
         return false;
     }
-    dist_cta_id(slot->task.tmd.grid, out->number, out->id);
+    dist_cta_id(&slot->task.tmd, out->number, out->id);
     slot->in_flight++;
     place_take(core, slot, sm);
     if (slot->next == slot->total && slot->save_ready == 0) {

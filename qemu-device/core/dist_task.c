@@ -19,7 +19,7 @@ static uint16_t check_header(const struct core *core, const struct ppu_tmd *tmd)
     if (tmd->head.version != PPU_TMD_VERSION || tmd->head.size_bytes != sizeof(*tmd)) {
         return PPU_FAULT_TMD_VERSION;
     }
-    if (tmd->kind != PPU_TMD_GRID) {
+    if (tmd->kind != PPU_TMD_GRID && tmd->kind != PPU_TMD_QUEUE) {
         return PPU_FAULT_TMD_KIND;
     }
     if (tmd->flags & ~PPU_TMD_FLAGS) {
@@ -132,7 +132,7 @@ static uint16_t check_local(struct dist_task *task)
 static uint16_t check_coresident(const struct core *core, const struct dist_task *task, uint64_t total)
 {
     const struct ppu_tmd *tmd = &task->tmd;
-    bool good = !(tmd->flags & PPU_TMD_MAY_WAIT) && place_gang_fits(core, task, total);
+    bool good = tmd->kind == PPU_TMD_GRID && !(tmd->flags & PPU_TMD_MAY_WAIT) && place_gang_fits(core, task, total);
 
     return !(tmd->flags & PPU_TMD_CORESIDENT) || good ? PPU_FAULT_NONE : PPU_FAULT_TMD_CORESIDENT;
 }
@@ -157,15 +157,22 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     }
     size_cta(task);
     task->params = tmd->param_bytes != 0 ? core->vram + tmd->params_vram : core->vram;
-    *total = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
+    *total = tmd->kind == PPU_TMD_QUEUE ? tmd->queue_limit : (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     code = check_resources(core, task);
     code = code != PPU_FAULT_NONE ? code : check_save(core, task);
     code = code != PPU_FAULT_NONE ? code : check_local(task);
     return code != PPU_FAULT_NONE ? code : check_coresident(core, task, *total);
 }
 
-void dist_cta_id(const uint32_t grid[3], uint64_t number, uint32_t id[3])
+void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3])
 {
+    const uint32_t *grid = tmd->grid;
+
+    if (tmd->kind == PPU_TMD_QUEUE) {
+        id[0] = (uint32_t)number;
+        id[1] = id[2] = 0;
+        return;
+    }
     id[0] = (uint32_t)(number % grid[0]);
     number /= grid[0];
     id[1] = (uint32_t)(number % grid[1]);

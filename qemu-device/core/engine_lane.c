@@ -234,8 +234,10 @@ static uint32_t special(const struct exec *x, uint32_t sr, uint32_t lane)
         return tmd->depth;
     case PPU_SR_LOCAL_BYTES:
         return tmd->local_bytes;
+    case PPU_SR_QUEUE_POS:
+        return tmd->kind == PPU_TMD_QUEUE ? (uint32_t)cta->number : 0;
     default:
-        return 0; /* PPU_SR_QUEUE_POS: a grid has no queue */
+        return 0;
     }
 }
 

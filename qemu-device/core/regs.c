@@ -277,6 +277,11 @@ static void slot_start(struct core *core, uint32_t index, uint32_t value)
     dist_start(core, index, value);
 }
 
+static void slot_limit(struct core *core, uint32_t index, uint32_t value)
+{
+    dist_limit(core, index, value);
+}
+
 static void slot_control(struct core *core, uint32_t index, uint32_t value)
 {
     dist_control(core, index, value);
@@ -333,6 +338,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_HOOK_MARK_HELD] = { .read = mark_held },
     [ROW_SLOT_START] = { .write = slot_start, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_CONTROL] = { .write = slot_control, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_SLOT_LIMIT] = { .write = slot_limit, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_STATE] = { .read = slot_state, LIMIT(slots) },
     [ROW_SM_INSNS_LO] = { .read = insns_lo, LIMIT(sms) },
     [ROW_SM_INSNS_HI] = { .read = insns_hi, LIMIT(sms) },
@@ -444,8 +450,9 @@ struct identity {
 static void set_identity(struct core *core)
 {
     const struct core_config *config = &core->config;
+    const uint32_t built = PPU_FEATURE_QUEUE_TMD | PPU_FEATURE_NESTED;
     const struct identity values[] = {
-        { PPU_REG_FEATURES, config->test_hooks ? PPU_FEATURE_TEST_HOOKS : 0 },
+        { PPU_REG_FEATURES, built | (config->test_hooks ? PPU_FEATURE_TEST_HOOKS : 0) },
         { PPU_REG_VRAM_SIZE_LO, (uint32_t)config->vram_bytes },
         { PPU_REG_VRAM_SIZE_HI, (uint32_t)(config->vram_bytes >> 32) },
         { PPU_REG_CHANNELS, config->channels },

@@ -252,6 +252,10 @@ static bool cta_id_ok(const struct dist_cta *cta)
 {
     const uint32_t *grid = cta->task->tmd.grid;
 
+    if (cta->task->tmd.kind == PPU_TMD_QUEUE) {
+        return cta->id[0] == (uint32_t)cta->number && cta->id[1] == 0 && cta->id[2] == 0 &&
+               cta->local_slot < cta->task->local_slots;
+    }
     return cta->id[0] < grid[0] && cta->id[1] < grid[1] && cta->id[2] < grid[2] &&
            cta->number == cta->id[0] + (uint64_t)grid[0] * (cta->id[1] + (uint64_t)grid[1] * cta->id[2]) &&
            cta->local_slot < cta->task->local_slots;

@@ -8,6 +8,7 @@
  *   channel   a queue of command blocks, executed in order (A2)
  *   block     methods being collected for one entry of a channel's queue
  *   stream    tasks that run one after the other (B2)
+ *   taskq     entries that a queue task runs a CTA for, as they arrive (A6)
  *   program   code in memory; kernel: one entry of it
  *   event     a point in a channel's work that one can wait for
  *   queue     a queue of work that threads fill (C1)
@@ -29,8 +30,10 @@
 #include "ppu/base.h"
 #include "ppu/channel.h"
 #include "ppu/fault.h"
+#include "ppu/heap.h"
 #include "ppu/image.h"
 #include "ppu/limits.h"
+#include "ppu/queue.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
 #include "ppu/trace.h"
@@ -49,6 +52,7 @@ struct ppu_channel;
 struct ppu_block;
 struct ppu_queue;
 struct ppu_stream;
+struct ppu_taskq;
 struct ppu_program;
 struct ppu_kernel;
 
@@ -201,11 +205,12 @@ struct ppu_nest_options {
     uint32_t state_bytes; /* state of a CTA that may wait, at most; 0: 64 KiB */
     uint32_t ctas;        /* CTAs of such a task that can have begun at once, at most 64; 0: 1 */
     uint32_t waiting;     /* such tasks of one depth that can have begun at once, at most 32; 0: 1 */
+    uint32_t heap_bytes;  /* VRAM that threads can take pieces of (heap.h), at most PPU_HEAP_MAX_BYTES; 0: none */
 };
 /*
  * Makes threads of the context able to launch tasks and to wait for them; once, before the first such kernel is
- * launched. `options` may be NULL. It takes tasks * 1 KiB of VRAM, and depth * waiting * ctas * state_bytes of the
- * memory that page tables share. NO_VRAM, BUSY (it is already), BAD_ARG.
+ * launched. `options` may be NULL. It takes tasks * 1 KiB and heap_bytes of VRAM, and depth * waiting * ctas *
+ * state_bytes of the memory that page tables share. NO_VRAM, BUSY (it is already), BAD_ARG.
  */
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options);
 
@@ -341,7 +346,34 @@ struct ppu_launch {
     uint64_t watchdog_ns;          /* 0: the device's */
     bool coresident;               /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
     struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
+    const struct ppu_taskq *taskq; /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
+    uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address; what the kernel declares is added */
 };
+
+/* ---- task queue ---- */
+
+struct ppu_taskq_options {
+    uint32_t entries;    /* a power of two, PPU_QUEUE_MIN_ENTRIES to PPU_QUEUE_MAX_ENTRIES; 0: 256 */
+    uint32_t data_bytes; /* of an entry, rounded up to 16; at most PPU_QUEUE_MAX_ENTRY_BYTES - 16 */
+};
+
+/*
+ * A circular queue in VRAM that host and threads feed while one queue task takes from it (queue.h). The task ends when
+ * the queue is closed and every entry has been taken. NO_VRAM, NO_RESOURCE, BAD_ARG.
+ */
+enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_taskq_options *options,
+                              struct ppu_taskq **out);
+/* BUSY, and nothing happens, while a task takes from it. */
+enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue);
+/* Address for kernels that feed it or take from it. */
+ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue);
+/*
+ * Appends an entry, from any thread. When the queue's task has to be told, `channel` does it: one of the same context,
+ * which executes the method before anything that waits for that task. BUSY: the queue is full. CLOSED.
+ */
+enum ppu_err ppu_taskq_push(struct ppu_taskq *queue, struct ppu_channel *channel, const void *data, uint32_t bytes);
+/* No entry can be appended any more. */
+enum ppu_err ppu_taskq_close(struct ppu_taskq *queue, struct ppu_channel *channel);
 
 /* ---- block ---- */
 
@@ -366,6 +398,8 @@ void ppu_block_interrupt(struct ppu_block *block);
  * (C2). The block is of the queue's channel, and has one such method at most: else BAD_ARG.
  */
 void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue);
+/* Tells the queue's task that entries may have been published. */
+void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue);
 /* Any method with its data words. */
 void ppu_block_method(struct ppu_block *block, uint32_t method, const uint32_t *words, uint32_t count);
 /*

@@ -22,7 +22,8 @@ static uint32_t wrong_id;
 
 static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
 {
-    const uint32_t *grid = cta->task->tmd.grid;
+    const uint32_t row[3] = { UINT32_MAX, 1, 1 };
+    const uint32_t *grid = cta->task->tmd.kind == PPU_TMD_QUEUE ? row : cta->task->tmd.grid;
     uint64_t number = cta->id[0] + (uint64_t)grid[0] * (cta->id[1] + (uint64_t)grid[1] * cta->id[2]);
 
     (void)opaque, (void)sm;
@@ -645,17 +646,114 @@ static void numbers_of_huge_grids(void **state)
     (void)state;
     for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
         const uint32_t *grid = grids[g];
+        const struct ppu_tmd tmd = good_tmd(grid[0], grid[1], grid[2], 1);
         uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
 
         for (uint32_t n = 0; n < 5000; n++) {
             uint64_t number = n == 0 ? total - 1 : random_next(&random) % total;
             uint32_t id[3];
 
-            dist_cta_id(grid, number, id);
+            dist_cta_id(&tmd, number, id);
             assert_true(id[0] < grid[0] && id[1] < grid[1] && id[2] < grid[2]);
             assert_true(id[0] + (uint64_t)grid[0] * (id[1] + (uint64_t)grid[1] * id[2]) == number);
         }
     }
+}
+
+/* ---- queue tasks ---- */
+
+static struct ppu_tmd queue_tmd(uint64_t limit)
+{
+    struct ppu_tmd tmd = good_tmd(1, 1, 1, 32);
+
+    tmd.kind = PPU_TMD_QUEUE;
+    tmd.queue_limit = limit;
+    return tmd;
+}
+
+static void start_again(struct machine *machine, uint32_t slot, uint64_t limit)
+{
+    struct ppu_tmd *tmd = (struct ppu_tmd *)(void *)(machine->vram + TMD_AT(slot));
+
+    tmd->queue_limit = limit;
+    mcu_write(machine, PPU_REG_SLOT_START + 4 * slot, TMD_AT(slot));
+}
+
+static void is_parked_at(struct machine *machine, uint64_t ctas)
+{
+    const struct ppu_slot_event event = next_event(machine);
+
+    assert_int_equal(event.kind, PPU_SLOT_PARKED);
+    assert_int_equal(event.arg, 0);
+    assert_true(event.ctas_done == ctas);
+    for (uint32_t n = 0; n < MAX_CTAS; n++) {
+        assert_int_equal(ran[event.slot][n], n < ctas);
+    }
+    assert_int_equal(wrong_id, 0);
+}
+
+static void a_queue_parks_when_it_is_empty(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = queue_tmd(0);
+
+    start_task(machine, 1, &tmd);
+    is_parked_at(machine, 0);
+    start_again(machine, 1, 5);
+    is_parked_at(machine, 5);
+    start_again(machine, 1, 5);
+    is_parked_at(machine, 5);
+    mcu_write(machine, PPU_REG_SLOT_LIMIT + 4, 9);
+    no_event(machine);
+    start_again(machine, 1, 9);
+    is_parked_at(machine, 9);
+}
+
+/* More entries while it runs; what is told too late for the slot is told again when it starts. */
+static void a_queue_grows(void **state)
+{
+    struct machine *machine = *state;
+    uint64_t random = random_seed();
+    struct ppu_tmd tmd = queue_tmd(1);
+    uint64_t limit = 1;
+    struct ppu_slot_event event;
+
+    start_task(machine, 0, &tmd);
+    while (limit < MAX_CTAS - 20) {
+        limit += random_below(&random, 20);
+        mcu_write(machine, PPU_REG_SLOT_LIMIT, (uint32_t)limit);
+        mcu_write(machine, PPU_REG_SLOT_LIMIT, (uint32_t)limit - random_below(&random, 3));
+        if (random_below(&random, 4) == 0) {
+            mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_STOP);
+        }
+        machine_advance(machine, random_below(&random, 20000));
+        if (ring_pop(machine, PPU_RING_SLOT, &event)) {
+            assert_true(event.kind == PPU_SLOT_PARKED || event.kind == PPU_SLOT_STOPPED);
+            start_again(machine, 0, limit);
+        }
+    }
+    for (;;) {
+        event = next_event(machine);
+        if (event.ctas_done == limit) {
+            break;
+        }
+        start_again(machine, 0, limit);
+    }
+    for (uint32_t n = 0; n < MAX_CTAS; n++) {
+        assert_int_equal(ran[0][n], n < limit);
+    }
+    assert_int_equal(wrong_id, 0);
+}
+
+static void the_limit_of_a_grid_stays(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(10, 1, 1, 32);
+
+    start_task(machine, 0, &tmd);
+    mcu_write(machine, PPU_REG_SLOT_LIMIT, 1000);
+    assert_true(next_event(machine).ctas_done == 10);
+    no_event(machine);
 }
 
 static void a_huge_grid_runs_and_is_killed(void **state)
@@ -685,7 +783,7 @@ static void bad_copies_are_refused(void **state)
     } bad[] = {
         { FIELD(head.version, 9), PPU_FAULT_TMD_VERSION },
         { FIELD(head.size_bytes, 64), PPU_FAULT_TMD_VERSION },
-        { FIELD(kind, PPU_TMD_QUEUE), PPU_FAULT_TMD_KIND },
+        { FIELD(kind, 3), PPU_FAULT_TMD_KIND },
         { FIELD(kind, 0), PPU_FAULT_TMD_KIND },
         { FIELD(flags, 0x8000), PPU_FAULT_TMD_RESERVED },
         { FIELD(priority, PPU_PRIORITIES), PPU_FAULT_TMD_PRIORITY },
@@ -921,6 +1019,14 @@ int main(void)
         { "co-resident grids among others, in slices [A5][E6]", gangs_among_others, setup_slices, teardown, NULL },
         { "co-resident grids among others, on threads [A5][E6]", gangs_among_others, setup_threads, teardown, NULL },
         { "CTA numbers of huge grids [A6]", numbers_of_huge_grids, NULL, NULL, NULL },
+        { "a queue task parks when its queue is empty [A6]", a_queue_parks_when_it_is_empty, setup_slices, teardown,
+          NULL },
+        { "a queue task parks when its queue is empty, threads [A6]", a_queue_parks_when_it_is_empty, setup_threads,
+          teardown, NULL },
+        { "a queue grows while its task runs, each CTA once [A6]", a_queue_grows, setup_slices, teardown, NULL },
+        { "a queue grows while its task runs, each CTA once, threads [A6]", a_queue_grows, setup_threads, teardown,
+          NULL },
+        { "a grid has no limit [A6]", the_limit_of_a_grid_stays, setup_slices, teardown, NULL },
         { "the largest grid starts and is killed [A6]", a_huge_grid_runs_and_is_killed, setup_slices, teardown, NULL },
         { "a bad TMD copy is refused with its reason [A11]", bad_copies_are_refused, setup_slices, teardown, NULL },
         { "a TMD copy at a bad place is refused [A11]", bad_places_are_refused, setup_slices, teardown, NULL },

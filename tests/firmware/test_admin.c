@@ -208,7 +208,7 @@ static void random_requests(void **state)
     struct ppu_admin_msg reply;
     for (uint32_t i = 0; i < 20000; i++) {
         struct ppu_admin_msg request = { .head = { PPU_ADMIN_VERSION, sizeof(request) }, .seq = i };
-        request.op = (uint16_t)random_below(&seed, 9);
+        request.op = (uint16_t)random_below(&seed, 12);
         for (uint32_t n = 0; n < 1 + random_below(&seed, 7) && n < PPU_ADMIN_ARGS; n++) {
             request.arg[n] = random_below(&seed, 3) ? random_below(&seed, 10) : (uint32_t)random_next(&seed);
         }

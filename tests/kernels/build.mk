@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 
-# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks, those in QUEUEING put work into
-# queues: that part of the device library comes with them. To those in HELD it comes a second time, as held_nest_..., with its marks.
-NESTING := tree script fibonacci quicksort pressure
-QUEUEING := creator
+# Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks, those in WORKING put work into
+# work queues: that part of the device library comes with them. To those in HELD it comes a second time, as held_nest_..., with its marks.
+NESTING := tree script fibonacci quicksort pressure queue heap
+WORKING := creator
 HELD := script
+DEVLIB := devlib/nest.s devlib/queue.s devlib/heap.s
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
 
 $(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as $(wildcard devlib/*.s)
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)cat $< $(if $(filter $(NESTING),$*),devlib/nest.s) $(if $(filter $(QUEUEING),$*),devlib/workq.s) >$@.s
+	$(Q)cat $< $(if $(filter $(NESTING),$*),$(DEVLIB)) $(if $(filter $(WORKING),$*),devlib/workq.s) >$@.s
 	$(Q)$(if $(filter $(HELD),$*),sed 's/^#@ //; s/nest_/held_nest_/g' devlib/nest.s >>$@.s,:)
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 

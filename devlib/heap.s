@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+#
+# Memory for threads (B14, ppu/heap.h), taken and given back without locks. Assembled together with nest.s, whose convention it has.
+
+# heap_take: a piece of memory, 16-byte aligned, with anything in it. It is anybody's who knows the address, until it is given back.
+#   v16      bytes, at most 2^30
+#   v16:v17 out  its address; 0 when the heap has none left, or the address space has no heap
+heap_take:
+    rdsr v24, %nest.lo
+    rdsr v25, %nest.hi
+    or v26, v24, v25
+    mov v23, 3
+    isetp.eq p4, v26, 0
+    @p4 bra heap_take_failed
+    ldg.b64 v26, [v24+16]       # the nest
+    ldg.b64 v26, [v26+192]      # the heap
+    or v28, v26, v27
+    mov v23, 8
+    isetp.eq p4, v28, 0
+    isetp.gtu p5, v16, 0x40000000
+    por p4, p4, p5
+    @p4 bra heap_take_failed
+    add v28, v16, 15
+    clz v28, v28
+    rsub v28, v28, 32           # class: 2^class >= bytes + 16
+    max v28, v28, 5             # PPU_HEAP_MIN_CLASS
+    mov v29, 1
+    shl v29, v29, v28           # bytes of a piece
+    shl v30, v28, 3
+    mov v31, 0
+    add64 v30, v30, v26
+    add64 v30, v30, 128         # list of the class
+    mov v34, 0                  # offset of the piece
+    mov v23, 0
+    mov v35, 0
+    pbrk heap_take_found
+heap_take_free:
+    ldg.b64 v36, [v30]
+    fence.acquire.dev
+    isetp.eq p4, v36, 0
+    @p4 brk heap_take_found
+    mov v32, v36
+    mov v33, 0
+    add64 v32, v32, v26
+    ldg.b32 v38, [v32]          # next; whatever it is when the piece has been taken meanwhile
+    add v39, v37, 1
+    atomg.cas.acq_rel.dev.b64 v40, [v30], v36
+    isetp64.eq p4, v40, v36
+    @p4 mov v34, v36
+    @p4 brk heap_take_found
+    yield
+    bra heap_take_free
+heap_take_found:
+    ldg.b32 v33, [v26+4]
+    add64 v40, v26, 64          # used
+    pbrk heap_take_end
+heap_take_new:
+    isetp.ne p4, v34, 0
+    @p4 brk heap_take_end
+    ldg.b32 v36, [v40]
+    sub v32, v33, v36           # bytes left
+    isetp.gtu p4, v36, v33
+    isetp.ltu p5, v32, v29
+    por p4, p4, p5
+    @p4 mov v23, 8
+    @p4 brk heap_take_end
+    add v37, v36, v29
+    atomg.cas.acq_rel.dev v38, [v40], v36
+    isetp.eq p4, v38, v36
+    @p4 mov v34, v36
+    @p4 brk heap_take_end
+    yield
+    bra heap_take_new
+heap_take_end:
+    isetp.ne p4, v23, 0
+    @p4 bra heap_take_failed
+    add64 v34, v34, v26
+    stg.b32 v28, [v34+4]
+    add64 v16, v34, 16
+    ret v15
+heap_take_failed:
+    rdsr v24, %nest.lo
+    rdsr v25, %nest.hi
+    or v26, v24, v25
+    isetp.ne p4, v26, 0
+    @p4 stg.b32 v23, [v24+24]
+    mov64 v16, 0
+    ret v15
+
+# heap_give: gives back a piece that heap_take returned; 0 is nothing.
+#   v16:v17  its address
+heap_give:
+    or v24, v16, v17
+    isetp.eq p4, v24, 0
+    @p4 ret v15
+    rdsr v24, %nest.lo
+    rdsr v25, %nest.hi
+    ldg.b64 v26, [v24+16]       # the nest
+    ldg.b64 v26, [v26+192]      # the heap
+    add64 v34, v16, -16
+    ldg.b32 v28, [v34+4]
+    and v28, v28, 31
+    shl v30, v28, 3
+    mov v31, 0
+    add64 v30, v30, v26
+    add64 v30, v30, 128         # list of the class
+    sub64 v32, v34, v26         # offset
+    pbrk heap_give_end
+heap_give_again:
+    ldg.b64 v36, [v30]
+    stg.b32 v36, [v34]          # next
+    mov v38, v32
+    add v39, v37, 1
+    fence.release.dev
+    atomg.cas.acq_rel.dev.b64 v40, [v30], v36
+    isetp64.eq p4, v40, v36
+    @p4 brk heap_give_end
+    yield
+    bra heap_give_again
+heap_give_end:
+    ret v15

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+#
+# Threads that feed a queue, and the CTAs that take from it (ppu/queue.h). Assembled together with nest.s, whose convention it has.
+
+# queue_push: appends data (A12).
+#   v16:v17  address of the queue
+#   v20:v21  address of the data, 4-byte aligned
+#   v22      their bytes, a multiple of 16, at most what an entry has room for
+#   v16 out  status
+queue_push:
+    mov64 v24, v16
+    ldg.b32 v30, [v24+8]
+    sub v30, v30, 16
+    and v31, v22, 15
+    isetp.gtu p4, v22, v30
+    isetp.ne p5, v31, 0
+    por p4, p4, p5
+    mov v23, 6
+    @p4 bra nest_failed
+    call v43, queue_ticket
+    isetp.ne p4, v23, 0
+    @p4 bra nest_failed
+    mov v36, 1                  # PPU_QUEUE_DATA
+    mov v37, 0
+    stg.b64 v36, [v28+4]
+    mov v30, v22
+    mov64 v32, v28
+    pbrk queue_push_filled
+queue_push_fill:
+    isetp.eq p4, v30, 0
+    @p4 brk queue_push_filled
+    ldg.b128 v36, [v20]
+    stg.b128 v36, [v32+16]
+    add64 v20, v20, 16
+    add64 v32, v32, 16
+    sub v30, v30, 16
+    bra queue_push_fill
+queue_push_filled:
+    call v43, queue_publish
+    mov v16, 0
+    ret v15
+
+# queue_launch: appends a task (A12); the CTA that takes it starts it as a child of its own grid, in no stream. When there is no
+# record, the entry that was taken for it is one of nothing.
+#   v16:v17  address of a struct ppu_tmd, as for nest_launch
+#   v18:v19  address of the queue
+#   v20:v21, v22  parameters, as for nest_launch
+#   v16 out  status
+queue_launch:
+    mov64 v24, v18
+    call v43, queue_ticket
+    isetp.ne p4, v23, 0
+    @p4 bra nest_failed
+    mov64 v44, v28              # entry
+    mov v46, v34                # ticket
+    call v43, nest_record
+    mov64 v24, v18
+    mov64 v28, v44
+    mov v37, v34                # handle
+    mov v34, v46
+    isetp.ne p4, v23, 0
+    mov v36, 2                  # PPU_QUEUE_TASK
+    @p4 mov v36, 0              # PPU_QUEUE_NOTHING
+    stg.b64 v36, [v28+4]
+    mov v46, v23
+    call v43, queue_publish
+    mov v23, v46
+    isetp.ne p4, v23, 0
+    @p4 bra nest_failed
+    mov v16, 0
+    ret v15
+
+# queue_close: no entry can be appended any more.
+#   v16:v17  address of the queue
+queue_close:
+    mov64 v24, v16
+    add64 v40, v24, 64
+    mov v36, 1                  # PPU_QUEUE_CLOSED
+    atomg.or.seq_cst.dev _, [v40], v36
+    call v43, queue_tell
+    ret v15
+
+# queue_entry: the entry that this CTA is for. Any thread may ask, until the entry is freed.
+#   v16:v17  address of the queue
+#   v16 out  enum ppu_queue_kind;  v18:v19 out  address of the data
+queue_entry:
+    mov64 v24, v16
+    rdsr v34, %qpos
+    call v43, queue_place
+    ldg.b32 v16, [v28+4]
+    add64 v18, v28, 16
+    ret v15
+
+# queue_start: starts the task in this CTA's entry as a child of its grid. One thread of the CTA, before the entry is freed.
+#   v16:v17  address of the queue
+#   v16 out  status
+queue_start:
+    mov64 v24, v16
+    rdsr v34, %qpos
+    call v43, queue_place
+    ldg.b64 v34, [v28+4]        # kind, handle
+    mov v23, 9
+    isetp.ne p4, v34, 2         # PPU_QUEUE_TASK
+    @p4 bra nest_failed
+    rdsr v24, %nest.lo
+    rdsr v25, %nest.hi
+    or v26, v24, v25
+    mov v23, 3
+    isetp.eq p4, v26, 0
+    @p4 bra nest_failed
+    ldg.b64 v26, [v24+16]       # the nest
+    ldg.b32 v28, [v26+12]
+    rdsr v29, %depth
+    mov v23, 2
+    isetp.geu p4, v29, v28
+    @p4 bra nest_failed
+    mov v34, v35
+    call v42, nest_place
+    mov v36, v34                # status: task, next_stream, group, stream
+    mov v37, 0
+    rdsr v38, %task
+    mov v39, -1
+    stg.b128 v36, [v28]
+    mov v36, 1
+    add64 v40, v24, 64
+    atomg.add.acq_rel.dev _, [v40], v36
+    mov v31, 0
+    tstart v34, v31
+    mov v16, 0
+    ret v15
+
+# queue_free: gives the place of this CTA's entry to producers. One thread of the CTA, when all have read.
+#   v16:v17  address of the queue
+queue_free:
+    mov64 v24, v16
+    rdsr v34, %qpos
+    call v43, queue_place
+    ldg.b32 v30, [v24+4]
+    add v34, v34, v30
+    and v34, v34, 0x7fffffff    # PPU_QUEUE_TICKET_MASK
+    fence.release.dev
+    stg.b32 v34, [v28]
+    ret v15
+
+# ---- of this file; called with v43 ----
+
+# v24:v25 queue, v34 number of an entry; out v28:v29 its place.
+queue_place:
+    ldg.b64 v30, [v24+4]        # entries, bytes of one
+    sub v32, v30, 1
+    and v32, v34, v32
+    mulwu v28, v32, v31
+    add64 v28, v28, v24
+    add64 v28, v28, 256
+    ret v43
+
+# v24:v25 queue; out v23 status, v34 ticket, v28:v29 place of the entry, which is ours to fill.
+queue_ticket:
+    add64 v40, v24, 64
+    ldg.b64 v30, [v24+4]        # entries, bytes of one
+    sub v32, v30, 1
+    mov v23, 0
+    pbrk queue_ticket_end
+queue_ticket_again:
+    ldg.b32 v36, [v40]
+    fence.acquire.dev
+    and v33, v36, 1
+    isetp.ne p4, v33, 0
+    @p4 mov v23, 5
+    @p4 brk queue_ticket_end
+    shr v34, v36, 1
+    and v33, v34, v32
+    mulwu v28, v33, v31
+    add64 v28, v28, v24
+    add64 v28, v28, 256
+    ldg.b32 v33, [v28]
+    fence.acquire.dev           # pairs with queue_free
+    isetp.eq p4, v33, v34
+    ldg.b32 v39, [v40]
+    isetp.eq p5, v39, v36       # nobody has taken the ticket meanwhile
+    pand p6, p5, !p4
+    @p6 mov v23, 4
+    @p6 brk queue_ticket_end
+    add v37, v36, 2
+    mov v38, -1
+    pand p4, p4, p5
+    @p4 atomg.cas.acq_rel.dev v38, [v40], v36
+    isetp.eq p5, v38, v36
+    pand p4, p4, p5
+    @p4 brk queue_ticket_end
+    yield
+    bra queue_ticket_again
+queue_ticket_end:
+    ret v43
+
+# v24:v25 queue, v28:v29 place, v34 ticket: the entry is there, and the task is told when it waits to be.
+queue_publish:
+    add v33, v34, 1
+    and v33, v33, 0x7fffffff    # PPU_QUEUE_TICKET_MASK
+    fence.release.dev
+    stg.b32 v33, [v28]
+queue_tell:
+    fence.seq_cst.dev           # pairs with the firmware's between arming and looking
+    add64 v40, v24, 128
+    mov v36, 0
+    atomg.xchg.seq_cst.dev v37, [v40], v36
+    isetp.ne p4, v37, 0
+    @p4 tstart v37, v37
+    ret v43

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heap of an address space's threads (B14): memory from the driver, which writes the head once; the device library
+ * (devlib/heap.s) takes pieces and gives them back. A piece has a power of two of bytes, its class, the first 16 of
+ * them for the heap; free ones of a class are a list. Pieces keep their class for ever.
+ */
+#ifndef PPU_HEAP_H
+#define PPU_HEAP_H
+
+#include "ppu/base.h"
+
+#define PPU_HEAP_VERSION 1u
+#define PPU_HEAP_MIN_CLASS 5u
+#define PPU_HEAP_CLASSES 32u
+#define PPU_HEAP_MAX_BYTES (1u << 31)
+
+struct ppu_heap {
+    struct ppu_struct_header head; /* PPU_HEAP_VERSION, sizeof(struct ppu_heap) */
+    uint32_t bytes;                /* this structure included */
+    uint32_t reserved0[14];
+    uint32_t used; /* threads: bytes that are or were in pieces, this structure included */
+    uint32_t reserved1[14];
+    /* Threads, 64 bits at once: offset of the first free piece of the class, 0 none; in the upper half a count of
+     * changes, so that a piece that went and came back is not taken for the same list. */
+    uint64_t free[PPU_HEAP_CLASSES];
+};
+PPU_ASSERT_SIZE(struct ppu_heap, 384);
+PPU_ASSERT_OFFSET(struct ppu_heap, used, 64);
+PPU_ASSERT_OFFSET(struct ppu_heap, free, 128);
+
+/* Begin of a piece. */
+struct ppu_heap_piece {
+    uint32_t next;     /* free: offset of the next one, 0 none */
+    uint32_t in_class; /* its bytes are 2 to the power of this */
+    uint32_t reserved[2];
+};
+PPU_ASSERT_SIZE(struct ppu_heap_piece, 16);
+
+#endif

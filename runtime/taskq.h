@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A queue that a queue task takes from (A6, ppu/queue.h). */
+#ifndef PPU_RUNTIME_TASKQ_H
+#define PPU_RUNTIME_TASKQ_H
+
+#include "context.h"
+
+struct ppu_taskq {
+    struct ppu_context *context;
+    struct ppu_memory *memory;
+    uint32_t number;
+    uint32_t entries;
+    uint32_t entry_bytes;
+};
+
+#endif
