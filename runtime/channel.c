@@ -210,9 +210,21 @@ enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_ch
     return PPU_OK;
 }
 
+/*
+ * Doorbells are posted writes, and a request in memory can overtake them: the channel would be ended first and rung
+ * then. Reading its page brings them home.
+ */
+static void settle_doorbells(const struct ppu_channel *channel)
+{
+    struct ppu_transport *transport = device_of(channel)->transport;
+
+    (void)transport->ops->doorbell_read(transport, doorbell_page(channel) + PPU_DB_GET);
+}
+
 enum ppu_err channel_close(struct ppu_channel *channel)
 {
     struct ppu_device *device = device_of(channel);
+    settle_doorbells(channel);
     enum ppu_err err = admin_call(device, PPU_ADMIN_CHANNEL_DESTROY, &channel->index, 1, NULL, 0);
     /* A lost device answers nothing; its memory is kept until it is closed, the object need not be. */
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
@@ -244,6 +256,7 @@ enum ppu_err ppu_channel_reset(struct ppu_channel *channel)
     struct ppu_device *device = device_of(channel);
 
     pthread_mutex_lock(&channel->lock);
+    settle_doorbells(channel);
     enum ppu_err err = admin_call(device, PPU_ADMIN_CHANNEL_RESET, &channel->index, 1, NULL, 0);
     if (err == PPU_OK) {
         channel->put = 0;
