@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define STORED_MOST 65535u /* bytes of one block that is not compressed */
-#define LICENCE "Copyright\0SPDX-License-Identifier: MIT"
+#define LICENCE "Copyright\0SPDX-License-Identifier: MIT\n"
 
 /* A chunk under way: its bytes go to the file and into the checksum. */
 struct chunk {

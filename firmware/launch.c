@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch.h"
 
-
 #include "context.h"
 #include "dma.h"
 #include "fault.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring.h"
 
-
 #include "hal.h"
 #include "layout.h"
 #include "log.h"
