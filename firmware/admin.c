@@ -11,6 +11,7 @@
 #include "log.h"
 #include "machine.h"
 #include "nest.h"
+#include "policy.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
 #include "ppu/queue.h"
@@ -121,6 +122,15 @@ static void query_context(struct admin_ticket *ticket, uint32_t object)
     answer_value(ticket, context_task_count(object));
 }
 
+static void query_policy(struct admin_ticket *ticket, uint32_t number)
+{
+    if (number >= PPU_POLICIES) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, number);
+        return;
+    }
+    answer_value(ticket, policies[number]);
+}
+
 static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
 {
     uint32_t key = arg[0];
@@ -142,6 +152,9 @@ static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
         break;
     case PPU_KEY_WATCHDOG_NS:
         answer_value(ticket, WDU_WATCHDOG_NS);
+        break;
+    case PPU_KEY_POLICY:
+        query_policy(ticket, arg[1]);
         break;
     case PPU_KEY_CHANNEL_STATE:
     case PPU_KEY_CHANNEL_PENDING:
@@ -403,6 +416,15 @@ static void admin_QUEUE_CLOSE(struct admin_ticket *ticket, const uint32_t *arg)
     admin_answer(ticket, queue_close(arg[0]), arg[0]);
 }
 
+static void admin_POLICY(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    if (policy_set(arg[0], arg[1])) {
+        admin_answer(ticket, PPU_FAULT_NONE, 0);
+    } else {
+        refuse_argument(ticket, arg[0] < PPU_POLICIES);
+    }
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -419,6 +441,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_NEST_OPEN] = { admin_NEST_OPEN, 10 },
     [PPU_ADMIN_WORKQ_CREATE] = { admin_WORKQ_CREATE, 9 },
     [PPU_ADMIN_QUEUE_OPEN] = { admin_QUEUE_OPEN, 4 },
+    [PPU_ADMIN_POLICY] = { admin_POLICY, 2 },
     [PPU_ADMIN_QUEUE_CLOSE] = { admin_QUEUE_CLOSE, 1 },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))

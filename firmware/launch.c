@@ -7,6 +7,7 @@
 #include "hal.h"
 #include "machine.h"
 #include "nest.h"
+#include "policy.h"
 #include "ppu/mmu.h"
 #include "queue.h"
 #include "shared.h"
@@ -116,12 +117,13 @@ static struct refusal fetch_params(const struct task *task)
     return accepted;
 }
 
-/* The channel caps what a TMD asks for; a child is at least as urgent as the parent that may wait for it. */
+/* The channel caps what a TMD asks for; a child may inherit from the parent that may wait for it. */
 static uint8_t priority_of(const struct task *task)
 {
     uint8_t most = task->channel->priority;
     uint8_t own = fetched.priority < most ? fetched.priority : most;
-    return task->parent && task->parent->priority > own ? task->parent->priority : own;
+    bool inherits = task->parent && policy(PPU_POLICY_INHERIT);
+    return inherits && task->parent->priority > own ? task->parent->priority : own;
 }
 
 /* Fills in the record and what only the firmware may say, and stores the TMD copy where the device runs it from. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tmu.h"
 
+#include "policy.h"
 #include "ppu/limits.h"
-
-uint32_t tmu_age_limit;
 
 static struct list_node ready[PPU_PRIORITIES];
 static uint32_t not_empty;              /* bit p: ready[p] has a task */
@@ -12,7 +11,6 @@ static uint32_t passed[PPU_PRIORITIES]; /* times another level was taken from si
 void tmu_init(void)
 {
     not_empty = 0;
-    tmu_age_limit = TMU_AGE_DEFAULT;
     for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
         list_init(&ready[i]);
         passed[i] = 0;
@@ -60,7 +58,7 @@ static uint32_t age_below(uint32_t priority)
 {
     uint32_t chosen = priority;
     for (uint32_t p = priority; p-- > 0;) {
-        if ((not_empty & (1u << p)) && ++passed[p] >= tmu_age_limit) {
+        if ((not_empty & (1u << p)) && ++passed[p] >= policy(PPU_POLICY_AGE)) {
             chosen = p;
         }
     }

@@ -3,8 +3,8 @@
  * Task management unit (A4): for each priority a list of tasks that are ready to
  * run, and a bitmap of the lists that are not empty.
  *
- * Strict priority, and round robin within a level; but a level that was passed over PPU_POLICY_AGE times gives the next
- * task, so that none starves (trap of a spinner that waits for a task below it).
+ * Strict priority, and round robin within a level; but a level that was passed over PPU_POLICY_AGE times (policy.def)
+ * gives the next task, so that none starves (trap of a spinner that waits for a task below it).
  */
 #ifndef FW_TMU_H
 #define FW_TMU_H
@@ -12,10 +12,6 @@
 #include <stdbool.h>
 
 #include "task.h"
-
-/* Times a level may be passed over; set by POLICY. */
-#define TMU_AGE_DEFAULT 32u
-extern uint32_t tmu_age_limit;
 
 void tmu_init(void);
 

@@ -10,6 +10,7 @@
 #include "launch.h"
 #include "log.h"
 #include "machine.h"
+#include "policy.h"
 #include "queue.h"
 #include "ring.h"
 #include "stats.h"
@@ -19,7 +20,6 @@
 #include "workq.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
-#define SLICE_NS (10u * TIMER_NS_PER_MS)
 
 struct slot {
     struct task *task; /* NULL: free */
@@ -77,6 +77,14 @@ static void enter(struct task *task, enum task_state state)
     stopping += state == TASK_STOPPING;
 }
 
+static void slice_begin(struct slot *slot)
+{
+    uint32_t slice_us = policy(PPU_POLICY_SLICE_US);
+    if (slice_us) {
+        timer_start(&slot->slice, slice_us * TIMER_NS_PER_US);
+    }
+}
+
 static void slot_start(uint32_t index, struct task *task)
 {
     task_tmd(task)->resume = task->resume;
@@ -92,7 +100,7 @@ static void slot_start(uint32_t index, struct task *task)
     slots[index].started_ns = hal_time();
     slots[index].rotate = false;
     timer_start(&slots[index].watchdog, task->left_us * TIMER_NS_PER_US);
-    timer_start(&slots[index].slice, SLICE_NS);
+    slice_begin(&slots[index]);
     stats_count(PPU_KEY_LAUNCHES);
     trace_write(PPU_TRACE_TASK_START, task->correlation, task->handle, index, task->priority);
 }
@@ -133,7 +141,7 @@ static void slice_expired(struct timer *timer)
         slot->rotate = true;
         evict(slot);
     } else {
-        timer_start(&slot->slice, SLICE_NS);
+        slice_begin(slot);
     }
 }
 

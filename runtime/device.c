@@ -305,6 +305,13 @@ const struct ppu_device_info *ppu_device_info(const struct ppu_device *device)
     return &device->info;
 }
 
+enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value)
+{
+    const uint32_t args[] = { policy, value };
+
+    return admin_call(device, PPU_ADMIN_POLICY, args, 2, NULL, 0);
+}
+
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value)
 {
     const uint32_t args[] = { (uint32_t)key, object };

@@ -23,6 +23,13 @@ enum ppu_key {
 #undef PPU_KEY
 };
 
+enum ppu_policy {
+#define PPU_POLICY(name, number, least, most, first, doc) PPU_POLICY_##name = (number),
+#include "ppu/policy.def"
+#undef PPU_POLICY
+    PPU_POLICIES,
+};
+
 #define PPU_ADMIN_VERSION 1u
 #define PPU_ADMIN_ARGS 12u
 #define PPU_ADMIN_ENTRIES 16u

@@ -167,6 +167,8 @@ uint64_t ppu_device_heap_bytes(const struct ppu_device *device);
 uint64_t ppu_device_vram_alignment(const struct ppu_device *device);
 /* One value (key.def). `object`: channel or context number, 0 where the key has none. */
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
+/* Sets a policy of the scheduler for the whole device (policy.def); ppu_device_query() with PPU_KEY_POLICY reads it. */
+enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value);
 /* The latest error that the device reported; code PPU_OK when there was none. */
 void ppu_device_error(struct ppu_device *device, struct ppu_error *error);
 /* Errors reported since the device was opened. */

@@ -11,6 +11,7 @@ $(eval $(call firmware_test,tmdq,firmware/tmdq.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,parts))
 $(eval $(call firmware_test,admin))
 $(eval $(call firmware_test,queue))
+$(eval $(call firmware_test,policy))
 
 FIRMWARE_IMAGES := $(BUILD)/firmware/picolibc $(BUILD)/firmware/newlib
 $(eval $(call ppu_script_test,firmware-image,tests/firmware/test_image.py $(FIRMWARE_IMAGES),$(addsuffix /ppufw.elf,$(FIRMWARE_IMAGES))))

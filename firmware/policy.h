@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Policies of the scheduler (ppu/policy.def): values that the driver may change at any time. */
+#ifndef FW_POLICY_H
+#define FW_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ppu/admin.h"
+
+extern uint32_t policies[PPU_POLICIES];
+
+/* All as policy.def says. */
+void policy_init(void);
+
+/* False: there is no such policy, or it cannot have this value. */
+bool policy_set(uint32_t number, uint32_t value);
+
+static inline uint32_t policy(enum ppu_policy number)
+{
+    return policies[number];
+}
+
+#endif

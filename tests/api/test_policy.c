@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Policies of the scheduler through the library: what is set holds, and children inherit or do not. */
+#include "api.h"
+
+#include "ppu/nest.h"
+#include "ppu/tmd.h"
+
+enum { TMD_AT = 0, COUNTERS_AT = 256, CELL_AT = 320 };
+
+#define SCRATCH_BYTES ((1024u + PPU_NEST_MAX_TASKS) * 128u)
+#define PARENT_PRIORITY 5u
+#define CHILDREN 6u
+
+struct tree_params {
+    uint64_t tmd, counters, scratch;
+    uint32_t level, fanout;
+    uint64_t cell;
+    uint32_t streams, zero;
+};
+
+/* Tasks that were started with each priority since `number`. */
+static void count_starts(struct api *api, uint32_t number, uint32_t starts[PPU_PRIORITIES])
+{
+    struct ppu_trace_record records[64];
+    uint32_t count;
+
+    while ((count = ppu_trace_read(api->device, PPU_TRACE_OF_FIRMWARE, &number, records, 64)) != 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (records[i].type == PPU_TRACE_TASK_START) {
+                starts[records[i].id[2] % PPU_PRIORITIES]++;
+            }
+        }
+    }
+}
+
+/* One parent of priority 5, whose children's TMDs say 0. */
+static void run_family(struct api *api, uint32_t starts[PPU_PRIORITIES])
+{
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const struct ppu_kernel *tree = api_kernel(api, api->context, "tree", "tree");
+    const struct ppu_launch child = { .grid = { 1 }, .cta = { 32 } };
+    const uint64_t va = api_va(api, memory);
+    const struct tree_params params = {
+        .tmd = va + TMD_AT,
+        .counters = va + COUNTERS_AT,
+        .scratch = api_va(api, api_memory(api, PPU_MEMORY_VRAM, SCRATCH_BYTES)),
+        .level = 1,
+        .fanout = CHILDREN,
+        .cell = va + CELL_AT,
+        .streams = 4,
+    };
+    const struct ppu_launch parent = {
+        .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params), .priority = PARENT_PRIORITY
+    };
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_event event;
+    uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+
+    check(ppu_kernel_describe(tree, &child, ppu_memory_host(memory)));
+    check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = 7 }, &channel));
+    check(ppu_stream_create(channel, &stream));
+    check(ppu_stream_launch(stream, tree, &parent, &event));
+    check(ppu_event_wait(&event, LONG_NS));
+    assert_int_equal(api_word(memory, CELL_AT), CHILDREN + 1);
+    count_starts(api, from, starts);
+    check(ppu_channel_destroy(channel));
+    check(ppu_stream_destroy(stream));
+}
+
+static void inheritance(void **state)
+{
+    struct api *api = *state;
+
+    check(ppu_context_nest(api->context, NULL));
+    for (uint32_t inherit = 0; inherit < 2; inherit++) {
+        uint32_t starts[PPU_PRIORITIES] = { 0 };
+        check(ppu_device_policy(api->device, PPU_POLICY_INHERIT, inherit));
+        assert_int_equal(api_query(api, PPU_KEY_POLICY, PPU_POLICY_INHERIT), inherit);
+        run_family(api, starts);
+        assert_int_equal(starts[0], inherit ? 0 : CHILDREN);
+        /* The parent is started once more when its children have completed. */
+        assert_in_range(starts[PARENT_PRIORITY], 1 + (inherit ? CHILDREN : 0), 2 + (inherit ? CHILDREN : 0));
+    }
+}
+
+static void limits(void **state)
+{
+    struct api *api = *state;
+
+    assert_int_equal(ppu_device_policy(api->device, PPU_POLICY_AGE, 0), PPU_ERR_BAD_ARG);
+    assert_int_equal(ppu_device_policy(api->device, PPU_POLICIES, 0), PPU_ERR_BAD_ARG);
+    assert_int_equal(api_query(api, PPU_KEY_POLICY, PPU_POLICY_AGE), 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        api_test("children inherit their parent's priority, or do not [A4]", inheritance),
+        api_test("policies that cannot be [A4]", limits),
+    };
+
+    return cmocka_run_group_tests_name("api: policies", tests, api_machine_setup, api_machine_teardown);
+}
