@@ -46,9 +46,10 @@ static uint16_t find(uint32_t space, uint64_t address, uint64_t len_bytes, uint8
         base = PPU_MCU_DTCM;
         size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
     } else if (space < MOCK_CONTEXTS && (mock.reg[PPU_REG_CTX_ROOT / 4 + space] & 1)) {
-        *memory = mock.memory;
-        base = MOCK_MEMORY_VA;
-        size = MOCK_MEMORY_BYTES;
+        bool vram = address >= MOCK_VRAM_VA;
+        *memory = vram ? mock.vram : mock.memory;
+        base = vram ? MOCK_VRAM_VA : MOCK_MEMORY_VA;
+        size = vram ? MOCK_VRAM_BYTES : MOCK_MEMORY_BYTES;
     }
     if (address < base || address - base >= size || len_bytes > size - (address - base)) {
         return PPU_FAULT_UNMAPPED;
@@ -76,7 +77,7 @@ static uint16_t copy_now(struct ppu_dma_desc *desc)
     return status;
 }
 
-static void touch(uint64_t va)
+void mock_touch(uint64_t va)
 {
     for (uint32_t i = 0; i < PPU_MAX_ARMED; i++) {
         if (mock.sem[i].armed && mock.sem[i].va == va) {
@@ -101,7 +102,7 @@ static uint16_t sem_release(struct ppu_dma_desc *desc)
         sem->time_ns = mock.now_ns;
     }
     sem->payload = desc->value;
-    touch(desc->dst);
+    mock_touch(desc->dst);
     return 0;
 }
 

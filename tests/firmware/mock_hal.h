@@ -26,9 +26,11 @@
 #define MOCK_CHANNELS 64u
 #define MOCK_CONTEXTS 4u
 
-/* Every open context maps the same MOCK_MEMORY_BYTES at MOCK_MEMORY_VA, and nothing else. */
+/* Every open context maps the same MOCK_MEMORY_BYTES at MOCK_MEMORY_VA. */
 #define MOCK_MEMORY_VA 0x100000ull
 #define MOCK_MEMORY_BYTES (1u * PPU_MIB)
+/* All of VRAM, too. */
+#define MOCK_VRAM_VA (1ull << 40)
 
 struct mock {
     uint32_t reg[PPU_REG_SPACE / 4];
@@ -88,6 +90,8 @@ uint32_t mock_channel(uint32_t context, uint64_t ring_va, uint32_t entries, uint
 
 /* Device side; do not settle. */
 void mock_push(enum ppu_ring_id id, const void *entry);
+/* The semaphore at this address was released. */
+void mock_touch(uint64_t va);
 void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg);
 void mock_flush_done(void);
 /* Ends the oldest queued copy: done, or with this status after done_bytes. */

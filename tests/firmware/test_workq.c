@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work queues: threads and the firmware are coroutines that stop before every access to a word they share, and every
+ * order of those accesses is run for small cases, random ones for larger. What a thread does is devlib/workq.s in C.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "block.h"
+#include "channel.h"
+#include "context.h"
+#include "copy.h"
+#include "fault.h"
+#include "launch.h"
+#include "layout.h"
+#include "log.h"
+#include "machine.h"
+#include "mock_hal.h"
+#include "nest.h"
+#include "random.h"
+#include "ring.h"
+#include "sem.h"
+#include "shared.h"
+#include "stats.h"
+#include "timer.h"
+#include "tmdq.h"
+#include "tmu.h"
+#include "trace.h"
+#include "wdu.h"
+#include "workq.h"
+
+#define ACTORS 3u
+#define STACK_BYTES (256u * PPU_KIB)
+#define STEPS_MAX 256u
+#define PIECES 4u
+#define PASSES 3u             /* of the firmware, while threads run */
+#define PLACE (24u * PPU_MIB) /* of the queue in VRAM */
+#define WORDS 9u              /* of a block: header and one semaphore method */
+
+struct actor {
+    void (*run)(void);
+    bool done;
+    ucontext_t context;
+};
+
+static struct actor actors[ACTORS];
+static uint32_t actor_count;
+static struct actor *current;
+static ucontext_t scheduler;
+static char stacks[ACTORS][STACK_BYTES];
+
+static struct channel *channel; /* the queue's */
+static struct channel *waiter;  /* awaits Y; NULL: none */
+static uint32_t entries, first; /* of the queue */
+static uint32_t order[PIECES];  /* pieces in the order of their reservations */
+static uint32_t reserved;
+
+/* workq.c is built with this before each access. */
+void workq_step(void);
+
+void workq_step(void)
+{
+    if (current) {
+        swapcontext(&current->context, &scheduler);
+    }
+}
+
+static void enter(void)
+{
+    current->run();
+    current->done = true;
+    swapcontext(&current->context, &scheduler);
+}
+
+static struct ppu_workq *queue(void)
+{
+    return (struct ppu_workq *)(void *)(mock.vram + PLACE);
+}
+
+/* ---- a thread ---- */
+
+static uint64_t queue_va(uint64_t at)
+{
+    return MOCK_VRAM_VA + PLACE + at;
+}
+
+static void write_block(uint32_t counter, uint32_t correlation, const uint32_t *methods, uint32_t words)
+{
+    uint32_t entry = counter % entries;
+    uint32_t at = queue()->block_at + entry * queue()->block_bytes;
+    const struct ppu_block_header header = {
+        .head = { PPU_BLOCK_VERSION, sizeof(header) },
+        .len_words = 4 + words,
+        .correlation = correlation,
+    };
+    uint64_t gp = ppu_gp_entry(queue_va(at), 4 + words);
+
+    memcpy(mock.vram + PLACE + at, &header, sizeof(header));
+    memcpy(mock.vram + PLACE + at + sizeof(header), methods, 4 * words);
+    memcpy(mock.vram + PLACE + queue()->ring_at + entry * sizeof(gp), &gp, sizeof(gp));
+}
+
+static uint32_t sem_method(uint32_t *words, uint32_t method, uint64_t va, uint32_t value)
+{
+    words[0] = PPU_METHOD_WORD(method, 4);
+    words[1] = (uint32_t)va;
+    words[2] = (uint32_t)(va >> 32);
+    words[3] = value;
+    words[4] = 0;
+    return 5;
+}
+
+static uint32_t own_acquire(uint32_t *words, uint32_t counter)
+{
+    return sem_method(words, PPU_METHOD_SEM_ACQUIRE, queue_va(queue()->sem_at + counter % entries * 16u), 1);
+}
+
+/* SEMREL: the word, and the touch when a channel has armed it. */
+static void release(uint32_t counter)
+{
+    struct ppu_sem *sem = (struct ppu_sem *)(void *)(mock.vram + PLACE + queue()->sem_at) + counter % entries;
+    shared_publish(&sem->payload, 1);
+    mock_touch(queue_va(queue()->sem_at + counter % entries * 16u));
+}
+
+/* Counter of `count` entries. */
+static uint32_t reserve(uint32_t count)
+{
+    for (;;) {
+        uint32_t seen = shared_read(&queue()->soft_put);
+        uint32_t shadow = shared_read(&queue()->shadow_put);
+        if (ppu_workq_distance(seen, shadow, queue()->period) >= count &&
+            shared_replace(&queue()->soft_put, seen, ppu_workq_add(seen, count, queue()->period))) {
+            return seen;
+        }
+    }
+}
+
+static void make(uint32_t piece)
+{
+    uint32_t counter = reserve(2);
+    uint32_t words[8] = { PPU_METHOD_WORD(PPU_METHOD_NOP, 0) };
+
+    order[reserved++] = piece;
+    write_block(counter, 100 + piece, words, 1);
+    write_block(ppu_workq_add(counter, 1, queue()->period), 0, words,
+                own_acquire(words, ppu_workq_add(counter, 1, queue()->period)));
+    release(ppu_workq_add(counter, queue()->period - 1, queue()->period));
+}
+
+static void end_round(void)
+{
+    uint32_t counter = reserve(1);
+    uint32_t words[20], used = 0;
+
+    if (shared_replace(&queue()->round, 1, 2)) {
+        words[used++] = PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0);
+        used += sem_method(words + used, PPU_METHOD_SEM_RELEASE, queue_va(offsetof(struct ppu_workq, y)), 1);
+        used += sem_method(words + used, PPU_METHOD_SEM_ACQUIRE, queue_va(offsetof(struct ppu_workq, x)), 2);
+    }
+    used += own_acquire(words + used, counter);
+    write_block(counter, 0, words, used);
+    release(ppu_workq_add(counter, queue()->period - 1, queue()->period));
+}
+
+static void thread_of_two(void)
+{
+    make(0);
+    make(1);
+}
+
+static void thread_of_one(void)
+{
+    make(2);
+}
+
+static void thread_that_ends(void)
+{
+    make(0);
+    end_round();
+}
+
+/* ---- the firmware ---- */
+
+static void serve(void)
+{
+    while (sem_touch_events(16) || channel_run_next()) {
+    }
+}
+
+static void firmware(void)
+{
+    for (uint32_t i = 0; i < PASSES; i++) {
+        serve();
+        if (waiter) {
+            workq_look(channel->workq);
+        }
+        workq_step();
+    }
+}
+
+static void begin_round(uint32_t round)
+{
+    queue()->x.payload = round;
+    mock_touch(queue_va(offsetof(struct ppu_workq, x)));
+    serve();
+}
+
+static void world_begin(void)
+{
+    const struct workq_plan plan = {
+        .context = 0,
+        .va = { queue_va(0) },
+        .place = { PLACE },
+        .entries = entries,
+        .block_bytes = PPU_WORKQ_MIN_BLOCK,
+        .first = first,
+    };
+
+    current = NULL;
+    layout_init(); /* resets the rings too */
+    timers_init();
+    ring_init();
+    trace_init();
+    fault_init();
+    stats_init();
+    task_init();
+    nest_init();
+    tmdq_init();
+    tmu_init();
+    copy_init();
+    context_init();
+    channel_init();
+    workq_init();
+    block_init();
+    reserved = 0;
+    waiter = NULL;
+    uint32_t context;
+    assert_true(context_open((ppu_vram_t){ layout.pt_base.off }, &context));
+    channel = workq_create(&plan);
+    assert_non_null(channel);
+    serve();
+    assert_int_equal(channel->state, PPU_CHANNEL_PARKED);
+    begin_round(1);
+}
+
+static void world_with_waiter(void)
+{
+    world_begin();
+    waiter = channel_open(0, (ppu_va_t){ MOCK_MEMORY_VA }, 4, 0, 0);
+    channel_ring(waiter);
+    waiter->sem.at = (ppu_va_t){ queue_va(offsetof(struct ppu_workq, y)) };
+    waiter->sem.value = 1;
+    channel_park(waiter);
+    context_add_task(0); /* somebody is left who may publish what is reserved */
+    workq_await(channel->workq, waiter);
+}
+
+/* Every piece ran once, in the order of the reservations, and the queue stands where it should. */
+static void world_end(void)
+{
+    serve();
+    if (waiter) {
+        assert_int_equal(queue()->round, 2);
+        assert_int_equal(queue()->y.payload, 1);
+        begin_round(2); /* what came after the end of round 1 */
+    }
+    const struct ppu_trace_ring *ring = (const void *)(mock.vram + layout.fw_trace.off);
+    const struct ppu_trace_record *records = (const void *)(ring + 1);
+    uint32_t ran = 0;
+    for (uint32_t i = 0; i < ring->tail; i++) {
+        if (records[i].type == PPU_TRACE_BLOCK && records[i].correlation >= 100) {
+            assert_true(ran < reserved);
+            assert_int_equal(records[i].correlation - 100, order[ran]);
+            ran++;
+        }
+    }
+    assert_int_equal(ran, reserved);
+    assert_int_not_equal(channel->state, PPU_CHANNEL_FAULTED);
+    assert_int_equal(ppu_workq_distance(queue()->soft_put, queue()->shadow_put, queue()->period), entries - 2);
+}
+
+/* ---- orders ---- */
+
+static void actor_begin(uint32_t n, void (*run)(void))
+{
+    actors[n].run = run;
+    actors[n].done = false;
+    getcontext(&actors[n].context);
+    actors[n].context.uc_stack.ss_sp = stacks[n];
+    actors[n].context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&actors[n].context, enter, 0);
+}
+
+struct world {
+    void (*begin)(void);
+    void (*runs[ACTORS])(void);
+};
+
+/* Runs the actors in the order that `choice` says: one entry a step, index among those not done. */
+static uint32_t run_order(const struct world *world, const uint8_t *choice, uint8_t *choices)
+{
+    world->begin();
+    for (actor_count = 0; actor_count < ACTORS && world->runs[actor_count]; actor_count++) {
+        actor_begin(actor_count, world->runs[actor_count]);
+    }
+    for (uint32_t step = 0;; step++) {
+        uint32_t live[ACTORS], count = 0;
+        for (uint32_t i = 0; i < actor_count; i++) {
+            if (!actors[i].done) {
+                live[count++] = i;
+            }
+        }
+        if (count == 0) {
+            return step;
+        }
+        assert_true(step < STEPS_MAX);
+        choices[step] = (uint8_t)count;
+        current = &actors[live[choice[step] % count]];
+        swapcontext(&scheduler, &current->context);
+        current = NULL;
+    }
+}
+
+/* The next order, depth first; false: all have been. */
+static bool next_order(uint8_t *choice, const uint8_t *choices, uint32_t steps)
+{
+    while (steps-- > 0) {
+        if (++choice[steps] < choices[steps]) {
+            return true;
+        }
+        choice[steps] = 0;
+    }
+    return false;
+}
+
+static uint32_t all_orders(const struct world *world)
+{
+    uint8_t choice[STEPS_MAX] = { 0 }, choices[STEPS_MAX] = { 0 };
+    uint32_t orders = 0, steps;
+    do {
+        steps = run_order(world, choice, choices);
+        world_end();
+        orders++;
+    } while (next_order(choice, choices, steps));
+    print_message("# %u orders\n", orders);
+    return orders;
+}
+
+static void random_orders(const struct world *world, uint32_t count)
+{
+    uint64_t seed = random_seed();
+    uint8_t choice[STEPS_MAX], choices[STEPS_MAX] = { 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t n = 0; n < STEPS_MAX; n++) {
+            choice[n] = (uint8_t)random_below(&seed, 6);
+        }
+        run_order(world, choice, choices);
+        world_end();
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    mock_reset();
+    mock.reg[PPU_REG_ARMED / 4] = MOCK_CHANNELS;
+    assert_int_equal(machine_init(), 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    mock_stop();
+    return 0;
+}
+
+static void use_ring(uint32_t count, uint32_t before_wrap)
+{
+    entries = count;
+    first = ppu_workq_period(count) - before_wrap;
+}
+
+static void one_piece(void **state)
+{
+    (void)state;
+    const struct world world = { world_begin, { thread_of_one, firmware } };
+    use_ring(4, 2);
+    assert_true(all_orders(&world) > 100);
+}
+
+static void two_pieces(void **state)
+{
+    (void)state;
+    const struct world world = { world_begin, { thread_of_two, firmware } };
+    use_ring(6, 2);
+    assert_true(all_orders(&world) > 1000);
+}
+
+static void two_threads(void **state)
+{
+    (void)state;
+    const struct world world = { world_begin, { thread_of_two, thread_of_one, firmware } };
+    for (uint32_t i = 1; i < 9; i++) {
+        use_ring(8 + i % 2, i);
+        random_orders(&world, 1500);
+    }
+}
+
+static void round_that_both_end(void **state)
+{
+    (void)state;
+    const struct world world = { world_with_waiter, { thread_that_ends, firmware } };
+    use_ring(8, 3);
+    random_orders(&world, 10000);
+}
+
+int main(void)
+{
+#define TEST(name, function)                  \
+    {                                         \
+        name, function, setup, teardown, NULL \
+    }
+    const struct CMUnitTest tests[] = {
+        TEST("one reservation against the firmware, every order of accesses [C3] [C4]", one_piece),
+        TEST("two reservations of a thread against the firmware, every order [C3] [C4]", two_pieces),
+        TEST("two threads against the firmware at the wrap, random orders [C3] [C4]", two_threads),
+        TEST("a round that a thread and the firmware end at once, random orders [C5]", round_that_both_end),
+    };
+    return cmocka_run_group_tests_name("firmware: work queues", tests, NULL, NULL);
+}
