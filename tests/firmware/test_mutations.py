@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Seeds one mistake at a time into firmware/tmdq.c; the test that runs every order of accesses must find each.
+"""Seeds one mistake at a time into the firmware; the test that runs orders of accesses must find each.
 
 usage: test_mutations.py SCRATCH LIBRARY
 """
@@ -14,7 +14,6 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 SCRATCH, LIBRARY = Path(sys.argv[1]), Path(sys.argv[2])
-SOURCE = (TOP / "firmware/tmdq.c").read_text()
 TORN = """
 static uint32_t torn_exchange(uint32_t *word, uint32_t value)
 {
@@ -31,15 +30,16 @@ static bool torn_replace(uint32_t *word, uint32_t expected, uint32_t value)
 """
 
 
-def passes(name, old, new):
-    """Whether the test passes with `old` replaced by `new`, which must stand there once."""
-    assert SOURCE.count(old) == 1, f"{old} stands {SOURCE.count(old)} times in tmdq.c"
+def passes(part, name, old, new):
+    """Whether the part's test passes with `old` replaced by `new`, which must stand there once."""
+    original = (TOP / f"firmware/{part}.c").read_text()
+    assert original.count(old) == 1, f"{old} stands {original.count(old)} times in {part}.c"
     SCRATCH.mkdir(parents=True, exist_ok=True)
-    source, program = SCRATCH / f"{name}.c", SCRATCH / name
-    mutated = SOURCE.replace(old, new)
+    source, program = SCRATCH / f"{part}-{name}.c", SCRATCH / f"{part}-{name}"
+    mutated = original.replace(old, new)
     source.write_text(mutated.replace('#include "shared.h"\n', '#include "shared.h"\n' + TORN))
-    tests = [f"tests/firmware/{file}.c" for file in ("test_tmdq", "mock_hal", "stream")]
-    subprocess.run(["gcc", "-std=c11", "-g", "-Wno-unused-function", "-DSHARED_STEP=tmdq_step", "-Iinclude", "-Ifirmware", "-Itests/firmware",
+    tests = [f"tests/firmware/{file}.c" for file in (f"test_{part}", "mock_hal", "stream")]
+    subprocess.run(["gcc", "-std=c11", "-g", "-Wno-unused-function", f"-DSHARED_STEP={part}_step", "-Iinclude", "-Ifirmware", "-Itests/firmware",
                     "-o", program, *tests, source, LIBRARY, "-lcmocka", "-pthread"], cwd=TOP, check=True, timeout=60)
     try:
         return subprocess.run([program], cwd=TOP, capture_output=True, timeout=60).returncode == 0
@@ -47,14 +47,19 @@ def passes(name, old, new):
         return False
 
 
-def found(name, old, new):
+def found(name, old, new, part="tmdq"):
     def test():
-        assert not passes(name, old, new), "the test passes all the same"
+        assert not passes(part, name, old, new), "the test passes all the same"
     return test
 
 
 def unchanged():
-    assert passes("unchanged", "shared_replace(last,", "shared_replace(last,")
+    assert passes("tmdq", "unchanged", "shared_replace(last,", "shared_replace(last,")
+    assert passes("workq", "unchanged", "workq_passed(uint32_t", "workq_passed(uint32_t")
+
+
+def workq(name, old, new):
+    return found(name, old, new, "workq")
 
 
 tap.main([
@@ -67,4 +72,13 @@ tap.main([
     ("exchange of next-stream by the scheduler as load and store is found [B6]",
      found("waiting", "shared_exchange(&task_status(task)->next_stream", "torn_exchange(&task_status(task)->next_stream")),
     ("a launch that is not counted is found [B13]", found("count", "shared_add(&group->work, 1);", "")),
+    ("a semaphore that is not cleared is found [C4]", workq("clear", "shared_publish(sem_payload(queue, passed), 0);", "")),
+    ("entries given back too soon are found [C4]",
+     workq("shadow", "ppu_workq_add(queue->shadow, 1, queue->period)", "ppu_workq_add(queue->shadow, 2, queue->period)")),
+    ("a reservation by the firmware as a store is found [C5]",
+     workq("soft", "shared_replace(&shared->soft_put,", "torn_replace(&shared->soft_put,")),
+    ("the end of a round as a store is found [C5]", workq("round", "shared_replace(&shared->round,", "torn_replace(&shared->round,")),
+    ("a block published before it is written is found [C5]",
+     workq("late", "    end_block(queue, entry, &writer);\n    shared_publish(sem_payload(queue, before), 1);",
+           "    shared_publish(sem_payload(queue, before), 1);\n    end_block(queue, entry + 1, &writer);")),
 ])

@@ -36,8 +36,8 @@
 
 #define ACTORS 3u
 #define STACK_BYTES (256u * PPU_KIB)
-#define STEPS_MAX 256u
-#define PIECES 4u
+#define STEPS_MAX 4096u
+#define PIECES 8u
 #define PASSES 3u             /* of the firmware, while threads run */
 #define PLACE (24u * PPU_MIB) /* of the queue in VRAM */
 #define WORDS 9u              /* of a block: header and one semaphore method */
@@ -59,6 +59,7 @@ static struct channel *waiter;  /* awaits Y; NULL: none */
 static uint32_t entries, first; /* of the queue */
 static uint32_t order[PIECES];  /* pieces in the order of their reservations */
 static uint32_t reserved;
+static bool busy; /* a thread needs the firmware to go on */
 
 /* workq.c is built with this before each access. */
 void workq_step(void);
@@ -124,6 +125,7 @@ static uint32_t own_acquire(uint32_t *words, uint32_t counter)
 static void release(uint32_t counter)
 {
     struct ppu_sem *sem = (struct ppu_sem *)(void *)(mock.vram + PLACE + queue()->sem_at) + counter % entries;
+    assert_int_equal(sem->payload, 0);
     shared_publish(&sem->payload, 1);
     mock_touch(queue_va(queue()->sem_at + counter % entries * 16u));
 }
@@ -179,6 +181,15 @@ static void thread_of_one(void)
     make(2);
 }
 
+/* Around a small ring: waits for what the firmware gives back. */
+static void thread_of_six(void)
+{
+    for (uint32_t i = 0; i < 6; i++) {
+        make(i);
+    }
+    busy = false;
+}
+
 static void thread_that_ends(void)
 {
     make(0);
@@ -195,7 +206,7 @@ static void serve(void)
 
 static void firmware(void)
 {
-    for (uint32_t i = 0; i < PASSES; i++) {
+    for (uint32_t i = 0; i < PASSES || busy; i++) {
         serve();
         if (waiter) {
             workq_look(channel->workq);
@@ -258,7 +269,9 @@ static void world_with_waiter(void)
     waiter->sem.value = 1;
     channel_park(waiter);
     context_add_task(0); /* somebody is left who may publish what is reserved */
+    waiter->pending = 1; /* else the round ends here and now */
     workq_await(channel->workq, waiter);
+    waiter->pending = 0;
 }
 
 /* Every piece ran once, in the order of the reservations, and the queue stands where it should. */
@@ -272,8 +285,9 @@ static void world_end(void)
     }
     const struct ppu_trace_ring *ring = (const void *)(mock.vram + layout.fw_trace.off);
     const struct ppu_trace_record *records = (const void *)(ring + 1);
-    uint32_t ran = 0;
+    uint32_t ran = 0, ends = 0;
     for (uint32_t i = 0; i < ring->tail; i++) {
+        ends += records[i].type == PPU_TRACE_SEM_RELEASE;
         if (records[i].type == PPU_TRACE_BLOCK && records[i].correlation >= 100) {
             assert_true(ran < reserved);
             assert_int_equal(records[i].correlation - 100, order[ran]);
@@ -281,6 +295,7 @@ static void world_end(void)
         }
     }
     assert_int_equal(ran, reserved);
+    assert_int_equal(ends, waiter ? 1 : 0);
     assert_int_not_equal(channel->state, PPU_CHANNEL_FAULTED);
     assert_int_equal(ppu_workq_distance(queue()->soft_put, queue()->shadow_put, queue()->period), entries - 2);
 }
@@ -413,6 +428,22 @@ static void two_threads(void **state)
     }
 }
 
+static void world_busy(void)
+{
+    world_begin();
+    busy = true;
+}
+
+static void around_the_ring(void **state)
+{
+    (void)state;
+    const struct world world = { world_busy, { thread_of_six, firmware } };
+    for (uint32_t i = 4; i < 8; i++) {
+        use_ring(i, i);
+        random_orders(&world, 500);
+    }
+}
+
 static void round_that_both_end(void **state)
 {
     (void)state;
@@ -431,6 +462,7 @@ int main(void)
         TEST("one reservation against the firmware, every order of accesses [C3] [C4]", one_piece),
         TEST("two reservations of a thread against the firmware, every order [C3] [C4]", two_pieces),
         TEST("two threads against the firmware at the wrap, random orders [C3] [C4]", two_threads),
+        TEST("a thread goes around small rings, random orders [C4]", around_the_ring),
         TEST("a round that a thread and the firmware end at once, random orders [C5]", round_that_both_end),
     };
     return cmocka_run_group_tests_name("firmware: work queues", tests, NULL, NULL);
