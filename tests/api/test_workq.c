@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "deadline.h"
 #include "ppu/tmd.h"
 
 #define MAX_THREADS 10240u
@@ -400,53 +401,208 @@ static void every_size(void **state)
 
 #define PERMUTED 64u
 
-static void any_order(void **state)
-{
-    struct api *api = *state;
-    const struct ppu_kernel *kernel = api_kernel(api, api->context, "creator", "permuted");
-    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
-    struct ppu_sem *sems = ppu_memory_host(memory);
-    uint32_t *turns = (uint32_t *)(void *)(sems + PERMUTED), *counters = turns + PERMUTED;
-    uint64_t random = api_seed();
-    struct ppu_queue *queue = NULL;
+/* Threads that publish in an order of the test's choice. */
+struct permutation {
+    struct api *api;
+    const struct ppu_kernel *kernel;
+    struct ppu_queue *queue;
+    struct ppu_memory *memory;
+    struct ppu_sem *sems;
+    uint32_t *turns, *counters;
+};
 
+enum { TURN_AT = 2048 };
+
+static struct permutation permutation_new(struct api *api)
+{
+    struct permutation p = {
+        .api = api,
+        .kernel = api_kernel(api, api->context, "creator", "permuted"),
+        .memory = api_memory(api, PPU_MEMORY_VRAM, 4096),
+    };
+
+    p.sems = ppu_memory_host(p.memory);
+    p.turns = (uint32_t *)(void *)(p.sems + PERMUTED);
+    p.counters = p.turns + PERMUTED;
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 1, .ctas = 8 }));
-    check(ppu_queue_create(api->channel, &(struct ppu_queue_options){ .entries = 4 * PERMUTED + 3 }, &queue));
-    const uint32_t period = ppu_queue_shared(queue)->period;
+    check(ppu_queue_create(api->channel, &(struct ppu_queue_options){ .entries = 4 * PERMUTED + 3 }, &p.queue));
+    return p;
+}
+
+/* Launches them; nobody publishes before TURN_AT is `first`. */
+static struct ppu_event permutation_start(struct permutation *p, uint64_t *random, uint32_t first,
+                                          uint32_t *correlation)
+{
+    const uint64_t va = api_va(p->api, p->memory);
     const struct {
         uint64_t queue, sems, turns, counters, turn;
-    } params = { ppu_queue_va(queue).va, api_va(api, memory), api_va(api, memory) + sizeof(*sems) * PERMUTED,
-                 api_va(api, memory) + sizeof(*sems) * PERMUTED + 4 * PERMUTED, api_va(api, memory) + 2048 };
+    } params = { ppu_queue_va(p->queue).va, va, va + sizeof(*p->sems) * PERMUTED,
+                 va + (sizeof(*p->sems) + 4) * PERMUTED, va + TURN_AT };
     const struct ppu_launch launch = {
         .grid = { 4 },
         .cta = { PERMUTED / 4 },
         .params = &params,
         .param_bytes = sizeof(params),
     };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    memset(p->sems, 0, 4096);
+    for (uint32_t i = 0; i < PERMUTED; i++) {
+        uint32_t j = api_random(random) % (i + 1);
+        p->turns[i] = p->turns[j];
+        p->turns[j] = first + i;
+    }
+    check(ppu_block_begin(p->api->channel, &block));
+    *correlation = ppu_block_correlation(block);
+    ppu_block_launch(block, p->api->stream, p->kernel, &launch);
+    ppu_block_round(block, p->queue);
+    check(ppu_block_submit(block, &event));
+    return event;
+}
+
+/* The work ran in the order of the reservations, which began at counter `base`. */
+static void permutation_check(const struct permutation *p, uint32_t base)
+{
+    uint32_t order[PERMUTED];
+
+    for (uint32_t i = 0; i < PERMUTED; i++) {
+        uint32_t place = ppu_workq_distance(base, p->counters[i], ppu_queue_shared(p->queue)->period);
+        assert_int_equal(place % 2, 0);
+        assert_true(place / 2 < PERMUTED);
+        order[place / 2] = i;
+    }
+    released_in_order(p->sems, order, PERMUTED);
+}
+
+static void any_order(void **state)
+{
+    struct permutation p = permutation_new(*state);
+    uint64_t random = api_seed();
+    uint32_t correlation = 0;
 
     for (int round = 0; round < 8; round++) {
-        uint32_t base = ppu_queue_shared(queue)->soft_put, order[PERMUTED];
-        memset(sems, 0, 4096);
-        for (uint32_t i = 0; i < PERMUTED; i++) {
-            uint32_t j = api_random(&random) % (i + 1);
-            turns[i] = turns[j];
-            turns[j] = i;
+        uint32_t base = ppu_queue_shared(p.queue)->soft_put;
+        struct ppu_event event = permutation_start(&p, &random, 0, &correlation);
+        check(ppu_event_wait(&event, LONG_NS));
+        permutation_check(&p, base);
+    }
+    check(ppu_queue_destroy(p.queue));
+}
+
+/* Times that a task with this correlation (0: any) got a slot, since record `from` of the firmware's trace. */
+static uint32_t starts_of(const struct api *api, uint32_t from, uint32_t correlation)
+{
+    struct ppu_trace_record record;
+    uint32_t starts = 0;
+
+    while (ppu_trace_read(api->device, PPU_TRACE_OF_FIRMWARE, &from, &record, 1) == 1) {
+        starts += record.type == PPU_TRACE_TASK_START && (correlation == 0 || record.correlation == correlation);
+    }
+    return starts;
+}
+
+/* More urgent tasks take every slot while threads have reserved and not published: these are saved, and go on later. */
+static void evicted_between(void **state)
+{
+    struct api *api = *state;
+    struct permutation p = permutation_new(api);
+    const struct ppu_kernel *spin = api_kernel(api, api->context, "spin", "spin_until");
+    const uint64_t flag = api_va(api, p.memory) + TURN_AT + 4;
+    const struct ppu_launch urgent = {
+        .grid = { 1 },
+        .cta = { 1 },
+        .params = &flag,
+        .param_bytes = sizeof(flag),
+        .priority = 5,
+    };
+    uint32_t slots = ppu_device_info(api->device)->slots, correlation = 0;
+    uint64_t random = api_seed();
+    struct ppu_channel *channel = NULL;
+    struct ppu_stream *stream[PPU_MAX_SLOTS];
+
+    check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = 5 }, &channel));
+    for (uint32_t i = 0; i < slots; i++) {
+        check(ppu_stream_create(channel, &stream[i]));
+    }
+    for (int round = 0; round < 3; round++) {
+        uint32_t base = ppu_queue_shared(p.queue)->soft_put;
+        uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+        struct ppu_event event = permutation_start(&p, &random, 1, &correlation);
+        struct ppu_event urgent_done;
+        struct ppu_block *block = NULL;
+        /* All have reserved. */
+        while (ppu_workq_distance(base, __atomic_load_n(&ppu_queue_shared(p.queue)->soft_put, __ATOMIC_ACQUIRE),
+                                  ppu_queue_shared(p.queue)->period) != 2 * PERMUTED) {
+            assert_int_equal(ppu_channel_error(api->channel, NULL), PPU_OK);
         }
+        check(ppu_block_begin(channel, &block));
+        for (uint32_t i = 0; i < slots; i++) {
+            ppu_block_launch(block, stream[i], spin, &urgent);
+        }
+        check(ppu_block_submit(block, &urgent_done));
+        uint64_t deadline_ns = deadline_after(LONG_NS);
+        while (starts_of(api, from, 0) != 1 + slots) {
+            assert_true(deadline_left(deadline_ns) != 0);
+        }
+        api_set_word(p.memory, TURN_AT, 1);     /* who is saved cannot see it */
+        api_set_word(p.memory, TURN_AT + 4, 1); /* the urgent ones end */
+        check(ppu_event_wait(&urgent_done, LONG_NS));
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_true(starts_of(api, from, correlation) >= 2);
+        permutation_check(&p, base);
+    }
+    for (uint32_t i = 0; i < slots; i++) {
+        check(ppu_stream_destroy(stream[i]));
+    }
+    check(ppu_channel_destroy(channel));
+    check(ppu_queue_destroy(p.queue));
+}
+
+#define BATCH 4000u
+
+/* A million blocks in a long run: each executed once, in order, on a ring that they go round a thousand times. */
+static void million(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "creator", "batch");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, BATCH * 16 + 64);
+    struct ppu_sem *sems = ppu_memory_host(memory);
+    const struct ppu_queue_options options = { .entries = BATCH + 3, .block_bytes = 128, .first = 77 };
+    static uint32_t order[BATCH];
+    struct ppu_queue *queue = NULL;
+
+    for (uint32_t i = 0; i < BATCH; i++) {
+        order[i] = i;
+    }
+    check(ppu_queue_create(api->channel, &options, &queue));
+    const struct {
+        uint64_t queue, sems, result;
+        uint32_t count, zero;
+    } params = { ppu_queue_va(queue).va, api_va(api, memory), api_va(api, memory) + BATCH * 16, BATCH, 0 };
+    const struct ppu_launch launch = {
+        .grid = { 1 },
+        .cta = { 32 },
+        .params = &params,
+        .param_bytes = sizeof(params),
+    };
+    uint64_t before = api_query(api, PPU_KEY_BLOCKS, 0);
+    uint32_t rounds = api_rounds(machine_is_slow() ? 1 : 5);
+    for (uint32_t i = 0; i < rounds; i++) {
         struct ppu_block *block = NULL;
         struct ppu_event event;
+        memset(sems, 0, BATCH * 16);
         check(ppu_block_begin(api->channel, &block));
         ppu_block_launch(block, api->stream, kernel, &launch);
         ppu_block_round(block, queue);
         check(ppu_block_submit(block, &event));
         check(ppu_event_wait(&event, LONG_NS));
-        for (uint32_t i = 0; i < PERMUTED; i++) {
-            uint32_t place = ppu_workq_distance(base, counters[i], period);
-            assert_int_equal(place % 2, 0);
-            assert_true(place / 2 < PERMUTED);
-            order[place / 2] = i;
-        }
-        released_in_order(sems, order, PERMUTED);
+        assert_int_equal(api_word(memory, BATCH * 16), 0);
+        released_in_order(sems, order, BATCH);
     }
+    /* A round is the CPU's block, the batch, the acquire behind it, and the end that the firmware adds. */
+    assert_int_equal(api_query(api, PPU_KEY_BLOCKS, 0) - before, (uint64_t)rounds * (BATCH + 3));
+    print_message("# %u blocks\n", rounds * BATCH);
     check(ppu_queue_destroy(queue));
 }
 
@@ -473,6 +629,8 @@ int main(void)
         api_test("ten thousand threads on a ring of 64 Ki entries [C3]", ten_thousand),
         api_test("reservations of 1 to count - 3 blocks, and refusal above [C3, C4, C6]", every_size),
         api_test("work runs in the order of the reservations, whatever the order of the releases [C3]", any_order),
+        api_test("threads evicted between reserving and publishing go on later [C3, C4]", evicted_between),
+        api_test("a million blocks, each once and in order, in a long run [C3, C4]", million),
         api_test("what cannot fit is refused, not waited for [C4]", refused_when_full),
         api_test("a round that nobody ended is ended [C5]", nobody_ends),
         api_test("what a thread spoils faults the queue, and who waits for it is told [C6]", spoiled),
