@@ -399,7 +399,7 @@ static void every_size(void **state)
     }
 }
 
-#define PERMUTED 64u
+#define PERMUTED 16u
 
 /* Threads that publish in an order of the test's choice. */
 struct permutation {
@@ -481,7 +481,7 @@ static void any_order(void **state)
     uint64_t random = api_seed();
     uint32_t correlation = 0;
 
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < (machine_is_slow() ? 3 : 20); round++) {
         uint32_t base = ppu_queue_shared(p.queue)->soft_put;
         struct ppu_event event = permutation_start(&p, &random, 0, &correlation);
         check(ppu_event_wait(&event, LONG_NS));
@@ -542,7 +542,7 @@ static void evicted_between(void **state)
         }
         check(ppu_block_submit(block, &urgent_done));
         uint64_t deadline_ns = deadline_after(LONG_NS);
-        while (starts_of(api, from, 0) != 1 + slots) {
+        while (starts_of(api, from, 0) < 1 + slots) {
             assert_true(deadline_left(deadline_ns) != 0);
         }
         api_set_word(p.memory, TURN_AT, 1);     /* who is saved cannot see it */
@@ -586,9 +586,9 @@ static void million(void **state)
         .params = &params,
         .param_bytes = sizeof(params),
     };
-    uint64_t before = api_query(api, PPU_KEY_BLOCKS, 0);
+    uint64_t before = 0;
     uint32_t rounds = api_rounds(machine_is_slow() ? 1 : 5);
-    for (uint32_t i = 0; i < rounds; i++) {
+    for (uint32_t i = 0; i <= rounds; i++) {
         struct ppu_block *block = NULL;
         struct ppu_event event;
         memset(sems, 0, BATCH * 16);
@@ -599,6 +599,7 @@ static void million(void **state)
         check(ppu_event_wait(&event, LONG_NS));
         assert_int_equal(api_word(memory, BATCH * 16), 0);
         released_in_order(sems, order, BATCH);
+        before = i == 0 ? api_query(api, PPU_KEY_BLOCKS, 0) : before;
     }
     /* A round is the CPU's block, the batch, the acquire behind it, and the end that the firmware adds. */
     assert_int_equal(api_query(api, PPU_KEY_BLOCKS, 0) - before, (uint64_t)rounds * (BATCH + 3));
