@@ -15,6 +15,8 @@ import tap  # noqa: E402
 
 SCRATCH, LIBRARY = Path(sys.argv[1]), Path(sys.argv[2])
 TORN = """
+void tmdq_zero(void);
+void tmdq_swapped_out(void);
 static uint32_t torn_exchange(uint32_t *word, uint32_t value)
 {
     uint32_t old = shared_read(word);
@@ -71,6 +73,11 @@ tap.main([
      found("next", "shared_exchange(&task_status(before)->next_stream", "torn_exchange(&task_status(before)->next_stream")),
     ("exchange of next-stream by the scheduler as load and store is found [B6]",
      found("waiting", "shared_exchange(&task_status(task)->next_stream", "torn_exchange(&task_status(task)->next_stream")),
+    ("a critical section that can be left in the middle is found [B4]",
+     found("section", "    if (former == PPU_TASK_NULL) {\n        return TMDQ_FIRST;", "    tmdq_swapped_out();\n    if (former == PPU_TASK_NULL) {\n        return TMDQ_FIRST;")),
+    ("a parent woken before the step on the TMDQ is found [B6]",
+     found("zero", "shared_add(&group->work, (uint32_t)-1);", "shared_add(&group->work, (uint32_t)-1);\n    tmdq_zero();")),
+    ("a record freed while its launcher is about to link is found [B6]", found("freed", "return TMDQ_PENDING;", "return TMDQ_EMPTY;")),
     ("a launch that is not counted is found [B13]", found("count", "shared_add(&group->work, 1);", "")),
     ("a semaphore that is not cleared is found [C4]", workq("clear", "shared_publish(sem_payload(queue, passed), 0);", "")),
     ("entries given back too soon are found [C4]",

@@ -38,13 +38,48 @@ static struct task *task[TASKS];
 static uint32_t starts[TASKS];
 static struct task *runs_now;
 static bool overlap;
+static bool woken;   /* the group's count was zero after the last launch: its owner may reuse it */
+static bool touched; /* and was touched nevertheless */
 
 /* tmdq.c is built with this before each access. */
 void tmdq_step(void);
+/* For mistakes that are seeded into tmdq.c (test_mutations.py). */
+void tmdq_zero(void);
+void tmdq_swapped_out(void);
 
 void tmdq_step(void)
 {
     if (current) {
+        touched = touched || woken;
+        swapcontext(&current->context, &scheduler);
+    }
+}
+
+static const struct ppu_group *group(void)
+{
+    return (const struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
+}
+
+static bool launchers_done(void)
+{
+    for (uint32_t i = 0; i < actor_count; i++) {
+        if (&actors[i] != current && !actors[i].done) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whoever waits for the group is woken when its count is zero; only threads that have all launched wait. */
+void tmdq_zero(void)
+{
+    woken = woken || (current && group()->work == 0 && launchers_done());
+}
+
+/* A thread that is not in its critical section may be away until what was launched has completed. */
+void tmdq_swapped_out(void)
+{
+    while (current && group()->work != 0) {
         swapcontext(&current->context, &scheduler);
     }
 }
@@ -98,6 +133,7 @@ static void complete(void)
     case TMDQ_COMPLETE_BROKEN:
         fail_msg("the TMDQ is broken");
     }
+    tmdq_zero();
 }
 
 static void append_1(void)
@@ -136,6 +172,8 @@ static void world_begin(void)
     memset(starts, 0, sizeof(starts));
     runs_now = NULL;
     overlap = false;
+    woken = false;
+    touched = false;
     for (uint32_t i = 0; i < TASKS; i++) {
         task[i] = task_new();
         task[i]->context = 1;
@@ -204,12 +242,12 @@ static void world_end(uint32_t last)
         complete();
     }
     assert_false(overlap);
+    assert_false(touched);
     for (uint32_t i = 0; i <= last; i++) {
         assert_int_equal(starts[i], 1);
     }
-    const struct ppu_group *group = (const struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
-    assert_int_equal(group->work, 0);
-    assert_int_equal(group->last_task[5], PPU_TASK_NULL);
+    assert_int_equal(group()->work, 0);
+    assert_int_equal(group()->last_task[5], PPU_TASK_NULL);
     assert_int_equal(task_count_free(), layout.tasks - (TASKS - 1 - last));
 }
 
@@ -256,6 +294,14 @@ static void two_launchers_against_complete(void **state)
     (void)state;
     void (*const runs[ACTORS])(void) = { append_1, append_2, complete_once };
     assert_true(all_orders(runs, 2) > 1000);
+}
+
+/* All that was launched completes: the group's count is zero in the end, and its owner goes on. */
+static void until_the_group_is_idle(void **state)
+{
+    (void)state;
+    void (*const runs[ACTORS])(void) = { append_1, complete_twice };
+    assert_true(all_orders(runs, 1) > 10);
 }
 
 static void launcher_against_two_completions(void **state)
@@ -322,11 +368,11 @@ static void scribbled_words(void **state)
     for (uint32_t i = 0; i < 100000; i++) {
         world_begin();
         append(1);
-        struct ppu_group *group = (struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
+        struct ppu_group *words = (struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
         uint32_t value = random_below(&seed, 4) ? (uint32_t)random_next(&seed)
                                                 : PPU_TASK_HANDLE(random_below(&seed, 8), random_below(&seed, 3));
         if (random_below(&seed, 2)) {
-            group->last_task[5] = value;
+            words->last_task[5] = value;
         } else {
             task_status(task[random_below(&seed, 2)])->next_stream = value;
         }
@@ -380,6 +426,7 @@ int main(void)
         TEST("two launches against completion, every order [B4] [B6]", two_launchers_against_complete),
         TEST("two launches of a thread against two completions, every order [B4] [B6]",
              launcher_against_two_completions),
+        TEST("launch against completions until the group is idle, every order [B4] [B6] [B7]", until_the_group_is_idle),
         TEST("two launchers against two completions, random orders [B4] [B6]", two_launchers_against_two_completions),
         TEST("random histories of many TMDQs follow a model [B2] [B6]", random_history),
         TEST("scribbled words give a task of the same TMDQ or an error [B6]", scribbled_words),
