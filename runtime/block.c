@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue.h"
 #include "taskq.h"
+#include "workqueue.h"
 
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 #define PARAM_ALIGN 16u
@@ -119,7 +119,7 @@ void ppu_block_interrupt(struct ppu_block *block)
 }
 
 /* The number of the round is known, and filled in, when the block is submitted. */
-void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue)
+void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue)
 {
     if (block->queue != NULL || queue->owner != block->channel) {
         block_fail(block, PPU_ERR_BAD_ARG);

@@ -11,7 +11,7 @@
  *   taskq     entries that a queue task runs a CTA for, as they arrive (A6)
  *   program   code in memory; kernel: one entry of it
  *   event     a point in a channel's work that one can wait for
- *   queue     a queue of work that threads fill (C1)
+ *   workqueue a queue of work that threads fill (C1)
  *
  * Every function that can fail returns an enum ppu_err; PPU_OK is 0. Nothing is global: all
  * state hangs on a device. Functions may be called from several threads at once, also on one
@@ -50,7 +50,7 @@ struct ppu_context;
 struct ppu_memory;
 struct ppu_channel;
 struct ppu_block;
-struct ppu_queue;
+struct ppu_workqueue;
 struct ppu_stream;
 struct ppu_taskq;
 struct ppu_program;
@@ -273,7 +273,7 @@ void ppu_channel_ring(struct ppu_channel *channel);
 
 /* ---- work queue ---- */
 
-struct ppu_queue_options {
+struct ppu_workqueue_options {
     uint32_t entries;     /* PPU_WORKQ_MIN_ENTRIES to PPU_WORKQ_MAX_ENTRIES, any number; 0: 1,024 */
     uint32_t block_bytes; /* of each entry's command block, a multiple of 64, 128 to 4,096; 0: 512 */
     uint32_t priority;    /* at most; tasks launched from it are capped by it */
@@ -284,20 +284,20 @@ struct ppu_queue_options {
  * A queue that kernels launched by `channel` can put work into (C1 to C9). Its rounds are begun and waited for by
  * blocks of that channel, which must outlive it. `options` may be NULL. BAD_ARG, NO_VRAM, NO_RESOURCE.
  */
-enum ppu_err ppu_queue_create(struct ppu_channel *channel, const struct ppu_queue_options *options,
-                              struct ppu_queue **out);
+enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
+                                  struct ppu_workqueue **out);
 /* Ends what runs of it. */
-enum ppu_err ppu_queue_destroy(struct ppu_queue *queue);
+enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue);
 /* Ends what runs of it and clears its fault: the queue is empty, at its first round. A channel that waits for it fails.
  */
-enum ppu_err ppu_queue_reset(struct ppu_queue *queue);
+enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue);
 /* The fault that stopped it; code PPU_OK when none did. Returns that code. */
-enum ppu_err ppu_queue_error(struct ppu_queue *queue, struct ppu_error *error);
+enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error);
 /* Its address, for kernels (C7), and the same as this process sees it. */
-ppu_va_t ppu_queue_va(const struct ppu_queue *queue);
-struct ppu_workq *ppu_queue_shared(const struct ppu_queue *queue);
+ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue);
+struct ppu_workq *ppu_workqueue_shared(const struct ppu_workqueue *queue);
 /* Number of its channel. */
-uint32_t ppu_queue_channel(const struct ppu_queue *queue);
+uint32_t ppu_workqueue_channel(const struct ppu_workqueue *queue);
 
 /* ---- event ---- */
 
@@ -399,7 +399,7 @@ void ppu_block_interrupt(struct ppu_block *block);
  * Lets the queue's next round begin when all that the channel was given before has ended, and waits for the round's end
  * (C2). The block is of the queue's channel, and has one such method at most: else BAD_ARG.
  */
-void ppu_block_round(struct ppu_block *block, struct ppu_queue *queue);
+void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue);
 /* Tells the queue's task that entries may have been published. */
 void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue);
 /* Any method with its data words. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Work queues (C1): the memory that threads share with the firmware, and the channel that executes what they put there.
  */
-#include "queue.h"
+#include "workqueue.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #define ENTRIES_DEFAULT 1024u
 #define BLOCK_DEFAULT 512u
 
-static enum ppu_err open_queue(struct ppu_queue *queue, const struct ppu_queue_options *options)
+static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_workqueue_options *options)
 {
     struct ppu_device *device = queue->channel.context->device;
     const uint64_t va = queue->channel.va.va;
@@ -32,7 +32,7 @@ static enum ppu_err open_queue(struct ppu_queue *queue, const struct ppu_queue_o
     return err == PPU_OK ? channel_register(&queue->channel) : err;
 }
 
-static enum ppu_err queue_free(struct ppu_queue *queue)
+static enum ppu_err queue_free(struct ppu_workqueue *queue)
 {
     enum ppu_err err = queue->channel.memory != NULL ? ppu_memory_free(queue->channel.memory) : PPU_OK;
 
@@ -41,11 +41,11 @@ static enum ppu_err queue_free(struct ppu_queue *queue)
     return err;
 }
 
-enum ppu_err ppu_queue_create(struct ppu_channel *channel, const struct ppu_queue_options *options,
-                              struct ppu_queue **out)
+enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
+                                  struct ppu_workqueue **out)
 {
-    struct ppu_queue_options wanted = options != NULL ? *options : (struct ppu_queue_options){ 0 };
-    struct ppu_queue *queue = calloc(1, sizeof(*queue));
+    struct ppu_workqueue_options wanted = options != NULL ? *options : (struct ppu_workqueue_options){ 0 };
+    struct ppu_workqueue *queue = calloc(1, sizeof(*queue));
 
     *out = NULL;
     if (queue == NULL) {
@@ -73,7 +73,7 @@ enum ppu_err ppu_queue_create(struct ppu_channel *channel, const struct ppu_queu
     return PPU_OK;
 }
 
-enum ppu_err ppu_queue_destroy(struct ppu_queue *queue)
+enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue)
 {
     if (queue == NULL) {
         return PPU_OK;
@@ -86,7 +86,7 @@ enum ppu_err ppu_queue_destroy(struct ppu_queue *queue)
     return err != PPU_OK ? err : kept;
 }
 
-enum ppu_err ppu_queue_reset(struct ppu_queue *queue)
+enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
 {
     enum ppu_err err = ppu_channel_reset(&queue->channel);
 
@@ -98,22 +98,22 @@ enum ppu_err ppu_queue_reset(struct ppu_queue *queue)
     return err;
 }
 
-enum ppu_err ppu_queue_error(struct ppu_queue *queue, struct ppu_error *error)
+enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error)
 {
     return ppu_channel_error(&queue->channel, error);
 }
 
-ppu_va_t ppu_queue_va(const struct ppu_queue *queue)
+ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue)
 {
     return queue->channel.va;
 }
 
-struct ppu_workq *ppu_queue_shared(const struct ppu_queue *queue)
+struct ppu_workq *ppu_workqueue_shared(const struct ppu_workqueue *queue)
 {
     return ppu_memory_host(queue->channel.memory);
 }
 
-uint32_t ppu_queue_channel(const struct ppu_queue *queue)
+uint32_t ppu_workqueue_channel(const struct ppu_workqueue *queue)
 {
     return queue->channel.index;
 }
