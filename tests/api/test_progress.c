@@ -254,7 +254,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("SMs full of parents that wait [B7 B9]", full_of_waiting_parents),
-        api_test("65,535 CTAs of a grid wait, with 8 places to be saved in [B7 B9]", more_waiting_than_places),
+        api_test("65,535 CTAs of a grid wait (1,500 where that takes long), with 8 places on 2 SMs [B7 B9]",
+                 more_waiting_than_places),
         api_test("launches by the ten thousand, none lost [B1 B4 B6]", many_launches),
         api_test("launches that have to try again, none lost [B3 B4]", too_few_records),
         api_test("a tree runs while the CPU holds every channel [B1 B9]", every_channel_is_held),

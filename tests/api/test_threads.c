@@ -208,10 +208,10 @@ static void run_mix(struct ppu_transport *transport, uint8_t *result)
 static void machine_sizes(void **state)
 {
     static const struct machine_config machines[] = {
-        { NULL, 1, 0, 0 },
-        { NULL, 1, 1, 1 },
-        { NULL, 8, 3, 0 },
-        { NULL, 3, 2, 2 },
+        { .sms = 1 },
+        { .sms = 1, .sm_threads = 1, .slots = 1 },
+        { .sms = 8, .sm_threads = 3 },
+        { .sms = 3, .sm_threads = 2, .slots = 2 },
     };
     static uint8_t first[9216], other[9216];
 
