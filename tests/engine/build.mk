@@ -13,7 +13,7 @@ TIMEOUT_engine-fuzz := 180
 TIMEOUT_engine-live := 180
 TIMEOUT_engine-faults := 120
 TIMEOUT_engine-progress := 120
-TIMEOUT_engine-uniform := 180
+TIMEOUT_engine-cost := 180
 
 $(eval $(call engine_test,kernels,asan tsan))
 $(eval $(call engine_test,asm))
@@ -30,9 +30,9 @@ $(eval $(call engine_test,progress))
 $(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))
 
-# What warps that never diverge pay: the engine beside one that cannot diverge.
-UNIFORM := $(BUILD)/plain/tools/bench-uniform $(BUILD)/plain/tools/bench-uniform-only
+# What divergence costs: the engine beside one that cannot diverge, and token queues of few entries.
+COST := $(addprefix $(BUILD)/plain/tools/,bench-uniform bench-uniform-only bench-divergence)
 $(eval $(call ppu_tool,bench-uniform,tests/engine/bench_uniform.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_tool,bench-uniform-only,tests/engine/bench_uniform.c tests/engine/uniform_branch.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
-$(eval $(call ppu_script_test,engine-uniform,tests/engine/uniform.py $(UNIFORM),$(UNIFORM)))
-$(eval $(call ppu_bench,uniform,tests/engine/uniform.py --bench $(UNIFORM),$(UNIFORM)))
+$(eval $(call ppu_script_test,engine-cost,tests/engine/cost.py $(COST),$(COST)))
+$(eval $(call ppu_bench,cost,tests/engine/cost.py --bench $(COST),$(COST)))

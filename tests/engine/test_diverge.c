@@ -395,6 +395,81 @@ static void exit_tokens(void **state)
     }
 }
 
+/* A yield between PEXIT and EXIT may let the exit token go: then EXIT ends the thread (E12). */
+static void exit_after_a_yield(void **state)
+{
+    uint32_t out[32];
+
+    run_text(*state,
+             "and v3, v0, 1\nisetp.ne p0, v3, 0\npexit cleanup\n@p0 bra odd\nexit\nodd: yield\nexit\n"
+             "cleanup: add v2, v2, 1\nstg.b32 v2, [s0+v1]\nexit",
+             32, out);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        assert_int_equal(out[lane], lane % 2 ? 0xeeeeeeee : 1);
+    }
+}
+
+/* Lanes that yield at one address go on together, whoever came first (E6); a yield not taken changes nothing. */
+static void yields_merge(void **state)
+{
+    static const struct {
+        const char *yield;
+        uint32_t even; /* who is active behind it, for even lanes and for odd ones */
+        uint32_t odd;
+    } cases[] = {
+        { "yield", UINT32_MAX, UINT32_MAX },    { "yieldn 1", UINT32_MAX, UINT32_MAX },
+        { "yieldq 0", UINT32_MAX, UINT32_MAX }, { "yieldp 0", 0x55555555, 0xaaaaaaaa },
+        { "yieldn 2", 0x55555555, 0xaaaaaaaa },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint32_t out[32];
+        char body[512];
+
+        snprintf(body, sizeof(body),
+                 "and v3, v0, 1\nisetp.ne p0, v3, 0\n@p0 bra meet\nmeet: nop\n%s\nactive s4\nmov v2, s4\n"
+                 "stg.b32 v2, [s0+v1]\nexit",
+                 cases[i].yield);
+        run_text(*state, body, 32, out);
+        for (uint32_t lane = 0; lane < 32; lane++) {
+            assert_int_equal(out[lane], lane % 2 ? cases[i].odd : cases[i].even);
+        }
+    }
+}
+
+/* What a wait without its token drops: never a token that somebody waits for, and all before it that nobody does. */
+static void drops_stop_at_those_who_wait(void **state)
+{
+    uint32_t out[32];
+
+    run_text(*state,
+             "and v3, v0, 1\nisetp.ne p0, v3, 0\nssy meet\n@p0 bra odd\nsync meet\n"
+             "odd: ssy never\nsync other\nother: sync meet\nnever: trap 1\n"
+             "meet: active s4\nmov v2, s4\nstg.b32 v2, [s0+v1]\nexit",
+             32, out);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        assert_int_equal(out[lane], UINT32_MAX);
+    }
+}
+
+/* A token a turn that nobody will wait for does not fill the queue, for each way of going on without a token. */
+static void stale_tokens_are_dropped(void **state)
+{
+    static const char *const ways[] = { "sync next", "brk next", "cont next", "ret v5", "longjmp v5" };
+
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        uint32_t out[32];
+        char body[512];
+
+        snprintf(body, sizeof(body),
+                 "mov v4, 1000\nmov v5, 10\nloop: ssy never\npbrk never\n%s\nnever: trap 1\n"
+                 "next: sub v4, v4, 1\nisetp.ne p0, v4, 0\n@p0 bra loop\nstg.b32 v4, [s0+v1]\nexit",
+                 ways[i]);
+        run_text(*state, body, 32, out);
+        assert_int_equal(out[31], 0);
+    }
+}
+
 /* SYNC, BRK, CONT and RET without a token are branches (E5, E12). */
 static void waits_without_tokens(void **state)
 {
@@ -611,6 +686,10 @@ int main(void)
         { "lanes meet again at a sync [E3][E4]", sync_joins, setup, teardown, NULL },
         { "indirect branches go to every target [E3][E9]", indirect_branches, setup, teardown, NULL },
         { "exit waits for its token, then ends [E3][E12]", exit_tokens, setup, teardown, NULL },
+        { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, setup, teardown, NULL },
+        { "lanes that yield at one place go on together [E6]", yields_merge, setup, teardown, NULL },
+        { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, setup, teardown, NULL },
+        { "tokens that nobody waits for are dropped [E4][E5]", stale_tokens_are_dropped, setup, teardown, NULL },
         { "waits without a token are branches [E5]", waits_without_tokens, setup, teardown, NULL },
         { "return after a yield in the callee [E12]", return_after_a_yield, setup, teardown, NULL },
         { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, setup, teardown,

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What divergence costs, in instructions of the host (callgrind).
+
+Warps that never diverge: the same kernel runs on the engine and on an engine that cannot diverge (uniform_branch.c).
+Each is counted whole, and without the turns of its loop, so that the loop alone is known too.
+
+A token queue moved back to the middle: two halves of a warp yield to each other, in queues of 4 entries, which are
+moved every second time, and of so many that they never are.
+
+Prints TAP, or with --bench rows for tests/bench/run.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TURNS = 60
+LIMIT_PERCENT = 1.0
+FEW_TOKENS, MANY_TOKENS = 4, 4096
+MOVES = 2000  # 2 * COUNTED_ROUNDS of bench_divergence.c, every second one
+
+
+def count(program, argument):
+    """Host instructions of one run, below the function that runs a warp."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
+                        "--toggle-collect=engine_run", program, str(argument)], check=True, capture_output=True)
+        for line in out.read_text().splitlines():
+            if line.startswith(("summary:", "totals:")):
+                return int(line.split()[1])
+    raise ValueError("callgrind gave no count")
+
+
+def row(name, value, unit, note):
+    """A line for tests/bench/run."""
+    print(json.dumps({"name": f"divergence.{name}", "value": value, "unit": unit, "better": "lower", "note": note}))
+
+
+def main():
+    """Measures, prints; 1 when the limit is passed."""
+    engine, uniform_engine, yields = (arg for arg in sys.argv[1:] if arg != "--bench")
+    whole, uniform = (count(program, TURNS) for program in (engine, uniform_engine))
+    loop, uniform_loop = whole - count(engine, 0), uniform - count(uniform_engine, 0)
+    percent, loop_percent = 100 * (whole / uniform - 1), 100 * (loop / uniform_loop - 1)
+    if "--bench" in sys.argv:
+        row("uniform_percent", round(percent, 3), "%",
+            "host instructions that warps which never diverge pay for divergence (callgrind)")
+        row("recentre_instructions", round((count(yields, FEW_TOKENS) - count(yields, MANY_TOKENS)) / MOVES),
+            "instructions", "of the host, to move a short token queue back to the middle (callgrind)")
+        return 0
+    good = max(percent, loop_percent) <= LIMIT_PERCENT
+    print(f"1..1\n# {whole} host instructions with divergence, {uniform} without: {percent:.3f} %; "
+          f"the loop alone: {loop_percent:.3f} %")
+    print(f"{'ok' if good else 'not ok'} 1 - warps that never diverge pay at most {LIMIT_PERCENT:g} % [E1]")
+    return 0 if good else 1
+
+
+sys.exit(main())
