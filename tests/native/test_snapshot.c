@@ -402,6 +402,129 @@ static void in_a_tree(void **state)
     }
 }
 
+/* ---- a round of a work queue (tests/kernels/creator.s) ---- */
+
+#define ROUND_THREADS 64u
+#define ROUND_EACH 8u
+#define ROUND_WORK (ROUND_THREADS * ROUND_EACH)
+#define NUMBERS_AT 64u /* behind the counters: the work's numbers as it ran */
+enum { ROUND_LAUNCHED, ROUND_FULL, ROUND_NEVER, ROUND_TO_COME, ROUND_END, ROUND_RAN };
+
+struct round {
+    struct work work; /* x: counters and numbers; y: TMD, scratch */
+    struct ppu_workqueue *queue;
+    const struct ppu_kernel *creator, *noted;
+};
+
+static uint32_t round_word(const struct round *round, uint32_t index)
+{
+    return __atomic_load_n((const uint32_t *)ppu_memory_host(round->work.x) + index, __ATOMIC_ACQUIRE);
+}
+
+static void round_open(struct round *round, struct ppu_machine *machine)
+{
+    struct ppu_transport *transport = NULL;
+    struct work *work = &round->work;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &work->device, &error), &error);
+    assert_int_equal(ppu_context_create(work->device, &work->context), PPU_OK);
+    assert_int_equal(ppu_context_nest(work->context, &(struct ppu_nest_options){ .depth = 1 }), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
+    assert_int_equal(ppu_workqueue_create(work->channel,
+                                          &(struct ppu_workqueue_options){ .entries = 2 * ROUND_WORK + 5 },
+                                          &round->queue),
+                     PPU_OK);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/creator.ppu", &work->program, &error), &error);
+    assert_int_equal(ppu_kernel_find(work->program, "creator", &round->creator), PPU_OK);
+    assert_int_equal(ppu_kernel_find(work->program, "noted", &round->noted), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, NUMBERS_AT + 4 * ROUND_WORK, &work->x), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 1024 + 64 * ROUND_THREADS, &work->y), PPU_OK);
+}
+
+static void round_begin(struct round *round)
+{
+    struct work *work = &round->work;
+    const uint64_t y = ppu_memory_va(work->y, work->context).va;
+    const struct {
+        uint64_t queue, tmd, counters, scratch;
+        uint32_t each, may_wait, end, stream;
+    } params = {
+        ppu_workqueue_va(round->queue).va, y, ppu_memory_va(work->x, work->context).va, y + 1024, ROUND_EACH, 0, 1, 0
+    };
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { ROUND_THREADS }, .params = &params, .param_bytes = sizeof(params)
+    };
+    const struct ppu_launch one = { .grid = { 1 }, .cta = { 32 } };
+    struct ppu_block *block = NULL;
+
+    memset(ppu_memory_host(work->x), 0, NUMBERS_AT + 4 * ROUND_WORK);
+    ((uint32_t *)ppu_memory_host(work->x))[ROUND_TO_COME] = ROUND_THREADS;
+    assert_int_equal(ppu_kernel_describe(round->noted, &one, ppu_memory_host(work->y)), PPU_OK);
+    assert_int_equal(ppu_block_begin(work->channel, &block), PPU_OK);
+    ppu_block_launch(block, work->stream, round->creator, &launch);
+    ppu_block_round(block, round->queue);
+    assert_int_equal(ppu_block_submit(block, &work->event), PPU_OK);
+}
+
+/* Each piece of work ran once, those of a thread in their order. */
+static void round_end(struct round *round)
+{
+    const uint32_t *numbers = (const uint32_t *)ppu_memory_host(round->work.x) + NUMBERS_AT / 4;
+    uint32_t next[ROUND_THREADS] = { 0 };
+
+    assert_int_equal(ppu_event_wait(&round->work.event, WAIT_NS), PPU_OK);
+    assert_int_equal(round_word(round, ROUND_LAUNCHED), ROUND_WORK);
+    assert_int_equal(round_word(round, ROUND_RAN), ROUND_WORK);
+    assert_int_equal(round_word(round, ROUND_END), 0);
+    for (uint32_t i = 0; i < ROUND_WORK; i++) {
+        assert_true(numbers[i] < ROUND_WORK);
+        assert_int_equal(numbers[i] % ROUND_EACH, next[numbers[i] / ROUND_EACH]++);
+    }
+}
+
+static void in_a_round(void **state)
+{
+    struct box *box = *state;
+    uint32_t random = 777;
+
+    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+        struct round round = { 0 };
+
+        machine_begin(box, sm_threads[i], false);
+        round_open(&round, box->machine);
+        for (int place = 0; place < 4; place++) {
+            uint32_t wanted = ((random = random * 1664525 + 1013904223) >> 16) % (2 * ROUND_WORK);
+            const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+            round_begin(&round);
+            while (round_word(&round, ROUND_LAUNCHED) + round_word(&round, ROUND_RAN) < wanted) {
+                assert_true(deadline_left(deadline_ns) != 0);
+            }
+            monitor_do(box, "{\"execute\": \"stop\"}");
+            uint32_t launched = round_word(&round, ROUND_LAUNCHED), ran = round_word(&round, ROUND_RAN);
+            monitor_line(box, "savevm s");
+            monitor_do(box, "{\"execute\": \"cont\"}");
+            round_end(&round);
+            for (int again = 0; again < 2; again++) {
+                monitor_do(box, "{\"execute\": \"stop\"}");
+                monitor_line(box, "loadvm s");
+                assert_int_equal(round_word(&round, ROUND_LAUNCHED), launched);
+                assert_int_equal(round_word(&round, ROUND_RAN), ran);
+                monitor_do(box, "{\"execute\": \"cont\"}");
+                round_end(&round);
+            }
+            print_message("# at %u pieces of work made, %u run\n", launched, ran);
+        }
+        assert_int_equal(ppu_workqueue_destroy(round.queue), PPU_OK);
+        work_destroy(&round.work);
+        machine_end(box);
+        unlink(box->file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +533,8 @@ int main(void)
         { "a kernel goes on in a new process and ends with the same bits [A1, B5]", new_process, box_make, box_remove,
           NULL },
         { "a tree of tasks goes back to any place and ends with the same bits [B1 B5 B7]", in_a_tree, box_make,
+          box_remove, NULL },
+        { "a round of a work queue goes back to any place and ends the same [C3 C4 C5]", in_a_round, box_make,
           box_remove, NULL },
     };
 
