@@ -145,6 +145,37 @@ static void needs_a_nest(void **state)
     assert_int_equal(ppu_context_nest(api->context, NULL), PPU_ERR_BUSY);
 }
 
+/* What 256 levels of kernels with 64 KiB of state and 4,096 launches take: records, save areas, and the firmware's
+ * copies. */
+static void large_pools(void **state)
+{
+    const uint32_t state_bytes = 64 * PPU_KIB;
+    const struct ppu_nest_options options = {
+        /* The joined machine has less VRAM. */
+        .tasks = machine_is_slow() ? 1024 : PPU_NEST_MAX_TASKS,
+        .depth = 256,
+        .state_bytes = machine_is_slow() ? 12 * PPU_KIB : state_bytes,
+    };
+    const uint32_t copies = PPU_NEST_MAX_TASKS * (PPU_NEST_MAX_PARAM + 256u);
+    struct tree tree = tree_new(*state, &options);
+
+    assert_true(PPU_NEST_BYTES(PPU_NEST_MAX_TASKS) + options.depth * state_bytes + copies <= 32 * PPU_MIB);
+    tree_is_whole(&tree, 100, 1);
+    tree_is_whole(&tree, 1, machine_is_slow() ? 500 : PPU_NEST_MAX_TASKS - 1);
+}
+
+/* A kernel whose state does not fit its places is refused before it runs. */
+static void state_too_large(void **state)
+{
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .state_bytes = 1024 });
+    struct ppu_error error;
+
+    assert_int_equal(tree_run(&tree, 0, 1), PPU_ERR_BAD_TMD);
+    ppu_channel_error(tree.api->channel, &error);
+    assert_int_equal(error.record.code, PPU_FAULT_TMD_SAVE);
+    assert_int_equal(api_word(tree.memory, COUNTERS_AT), 0);
+}
+
 /* A channel is reset in the middle of a tree; the same nest serves the next one in full. */
 static void reset_in_the_middle(void **state)
 {
@@ -176,6 +207,8 @@ int main(void)
         api_test("a launch that would be too deep fails [B3]", too_deep),
         api_test("a launch without a free record fails and is no hang [B3]", no_record),
         api_test("many launches, none lost [B4 B6]", many),
+        api_test("pools for 256 levels and 4,096 launches take less than 32 MiB [B3]", large_pools),
+        api_test("a kernel with more state than the places have is refused [B3 B7]", state_too_large),
         api_test("a kernel that launches needs a nest [B3]", needs_a_nest),
         api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
     };
