@@ -30,19 +30,20 @@ static void select_plain(struct select *s, enum ppu_op op)
     select_add(s, &insn);
 }
 
-static void select_half(struct select *s, LLVMValueRef call, bool wide)
+/* A conversion that rounds as its second argument says. */
+static void select_rounded(struct select *s, LLVMValueRef call, enum ppu_type to, enum ppu_type from)
 {
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
 
-    insn.code.dtype = PPU_TYPE_F16;
-    insn.code.stype = wide ? PPU_TYPE_F64 : PPU_TYPE_F32;
+    insn.code.dtype = (uint8_t)to;
+    insn.code.stype = (uint8_t)from;
     insn.code.round = (uint8_t)constant_operand(s, call, 1);
-    insn.code.wd = 1;
-    insn.code.wa = wide ? 2 : 1;
+    insn.code.wd = (uint8_t)ppu_type_words(to);
+    insn.code.wa = (uint8_t)ppu_type_words(from);
     insn.a = select_reg(s, select_element(s, LLVMGetOperand(call, 0), 0));
-    insn.d = select_new(s, 1);
+    insn.d = select_new(s, insn.code.wd);
     select_add(s, &insn);
-    select_set(s, call, 0, element_register(insn.d, 1));
+    select_set(s, call, 0, element_register(insn.d, insn.code.wd));
 }
 
 /* The operation that a primitive of one float is, PPU_OP_NOP: it is none. */
@@ -100,8 +101,22 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
                              select_element(s, LLVMGetOperand(call, 1), 0)));
         return true;
     case PRIMITIVE_HALF32:
+        select_rounded(s, call, PPU_TYPE_F16, PPU_TYPE_F32);
+        return true;
     case PRIMITIVE_HALF64:
-        select_half(s, call, primitive == PRIMITIVE_HALF64);
+        select_rounded(s, call, PPU_TYPE_F16, PPU_TYPE_F64);
+        return true;
+    case PRIMITIVE_FLOAT_OF_S64:
+        select_rounded(s, call, PPU_TYPE_F32, PPU_TYPE_S64);
+        return true;
+    case PRIMITIVE_FLOAT_OF_U64:
+        select_rounded(s, call, PPU_TYPE_F32, PPU_TYPE_U64);
+        return true;
+    case PRIMITIVE_DOUBLE_OF_S64:
+        select_rounded(s, call, PPU_TYPE_F64, PPU_TYPE_S64);
+        return true;
+    case PRIMITIVE_DOUBLE_OF_U64:
+        select_rounded(s, call, PPU_TYPE_F64, PPU_TYPE_U64);
         return true;
     default:
         return false;
@@ -581,9 +596,9 @@ static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *n
     } else if (begins(name, "llvm.fshl.") || begins(name, "llvm.fshr.")) {
         *done = funnel(s, operand(s, call, 0, i), operand(s, call, 1, i), operand(s, call, 2, i), bits, name[8] == 'l');
     } else if (begins(name, "llvm.sadd.sat.") || begins(name, "llvm.ssub.sat.")) {
-        *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[7] == 's', true);
+        *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[6] == 's', true);
     } else if (begins(name, "llvm.uadd.sat.") || begins(name, "llvm.usub.sat.")) {
-        *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[7] == 's', false);
+        *done = saturate(s, operand(s, call, 0, i), operand(s, call, 1, i), bits, name[6] == 's', false);
     } else if (begins(name, "llvm.is.fpclass.")) {
         *done = is_class(s, operand(s, call, 0, i), constant_operand(s, call, 1));
     } else if (begins(name, "llvm.scmp.") || begins(name, "llvm.ucmp.")) {

@@ -21,6 +21,12 @@ enum library_round {
 #include "ppu/isa.def"
 };
 
+/* Integers rounded as asked; `round` is a constant. */
+float __attribute__((const)) __ppu_float_of_long(long x, uint round);
+float __attribute__((const)) __ppu_float_of_ulong(ulong x, uint round);
+double __attribute__((const)) __ppu_double_of_long(long x, uint round);
+double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
+
 /* Offsets into struct ppu_launch_facts (ppu/image.h). */
 #define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
 #define LAUNCH_PRINTF_VA 32u

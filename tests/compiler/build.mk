@@ -20,6 +20,7 @@ $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
 $(eval $(call compiler_test,language))
 $(eval $(call compiler_test,passes))
+$(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,flow))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* Integer built-in functions and conversions of every type against plain arithmetic, over corner values. */
+#include "device.h"
+
+#include <fenv.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETS 768u
+
+typedef __int128 wide;
+
+struct type {
+    const char *name;
+    uint32_t bits;
+    bool is_signed;
+};
+
+static const struct type types[] = {
+    { "char", 8, true }, { "uchar", 8, false }, { "short", 16, true }, { "ushort", 16, false },
+    { "int", 32, true }, { "uint", 32, false }, { "long", 64, true },  { "ulong", 64, false },
+};
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+static wide least(const struct type *t)
+{
+    return t->is_signed ? -((wide)1 << (t->bits - 1)) : 0;
+}
+
+static wide most(const struct type *t)
+{
+    return ((wide)1 << (t->bits - t->is_signed)) - 1;
+}
+
+static wide clamped(wide v, wide low, wide high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* The bits of v as a number of the type. */
+static wide wrapped(const struct type *t, wide v)
+{
+    wide mask = ((wide)1 << t->bits) - 1, bits = v & mask;
+
+    return t->is_signed && bits >> (t->bits - 1) ? bits - mask - 1 : bits;
+}
+
+static wide unsigned_of(const struct type *t, wide v)
+{
+    return v & (((wide)1 << t->bits) - 1);
+}
+
+/* ---- functions ---- */
+
+struct function {
+    const char *call; /* of x, y, z */
+    wide (*model)(const struct type *t, wide x, wide y, wide z);
+};
+
+#define MODEL(name, expression)                                    \
+    static wide name(const struct type *t, wide x, wide y, wide z) \
+    {                                                              \
+        (void)t;                                                   \
+        (void)y;                                                   \
+        (void)z;                                                   \
+        return expression;                                         \
+    }
+
+MODEL(m_abs, x < 0 ? -x : x)
+MODEL(m_abs_diff, x > y ? x - y : y - x)
+MODEL(m_add_sat, clamped(x + y, least(t), most(t)))
+MODEL(m_sub_sat, clamped(x - y, least(t), most(t)))
+MODEL(m_hadd, (x + y) >> 1)
+MODEL(m_rhadd, (x + y + 1) >> 1)
+MODEL(m_max, x > y ? x : y)
+MODEL(m_min, x < y ? x : y)
+MODEL(m_clamp, clamped(x, y < z ? y : z, y < z ? z : y))
+MODEL(m_mul_hi,
+      t->bits < 64 || t->is_signed ? (x * y) >> t->bits : (wide)((unsigned __int128)x *(unsigned __int128)y >> 64))
+MODEL(m_mad_hi, m_mul_hi(t, x, y, 0) + z)
+MODEL(m_add, x + y)
+MODEL(m_mul, (wide)((unsigned __int128)x *(unsigned __int128)y))
+MODEL(m_select, z < 0 ? y : x)
+MODEL(m_bitselect, (x & ~z) | (y & z))
+
+static wide m_rotate(const struct type *t, wide x, wide y, wide z)
+{
+    uint32_t n = (uint32_t)unsigned_of(t, y) % t->bits;
+    wide u = unsigned_of(t, x);
+
+    (void)z;
+    return n == 0 ? u : (wide)((unsigned __int128)u << n) | u >> (t->bits - n);
+}
+
+static wide m_clz(const struct type *t, wide x, wide y, wide z)
+{
+    wide u = unsigned_of(t, x), count = t->bits;
+
+    (void)y;
+    (void)z;
+    for (; u != 0; u >>= 1) {
+        count--;
+    }
+    return count;
+}
+
+static wide m_popcount(const struct type *t, wide x, wide y, wide z)
+{
+    wide count = 0;
+
+    (void)y;
+    (void)z;
+    for (wide u = unsigned_of(t, x); u != 0; u >>= 1) {
+        count += u & 1;
+    }
+    return count;
+}
+
+/* Its product does not fit 128 bits with a sign when the type is ulong. */
+static wide m_mad_sat(const struct type *t, wide x, wide y, wide z)
+{
+    unsigned __int128 product = (unsigned __int128)x * (unsigned __int128)y;
+
+    if (t->bits == 64 && !t->is_signed) {
+        return product + (unsigned __int128)z < product || product + (unsigned __int128)z > (unsigned __int128)most(t)
+                   ? most(t)
+                   : (wide)product + z;
+    }
+    return clamped(x * y + z, least(t), most(t));
+}
+
+static const struct function functions[] = {
+    { "abs(x)", m_abs },
+    { "abs_diff(x, y)", m_abs_diff },
+    { "add_sat(x, y)", m_add_sat },
+    { "sub_sat(x, y)", m_sub_sat },
+    { "hadd(x, y)", m_hadd },
+    { "rhadd(x, y)", m_rhadd },
+    { "max(x, y)", m_max },
+    { "min(x, y)", m_min },
+    { "clamp(x, min(y, z), max(y, z))", m_clamp },
+    { "mul_hi(x, y)", m_mul_hi },
+    { "mad_hi(x, y, z)", m_mad_hi },
+    { "mad_sat(x, y, z)", m_mad_sat },
+    { "rotate(x, y)", m_rotate },
+    { "clz(x)", m_clz },
+    { "popcount(x)", m_popcount },
+    { "x + y", m_add },
+    { "x * y", m_mul },
+    { "z < 0 ? y : x", m_select },
+    { "bitselect(x, y, z)", m_bitselect },
+};
+#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+
+/* ---- values ---- */
+
+/* Ends of the range, small numbers, then any. */
+static wide value(const struct type *t, uint32_t i, uint32_t which)
+{
+    const wide corners[] = { 0, 1, 2, most(t), most(t) - 1, least(t), least(t) + 1, wrapped(t, -1), most(t) / 2, 7 };
+    const uint32_t count = sizeof(corners) / sizeof(corners[0]);
+    uint64_t bits = (uint64_t)(i * 3 + which + 1) * 0x9e3779b97f4a7c15ull;
+
+    if (i < count * count) {
+        return corners[which == 0 ? i % count : which == 1 ? i / count : (i + i / count) % count];
+    }
+    return wrapped(t, (wide)(bits ^ bits >> 31));
+}
+
+static void put(void *at, const struct type *t, uint32_t i, wide v)
+{
+    uint64_t bits = (uint64_t)v;
+
+    memcpy((uint8_t *)at + (size_t)i * (t->bits / 8), &bits, t->bits / 8);
+}
+
+static wide get(const void *at, const struct type *t, uint32_t i)
+{
+    uint64_t bits = 0;
+
+    memcpy(&bits, (const uint8_t *)at + (size_t)i * (t->bits / 8), t->bits / 8);
+    return wrapped(t, (wide)bits);
+}
+
+/* ---- all functions of one type ---- */
+
+static void load_functions(struct device *device)
+{
+    char *source = calloc(TYPES, 4000);
+    size_t at = 0;
+
+    assert_non_null(source);
+    for (uint32_t k = 0; k < TYPES; k++) {
+        const char *name = types[k].name;
+        at += (size_t)sprintf(
+            source + at,
+            "__kernel void f_%s(__global %s *o, __global const %s *a, __global const %s *b, "
+            "__global const %s *c) { size_t i = get_global_id(0); %s x = a[i], y = b[i], z = c[i]; o += "
+            "i * %zu;\n",
+            name, name, name, name, name, name, FUNCTIONS);
+        for (uint32_t f = 0; f < FUNCTIONS; f++) {
+            at += (size_t)sprintf(source + at, "  o[%u] = (%s)(%s);\n", f, name, functions[f].call);
+        }
+        at += (size_t)sprintf(source + at, "}\n");
+    }
+    device_load(device, source, NULL);
+    free(source);
+}
+
+static uint32_t check_type(struct device *device, const struct type *t)
+{
+    char kernel[32];
+    uint32_t misses = 0;
+
+    snprintf(kernel, sizeof(kernel), "f_%s", t->name);
+    device_kernel(device, kernel);
+    void *out = device_buffer(device, 0, SETS * FUNCTIONS * t->bits / 8), *in[3];
+    for (uint32_t a = 0; a < 3; a++) {
+        in[a] = device_buffer(device, 1 + a, SETS * t->bits / 8);
+        for (uint32_t i = 0; i < SETS; i++) {
+            put(in[a], t, i, value(t, i, a));
+        }
+    }
+    device_run_threads(device, SETS, 64);
+    for (uint32_t i = 0; i < SETS * FUNCTIONS; i++) {
+        const struct function *f = &functions[i % FUNCTIONS];
+        uint32_t set = i / FUNCTIONS;
+        wide x = value(t, set, 0), y = value(t, set, 1), z = value(t, set, 2),
+             wanted = wrapped(t, f->model(t, x, y, z));
+        if (get(out, t, i) != wanted && misses++ < 10) {
+            print_error("%s: %s of %lld, %lld, %lld is %lld, not %lld\n", t->name, f->call, (long long)x, (long long)y,
+                        (long long)z, (long long)get(out, t, i), (long long)wanted);
+        }
+    }
+    return misses;
+}
+
+static void integers(void **state)
+{
+    uint32_t misses = 0;
+
+    load_functions(*state);
+    for (uint32_t k = 0; k < TYPES; k++) {
+        misses += check_type(*state, &types[k]);
+    }
+    assert_int_equal(misses, 0);
+}
+
+/* ---- conversions ---- */
+
+struct rounding {
+    const char *suffix;
+    int mode;
+};
+
+static const struct rounding roundings[] = {
+    { "_rte", FE_TONEAREST }, { "_rtz", FE_TOWARDZERO }, { "_rtp", FE_UPWARD }, { "_rtn", FE_DOWNWARD }
+};
+#define ROUNDINGS 4u
+
+static const float floats[] = { 0.0f,     -0.0f,     0.5f,          -0.5f,         1.5f,     -1.5f,     2.5f,
+                                126.5f,   127.5f,    -128.5f,       255.5f,        32767.5f, -32768.5f, 65535.5f,
+                                1e9f,     -1e9f,     2147483648.0f, 4294967040.0f, 1e19f,    -1e19f,    0.49999997f,
+                                INFINITY, -INFINITY, NAN,           3e38f,         -3e38f,   8388607.5f };
+#define FLOATS (sizeof(floats) / sizeof(floats[0]))
+
+/* To integers, saturated, in each direction; and integers to float. */
+static void load_conversions(struct device *device)
+{
+    char *source = calloc(TYPES * ROUNDINGS, 600);
+    size_t at = 0;
+
+    assert_non_null(source);
+    for (uint32_t k = 0; k < TYPES; k++) {
+        const char *name = types[k].name;
+        at += (size_t)sprintf(source + at,
+                              "__kernel void to_%s(__global %s *o, __global const float *a, __global float *back, "
+                              "__global const %s *b) { size_t i = get_global_id(0); float x = a[i];\n",
+                              name, name, name);
+        for (uint32_t r = 0; r < ROUNDINGS; r++) {
+            at += (size_t)sprintf(source + at,
+                                  "  o[i * 4 + %u] = convert_%s_sat%s(x); back[i * 4 + %u] = convert_float%s(b[i]);\n",
+                                  r, name, roundings[r].suffix, r, roundings[r].suffix);
+        }
+        at += (size_t)sprintf(source + at, "}\n");
+    }
+    device_load(device, source, NULL);
+    free(source);
+}
+
+static wide to_integer(const struct type *t, float x, int mode)
+{
+    double rounded;
+
+    if (isnan(x)) {
+        return 0;
+    }
+    fesetround(mode);
+    rounded = nearbyint((double)x);
+    fesetround(FE_TONEAREST);
+    if (rounded >= 0x1p64) {
+        return most(t);
+    }
+    return rounded <= -0x1p64 ? least(t) : clamped((wide)rounded, least(t), most(t));
+}
+
+static float to_float(const struct type *t, wide v, int mode)
+{
+    volatile int64_t narrow = (int64_t)v;
+    volatile uint64_t natural = (uint64_t)v;
+    volatile float result;
+
+    fesetround(mode);
+    if (t->is_signed) {
+        result = (float)narrow;
+    } else {
+        result = (float)natural;
+    }
+    fesetround(FE_TONEAREST);
+    return result;
+}
+
+static uint32_t check_conversions(struct device *device, const struct type *t)
+{
+    char kernel[32];
+    uint32_t misses = 0;
+
+    snprintf(kernel, sizeof(kernel), "to_%s", t->name);
+    device_kernel(device, kernel);
+    void *out = device_buffer(device, 0, FLOATS * ROUNDINGS * t->bits / 8);
+    memcpy(device_buffer(device, 1, sizeof(floats)), floats, sizeof(floats));
+    float *back = device_buffer(device, 2, FLOATS * ROUNDINGS * 4);
+    void *in = device_buffer(device, 3, FLOATS * t->bits / 8);
+    for (uint32_t i = 0; i < FLOATS; i++) {
+        put(in, t, i, value(t, i * 29, 0));
+    }
+    device_run(device, 1, 1, FLOATS, 1);
+    for (uint32_t i = 0; i < FLOATS * ROUNDINGS; i++) {
+        int mode = roundings[i % ROUNDINGS].mode;
+        wide wanted = to_integer(t, floats[i / ROUNDINGS], mode);
+        float wanted_back = to_float(t, value(t, i / ROUNDINGS * 29, 0), mode);
+        if (get(out, t, i) != wanted) {
+            print_error("convert_%s_sat%s(%a) is %lld, not %lld\n", t->name, roundings[i % ROUNDINGS].suffix,
+                        (double)floats[i / ROUNDINGS], (long long)get(out, t, i), (long long)wanted);
+            misses++;
+        }
+        if (back[i] != wanted_back) {
+            print_error("convert_float%s of %s %lld is %a, not %a\n", roundings[i % ROUNDINGS].suffix, t->name,
+                        (long long)value(t, i / ROUNDINGS * 29, 0), (double)back[i], (double)wanted_back);
+            misses++;
+        }
+    }
+    return misses;
+}
+
+static void conversions(void **state)
+{
+    uint32_t misses = 0;
+
+    load_conversions(*state);
+    for (uint32_t k = 0; k < TYPES; k++) {
+        misses += check_conversions(*state, &types[k]);
+    }
+    assert_int_equal(misses, 0);
+}
+
+static int setup(void **state)
+{
+    *state = device_new();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    device_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "integer functions of every type are exact [A7]", integers, setup, teardown, NULL },
+        { "conversions round and saturate as asked [A7]", conversions, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("compiler: integers", tests, NULL, NULL);
+}
