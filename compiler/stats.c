@@ -56,8 +56,12 @@ static void begin_block(struct curves *c, const uint64_t *out, uint32_t set_word
 
 static void add_point(struct curves *c, uint32_t insn)
 {
-    uint32_t parts = c->insns < POINTS ? c->insns : POINTS, point = insn * parts / c->insns;
+    uint32_t parts = c->insns < POINTS ? c->insns : POINTS, point;
 
+    if (c->insns == 0) {
+        return;
+    }
+    point = insn * parts / c->insns;
     for (uint32_t class = 0; class < MIR_CLASSES; class ++) {
         if (c->live[class] > c->most[class][point]) {
             c->most[class][point] = c->live[class];

@@ -84,8 +84,8 @@ static void run(const char *source, char *data, size_t bytes, cl_uint uniform)
     check(error, "input");
     cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
     check(error, "output");
-    check(clSetKernelArg(kernel, 0, sizeof(in), &in), "argument");
-    check(clSetKernelArg(kernel, 1, sizeof(out), &out), "argument");
+    check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &in), "argument");
+    check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &out), "argument");
     check(clSetKernelArg(kernel, 2, sizeof(uniform), &uniform), "argument");
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &group, 0, NULL, NULL), "launch");
     check(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "read");
