@@ -115,45 +115,60 @@ static void more_waiting_than_places(void **state)
 
 /* ---- many launches ---- */
 
-/* Grids of `kernel`, each thread of which launches `each` tasks of one warp that count their threads. */
-static uint32_t launch_many(struct api *api, const char *name, uint32_t rounds, uint32_t ctas, uint32_t each)
-{
-    const struct ppu_kernel *leaf = api_kernel(api, api->context, "counter", "counter");
-    const struct ppu_kernel *kernel = api_kernel(api, api->context, "pressure", name);
-    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 } };
-    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096); /* TMD, parameters, count, refusals */
-    uint64_t va = api_va(api, memory);
-    const uint64_t counter[] = { va + 512, va + 1024 };
-    const uint64_t params[] = { va, va + 256, va + 768, each };
+enum { LEAF_AT = 256, RUN_AT = 512, REFUSED_AT = 768 };
 
-    check(ppu_kernel_describe(leaf, &launch, ppu_memory_host(memory)));
-    memcpy((char *)ppu_memory_host(memory) + 256, counter, sizeof(counter));
-    for (uint32_t i = 1; i <= rounds; i++) {
-        check(api_run(api, kernel, ctas, 32, params, sizeof(params)));
-        assert_int_equal(api_word(memory, 512), i * ctas * 32 * each);
-    }
-    return api_word(memory, 768);
+/* What the kernels that launch many need: the TMD and parameters of what their threads launch, and counts. */
+static struct ppu_memory *leaf_describe(struct api *api, const char *file, const char *name, uint32_t count_at)
+{
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 } };
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const uint64_t params[] = { api_va(api, memory) + count_at, api_va(api, memory) + 1024 };
+
+    check(ppu_kernel_describe(api_kernel(api, api->context, file, name), &launch, ppu_memory_host(memory)));
+    memcpy((char *)ppu_memory_host(memory) + LEAF_AT, params, sizeof(params));
+    return memory;
+}
+
+/* One grid of `name`, each of whose threads launches `each`. */
+static enum ppu_err launch_many(struct api *api, const char *name, const struct ppu_memory *memory, uint32_t ctas,
+                                uint32_t each)
+{
+    const uint64_t va = api_va(api, memory);
+    const uint64_t params[] = { va, va + LEAF_AT, va + REFUSED_AT, each };
+
+    return api_run(api, api_kernel(api, api->context, "pressure", name), ctas, 32, params, sizeof(params));
 }
 
 /* PPU_LONG=50 makes it a million on QEMU. */
 static void many_launches(void **state)
 {
+    struct api *api = *state;
     const uint32_t rounds = api_rounds(machine_is_slow() ? 1 : 10);
     const uint32_t ctas = machine_is_slow() ? 50 : 64;
 
-    check(ppu_context_nest(((struct api *)*state)->context,
-                           &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .ctas = 8 }));
-    assert_int_equal(launch_many(*state, "burst", rounds, ctas, 1), 0);
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .ctas = 8 }));
+    struct ppu_memory *memory = leaf_describe(api, "counter", "counter", RUN_AT);
+    for (uint32_t i = 1; i <= rounds; i++) {
+        check(launch_many(api, "burst", memory, ctas, 1));
+        assert_int_equal(api_word(memory, RUN_AT), i * ctas * 32);
+        api_forget_programs(1);
+    }
+    assert_int_equal(api_word(memory, REFUSED_AT), 0);
     print_message("# %u launches\n", rounds * ctas * 32);
 }
 
-/* More launchers than records: they try again until they get one, while others give them back. */
+/* More launches than records: what was launched ends only when a launch has been refused, and then all are made. */
 static void too_few_records(void **state)
 {
-    check(ppu_context_nest(((struct api *)*state)->context, &(struct ppu_nest_options){ .tasks = 64 }));
-    uint32_t refused = launch_many(*state, "flood", 1, 1, 8);
-    print_message("# 256 launches, %u refused for want of a record and made later\n", refused);
-    assert_true(refused > 0);
+    enum { EACH = 8 };
+    struct api *api = *state;
+
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .tasks = 64 }));
+    struct ppu_memory *memory = leaf_describe(api, "spin", "spin_until", REFUSED_AT);
+    uint64_t before = api_query(api, PPU_KEY_COMPLETIONS, 0);
+    check(launch_many(api, "flood", memory, 1, EACH));
+    assert_int_equal(api_query(api, PPU_KEY_COMPLETIONS, 0), before + 1 + 32 * EACH);
+    assert_true(api_word(memory, REFUSED_AT) > 0);
 }
 
 /* ---- the CPU holds every channel ---- */
