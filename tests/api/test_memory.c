@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "deadline.h"
 #include "memory.h"
@@ -157,6 +158,38 @@ static void unmap_takes_effect(void **state)
         assert_int_equal(error.record.address, va);
         check(ppu_channel_reset(api->channel));
         check(ppu_memory_free(memory));
+    }
+}
+
+/* The kernel that uses the memory runs on meanwhile: when the call has returned, nothing of it writes there. */
+static void unmap_under_a_running_kernel(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *scribble = api_kernel(api, api->context, "spin", "scribble");
+
+    for (uint32_t i = 0; i < 4; i++) {
+        struct ppu_memory *memory = api_memory(api, i % 2 == 0 ? PPU_MEMORY_VRAM : PPU_MEMORY_SYSTEM, PPU_PAGE_64K);
+        const uint64_t va = api_va(api, memory);
+        const struct ppu_launch launch = { .grid = { 4 }, .cta = { 64 }, .params = &va, .param_bytes = sizeof(va) };
+        struct ppu_error error;
+
+        api_set_word(memory, 0, 0);
+        check(ppu_stream_launch(api->stream, scribble, &launch, NULL));
+        for (uint32_t tries = 0; api_word(memory, 0) == 0; tries++) {
+            assert_true(tries < 100000);
+            usleep(100);
+        }
+        check(ppu_memory_unmap(memory, api->context));
+        for (uint64_t word = 0; word < 32; word++) {
+            api_set_word(memory, word * 4, 0xa5a5a5a5);
+        }
+        assert_int_equal(api_wait_fault(api->channel, &error), PPU_ERR_FAULT);
+        assert_int_equal(error.record.code, PPU_FAULT_UNMAPPED);
+        assert_true(error.record.address >= va && error.record.address < va + 32 * 4);
+        for (uint64_t word = 0; word < 32; word++) {
+            assert_int_equal(api_word(memory, word * 4), 0xa5a5a5a5);
+        }
+        check(ppu_channel_reset(api->channel));
     }
 }
 
@@ -335,6 +368,7 @@ int main(void)
         api_test("memory can be shared between contexts, writable in one [A9]", shared_between_contexts),
         api_test("access to unmapped memory names address and access [A9]", unmapped),
         api_test("unmapping takes effect before it returns [A9]", unmap_takes_effect),
+        api_test("unmapping takes effect under a running kernel [A9]", unmap_under_a_running_kernel),
         api_test("a store to read-only memory faults and changes nothing [A9]", read_only),
         api_test("atomics need memory mapped with them [A9]", no_atomics),
         api_test("malformed page tables fault [A9]", bad_tables),

@@ -29,3 +29,15 @@ turn:
     isetp.eq p1, v1, 0
     @p1 atomg.add _, [s2], v0
     exit
+
+# Stores for ever: growing numbers into the 32 words at the address in parameter 0.
+.kernel scribble
+.param 8
+    ldp.b64 s0, [0]
+    rdsr v1, %lane
+    shl v1, v1, 2
+    mov v0, 0
+more:
+    add v0, v0, 1
+    stg.b32 v0, [s0+v1]
+    bra more
