@@ -5,10 +5,10 @@
  */
 #include "script.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "deadline.h"
+#include "ppu/limits.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
 
@@ -179,12 +179,11 @@ static void every_channel_is_held(void **state)
     const uint32_t count = ppu_device_info(api->device)->channels - 1; /* the fixture has one */
     struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 4096);
     const ppu_va_t at = { api_va(api, sem) };
-    struct ppu_channel **channel = calloc(count, sizeof(*channel));
+    struct ppu_channel *channel[PPU_MAX_CHANNELS] = { NULL };
     struct ppu_block *block = NULL;
     uint64_t random = api_seed();
     struct script script;
 
-    assert_non_null(channel);
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .waiting = 4 }));
     script_begin(&script, api, api->context, api->channel, NODES);
     uint32_t root = script_children(&script, SCRIPT_HOST, 1);
@@ -223,7 +222,6 @@ static void every_channel_is_held(void **state)
     check(api_finish(api->channel));
     script_check(&script);
     script_end(&script);
-    free(channel);
 }
 
 /* ---- stops and snapshots in the middle of a tree ---- */

@@ -125,12 +125,12 @@ static void launchers_at_once(void **state)
 static void random_trees(void **state)
 {
     struct script script;
-    uint32_t root = begin(&script, *state);
     uint64_t random = api_seed();
 
+    begin(&script, *state);
     for (uint32_t i = 0; i < api_rounds(machine_is_slow() ? 8 : 16); i++) {
         script_clear(&script);
-        root = script_children(&script, SCRIPT_HOST, 1 + api_random(&random) % 3);
+        uint32_t root = script_children(&script, SCRIPT_HOST, 1 + api_random(&random) % 3);
         for (uint32_t j = root; j < script.node[SCRIPT_HOST].first + script.node[SCRIPT_HOST].children; j++) {
             script.node[j].waits = api_random(&random) % 2;
             script.node[j].turns = 500;
