@@ -251,8 +251,8 @@ static void ended_threads_are_not_waited_for(void **state)
     static const char *const bodies[] = {
         /* before, while the others wait, from a warp of their own or from the others' */
         "isetp.ltu p0, v0, 40\n@p0 exit\nbar 0\nstg.b32 v2, [s0+v1]\nexit",
-        "isetp.geu p0, v0, 40\n@p0 bra wait\nmov v3, 30\nspin: sub v3, v3, 1\nisetp.ne p1, v3, 0\n@p1 bra spin\nexit\n"
-        "wait: bar 5\nstg.b32 v2, [s0+v1]\nexit",
+        ("isetp.geu p0, v0, 40\n@p0 bra wait\nmov v3, 30\nspin: sub v3, v3, 1\nisetp.ne p1, v3, 0\n@p1 bra spin\nexit\n"
+         "wait: bar 5\nstg.b32 v2, [s0+v1]\nexit"),
         "and v3, v0, 1\nisetp.eq p0, v3, 0\n@p0 bra wait\nexit\nwait: bar 15\nstg.b32 v2, [s0+v1]\nexit",
     };
 
