@@ -93,12 +93,11 @@ class Channel(Line):
         yield f"priority {int(c['priority'])}"
         yield f"GP_GET {int(c['get'])}, GP_PUT {int(c['put'])} of {int(c['entries'])} at {int(c['ring']['va']):#x}"
         yield f"{int(c['pending'])} tasks and copies pending"
-        if int(c["block"]["len_words"]):
-            yield f"in block {int(c['block']['at']['va']):#x} at word {int(c['block']['method'])} of {int(c['block']['len_words'])}"
+        entry = int(c["block"]["entry"])
+        if entry:
+            yield f"in block {entry & 0xfffffffffffc:#x} at word {int(c['block']['method'])} of {entry >> 48}"
         if state == "PARKED":
             yield f"acquires {int(c['sem']['at']['va']):#x} for {int(c['sem']['value'])}"
-        if state == "FAULTED":
-            yield f"fault {int(c['fault_code']):#x} at {int(c['fault_address']):#x}"
 
 
 class Task(Line):
