@@ -232,8 +232,9 @@ static void by_threads(void **state)
     for (uint32_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         struct world world = world_new(*state, sizes[s]);
         /* In a small ring every few entries take a trip to the firmware. */
-        uint32_t ctas = machine_is_slow() || sizes[s] == 2 ? 2 : 4;
-        uint32_t each = machine_is_slow() || sizes[s] == 2 ? 2 : 8;
+        bool few = sizes[s] == 2;
+        uint32_t ctas = machine_is_slow() ? 2 - few : few ? 2 : 4;
+        uint32_t each = machine_is_slow() ? 2 - few : few ? 2 : 8;
         struct ppu_event fed;
 
         check(launch(&world, "taker"));
