@@ -6,6 +6,7 @@ API_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/api
 API_JOINED_CFLAGS := $(API_CFLAGS) -Iqemu-device/core -Itests/joined
 API_TESTS := $(patsubst tests/api/test_%.c,%,$(wildcard tests/api/test_*.c))
 API_KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
+API_KERNELS += $(BUILD)/kernels/mandelbrot.ppu
 API_KERNELS += $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
 
 # $(call api_sources,NAME,MACHINE)
