@@ -29,7 +29,7 @@ static void work_open(struct work *work, const char *const *launcher_args)
     bench_open(&work->bench, NULL, launcher_args);
     bench_need(ppu_program_load_file(work->bench.context, "build/kernels/creator.ppu", &work->program, NULL),
                "program");
-    bench_need(ppu_kernel_find(work->program, "batch", &work->kernel), "kernel");
+    work->kernel = bench_kernel(work->program, "batch");
     bench_need(ppu_workqueue_create(work->bench.channel, &(struct ppu_workqueue_options){ .entries = BLOCKS + 3 },
                                     &work->queue),
                "queue");
