@@ -29,8 +29,8 @@ static bool may_guard(struct mir_insn *insn, struct mir_ref cond)
     const struct ppu_isa_row *row = ppu_isa_row(insn->code.op);
     bool cross = insn->code.op >= PPU_OP_SHFL && insn->code.op <= PPU_OP_ACTIVE;
 
-    return insn->guard.reg == 0 && !(row->flags & PPU_IF_B) && insn->code.op != PPU_OP_BAR && !cross &&
-           !writes_any(insn, cond);
+    return insn->guard.reg == 0 && !(row->flags & PPU_IF_B) && insn->code.op != PPU_OP_BAR &&
+           insn->code.op != PPU_OP_CWAIT && !cross && !writes_any(insn, cond);
 }
 
 static bool has_token(const struct flow *flow, uint32_t block)

@@ -75,6 +75,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .entry = kernel->entry,
         .vregs = (uint16_t)kernel->vregs,
         .wave = (uint8_t)unit->wave,
+        .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,
         .param_bytes = kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)

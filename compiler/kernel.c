@@ -175,6 +175,19 @@ static void note_clobbers(const struct unit_kernel *kernel, const struct mir *mi
     }
 }
 
+/* What the launch must allow: a wait anywhere in the code may be reached. */
+static uint16_t needed_flags(const struct mir *mir)
+{
+    uint16_t flags = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            flags |= mir->blocks[b].insns[i].code.op == PPU_OP_CWAIT ? PPU_TMD_MAY_WAIT : 0;
+        }
+    }
+    return flags;
+}
+
 static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
 {
     function_find_all(unit, kernel);
@@ -183,6 +196,7 @@ static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
         kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
         function->mir = select_and_assign(unit, kernel, function, ir_new(unit, function->function));
         note_clobbers(kernel, function->mir, function->clobbers);
+        kernel->flags |= needed_flags(function->mir);
         kernel->local_begin = frame_end(function->mir);
     }
 }
@@ -198,6 +212,7 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
         unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
                   kernel->name, kernel->local_bytes, PPU_MAX_LOCAL);
     }
+    kernel->flags |= needed_flags(mir);
     note_clobbers(kernel, mir, clobbers);
     kernel->vregs = clobbers[MIR_VECTOR];
     emit_kernel(unit, kernel, mir);

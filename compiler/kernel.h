@@ -28,6 +28,7 @@ struct unit_kernel {
     uint32_t local_begin; /* in local memory: behind the frames of functions compiled so far; 0: nothing is there yet */
     uint32_t local_bytes;
     uint32_t cta[3];
+    uint16_t flags; /* PPU_TMD_* that its instructions need */
     uint32_t entry; /* byte offset into the code */
     uint32_t vregs;
     struct ppu_line_entry *lines; /* instructions count from the kernel's entry */

@@ -128,7 +128,8 @@ static bool is_break(LLVMValueRef value)
 {
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
-    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || ir_called(value) != NULL;
+    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT ||
+           ir_called(value) != NULL;
 }
 
 static void find_breaks(const struct ir *ir, bool *breaks)

@@ -85,6 +85,9 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
     case PRIMITIVE_BARRIER:
         select_plain(s, PPU_OP_BAR);
         return true;
+    case PRIMITIVE_WAIT:
+        select_plain(s, PPU_OP_CWAIT);
+        return true;
     case PRIMITIVE_YIELD:
         select_plain(s, PPU_OP_YIELD);
         return true;

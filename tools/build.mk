@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-ASM_SOURCES := tools/asm/names.c tools/asm/parse.c tools/asm/dis.c tools/asm/assemble.c
+ASM_SOURCES := tools/asm/names.c tools/asm/parse.c tools/asm/dis.c tools/asm/assemble.c tools/asm/kernel.c
 ASM_FLAGS := -Iinclude -Itools/asm
 
 $(eval $(call ppu_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))

@@ -36,6 +36,7 @@ uint __attribute__((const)) __ppu_sr(uint number);
 uint __attribute__((const)) __ppu_launch(uint offset);
 void __attribute__((convergent)) __ppu_barrier(void);
 void __ppu_fence(uint order, uint scope);
+void __attribute__((convergent)) __ppu_wait_children(void);
 long __attribute__((const)) __ppu_mulhi64(long a, long b);
 ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
 float __attribute__((const)) __ppu_exp2(float x);

@@ -32,6 +32,12 @@ void BUILTIN write_mem_fence(cl_mem_fence_flags flags)
     __ppu_fence(PPU_ORDER_RELEASE, PPU_SCOPE_OF_CTA);
 }
 
+/* Waits for what threads of this grid have launched (B7): docs/spec/compiler.md. */
+void __attribute__((always_inline)) ppu_wait_children(void)
+{
+    __ppu_wait_children();
+}
+
 /* The strongest fence serves every order and scope: on this machine they all cost the same. */
 void BUILTIN atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope)
 {

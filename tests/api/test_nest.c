@@ -145,6 +145,28 @@ static void needs_a_nest(void **state)
     assert_int_equal(ppu_context_nest(api->context, NULL), PPU_ERR_BUSY);
 }
 
+/* The compiler's flag decides: a kernel that reaches a wait gets what it needs for that, or is refused. */
+static void compiled_waits(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_kernel *direct = api_kernel(api, api->context, "cl-waits", "direct");
+    const struct ppu_kernel *called = api_kernel(api, api->context, "cl-waits", "called");
+    const struct ppu_kernel *never = api_kernel(api, api->context, "cl-waits", "never");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 256);
+    uint64_t va = api_va(api, memory);
+
+    check(api_run(api, never, 1, 32, &va, sizeof(va)));
+    assert_int_equal(api_run(api, direct, 1, 32, &va, sizeof(va)), PPU_ERR_BAD_TMD);
+    assert_int_equal(ppu_channel_error(api->channel, &(struct ppu_error){ 0 }), PPU_ERR_BAD_TMD);
+    check(ppu_context_nest(api->context, NULL));
+    check(ppu_channel_reset(api->channel));
+    check(api_run(api, direct, 1, 32, &va, sizeof(va)));
+    assert_int_equal(api_word(memory, 4 * 31), 2);
+    api_set_word(memory, 4 * 31, 12345);
+    check(api_run(api, called, 1, 32, &va, sizeof(va)));
+    assert_int_equal(api_word(memory, 4 * 31), 12346);
+}
+
 /* What 256 levels of kernels with 64 KiB of state and 4,096 launches take: records, save areas, and the firmware's
  * copies. */
 static void large_pools(void **state)
@@ -210,6 +232,7 @@ int main(void)
         api_test("pools for 256 levels and 4,096 launches take less than 32 MiB [B3]", large_pools),
         api_test("a kernel with more state than the places have is refused [B3 B7]", state_too_large),
         api_test("a kernel that launches needs a nest [B3]", needs_a_nest),
+        api_test("a compiled kernel that may wait says so [B7]", compiled_waits),
         api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
     };
 

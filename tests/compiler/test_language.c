@@ -447,6 +447,22 @@ static void calls(void **state)
     }
 }
 
+static void waits(void **state)
+{
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load_file(device, "waits", "");
+        device_kernel(device, "direct");
+        assert_int_equal(device->kernel.flags, PPU_TMD_MAY_WAIT);
+        device_kernel(device, "called"); /* through two functions, in a branch */
+        assert_int_equal(device->kernel.flags, PPU_TMD_MAY_WAIT);
+        device_kernel(device, "never");
+        assert_int_equal(device->kernel.flags, 0);
+    }
+}
+
 static int setup(void **state)
 {
     *state = device_new();
@@ -464,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, setup, teardown, NULL },
         { "functions that are called, also where lanes parted [E12]", calls, setup, teardown, NULL },
+        { "kernels that reach a wait for children are flagged, others are not [B7]", waits, setup, teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: language", tests, NULL, NULL);

@@ -67,6 +67,16 @@ def image():
         assert code.findall(listed) == code.findall(text)
 
 
+def flags():
+    """Who may wait says so, in the listing and in the image."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/k.ppu"
+        _, listed, _ = call(PPUCC, "-S", "tests/compiler/kernels/waits.cl", "-o", path)
+        for text in listed, call(PPU_DIS, path)[1]:
+            heads = dict(re.findall(r"^\.kernel (\w+)\n((?:\..*\n)+)", text, re.MULTILINE))
+            assert [name for name, head in heads.items() if "\n.wait\n" in head] == ["direct", "called"], text
+
+
 def bitcode():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/k.bc"
@@ -100,6 +110,7 @@ tap.main([
     ("with too few registers some are spilled [A7]", spills),
     ("every pass can be looked at [A7]", dumps),
     ("ppu-dis reads what ppucc writes [A7]", image),
+    ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),
     ("errors are told in clang's form [A7]", errors),
 ])

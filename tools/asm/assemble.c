@@ -158,14 +158,8 @@ static void kernel_directive(struct cursor *cur, struct ppu_kernel_entry *kernel
         kernel->param_bytes = directive_number(cur, 0, PPU_MAX_PARAM);
     } else if (IS(".tokens")) {
         kernel->token_count = (uint16_t)directive_number(cur, 0, PPU_MAX_TOKENS);
-    } else if (IS(".launch")) {
-        kernel->flags |= PPU_TMD_LAUNCH;
-    } else if (IS(".wait")) {
-        kernel->flags |= PPU_TMD_MAY_WAIT;
-    } else if (IS(".save")) {
-        kernel->flags |= PPU_TMD_SAVE;
-    } else if (IS(".coresident")) {
-        kernel->flags |= PPU_TMD_CORESIDENT;
+    } else if (ppuasm_flag(name, len) != 0) {
+        kernel->flags |= ppuasm_flag(name, len);
     } else if (IS(".cta")) {
         for (unsigned i = 0; i < 3; i++) {
             kernel->cta[i] = directive_number(cur, 1, PPU_MAX_CTA_DIM);

@@ -10,16 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_kernel(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
-{
-    printf(".kernel %s\n.vregs %u\n.wave %u\n.shared %u\n.local %u\n.param %u\n.tokens %u\n", view->text + kernel->name,
-           kernel->vregs, kernel->wave, kernel->shared_bytes, kernel->local_bytes, kernel->param_bytes,
-           kernel->token_count);
-    if (kernel->cta[0] && kernel->cta[1] && kernel->cta[2]) {
-        printf(".cta %u %u %u\n", kernel->cta[0], kernel->cta[1], kernel->cta[2]);
-    }
-}
-
 /* What a compiled program says of itself. */
 static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
 {
@@ -78,7 +68,7 @@ static void print_program(const struct ppu_program_view *view)
 
         for (uint32_t i = 0; i < view->header->kernels; i++) {
             if (view->kernels[i].entry == at) {
-                print_kernel(view, &view->kernels[i]);
+                ppuasm_print_kernel(view, &view->kernels[i], stdout);
                 print_arguments(view, &view->kernels[i]);
             }
         }

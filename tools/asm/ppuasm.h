@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "ppu/image.h"
 
 #define PPUASM_MESSAGE_BYTES 256
 #define PPUASM_TEXT_BYTES 128 /* holds any disassembled instruction */
@@ -26,5 +29,11 @@ bool ppuasm_assemble(const char *text, const char *file, struct ppuasm_image *im
 
 /* Text of one instruction, without a newline; a word that is no instruction becomes ".word 0x...". */
 void ppuasm_disassemble(uint64_t word, char *text);
+
+/* Directives of a kernel, as the assembler takes them. */
+void ppuasm_print_kernel(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel, FILE *file);
+
+/* The PPU_TMD_* that a directive (".wait") sets, 0: there is no such. */
+uint16_t ppuasm_flag(const char *name, size_t len);
 
 #endif

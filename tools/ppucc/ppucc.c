@@ -146,8 +146,7 @@ static void print_kernel(const struct ppu_program_view *view, uint32_t kernel, c
     const struct ppu_kernel_entry *entry = &view->kernels[kernel];
     uint32_t last = 0;
 
-    printf(".kernel %s\n.vregs %u\n.wave %u\n.shared %u\n.local %u\n.param %u\n", view->text + entry->name,
-           entry->vregs, entry->wave, entry->shared_bytes, entry->local_bytes, entry->param_bytes);
+    ppuasm_print_kernel(view, entry, stdout);
     for (uint32_t at = entry->entry; at < code_end(view, kernel); at += PPU_INSN_BYTES) {
         uint32_t line = ppu_program_line(view, at / PPU_INSN_BYTES);
         char text[PPUASM_TEXT_BYTES];
