@@ -45,8 +45,8 @@ enum sem_result sem_acquire(struct channel *channel, ppu_va_t at, uint32_t value
         trace_mark(PPU_MARK_ACQUIRE_PASSED);
         sem_traced(channel, true);
     } else if (result == SEM_PARKED) {
-        channel_park(channel);
         sem_traced(channel, false);
+        channel_park(channel);
     }
     return result;
 }

@@ -373,7 +373,8 @@ static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
 
 /*
  * The round that nobody ended ends when the queue stands idle and whoever waits for Y runs nothing. Entries that are
- * reserved and not published then are holes, when no thread is left that could fill them: the queue cannot go on.
+ * reserved and not published then are holes, when no thread is left that could fill them: the queue cannot go on. The
+ * touch that tells of a publication may still be in its ring when the end of the thread's task is already known.
  */
 static void look(struct workq *queue)
 {
@@ -385,7 +386,11 @@ static void look(struct workq *queue)
     uint32_t next = ppu_workq_add(get_counter(queue), 1, queue->period);
     if (shared_read(&shared->soft_put) == next) {
         end_round(queue, round, next);
-    } else if (context_task_count(queue->channel->context) == 0) {
+    } else if (context_task_count(queue->channel->context) > 0) {
+        return;
+    } else if (shared_read(sem_payload(queue, queue->channel->get)) != 0) {
+        sem_retest(queue->channel);
+    } else {
         channel_fault(queue->channel, PPU_FAULT_WORKQ_HOLE, next % queue->entries);
     }
 }

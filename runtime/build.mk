@@ -7,7 +7,4 @@ PPU_RUNTIME_SOURCES := $(addprefix runtime/,error.c range.c file.c interrupt.c a
 	native/qtest.c native/pci.c native/process.c native/transport.c native/machine.c \
 	vfio/function.c vfio/chain.c vfio/region.c vfio/transport.c open.c)
 $(eval $(call ppu_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
-
-# The smallest program.
-$(eval $(call ppu_tool,saxpy,runtime/examples/saxpy.c,-Iruntime/include -Iinclude,ppu -pthread))
 endif

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "block.h"
+#include "deadline.h"
 #include "memory.h"
+#include "shared.h"
 
 #define ENTRIES_DEFAULT 1024u
 #define BLOCK_DEFAULT 512u
@@ -23,7 +25,7 @@ static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_wor
         options->entries,
         options->block_bytes,
         options->priority,
-        0,
+        queue->channel.vector,
         options->first,
     };
 
@@ -55,6 +57,7 @@ enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_
     wanted.block_bytes = wanted.block_bytes != 0 ? wanted.block_bytes : BLOCK_DEFAULT;
     queue->owner = channel;
     queue->channel.context = channel->context;
+    queue->channel.vector = channel->vector;
     pthread_mutex_init(&queue->channel.lock, NULL);
     enum ppu_err err =
         wanted.entries > PPU_WORKQ_MAX_ENTRIES || wanted.block_bytes > PPU_WORKQ_MAX_BLOCK
@@ -101,6 +104,34 @@ enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
 enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error)
 {
     return ppu_channel_error(&queue->channel, error);
+}
+
+static bool sem_passed(const struct ppu_sem *sem, uint32_t value)
+{
+    /* Partner: the release in a thread's block. */
+    return ppu_sem_passes(PPU_SEM_GREATER_EQUAL, shared_load_acquire(&sem->payload), value);
+}
+
+enum ppu_err ppu_workqueue_wait(struct ppu_workqueue *queue, const struct ppu_sem *sem, uint32_t value,
+                                uint64_t timeout_ns)
+{
+    struct ppu_device *device = queue->channel.context->device;
+    uint64_t deadline_ns = deadline_after(timeout_ns);
+
+    for (;;) {
+        uint64_t mark = interrupts_mark(&device->interrupts);
+        if (sem_passed(sem, value)) {
+            return PPU_OK;
+        }
+        enum ppu_err err = channel_fault(&queue->channel);
+        if (err != PPU_OK) {
+            return err;
+        }
+        err = device_wait(device, 1u << queue->channel.vector, mark, deadline_ns);
+        if (err != PPU_OK) {
+            return sem_passed(sem, value) ? PPU_OK : err;
+        }
+    }
 }
 
 ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue)

@@ -293,6 +293,14 @@ enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue);
 enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue);
 /* The fault that stopped it; code PPU_OK when none did. Returns that code. */
 enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error);
+struct ppu_sem;
+/*
+ * Sleeps until a thread's block has released `sem` to `value` or beyond, as two's-complement difference. The block
+ * raises an interrupt behind the release (C6), which is what wakes. The queue's error when it faulted, TIMEOUT,
+ * DEVICE_LOST.
+ */
+enum ppu_err ppu_workqueue_wait(struct ppu_workqueue *queue, const struct ppu_sem *sem, uint32_t value,
+                                uint64_t timeout_ns);
 /* Its address, for kernels (C7), and the same as this process sees it. */
 ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue);
 struct ppu_workq *ppu_workqueue_shared(const struct ppu_workqueue *queue);

@@ -309,6 +309,216 @@ static void spoiled(void **state)
     check(ppu_workqueue_destroy(work.queue));
 }
 
+/* ---- what blocks made by threads hold (C6) ---- */
+
+#define PIECE 70000u /* bytes copied */
+#define SEM_AT 256u  /* in `words` */
+
+struct post {
+    struct work work;
+    const struct ppu_kernel *kernel;
+    struct ppu_memory *words, *source, *target;
+    struct ppu_sem *sems;
+    uint32_t used; /* words of the block so far */
+};
+
+static struct post post_new(struct api *api)
+{
+    struct post post = { .work = work_new(api, NULL), .kernel = api_kernel(api, api->context, "creator", "poster") };
+
+    post.words = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    post.source = api_memory(api, PPU_MEMORY_VRAM, PIECE);
+    post.target = api_memory(api, PPU_MEMORY_SYSTEM, PIECE);
+    post.sems = (struct ppu_sem *)(void *)((char *)ppu_memory_host(post.words) + SEM_AT);
+    return post;
+}
+
+static uint64_t sem_va(struct post *post, uint32_t sem)
+{
+    return api_va(post->work.api, post->words) + SEM_AT + 16 * sem;
+}
+
+static void add(struct post *post, uint32_t method, const uint64_t *addresses, uint32_t count, const uint32_t *rest,
+                uint32_t more)
+{
+    uint32_t *words = ppu_memory_host(post->words);
+
+    words[post->used++] = PPU_METHOD_WORD(method, 2 * count + more);
+    memcpy(words + post->used, addresses, 8 * count);
+    post->used += 2 * count;
+    memcpy(words + post->used, rest, 4 * more);
+    post->used += more;
+}
+
+static void add_sem(struct post *post, uint32_t method, uint64_t va, uint32_t value)
+{
+    const uint32_t rest[] = { value, 0 };
+
+    add(post, method, &va, 1, rest, 2);
+}
+
+static void add_plain(struct post *post, uint32_t method)
+{
+    uint32_t *words = ppu_memory_host(post->words);
+
+    words[post->used++] = PPU_METHOD_WORD(method, 0);
+}
+
+static void add_copy(struct post *post, uint64_t source, uint64_t target, uint32_t bytes)
+{
+    const uint64_t addresses[] = { source, target };
+
+    add(post, PPU_METHOD_COPY, addresses, 2, &bytes, 1);
+}
+
+/* Has a thread put the block into the queue, in a round. The event is the round's end. */
+static struct ppu_event post_block(struct post *post, uint32_t too_many)
+{
+    struct api *api = post->work.api;
+    const struct {
+        uint64_t queue, words;
+        uint32_t count, too_many;
+        uint64_t result;
+    } params = { post->work.params.queue, api_va(api, post->words), post->used, too_many, post->work.params.counters };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) };
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_launch(block, api->stream, post->kernel, &launch);
+    ppu_block_round(block, post->work.queue);
+    check(ppu_block_submit(block, &event));
+    post->used = 0;
+    return event;
+}
+
+/* Copies run, wait-for-idle waits for them, a release tells of them, launches follow. */
+static void post_copies(void **state)
+{
+    struct post post = post_new(*state);
+    struct api *api = post.work.api;
+    struct ppu_memory *counted = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    unsigned char *source = ppu_memory_host(post.source);
+    const struct ppu_launch launch = { .grid = { 3 }, .cta = { 64 } };
+    struct ppu_tmd *tmd = ppu_memory_host(post.work.memory);
+    const uint64_t addresses[] = { api_va(api, counted), api_va(api, counted) + 64 };
+
+    for (uint32_t round = 1; round <= 5; round++) {
+        for (uint32_t i = 0; i < PIECE; i++) {
+            source[i] = (unsigned char)(i * 7 + i / 251 + round);
+        }
+        check(ppu_kernel_describe(api_kernel(api, api->context, "counter", "counter"), &launch, tmd));
+        memcpy((char *)tmd + 1024, addresses, sizeof(addresses));
+        tmd->param_va = api_va(api, post.work.memory) + 1024;
+        tmd->param_bytes = sizeof(addresses);
+        const uint64_t task = api_va(api, post.work.memory);
+        const uint32_t no_stream = PPU_STREAM_NONE;
+        add(&post, PPU_METHOD_LAUNCH, &task, 1, &no_stream, 1);
+        add_copy(&post, api_va(api, post.source), api_va(api, post.target), PIECE);
+        add_plain(&post, PPU_METHOD_WAIT_IDLE);
+        add_copy(&post, api_va(api, counted), sem_va(&post, 1), 4);
+        add_plain(&post, PPU_METHOD_WAIT_IDLE);
+        add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 0), round);
+        const struct ppu_event event = post_block(&post, 0);
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(post.work.counters->launched, 0);
+        assert_int_equal(post.sems[0].payload, round);
+        assert_int_equal(post.sems[1].payload, round * 3 * 64);
+        assert_memory_equal(ppu_memory_host(post.target), source, PIECE);
+    }
+    check(ppu_workqueue_destroy(post.work.queue));
+}
+
+/* A block that waits for the CPU, tells it by an interrupt that it got there, and goes on when it is answered. */
+static void post_interrupts(void **state)
+{
+    struct post post = post_new(*state);
+    struct api *api = post.work.api;
+
+    for (uint32_t round = 1; round <= 10; round++) {
+        struct ppu_block *block = NULL;
+        add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 0), round);
+        add_plain(&post, PPU_METHOD_INTERRUPT);
+        add_sem(&post, PPU_METHOD_SEM_ACQUIRE, sem_va(&post, 1), round);
+        add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 2), round);
+        const struct ppu_event event = post_block(&post, 0);
+        check(ppu_workqueue_wait(post.work.queue, &post.sems[0], round, LONG_NS));
+        assert_false(ppu_event_done(&event));
+        assert_int_equal(post.sems[2].payload, round - 1);
+        assert_int_equal(ppu_workqueue_wait(post.work.queue, &post.sems[2], round, SHORT_NS), PPU_ERR_TIMEOUT);
+        struct ppu_channel *answers = NULL;
+        check(ppu_channel_create(api->context, NULL, &answers));
+        check(ppu_block_begin(answers, &block));
+        ppu_block_release(block, (ppu_va_t){ sem_va(&post, 1) }, round, false);
+        check(ppu_block_submit(block, NULL));
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(post.sems[2].payload, round);
+        check(ppu_channel_destroy(answers));
+    }
+    check(ppu_workqueue_destroy(post.work.queue));
+}
+
+/* Each way in which a block can be wrong: the queue alone faults, by the entry; both channels work again after a reset.
+ */
+static void post_malformed(void **state)
+{
+    static const struct {
+        uint32_t method;
+        uint64_t address; /* 0: a good one */
+        uint32_t too_many;
+        enum ppu_fault fault;
+    } cases[] = {
+        { 0xff0, 0, 0, PPU_FAULT_METHOD_UNKNOWN },
+        { PPU_METHOD_SEM_RELEASE, 8, 0, PPU_FAULT_SEM_ALIGN },
+        { PPU_METHOD_SEM_RELEASE, 0x7fff00000000, 0, PPU_FAULT_SEM_MEMORY },
+        { PPU_METHOD_SEM_ACQUIRE, 0x7fff00000000, 0, PPU_FAULT_SEM_MEMORY },
+        { PPU_METHOD_COPY, 0x7fff00000000, 0, PPU_FAULT_COPY_MEMORY },
+        { PPU_METHOD_LAUNCH, 0x7fff00000000, 0, PPU_FAULT_TMD_MEMORY },
+        { PPU_METHOD_LAUNCH, 8, 0, PPU_FAULT_TMD_ALIGN },
+        { PPU_METHOD_LAUNCH, 0, 0, PPU_FAULT_TMD_VERSION },
+        { PPU_METHOD_WAIT_IDLE, 0, 0, PPU_FAULT_METHOD_COUNT },
+        { PPU_METHOD_INTERRUPT, 0, 0, PPU_FAULT_METHOD_COUNT },
+        { PPU_METHOD_NOP, 0, 2000, PPU_FAULT_BLOCK_LENGTH },
+    };
+    struct post post = post_new(*state);
+    struct api *api = post.work.api;
+    struct ppu_error error;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint64_t good = api_va(api, post.source), address = cases[i].address;
+        const uint32_t none = PPU_STREAM_NONE;
+        switch (cases[i].method) {
+        case PPU_METHOD_SEM_RELEASE:
+        case PPU_METHOD_SEM_ACQUIRE:
+            add_sem(&post, cases[i].method, address < 16 ? sem_va(&post, 0) + address : address, 1);
+            break;
+        case PPU_METHOD_COPY:
+            add_copy(&post, address, good, 64);
+            break;
+        case PPU_METHOD_LAUNCH: {
+            const uint64_t task = address < 64 ? good + address : address;
+            add(&post, PPU_METHOD_LAUNCH, &task, 1, &none, 1);
+            break;
+        }
+        default:
+            add(&post, cases[i].method, &good, 1, &none, 0);
+        }
+        add_plain(&post, PPU_METHOD_WAIT_IDLE);
+        const struct ppu_event event = post_block(&post, cases[i].too_many);
+        assert_int_equal(ppu_event_wait(&event, LONG_NS), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
+        ppu_workqueue_error(post.work.queue, &error);
+        assert_int_equal(error.record.code, cases[i].fault);
+        assert_int_equal(error.record.channel, ppu_workqueue_channel(post.work.queue));
+        assert_int_equal(error.record.pc >> 32, 1);
+        ppu_channel_error(api->channel, &error);
+        assert_int_equal(error.record.code, PPU_FAULT_WORKQ_FAILED);
+        check(ppu_channel_reset(api->channel));
+        check(ppu_workqueue_reset(post.work.queue));
+    }
+    run_whole(&post.work, 2, 20);
+    check(ppu_workqueue_destroy(post.work.queue));
+}
+
 static void bad_arguments(void **state)
 {
     static const struct ppu_workqueue_options bad[] = {
@@ -635,6 +845,9 @@ int main(void)
         api_test("what cannot fit is refused, not waited for [C4]", refused_when_full),
         api_test("a round that nobody ended is ended [C5]", nobody_ends),
         api_test("what a thread spoils faults the queue, and who waits for it is told [C6]", spoiled),
+        api_test("blocks made by threads launch, copy and wait for idle [C6]", post_copies),
+        api_test("blocks made by threads interrupt the CPU and wait for its answer [C2, C6]", post_interrupts),
+        api_test("each malformed block of a thread faults its queue alone, by the entry [C6]", post_malformed),
         api_test("bad arguments are refused [C1]", bad_arguments),
     };
 

@@ -452,6 +452,35 @@ static void round_that_both_end(void **state)
     random_orders(&world, 10000);
 }
 
+/* The end of a thread's task is known before the touch that tells what the thread has published. */
+static void told_late(void **state)
+{
+    (void)state;
+    use_ring(8, 3);
+    world_with_waiter();
+    make(0);
+    context_remove_task(0);
+    workq_look(channel->workq);
+    assert_int_equal(channel->state, PPU_CHANNEL_RUNNING);
+    serve();
+    workq_look(channel->workq);
+    world_end();
+}
+
+static void never_published(void **state)
+{
+    (void)state;
+    use_ring(8, 3);
+    world_with_waiter();
+    reserve(2);
+    workq_look(channel->workq);
+    assert_int_equal(channel->state, PPU_CHANNEL_PARKED);
+    context_remove_task(0);
+    workq_look(channel->workq);
+    assert_int_equal(channel->state, PPU_CHANNEL_FAULTED);
+    assert_int_equal(channel_last_fault(channel)->code, PPU_FAULT_WORKQ_HOLE);
+}
+
 int main(void)
 {
 #define TEST(name, function)                  \
@@ -464,6 +493,8 @@ int main(void)
         TEST("two threads against the firmware at the wrap, random orders [C3] [C4]", two_threads),
         TEST("a thread goes around small rings, random orders [C4]", around_the_ring),
         TEST("a round that a thread and the firmware end at once, random orders [C5]", round_that_both_end),
+        TEST("what was published is no hole because the touch comes late [C4] [C5]", told_late),
+        TEST("a reservation that nobody can publish any more is a hole [C4] [C6]", never_published),
     };
     return cmocka_run_group_tests_name("firmware: work queues", tests, NULL, NULL);
 }

@@ -275,3 +275,50 @@ mine:
     fence.release.dev
     stg.b32 v6, [v4]
     exit
+
+# One thread puts a block of the CPU's making into a queue. Parameters: 0 queue, 8 words of the block behind its header (addresses),
+# 16 how many, 20 words that the entry says too many, 24 where the result goes (address).
+.kernel poster
+.param 32
+    rdsr v0, %tid.x
+    isetp.ne p0, v0, 0
+    @p0 exit
+    ldp.b64 s0, [0]
+    ldp.b64 s2, [8]
+    ldp.b64 s4, [16]
+    ldp.b64 s6, [24]
+    mov64 v16, s0
+    mov v18, 2
+    mov v19, 0
+    call v15, workq_reserve
+    mov64 v2, s6
+    stg.b32 v17, [v2]
+    isetp.ne p0, v17, 0
+    @p0 exit
+    mov v60, v16
+    mov64 v16, s0
+    mov v18, v60
+    call v15, workq_block
+    mov64 v2, s2
+    mov v4, s4
+post_word:
+    isetp.eq p0, v4, 0
+    @p0 bra post_filled
+    ldg.b32 v5, [v2]
+    stg.b32 v5, [v16+16]
+    add64 v2, v2, 4
+    add64 v16, v16, 4
+    sub v4, v4, 1
+    bra post_word
+post_filled:
+    mov64 v16, s0
+    mov v18, v60
+    mov v19, s4
+    add v19, v19, s5
+    add v19, v19, 4
+    call v15, workq_point
+    mov64 v16, s0
+    mov v18, v60
+    mov v19, 2
+    call v15, workq_publish
+    exit

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Programs to begin with: the smallest, and one whose threads make work. They run beside QEMU, and in the guest.
+EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
+$(eval $(call ppu_tool,saxpy,examples/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call guest_program,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+
+ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
+$(BUILD)/kernels/bfs.ppu: examples/bfs.s devlib/nest.s devlib/workq.s $(BUILD)/plain/tools/ppu-as
+	$(call say,AS,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)cat $(filter %.s,$^) >$@.s
+	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
+
+.PHONY: bfs
+bfs: $(BUILD)/plain/tools/bfs $(BUILD)/kernels/bfs.ppu $(QEMU) firmware ## breadth-first search: grids launched by the CPU, through a work queue, by a waiting thread
+	$(Q)$(BUILD)/plain/tools/bfs
