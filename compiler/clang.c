@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "clang.h"
 
+#include "headers.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 256u
+#define LAST_ARGUMENTS 2u /* behind the options */
 
 /* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
@@ -134,7 +137,7 @@ static enum ppu_compile_status add_options(struct arguments *arguments, const ch
             bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
             return PPU_COMPILE_BAD_OPTIONS;
         }
-        if (arguments->count == MAX_ARGUMENTS - 1) {
+        if (arguments->count == MAX_ARGUMENTS - LAST_ARGUMENTS) {
             bytes_print(log, "error: more than %u options\n", MAX_ARGUMENTS);
             return PPU_COMPILE_BAD_OPTIONS;
         }
@@ -150,9 +153,9 @@ static enum ppu_compile_status add_options(struct arguments *arguments, const ch
     return PPU_COMPILE_OK;
 }
 
-static const char *program(const struct ppu_compile_options *options)
+const char *ppu_compile_clang(const struct ppu_compile_options *options)
 {
-    const char *path = options->clang != NULL ? options->clang : getenv("PPU_CLANG");
+    const char *path = options != NULL && options->clang != NULL ? options->clang : getenv("PPU_CLANG");
 
     return path != NULL && *path != 0 ? path : "clang-19";
 }
@@ -175,9 +178,11 @@ static void close_streams(struct streams *streams)
     }
 }
 
-static bool open_streams(struct streams *streams, const char *source, size_t len_bytes, const char *name)
+/* `path`: where the source goes that clang opens itself; NULL: it reads the stream. */
+static bool open_streams(struct streams *streams, const char *path, const char *source, size_t len_bytes,
+                         const char *name)
 {
-    *streams = (struct streams){ tmpfile(), tmpfile(), tmpfile() };
+    *streams = (struct streams){ path != NULL ? fopen(path, "w+b") : tmpfile(), tmpfile(), tmpfile() };
     if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
         return false;
     }
@@ -230,33 +235,63 @@ static void read_stream(FILE *file, struct bytes *bytes)
     }
 }
 
+static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, struct bytes *bitcode,
+                                      struct bytes *log)
+{
+    int status = run(arguments->list[0], arguments->list, streams);
+
+    read_stream(streams->err, log);
+    read_stream(streams->out, bitcode);
+    if (status < 0) {
+        bytes_print(log, "error: '%s' cannot be run\n", arguments->list[0]);
+        return PPU_COMPILE_NO_TOOL;
+    }
+    return status != 0 ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_OK;
+}
+
+/* The source's own headers first, then those of -I, then those of the program's folder. */
+static void add_source(struct arguments *arguments, const struct headers *headers)
+{
+    if (headers->folder != NULL) {
+        arguments->list[arguments->count++] = "-I.";
+    }
+    arguments->list[arguments->count++] = headers->folder != NULL ? headers->source : "-";
+}
+
+static void add_fixed(struct arguments *arguments, const struct headers *headers)
+{
+    for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
+        arguments->list[arguments->count++] = fixed_arguments[i];
+    }
+    if (headers->folder != NULL) {
+        arguments->list[arguments->count++] = "-I";
+        arguments->list[arguments->count++] = headers->folder;
+    }
+}
+
 enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
                                   struct bytes *bitcode, struct bytes *log)
 {
-    struct arguments arguments = { .list = { program(options) }, .count = 1 };
-    struct streams streams;
-    enum ppu_compile_status result;
+    struct arguments arguments = { .list = { ppu_compile_clang(options) }, .count = 1 };
+    struct streams streams = { NULL, NULL, NULL };
+    struct headers headers;
+    enum ppu_compile_status result = headers_write(&headers, options, log);
 
-    for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
-        arguments.list[arguments.count++] = fixed_arguments[i];
+    if (result == PPU_COMPILE_OK) {
+        add_fixed(&arguments, &headers);
+        result = add_options(&arguments, options->options, log);
+        add_source(&arguments, &headers);
     }
-    result = add_options(&arguments, options->options, log);
-    arguments.list[arguments.count++] = "-";
-    if (result == PPU_COMPILE_OK &&
-        !open_streams(&streams, source, len_bytes, options->name != NULL ? options->name : "kernel.cl")) {
+    if (result == PPU_COMPILE_OK && !open_streams(&streams, headers.source, source, len_bytes,
+                                                  options->name != NULL ? options->name : "kernel.cl")) {
         bytes_print(log, "error: no temporary file: %s\n", strerror(errno));
-        close_streams(&streams);
         result = PPU_COMPILE_NO_TOOL;
-    } else if (result == PPU_COMPILE_OK) {
-        int status = run(arguments.list[0], arguments.list, &streams);
-        read_stream(streams.err, log);
-        read_stream(streams.out, bitcode);
-        close_streams(&streams);
-        if (status < 0) {
-            bytes_print(log, "error: '%s' cannot be run\n", arguments.list[0]);
-        }
-        result = status < 0 ? PPU_COMPILE_NO_TOOL : status != 0 ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_OK;
     }
+    if (result == PPU_COMPILE_OK) {
+        result = run_on(&arguments, &streams, bitcode, log);
+    }
+    close_streams(&streams);
+    headers_remove(&headers);
     free(arguments.text);
     return bitcode->lost || log->lost ? PPU_COMPILE_NO_MEMORY : result;
 }

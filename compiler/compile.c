@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ppu_compiler.h"
+#include "compile.h"
 
 #include "clang.h"
 #include "image.h"
@@ -36,9 +36,8 @@ void ppu_compiled_free(struct ppu_compiled *compiled)
     *compiled = (struct ppu_compiled){ .bytes = NULL };
 }
 
-/* Hands what was made to the caller. */
-static enum ppu_compile_status finish(enum ppu_compile_status status, struct bytes *made, struct bytes *log,
-                                      struct ppu_compiled *compiled)
+enum ppu_compile_status compile_finish(enum ppu_compile_status status, struct bytes *made, struct bytes *log,
+                                       struct ppu_compiled *compiled)
 {
     bytes_add_zeros(log, 1);
     if (made->lost || log->lost) {
@@ -63,7 +62,7 @@ enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
     struct bytes made = { .at = NULL }, log = { .at = NULL };
     enum ppu_compile_status status = clang_run(source, len_bytes, options != NULL ? options : &no_options, &made, &log);
 
-    return finish(status, &made, &log, bitcode);
+    return compile_finish(status, &made, &log, bitcode);
 }
 
 /* ---- bitcode to image ---- */
@@ -87,7 +86,7 @@ static void read_bitcode(struct unit *unit, const void *bitcode, size_t len_byte
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
         unit->module = NULL;
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", 19u);
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", LLVM_VERSION);
     }
 }
 
@@ -113,9 +112,6 @@ static void compile_kernels(struct unit *unit)
             kernel_describe(unit, kernel, f);
             kernel_compile(unit, kernel);
         }
-    }
-    if (count == 0) {
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the program has no kernel");
     }
 }
 
@@ -145,7 +141,7 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
     enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
 
     if (unit == NULL) {
-        return finish(status, &made, &log, image);
+        return compile_finish(status, &made, &log, image);
     }
     unit->options = options != NULL ? options : &no_options;
     unit->arena.no_memory = &unit->no_memory;
@@ -164,7 +160,7 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
         }
         LLVMContextDispose(unit->llvm);
     }
-    status = finish(unit->status, &made, &unit->log, image);
+    status = compile_finish(unit->status, &made, &unit->log, image);
     arena_free(&unit->arena);
     bytes_free(&unit->code);
     bytes_free(&unit->data);

@@ -52,6 +52,24 @@ static uint8_t argument_kind(LLVMValueRef argument)
     }
 }
 
+static uint8_t qualifiers(const char *text)
+{
+    static const struct {
+        const char *name;
+        uint8_t bit;
+    } names[] = {
+        { "const", PPU_ARGUMENT_CONST },
+        { "restrict", PPU_ARGUMENT_RESTRICT },
+        { "volatile", PPU_ARGUMENT_VOLATILE },
+    };
+    uint8_t bits = 0;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        bits |= strstr(text, names[i].name) != NULL ? names[i].bit : 0;
+    }
+    return bits;
+}
+
 static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
 {
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
@@ -61,6 +79,7 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
             .offset = (uint16_t)kernel->arguments[i].offset,
             .bytes = (uint16_t)kernel->arguments[i].bytes,
             .kind = argument_kind(LLVMGetParam(kernel->function, i)),
+            .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
         };
         bytes_add(&tables->arguments, &entry, sizeof(entry));
     }
@@ -68,10 +87,42 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
 
 /* ---- kernels ---- */
 
+/* Sizes that the source gives a kernel, as it spells them; nothing when it gives none. */
+static void add_sizes(struct unit *unit, LLVMValueRef function, const char *kind, struct bytes *text)
+{
+    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    LLVMValueRef size[3];
+
+    if (node == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+        return;
+    }
+    LLVMGetMDNodeOperands(node, size);
+    bytes_print(text, "%s%s(%llu,%llu,%llu)", text->len > 0 ? " " : "", kind, LLVMConstIntGetZExtValue(size[0]),
+                LLVMConstIntGetZExtValue(size[1]), LLVMConstIntGetZExtValue(size[2]));
+}
+
+/* Its offset into the text; 0: the kernel has no attributes. */
+static uint32_t add_attributes(struct unit *unit, LLVMValueRef function, struct tables *tables)
+{
+    struct bytes text = { .at = NULL };
+    uint32_t offset = 0;
+
+    add_sizes(unit, function, "reqd_work_group_size", &text);
+    add_sizes(unit, function, "work_group_size_hint", &text);
+    bytes_add_zeros(&text, 1);
+    if (text.len > 1 && !text.lost) {
+        offset = bytes_text(&tables->text, (const char *)text.at);
+    }
+    tables->text.lost |= text.lost;
+    bytes_free(&text);
+    return offset;
+}
+
 static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
 {
+    const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
     struct ppu_kernel_entry entry = {
-        .name = bytes_text(&tables->text, kernel->name),
+        .name = name,
         .entry = kernel->entry,
         .vregs = (uint16_t)kernel->vregs,
         .wave = (uint8_t)unit->wave,
@@ -84,6 +135,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .launch_at = kernel->launch_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
+        .attributes = add_attributes(unit, kernel->function, tables),
     };
 
     bytes_add(&tables->kernels, &entry, sizeof(entry));
@@ -97,6 +149,9 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
 /* Data goes behind the code; instructions that make addresses of it get its offset. */
 static void join_data(struct unit *unit)
 {
+    if (unit->kernel_count == 0) { /* an image has code, if nobody may run it */
+        bytes_add_zeros(&unit->code, PPU_INSN_BYTES);
+    }
     if (unit->data.len == 0) {
         return;
     }

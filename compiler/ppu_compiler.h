@@ -36,15 +36,24 @@ enum ppu_compile_dump {
     PPU_DUMP_STATS = 1 << 7,    /* one line of numbers a kernel, and its curve of live registers */
 };
 
+/* A text that the source may include by its name, before any file of that name. */
+struct ppu_compile_header {
+    const char *name; /* relative, without ".." */
+    const char *text;
+    size_t len_bytes;
+};
+
 struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
     const char *clang;   /* NULL: $PPU_CLANG, else "clang-19" of the path */
-    uint32_t wave;       /* threads a warp: 32, 64, 128; 0: 32 */
-    uint32_t max_vregs;  /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
-    uint32_t max_sregs;  /* scalar registers; 0: PPU_SREGS */
-    uint32_t dump;       /* PPU_DUMP_* */
-    FILE *dump_file;     /* NULL: standard output */
+    const struct ppu_compile_header *headers;
+    uint32_t header_count;
+    uint32_t wave;      /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t max_vregs; /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
+    uint32_t max_sregs; /* scalar registers; 0: PPU_SREGS */
+    uint32_t dump;      /* PPU_DUMP_* */
+    FILE *dump_file;    /* NULL: standard output */
 };
 
 /* Bytes and log are malloc()ed; ppu_compiled_free() frees them, also after an error. */
@@ -54,6 +63,15 @@ struct ppu_compiled {
     char *log; /* diagnostics, also warnings; never NULL after a call */
 };
 
+/* The clang that would be run: a path, or a name to be looked for in $PATH. `options` may be NULL. */
+const char *ppu_compile_clang(const struct ppu_compile_options *options);
+
+/*
+ * Names the files that the compiler consists of, with their sizes and times: two compilers that say the same make the
+ * same. malloc()ed; NULL: it cannot be said.
+ */
+char *ppu_compile_identity(void);
+
 /* OpenCL C to LLVM bitcode, not yet optimised, without the built-in functions: what is worth keeping in a cache. */
 enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
                                            const struct ppu_compile_options *options, struct ppu_compiled *bitcode);
@@ -62,7 +80,15 @@ enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
 enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
                                             const struct ppu_compile_options *options, struct ppu_compiled *image);
 
-/* Both. */
+/* Modules of ppu_compile_source() to one; the log names what is there twice. */
+struct ppu_compile_module {
+    const void *bitcode;
+    size_t len_bytes;
+};
+enum ppu_compile_status ppu_compile_link(const struct ppu_compile_module *modules, uint32_t count,
+                                         struct ppu_compiled *bitcode);
+
+/* ppu_compile_source() and ppu_compile_bitcode(). */
 enum ppu_compile_status ppu_compile(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
                                     struct ppu_compiled *image);
 

@@ -41,6 +41,20 @@ void context_notify(cl_context context, const char *what, const char *text)
     }
 }
 
+cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
+                             const void *user)
+{
+    if ((count == 0) != (devices == NULL) || (!notify && user != NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (devices[i] != context->device) {
+            return CL_INVALID_DEVICE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
 /* ---- properties ---- */
 
 static size_t property_count(const cl_context_properties *properties)

@@ -36,6 +36,9 @@ struct _cl_context {
     struct farewell *farewells;
 };
 
+/* Arguments of every function that builds: devices of the context or none, a user's pointer only with a callback. */
+cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
+                             const void *user);
 /* With the lock: adds one; false: no memory. */
 bool farewell_add(struct farewell **list, void(CL_CALLBACK *function)(void *object, void *user), void *user);
 /* Calls and frees them. */

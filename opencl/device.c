@@ -204,6 +204,24 @@ cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_propert
     return object_is(device, OBJECT_device) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
 }
 
+/* The names of the extension that came before OpenCL 1.2. */
+cl_int clCreateSubDevicesEXT(cl_device_id device, const cl_device_partition_property_ext *properties,
+                             cl_uint num_devices, cl_device_id *devices, cl_uint *num_devices_ret)
+{
+    (void)properties;
+    return clCreateSubDevices(device, NULL, num_devices, devices, num_devices_ret);
+}
+
+cl_int clRetainDeviceEXT(cl_device_id device)
+{
+    return clRetainDevice(device);
+}
+
+cl_int clReleaseDeviceEXT(cl_device_id device)
+{
+    return clReleaseDevice(device);
+}
+
 static cl_ulong host_time_ns(void)
 {
     struct timespec now;

@@ -57,14 +57,14 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode)
     } else if (name == NULL) {
         error = CL_INVALID_VALUE;
     } else {
-        pthread_mutex_lock(&program->build_lock);
+        pthread_mutex_lock(&program->lock);
         entry = program->loaded != NULL ? ppu_program_kernel(&program->view, name) : NULL;
         error = program->loaded == NULL ? CL_INVALID_PROGRAM_EXECUTABLE
                 : entry == NULL         ? CL_INVALID_KERNEL_NAME
                                         : error;
         kernel = entry != NULL ? kernel_new(program, entry) : NULL;
         error = entry != NULL && kernel == NULL ? CL_OUT_OF_HOST_MEMORY : error;
-        pthread_mutex_unlock(&program->build_lock);
+        pthread_mutex_unlock(&program->lock);
     }
     if (errcode != NULL) {
         *errcode = error;
@@ -72,7 +72,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode)
     return kernel;
 }
 
-/* With the build lock. */
+/* With the lock. */
 static cl_int make_all(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count)
 {
     if (program->loaded == NULL) {
@@ -99,9 +99,9 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *ker
     if (!object_is(program, OBJECT_program)) {
         return CL_INVALID_PROGRAM;
     }
-    pthread_mutex_lock(&program->build_lock);
+    pthread_mutex_lock(&program->lock);
     cl_int error = make_all(program, room, kernels, &count);
-    pthread_mutex_unlock(&program->build_lock);
+    pthread_mutex_unlock(&program->lock);
     while (error == CL_OUT_OF_HOST_MEMORY && count > 0) {
         clReleaseKernel(kernels[--count]);
     }
@@ -117,9 +117,9 @@ cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
     cl_int error = object_is(source, OBJECT_kernel) ? CL_SUCCESS : CL_INVALID_KERNEL;
 
     if (error == CL_SUCCESS) {
-        pthread_mutex_lock(&source->program->build_lock);
+        pthread_mutex_lock(&source->program->lock);
         kernel = kernel_new(source->program, source->entry);
-        pthread_mutex_unlock(&source->program->build_lock);
+        pthread_mutex_unlock(&source->program->lock);
         error = kernel != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
     if (kernel != NULL) {
@@ -323,6 +323,29 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     }
 }
 
+/* The device has sub-groups as little as the language has. */
+cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
+                               size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
+{
+    (void)query;
+    (void)input_bytes;
+    (void)input;
+    (void)bytes;
+    (void)at;
+    (void)size_ret;
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    bool foreign = device != NULL && device != kernel->program->context->device;
+    return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
+}
+
+cl_int clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
+                                  size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
+{
+    return clGetKernelSubGroupInfo(kernel, device, query, input_bytes, input, bytes, at, size_ret);
+}
+
 static cl_kernel_arg_address_qualifier address_of(uint8_t kind)
 {
     switch (kind) {
@@ -335,6 +358,16 @@ static cl_kernel_arg_address_qualifier address_of(uint8_t kind)
     default:
         return CL_KERNEL_ARG_ADDRESS_PRIVATE;
     }
+}
+
+/* What a pointer to constant memory points to is const. */
+static cl_kernel_arg_type_qualifier qualifiers_of(const struct ppu_argument_entry *argument)
+{
+    bool constant = (argument->qualifiers & PPU_ARGUMENT_CONST) != 0 || argument->kind == PPU_ARGUMENT_CONSTANT;
+
+    return (constant ? CL_KERNEL_ARG_TYPE_CONST : 0u) |
+           ((argument->qualifiers & PPU_ARGUMENT_RESTRICT) != 0 ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u) |
+           ((argument->qualifiers & PPU_ARGUMENT_VOLATILE) != 0 ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u);
 }
 
 cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint i, cl_kernel_arg_info query, size_t bytes, void *at,
@@ -352,8 +385,6 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint i, cl_kernel_arg_info query,
     switch (query) {
 #define INFO_OF_ARGUMENT
 #include "info.def"
-    case CL_KERNEL_ARG_TYPE_QUALIFIER: /* not kept by the compiler */
-        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     default:
         return CL_INVALID_VALUE;
     }

@@ -15,7 +15,9 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
+#include <CL/cl_egl.h>
 #include <CL/cl_ext.h>
+#include <CL/cl_gl.h>
 #include <CL/cl_icd.h>
 
 #include <stdbool.h>

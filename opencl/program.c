@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "info.h"
-#include "ppu_compiler.h"
 
 /* ---- life ---- */
 
-static void set_text(char **place, const char *text)
+void program_set_text(char **place, const char *text)
 {
     free(*place);
     *place = strdup(text);
 }
 
-static void forget_build(cl_program program)
+void program_forget(cl_program program)
 {
     ppu_program_unload(program->loaded);
     program->loaded = NULL;
@@ -29,9 +27,9 @@ void program_destroy(void *object)
     cl_program program = object;
 
     farewell_say(&program->farewells, program);
-    forget_build(program);
-    pthread_mutex_destroy(&program->build_lock);
-    free(program->image);
+    program_forget(program);
+    pthread_mutex_destroy(&program->lock);
+    binary_free(&program->binary);
     free(program->source);
     free(program->options);
     free(program->log);
@@ -39,7 +37,7 @@ void program_destroy(void *object)
     free(program);
 }
 
-static cl_program program_new(cl_context context)
+cl_program program_new(cl_context context)
 {
     cl_program program = calloc(1, sizeof(*program));
 
@@ -51,24 +49,16 @@ static cl_program program_new(cl_context context)
     program->status = CL_BUILD_NONE;
     program->options = strdup("");
     program->log = strdup("");
-    pthread_mutex_init(&program->build_lock, NULL);
+    pthread_mutex_init(&program->lock, NULL);
     object_use(context);
     return program;
 }
 
 void program_count_kernel(cl_program program, int by)
 {
-    pthread_mutex_lock(&program->build_lock);
+    pthread_mutex_lock(&program->lock);
     program->kernels += (uint32_t)by;
-    pthread_mutex_unlock(&program->build_lock);
-}
-
-bool program_is_built(cl_program program)
-{
-    pthread_mutex_lock(&program->build_lock);
-    bool built = program->loaded != NULL;
-    pthread_mutex_unlock(&program->build_lock);
-    return built;
+    pthread_mutex_unlock(&program->lock);
 }
 
 /* ---- making ---- */
@@ -135,29 +125,6 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     return program;
 }
 
-/* Keeps a copy of the image, checked; a sentence when it is none. */
-static const char *take_image(cl_program program, const void *image, size_t bytes)
-{
-    struct ppu_program_view view;
-    uint8_t *copy = malloc(bytes);
-
-    if (copy == NULL) {
-        return "no memory for the program";
-    }
-    memcpy(copy, image, bytes);
-    const char *why = ppu_program_open(copy, bytes, &view);
-    if (why != NULL) {
-        free(copy);
-        return why;
-    }
-    free(program->image);
-    program->image = copy;
-    program->image_bytes = bytes;
-    program->view = view;
-    program->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
-    return NULL;
-}
-
 static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
                            const unsigned char **binaries)
 {
@@ -184,10 +151,9 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
         program = program_new(context);
         error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (program != NULL && take_image(program, binaries[0], lengths[0]) != NULL) {
+    if (program != NULL && (error = binary_copy(&program->binary, binaries[0], lengths[0])) != CL_SUCCESS) {
         clReleaseProgram(program);
         program = NULL;
-        error = CL_INVALID_BINARY;
     }
     if (binary_status != NULL) {
         *binary_status = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
@@ -237,121 +203,6 @@ cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *functio
     return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
-/* ---- building ---- */
-
-static cl_int compile_error(enum ppu_compile_status status)
-{
-    switch (status) {
-    case PPU_COMPILE_OK:
-        return CL_SUCCESS;
-    case PPU_COMPILE_BAD_OPTIONS:
-        return CL_INVALID_BUILD_OPTIONS;
-    case PPU_COMPILE_NO_TOOL:
-        return CL_COMPILER_NOT_AVAILABLE;
-    case PPU_COMPILE_NO_MEMORY:
-        return CL_OUT_OF_HOST_MEMORY;
-    default:
-        return CL_BUILD_PROGRAM_FAILURE;
-    }
-}
-
-static cl_int compile(cl_program program, const char *options)
-{
-    const struct ppu_compile_options chosen = { .options = options };
-    struct ppu_compiled compiled = { NULL, 0, NULL };
-
-    enum ppu_compile_status status = ppu_compile(program->source, program->source_bytes, &chosen, &compiled);
-    set_text(&program->log, compiled.log);
-    cl_int error = compile_error(status);
-    if (error == CL_SUCCESS) {
-        const char *why = take_image(program, compiled.bytes, compiled.len_bytes);
-        if (why != NULL) {
-            set_text(&program->log, why);
-            error = CL_BUILD_PROGRAM_FAILURE;
-        }
-    }
-    ppu_compiled_free(&compiled);
-    return error;
-}
-
-static char *list_names(const struct ppu_program_view *view)
-{
-    size_t bytes = 1;
-
-    for (uint32_t i = 0; i < view->header->kernels; i++) {
-        bytes += strlen(view->text + view->kernels[i].name) + 1;
-    }
-    char *names = calloc(1, bytes);
-    size_t at = 0;
-    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
-        at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
-    }
-    return names;
-}
-
-static cl_int load(cl_program program)
-{
-    struct ppu_error error;
-    enum ppu_err err =
-        ppu_program_load(program->context->ppu, program->image, program->image_bytes, &program->loaded, &error);
-
-    if (err != PPU_OK) {
-        set_text(&program->log, error.text);
-        return device_error(err);
-    }
-    program->names = list_names(&program->view);
-    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-}
-
-/* With the build lock, and no kernels. */
-static cl_int build(cl_program program, const char *options)
-{
-    forget_build(program);
-    set_text(&program->options, options);
-    set_text(&program->log, "");
-    program->status = CL_BUILD_IN_PROGRESS;
-    cl_int error = program->source != NULL ? compile(program, options) : CL_SUCCESS;
-    if (error == CL_SUCCESS) {
-        error = load(program);
-    }
-    program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    return error;
-}
-
-static cl_int check_build(cl_program program, cl_uint count, const cl_device_id *devices, bool notify, const void *user)
-{
-    if (!object_is(program, OBJECT_program)) {
-        return CL_INVALID_PROGRAM;
-    }
-    if ((count == 0) != (devices == NULL) || (!notify && user != NULL)) {
-        return CL_INVALID_VALUE;
-    }
-    for (cl_uint i = 0; i < count; i++) {
-        if (devices[i] != program->context->device) {
-            return CL_INVALID_DEVICE;
-        }
-    }
-    return CL_SUCCESS;
-}
-
-/* Builds before it returns, with a callback too. */
-cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-                      void(CL_CALLBACK *notify)(cl_program, void *), void *user)
-{
-    cl_int error = check_build(program, count, devices, notify != NULL, user);
-
-    if (error != CL_SUCCESS) {
-        return error;
-    }
-    pthread_mutex_lock(&program->build_lock);
-    error = program->kernels > 0 ? CL_INVALID_OPERATION : build(program, options != NULL ? options : "");
-    pthread_mutex_unlock(&program->build_lock);
-    if (notify != NULL && error != CL_INVALID_OPERATION) {
-        notify(program, user);
-    }
-    return error;
-}
-
 /* ---- queries ---- */
 
 /* The binary of the one device, into the place that the program names for it. */
@@ -367,8 +218,8 @@ static cl_int answer_binaries(cl_program program, const struct info_room *room)
         return CL_INVALID_VALUE;
     }
     unsigned char *place = *(unsigned char **)room->at;
-    if (place != NULL && program->image != NULL) {
-        memcpy(place, program->image, program->image_bytes);
+    if (place != NULL && program->binary.at != NULL) {
+        memcpy(place, program->binary.at, program->binary.bytes);
     }
     return CL_SUCCESS;
 }
@@ -402,9 +253,9 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info query, size_t bytes,
     if (!object_is(program, OBJECT_program)) {
         return CL_INVALID_PROGRAM;
     }
-    pthread_mutex_lock(&program->build_lock);
+    pthread_mutex_lock(&program->lock);
     cl_int error = answer(program, query, bytes, at, size_ret);
-    pthread_mutex_unlock(&program->build_lock);
+    pthread_mutex_unlock(&program->lock);
     return error;
 }
 
@@ -429,9 +280,9 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     if (device != program->context->device) {
         return CL_INVALID_DEVICE;
     }
-    pthread_mutex_lock(&program->build_lock);
+    pthread_mutex_lock(&program->lock);
     cl_int error = answer_build(program, query, bytes, at, size_ret);
-    pthread_mutex_unlock(&program->build_lock);
+    pthread_mutex_unlock(&program->lock);
     return error;
 }
 

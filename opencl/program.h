@@ -6,31 +6,36 @@
 #ifndef OPENCL_PROGRAM_H
 #define OPENCL_PROGRAM_H
 
+#include "binary.h"
 #include "context.h"
 #include "ppu/image.h"
 
 struct _cl_program {
     struct object object;
     cl_context context;
-    char *source; /* with a final zero; NULL: made from a binary */
+    char *source; /* with a final zero; NULL: made from a binary, or linked */
     size_t source_bytes;
     struct farewell *farewells; /* under the context's lock */
 
-    pthread_mutex_t build_lock; /* of what follows */
+    pthread_mutex_t lock; /* of what follows; held shortly, also while it is built */
+    bool building;        /* somebody is; what the binary and the kernels were is gone */
     cl_build_status status;
-    cl_program_binary_type type;
     char *options;
     char *log;
-    uint8_t *image; /* NULL: none */
-    size_t image_bytes;
-    struct ppu_program_view view; /* of the image, when there is one */
-    struct ppu_program *loaded;   /* NULL: not built */
+    struct binary binary;
+    struct ppu_program_view view; /* of the binary, when it is loaded */
+    struct ppu_program *loaded;   /* NULL: it cannot run */
     char *names;                  /* of its kernels, with semicolons between */
     uint32_t kernels;             /* that use it */
 };
 
+/* With neither source nor binary; NULL: no memory. */
+cl_program program_new(cl_context context);
 /* A kernel uses what was built, or has ended. */
 void program_count_kernel(cl_program program, int by);
-bool program_is_built(cl_program program);
+/* With the lock: what was built is given up. */
+void program_forget(cl_program program);
+/* Replaces a text of the program. */
+void program_set_text(char **place, const char *text);
 
 #endif

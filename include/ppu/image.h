@@ -59,7 +59,8 @@ struct ppu_kernel_entry {
     uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 8; 0: not read */
     uint32_t argument_first; /* of the argument entries */
     uint32_t argument_count; /* 0 when the kernel does not say */
-    uint32_t reserved1[3];
+    uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
+    uint32_t reserved1[2];
 };
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
@@ -86,13 +87,19 @@ enum ppu_argument_kind {
     PPU_ARGUMENT_KINDS = 4,
 };
 
+/* Qualifiers of what a pointer points to; bits of ppu_argument_entry.qualifiers. */
+#define PPU_ARGUMENT_CONST (1u << 0)
+#define PPU_ARGUMENT_RESTRICT (1u << 1)
+#define PPU_ARGUMENT_VOLATILE (1u << 2)
+
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
     uint32_t type;   /* offset into text: as the source spells it */
     uint16_t offset; /* into the parameters */
     uint16_t bytes;
-    uint8_t kind; /* enum ppu_argument_kind */
-    uint8_t reserved[3];
+    uint8_t kind;       /* enum ppu_argument_kind */
+    uint8_t qualifiers; /* PPU_ARGUMENT_CONST ... */
+    uint8_t reserved[2];
 };
 PPU_ASSERT_SIZE(struct ppu_argument_entry, 16);
 
@@ -160,6 +167,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     if (kernel->argument_count > header->arguments ||
         kernel->argument_first > header->arguments - kernel->argument_count) {
         return "kernel has arguments that the image does not describe";
+    }
+    if (kernel->attributes >= header->text_bytes) {
+        return "kernel attributes lie beyond the text";
     }
     return NULL;
 }

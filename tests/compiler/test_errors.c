@@ -16,8 +16,6 @@ static const struct bad bads[] = {
     { "kernel void k(global int *o) { o[0] = nothing; }", "", PPU_COMPILE_BAD_SOURCE,
       "test.cl:1:39: error: use of undeclared" },
     { "kernel void k(global int *o) { o[0] = 1 }", "", PPU_COMPILE_BAD_SOURCE, "expected ';'" },
-    { "int f(int x) { return x; }", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
-    { "", "", PPU_COMPILE_BAD_SOURCE, "no kernel" },
     { "int g(int x); kernel void k(global int *o) { o[0] = g(o[1]); }", "", PPU_COMPILE_UNSUPPORTED, "'g'" },
     { "int f(int x) { return x < 2 ? 1 : x * f(x - 1) + f(x - 2); } kernel void k(global int *o) { o[0] = f(o[1]); }",
       "", PPU_COMPILE_UNSUPPORTED, "recursion: 'f'" },

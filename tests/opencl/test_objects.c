@@ -230,24 +230,6 @@ static void sub_buffer_is_checked(void **state)
     check(clReleaseMemObject(buffer));
 }
 
-static void images_are_refused(void **state)
-{
-    struct fixture *f = *state;
-    const cl_image_format format = { CL_RGBA, CL_FLOAT };
-    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4 };
-    cl_int error = CL_SUCCESS;
-    cl_uint formats = 1;
-
-    assert_null(clCreateImage(f->context, 0, &format, &desc, NULL, &error));
-    assert_int_equal(error, CL_INVALID_OPERATION);
-    assert_null(clCreateSampler(f->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error));
-    assert_int_equal(error, CL_INVALID_OPERATION);
-    assert_null(clCreatePipe(f->context, 0, 4, 4, NULL, &error));
-    assert_int_equal(error, CL_INVALID_OPERATION);
-    check(clGetSupportedImageFormats(f->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &formats));
-    assert_int_equal(formats, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,7 +242,6 @@ int main(void)
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
-        cl_test("images, samplers and pipes are refused as absent [A15]", images_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "binary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ppu/image.h"
+#include "sum.h"
+
+#define MODULE_MAGIC 0x4f555050u /* "PPUO" */
+#define MODULE_VERSION 1u
+
+struct module_header {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t type; /* CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT or _LIBRARY */
+    uint32_t reserved;
+    uint64_t bitcode_bytes;
+    uint64_t sum; /* of the bitcode */
+};
+
+void binary_free(struct binary *binary)
+{
+    free(binary->at);
+    *binary = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE };
+}
+
+static bool give_room(struct binary *binary, size_t bytes, cl_program_binary_type type)
+{
+    *binary = (struct binary){ malloc(bytes), bytes, type };
+    if (binary->at == NULL) {
+        binary_free(binary);
+    }
+    return binary->at != NULL;
+}
+
+cl_int binary_of_module(struct binary *binary, cl_program_binary_type type, const struct ppu_compiled *bitcode)
+{
+    const struct module_header header = {
+        .magic = MODULE_MAGIC,
+        .version = MODULE_VERSION,
+        .type = type,
+        .bitcode_bytes = bitcode->len_bytes,
+        .sum = sum_of(bitcode->bytes, bitcode->len_bytes),
+    };
+
+    if (!give_room(binary, sizeof(header) + bitcode->len_bytes, type)) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(binary->at, &header, sizeof(header));
+    memcpy(binary->at + sizeof(header), bitcode->bytes, bitcode->len_bytes);
+    return CL_SUCCESS;
+}
+
+void binary_of_image(struct binary *binary, struct ppu_compiled *image)
+{
+    *binary = (struct binary){ image->bytes, image->len_bytes, CL_PROGRAM_BINARY_TYPE_EXECUTABLE };
+    image->bytes = NULL;
+}
+
+struct ppu_compile_module binary_module(const struct binary *binary)
+{
+    return (struct ppu_compile_module){ binary->at + sizeof(struct module_header),
+                                        binary->bytes - sizeof(struct module_header) };
+}
+
+static cl_program_binary_type module_type(const struct binary *binary)
+{
+    struct module_header header;
+
+    if (binary->bytes < sizeof(header)) {
+        return CL_PROGRAM_BINARY_TYPE_NONE;
+    }
+    memcpy(&header, binary->at, sizeof(header));
+    const struct ppu_compile_module module = binary_module(binary);
+    bool known =
+        header.magic == MODULE_MAGIC && header.version == MODULE_VERSION && header.reserved == 0 &&
+        (header.type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || header.type == CL_PROGRAM_BINARY_TYPE_LIBRARY);
+    bool whole = header.bitcode_bytes == module.len_bytes && header.sum == sum_of(module.bitcode, module.len_bytes);
+    return known && whole ? header.type : CL_PROGRAM_BINARY_TYPE_NONE;
+}
+
+cl_int binary_copy(struct binary *binary, const void *bytes, size_t count)
+{
+    struct ppu_program_view view;
+
+    if (!give_room(binary, count, CL_PROGRAM_BINARY_TYPE_NONE)) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(binary->at, bytes, count);
+    binary->type = ppu_program_open(binary->at, count, &view) == NULL ? (cl_uint)CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+                                                                      : module_type(binary);
+    if (binary->type == CL_PROGRAM_BINARY_TYPE_NONE) {
+        binary_free(binary);
+        return CL_INVALID_BINARY;
+    }
+    return CL_SUCCESS;
+}

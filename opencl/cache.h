@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was compiled, kept on disk across processes. An entry is found by all that decides what the compiler makes: the
+ * source, the options, and the files the compiler consists of. It holds its key, so that two keys of one sum do not
+ * meet, and a sum of itself: one that is damaged or half written is not there.
+ */
+#ifndef OPENCL_CACHE_H
+#define OPENCL_CACHE_H
+
+#include <stdbool.h>
+
+#include "ppu_compiler.h"
+
+struct cache_key {
+    char *text; /* NULL: not to be cached */
+    size_t bytes;
+};
+
+/*
+ * The key of a compilation. None when its result depends on more than the key can say: on files that the source
+ * includes, on the time; or when there is no cache ($PPU_CACHE is "off", or no folder can be had).
+ */
+void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options);
+void cache_key_free(struct cache_key *key);
+/* True: found, as the compiler made it, to be freed by ppu_compiled_free(). */
+bool cache_find(const struct cache_key *key, struct ppu_compiled *found);
+void cache_store(const struct cache_key *key, const struct ppu_compiled *made);
+
+#endif

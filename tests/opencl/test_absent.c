@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* What the platform has not: each function is there all the same, and says so with the specification's error. */
+#include <stdio.h>
+
+#include "fixture.h"
+
+#include <CL/cl_icd.h>
+
+/* Microsoft's; there are no such functions on Linux. */
+static const struct {
+    size_t first, last;
+} foreign[] = {
+    { offsetof(cl_icd_dispatch, clGetDeviceIDsFromD3D10KHR),
+      offsetof(cl_icd_dispatch, clEnqueueReleaseD3D10ObjectsKHR) },
+    { offsetof(cl_icd_dispatch, clGetDeviceIDsFromD3D11KHR),
+      offsetof(cl_icd_dispatch, clEnqueueReleaseD3D11ObjectsKHR) },
+    { offsetof(cl_icd_dispatch, clGetDeviceIDsFromDX9MediaAdapterKHR),
+      offsetof(cl_icd_dispatch, clEnqueueReleaseDX9MediaSurfacesKHR) },
+};
+
+static bool is_foreign(size_t offset)
+{
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        if (offset >= foreign[i].first && offset <= foreign[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void table_is_full(void **state)
+{
+    struct fixture *f = *state;
+    void *const *table = *(void *const *const *)(void *)f->platform;
+
+    for (size_t i = 0; i < sizeof(cl_icd_dispatch) / sizeof(void *); i++) {
+        if (table[i] == NULL && !is_foreign(i * sizeof(void *))) {
+            fail_msg("place %zu of the dispatch table is empty", i);
+        }
+    }
+    assert_ptr_equal(*(void *const *const *)(void *)f->queue, table);
+}
+
+#define refused(call, expected)            \
+    do {                                   \
+        cl_int error = CL_SUCCESS;         \
+        assert_null(call);                 \
+        assert_int_equal(error, expected); \
+    } while (0)
+
+static void images_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const cl_image_format format = { CL_RGBA, CL_FLOAT };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4 };
+    const size_t at[3] = { 0, 0, 0 }, size[3] = { 1, 1, 1 };
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+    cl_uint formats = 1;
+    char bytes[64] = "";
+
+    refused(clCreateImage(f->context, 0, &format, &desc, NULL, &error), CL_INVALID_OPERATION);
+    refused(clCreateImage(NULL, 0, &format, &desc, NULL, &error), CL_INVALID_CONTEXT);
+    refused(clCreateImageWithProperties(f->context, NULL, 0, &format, &desc, NULL, &error), CL_INVALID_OPERATION);
+    refused(clCreateImage2D(f->context, 0, &format, 4, 4, 0, NULL, &error), CL_INVALID_OPERATION);
+    refused(clCreateImage3D(f->context, 0, &format, 4, 4, 4, 0, 0, NULL, &error), CL_INVALID_OPERATION);
+    check(clGetSupportedImageFormats(f->context, 0, CL_MEM_OBJECT_IMAGE2D, 0, NULL, &formats));
+    assert_int_equal(formats, 0);
+    assert_int_equal(clGetImageInfo(buffer, CL_IMAGE_WIDTH, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clEnqueueReadImage(f->queue, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueReadImage(NULL, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
+                     CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(clEnqueueWriteImage(f->queue, buffer, CL_TRUE, at, size, 0, 0, bytes, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueFillImage(f->queue, buffer, bytes, at, size, 0, NULL, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueFillImage(f->queue, buffer, bytes, at, size, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
+    assert_int_equal(clEnqueueCopyImage(f->queue, buffer, buffer, at, at, size, 0, NULL, NULL), CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueCopyImageToBuffer(f->queue, buffer, buffer, at, size, 0, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    assert_int_equal(clEnqueueCopyBufferToImage(f->queue, buffer, buffer, 0, at, size, 0, NULL, NULL),
+                     CL_INVALID_OPERATION);
+    refused(clEnqueueMapImage(f->queue, buffer, CL_TRUE, CL_MAP_READ, at, size, NULL, NULL, 0, NULL, NULL, &error),
+            CL_INVALID_OPERATION);
+    check(clReleaseMemObject(buffer));
+}
+
+static void samplers_and_pipes_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+    const cl_sampler nobody = (cl_sampler)f->context;
+
+    refused(clCreateSampler(f->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error), CL_INVALID_OPERATION);
+    refused(clCreateSamplerWithProperties(f->context, NULL, &error), CL_INVALID_OPERATION);
+    assert_int_equal(clRetainSampler(nobody), CL_INVALID_SAMPLER);
+    assert_int_equal(clReleaseSampler(nobody), CL_INVALID_SAMPLER);
+    assert_int_equal(clGetSamplerInfo(nobody, CL_SAMPLER_CONTEXT, 0, NULL, NULL), CL_INVALID_SAMPLER);
+    refused(clCreatePipe(f->context, 0, 4, 4, NULL, &error), CL_INVALID_OPERATION);
+    assert_int_equal(clGetPipeInfo(buffer, CL_PIPE_PACKET_SIZE, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    check(clReleaseMemObject(buffer));
+}
+
+static void programs_of_other_kinds_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = "kernel void k() {}";
+    cl_int error_of_source = CL_SUCCESS;
+    const cl_uint value = 1;
+
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error_of_source);
+    check(error_of_source);
+    refused(clCreateProgramWithIL(f->context, "x", 1, &error), CL_INVALID_OPERATION);
+    refused(clCreateProgramWithBuiltInKernels(f->context, 1, &f->device, "none", &error), CL_INVALID_VALUE);
+    assert_int_equal(clSetProgramSpecializationConstant(program, 0, sizeof(value), &value), CL_INVALID_OPERATION);
+    assert_int_equal(clSetProgramReleaseCallback(program, NULL, NULL), CL_INVALID_OPERATION);
+    check(clReleaseProgram(program));
+}
+
+static void devices_are_not_divided(void **state)
+{
+    struct fixture *f = *state;
+    const cl_device_partition_property parts[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
+
+    assert_int_equal(clCreateSubDevices(f->device, parts, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clCreateSubDevices(NULL, parts, 0, NULL, NULL), CL_INVALID_DEVICE);
+    assert_int_equal(clSetDefaultDeviceCommandQueue(f->context, f->device, f->queue), CL_INVALID_OPERATION);
+}
+
+static void graphics_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+
+    refused(clCreateFromGLBuffer(f->context, 0, 1, &error), CL_INVALID_CONTEXT);
+    refused(clCreateFromGLTexture(f->context, 0, 0, 0, 1, &error), CL_INVALID_CONTEXT);
+    refused(clCreateFromGLTexture2D(f->context, 0, 0, 0, 1, &error), CL_INVALID_CONTEXT);
+    refused(clCreateFromGLTexture3D(f->context, 0, 0, 0, 1, &error), CL_INVALID_CONTEXT);
+    refused(clCreateFromGLRenderbuffer(f->context, 0, 1, &error), CL_INVALID_CONTEXT);
+    assert_int_equal(clGetGLObjectInfo(buffer, NULL, NULL), CL_INVALID_GL_OBJECT);
+    assert_int_equal(clGetGLObjectInfo(NULL, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(clGetGLTextureInfo(buffer, CL_GL_TEXTURE_TARGET, 0, NULL, NULL), CL_INVALID_GL_OBJECT);
+    assert_int_equal(clEnqueueAcquireGLObjects(f->queue, 1, &buffer, 0, NULL, NULL), CL_INVALID_CONTEXT);
+    assert_int_equal(clEnqueueReleaseGLObjects(NULL, 1, &buffer, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    check(clReleaseMemObject(buffer));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("no place of the dispatch table is empty [F6]", table_is_full),
+        cl_test("images are refused [A15]", images_are_refused),
+        cl_test("samplers and pipes are refused [A15]", samplers_and_pipes_are_refused),
+        cl_test("intermediate language, built-in kernels and constants of specialization are refused [F6]",
+                programs_of_other_kinds_are_refused),
+        cl_test("a device is not divided and has no queues of its own [F6]", devices_are_not_divided),
+        cl_test("objects of OpenGL are refused [F6]", graphics_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* Building in parts, in the background, and from the cache; what binaries hold. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static const char *const main_source =
+    "#include \"parts/scale.h\"\n"
+    "kernel void k(global int *o) { o[get_global_id(0)] = scale((int)get_global_id(0)) + OFFSET; }\n";
+static const char *const scale_header = "int scale(int x);\n#define OFFSET 5\n";
+static const char *const scale_source = "int scale(int x) { return FACTOR * x; }\n";
+
+static cl_program source_of(struct fixture *f, const char *text)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+
+    check(error);
+    return program;
+}
+
+static cl_program compiled(struct fixture *f, const char *text, const char *options, const char *header_name,
+                           const char *header_text)
+{
+    cl_program program = source_of(f, text);
+    cl_program header = header_text != NULL ? source_of(f, header_text) : NULL;
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+
+    check(clCompileProgram(program, 1, &f->device, options, header != NULL, header != NULL ? &header : NULL,
+                           header != NULL ? &header_name : NULL, NULL, NULL));
+    check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL));
+    assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    if (header != NULL) {
+        check(clReleaseProgram(header));
+    }
+    return program;
+}
+
+/* Runs kernel k on 64 ints: each is factor * i + offset. */
+static void expect(struct fixture *f, cl_program program, int factor, int offset)
+{
+    cl_int error = CL_SUCCESS;
+    const size_t global = 64;
+    int out[64];
+
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    cl_mem buffer = fixture_buffer(f, 0, sizeof(out), NULL);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+    for (int i = 0; i < 64; i++) {
+        assert_int_equal(out[i], factor * i + offset);
+    }
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+}
+
+static void parts_are_linked(void **state)
+{
+    struct fixture *f = *state;
+    cl_program parts[2] = { compiled(f, main_source, "", "parts/scale.h", scale_header),
+                            compiled(f, scale_source, "-DFACTOR=3", NULL, NULL) };
+    cl_int error = CL_SUCCESS;
+
+    cl_program whole = clLinkProgram(f->context, 1, &f->device, "", 2, parts, NULL, NULL, &error);
+    check(error);
+    expect(f, whole, 3, 5);
+    check(clReleaseProgram(whole));
+    check(clReleaseProgram(parts[0]));
+    check(clReleaseProgram(parts[1]));
+}
+
+static unsigned char *binary_of(cl_program program, size_t *bytes)
+{
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(*bytes), bytes, NULL));
+    unsigned char *binary = malloc(*bytes);
+    assert_non_null(binary);
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
+    return binary;
+}
+
+static cl_program reloaded(struct fixture *f, cl_program program)
+{
+    size_t bytes = 0;
+    cl_int status = 0, error = CL_SUCCESS;
+    const unsigned char *binary = binary_of(program, &bytes);
+
+    cl_program again = clCreateProgramWithBinary(f->context, 1, &f->device, &bytes, &binary, &status, &error);
+    check(error);
+    check(status);
+    ((unsigned char *)(uintptr_t)binary)[bytes / 2] ^= 4;
+    assert_null(clCreateProgramWithBinary(f->context, 1, &f->device, &bytes, &binary, &status, &error));
+    assert_int_equal(error, CL_INVALID_BINARY);
+    free((void *)(uintptr_t)binary);
+    check(clReleaseProgram(program));
+    return again;
+}
+
+/* A library and an object, both saved and loaded before they are linked. */
+static void libraries_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    cl_program part = compiled(f, scale_source, "-DFACTOR=7", NULL, NULL);
+    cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+    cl_int error = CL_SUCCESS;
+
+    cl_program library =
+        clLinkProgram(f->context, 0, NULL, "-create-library -enable-link-options", 1, &part, NULL, NULL, &error);
+    check(error);
+    check(clGetProgramBuildInfo(library, f->device, CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL));
+    assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_LIBRARY);
+    cl_program all[2] = { reloaded(f, compiled(f, main_source, "", "parts/scale.h", scale_header)),
+                          reloaded(f, library) };
+    cl_program whole = clLinkProgram(f->context, 0, NULL, NULL, 2, all, NULL, NULL, &error);
+    check(error);
+    expect(f, whole, 7, 5);
+    check(clReleaseProgram(whole));
+    check(clReleaseProgram(all[0]));
+    check(clReleaseProgram(all[1]));
+    check(clReleaseProgram(part));
+    /* One object alone can be built. */
+    cl_program alone =
+        reloaded(f, compiled(f, "kernel void k(global int *o) { o[get_global_id(0)] = 1; }", "", NULL, NULL));
+    check(clBuildProgram(alone, 0, NULL, NULL, NULL, NULL));
+    expect(f, alone, 0, 1);
+    check(clReleaseProgram(alone));
+}
+
+static void wrong_parts_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    cl_program part = compiled(f, main_source, "", "parts/scale.h", scale_header), source = source_of(f, "int x");
+    cl_program twice[2] = { part, part };
+    const char *up = "../up.h", *name = "a.h";
+    char log[1000] = "";
+    cl_int error = CL_SUCCESS;
+    int user = 0;
+
+    assert_int_equal(clCompileProgram(NULL, 0, NULL, "", 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
+    assert_int_equal(clCompileProgram(source, 1, NULL, "", 0, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 1, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 1, &source, NULL, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 0, NULL, NULL, NULL, &user), CL_INVALID_VALUE);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "--wrong", 0, NULL, NULL, NULL, NULL),
+                     CL_INVALID_COMPILER_OPTIONS);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 0, NULL, NULL, NULL, NULL), CL_COMPILE_PROGRAM_FAILURE);
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 1, &source, &up, NULL, NULL), CL_COMPILE_PROGRAM_FAILURE);
+    cl_program nobody = (cl_program)f->context;
+    assert_int_equal(clCompileProgram(source, 0, NULL, "", 1, &nobody, &name, NULL, NULL), CL_INVALID_PROGRAM);
+    assert_null(clLinkProgram(NULL, 0, NULL, "", 1, &part, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_CONTEXT);
+    assert_null(clLinkProgram(f->context, 0, NULL, "", 0, NULL, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+    assert_null(clLinkProgram(f->context, 0, NULL, "", 1, &nobody, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_PROGRAM);
+    assert_null(clLinkProgram(f->context, 0, NULL, "-enable-link-options", 1, &part, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_LINKER_OPTIONS);
+    assert_null(clLinkProgram(f->context, 0, NULL, "-O3", 1, &part, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_LINKER_OPTIONS);
+    assert_null(clLinkProgram(f->context, 0, NULL, "", 1, &source, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    /* What has begun has a program that tells: here a function is missing, there a kernel is there twice. */
+    cl_program failed = clLinkProgram(f->context, 0, NULL, "", 1, &part, NULL, NULL, &error);
+    assert_int_equal(error, CL_LINK_PROGRAM_FAILURE);
+    check(clGetProgramBuildInfo(failed, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+    assert_non_null(strstr(log, "scale"));
+    assert_int_equal(clBuildProgram(failed, 0, NULL, "", NULL, NULL), CL_INVALID_BINARY);
+    assert_int_equal(clCompileProgram(failed, 0, NULL, "", 0, NULL, NULL, NULL, NULL), CL_INVALID_OPERATION);
+    check(clReleaseProgram(failed));
+    failed = clLinkProgram(f->context, 0, NULL, "", 2, twice, NULL, NULL, &error);
+    assert_int_equal(error, CL_LINK_PROGRAM_FAILURE);
+    check(clReleaseProgram(failed));
+    check(clReleaseProgram(part));
+    check(clReleaseProgram(source));
+}
+
+/* ---- callbacks ---- */
+
+struct told {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t calls;
+    pthread_t thread;
+};
+
+static void CL_CALLBACK tell(cl_program program, void *user)
+{
+    struct told *told = user;
+
+    (void)program;
+    pthread_mutex_lock(&told->lock);
+    told->calls++;
+    told->thread = pthread_self();
+    pthread_cond_signal(&told->changed);
+    pthread_mutex_unlock(&told->lock);
+}
+
+static void await(struct told *told, uint32_t calls)
+{
+    pthread_mutex_lock(&told->lock);
+    while (told->calls < calls) {
+        pthread_cond_wait(&told->changed, &told->lock);
+    }
+    pthread_mutex_unlock(&told->lock);
+}
+
+/* The call returns while the compiler works; the program can be asked, but not be built or used. */
+static void builds_go_on_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+    cl_program program = source_of(f, "kernel void k(global int *o) { o[get_global_id(0)] = 2; }");
+    cl_program wrong = source_of(f, "kernel void k(global int *o) { o[0] = nothing; }");
+    cl_build_status status = CL_BUILD_NONE;
+    cl_int error = CL_SUCCESS;
+
+    /* clang waits until somebody has made a file. */
+    char gate[] = "/tmp/ppu-gate-XXXXXX", command[200];
+    assert_non_null(mkdtemp(gate));
+    snprintf(command, sizeof(command), "%s/clang", gate);
+    FILE *script = fopen(command, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nwhile [ ! -e %s/open ]; do sleep 0.01; done\nexec clang-19 \"$@\"\n", gate);
+    fclose(script);
+    chmod(command, 0700);
+    setenv("PPU_CLANG", command, 1);
+    check(clBuildProgram(program, 1, &f->device, "", tell, &told));
+    check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL));
+    assert_int_equal(status, CL_BUILD_IN_PROGRESS);
+    assert_int_equal(clBuildProgram(program, 1, &f->device, "", tell, &told), CL_INVALID_OPERATION);
+    assert_null(clCreateKernel(program, "k", &error));
+    assert_int_equal(error, CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_null(clLinkProgram(f->context, 0, NULL, "", 1, &program, NULL, NULL, &error));
+    assert_int_equal(error, CL_INVALID_OPERATION);
+    snprintf(command, sizeof(command), "%s/open", gate);
+    fclose(fopen(command, "w"));
+    await(&told, 1);
+    assert_false(pthread_equal(told.thread, pthread_self()));
+    check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL));
+    assert_int_equal(status, CL_BUILD_SUCCESS);
+    expect(f, program, 0, 2);
+    check(clBuildProgram(wrong, 0, NULL, "", tell, &told));
+    await(&told, 2);
+    check(clGetProgramBuildInfo(wrong, f->device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, NULL));
+    assert_int_equal(status, CL_BUILD_ERROR);
+    /* A program may be given up while it is being built. */
+    check(clBuildProgram(wrong, 0, NULL, "", tell, &told));
+    check(clReleaseProgram(wrong));
+    await(&told, 3);
+    check(clReleaseProgram(program));
+    unsetenv("PPU_CLANG");
+    remove(command);
+    snprintf(command, sizeof(command), "%s/clang", gate);
+    remove(command);
+    rmdir(gate);
+}
+
+/* ---- cache ---- */
+
+struct store {
+    char folder[32], clang[64], count[64], entries[64];
+};
+
+static void store_open(struct store *store)
+{
+    strcpy(store->folder, "/tmp/ppu-cache-XXXXXX");
+    assert_non_null(mkdtemp(store->folder));
+    snprintf(store->clang, sizeof(store->clang), "%s/clang", store->folder);
+    snprintf(store->count, sizeof(store->count), "%s/count", store->folder);
+    snprintf(store->entries, sizeof(store->entries), "%s/opencl", store->folder);
+    FILE *script = fopen(store->clang, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nprintf x >>%s\nexec clang-19 \"$@\"\n", store->count);
+    fclose(script);
+    chmod(store->clang, 0700);
+    setenv("PPU_CLANG", store->clang, 1);
+    setenv("PPU_CACHE", store->folder, 1);
+}
+
+/* Calls it for each entry. */
+static uint32_t each_entry(const struct store *store, void (*function)(const char *path))
+{
+    DIR *folder = opendir(store->entries);
+    uint32_t entries = 0;
+
+    for (struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
+        char path[400];
+        if (item->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "%s/%s", store->entries, item->d_name);
+            function(path);
+            entries++;
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    return entries;
+}
+
+static void remove_entry(const char *path)
+{
+    remove(path);
+}
+
+static void damage_entry(const char *path)
+{
+    FILE *file = fopen(path, "r+b");
+
+    assert_non_null(file);
+    fseek(file, -100, SEEK_END);
+    int byte = fgetc(file);
+    fseek(file, -100, SEEK_END);
+    fputc(byte ^ 1, file);
+    fclose(file);
+}
+
+static void cut_entry(const char *path)
+{
+    assert_int_equal(truncate(path, 50), 0);
+}
+
+static void store_close(struct store *store)
+{
+    each_entry(store, remove_entry);
+    remove(store->entries);
+    remove(store->clang);
+    remove(store->count);
+    remove(store->folder);
+    unsetenv("PPU_CLANG");
+    setenv("PPU_CACHE", "off", 1);
+}
+
+static void build_and_run(struct fixture *f, const char *text, const char *options, int value)
+{
+    cl_program program = source_of(f, text);
+
+    check(clBuildProgram(program, 0, NULL, options, NULL, NULL));
+    expect(f, program, 0, value);
+    check(clReleaseProgram(program));
+}
+
+/* How often clang has run. */
+static long runs(const struct store *store)
+{
+    struct stat info;
+
+    return stat(store->count, &info) == 0 ? (long)info.st_size : 0;
+}
+
+static void cache_spares_clang(void **state)
+{
+    static const char *const text = "kernel void k(global int *o) { o[get_global_id(0)] = VALUE; }";
+    static const char *const dated = "kernel void k(global int *o) { o[get_global_id(0)] = sizeof(__DATE__) - 7; }";
+    static const char *const including =
+        "#include \"/dev/null\"\nkernel void k(global int *o) { o[get_global_id(0)] = 6; }";
+    struct fixture *f = *state;
+    struct store store;
+    const struct timespec times[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+
+    store_open(&store);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 1);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 1);
+    /* Another option, another compiler: other entries. */
+    build_and_run(f, text, "-DVALUE=2", 2);
+    assert_int_equal(runs(&store), 2);
+    assert_int_equal(utimensat(AT_FDCWD, store.clang, times, 0), 0);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 3);
+    /* Damaged entries are made again. */
+    assert_int_equal(each_entry(&store, damage_entry), 3);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 4);
+    each_entry(&store, cut_entry);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 5);
+    build_and_run(f, text, "-DVALUE=1", 1);
+    assert_int_equal(runs(&store), 5);
+    /* What depends on more than the key says is not kept. */
+    for (long i = 1; i <= 2; i++) {
+        build_and_run(f, dated, "", 5);
+        build_and_run(f, including, "", 6);
+        build_and_run(f, text, "-DVALUE=sizeof(__TIME__)", 9);
+        assert_int_equal(runs(&store), 5 + 3 * i);
+    }
+    store_close(&store);
+}
+
+/* ---- what a kernel says of itself ---- */
+
+static void kernels_describe_themselves(void **state)
+{
+    static const char *const text =
+        "kernel __attribute__((reqd_work_group_size(4, 2, 1))) __attribute__((work_group_size_hint(8, 1, 1)))\n"
+        "void k(global const float4 *restrict a, volatile global int *b, constant uchar *c, local char *d, uint e) {}\n";
+    static const struct {
+        const char *type;
+        cl_kernel_arg_address_qualifier address;
+        cl_kernel_arg_type_qualifier qualifiers;
+    } expected[] = {
+        { "float4*", CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT },
+        { "int*", CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_TYPE_VOLATILE },
+        { "uchar*", CL_KERNEL_ARG_ADDRESS_CONSTANT, CL_KERNEL_ARG_TYPE_CONST },
+        { "char*", CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_TYPE_NONE },
+        { "uint", CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_TYPE_NONE },
+    };
+    struct fixture *f = *state;
+    cl_program program = source_of(f, text);
+    char answer[200] = "";
+    cl_kernel kernels[2] = { NULL, NULL };
+    cl_uint count = 0;
+    size_t group[3] = { 0, 0, 0 };
+
+    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    assert_int_equal(clCreateKernelsInProgram(program, 0, kernels, &count), CL_INVALID_VALUE);
+    check(clCreateKernelsInProgram(program, 0, NULL, &count));
+    assert_int_equal(count, 1);
+    check(clCreateKernelsInProgram(program, 2, kernels, &count));
+    check(clGetKernelInfo(kernels[0], CL_KERNEL_ATTRIBUTES, sizeof(answer), answer, NULL));
+    assert_string_equal(answer, "reqd_work_group_size(4,2,1) work_group_size_hint(8,1,1)");
+    check(
+        clGetKernelWorkGroupInfo(kernels[0], f->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group, NULL));
+    assert_int_equal(group[0] + 10 * group[1] + 100 * group[2], 124);
+    for (cl_uint i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        cl_kernel_arg_address_qualifier address = 0;
+        cl_kernel_arg_type_qualifier qualifiers = 0;
+        check(clGetKernelArgInfo(kernels[0], i, CL_KERNEL_ARG_TYPE_NAME, sizeof(answer), answer, NULL));
+        check(clGetKernelArgInfo(kernels[0], i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(address), &address, NULL));
+        check(clGetKernelArgInfo(kernels[0], i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof(qualifiers), &qualifiers, NULL));
+        assert_string_equal(answer, expected[i].type);
+        assert_int_equal(address, expected[i].address);
+        assert_int_equal(qualifiers, expected[i].qualifiers);
+    }
+    assert_int_equal(clGetKernelArgInfo(kernels[0], 5, CL_KERNEL_ARG_NAME, 0, NULL, NULL), CL_INVALID_ARG_INDEX);
+    assert_int_equal(
+        clGetKernelSubGroupInfo(kernels[0], f->device, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, 0, NULL, NULL),
+        CL_INVALID_OPERATION);
+    check(clReleaseKernel(kernels[0]));
+    check(clReleaseProgram(program));
+}
+
+static void programs_need_no_kernel(void **state)
+{
+    struct fixture *f = *state;
+    cl_program program = source_of(f, "int f(int x) { return x; }");
+    size_t kernels = 1;
+    cl_uint count = 1;
+    cl_int error = CL_SUCCESS;
+
+    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    check(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL));
+    assert_int_equal(kernels, 0);
+    check(clCreateKernelsInProgram(program, 0, NULL, &count));
+    assert_int_equal(count, 0);
+    assert_null(clCreateKernel(program, "f", &error));
+    assert_int_equal(error, CL_INVALID_KERNEL_NAME);
+    check(clReleaseProgram(program));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("parts are compiled with headers and linked [F6]", parts_are_linked),
+        cl_test("objects and libraries are saved, loaded and linked; damaged ones are refused [F6]",
+                libraries_are_kept),
+        cl_test("wrong parts get their errors, and a failed link tells why [F6]", wrong_parts_are_refused),
+        cl_test("a build with a callback goes on alone [F6]", builds_go_on_alone),
+        cl_test("what was compiled once is found on disk, unless anything has changed [F5]", cache_spares_clang),
+        cl_test("a kernel tells its arguments and attributes [F6]", kernels_describe_themselves),
+        cl_test("a program without kernels can be built [F6]", programs_need_no_kernel),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
