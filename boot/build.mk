@@ -19,14 +19,15 @@ FW_SOURCES := $(wildcard firmware/*.c) $(filter-out boot/newlib.c,$(wildcard boo
 FW_SOURCES_picolibc := $(FW_SOURCES)
 FW_SOURCES_newlib := $(FW_SOURCES) boot/newlib.c
 
-# What checks the image is optimised by itself: the linker script puts it first, by the names of its files.
-FW_CHECK := boot/start.c boot/image.c
+# What checks the image is optimised by itself: the linker script puts it first, by the names of its files. So is
+# memory.c: the compiler copies small structures better than by what is written there.
+FW_ALONE := boot/start.c boot/image.c boot/memory.c
 
 # $(call fw_image,LIBC)
 define fw_image
-$(call ppu_record,$(BUILD)/firmware/$(1)/flags,$(FW_CFLAGS) $(FW_CHECK) $(FW_CFLAGS_$(1)) $(FW_LDFLAGS) $(FW_LDFLAGS_$(1)) $(FW_SOURCES_$(1)))
+$(call ppu_record,$(BUILD)/firmware/$(1)/flags,$(FW_CFLAGS) $(FW_ALONE) $(FW_CFLAGS_$(1)) $(FW_LDFLAGS) $(FW_LDFLAGS_$(1)) $(FW_SOURCES_$(1)))
 FW_OBJECTS_$(1) := $(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_SOURCES_$(1)))
-$(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_CHECK)): FW_UNIT_CFLAGS := -fno-lto
+$(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_ALONE)): FW_UNIT_CFLAGS := -fno-lto
 $$(FW_OBJECTS_$(1)): $(BUILD)/firmware/$(1)/obj/%.o: % $(BUILD)/firmware/$(1)/flags | $(SETUP_STAMP)
 	$$(call say,FW CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)

@@ -171,12 +171,6 @@ nest_record_taken:
     stg.b128 v36, [v28+352]
     ldg.b128 v36, [v16+112]
     stg.b128 v36, [v28+368]
-    mov64 v36, 0                # what only the firmware may say
-    mov64 v38, 0
-    stg.b128 v36, [v28+384]
-    stg.b128 v36, [v28+400]
-    stg.b128 v36, [v28+416]
-    stg.b128 v36, [v28+432]
     add64 v36, v28, 448
     stg.b64 v36, [v28+320]
     stg.b32 v22, [v28+328]

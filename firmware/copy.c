@@ -8,8 +8,6 @@
 #include "log.h"
 #include "machine.h"
 #include "ppu/limits.h"
-#include "ppu/ring.h"
-#include "ring.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -81,8 +79,9 @@ static void copy_failed(const struct copy *copy, const struct ppu_copy_event *ev
     channel_fail(copy->channel, &record);
 }
 
-static void copy_event(const struct ppu_copy_event *event)
+void copy_event(const union ring_entry *entry)
 {
+    const struct ppu_copy_event *event = &entry->copy;
     struct copy *copy = event->tag < copies_count ? &copies[event->tag] : NULL;
     if (!copy || !copy->channel) {
         log_print("copy event names no copy: %#x\n", (unsigned)event->tag);
@@ -99,16 +98,4 @@ static void copy_event(const struct ppu_copy_event *event)
     channel_remove_copy(channel, &copy->node);
     list_push_back(&pool, &copy->node);
     channel_provide(CHANNEL_NEEDS_COPY);
-}
-
-bool copy_events(uint32_t most)
-{
-    _Alignas(8) struct ppu_copy_event event;
-    for (uint32_t i = 0; i < most; i++) {
-        if (!ring_take(PPU_RING_COPY, &event)) {
-            return false;
-        }
-        copy_event(&event);
-    }
-    return true;
 }

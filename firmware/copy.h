@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "channel.h"
+#include "ring.h"
 
 enum copy_result {
     COPY_STARTED,
@@ -22,7 +23,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
 /* Ends all queued copies of a channel, each with its event. */
 void copy_cancel(const struct channel *channel);
 
-/* Consumes at most `most` entries of the copy ring; true: there may be more. */
-bool copy_events(uint32_t most);
+/* Takes an entry of the copy ring. */
+void copy_event(const union ring_entry *entry);
 
 #endif

@@ -19,15 +19,15 @@
 #include "wdu.h"
 #include "words.h"
 
-static FW_DMA struct ppu_tmd fetched;
-static struct list_node ended; /* tasks in state ENDED */
+static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
+static struct list_node ended;        /* tasks in state ENDED */
 
 void launch_init(void)
 {
     list_init(&ended);
 }
 
-/* ---- from a TMD to a record: `fetched` is the copy that is checked and run (A11) ---- */
+/* ---- from a TMD to a record: the launcher's part is copied once, and the copy is checked and run (A11) ---- */
 
 struct refusal {
     uint16_t code; /* fault.def, 0: none */
@@ -42,30 +42,30 @@ static struct refusal refuse(enum ppu_fault fault, uint64_t at)
 static const struct refusal accepted = { 0, 0 };
 
 /* Launching, waiting and being saved need a nest, and places that are large enough. */
-static struct refusal check_nest(uint32_t nest)
+static struct refusal check_nest(const struct ppu_tmd *tmd, uint32_t nest)
 {
-    if (!(fetched.flags & PPU_TMD_NEST)) {
+    if (!(tmd->flags & PPU_TMD_NEST)) {
         return accepted;
     }
     if (nest == TASK_NO_NEST) {
         return refuse(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
     }
-    if ((fetched.flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, &fetched)) {
+    if ((tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, tmd)) {
         return refuse(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
     }
     return accepted;
 }
 
-static struct refusal check_fetched(uint32_t context)
+static struct refusal check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 {
-    struct tmd_verdict verdict = tmd_check(&fetched);
+    struct tmd_verdict verdict = tmd_check(tmd);
     if (verdict.code) {
         return refuse(verdict.code, verdict.offset);
     }
-    if (fetched.kind == PPU_TMD_QUEUE && !queue_exists(fetched.queue, context)) {
+    if (tmd->kind == PPU_TMD_QUEUE && !queue_exists(tmd->queue, context)) {
         return refuse(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
     }
-    return check_nest(nest_of(context));
+    return check_nest(tmd, nest_of(context));
 }
 
 static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
@@ -73,10 +73,10 @@ static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
     if (tmd.va % PPU_TMD_ALIGN) {
         return refuse(PPU_FAULT_TMD_ALIGN, tmd.va);
     }
-    if (dma_fetch(context, tmd, &fetched, sizeof(fetched))) {
+    if (dma_fetch(context, tmd, &fetched, PPU_TMD_LAUNCHER_BYTES)) {
         return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
-    return check_fetched(context);
+    return check_tmd(&fetched, context);
 }
 
 /* Shared and local memory are the launcher's own: their addresses mean something else to a child (B14). */
@@ -85,13 +85,12 @@ static bool is_private(uint64_t va)
     return (va & PPU_WINDOW_MASK) == PPU_SHARED_WINDOW || (va & PPU_WINDOW_MASK) == PPU_LOCAL_WINDOW;
 }
 
-static bool params_are_private(const struct task *task)
+static bool params_are_private(const struct ppu_tmd *tmd, const char *params)
 {
-    const char *params = hal_vram(task_params_place(task));
-    for (uint64_t left = fetched.addresses; left; left &= left - 1) {
+    for (uint64_t left = tmd->addresses; left; left &= left - 1) {
         uint32_t at = 8u * (uint32_t)__builtin_ctzll(left);
         uint64_t va = 0;
-        if (at + sizeof(va) > fetched.param_bytes) {
+        if (at + sizeof(va) > tmd->param_bytes) {
             break;
         }
         memcpy(&va, params + at, sizeof(va));
@@ -102,51 +101,59 @@ static bool params_are_private(const struct task *task)
     return false;
 }
 
-static struct refusal fetch_params(const struct task *task)
+static struct refusal fetch_params(const struct task *task, struct ppu_tmd *tmd)
 {
-    if (task_has_nest(task) && fetched.param_bytes > PPU_NEST_MAX_PARAM) {
+    ppu_vram_t place = task_params_place(task);
+    tmd->params_vram = place.off;
+    if (task_has_nest(task) && tmd->param_bytes > PPU_NEST_MAX_PARAM) {
         return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
     }
-    if (fetched.param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ fetched.param_va }, task_params_place(task),
-                                                 fetched.param_bytes)) {
+    if (tmd->param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, place, tmd->param_bytes)) {
         return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
     }
-    if (task->parent && params_are_private(task)) {
+    if (task->parent && params_are_private(tmd, hal_vram(place))) {
         return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
     return accepted;
 }
 
 /* The channel caps what a TMD asks for; a child may inherit from the parent that may wait for it. */
-static uint8_t priority_of(const struct task *task)
+static uint8_t priority_of(const struct task *task, uint8_t wanted)
 {
     uint8_t most = task->channel->priority;
-    uint8_t own = fetched.priority < most ? fetched.priority : most;
+    uint8_t own = wanted < most ? wanted : most;
     bool inherits = task->parent && policy(PPU_POLICY_INHERIT);
     return inherits && task->parent->priority > own ? task->parent->priority : own;
 }
 
-/* Fills in the record and what only the firmware may say, and stores the TMD copy where the device runs it from. */
-static void record_task(struct task *task, uint32_t correlation)
+/* Fills in the record, and in the TMD copy what only the firmware may say. */
+static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correlation)
 {
-    task->priority = priority_of(task);
-    task->head = (fetched.flags & PPU_TMD_HEAD) != 0;
-    task->correlation = fetched.correlation ? fetched.correlation : correlation;
+    task->priority = priority_of(task, tmd->priority);
+    task->head = (tmd->flags & PPU_TMD_HEAD) != 0;
+    task->correlation = tmd->correlation ? tmd->correlation : correlation;
 
-    fetched.priority = task->priority;
-    fetched.correlation = task->correlation;
-    fetched.context = task->context;
-    fetched.task = task->handle;
-    fetched.parent_correlation = task->parent ? task->parent->correlation : 0;
-    fetched.channel = channel_index(task->channel);
-    fetched.params_vram = task_params_place(task).off;
-    fetched.depth = task->depth;
+    tmd->priority = task->priority;
+    tmd->correlation = task->correlation;
+    tmd->queue_limit = 0;
+    tmd->context = task->context;
+    tmd->task = task->handle;
+    tmd->parent_correlation = task->parent ? task->parent->correlation : 0;
+    tmd->channel = channel_index(task->channel);
+    tmd->save_vram = 0;
+    tmd->save_bytes = 0;
+    tmd->save_count = 0;
+    tmd->resume = 0;
+    tmd->depth = task->depth;
+    tmd->next_cta = 0;
+    tmd->ctas_done = 0;
+    tmd->warp_insns = 0;
+    tmd->nest_va = 0;
     if (task_has_nest(task)) {
-        fetched.nest_va = nest_record_va(task).va;
+        tmd->nest_va = nest_record_va(task).va;
         tmdq_begin(task);
     }
-    words_copy(task_tmd(task), &fetched, sizeof(fetched));
-    task->left_us = wdu_time_limit_us(task);
+    task->left_us = wdu_time_limit_us(tmd);
 }
 
 static void end_without_slot(struct task *task)
@@ -245,13 +252,17 @@ static void append(struct task *task)
     }
 }
 
-/* A record for the fetched TMD: one of the nest when threads of the task may launch. */
+/* A record for the fetched TMD, with its copy: one of the nest when threads of the task may launch. */
 static struct task *new_record(uint32_t context)
 {
     if (!machine_allows_allocation()) {
         return NULL;
     }
-    return fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new();
+    struct task *task = fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new();
+    if (task) {
+        words_copy(task_tmd(task), &fetched, PPU_TMD_LAUNCHER_BYTES);
+    }
+    return task;
 }
 
 static void give_back(struct task *task)
@@ -274,7 +285,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     if (task) {
         task->context = channel->context;
         task->stream = tmdq_number(stream);
-        why = fetch_params(task);
+        why = fetch_params(task, task_tmd(task));
     }
     if (why.code) {
         if (task) {
@@ -286,7 +297,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     }
     channel_add_task(channel, task);
     context_add_task(task->context);
-    record_task(task, correlation);
+    record_task(task, task_tmd(task), correlation);
     *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
     uint32_t handle = task->handle;
     uint32_t launched = task->correlation;
@@ -300,7 +311,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
 /* A LENT record becomes the parent's child and starts. What the launcher wrote is copied once, here. */
 static void start_child(struct task *child, struct task *parent, uint32_t stream)
 {
-    const struct ppu_nest_task *record = nest_record(child);
+    struct ppu_tmd *tmd = task_tmd(child);
     nest_adopt(child);
     struct channel *channel = parent->channel;
     child->parent = parent;
@@ -312,16 +323,16 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
     channel_add_task(channel, child);
     context_add_task(child->context);
 
-    words_copy(&fetched, &record->tmd, sizeof(fetched));
-    struct refusal why = check_fetched(child->context);
+    words_copy(tmd, &nest_record(child)->tmd, PPU_TMD_LAUNCHER_BYTES);
+    struct refusal why = check_tmd(tmd, child->context);
     if (!why.code) {
-        why = fetch_params(child);
+        why = fetch_params(child, tmd);
     }
     if (why.code) {
         fail_held(child, why);
         return;
     }
-    record_task(child, parent->correlation);
+    record_task(child, tmd, parent->correlation);
     start(child);
     wdu_dispatch();
     trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);

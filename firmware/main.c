@@ -68,7 +68,35 @@ static bool channel_turns(uint32_t most)
 #define ON(irq) (1u << PPU_IRQ_##irq)
 #define ALWAYS (1u << PPU_IRQ_COUNT)
 
-/* What is served in a pass, in this order: first what ends work and gives back resources. */
+/* Who takes what the device reports, in this order: first what ends work and gives back resources. */
+static const struct consumer {
+    enum ppu_ring_id ring;
+    uint32_t most; /* in a pass */
+    void (*take)(const union ring_entry *entry);
+} consumers[] = {
+    { PPU_RING_FAULT, EVENTS_A_PASS, wdu_fault_event },  { PPU_RING_SLOT, EVENTS_A_PASS, wdu_slot_event },
+    { PPU_RING_COPY, EVENTS_A_PASS, copy_event },        { PPU_RING_START, EVENTS_A_PASS, wdu_start_event },
+    { PPU_RING_TOUCH, TOUCHES_A_PASS, sem_touch_event },
+};
+
+static bool ring_events(uint32_t most)
+{
+    (void)most;
+    union ring_entry entry;
+    bool more = false;
+#pragma GCC unroll 5
+    for (uint32_t i = 0; i < sizeof(consumers) / sizeof(consumers[0]); i++) {
+        uint32_t left = consumers[i].most;
+        while (left && ring_take(consumers[i].ring, &entry)) {
+            consumers[i].take(&entry);
+            left--;
+        }
+        more |= left == 0;
+    }
+    return more;
+}
+
+/* What is served in a pass, in this order. */
 static const struct source {
     uint32_t events; /* any of these makes it run, and run again while it says there is more */
     uint32_t most;   /* in a pass */
@@ -76,11 +104,7 @@ static const struct source {
 } sources[] = {
     /* clang-format off */
     { ON(ERROR),    EVENTS_A_PASS,  device_error },
-    { ON(EVENT),    EVENTS_A_PASS,  wdu_fault_events },
-    { ON(EVENT),    EVENTS_A_PASS,  wdu_slot_events },
-    { ON(EVENT),    EVENTS_A_PASS,  copy_events },
-    { ON(EVENT),    EVENTS_A_PASS,  wdu_start_events },
-    { ON(EVENT),    TOUCHES_A_PASS, sem_touch_events },
+    { ON(EVENT),    EVENTS_A_PASS,  ring_events },
     { ON(DOORBELL), EVENTS_A_PASS,  doorbell_events },
     { ON(ADMIN),    EVENTS_A_PASS,  admin_requests },
     { ON(TIMER),    EVENTS_A_PASS,  timers_run },

@@ -23,8 +23,9 @@ struct nest {
     bool open;
     bool lost;
     struct nest_plan plan;
-    uint32_t first; /* index of its first record */
-    uint32_t live;  /* records that are tasks */
+    uint32_t first;   /* index of its first record */
+    uint32_t records; /* VRAM offset at which the record of index 0 would lie, modulo 2^32 */
+    uint32_t live;    /* records that are tasks */
     uint32_t free_tail;
     struct depth depth[PPU_NEST_MAX_DEPTH]; /* of depth n + 1 */
 };
@@ -58,21 +59,20 @@ static struct ppu_nest *shared_part(const struct nest *nest)
     return hal_vram(nest->plan.place);
 }
 
-static uint32_t record_offset(const struct task *task)
+static uint32_t record_place(const struct task *task)
 {
-    const struct nest *nest = &nests[task->nest];
-    return PPU_NEST_TASKS_AT(nest->plan.tasks) +
-           (task_index(task) - nest->first) * (uint32_t)sizeof(struct ppu_nest_task);
+    return nests[task->nest].records + task_index(task) * (uint32_t)sizeof(struct ppu_nest_task);
 }
 
 struct ppu_nest_task *nest_record(const struct task *task)
 {
-    return (struct ppu_nest_task *)hal_vram((ppu_vram_t){ nests[task->nest].plan.place.off + record_offset(task) });
+    return hal_vram((ppu_vram_t){ record_place(task) });
 }
 
 ppu_va_t nest_record_va(const struct task *task)
 {
-    return (ppu_va_t){ nests[task->nest].plan.va.va + record_offset(task) };
+    const struct nest_plan *plan = &nests[task->nest].plan;
+    return (ppu_va_t){ plan->va.va + (record_place(task) - plan->place.off) };
 }
 
 /* ---- the ring of free records: the firmware appends, threads take ---- */
@@ -151,6 +151,8 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
         return PPU_FAULT_NO_RESOURCE;
     }
     *nest = (struct nest){ .open = true, .plan = *plan, .first = layout.tasks + first };
+    nest->records =
+        plan->place.off + PPU_NEST_TASKS_AT(plan->tasks) - nest->first * (uint32_t)sizeof(struct ppu_nest_task);
     for (uint32_t i = 0; i < PPU_NEST_MAX_DEPTH; i++) {
         list_init(&nest->depth[i].waiting);
         nest->depth[i].sets_free = plan->sets ? UINT32_MAX >> (PPU_NEST_MAX_SETS - plan->sets) : 0;

@@ -4,7 +4,6 @@
 #include "dma.h"
 #include "hal.h"
 #include "ppu/sem.h"
-#include "ring.h"
 #include "trace.h"
 
 void sem_disarm(const struct channel *channel)
@@ -68,17 +67,10 @@ void sem_retest(struct channel *channel)
     }
 }
 
-bool sem_touch_events(uint32_t most)
+void sem_touch_event(const union ring_entry *entry)
 {
-    _Alignas(8) struct ppu_touch_event event;
-    for (uint32_t i = 0; i < most; i++) {
-        if (!ring_take(PPU_RING_TOUCH, &event)) {
-            return false;
-        }
-        struct channel *channel = channel_at(event.entry);
-        if (channel && channel->state == PPU_CHANNEL_PARKED && channel->sem.tag == event.tag) {
-            sem_retest(channel);
-        }
+    struct channel *channel = channel_at(entry->touch.entry);
+    if (channel && channel->state == PPU_CHANNEL_PARKED && channel->sem.tag == entry->touch.tag) {
+        sem_retest(channel);
     }
-    return true;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "channel.h"
+#include "ring.h"
 
 #define SEM_RETEST_FIRST_US 100u
 #define SEM_RETEST_MOST_US 10000u
@@ -30,7 +31,7 @@ void sem_retest(struct channel *channel);
 /* Frees the channel's entry of the semaphore table. */
 void sem_disarm(const struct channel *channel);
 
-/* Consumes at most `most` touches; true: there may be more. */
-bool sem_touch_events(uint32_t most);
+/* Takes an entry of the touch ring. */
+void sem_touch_event(const union ring_entry *entry);
 
 #endif

@@ -11,7 +11,7 @@ struct tmd_verdict {
     uint16_t offset; /* of the field within the TMD */
 };
 
-/* Checks a private copy, as its author wrote it, against the ABI and this machine. */
+/* Checks the launcher's part (PPU_TMD_LAUNCHER_BYTES) of a private copy against the ABI and this machine. */
 struct tmd_verdict tmd_check(const struct ppu_tmd *tmd);
 
 #endif

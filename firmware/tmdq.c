@@ -114,7 +114,11 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
 void tmdq_begin(const struct task *task)
 {
     struct ppu_nest_task *record = nest_record(task);
-    words_clear(&record->group, sizeof(record->group));
+    struct ppu_group *group = &record->group;
+    group->work = 0;
+    group->streams = 0;
+    group->refused = 0;
+    words_clear(group->last_task, sizeof(group->last_task));
     record->error = 0;
 }
 

@@ -50,20 +50,27 @@ void wdu_init(void)
     }
 }
 
+/* The compiler's own takes a call. */
+static uint32_t lowest(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    return (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(bits >> 32)));
+}
+
 static uint32_t slot_index(const struct slot *slot)
 {
     return (uint32_t)(slot - slots);
 }
 
-static uint64_t watchdog_ns(const struct task *task)
+static uint64_t watchdog_ns(const struct ppu_tmd *tmd)
 {
-    uint64_t own = task_tmd(task)->watchdog_ns;
+    uint64_t own = tmd->watchdog_ns;
     return own && own < WDU_WATCHDOG_NS ? own : WDU_WATCHDOG_NS;
 }
 
-uint32_t wdu_time_limit_us(const struct task *task)
+uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd)
 {
-    return (uint32_t)((watchdog_ns(task) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
+    return (uint32_t)((watchdog_ns(tmd) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
 }
 
 /* The running tasks of each priority, and the evictions under way, follow the states. */
@@ -124,7 +131,7 @@ static void evict_for_higher(void)
     for (uint32_t p = 0; p + 1 < PPU_PRIORITIES; p++) {
         if (running[p]) {
             if (tmu_has_above(p)) {
-                evict(&slots[__builtin_ctzll(running[p])]);
+                evict(&slots[lowest(running[p])]);
             }
             return;
         }
@@ -149,7 +156,7 @@ void wdu_dispatch(void)
 {
     struct task *task;
     while (free_slots && (task = tmu_take())) {
-        uint32_t index = (uint32_t)__builtin_ctzll(free_slots);
+        uint32_t index = lowest(free_slots);
         free_slots &= free_slots - 1;
         slot_start(index, task);
     }
@@ -194,7 +201,7 @@ static void watchdog_expired(struct timer *timer)
         timer_start(&slot->watchdog, KILL_RETRY_NS);
         return;
     }
-    struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = watchdog_ns(task) };
+    struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = watchdog_ns(task_tmd(task)) };
     wdu_kill(task);
     task_failed(task, &record);
 }
@@ -209,26 +216,23 @@ static struct slot *slot_of_event(uint32_t index, uint32_t task_offset)
     return &slots[index];
 }
 
-static bool take_fault(void)
+void wdu_fault_event(const union ring_entry *entry)
 {
-    struct ppu_fault_event event;
-    if (!ring_take(PPU_RING_FAULT, &event)) {
-        return false;
-    }
-    struct slot *slot = slot_of_event(event.slot, event.task);
+    const struct ppu_fault_event *event = &entry->fault;
+    struct slot *slot = slot_of_event(event->slot, event->task);
     if (!slot) {
-        return true;
+        return;
     }
     struct ppu_error_record record = {
-        .code = event.code,
-        .access = event.access,
-        .sm = event.sm,
-        .address = event.address,
-        .pc = event.pc,
-        .lanes = event.lanes,
-        .warp = event.warp,
-        .pass = event.pass,
-        .cta = { event.cta[0], event.cta[1], event.cta[2] },
+        .code = event->code,
+        .access = event->access,
+        .sm = event->sm,
+        .address = event->address,
+        .pc = event->pc,
+        .lanes = event->lanes,
+        .warp = event->warp,
+        .pass = event->pass,
+        .cta = { event->cta[0], event->cta[1], event->cta[2] },
     };
     if (slot->task->state == TASK_RUNNING || slot->task->state == TASK_STOPPING) {
         /* The device kills the slot by itself. */
@@ -236,14 +240,15 @@ static bool take_fault(void)
         timer_start(&slot->watchdog, KILL_RETRY_NS);
     }
     task_failed(slot->task, &record);
-    return true;
 }
 
 /* A slot that ended without our doing had a fault, which was published before: take it before the slot is forgotten. */
 static void take_fault_of(const struct slot *slot)
 {
+    union ring_entry entry;
     uint32_t bound = layout.ring_entries[PPU_RING_FAULT];
-    while (slot->task->state != TASK_KILLING && bound-- && take_fault()) {
+    while (slot->task->state != TASK_KILLING && bound-- && ring_take(PPU_RING_FAULT, &entry)) {
+        wdu_fault_event(&entry);
     }
 }
 
@@ -300,7 +305,7 @@ void wdu_resume(struct task *task)
 
 void wdu_feed(struct task *task)
 {
-    task->left_us = wdu_time_limit_us(task);
+    task->left_us = wdu_time_limit_us(task_tmd(task));
     if (task->state == TASK_PARKED) {
         tmu_insert(task);
         wdu_dispatch();
@@ -346,8 +351,9 @@ static void slot_refused(const struct slot *slot, uint16_t code)
     task_failed(task, &record);
 }
 
-static void slot_event(const struct ppu_slot_event *event)
+void wdu_slot_event(const union ring_entry *entry)
 {
+    const struct ppu_slot_event *event = &entry->slot;
     if (event->kind == PPU_SLOT_FLUSHED) {
         context_flushed(event->arg);
         return;
@@ -393,28 +399,6 @@ static void slot_event(const struct ppu_slot_event *event)
     }
 }
 
-bool wdu_slot_events(uint32_t most)
-{
-    struct ppu_slot_event event;
-    for (uint32_t i = 0; i < most; i++) {
-        if (!ring_take(PPU_RING_SLOT, &event)) {
-            return false;
-        }
-        slot_event(&event);
-    }
-    return true;
-}
-
-bool wdu_fault_events(uint32_t most)
-{
-    for (uint32_t i = 0; i < most; i++) {
-        if (!take_fault()) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Handle 0 is no task: the thread waits for entries of a work queue (C4). */
 static bool perform(struct task *parent, const struct ppu_start_event *event)
 {
@@ -431,7 +415,7 @@ static void queue_told(const struct ppu_start_event *event)
     }
 }
 
-/* Kept apart from start_event(), which costs nothing for it then. `parent` may be NULL. */
+/* Kept apart from wdu_start_event(), which costs nothing for it then. `parent` may be NULL. */
 static void start_refused(const struct ppu_start_event *event, struct task *parent)
 {
     struct ppu_error_record record = {
@@ -455,8 +439,9 @@ static void start_refused(const struct ppu_start_event *event, struct task *pare
  * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
  * what it launched dies with it. A task that has completed can have launched nothing.
  */
-static void start_event(const struct ppu_start_event *event)
+void wdu_start_event(const union ring_entry *entry)
 {
+    const struct ppu_start_event *event = &entry->start;
     if (event->handle == event->former && event->handle != PPU_TASK_NULL) {
         queue_told(event); /* whatever became of the producer */
         return;
@@ -466,16 +451,4 @@ static void start_event(const struct ppu_start_event *event)
     if (!dies && !(parent && perform(parent, event))) {
         start_refused(event, parent);
     }
-}
-
-bool wdu_start_events(uint32_t most)
-{
-    _Alignas(8) struct ppu_start_event event;
-    for (uint32_t i = 0; i < most; i++) {
-        if (!ring_take(PPU_RING_START, &event)) {
-            return false;
-        }
-        start_event(&event);
-    }
-    return true;
 }

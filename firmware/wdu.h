@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "ppu/ring.h"
+#include "ring.h"
 #include "task.h"
 
 /* Time limit of a task whose TMD names none, and the most one may name. */
@@ -26,8 +26,8 @@ void wdu_resume(struct task *task);
 /* There are more entries for a queue task that is RUNNING or PARKED (A6); its time limit begins anew. */
 void wdu_feed(struct task *task);
 
-/* Time limit of a task that has not run yet, from its TMD copy; at least 1. */
-uint32_t wdu_time_limit_us(const struct task *task);
+/* Time limit of a task, which its TMD names or not; at least 1. */
+uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd);
 
 /* True when the task has a slot now. */
 bool wdu_has(const struct task *task);
@@ -35,9 +35,9 @@ bool wdu_has(const struct task *task);
 /* Ends a RUNNING or STOPPING task that has a slot; its slot event follows. */
 void wdu_kill(struct task *task);
 
-/* Consume at most `most` entries of their ring; true: there may be more. */
-bool wdu_slot_events(uint32_t most);
-bool wdu_fault_events(uint32_t most);
-bool wdu_start_events(uint32_t most);
+/* Take an entry of their ring. */
+void wdu_slot_event(const union ring_entry *entry);
+void wdu_fault_event(const union ring_entry *entry);
+void wdu_start_event(const union ring_entry *entry);
 
 #endif

@@ -10,22 +10,26 @@
 #include <string.h>
 
 #define WORDS_INLINE static inline __attribute__((always_inline))
-#define WORDS_AT(place, i) __builtin_assume_aligned((place) + 8u * (i), 8)
+#define WORDS_AT(place, at) __builtin_assume_aligned((place) + (at), 8)
+
+#define WORDS_BLOCK 64u /* the compiler copies so much without a call, four words by two instructions */
 
 /* `bytes` is a constant, a multiple of 8, at most 256. */
 WORDS_INLINE void words_copy(void *to, const void *from, uint32_t bytes)
 {
-#pragma GCC unroll 32
-    for (uint32_t i = 0; i < bytes / 8u; i++) {
-        memcpy(WORDS_AT((char *)to, i), WORDS_AT((const char *)from, i), 8);
+    uint32_t at = 0;
+#pragma GCC unroll 4
+    for (; at + WORDS_BLOCK <= bytes; at += WORDS_BLOCK) {
+        memcpy(WORDS_AT((char *)to, at), WORDS_AT((const char *)from, at), WORDS_BLOCK);
     }
+    memcpy(WORDS_AT((char *)to, at), WORDS_AT((const char *)from, at), bytes % WORDS_BLOCK);
 }
 
 WORDS_INLINE void words_clear(void *place, uint32_t bytes)
 {
 #pragma GCC unroll 32
-    for (uint32_t i = 0; i < bytes / 8u; i++) {
-        memset(WORDS_AT((char *)place, i), 0, 8);
+    for (uint32_t at = 0; at < bytes; at += 8u) {
+        memset(WORDS_AT((char *)place, at), 0, 8);
     }
 }
 

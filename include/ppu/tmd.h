@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task metadata descriptor (A6, A11). The host or a thread fills one in memory
- * that its context maps. The firmware copies it once, checks the copy, adds what
- * only it may say (the last block of fields), and stores it in the protected range; the
- * device runs from that copy only.
+ * Task metadata descriptor (A6, A11). The host or a thread fills in the launcher's part, in memory that its context
+ * maps. The firmware copies that once, checks the copy, adds what only it may say (the last block of fields), and
+ * stores it in the protected range; the device runs from that copy only.
  */
 #ifndef PPU_TMD_H
 #define PPU_TMD_H
@@ -60,7 +59,7 @@ struct ppu_tmd {
     uint32_t reserved2;
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */
 
-    /* Below: zero in what the host or a thread writes; set by the firmware in the copy. */
+    /* Below: set by the firmware in the copy. What the host or a thread leaves here is not read. */
     uint64_t queue_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
     uint32_t context;            /* address space */
     uint32_t task;               /* handle of the task record */
@@ -90,5 +89,7 @@ PPU_ASSERT_OFFSET(struct ppu_tmd, addresses, 112);
 PPU_ASSERT_OFFSET(struct ppu_tmd, queue_limit, 120);
 PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
 PPU_ASSERT_OFFSET(struct ppu_tmd, next_cta, 160);
+
+#define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, queue_limit)) /* what a launcher fills in */
 
 #endif

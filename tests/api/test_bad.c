@@ -314,8 +314,6 @@ static const struct bad_tmd {
       PPU_FAULT_TMD_CORESIDENT },
     { "reserved byte [A11]", FIELD(reserved0), 1, 1, PPU_FAULT_TMD_RESERVED },
     { "reserved words [A11]", FIELD(reserved2), 4, 1, PPU_FAULT_TMD_RESERVED },
-    { "a field of the firmware [A11]", FIELD(context), 4, 1, PPU_FAULT_TMD_RESERVED },
-    { "the parameter copy of the firmware [A11]", FIELD(params_vram), 4, 0x10000, PPU_FAULT_TMD_RESERVED },
     { "misaligned code [A11]", FIELD(code_va), 1, 4, PPU_FAULT_TMD_CODE },
     { "code of no bytes [A11]", FIELD(code_bytes), 4, 0, PPU_FAULT_TMD_CODE },
     { "code too large [A11]", FIELD(code_bytes), 4, PPU_MAX_CODE + 8, PPU_FAULT_TMD_CODE },

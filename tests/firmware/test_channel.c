@@ -383,11 +383,13 @@ static void launch(struct stream *s, uint32_t correlation, uint32_t priority, ui
     stream_submit(s);
 }
 
+/* What the launcher leaves in the firmware's part of the TMD is not read. */
 static void launch_fills_the_copy(void **state)
 {
     (void)state;
     struct stream s = stream_open(mock_context(), 0, 16, 5, 0);
     struct ppu_tmd tmd = mock_tmd(0);
+    memset((uint8_t *)&tmd + PPU_TMD_LAUNCHER_BYTES, 0xa5, sizeof(tmd) - PPU_TMD_LAUNCHER_BYTES);
     tmd.priority = 7;
     tmd.param_va = AREA(3);
     tmd.param_bytes = 100;
@@ -402,6 +404,14 @@ static void launch_fills_the_copy(void **state)
     assert_int_equal(copy->channel, s.channel);
     assert_int_not_equal(copy->task, PPU_TASK_NULL);
     assert_memory_equal(mock.vram + copy->params_vram, mock_at(AREA(3)), 100);
+    const struct ppu_tmd expected = {
+        .context = copy->context,
+        .task = copy->task,
+        .channel = copy->channel,
+        .params_vram = copy->params_vram,
+        .depth = 1,
+    };
+    assert_memory_equal(&copy->queue_limit, &expected.queue_limit, sizeof(expected) - PPU_TMD_LAUNCHER_BYTES);
     assert_int_equal(mock_query(PPU_KEY_CHANNEL_PENDING, s.channel), 1);
     assert_int_equal(mock_query(PPU_KEY_CONTEXT_TASKS, s.context), 1);
     finish(77);

@@ -145,21 +145,21 @@ static void rings_keep_order(void **state)
     uint32_t pushed = 0;
     uint32_t taken = 0;
     for (uint32_t i = 0; i < 100000; i++) {
-        struct ppu_touch_event event;
+        union ring_entry entry;
         uint32_t size = layout.ring_entries[PPU_RING_TOUCH];
         uint32_t burst = random_below(&seed, size + 1);
         for (uint32_t n = 0; n < burst && pushed - taken < size; n++) {
-            event = (struct ppu_touch_event){ .entry = pushed++, .tag = 7 };
-            mock_push(PPU_RING_TOUCH, &event);
+            entry.touch = (struct ppu_touch_event){ .entry = pushed++, .tag = 7 };
+            mock_push(PPU_RING_TOUCH, &entry);
         }
         burst = random_below(&seed, size + 1);
         for (uint32_t n = 0; n < burst; n++) {
-            bool any = ring_take(PPU_RING_TOUCH, &event);
+            bool any = ring_take(PPU_RING_TOUCH, &entry);
             assert_int_equal(any, pushed != taken);
             if (!any) {
                 break;
             }
-            assert_int_equal(event.entry, taken++);
+            assert_int_equal(entry.touch.entry, taken++);
             assert_int_equal(header_of(PPU_RING_TOUCH)->head, taken);
         }
     }
@@ -169,17 +169,17 @@ static void rings_keep_order(void **state)
 static void corrupted_tail(void **state)
 {
     (void)state;
-    struct ppu_slot_event event = { .kind = PPU_SLOT_DONE };
+    union ring_entry entry = { .slot = { .kind = PPU_SLOT_DONE } };
     rings_begin();
     struct ppu_ring_header *header = header_of(PPU_RING_SLOT);
     static const uint32_t tails[] = { 0x80000000, UINT32_MAX, 100000 };
     for (uint32_t i = 0; i < 3; i++) {
         header->tail = tails[i];
-        assert_false(ring_take(PPU_RING_SLOT, &event));
+        assert_false(ring_take(PPU_RING_SLOT, &entry));
         assert_int_equal(header->head, tails[i]);
-        mock_push(PPU_RING_SLOT, &event);
-        assert_true(ring_take(PPU_RING_SLOT, &event));
-        assert_false(ring_take(PPU_RING_SLOT, &event));
+        mock_push(PPU_RING_SLOT, &entry);
+        assert_true(ring_take(PPU_RING_SLOT, &entry));
+        assert_false(ring_take(PPU_RING_SLOT, &entry));
     }
     assert_non_null(strstr(mock.log, "ring 1"));
 }

@@ -200,8 +200,13 @@ static void thread_that_ends(void)
 
 static void serve(void)
 {
-    while (sem_touch_events(16) || channel_run_next()) {
-    }
+    union ring_entry entry;
+
+    do {
+        while (ring_take(PPU_RING_TOUCH, &entry)) {
+            sem_touch_event(&entry);
+        }
+    } while (channel_run_next());
 }
 
 static void firmware(void)
