@@ -10,6 +10,7 @@
 #include "keeper.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
+#include "print.h"
 
 #define NS_PER_S 1000000000ull
 

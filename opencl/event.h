@@ -59,7 +59,9 @@ struct work {
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
     /* Frees what the work owns; NULL: nothing. */
     void (*drop)(struct work *work);
-    void *needs[2]; /* objects in use until the command has ended; may be NULL */
+    void *needs[2];     /* objects in use until the command has ended; may be NULL */
+    cl_program prints;  /* on the device: whose kernels may print; NULL: nothing prints */
+    uint64_t printf_va; /* where to; given by the lane before build() */
     union {
         struct box box;
         struct fill fill;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ppu/sem.h"
+#include "print.h"
 #include "queue.h"
 
 #define ENTRIES (2u * LANE_DEPTH)
@@ -20,6 +21,29 @@ static bool wants_times(const struct lane *lane)
 }
 
 /* ---- to the device ---- */
+
+bool lane_takes(const struct lane *lane, const struct _cl_event *event)
+{
+    return lane->count < LANE_DEPTH && (event->work.prints == NULL || lane->printing == NULL);
+}
+
+static enum ppu_err give_printer(struct lane *lane, cl_event event)
+{
+    struct ppu_context *context = lane->queue->context->ppu;
+    enum ppu_err err = PPU_OK;
+
+    if (lane->printed == NULL) {
+        err = ppu_memory_create(context, PPU_MEMORY_VRAM, PRINT_BUFFER_BYTES, &lane->printed);
+        if (err == PPU_OK) {
+            print_begin(ppu_memory_host(lane->printed));
+        }
+    }
+    if (err == PPU_OK) {
+        event->work.printf_va = ppu_memory_va(lane->printed, context).va;
+        lane->printing = event;
+    }
+    return err;
+}
 
 static enum ppu_err submit(struct lane *lane, cl_event event, uint32_t slot)
 {
@@ -49,8 +73,15 @@ void lane_issue(struct lane *lane, cl_event event)
     if (wants_times(lane)) {
         event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(lane->queue->device->ppu);
     }
-    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : submit(lane, event, slot);
+    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
+    if (err == PPU_OK && event->work.prints != NULL) {
+        err = give_printer(lane, event);
+    }
+    if (err == PPU_OK) {
+        err = submit(lane, event, slot);
+    }
     if (err != PPU_OK) {
+        lane->printing = lane->printing == event ? NULL : lane->printing;
         event_end(event, device_error(err));
         return;
     }
@@ -64,6 +95,12 @@ void lane_issue(struct lane *lane, cl_event event)
 
 /* ---- and back ---- */
 
+/* Of a command that runs no more. False: some of it is lost. */
+static bool print(struct lane *lane, cl_event event)
+{
+    return print_end(ppu_memory_host(lane->printed), event->work.prints);
+}
+
 static void land(struct lane *lane, cl_int status)
 {
     cl_event event = lane->flight[lane->first];
@@ -73,26 +110,31 @@ static void land(struct lane *lane, cl_int status)
         event->time_ns[TIME_START] = times[event->slot].begin.time_ns;
         event->time_ns[TIME_END] = times[event->slot].end.time_ns;
     }
+    lane->printing = lane->printing == event ? NULL : lane->printing;
     lane->first = (lane->first + 1) % LANE_DEPTH;
     lane->count--;
     event_end(event, status);
 }
 
-/* The first command in flight has done wrong; those behind it were never begun. */
-static void fail_all(struct lane *lane, enum ppu_err err)
+/* The first command in flight has done wrong; those behind it were never begun. False: some output is lost. */
+static bool fail_all(struct lane *lane, enum ppu_err err)
 {
     lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
     cl_int status = device_error(err);
+    bool printed = lane->printing == NULL || print(lane, lane->printing);
     for (uint32_t left = lane->count; left > 0; left--) {
         land(lane, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
+    return printed;
 }
 
 static void await_first(struct lane *lane)
 {
     cl_context context = lane->queue->context;
-    const struct ppu_event done = lane->flight[lane->first]->done;
+    cl_event event = lane->flight[lane->first];
+    const struct ppu_event done = event->done;
+    bool printed = true, prints = lane->printing == event;
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
@@ -105,13 +147,19 @@ static void await_first(struct lane *lane)
         enum ppu_err told = ppu_channel_error(lane->channel, &error);
         context_notify(context, "a command failed", told != PPU_OK ? error.text : ppu_error_text(err));
     }
+    if (err == PPU_OK && prints) {
+        printed = print(lane, event);
+    }
     pthread_mutex_lock(&context->lock);
     if (err == PPU_OK) {
         land(lane, CL_COMPLETE);
     } else {
-        fail_all(lane, err);
+        printed = fail_all(lane, err);
     }
     graph_unlock(context);
+    if (!printed) {
+        context_notify(context, "printf", "the buffer was too small, and the last output is lost");
+    }
     pthread_mutex_lock(&context->lock);
 }
 
@@ -173,5 +221,6 @@ void lane_close(struct lane *lane)
     ppu_channel_destroy(lane->channel);
     ppu_stream_destroy(lane->stream);
     ppu_memory_free(lane->times);
+    ppu_memory_free(lane->printed);
     pthread_cond_destroy(&lane->work);
 }

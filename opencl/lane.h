@@ -15,7 +15,9 @@ struct lane {
     struct ppu_memory *times;    /* a pair of semaphores for each place in `flight`: begin, end */
     cl_event flight[LANE_DEPTH]; /* under the context's lock; a ring */
     uint32_t first, count;
-    bool broken; /* its channel cannot be used again */
+    struct ppu_memory *printed; /* where kernels print to; NULL: none of them has so far */
+    cl_event printing;          /* in flight, with that memory; NULL: none. There is at most one */
+    bool broken;                /* its channel cannot be used again */
     bool threaded;
     pthread_t thread; /* waits for the commands in flight */
     pthread_cond_t work;
@@ -25,7 +27,9 @@ struct lane {
 enum ppu_err lane_open(struct lane *lane, cl_command_queue queue);
 /* Nothing is in flight any more. */
 void lane_close(struct lane *lane);
-/* With the context's lock and room in flight: gives the command to the device. */
+/* True when there is room in flight for the command. */
+bool lane_takes(const struct lane *lane, const struct _cl_event *event);
+/* With the context's lock, when the lane takes it: gives the command to the device. */
 void lane_issue(struct lane *lane, cl_event event);
 
 #endif

@@ -25,6 +25,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     struct launch *launch = event->work.owned;
 
     launch->launch.params = launch->params;
+    launch->launch.facts.printf_va = event->work.printf_va;
     ppu_block_launch(block, stream, launch->kernel, &launch->launch);
 }
 
@@ -187,6 +188,12 @@ static bool is_empty(const struct space *space)
 
 /* ---- enqueue ---- */
 
+/* The buffer is found through the launch facts: who does not read them does not print. */
+static bool may_print(cl_kernel kernel)
+{
+    return kernel->entry->launch_at != 0 && kernel->program->view.header->formats > 0;
+}
+
 static cl_int launch_new(cl_kernel kernel, const struct space *space, struct work *work)
 {
     struct launch *launch = calloc(1, sizeof(*launch));
@@ -199,6 +206,7 @@ static cl_int launch_new(cl_kernel kernel, const struct space *space, struct wor
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(cl_mem));
     *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
     work->owned = launch;
+    work->prints = may_print(kernel) ? kernel->program : NULL;
     object_use(kernel);
     cl_int error = launch->memory != NULL ? capture(launch, kernel) : CL_OUT_OF_HOST_MEMORY;
     if (error == CL_SUCCESS) {

@@ -52,22 +52,25 @@ void queue_ready(cl_event event)
     make_eager(queue);
 }
 
-/* The one with the least to do; NULL: all are full. */
-static struct lane *choose_lane(cl_command_queue queue)
+/* The one with the least to do; NULL: none takes it. */
+static struct lane *choose_lane(cl_command_queue queue, cl_event event)
 {
-    struct lane *best = &queue->lane[0];
+    struct lane *best = NULL;
 
-    for (uint32_t i = 1; i < queue->lanes; i++) {
-        best = queue->lane[i].count < best->count ? &queue->lane[i] : best;
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        struct lane *lane = &queue->lane[i];
+        if (lane_takes(lane, event) && (best == NULL || lane->count < best->count)) {
+            best = lane;
+        }
     }
-    return best->count < LANE_DEPTH ? best : NULL;
+    return best;
 }
 
 void queue_start(cl_command_queue queue)
 {
     struct lane *lane = NULL;
 
-    while (queue->for_device.first != NULL && (lane = choose_lane(queue)) != NULL) {
+    while (queue->for_device.first != NULL && (lane = choose_lane(queue, queue->for_device.first)) != NULL) {
         cl_event event = list_take(&queue->for_device);
         if (event->failed) {
             event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);

@@ -121,6 +121,11 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
     return err;
 }
 
+ppu_va_t ppu_program_code_va(const struct ppu_program *program)
+{
+    return program->code_va;
+}
+
 enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **out)
 {
     const struct ppu_kernel_entry *entry = ppu_program_kernel(&program->view, name);

@@ -335,6 +335,8 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
                                    struct ppu_error *error);
 /* Nothing of it may run. */
 enum ppu_err ppu_program_unload(struct ppu_program *program);
+/* Where its code begins in its context; what is constant lies behind it. */
+ppu_va_t ppu_program_code_va(const struct ppu_program *program);
 /* Kernel of that name; it lives as long as the program. NOT_FOUND. */
 enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, const struct ppu_kernel **out);
 struct ppu_launch;

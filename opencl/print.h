@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What kernels print: records in a buffer of a lane (struct ppu_printf_buffer), written to standard output. */
+#ifndef OPENCL_PRINT_H
+#define OPENCL_PRINT_H
+
+#include "program.h"
+
+/* Of a lane's buffer, with its head; also what CL_DEVICE_PRINTF_BUFFER_SIZE tells. */
+#define PRINT_BUFFER_BYTES (1u << 20)
+
+/* A buffer of PRINT_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
+void print_begin(struct ppu_printf_buffer *buffer);
+/*
+ * Writes what a launch of the program has left to standard output, in one piece, and makes the buffer ready for the
+ * next launch. False: the buffer was too small, and what came last is lost. Records that make no sense end the output.
+ */
+bool print_end(struct ppu_printf_buffer *buffer, cl_program program);
+
+#endif
