@@ -22,6 +22,42 @@
     "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
     "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices"
 
+/*
+ * What clang's header defines for every SPIR target, and this machine has not. It is the first that clang reads: only
+ * the source can take it back.
+ */
+static const char *const absent[] = {
+    "__IMAGE_SUPPORT__",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_ext_image_raw10_raw12",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_kernel_clock_scope_device",
+    "__opencl_c_kernel_clock_scope_sub_group",
+    "__opencl_c_kernel_clock_scope_work_group",
+    "__opencl_c_read_write_images",
+    "__opencl_c_work_group_collective_functions",
+    "cl_ext_float_atomics",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",
+    "cl_khr_kernel_clock",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+};
+
 static const char *const fixed_arguments[] = {
     "-x",
     "cl",
@@ -33,6 +69,7 @@ static const char *const fixed_arguments[] = {
     "-Xclang",
     EXTENSIONS,
     "-cl-kernel-arg-info",
+    "-D__OPENCL_VERSION__=300",
     "-gline-tables-only",
     "-Wno-atomic-alignment",
     "-fno-caret-diagnostics",
@@ -185,6 +222,9 @@ static bool open_streams(struct streams *streams, const char *path, const char *
     *streams = (struct streams){ path != NULL ? fopen(path, "w+b") : tmpfile(), tmpfile(), tmpfile() };
     if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
         return false;
+    }
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        fprintf(streams->in, "#undef %s\n", absent[i]);
     }
     fputs("# 1 \"", streams->in);
     for (; *name != 0; name++) {

@@ -195,38 +195,6 @@ static cl_int make_linked(const struct build *build, struct binary *made, char *
 
 /* ---- putting it into the program ---- */
 
-static char *list_names(const struct ppu_program_view *view)
-{
-    size_t bytes = 1;
-
-    for (uint32_t i = 0; i < view->header->kernels; i++) {
-        bytes += strlen(view->text + view->kernels[i].name) + 1;
-    }
-    char *names = calloc(1, bytes);
-    size_t at = 0;
-    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
-        at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
-    }
-    return names;
-}
-
-static cl_int load(cl_program program)
-{
-    struct ppu_error error;
-
-    if (ppu_program_open(program->binary.at, program->binary.bytes, &program->view) != NULL) {
-        return CL_INVALID_BINARY;
-    }
-    enum ppu_err err =
-        ppu_program_load(program->context->ppu, program->binary.at, program->binary.bytes, &program->loaded, &error);
-    if (err != PPU_OK) {
-        program_set_text(&program->log, error.text);
-        return device_error(err);
-    }
-    program->names = list_names(&program->view);
-    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-}
-
 /* INVALID_OPERATION: it is being built, or has kernels. */
 static cl_int begin(struct build *build)
 {
@@ -258,7 +226,7 @@ static cl_int put(cl_program program, struct binary *made, char *log, cl_int err
         program->binary = *made;
     }
     if (error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-        error = load(program);
+        error = program_load(program);
     }
     program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     program->building = false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,40 @@ void program_count_kernel(cl_program program, int by)
     pthread_mutex_lock(&program->lock);
     program->kernels += (uint32_t)by;
     pthread_mutex_unlock(&program->lock);
+}
+
+/* ---- loading ---- */
+
+static char *list_names(const struct ppu_program_view *view)
+{
+    size_t bytes = 1;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        bytes += strlen(view->text + view->kernels[i].name) + 1;
+    }
+    char *names = calloc(1, bytes);
+    size_t at = 0;
+    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
+        at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
+    }
+    return names;
+}
+
+cl_int program_load(cl_program program)
+{
+    struct ppu_error error;
+
+    if (ppu_program_open(program->binary.at, program->binary.bytes, &program->view) != NULL) {
+        return CL_INVALID_BINARY;
+    }
+    enum ppu_err err =
+        ppu_program_load(program->context->ppu, program->binary.at, program->binary.bytes, &program->loaded, &error);
+    if (err != PPU_OK) {
+        program_set_text(&program->log, error.text);
+        return device_error(err);
+    }
+    program->names = list_names(&program->view);
+    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ---- making ---- */
@@ -151,7 +186,13 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
         program = program_new(context);
         error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (program != NULL && (error = binary_copy(&program->binary, binaries[0], lengths[0])) != CL_SUCCESS) {
+    if (program != NULL) {
+        error = binary_copy(&program->binary, binaries[0], lengths[0]);
+    }
+    if (error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+        error = program_load(program); /* programs use kernels of a binary without building it */
+    }
+    if (error != CL_SUCCESS && program != NULL) {
         clReleaseProgram(program);
         program = NULL;
     }

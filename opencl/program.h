@@ -33,6 +33,8 @@ struct _cl_program {
 cl_program program_new(cl_context context);
 /* A kernel uses what was built, or has ended. */
 void program_count_kernel(cl_program program, int by);
+/* With the lock, or known to nobody else: gets its executable ready to run. */
+cl_int program_load(cl_program program);
 /* With the lock: what was built is given up. */
 void program_forget(cl_program program);
 /* Replaces a text of the program. */

@@ -448,6 +448,98 @@ static void kernels_describe_themselves(void **state)
     check(clReleaseProgram(program));
 }
 
+/* Names of the optional parts of OpenCL C 3.0, and of extensions that change the language. */
+static const char *const optional_names[] = {
+    "__opencl_c_3d_image_writes",
+    "__opencl_c_atomic_order_acq_rel",
+    "__opencl_c_atomic_order_seq_cst",
+    "__opencl_c_atomic_scope_all_devices",
+    "__opencl_c_atomic_scope_device",
+    "__opencl_c_device_enqueue",
+    "__opencl_c_fp64",
+    "__opencl_c_generic_address_space",
+    "__opencl_c_images",
+    "__opencl_c_int64",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_kernel_clock_scope_device",
+    "__opencl_c_pipes",
+    "__opencl_c_program_scope_global_variables",
+    "__opencl_c_read_write_images",
+    "__opencl_c_subgroups",
+    "__opencl_c_work_group_collective_functions",
+    "cl_ext_float_atomics",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_fp16",
+    "cl_khr_fp64",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+    "cl_khr_integer_dot_product",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroups",
+};
+
+#define OPTIONAL (sizeof(optional_names) / sizeof(optional_names[0]))
+
+static bool is_reported(struct fixture *f, const char *name)
+{
+    cl_name_version features[64];
+    char extensions[2000] = "", word[100];
+    size_t bytes = 0;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_OPENCL_C_FEATURES, sizeof(features), features, &bytes));
+    for (size_t i = 0; i < bytes / sizeof(features[0]); i++) {
+        if (strcmp(features[i].name, name) == 0) {
+            return true;
+        }
+    }
+    check(clGetDeviceInfo(f->device, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL));
+    snprintf(word, sizeof(word), "%s ", name);
+    return strstr(extensions, word) != NULL;
+}
+
+/* A macro is there when the device says that it has what it stands for, and only then. */
+static void macros_tell_what_there_is(void **state)
+{
+    struct fixture *f = *state;
+    char text[8000] = "kernel void k(global int *o) {\n";
+    cl_int error = CL_SUCCESS;
+    const size_t one = 1;
+    int out[OPTIONAL + 2];
+
+    for (size_t i = 0; i < OPTIONAL; i++) {
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "#ifdef %s\no[%zu] = 1;\n#endif\n",
+                 optional_names[i], i);
+    }
+    snprintf(text + strlen(text), sizeof(text) - strlen(text),
+             "#ifdef __IMAGE_SUPPORT__\no[%zu] = 1;\n#endif\no[%zu] = __OPENCL_VERSION__;\n}\n", OPTIONAL,
+             OPTIONAL + 1);
+    cl_program program = source_of(f, text);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    cl_mem buffer = fixture_buffer(f, 0, sizeof(out), NULL);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), out, 0, NULL, NULL));
+    for (size_t i = 0; i < OPTIONAL; i++) {
+        if (out[i] != (int)is_reported(f, optional_names[i])) {
+            fail_msg("%s: %d in the language", optional_names[i], out[i]);
+        }
+    }
+    assert_int_equal(out[OPTIONAL], 0);
+    assert_int_equal(out[OPTIONAL + 1], 300);
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+}
+
 static void programs_need_no_kernel(void **state)
 {
     struct fixture *f = *state;
@@ -476,6 +568,7 @@ int main(void)
         cl_test("a build with a callback goes on alone [F6]", builds_go_on_alone),
         cl_test("what was compiled once is found on disk, unless anything has changed [F5]", cache_spares_clang),
         cl_test("a kernel tells its arguments and attributes [F6]", kernels_describe_themselves),
+        cl_test("macros of the language tell what the device reports [F6]", macros_tell_what_there_is),
         cl_test("a program without kernels can be built [F6]", programs_need_no_kernel),
     };
 

@@ -102,8 +102,7 @@ static void binary_runs(void **state)
     program = clCreateProgramWithBinary(f->context, 1, &f->device, &bytes, &given, &status, &error);
     check(error);
     check(status);
-    assert_null(clCreateKernel(program, "saxpy", &error));
-    assert_int_equal(error, CL_INVALID_PROGRAM_EXECUTABLE);
+    run_saxpy(f, program);
     check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
     run_saxpy(f, program);
     check(clReleaseProgram(program));
