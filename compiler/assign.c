@@ -4,26 +4,15 @@
  * is taken. Registers are placed in the order in which they begin to live, each in the lowest machine registers whose
  * maps have room. Before, copies are removed by joining what they connect where the ranges allow it. When nothing is
  * free the register that costs least, of those in the way, is spilled, and everything begins again.
- *
- * Positions: instruction n reads at 2n and writes at 2n + 1, so that it may write what it reads last.
  */
 #include "assign.h"
+
+#include "ranges.h"
+#include "spill.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 24u
-
-struct range {
-    uint32_t from;
-    uint32_t to; /* not live any more */
-};
-
-/* Ranges of one word, last first. */
-struct ranges {
-    struct range *list;
-    uint32_t count;
-    unsigned cap;
-};
 
 struct assign {
     struct mir *mir;
@@ -37,7 +26,7 @@ struct assign {
     uint64_t **maps[MIR_CLASSES]; /* of each machine register: positions taken */
     uint32_t *order;              /* registers as they begin to live */
     uint32_t order_count;
-    bool *spill; /* of each register */
+    bool *gone; /* of each register: it has no place */
     bool spilled;
     bool *force;
     bool *fewer_constants;
@@ -45,19 +34,6 @@ struct assign {
 };
 
 /* ---- ranges ---- */
-
-/* Adds a range that begins before all the others; joined to the next when they touch. */
-static void add_range(struct assign *a, struct ranges *ranges, uint32_t from, uint32_t to)
-{
-    if (ranges->count != 0 && ranges->list[ranges->count - 1].from <= to) {
-        struct range *last = &ranges->list[ranges->count - 1];
-        last->from = from < last->from ? from : last->from;
-        last->to = to > last->to ? to : last->to;
-        return;
-    }
-    ranges->list = arena_grow(a->arena, ranges->list, sizeof(ranges->list[0]), ranges->count, &ranges->cap);
-    ranges->list[ranges->count++] = (struct range){ from, to };
-}
 
 struct scan {
     struct assign *assign;
@@ -69,7 +45,7 @@ struct scan {
 static void end_range(struct scan *scan, uint32_t word, uint32_t from)
 {
     if (scan->live_to[word] != 0) {
-        add_range(scan->assign, &scan->assign->words[word], from, scan->live_to[word]);
+        ranges_add(scan->assign->arena, &scan->assign->words[word], from, scan->live_to[word]);
         scan->live_to[word] = 0;
     }
 }
@@ -148,36 +124,6 @@ static void find_ranges(struct assign *a)
     }
 }
 
-static bool overlap(const struct ranges *x, const struct ranges *y)
-{
-    uint32_t i = 0, j = 0;
-
-    while (i < x->count && j < y->count) {
-        if (x->list[i].from >= y->list[j].to) {
-            i++;
-        } else if (y->list[j].from >= x->list[i].to) {
-            j++;
-        } else {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* y's ranges become x's too; they do not overlap. */
-static void merge(struct assign *a, struct ranges *x, const struct ranges *y)
-{
-    struct ranges old = *x;
-    uint32_t i = 0, j = 0;
-
-    *x = (struct ranges){ .list = NULL };
-    while (i < old.count || j < y->count) {
-        bool first = j == y->count || (i < old.count && old.list[i].from > y->list[j].from);
-        struct range range = first ? old.list[i++] : y->list[j++];
-        add_range(a, x, range.from, range.to);
-    }
-}
-
 /* ---- joining what copies connect ---- */
 
 static void resolve(const struct assign *a, struct mir_ref *ref)
@@ -197,12 +143,12 @@ static bool join(struct assign *a, uint32_t small, uint32_t large, uint32_t at)
         return false;
     }
     for (uint32_t w = 0; w < s->words; w++) {
-        if (overlap(&a->words[s->word + w], &a->words[l->word + at + w])) {
+        if (ranges_overlap(&a->words[s->word + w], &a->words[l->word + at + w])) {
             return false;
         }
     }
     for (uint32_t w = 0; w < s->words; w++) {
-        merge(a, &a->words[l->word + at + w], &a->words[s->word + w]);
+        ranges_merge(a->arena, &a->words[l->word + at + w], &a->words[s->word + w]);
     }
     a->root[small] = large;
     a->root_word[small] = (uint8_t)at;
@@ -329,7 +275,7 @@ static bool lives_with(const struct assign *a, uint32_t x, uint32_t y)
 
     for (uint32_t i = 0; i < rx->words; i++) {
         for (uint32_t j = 0; j < ry->words; j++) {
-            if (overlap(&a->words[rx->word + i], &a->words[ry->word + j])) {
+            if (ranges_overlap(&a->words[rx->word + i], &a->words[ry->word + j])) {
                 return true;
             }
         }
@@ -362,7 +308,10 @@ static void evict(struct assign *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
-    a->spill[reg] = true;
+    if (r->brief) { /* nothing else is in its way */
+        unit_fail(a->mir->unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are", a->mir->name);
+    }
+    a->gone[reg] = true;
     a->spilled = true;
     if (r->class == MIR_SCALAR) {
         a->scalar_failed = true;
@@ -473,182 +422,38 @@ static void place_all(struct assign *a)
     }
 }
 
-/* ---- spilling ---- */
-
-struct spiller {
-    struct assign *assign;
-    uint32_t *slot;  /* of each register: its place in local memory; its vector register when it is a predicate */
-    uint32_t number; /* of the block being rewritten */
-};
-
-static struct mir_ref brief(struct mir *mir, enum mir_class class, uint32_t words)
-{
-    struct mir_ref ref = mir_reg(mir, class, words, 0);
-
-    mir->regs[ref.reg].brief = true;
-    return ref;
-}
-
-static struct mir_insn local_access(bool store, uint32_t address, struct mir_ref data, uint32_t words)
-{
-    struct mir_insn insn = mir_insn(store ? PPU_OP_STL : PPU_OP_LDL);
-
-    insn.code.width = words == 4 ? PPU_WIDTH_B128 : words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
-    insn.code.wd = (uint8_t)words;
-    insn.code.wa = insn.code.wb = 0;
-    insn.code.no_base = 1;
-    insn.code.imm = (int32_t)address;
-    insn.d = data;
-    insn.ordered = true;
-    return insn;
-}
-
-static void load_pred(struct spiller *s, struct mir_ref from, struct mir_ref to, uint32_t line)
-{
-    struct mir_insn insn = mir_insn(PPU_OP_ISETP);
-
-    insn.code.cmp = PPU_ICMP_NE;
-    insn.a = from;
-    insn.code.immed = 1;
-    insn.d = to;
-    insn.line = line;
-    mir_add(s->assign->mir, s->number, &insn);
-}
-
-static void store_pred(struct spiller *s, struct mir_ref to, struct mir_ref from, struct mir_ref guard, uint32_t line)
-{
-    struct mir_insn insn = mir_insn(PPU_OP_MOV);
-
-    insn.code.immed = 1;
-    insn.d = to;
-    insn.line = line;
-    insn.guard = guard;
-    insn.keeps = guard.reg != 0;
-    mir_add(s->assign->mir, s->number, &insn);
-    insn.code.imm = 1;
-    insn.guard = from;
-    insn.keeps = true;
-    mir_add(s->assign->mir, s->number, &insn);
-}
-
-/* The spilled register for the time of one instruction. */
-static void before(struct spiller *s, const struct mir_operand *o, uint32_t line)
-{
-    struct mir *mir = s->assign->mir;
-    uint32_t slot = s->slot[o->ref->reg];
-    struct mir_ref now = brief(mir, o->pred ? MIR_PRED : MIR_VECTOR, o->words);
-
-    now.negated = o->ref->negated;
-    if (o->reads && o->pred) {
-        struct mir_ref to = now;
-        to.negated = false;
-        load_pred(s, (struct mir_ref){ .reg = slot }, to, line);
-    } else if (o->reads) {
-        struct mir_insn insn = local_access(false, slot + 4u * o->ref->sub, now, o->words);
-        insn.line = line;
-        mir_add(mir, s->number, &insn);
-    }
-    *o->ref = now;
-}
-
-static void rewrite_insn(struct spiller *s, struct mir_insn insn, const bool *spill)
-{
-    struct mir_operand operands[MIR_MAX_OPERANDS];
-    uint32_t count = mir_operands(&insn, operands), slot = 0, sub = 0, words = 0;
-    bool stores = false, pred = false;
-
-    for (uint32_t o = 0; o < count; o++) {
-        if (!spill[operands[o].ref->reg]) {
-            continue;
-        }
-        if (operands[o].def) {
-            stores = true;
-            pred = operands[o].pred;
-            slot = s->slot[operands[o].ref->reg];
-            sub = operands[o].ref->sub;
-            words = operands[o].words;
-        }
-        before(s, &operands[o], insn.line);
-    }
-    mir_add(s->assign->mir, s->number, &insn);
-    struct mir_ref guard = insn.guard;
-    if (insn.keeps) { /* the lanes left out got their value back before */
-        guard.reg = 0;
-    }
-    if (stores && pred) {
-        store_pred(s, (struct mir_ref){ .reg = slot }, insn.d, guard, insn.line);
-    } else if (stores) {
-        struct mir_insn store = local_access(true, slot + 4 * sub, insn.d, words);
-        store.guard = guard;
-        store.line = insn.line;
-        mir_add(s->assign->mir, s->number, &store);
-    }
-}
-
-static void rewrite_block(struct spiller *s, uint32_t b, const bool *spill)
-{
-    struct mir_block old = s->assign->mir->blocks[b], *block = &s->assign->mir->blocks[b];
-
-    block->insns = NULL;
-    block->count = block->cap = 0;
-    s->number = b;
-    for (uint32_t i = 0; i < old.count; i++) {
-        rewrite_insn(s, old.insns[i], spill);
-    }
-    if (block->end == MIR_BRANCH && spill[block->cond.reg]) {
-        struct mir_operand cond = { &block->cond, 1, true, false, true };
-        before(s, &cond, block->line);
-    }
-}
-
-static void spill(struct assign *a)
-{
-    struct mir *mir = a->mir;
-    uint32_t count = mir->reg_count;
-    struct spiller s = { .assign = a, .slot = arena_new(a->arena, uint32_t, count) };
-
-    for (uint32_t r = 1; r < count; r++) {
-        if (!a->spill[r]) {
-            continue;
-        }
-        mir->spilled++;
-        if (mir->regs[r].class == MIR_PRED) {
-            s.slot[r] = mir_reg(mir, MIR_VECTOR, 1, 0).reg;
-        } else {
-            s.slot[r] = (mir->local_bytes + 15u) / 16u * 16u + 16u + mir->spill_bytes;
-            mir->spill_bytes += 4u * mir->regs[r].words;
-        }
-    }
-    for (uint32_t b = 0; b < mir->flow->count; b++) {
-        rewrite_block(&s, b, a->spill);
-    }
-}
-
 /* ---- the whole ---- */
 
-/* Names in the instructions what registers were joined to; copies onto themselves go. */
+/* Names in the instructions what registers were joined to. */
 static void apply_joins(struct assign *a)
 {
     struct mir_operand operands[MIR_MAX_OPERANDS];
 
     for (uint32_t b = 0; b < a->mir->flow->count; b++) {
         struct mir_block *block = &a->mir->blocks[b];
-        uint32_t kept = 0;
         for (uint32_t i = 0; i < block->count; i++) {
-            struct mir_insn *insn = &block->insns[i];
-            uint32_t count = mir_operands(insn, operands), words;
+            uint32_t count = mir_operands(&block->insns[i], operands);
             for (uint32_t o = 0; o < count; o++) {
                 resolve(a, operands[o].ref);
             }
-            const struct mir_ref *from = insn->code.op == PPU_OP_POR ? &insn->a : &insn->b;
-            if (!mir_is_copy(insn, &words) || from->reg != insn->d.reg || from->sub != insn->d.sub) {
-                block->insns[kept++] = *insn;
-            }
         }
-        block->count = kept;
         if (block->end == MIR_BRANCH) {
             resolve(a, &block->cond);
         }
+    }
+}
+
+static void drop_idle(struct mir *mir)
+{
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        struct mir_block *block = &mir->blocks[b];
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < block->count; i++) {
+            if (!mir_is_idle(&block->insns[i])) {
+                block->insns[kept++] = block->insns[i];
+            }
+        }
+        block->count = kept;
     }
 }
 
@@ -672,7 +477,7 @@ static struct assign *round_new(struct mir *mir, const struct assign_limits *lim
     a->arena = &mir->unit->arena;
     a->force = force;
     a->fewer_constants = fewer;
-    a->spill = arena_new(a->arena, bool, mir->reg_count);
+    a->gone = arena_new(a->arena, bool, mir->reg_count);
     a->root = arena_new(a->arena, uint32_t, mir->reg_count);
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);
     for (uint32_t r = 0; r < mir->reg_count; r++) {
@@ -689,18 +494,19 @@ bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool 
         struct assign *a = round_new(mir, limits, force, fewer_constants);
         find_ranges(a);
         join_copies(a);
+        apply_joins(a);
         sort_registers(a);
         place_all(a);
-        apply_joins(a);
         if (a->scalar_failed) {
             return false;
         }
         if (!a->spilled) {
+            drop_idle(mir);
             mir->placed = true;
             count_used(mir);
             return true;
         }
-        spill(a);
+        spill_registers(mir, a->words, a->gone);
     }
     unit_fail(mir->unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are", mir->name);
 }

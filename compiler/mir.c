@@ -128,6 +128,14 @@ bool mir_is_copy(const struct mir_insn *insn, uint32_t *words)
     return (insn->code.op == PPU_OP_MOV || insn->code.op == PPU_OP_MOV64) && !insn->code.immed && !insn->keeps;
 }
 
+bool mir_is_idle(const struct mir_insn *insn)
+{
+    uint32_t words;
+    const struct mir_ref *from = insn->code.op == PPU_OP_POR ? &insn->a : &insn->b;
+
+    return mir_is_copy(insn, &words) && from->reg == insn->d.reg && from->sub == insn->d.sub;
+}
+
 struct mir_counts mir_counts_new(const struct mir *mir)
 {
     return (struct mir_counts){ arena_new(&mir->unit->arena, uint32_t, mir->reg_count),

@@ -85,6 +85,7 @@ struct mir {
     uint32_t local_bytes;     /* private memory in use, without spills */
     uint32_t spill_bytes;
     uint32_t spilled;           /* registers */
+    uint32_t remade;            /* registers that are made again where they are used */
     uint32_t used[MIR_CLASSES]; /* machine registers, after assignment */
 };
 
@@ -124,6 +125,9 @@ uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX
 bool mir_is_pure(const struct mir_insn *insn);
 /* True for a copy of registers, and how many words it copies. */
 bool mir_is_copy(const struct mir_insn *insn, uint32_t *words);
+
+/* True for a copy of a register onto itself. */
+bool mir_is_idle(const struct mir_insn *insn);
 
 /* How often each register is written and read. */
 struct mir_counts {

@@ -118,10 +118,10 @@ void stats_print(const struct unit *unit, const struct unit_kernel *kernel, stru
 {
     fprintf(
         unit->dump,
-        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u functions, %u bytes "
+        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u made again, %u functions, %u bytes "
         "shared, %u local\n",
         kernel->name, (uint32_t)(unit->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
-        kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, kernel->function_count,
+        kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->remade, kernel->function_count,
         kernel->shared_bytes, kernel->local_bytes);
     print_curves(unit, mir);
 }

@@ -141,6 +141,7 @@ int main(void)
         TEST("guard", "guarding: short sides [A7]"),
         TEST("schedule", "scheduling: loads [A7]"),
         TEST("assign", "assignment: spills [A7]"),
+        TEST("remake", "assignment: values made again [A7]"),
         TEST("tidy", "tidying: common copies [A7]"),
         TEST("strength", "strength reduction: pointers [A7]"),
         TEST("yield", "yields: critical sections [E8]"),

@@ -32,7 +32,7 @@ def numbers():
     status, text, _ = call(PPUCC, "--stats", KERNELS)
     assert status == 0
     line = re.search(r"saxpy: (\d+) instructions, (\d+) memory, (\d+) vector registers, (\d+) scalar, (\d+) predicates, "
-                     r"0 spilled, 0 functions, 0 bytes shared, 0 local\n"
+                     r"0 spilled, 0 made again, 0 functions, 0 bytes shared, 0 local\n"
                      r"  live vector +([\d ]+)\n  live scalar +([\d ]+)\n  live predicate +([\d ]+)\n", text)
     assert line, text
     for count, curve in zip(line.groups()[2:5], line.groups()[5:]):
@@ -43,6 +43,8 @@ def spills():
     status, text, _ = call(PPUCC, "--stats", "--vregs", "6", KERNELS)
     assert status == 0
     assert re.search(r"sgemm: .* 6 vector registers, .* [1-9]\d* spilled, .* [1-9]\d* local", text), text
+    status, _, text = call(PPUCC, "--vregs", "2", KERNELS)
+    assert status == 1 and "kernel 'saxpy' needs more registers than there are" in text, text
 
 
 def dumps():

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* pass: assign; registers: 6. Too few: what a cheap instruction makes from what is live is made again, not stored. */
+__kernel void k(__global int *out, int n)
+{
+    int t = get_local_id(0), near = t + 1, far = t ^ 5, a = t, b = n;
+
+    for (int i = 0; i < n; i++) {
+        a = a * b + t;
+        b = b ^ out[a & 63];
+    }
+    out[t] = a + b;
+    out[near] = b;
+    out[far] = a;
+}
+/* prints
+assignment of k
+  b0:
+    s0:2 = ldp.s 0
+    s2 = ldp.s 8
+    s3 = mov.s 4
+    v0 = rdsr
+    p0 = isetp.s s2 0
+    v1 = mov v0
+    v2 = mov s2
+    branch p0 b1, b5
+  b1:
+    s4 = mov.s 0
+    jump b2
+  b2:
+    v1 = mul v2 v1
+    v1 = add v1 v0
+    v3 = and v1 63
+    v3 = shl v3 2
+    v3 = ldg s0:2 v3 0
+    v2 = xor v3 v2
+    s4 = add.s s4 1
+    p0 = isetp.s s4 s2
+    branch p0 b4, b3
+  b3:
+    jump b2
+  b4:
+    jump b6
+  b5:
+    jump b6
+  b6:
+    v0 = add v2 v1
+    v3 = rdsr
+    v4:2 = madw v3 s3 s0:2
+    stg v4:2 v0 0
+    v0 = rdsr
+    v4:2 = madw v0 s3 s0:2
+    stg v4:2 v2 4
+    v0 = rdsr
+    v0 = xor v0 5
+    v2:2 = madw v0 s3 s0:2
+    stg v2:2 v1 0
+    exit
+*/
