@@ -7,6 +7,7 @@ usage: test_mutations.py SCRATCH LIBRARY
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -32,36 +33,50 @@ static bool torn_replace(uint32_t *word, uint32_t expected, uint32_t value)
 """
 
 
-def passes(part, name, old, new):
-    """Whether the part's test passes with `old` replaced by `new`, which must stand there once."""
+def passes(name, part, test, old, new):
+    """Whether the test passes with `old` in firmware/<part>.c replaced by `new`, which must stand there once."""
     original = (TOP / f"firmware/{part}.c").read_text()
     assert original.count(old) == 1, f"{old} stands {original.count(old)} times in {part}.c"
     SCRATCH.mkdir(parents=True, exist_ok=True)
     source, program = SCRATCH / f"{part}-{name}.c", SCRATCH / f"{part}-{name}"
     mutated = original.replace(old, new)
     source.write_text(mutated.replace('#include "shared.h"\n', '#include "shared.h"\n' + TORN))
-    tests = [f"tests/firmware/{file}.c" for file in (f"test_{part}", "mock_hal", "stream")]
-    subprocess.run(["gcc", "-std=c11", "-g", "-Wno-unused-function", f"-DSHARED_STEP={part}_step", "-Iinclude", "-Ifirmware", "-Itests/firmware",
+    tests = [f"tests/firmware/{file}.c" for file in (f"test_{test}", "orders", "mock_hal", "stream")]
+    step = "tmdq_step" if part == "tmdq" else "orders_step"
+    subprocess.run(["gcc", "-std=c11", "-O1", "-g", "-Wno-unused-function", f"-DSHARED_STEP={step}", "-Iinclude", "-Ifirmware", "-Itests/firmware",
                     "-o", program, *tests, source, LIBRARY, "-lcmocka", "-pthread"], cwd=TOP, check=True, timeout=60)
-    try:
-        return subprocess.run([program], cwd=TOP, capture_output=True, timeout=60).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+    return runs_clean(program)
 
 
-def found(name, old, new, part="tmdq"):
-    def test():
-        assert not passes(part, name, old, new), "the test passes all the same"
-    return test
+def runs_clean(program):
+    """False as soon as the first test has failed, or when it takes too long."""
+    with subprocess.Popen([program], cwd=TOP, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+        limit = threading.Timer(60, run.kill)
+        limit.start()
+        failed = any("FAILED" in line for line in run.stderr)
+        limit.cancel()
+        if failed:
+            run.kill()
+        return run.wait() == 0 and not failed
+
+
+def found(name, old, new, part="tmdq", test="tmdq"):
+    def mutation():
+        assert not passes(name, part, test, old, new), "the test passes all the same"
+    return mutation
 
 
 def unchanged():
-    assert passes("tmdq", "unchanged", "shared_replace(last,", "shared_replace(last,")
-    assert passes("workq", "unchanged", "workq_passed(uint32_t", "workq_passed(uint32_t")
+    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("queue", "feed", "settle(struct")):
+        assert passes("unchanged", part, test, line, line)
 
 
 def workq(name, old, new):
-    return found(name, old, new, "workq")
+    return found(name, old, new, "workq", "workq")
+
+
+def queue(name, old, new):
+    return found(name, old, new, "queue", "feed")
 
 
 tap.main([
@@ -88,4 +103,13 @@ tap.main([
     ("a block published before it is written is found [C5]",
      workq("late", "    end_block(queue, entry, &writer);\n    shared_publish(sem_payload(queue, before), 1);",
            "    shared_publish(sem_payload(queue, before), 1);\n    end_block(queue, entry + 1, &writer);")),
+    ("a queue task armed after the last look is found [A6]",
+     queue("look", "        if (!look(queue)) {\n            return;\n        }\n", "        return;\n")),
+    ("a queue task that is not armed again is found [A6]",
+     queue("armed", "shared_publish(&head_of(queue)->armed, queue->task->handle);", "")),
+    ("a queue task that forgets what it was told while its slot parked is found [A6]",
+     queue("parked", "queue->published != task_tmd(task)->next_cta", "false")),
+    ("a queue task that ends before what was promised to it is there is found [A6]",
+     queue("end", "PPU_QUEUE_TICKET(tail) == ((uint32_t)queue->published & PPU_QUEUE_TICKET_MASK)", "true")),
+    ("an entry that begins when its ticket is taken is found [A12]", queue("early", "shared_read(&entry->sequence) == ", "(uint32_t)number < PPU_QUEUE_TICKET(head_of(queue)->tail) && 0 * ")),
 ])

@@ -1,40 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * B4 and B6 against each other: launchers and the scheduler are coroutines that stop before every access to a shared
- * word, and every order of those accesses is run. Then long random histories against a model.
+ * B4 and B6 against each other: launchers and the scheduler in every order of their accesses. Then long random
+ * histories against a model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <cmocka.h>
 
 #include "machine.h"
 #include "mock_hal.h"
+#include "orders.h"
 #include "random.h"
 #include "task.h"
 #include "tmdq.h"
 
-#define ACTORS 3u
-#define STACK_BYTES (256u * PPU_KIB)
 #define TASKS 4u
-#define STEPS_MAX 24u
-
-struct actor {
-    void (*run)(void);
-    bool done;
-    ucontext_t context;
-};
-
-static struct actor actors[ACTORS];
-static uint32_t actor_count;
-static struct actor *current;
-static ucontext_t scheduler;
-static char stacks[ACTORS][STACK_BYTES];
 
 static struct task *task[TASKS];
+static uint32_t launched;
 static uint32_t starts[TASKS];
 static struct task *runs_now;
 static bool overlap;
@@ -49,9 +35,9 @@ void tmdq_swapped_out(void);
 
 void tmdq_step(void)
 {
-    if (current) {
+    if (orders_running()) {
         touched = touched || woken;
-        swapcontext(&current->context, &scheduler);
+        orders_step();
     }
 }
 
@@ -60,35 +46,18 @@ static const struct ppu_group *group(void)
     return (const struct ppu_group *)(void *)(mock.vram + layout.groups.off) + 1;
 }
 
-static bool launchers_done(void)
-{
-    for (uint32_t i = 0; i < actor_count; i++) {
-        if (&actors[i] != current && !actors[i].done) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Whoever waits for the group is woken when its count is zero; only threads that have all launched wait. */
 void tmdq_zero(void)
 {
-    woken = woken || (current && group()->work == 0 && launchers_done());
+    woken = woken || (orders_running() && group()->work == 0 && orders_others_done());
 }
 
 /* A thread that is not in its critical section may be away until what was launched has completed. */
 void tmdq_swapped_out(void)
 {
-    while (current && group()->work != 0) {
-        swapcontext(&current->context, &scheduler);
+    while (orders_running() && group()->work != 0) {
+        orders_step();
     }
-}
-
-static void enter(void)
-{
-    current->run();
-    current->done = true;
-    swapcontext(&current->context, &scheduler);
 }
 
 static void started(struct task *which)
@@ -103,6 +72,7 @@ static void started(struct task *which)
 /* A launcher, as a thread of the PPU would be: appends and, when it is first, sends a start request. */
 static void append(uint32_t n)
 {
+    launched++;
     enum tmdq_append_result result = tmdq_append(task[n]);
     assert_int_not_equal(result, TMDQ_APPEND_BROKEN);
     if (result == TMDQ_FIRST) {
@@ -166,10 +136,10 @@ static void complete_twice(void)
 /* Task 0 runs; tasks 1 and up are about to be launched into the same TMDQ. */
 static void world_begin(void)
 {
-    current = NULL;
     task_init();
     tmdq_init();
     memset(starts, 0, sizeof(starts));
+    launched = 0;
     runs_now = NULL;
     overlap = false;
     woken = false;
@@ -182,88 +152,20 @@ static void world_begin(void)
     append(0);
 }
 
-static void actor_begin(uint32_t n, void (*run)(void))
-{
-    actors[n].run = run;
-    actors[n].done = false;
-    getcontext(&actors[n].context);
-    actors[n].context.uc_stack.ss_sp = stacks[n];
-    actors[n].context.uc_stack.ss_size = STACK_BYTES;
-    makecontext(&actors[n].context, enter, 0);
-}
-
-static void actor_step(uint32_t n)
-{
-    current = &actors[n];
-    swapcontext(&scheduler, &current->context);
-    current = NULL;
-}
-
-/* Runs the actors in the order that `choice` says, which it completes: one entry a step, index among those not done. */
-static uint32_t run_order(void (*const runs[ACTORS])(void), uint8_t *choice, uint8_t *choices)
-{
-    world_begin();
-    for (actor_count = 0; actor_count < ACTORS && runs[actor_count]; actor_count++) {
-        actor_begin(actor_count, runs[actor_count]);
-    }
-    for (uint32_t step = 0;; step++) {
-        uint32_t live[ACTORS];
-        uint32_t count = 0;
-        for (uint32_t i = 0; i < actor_count; i++) {
-            if (!actors[i].done) {
-                live[count++] = i;
-            }
-        }
-        if (count == 0) {
-            return step;
-        }
-        assert_true(step < STEPS_MAX);
-        choices[step] = (uint8_t)count;
-        actor_step(live[choice[step] % count]);
-    }
-}
-
-/* The next order in which the actors can be run, depth first; false: all have been. */
-static bool next_order(uint8_t *choice, const uint8_t *choices, uint32_t steps)
-{
-    while (steps-- > 0) {
-        if (++choice[steps] < choices[steps]) {
-            return true;
-        }
-        choice[steps] = 0;
-    }
-    return false;
-}
-
-/* Drains the TMDQ and checks that tasks 0 to last ran once each, one at a time, and nothing is left. */
-static void world_end(uint32_t last)
+/* Drains the TMDQ and checks that what was launched ran once each, one at a time, and nothing is left. */
+static void world_end(void)
 {
     while (runs_now) {
         complete();
     }
     assert_false(overlap);
     assert_false(touched);
-    for (uint32_t i = 0; i <= last; i++) {
+    for (uint32_t i = 0; i < launched; i++) {
         assert_int_equal(starts[i], 1);
     }
     assert_int_equal(group()->work, 0);
     assert_int_equal(group()->last_task[5], PPU_TASK_NULL);
-    assert_int_equal(task_count_free(), layout.tasks - (TASKS - 1 - last));
-}
-
-static uint32_t all_orders(void (*const runs[ACTORS])(void), uint32_t last)
-{
-    uint8_t choice[STEPS_MAX] = { 0 };
-    uint8_t choices[STEPS_MAX] = { 0 };
-    uint32_t orders = 0;
-    uint32_t steps;
-    do {
-        steps = run_order(runs, choice, choices);
-        world_end(last);
-        orders++;
-    } while (next_order(choice, choices, steps));
-    print_message("# %u orders\n", orders);
-    return orders;
+    assert_int_equal(task_count_free(), layout.tasks - (TASKS - launched));
 }
 
 static int setup(void **state)
@@ -285,47 +187,38 @@ static int teardown(void **state)
 static void append_against_complete(void **state)
 {
     (void)state;
-    void (*const runs[ACTORS])(void) = { append_1, complete_once };
-    assert_true(all_orders(runs, 1) > 10);
+    const struct orders orders = { world_begin, { append_1, complete_once }, world_end };
+    assert_true(orders_all(&orders) > 10);
 }
 
 static void two_launchers_against_complete(void **state)
 {
     (void)state;
-    void (*const runs[ACTORS])(void) = { append_1, append_2, complete_once };
-    assert_true(all_orders(runs, 2) > 1000);
+    const struct orders orders = { world_begin, { append_1, append_2, complete_once }, world_end };
+    assert_true(orders_all(&orders) > 1000);
 }
 
 /* All that was launched completes: the group's count is zero in the end, and its owner goes on. */
 static void until_the_group_is_idle(void **state)
 {
     (void)state;
-    void (*const runs[ACTORS])(void) = { append_1, complete_twice };
-    assert_true(all_orders(runs, 1) > 10);
+    const struct orders orders = { world_begin, { append_1, complete_twice }, world_end };
+    assert_true(orders_all(&orders) > 10);
 }
 
 static void launcher_against_two_completions(void **state)
 {
     (void)state;
-    void (*const runs[ACTORS])(void) = { append_1_and_2, complete_twice };
-    assert_true(all_orders(runs, 2) > 100);
+    const struct orders orders = { world_begin, { append_1_and_2, complete_twice }, world_end };
+    assert_true(orders_all(&orders) > 100);
 }
 
 /* Too many orders to run them all. */
 static void two_launchers_against_two_completions(void **state)
 {
     (void)state;
-    uint64_t seed = random_seed();
-    void (*const runs[ACTORS])(void) = { append_1, append_2, complete_twice };
-    uint8_t choice[STEPS_MAX] = { 0 };
-    uint8_t choices[STEPS_MAX] = { 0 };
-    for (uint32_t i = 0; i < 20000; i++) {
-        for (uint32_t n = 0; n < STEPS_MAX; n++) {
-            choice[n] = (uint8_t)random_below(&seed, 6);
-        }
-        run_order(runs, choice, choices);
-        world_end(2);
-    }
+    const struct orders orders = { world_begin, { append_1, append_2, complete_twice }, world_end };
+    orders_random(&orders, 20000);
 }
 
 /* Many streams and tasks, launched and completed in random order, against a list for each stream. */
@@ -335,7 +228,6 @@ static void random_history(void **state)
     uint64_t seed = random_seed();
     struct task *queue[PPU_GROUP_TMDQS][64];
     uint32_t length[PPU_GROUP_TMDQS] = { 0 };
-    current = NULL;
     task_init();
     tmdq_init();
     for (uint32_t i = 0; i < 200000; i++) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work queues: threads and the firmware are coroutines that stop before every access to a word they share, and every
- * order of those accesses is run for small cases, random ones for larger. What a thread does is devlib/workq.s in C.
+ * Work queues: threads and the firmware in every order of their accesses for small cases, in random ones for larger.
+ * What a thread does is devlib/workq.s in C.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <cmocka.h>
 
@@ -22,7 +21,7 @@
 #include "machine.h"
 #include "mock_hal.h"
 #include "nest.h"
-#include "random.h"
+#include "orders.h"
 #include "ring.h"
 #include "sem.h"
 #include "shared.h"
@@ -34,25 +33,10 @@
 #include "wdu.h"
 #include "workq.h"
 
-#define ACTORS 3u
-#define STACK_BYTES (256u * PPU_KIB)
-#define STEPS_MAX 4096u
 #define PIECES 8u
 #define PASSES 3u             /* of the firmware, while threads run */
 #define PLACE (24u * PPU_MIB) /* of the queue in VRAM */
 #define WORDS 9u              /* of a block: header and one semaphore method */
-
-struct actor {
-    void (*run)(void);
-    bool done;
-    ucontext_t context;
-};
-
-static struct actor actors[ACTORS];
-static uint32_t actor_count;
-static struct actor *current;
-static ucontext_t scheduler;
-static char stacks[ACTORS][STACK_BYTES];
 
 static struct channel *channel; /* the queue's */
 static struct channel *waiter;  /* awaits Y; NULL: none */
@@ -60,23 +44,6 @@ static uint32_t entries, first; /* of the queue */
 static uint32_t order[PIECES];  /* pieces in the order of their reservations */
 static uint32_t reserved;
 static bool busy; /* a thread needs the firmware to go on */
-
-/* workq.c is built with this before each access. */
-void workq_step(void);
-
-void workq_step(void)
-{
-    if (current) {
-        swapcontext(&current->context, &scheduler);
-    }
-}
-
-static void enter(void)
-{
-    current->run();
-    current->done = true;
-    swapcontext(&current->context, &scheduler);
-}
 
 static struct ppu_workq *queue(void)
 {
@@ -216,7 +183,7 @@ static void firmware(void)
         if (waiter) {
             workq_look(channel->workq);
         }
-        workq_step();
+        orders_step();
     }
 }
 
@@ -238,7 +205,6 @@ static void world_begin(void)
         .first = first,
     };
 
-    current = NULL;
     layout_init(); /* resets the rings too */
     timers_init();
     ring_init();
@@ -305,86 +271,6 @@ static void world_end(void)
     assert_int_equal(ppu_workq_distance(queue()->soft_put, queue()->shadow_put, queue()->period), entries - 2);
 }
 
-/* ---- orders ---- */
-
-static void actor_begin(uint32_t n, void (*run)(void))
-{
-    actors[n].run = run;
-    actors[n].done = false;
-    getcontext(&actors[n].context);
-    actors[n].context.uc_stack.ss_sp = stacks[n];
-    actors[n].context.uc_stack.ss_size = STACK_BYTES;
-    makecontext(&actors[n].context, enter, 0);
-}
-
-struct world {
-    void (*begin)(void);
-    void (*runs[ACTORS])(void);
-};
-
-/* Runs the actors in the order that `choice` says: one entry a step, index among those not done. */
-static uint32_t run_order(const struct world *world, const uint8_t *choice, uint8_t *choices)
-{
-    world->begin();
-    for (actor_count = 0; actor_count < ACTORS && world->runs[actor_count]; actor_count++) {
-        actor_begin(actor_count, world->runs[actor_count]);
-    }
-    for (uint32_t step = 0;; step++) {
-        uint32_t live[ACTORS], count = 0;
-        for (uint32_t i = 0; i < actor_count; i++) {
-            if (!actors[i].done) {
-                live[count++] = i;
-            }
-        }
-        if (count == 0) {
-            return step;
-        }
-        assert_true(step < STEPS_MAX);
-        choices[step] = (uint8_t)count;
-        current = &actors[live[choice[step] % count]];
-        swapcontext(&scheduler, &current->context);
-        current = NULL;
-    }
-}
-
-/* The next order, depth first; false: all have been. */
-static bool next_order(uint8_t *choice, const uint8_t *choices, uint32_t steps)
-{
-    while (steps-- > 0) {
-        if (++choice[steps] < choices[steps]) {
-            return true;
-        }
-        choice[steps] = 0;
-    }
-    return false;
-}
-
-static uint32_t all_orders(const struct world *world)
-{
-    uint8_t choice[STEPS_MAX] = { 0 }, choices[STEPS_MAX] = { 0 };
-    uint32_t orders = 0, steps;
-    do {
-        steps = run_order(world, choice, choices);
-        world_end();
-        orders++;
-    } while (next_order(choice, choices, steps));
-    print_message("# %u orders\n", orders);
-    return orders;
-}
-
-static void random_orders(const struct world *world, uint32_t count)
-{
-    uint64_t seed = random_seed();
-    uint8_t choice[STEPS_MAX], choices[STEPS_MAX] = { 0 };
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t n = 0; n < STEPS_MAX; n++) {
-            choice[n] = (uint8_t)random_below(&seed, 6);
-        }
-        run_order(world, choice, choices);
-        world_end();
-    }
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -410,26 +296,26 @@ static void use_ring(uint32_t count, uint32_t before_wrap)
 static void one_piece(void **state)
 {
     (void)state;
-    const struct world world = { world_begin, { thread_of_one, firmware } };
+    const struct orders orders = { world_begin, { thread_of_one, firmware }, world_end };
     use_ring(4, 2);
-    assert_true(all_orders(&world) > 100);
+    assert_true(orders_all(&orders) > 100);
 }
 
 static void two_pieces(void **state)
 {
     (void)state;
-    const struct world world = { world_begin, { thread_of_two, firmware } };
+    const struct orders orders = { world_begin, { thread_of_two, firmware }, world_end };
     use_ring(6, 2);
-    assert_true(all_orders(&world) > 1000);
+    assert_true(orders_all(&orders) > 1000);
 }
 
 static void two_threads(void **state)
 {
     (void)state;
-    const struct world world = { world_begin, { thread_of_two, thread_of_one, firmware } };
+    const struct orders orders = { world_begin, { thread_of_two, thread_of_one, firmware }, world_end };
     for (uint32_t i = 1; i < 9; i++) {
         use_ring(8 + i % 2, i);
-        random_orders(&world, 1500);
+        orders_random(&orders, 1500);
     }
 }
 
@@ -442,19 +328,19 @@ static void world_busy(void)
 static void around_the_ring(void **state)
 {
     (void)state;
-    const struct world world = { world_busy, { thread_of_six, firmware } };
+    const struct orders orders = { world_busy, { thread_of_six, firmware }, world_end };
     for (uint32_t i = 4; i < 8; i++) {
         use_ring(i, i);
-        random_orders(&world, 500);
+        orders_random(&orders, 500);
     }
 }
 
 static void round_that_both_end(void **state)
 {
     (void)state;
-    const struct world world = { world_with_waiter, { thread_that_ends, firmware } };
+    const struct orders orders = { world_with_waiter, { thread_that_ends, firmware }, world_end };
     use_ring(8, 3);
-    random_orders(&world, 10000);
+    orders_random(&orders, 10000);
 }
 
 /* The end of a thread's task is known before the touch that tells what the thread has published. */

@@ -5,7 +5,9 @@
 usage: check.py SCRATCH
 """
 
+import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,9 @@ sys.path.insert(0, str(HERE.parent))
 import tap  # noqa: E402
 
 SCRATCH = Path(sys.argv[1])
+
+# spin takes all memory there is for some mistakes in a model
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 
 # what check() expects of a model
 HOLDS, FAILS = True, False
@@ -45,13 +50,22 @@ def check(model, expected, *defines):
     return test
 
 
-def mutation(text, name, model="tmdq", proves="[B4 B6]"):
-    return (f"{text} is found {proves}", check(model, FAILS, f"MUTATE_{name}"))
+def mutation(text, name, model="tmdq", proves="[B4 B6]", defines=()):
+    return (f"{text} is found {proves}", check(model, FAILS, f"MUTATE_{name}", *defines))
 
 
 def workq(text, name):
     return mutation(text, name, "workq", "[C3 C4]")
 
+
+def queue(text, name):
+    return mutation(text, name, "queue", "[A6 A12]", ("PRODUCERS=1", "EACH=3"))
+
+
+# minutes, and gigabytes
+LONG = [
+    ("two producers of two entries each, every order [A6 A12]", check("queue", HOLDS, "EACH=2", "SMS=1")),
+] if "PPU_LONG" in os.environ else []
 
 tap.main([
     ("two threads launch two tasks each against the scheduler, every order [B4 B6 B7 B13]", check("tmdq", HOLDS)),
@@ -74,4 +88,17 @@ tap.main([
     workq("a semaphore cleared when its entry is reserved", "CLEAR_AT_RESERVATION"),
     workq("a semaphore released before the entries are in place", "RELEASE_FIRST"),
     workq("a semaphore that nobody clears", "NOT_CLEARED"),
+    ("two producers, CTAs on two SMs, and a close: a queue's task reads every entry and ends [A6 A12]", check("queue", HOLDS)),
+    ("a producer around a queue of two entries [A6 A12]", check("queue", HOLDS, "PRODUCERS=1", "EACH=3")),
+    queue("a ticket taken by load and store", "TICKET"),
+    queue("a ticket taken whose place is not free", "FULL"),
+    queue("an entry published before it is filled", "PUBLISH_FIRST"),
+    queue("a producer that looks whether the task is armed before it publishes", "LOOK_FIRST"),
+    queue("a task armed after the last look", "NO_SECOND_LOOK"),
+    queue("a slot that parks forgotten, with what it was told then", "PARKED_FORGOTTEN"),
+    queue("a queue closed by load and store", "CLOSE"),
+    queue("a queue closed silently", "CLOSE_SILENT"),
+    queue("a task that ends before what was promised to it is there", "ENDS_EARLY"),
+    queue("a place freed before it is read", "FREED_EARLY"),
+    *LONG,
 ])
