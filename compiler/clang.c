@@ -190,11 +190,11 @@ static enum ppu_compile_status add_options(struct arguments *arguments, const ch
     return PPU_COMPILE_OK;
 }
 
-const char *ppu_compile_clang(const struct ppu_compile_options *options)
+static const char *program(const struct ppu_compile_options *options)
 {
-    const char *path = options != NULL && options->clang != NULL ? options->clang : getenv("PPU_CLANG");
+    const char *path = options->clang != NULL ? options->clang : getenv(PPU_COMPILE_CLANG_VARIABLE);
 
-    return path != NULL && *path != 0 ? path : "clang-19";
+    return path != NULL && *path != 0 ? path : PPU_COMPILE_CLANG;
 }
 
 /* ---- the child ---- */
@@ -312,7 +312,7 @@ static void add_fixed(struct arguments *arguments, const struct headers *headers
 enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
                                   struct bytes *bitcode, struct bytes *log)
 {
-    struct arguments arguments = { .list = { ppu_compile_clang(options) }, .count = 1 };
+    struct arguments arguments = { .list = { program(options) }, .count = 1 };
     struct streams streams = { NULL, NULL, NULL };
     struct headers headers;
     enum ppu_compile_status result = headers_write(&headers, options, log);

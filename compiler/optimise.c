@@ -140,14 +140,52 @@ static bool is_called(LLVMValueRef function)
     return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, CALLED, sizeof(CALLED) - 1) != NULL;
 }
 
+static uint32_t byval_kind(void)
+{
+    return LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+}
+
+/* A copy of what the pointer points to, made before the call. */
+static LLVMValueRef copy_before(struct unit *unit, LLVMValueRef call, LLVMValueRef pointer, LLVMTypeRef type)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(unit->llvm);
+    uint32_t align = LLVMABIAlignmentOfType(unit->layout, type);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
+    LLVMValueRef copy = LLVMBuildAlloca(builder, type, "");
+    LLVMSetAlignment(copy, align);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMBuildMemCpy(builder, copy, align, pointer, align, LLVMConstInt(i64, LLVMABISizeOfType(unit->layout, type), 0));
+    LLVMDisposeBuilder(builder);
+    return copy;
+}
+
+/* Who is called may write to structures that it gets by value: our calls pass pointers, so the caller copies. */
+static void copy_structures(struct unit *unit, LLVMValueRef call)
+{
+    for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, byval_kind());
+        if (byval != NULL) {
+            LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
+            LLVMRemoveCallSiteEnumAttribute(call, i + 1, byval_kind());
+            LLVMSetOperand(call, i, copy_before(unit, call, LLVMGetOperand(call, i), type));
+        }
+    }
+}
+
 /* One calling convention for all but kernels: the library was made with another than the program. */
-static void prepare_calls(LLVMValueRef function)
+static void prepare_calls(struct unit *unit, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
             if (ir_is_instruction(i, LLVMCall)) {
                 LLVMValueRef callee = LLVMGetCalledValue(i);
                 bool kernel = LLVMIsAFunction(callee) != NULL && ir_is_kernel(callee);
+                if (LLVMIsAFunction(callee) != NULL && is_called(callee)) {
+                    copy_structures(unit, i);
+                }
                 LLVMSetInstructionCallConv(i, kernel ? LLVMGetFunctionCallConv(callee) : LLVMCCallConv);
             }
         }
@@ -157,7 +195,10 @@ static void prepare_calls(LLVMValueRef function)
 static void prepare_functions(struct unit *unit)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        prepare_calls(f);
+        prepare_calls(unit, f);
+        for (uint32_t i = 0; is_called(f) && i < LLVMCountParams(f); i++) {
+            LLVMRemoveEnumAttributeAtIndex(f, i + 1, byval_kind());
+        }
         if (!LLVMIsDeclaration(f)) {
             set_attribute(unit, f, "optnone", false);
             set_attribute(unit, f, "noinline", is_called(f));

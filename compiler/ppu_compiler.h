@@ -36,6 +36,9 @@ enum ppu_compile_dump {
     PPU_DUMP_STATS = 1 << 7,    /* one line of numbers a kernel, and its curve of live registers */
 };
 
+#define PPU_COMPILE_CLANG "clang-19"
+#define PPU_COMPILE_CLANG_VARIABLE "PPU_CLANG"
+
 /* A text that the source may include by its name, before any file of that name. */
 struct ppu_compile_header {
     const char *name; /* relative, without ".." */
@@ -46,7 +49,7 @@ struct ppu_compile_header {
 struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
-    const char *clang;   /* NULL: $PPU_CLANG, else "clang-19" of the path */
+    const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
     const struct ppu_compile_header *headers;
     uint32_t header_count;
     uint32_t wave;      /* threads a warp: 32, 64, 128; 0: 32 */
@@ -62,15 +65,6 @@ struct ppu_compiled {
     size_t len_bytes;
     char *log; /* diagnostics, also warnings; never NULL after a call */
 };
-
-/* The clang that would be run: a path, or a name to be looked for in $PATH. `options` may be NULL. */
-const char *ppu_compile_clang(const struct ppu_compile_options *options);
-
-/*
- * Names the files that the compiler consists of, with their sizes and times: two compilers that say the same make the
- * same. malloc()ed; NULL: it cannot be said.
- */
-char *ppu_compile_identity(void);
 
 /* OpenCL C to LLVM bitcode, not yet optimised, without the built-in functions: what is worth keeping in a cache. */
 enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cache.h"
+#include "compiler.h"
 #include "program.h"
 
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
@@ -65,6 +66,37 @@ static struct build *build_new(cl_program program, const char *options, build_no
     return build;
 }
 
+/* ---- the compiler ---- */
+
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t threads_changed = PTHREAD_COND_INITIALIZER;
+static uint32_t threads; /* that build */
+
+/* A process that ends takes LLVM's memory away: who still compiles then is waited for. */
+__attribute__((destructor)) static void await_threads(void)
+{
+    pthread_mutex_lock(&threads_lock);
+    while (threads > 0) {
+        pthread_cond_wait(&threads_changed, &threads_lock);
+    }
+    pthread_mutex_unlock(&threads_lock);
+}
+
+static void await_at_exit(void)
+{
+    atexit(await_threads);
+}
+
+/* LLVM ends itself at exit, the libraries that were loaded last first: the wait must be noted later than that. */
+static const struct compiler *get_compiler(void)
+{
+    static pthread_once_t noted = PTHREAD_ONCE_INIT;
+    const struct compiler *compiler = compiler_get();
+
+    pthread_once(&noted, await_at_exit);
+    return compiler;
+}
+
 /* ---- what is made ---- */
 
 /* `failure`: what a program that cannot be made is to this function; `options`: what wrong options are. */
@@ -101,7 +133,9 @@ static enum ppu_compile_status compile_cached(const struct build *build, struct 
 
     cache_key_init(&key, program->source, program->source_bytes, build->options);
     if (!cache_find(&key, image)) {
-        status = ppu_compile(program->source, program->source_bytes, &options, image);
+        const struct compiler *compiler = get_compiler();
+        status = compiler != NULL ? compiler->compile(program->source, program->source_bytes, &options, image)
+                                  : PPU_COMPILE_NO_TOOL;
         if (status == PPU_COMPILE_OK) {
             cache_store(&key, image);
         }
@@ -119,20 +153,23 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
     if (status == PPU_COMPILE_OK) {
         binary_of_image(made, &image);
     }
-    ppu_compiled_free(&image);
+    compiler_free(&image);
     return compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
 }
 
 static cl_int make_image(const struct ppu_compile_module *module, struct binary *made, char **log, cl_int failure)
 {
     struct ppu_compiled image = { NULL, 0, NULL };
-    enum ppu_compile_status status = ppu_compile_bitcode(module->bitcode, module->len_bytes, NULL, &image);
+    const struct compiler *compiler = get_compiler();
+    enum ppu_compile_status status = compiler != NULL
+                                         ? compiler->compile_bitcode(module->bitcode, module->len_bytes, NULL, &image)
+                                         : PPU_COMPILE_NO_TOOL;
 
     *log = take_log(&image);
     if (status == PPU_COMPILE_OK) {
         binary_of_image(made, &image);
     }
-    ppu_compiled_free(&image);
+    compiler_free(&image);
     return compile_error(status, failure, failure);
 }
 
@@ -157,14 +194,17 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
         .header_count = build->header_count,
     };
     struct ppu_compiled bitcode = { NULL, 0, NULL };
-    enum ppu_compile_status status = ppu_compile_source(program->source, program->source_bytes, &options, &bitcode);
+    const struct compiler *compiler = get_compiler();
+    enum ppu_compile_status status =
+        compiler != NULL ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
+                         : PPU_COMPILE_NO_TOOL;
     cl_int error = compile_error(status, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS);
 
     *log = take_log(&bitcode);
     if (error == CL_SUCCESS) {
         error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, &bitcode);
     }
-    ppu_compiled_free(&bitcode);
+    compiler_free(&bitcode);
     return error;
 }
 
@@ -179,7 +219,9 @@ static cl_int make_linked(const struct build *build, struct binary *made, char *
     for (uint32_t i = 0; i < build->input_count; i++) {
         modules[i] = binary_module(&build->inputs[i]);
     }
-    enum ppu_compile_status status = ppu_compile_link(modules, build->input_count, &bitcode);
+    const struct compiler *compiler = get_compiler();
+    enum ppu_compile_status status =
+        compiler != NULL ? compiler->link(modules, build->input_count, &bitcode) : PPU_COMPILE_NO_TOOL;
     cl_int error = compile_error(status, CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS);
     free(modules);
     if (error == CL_SUCCESS && !build->library) {
@@ -189,7 +231,7 @@ static cl_int make_linked(const struct build *build, struct binary *made, char *
         *log = take_log(&bitcode);
         error = error == CL_SUCCESS ? binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, &bitcode) : error;
     }
-    ppu_compiled_free(&bitcode);
+    compiler_free(&bitcode);
     return error;
 }
 
@@ -236,10 +278,6 @@ static cl_int put(cl_program program, struct binary *made, char *log, cl_int err
 
 /* ---- threads ---- */
 
-static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t threads_changed = PTHREAD_COND_INITIALIZER;
-static uint32_t threads; /* that build */
-
 static cl_int build_run(struct build *build)
 {
     struct binary made = { NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE };
@@ -263,16 +301,6 @@ static void *build_thread(void *opaque)
     pthread_cond_broadcast(&threads_changed);
     pthread_mutex_unlock(&threads_lock);
     return NULL;
-}
-
-/* A process that ends takes LLVM's memory away: who still compiles then is waited for. */
-__attribute__((destructor)) static void await_threads(void)
-{
-    pthread_mutex_lock(&threads_lock);
-    while (threads > 0) {
-        pthread_cond_wait(&threads_changed, &threads_lock);
-    }
-    pthread_mutex_unlock(&threads_lock);
 }
 
 static bool start_thread(struct build *build)

@@ -5,11 +5,13 @@ include runtime/build.mk compiler/build.mk
 OPENCL_CFLAGS := -D_GNU_SOURCE -Iopencl -Iruntime/include -Iinclude -Icompiler
 OPENCL_SOURCES := $(sort $(wildcard opencl/*.c))
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so
+OPENCL_COMPILER := $(BUILD)/plain/libppu-compiler.so
 OPENCL_VENDOR := $(BUILD)/opencl/ppu.icd
 
-# Without the file that opens a device, which tests do their way.
-$(eval $(call ppu_lib,ppu-opencl,$(filter-out opencl/source.c,$(OPENCL_SOURCES)),$(OPENCL_CFLAGS)))
-$(eval $(call ppu_unit,opencl-source,opencl/source.c,$(OPENCL_CFLAGS)))
+# Without the files that open a device and load the compiler, which tests do their way.
+OPENCL_OWN := opencl/source.c opencl/compiler.c
+$(eval $(call ppu_lib,ppu-opencl,$(filter-out $(OPENCL_OWN),$(OPENCL_SOURCES)),$(OPENCL_CFLAGS)))
+$(eval $(call ppu_unit,opencl-own,$(OPENCL_OWN),$(OPENCL_CFLAGS)))
 
 # -Bsymbolic: the ICD loader has functions of the same names.
 # A shared library needs objects of its own, libppu's too.
@@ -17,15 +19,49 @@ $(eval $(call ppu_compile,plain,opencl-shared,$(OPENCL_SOURCES),$(OPENCL_CFLAGS)
 $(eval $(call ppu_compile,plain,opencl-shared-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
 $(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY))
 $(eval $(call ppu_compile,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
-OPENCL_SHARED_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COMPILER_SOURCES)) $(call ppu_objects,plain,opencl-shared,$(OPENCL_SOURCES)) $(call ppu_objects,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES))
+OPENCL_SHARED_OBJECTS := $(call ppu_objects,plain,opencl-shared,$(OPENCL_SOURCES)) $(call ppu_objects,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES))
+OPENCL_COMPILER_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COMPILER_SOURCES))
+OPENCL_LDFLAGS := -shared -g -Wl,-Bsymbolic
 $(OPENCL_LIBRARY): $(OPENCL_SHARED_OBJECTS) opencl/export.map
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -g -o $@.$(pid) $(OPENCL_SHARED_OBJECTS) -Wl,--version-script=opencl/export.map -Wl,--no-undefined -Wl,-Bsymbolic $(LLVM_LIBS) -pthread
+	$(Q)$(CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(OPENCL_SHARED_OBJECTS) -Wl,--version-script=opencl/export.map -Wl,--no-undefined -pthread
+	$(Q)mv $@.$(pid) $@
+$(OPENCL_COMPILER): $(OPENCL_COMPILER_OBJECTS) opencl/compiler.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(OPENCL_COMPILER_OBJECTS) -Wl,--version-script=opencl/compiler.map -Wl,--no-undefined $(LLVM_LIBS) -pthread
 	$(Q)mv $@.$(pid) $@
 
 # OCL_ICD_VENDORS=<this file>
-$(OPENCL_VENDOR): $(OPENCL_LIBRARY)
+$(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(abspath $(OPENCL_LIBRARY))' >$@.$(pid)
 	$(Q)mv $@.$(pid) $@
 ALL_TARGETS += $(OPENCL_VENDOR)
+
+# The same for the guest, where the folder is /opencl, beside /toolchain.
+GUEST_OPENCL := $(GUEST)/opencl
+GUEST_OPENCL_HEADERS := -isystem $(GUEST_TOOLCHAIN)/usr/include
+GUEST_OPENCL_LIBS := -L$(GUEST_TOOLCHAIN)/usr/lib/aarch64-linux-gnu
+$(eval $(call guest_compile,opencl,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) $(GUEST_OPENCL_HEADERS) -fPIC))
+$(eval $(call guest_compile,opencl-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
+$(eval $(call guest_compile,opencl-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
+GUEST_OPENCL_OBJECTS := $(call guest_objects,opencl,$(OPENCL_SOURCES)) $(call guest_objects,opencl-ppu,$(PPU_RUNTIME_SOURCES))
+GUEST_COMPILER_OBJECTS := $(call guest_objects,opencl-compiler,$(COMPILER_SOURCES))
+$(call guest_objects,opencl,$(OPENCL_SOURCES)): | $(GUEST_TOOLCHAIN)
+$(call guest_objects,opencl-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)
+$(GUEST_OPENCL)/libppu-opencl.so: $(GUEST_OPENCL_OBJECTS) opencl/export.map
+	$(call say,GUEST LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(GUEST_OPENCL_OBJECTS) -Wl,--version-script=opencl/export.map -pthread
+	$(Q)mv $@.$(pid) $@
+$(GUEST_OPENCL)/libppu-compiler.so: $(GUEST_COMPILER_OBJECTS) opencl/compiler.map $(GUEST_TOOLCHAIN)
+	$(call say,GUEST LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(GUEST_CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(GUEST_COMPILER_OBJECTS) -Wl,--version-script=opencl/compiler.map $(GUEST_OPENCL_LIBS) -lLLVM-19 -pthread
+	$(Q)mv $@.$(pid) $@
+$(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_OPENCL)/libppu-compiler.so $(GUEST_TOOLCHAIN) $(BUILD)/firmware/picolibc/ppufw.bin
+	$(Q)cp $(BUILD)/firmware/picolibc/ppufw.bin $(GUEST_OPENCL)
+	$(Q)echo /opencl/libppu-opencl.so >$(GUEST_OPENCL)/ppu.icd
+	$(Q)cp $< $@
+.PHONY: guest-opencl
+guest-opencl: $(GUEST_OPENCL)/env ## OpenCL for the guest: library, loader, compiler

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler.h"
 #include "sum.h"
 
 #define ENTRY_MAGIC 0x43555050u /* "PPUC" */
@@ -27,6 +28,13 @@ struct entry_header {
     uint64_t key_bytes, image_bytes, log_bytes;
     uint64_t sum; /* of what follows */
 };
+
+void compiler_free(struct ppu_compiled *compiled)
+{
+    free(compiled->bytes);
+    free(compiled->log);
+    *compiled = (struct ppu_compiled){ NULL, 0, NULL };
+}
 
 /* ---- folder ---- */
 
@@ -79,6 +87,46 @@ static bool entry_path(char path[PATH_MAX], const struct cache_key *key)
 
 /* ---- key ---- */
 
+/* A file of the compiler as it is now. */
+static bool write_file(FILE *to, const char *path)
+{
+    struct stat file;
+
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) {
+        return false;
+    }
+    fprintf(to, "%s %lld %lld.%09ld\n", path, (long long)file.st_size, (long long)file.st_mtim.tv_sec,
+            file.st_mtim.tv_nsec);
+    return true;
+}
+
+static bool write_program(FILE *to, const char *name)
+{
+    const char *folders = getenv("PATH");
+    char path[PATH_MAX];
+
+    if (strchr(name, '/') != NULL || folders == NULL) {
+        return write_file(to, name);
+    }
+    while (*folders != '\0') {
+        int length = (int)strcspn(folders, ":");
+        if (snprintf(path, sizeof(path), "%.*s/%s", length, folders, name) < PATH_MAX && write_file(to, path)) {
+            return true;
+        }
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+/* clang comes with LLVM's library, and stands for it: looking for that would mean to load it. */
+static bool write_compiler(FILE *to)
+{
+    const char *clang = set_variable(PPU_COMPILE_CLANG_VARIABLE);
+    char path[PATH_MAX];
+
+    return compiler_path(path) && write_file(to, path) && write_program(to, clang != NULL ? clang : PPU_COMPILE_CLANG);
+}
+
 /* Said conservatively: a comment that says "include" is enough. Lines that are joined could hide a word. */
 static bool depends_on_more(const char *text)
 {
@@ -104,12 +152,11 @@ void cache_key_init(struct cache_key *key, const char *source, size_t bytes, con
     if (to == NULL) {
         return;
     }
-    char *compiler = ppu_compile_identity();
-    fprintf(to, "%s%zu %s\n%s", compiler != NULL ? compiler : "", strlen(options), options, source);
-    if ((fclose(to) != 0) | (compiler == NULL)) {
+    bool known = write_compiler(to);
+    fprintf(to, "%zu %s\n%s", strlen(options), options, source);
+    if ((fclose(to) != 0) | !known) {
         cache_key_free(key);
     }
-    free(compiler);
 }
 
 void cache_key_free(struct cache_key *key)
@@ -185,7 +232,7 @@ bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
     }
     free(data);
     if (found->bytes == NULL || found->log == NULL) {
-        ppu_compiled_free(found);
+        compiler_free(found);
     }
     return found->bytes != NULL;
 }

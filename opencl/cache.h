@@ -22,7 +22,7 @@ struct cache_key {
  */
 void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options);
 void cache_key_free(struct cache_key *key);
-/* True: found, as the compiler made it, to be freed by ppu_compiled_free(). */
+/* True: found, as the compiler made it, to be freed by compiler_free(). */
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found);
 void cache_store(const struct cache_key *key, const struct ppu_compiled *made);
 

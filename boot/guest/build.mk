@@ -19,6 +19,13 @@ $(GUEST_IMAGE): $(wildcard boot/guest/*) tools/setup/guest-packages include/ppu/
 	$(Q)mkdir -p $(@D)
 	$(Q)boot/guest/build $(@D)
 
+# What OpenCL programs need beside it: a link to the files.
+GUEST_TOOLCHAIN := $(GUEST)/toolchain
+$(GUEST_TOOLCHAIN): boot/guest/toolchain.txt tools/setup/guest-packages | $(SETUP_STAMP)
+	$(call say,GUEST,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)tree=$$(tools/setup/guest-packages toolchain.txt) && eval "$$tree" && ln -sfn "$$GUEST/root" $@
+
 .PHONY: guest guest-run guest-shell
 guest: $(GUEST_IMAGE) ## fetch the Linux guest and build its image
 guest-run: $(GUEST_READY) ## run an arm64 Linux program in the guest (PROG=file, ARGS='...', SHARE=folder)

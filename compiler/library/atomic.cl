@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* C11 atomics: OpenCL C 6.15.12, on generic pointers. Order and scope do not change what the machine does. */
+/*
+ * C11 atomics: OpenCL C 6.15.12, on generic pointers. Order and scope do not change what the machine does. Then those of
+ * 64 bits that came before them (cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics), which libclc has not.
+ */
 #include "primitive.h"
 
 #define ORDER memory_order_seq_cst
@@ -124,3 +127,40 @@ void BUILTIN atomic_flag_clear_explicit(volatile atomic_flag *p, memory_order o,
 {
     atomic_flag_clear(p);
 }
+
+#define OLD(name, space, type, operation)                                                                    \
+    type BUILTIN atom_##name(volatile space type *p, type v)                                                 \
+    {                                                                                                        \
+        return __opencl_atomic_##operation((volatile space atomic_##type *)p, v, memory_order_relaxed,       \
+                                           memory_scope_device);                                             \
+    }
+
+#define OLD_ALL(space, type)                                                                                 \
+    OLD(add, space, type, fetch_add)                                                                         \
+    OLD(sub, space, type, fetch_sub)                                                                         \
+    OLD(xchg, space, type, exchange)                                                                         \
+    OLD(min, space, type, fetch_min)                                                                         \
+    OLD(max, space, type, fetch_max)                                                                         \
+    OLD(and, space, type, fetch_and)                                                                         \
+    OLD(or, space, type, fetch_or)                                                                           \
+    OLD(xor, space, type, fetch_xor)                                                                         \
+    type BUILTIN atom_inc(volatile space type *p)                                                            \
+    {                                                                                                        \
+        return atom_add(p, (type)1);                                                                         \
+    }                                                                                                        \
+    type BUILTIN atom_dec(volatile space type *p)                                                            \
+    {                                                                                                        \
+        return atom_sub(p, (type)1);                                                                         \
+    }                                                                                                        \
+    type BUILTIN atom_cmpxchg(volatile space type *p, type expected, type desired)                           \
+    {                                                                                                        \
+        __opencl_atomic_compare_exchange_strong((volatile space atomic_##type *)p, &expected, desired,       \
+                                                memory_order_relaxed, memory_order_relaxed,                  \
+                                                memory_scope_device);                                        \
+        return expected;                                                                                     \
+    }
+
+OLD_ALL(__global, long)
+OLD_ALL(__global, ulong)
+OLD_ALL(__local, long)
+OLD_ALL(__local, ulong)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores of halves: OpenCL C 6.15.7. The machine rounds in every direction, subnormal results too. */
+/* Stores of halves, and loads from constant memory, which libclc has not: OpenCL C 6.15.7. The machine rounds in every direction, subnormal results too. */
 #include "primitive.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -62,3 +62,37 @@ static ushort __attribute__((overloadable, always_inline)) bits(double x, uint r
 
 SPACES(float)
 SPACES(double)
+
+#define LOAD(n, room)                                                                  \
+    float##n BUILTIN vload_half##n(size_t offset, const __constant half *p)            \
+    {                                                                                  \
+        float##n data;                                                                 \
+        for (uint i = 0; i < n; i++) {                                                 \
+            data[i] = __builtin_load_halff(p + offset * n + i);                                         \
+        }                                                                              \
+        return data;                                                                   \
+    }                                                                                  \
+    float##n BUILTIN vloada_half##n(size_t offset, const __constant half *p)           \
+    {                                                                                  \
+        float##n data;                                                                 \
+        for (uint i = 0; i < n; i++) {                                                 \
+            data[i] = __builtin_load_halff(p + offset * room + i);                                      \
+        }                                                                              \
+        return data;                                                                   \
+    }
+
+float BUILTIN vload_half(size_t offset, const __constant half *p)
+{
+    return __builtin_load_halff(p + offset);
+}
+
+float BUILTIN vloada_half(size_t offset, const __constant half *p)
+{
+    return __builtin_load_halff(p + offset);
+}
+
+LOAD(2, 2)
+LOAD(3, 4)
+LOAD(4, 4)
+LOAD(8, 8)
+LOAD(16, 16)

@@ -4,9 +4,9 @@ include tests/joined/build.mk compiler/build.mk
 
 CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl
 CL_TESTS := $(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c))
-CL_SOURCE_CFLAGS := -Iopencl $(JOINED_CFLAGS)
+CL_SOURCE_CFLAGS := -Iopencl -Icompiler $(JOINED_CFLAGS)
 
-$(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c,$(CL_SOURCE_CFLAGS)))
+$(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c,$(CL_SOURCE_CFLAGS)))
 
 # $(call cl_test,NAME)
 define cl_test

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What OpenCL costs, natively and in the guest; each place begins with an empty cache."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def native(cache):
+    environment = os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": cache}
+    for words in (["native"], ["native", "cached"]):
+        subprocess.run([TOP / "build/plain/tools/bench-opencl", *words], env=environment, check=True)
+
+
+def guest(share):
+    program = TOP / "build/guest/programs/bench-opencl"
+    script = Path(share, "run")
+    script.write_text("export PPU_CACHE=/tmp/cache\n/share/bench-opencl guest && /share/bench-opencl guest cached\n")
+    Path(share, "bench-opencl").write_bytes(program.read_bytes())
+    Path(share, "bench-opencl").chmod(0o755)
+    subprocess.run([TOP / "tools/guest-run", "--opencl", "--share", share, "--console", Path(share, "console"), "sh", "run"],
+                   check=True)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as share:
+        native(cache)
+        guest(share)
+
+
+if __name__ == "__main__":
+    main()

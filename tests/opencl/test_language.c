@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What programs from elsewhere have found missing or wrong in the language. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+#define N 64u
+
+/* Runs kernel k of the text on N work-items in one group; it fills N longs. */
+static void run(struct fixture *f, const char *text, const char *options, cl_long out[N])
+{
+    cl_int error = CL_SUCCESS;
+    const size_t size = N;
+    char log[1000] = "";
+
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+    check(error);
+    error = clBuildProgram(program, 0, NULL, options, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL);
+        fail_msg("%d: %s", error, log);
+    }
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    cl_mem buffer = fixture_buffer(f, 0, N * sizeof(out[0]), NULL);
+    const cl_long zero = 0;
+    check(clEnqueueFillBuffer(f->queue, buffer, &zero, sizeof(zero), 0, N * sizeof(out[0]), 0, NULL, NULL));
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &size, &size, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, N * sizeof(out[0]), out, 0, NULL, NULL));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+}
+
+/* A function that is called changes its copy, not the caller's. */
+static void structures_are_passed_by_value(void **state)
+{
+    cl_long out[N];
+
+    run(*state,
+        "struct s { char c; int a[4]; };\n"
+        "__attribute__((noinline)) int sum(struct s s)\n"
+        "{ s.a[0] += 100; s.c++; int r = s.c; for (int i = 0; i < 4; i++) r += s.a[i]; return r; }\n"
+        "kernel void k(global long *o) {\n"
+        "  int i = get_global_id(0);\n"
+        "  struct s s = { 1, { i, 2, 3, 4 } };\n"
+        "  int first = sum(s), second = sum(s);\n"
+        "  o[i] = first == second ? first + 1000 * s.a[0] + 100000 * s.c : -1; }\n",
+        "", out);
+    for (cl_long i = 0; i < N; i++) {
+        assert_int_equal(out[i], i + 111 + 1000 * i + 100000);
+    }
+}
+
+static void old_atomics_have_64_bits(void **state)
+{
+    cl_long out[N];
+
+    run(*state,
+        "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+        "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n"
+        "kernel void k(global long *o) {\n"
+        "  local long l[4]; local ulong u[4];\n"
+        "  long i = get_local_id(0);\n"
+        "  if (i == 0) { l[0] = l[1] = 0; l[2] = 100; l[3] = -1; u[0] = u[1] = u[2] = 0; u[3] = ~0ul; }\n"
+        "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "  atom_add(&o[0], i << 32); atom_sub(&o[1], i); atom_inc(&o[2]); atom_dec(&o[3]);\n"
+        "  atom_max(&o[4], i << 40); atom_min(&o[5], -i); atom_or(&o[6], 1l << i); atom_xor(&o[7], i << 33);\n"
+        "  atom_add(&l[0], i << 32); atom_min(&l[2], -i << 32); atom_and(&l[3], ~(1l << i));\n"
+        "  atom_max(&u[0], (ulong)i << 50); atom_inc(&u[1]); atom_cmpxchg(&u[2], 0ul, (ulong)i + 5); \n"
+        "  atom_min(&u[3], (ulong)i + 7); if (i == 3) atom_xchg(&o[8], 77l); atom_cmpxchg(&o[9], 0l, 9l);\n"
+        "  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n"
+        "  if (i == 0) { o[10] = l[0]; o[11] = l[2]; o[12] = l[3]; o[13] = u[0]; o[14] = u[1]; o[15] = u[2] >= 5;\n"
+        "    o[16] = u[3]; } }\n",
+        "", out);
+    const cl_long sum = N * (N - 1) / 2;
+    const cl_long expected[] = { sum << 32, -sum,          N, -(cl_long)N, 63ll << 40, -63, -1, 0, 77, 9,
+                                 sum << 32, -(63ll << 32), 0, 63ll << 50,  N,          1,   7 };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_int_equal(out[i], expected[i]);
+    }
+}
+
+static void halves_come_from_constant_memory(void **state)
+{
+    cl_long out[N];
+
+    run(*state,
+        "constant ushort halves[20] = { 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700, 0x4800, 0x4880,\n"
+        "  0x4900, 0x4980, 0x4a00, 0x4a80, 0x4b00, 0x4b80, 0x4c00, 0x4c40, 0x4c80, 0x4cc0, 0x4d00 };\n"
+        "kernel void k(global long *o) {\n"
+        "  int i = get_global_id(0); constant half *h = (constant half *)halves;\n"
+        "  float3 three = vload_half3(2, h), room = vloada_half3(2, h); float16 all = vload_half16(0, h);\n"
+        "  o[i] = i == 0 ? vload_half(3, h) : i == 1 ? three.x : i == 2 ? three.z : i == 3 ? room.x :\n"
+        "         i == 4 ? room.z : i == 5 ? all.sf : i == 6 ? vload_half2(4, h).y : i == 7 ? vloada_half4(1, h).w : 0; }\n",
+        "", out);
+    const cl_long expected[] = { 4, 7, 9, 9, 11, 16, 10, 8 };
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_int_equal(out[i], expected[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("structures are passed by value to functions that are called [E11]", structures_are_passed_by_value),
+        cl_test("atomics of the extensions have 64 bits [E11]", old_atomics_have_64_bits),
+        cl_test("halves are loaded from constant memory [E11]", halves_come_from_constant_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
