@@ -4,7 +4,7 @@ RUNTIME_native-machine := $(QEMU) firmware $(BUILD)/kernels/counter.ppu
 TIMEOUT_native-machine := 120
 $(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
 
-RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,saxpy.ppu tree.ppu creator.ppu)
+RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,saxpy.ppu tree.ppu creator.ppu queue.ppu)
 TIMEOUT_native-snapshot := 180
 $(eval $(call ppu_test,native-snapshot,tests/native/test_snapshot.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
 

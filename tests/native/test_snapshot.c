@@ -525,6 +525,159 @@ static void in_a_round(void **state)
     }
 }
 
+/* ---- a queue task that threads and the host feed (tests/kernels/queue.s) ---- */
+
+#define FED_ENTRIES 64u /* fewer than what is appended: threads wait for places */
+#define FED_CTAS 2u
+#define FED_EACH 8u
+#define FED_BY_THREADS (FED_CTAS * 32 * FED_EACH)
+#define FED_BEFORE 32u /* by the host, before the snapshot */
+#define FED_AFTER 16u
+#define FED_TURNS 500u
+enum { FED_TAKEN_AT = 0, FED_FAILED_AT = 12, FEEDER_FAILED_AT = 72, FEEDER_AT = 64, FED_SEEN_AT = 128 };
+
+struct fed {
+    struct work work; /* x: counters, how often each value was seen; y: scratch */
+    struct ppu_channel *feed;
+    struct ppu_stream *stream; /* of the threads that feed */
+    struct ppu_taskq *queue;
+    struct ppu_event threads;
+    uint32_t appended;
+};
+
+static uint32_t fed_word(const struct fed *fed, uint32_t offset)
+{
+    return __atomic_load_n((const uint32_t *)(const void *)((const char *)ppu_memory_host(fed->work.x) + offset),
+                           __ATOMIC_ACQUIRE);
+}
+
+static void fed_open(struct fed *fed, struct ppu_machine *machine)
+{
+    struct ppu_transport *transport = NULL;
+    struct work *work = &fed->work;
+    struct ppu_error error;
+
+    expect_ok(ppu_machine_transport(machine, 0, &transport, &error), &error);
+    expect_ok(ppu_device_open(transport, NULL, &work->device, &error), &error);
+    assert_int_equal(ppu_context_create(work->device, &work->context), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
+    assert_int_equal(ppu_channel_create(work->context, NULL, &fed->feed), PPU_OK);
+    assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
+    assert_int_equal(ppu_stream_create(fed->feed, &fed->stream), PPU_OK);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/queue.ppu", &work->program, &error), &error);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 65536, &work->x), PPU_OK);
+    assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 65536, &work->y), PPU_OK);
+}
+
+static void fed_launch(const struct fed *fed, struct ppu_stream *stream, const char *kernel, struct ppu_launch *launch,
+                       struct ppu_event *event)
+{
+    const struct ppu_kernel *found = NULL;
+
+    assert_int_equal(ppu_kernel_find(fed->work.program, kernel, &found), PPU_OK);
+    launch->cta[0] = 32;
+    assert_int_equal(ppu_stream_launch(stream, found, launch, event), PPU_OK);
+}
+
+static void fed_push(struct fed *fed, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t item[] = { fed->appended++, 0 };
+        assert_int_equal(ppu_taskq_push(fed->queue, fed->feed, item, sizeof(item)), PPU_OK);
+    }
+}
+
+static void fed_begin(struct fed *fed)
+{
+    struct work *work = &fed->work;
+    const uint64_t x = ppu_memory_va(work->x, work->context).va, y = ppu_memory_va(work->y, work->context).va;
+
+    memset(ppu_memory_host(work->x), 0, 65536);
+    assert_int_equal(ppu_taskq_create(work->context,
+                                      &(struct ppu_taskq_options){ .entries = FED_ENTRIES, .data_bytes = 8 },
+                                      &fed->queue),
+                     PPU_OK);
+    const uint64_t queue = ppu_taskq_va(fed->queue).va;
+    const uint64_t taker[] = { queue, x, x + FED_SEEN_AT, y, FED_TURNS };
+    const uint64_t feeder[] = { queue, x + FEEDER_AT, y, FED_EACH | (uint64_t)FED_CTAS * 32 << 32, 0 };
+    fed_launch(fed, work->stream, "taker",
+               &(struct ppu_launch){ .taskq = fed->queue, .params = taker, .param_bytes = sizeof(taker) },
+               &work->event);
+    fed->appended = FED_BY_THREADS;
+    fed_push(fed, FED_BEFORE);
+    fed_launch(fed, fed->stream, "feeder",
+               &(struct ppu_launch){ .grid = { FED_CTAS }, .params = feeder, .param_bytes = sizeof(feeder) },
+               &fed->threads);
+}
+
+/* All that was appended is taken, and the task waits for more. */
+static void fed_drain(const struct fed *fed)
+{
+    const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+    assert_int_equal(ppu_event_wait(&fed->threads, WAIT_NS), PPU_OK);
+    while (fed_word(fed, FED_TAKEN_AT) < fed->appended) {
+        assert_true(deadline_left(deadline_ns) != 0);
+    }
+    assert_false(ppu_event_done(&fed->work.event));
+}
+
+static void fed_end(struct fed *fed)
+{
+    fed_push(fed, FED_AFTER);
+    assert_int_equal(ppu_taskq_close(fed->queue, fed->feed), PPU_OK);
+    assert_int_equal(ppu_event_wait(&fed->work.event, WAIT_NS), PPU_OK);
+    assert_int_equal(fed_word(fed, FED_TAKEN_AT), fed->appended);
+    assert_int_equal(fed_word(fed, FED_FAILED_AT), 0);
+    assert_int_equal(fed_word(fed, FEEDER_FAILED_AT), 0);
+    for (uint32_t i = 0; i < fed->appended; i++) {
+        assert_int_equal(fed_word(fed, FED_SEEN_AT + 4 * i), 1);
+    }
+    assert_int_equal(ppu_taskq_destroy(fed->queue), PPU_OK);
+}
+
+/* At any place between the first entry and the last that was appended before. */
+static void in_a_queue_task(void **state)
+{
+    struct box *box = *state;
+    uint32_t random = 4242;
+
+    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+        struct fed fed = { 0 };
+
+        machine_begin(box, sm_threads[i], false);
+        fed_open(&fed, box->machine);
+        for (int place = 0; place < 4; place++) {
+            uint32_t wanted = ((random = random * 1664525 + 1013904223) >> 16) % FED_BY_THREADS;
+            const uint64_t deadline_ns = deadline_after(WAIT_NS);
+
+            fed_begin(&fed);
+            while (fed_word(&fed, FED_TAKEN_AT) < wanted) {
+                assert_true(deadline_left(deadline_ns) != 0);
+            }
+            monitor_do(box, "{\"execute\": \"stop\"}");
+            uint32_t taken = fed_word(&fed, FED_TAKEN_AT);
+            monitor_line(box, "savevm s");
+            monitor_do(box, "{\"execute\": \"cont\"}");
+            fed_drain(&fed);
+            for (int again = 0; again < 2; again++) {
+                monitor_do(box, "{\"execute\": \"stop\"}");
+                monitor_line(box, "loadvm s");
+                assert_int_equal(fed_word(&fed, FED_TAKEN_AT), taken);
+                monitor_do(box, "{\"execute\": \"cont\"}");
+                fed_drain(&fed);
+            }
+            fed_end(&fed);
+            print_message("# at %u entries taken\n", taken);
+        }
+        assert_int_equal(ppu_channel_destroy(fed.feed), PPU_OK);
+        assert_int_equal(ppu_stream_destroy(fed.stream), PPU_OK);
+        work_destroy(&fed.work);
+        machine_end(box);
+        unlink(box->file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +689,8 @@ int main(void)
           box_remove, NULL },
         { "a round of a work queue goes back to any place and ends the same [C3 C4 C5]", in_a_round, box_make,
           box_remove, NULL },
+        { "a queue task that threads and the host feed goes back to any place and takes each entry once [A6 A12]",
+          in_a_queue_task, box_make, box_remove, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
