@@ -24,7 +24,7 @@ $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/libr
 $(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive.h include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
 	$(call say,CL,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -Xclang -disable-llvm-passes -Wall -Werror -Wno-atomic-alignment \
+	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding -Xclang -disable-llvm-passes -Wall -Werror -Wno-atomic-alignment \
 		-Iinclude -Icompiler/library -emit-llvm -c -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 

@@ -88,6 +88,7 @@ ulong BUILTIN mul_hi(ulong a, ulong b)
 double __attribute__((overloadable)) erfc(double x);
 double __attribute__((overloadable)) exp(double x);
 double __attribute__((overloadable)) log(double x);
+double __attribute__((overloadable)) lgamma(double x);
 double __attribute__((overloadable)) pow(double x, double y);
 double __attribute__((overloadable)) sinpi(double x);
 double __attribute__((overloadable)) fmod(double x, double y);
@@ -194,6 +195,11 @@ float BUILTIN remainder(float x, float y)
     return (float)remainder((double)x, (double)y);
 }
 
+float BUILTIN lgamma(float x)
+{
+    return (float)lgamma((double)x);
+}
+
 float BUILTIN ldexp(float x, int n)
 {
     return (float)ldexp((double)x, n);
@@ -203,6 +209,93 @@ float BUILTIN rootn(float x, int n)
 {
     return (float)rootn((double)x, n);
 }
+
+/* libclc's gives 1 for NaN. Steps that leave enough bits round once. */
+double BUILTIN ldexp(double x, int n)
+{
+    if (n > 1023) {
+        x *= 0x1p1023;
+        n -= 1023;
+        if (n > 1023) {
+            x *= 0x1p1023;
+            n = min(n - 1023, 1023);
+        }
+    } else if (n < -1022) {
+        x *= 0x1p-969;
+        n += 969;
+        if (n < -1022) {
+            x *= 0x1p-969;
+            n = max(n + 969, -1022);
+        }
+    }
+    return x * as_double((ulong)(n + 1023) << 52);
+}
+
+/* libclc's nan(0) of double is infinity. */
+double BUILTIN nan(ulong code)
+{
+    return as_double(code | 0x7ff8000000000000ul);
+}
+
+/* Second results, through pointers to each space; the generic one is in pointer.cl. */
+double __attribute__((overloadable)) remquo(double x, double y, __private int *quotient);
+double __attribute__((overloadable)) lgamma_r(double x, __private int *sign);
+
+#define SECONDS(space)                                                \
+    float BUILTIN sincos(float x, space float *cosine)                \
+    {                                                                 \
+        *cosine = cos(x);                                             \
+        return sin(x);                                                \
+    }                                                                 \
+    float BUILTIN lgamma_r(float x, space int *sign)                  \
+    {                                                                 \
+        __private int sign_of_one;                                    \
+        float result = (float)lgamma_r((double)x, &sign_of_one);      \
+        *sign = sign_of_one;                                          \
+        return result;                                                \
+    }                                                                 \
+    float BUILTIN remquo(float x, float y, space int *quotient)       \
+    {                                                                 \
+        __private int bits;                                           \
+        float rest = (float)remquo((double)x, (double)y, &bits);      \
+        *quotient = bits;                                             \
+        return rest;                                                  \
+    }
+
+#define SECONDS_OF_VECTORS(space, n)                                             \
+    float##n BUILTIN sincos(float##n x, space float##n *cosine)                  \
+    {                                                                            \
+        *cosine = cos(x);                                                        \
+        return sin(x);                                                           \
+    }                                                                            \
+    float##n BUILTIN remquo(float##n x, float##n y, space int##n *quotient)      \
+    {                                                                            \
+        float##n rest;                                                           \
+        int##n bits;                                                             \
+        for (uint i = 0; i < n; i++) {                                           \
+            __private int bits_of_one;                                           \
+            rest[i] = (float)remquo((double)x[i], (double)y[i], &bits_of_one);   \
+            bits[i] = bits_of_one;                                               \
+        }                                                                        \
+        *quotient = bits;                                                        \
+        return rest;                                                             \
+    }                                                                            \
+    float##n BUILTIN lgamma_r(float##n x, space int##n *sign)                    \
+    {                                                                            \
+        float##n result;                                                         \
+        int##n signs;                                                            \
+        for (uint i = 0; i < n; i++) {                                           \
+            __private int sign_of_one;                                           \
+            result[i] = (float)lgamma_r((double)x[i], &sign_of_one);             \
+            signs[i] = sign_of_one;                                              \
+        }                                                                        \
+        *sign = signs;                                                           \
+        return result;                                                           \
+    }
+
+SECONDS(__private)
+SECONDS(__global)
+SECONDS(__local)
 
 /* Vectors of libclc have its own scalars inside. */
 #define OF_VECTOR(name, type, n)                    \
@@ -225,6 +318,12 @@ float BUILTIN rootn(float x, int n)
         return result;                              \
     }
 
+#define BY_ONE(name, type, n)                       \
+    type##n BUILTIN name(type##n x, int y)          \
+    {                                               \
+        return name(x, (int##n)y);                  \
+    }
+
 #define WIDTHS(macro, ...)    \
     macro(__VA_ARGS__, 2)     \
     macro(__VA_ARGS__, 3)     \
@@ -233,6 +332,7 @@ float BUILTIN rootn(float x, int n)
     macro(__VA_ARGS__, 16)
 
 WIDTHS(OF_VECTOR, erfc, float)
+WIDTHS(OF_VECTOR, lgamma, float)
 WIDTHS(OF_VECTOR, exp2, float)
 WIDTHS(OF_VECTOR, log2, float)
 WIDTHS(OF_VECTOR, sin, float)
@@ -244,4 +344,17 @@ WIDTHS(OF_VECTOR, tgamma, double)
 WIDTHS(OF_VECTORS, fmod, float, float)
 WIDTHS(OF_VECTORS, remainder, float, float)
 WIDTHS(OF_VECTORS, ldexp, float, int)
+WIDTHS(OF_VECTORS, ldexp, double, int)
+WIDTHS(BY_ONE, ldexp, float)
+WIDTHS(BY_ONE, ldexp, double)
+WIDTHS(SECONDS_OF_VECTORS, __private)
+WIDTHS(SECONDS_OF_VECTORS, __global)
+WIDTHS(SECONDS_OF_VECTORS, __local)
+
+#define NAN_OF_VECTOR(type, n)                                                            \
+    type##n BUILTIN nan(ulong##n code)                                                    \
+    {                                                                                     \
+        return as_##type##n(code | (ulong##n)0x7ff8000000000000ul);                       \
+    }
+WIDTHS(NAN_OF_VECTOR, double)
 WIDTHS(OF_VECTORS, rootn, float, int)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Built-in functions on pointers that libclc lacks: to the generic space (OpenCL C 3.0), and loads from constants. */
+#include "ppu/mmu.h"
 #include "primitive.h"
 
 #define OVERLOAD __attribute__((overloadable))
@@ -82,3 +83,35 @@ VECTORS(ulong)
 VECTORS(float)
 VECTORS(double)
 
+/* ---- which space a generic pointer points to: OpenCL C 6.15.9 and 6.3.9 ---- */
+
+static bool __attribute__((always_inline)) is_in(const void *p, ulong window)
+{
+    return ((ulong)p & PPU_WINDOW_MASK) == window;
+}
+
+cl_mem_fence_flags BUILTIN get_fence(const void *p)
+{
+    return is_in(p, PPU_SHARED_WINDOW) ? CLK_LOCAL_MEM_FENCE : is_in(p, PPU_LOCAL_WINDOW) ? 0 : CLK_GLOBAL_MEM_FENCE;
+}
+
+cl_mem_fence_flags BUILTIN get_fence(void *p)
+{
+    return get_fence((const void *)p);
+}
+
+/* to_global() and the others are keywords to clang, which calls these. */
+__global void *__attribute__((always_inline)) __to_global(void *p)
+{
+    return is_in(p, PPU_SHARED_WINDOW) || is_in(p, PPU_LOCAL_WINDOW) ? 0 : (__global void *)p;
+}
+
+__local void *__attribute__((always_inline)) __to_local(void *p)
+{
+    return is_in(p, PPU_SHARED_WINDOW) ? (__local void *)p : 0;
+}
+
+__private void *__attribute__((always_inline)) __to_private(void *p)
+{
+    return is_in(p, PPU_LOCAL_WINDOW) ? (__private void *)p : 0;
+}

@@ -22,7 +22,10 @@ $(eval $(call compiler_test,language))
 $(eval $(call compiler_test,passes))
 $(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,flow))
+$(eval $(call compiler_test,functions))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))
+OPENCL_HEADER := $(LLVM_PREFIX)/lib/clang/19/include/opencl-c.h
+$(eval $(call ppu_script_test,compiler-specification,tests/compiler/test_specification.py $(OPENCL_HEADER)))
