@@ -65,3 +65,8 @@ $(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_O
 	$(Q)cp $< $@
 .PHONY: guest-opencl
 guest-opencl: $(GUEST_OPENCL)/env ## OpenCL for the guest: library, loader, compiler
+
+# The program of docs/tutorial.md, for both places.
+$(eval $(call ppu_tool,squares,opencl/examples/squares.c,,-lOpenCL))
+$(eval $(call guest_program,squares,opencl/examples/squares.c,$(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL))
+$(call guest_objects,squares,opencl/examples/squares.c): | $(GUEST_TOOLCHAIN)

@@ -28,8 +28,8 @@ $(GUEST_TOOLCHAIN): boot/guest/toolchain.txt tools/setup/guest-packages | $(SETU
 
 .PHONY: guest guest-run guest-shell
 guest: $(GUEST_IMAGE) ## fetch the Linux guest and build its image
-guest-run: $(GUEST_READY) ## run an arm64 Linux program in the guest (PROG=file, ARGS='...', SHARE=folder)
-	$(Q)tools/guest-run $(if $(SHARE),--share '$(SHARE)') $(or $(PROG),$(error say which: make guest-run PROG=file)) $(ARGS)
+guest-run: $(GUEST_READY) $(if $(OPENCL),guest-opencl) ## run an arm64 Linux program in the guest (PROG=file, ARGS='...', SHARE=folder, OPENCL=1)
+	$(Q)tools/guest-run $(if $(OPENCL),--opencl) $(if $(SHARE),--share '$(SHARE)') $(or $(PROG),$(error say which: make guest-run PROG=file)) $(ARGS)
 guest-shell: $(GUEST_READY) ## a shell in the guest (SHARE=folder)
 	$(Q)tools/guest-run --shell $(if $(SHARE),--share '$(SHARE)')
 

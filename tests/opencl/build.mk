@@ -16,3 +16,15 @@ $$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c te
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
+
+# In the guest, and what clinfo tells in both places.
+$(eval $(call guest_program,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL -lcmocka -pthread))
+$(call guest_objects,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c): | $(GUEST_TOOLCHAIN)
+TIMEOUT_opencl-guest := 400
+$(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST)/programs/opencl-program))
+TIMEOUT_opencl-tutorial := 200
+$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/squares))
+
+.PHONY: opencl-programs
+opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)
+	$(Q)tests/opencl/programs $(WORDS)

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program of docs/tutorial.md does what the tutorial shows, in both places."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+TUTORIAL = (TOP / "docs/tutorial.md").read_text()
+
+
+def shown():
+    """What the tutorial says a run prints: the same each time."""
+    runs = re.findall(r"((?: {4}.*\n)+)", TUTORIAL[TUTORIAL.index("## 3."):])
+    outputs = {re.sub("^    ", "", run, flags=re.MULTILINE) for run in runs if run.startswith("    device:")}
+    assert len(outputs) == 1, outputs
+    return outputs.pop()
+
+
+def test_natively():
+    done = subprocess.run([TOP / "build/plain/tools/squares"], capture_output=True, text=True, timeout=60,
+                          env=os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"})
+    assert done.returncode == 0 and done.stdout == shown(), done
+
+
+def test_in_the_guest():
+    with tempfile.TemporaryDirectory() as share:
+        command = [TOP / "tools/guest-run", "--opencl", "--timeout", "100", "--share", share, "--console", Path(share, "console"),
+                   "--env", "PPU_CACHE=/share/cache", TOP / "build/guest/programs/squares"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0 and done.stdout == shown(), done
+        kept = list(Path(share, "cache/opencl").iterdir())
+        assert len(kept) == 1, kept
+
+
+def test_source_is_shown():
+    """The kernel in the text is the program's."""
+    program = "".join(re.findall(r'"(.*)\\n"', (TOP / "opencl/examples/squares.c").read_text().split("static void check")[0]))
+    text = TUTORIAL[TUTORIAL.index("    kernel void square"):TUTORIAL.index("Nothing in it knows")]
+    assert re.sub(r'[\s\\]', "", program) == re.sub(r'[\s\\]', "", text), (program, text)
+
+
+tap.main([
+    ("the tutorial's program prints what the tutorial shows [F6]", test_natively),
+    ("and in the guest, where its cache stays on the share [F6]", test_in_the_guest),
+    ("the tutorial shows the kernel of its program [F6]", test_source_is_shown),
+])
