@@ -8,7 +8,7 @@ LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
 DEVICE_LIBRARY := $(BUILD)/compiler/library.bc
 CORE_LIBRARY := $(BUILD)/compiler/core.bc
-CORE_MODULES := $(foreach m,workitem sync printf,$(BUILD)/compiler/library/$(m).bc)
+CORE_MODULES := $(foreach m,workitem sync printf copy,$(BUILD)/compiler/library/$(m).bc)
 DEVICE_MODULES := $(patsubst compiler/library/%.cl,$(BUILD)/compiler/library/%.bc,$(wildcard compiler/library/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 

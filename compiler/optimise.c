@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "optimise.h"
 
+#include "copies.h"
 #include "ir.h"
 #include "library.h"
 #include "primitive.h"
@@ -255,6 +256,17 @@ static bool is_plain(const struct unit *unit)
     return unit->options->options != NULL && strstr(unit->options->options, "-cl-opt-disable") != NULL;
 }
 
+/* What is left of copies, after the passes that take them apart. */
+static void write_copies(struct unit *unit)
+{
+    if (copies_lower(unit)) {
+        link_library(unit, library_core());
+        prepare_functions(unit);
+        run(unit, INLINE_PASSES);
+        run(unit, EARLY_PASSES);
+    }
+}
+
 void optimise(struct unit *unit)
 {
     check(unit);
@@ -269,6 +281,7 @@ void optimise(struct unit *unit)
     each_function(unit, yield_mark_waits);
     run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
+    write_copies(unit);
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);
     if (!is_plain(unit)) {

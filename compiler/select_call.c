@@ -645,7 +645,7 @@ void select_call(struct select *s, LLVMValueRef call)
     if (select_primitive(s, call) || means_nothing(name)) {
         return;
     }
-    if (begins(name, "llvm.memcpy.") || begins(name, "llvm.memset.") || begins(name, "llvm.memmove.")) {
+    if (begins(name, "llvm.memcpy.") || begins(name, "llvm.memset.")) {
         select_memory_call(s, call, name);
         return;
     }
@@ -656,6 +656,9 @@ void select_call(struct select *s, LLVMValueRef call)
     if (ir_called(call) != NULL) {
         call_function(s, call);
         return;
+    }
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL) {
+        unit_fail_value(s->unit, "assembly of another machine:", call);
     }
     if (!begins(name, "llvm.")) {
         unit_fail(s->unit, PPU_COMPILE_UNSUPPORTED, "kernel '%s' calls '%s', which does not exist", s->ir->name, name);

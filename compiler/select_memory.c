@@ -2,6 +2,7 @@
 /* Addresses, loads, stores, atomics, private and shared variables. */
 #include "select.h"
 
+#include "copies.h"
 #include "data.h"
 #include "ppu/mmu.h"
 
@@ -9,7 +10,6 @@
 
 #define OFFSET_MIN (-(1 << 18)) /* of the constant in a memory instruction */
 #define OFFSET_MAX ((1 << 18) - 1)
-#define COPY_MAX_BYTES 4096u /* of a memcpy or memset that is written out */
 /* Address 0 of shared and local memory is left free: no object has the address of a null pointer. */
 #define FIRST_OBJECT 16u
 
@@ -510,16 +510,24 @@ static struct element join(struct select *s, struct element low, struct element 
     return element_register(wide, 2);
 }
 
+/* Pointers to shared and private memory take 64 bits in memory, of which the upper half is 0, and a word in registers.
+ */
+static bool is_narrow(struct select *s, LLVMTypeRef type, uint32_t index, uint32_t bytes)
+{
+    return bytes == 8 && ir_bits(s->unit, select_element_type(s, type, index)) <= 32;
+}
+
 /* Elements of whole words, in as few loads as there can be. */
 static void load_elements(struct select *s, LLVMValueRef load, struct address address, uint32_t words, bool ordered)
 {
+    uint32_t kept = is_narrow(s, LLVMTypeOf(load), 0, 4 * words) ? 1 : words;
     uint32_t count = select_elements(s, LLVMTypeOf(load)), total = count * words;
 
     for (uint32_t at = 0; at < total;) {
         uint32_t chunk = chunk_of(total - at);
         struct mir_ref data = load_words(s, address, 4 * at, words_width(chunk), ordered);
         for (uint32_t i = 0; i < chunk; i += words) {
-            select_set(s, load, (at + i) / words, element_register(mir_sub(data, i), words));
+            select_set(s, load, (at + i) / words, element_register(mir_sub(data, i), kept));
         }
         at += chunk;
     }
@@ -592,7 +600,7 @@ static void select_load(struct select *s, LLVMValueRef load)
     } else {
         for (uint32_t i = 0; i < select_elements(s, type); i++) {
             struct element element = load_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align);
-            if (bytes == 8) {
+            if (bytes == 8 && !is_narrow(s, type, i, bytes)) {
                 element = join(s, element, load_parts(s, address, i * bytes + 4, 4, align));
             }
             if (bits == 1) {
@@ -618,12 +626,21 @@ static void store_parts(struct select *s, struct address address, uint32_t offse
     }
 }
 
+/* Element of a value as memory has it, `words` words wide. */
+static struct element memory_element(struct select *s, LLVMValueRef value, uint32_t index, uint32_t words)
+{
+    struct element element = select_element(s, value, index);
+
+    return element.words < words ? select_widen(s, element, 32, words, false) : element;
+}
+
 /* True when `count` words from element `first` on are a run of one register that may be stored as it is. */
 static bool is_run(struct select *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
 {
     struct element element = select_element(s, value, first);
 
-    if (element.kind != ELEMENT_REGISTER || element.ref.sub % count != 0 || element.add != 0 || element.lane.reg != 0) {
+    if (element.words < words || element.kind != ELEMENT_REGISTER || element.ref.sub % count != 0 || element.add != 0 ||
+        element.lane.reg != 0) {
         return false;
     }
     for (uint32_t i = 1; i < count / words; i++) {
@@ -643,11 +660,11 @@ static struct mir_ref gather_words(struct select *s, LLVMValueRef value, uint32_
         return select_element(s, value, first).ref;
     }
     if (count == words) {
-        return select_reg(s, select_element(s, value, first));
+        return select_reg(s, memory_element(s, value, first, words));
     }
     struct mir_ref data = select_new(s, count);
     for (uint32_t i = 0; i < count; i += words) {
-        select_copy(s, mir_sub(data, i), select_element(s, value, first + i / words), words);
+        select_copy(s, mir_sub(data, i), memory_element(s, value, first + i / words, words), words);
     }
     return data;
 }
@@ -681,7 +698,7 @@ static void select_store(struct select *s, LLVMValueRef store)
         at += chunk;
     }
     for (uint32_t i = 0; (words == 0 || align < 4) && i < select_elements(s, type); i++) {
-        struct element element = select_element(s, value, i);
+        struct element element = memory_element(s, value, i, words);
         if (bits == 1) {
             element = select_choose(s, element, number(1), number(0));
         }
@@ -860,26 +877,18 @@ static void select_exchange(struct select *s, LLVMValueRef value)
 
 /* ---- memcpy, memset ---- */
 
-static uint32_t call_align(LLVMValueRef call, uint32_t argument)
-{
-    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
-    LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, argument + 1, kind);
-
-    return attribute != NULL ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
-}
-
 void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
 {
     bool is_set = strncmp(name, "llvm.memset", 11) == 0;
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    uint32_t align = call_align(call, 0), done = 0;
+    uint32_t align = copies_align(call), done = 0;
     struct address to = address_of(s, LLVMGetOperand(call, 0)), from = to;
     struct element fill = number(0);
     uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
 
     s->scalar = false;
-    if (bytes > COPY_MAX_BYTES || strncmp(name, "llvm.memmove", 12) == 0) {
-        unit_fail_value(s->unit, "a copy of an unknown number of bytes, or of too many, is not supported:", call);
+    if (bytes > COPIES_WRITTEN_OUT) {
+        unit_fail_value(s->unit, "no code for", call);
     }
     if (is_set) {
         fill = select_extend(s, select_element(s, LLVMGetOperand(call, 1), 0), 8, false);
@@ -887,12 +896,13 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
                                              : number((uint32_t)fill.add * 0x01010101u);
     } else {
         from = address_of(s, LLVMGetOperand(call, 1));
-        align = align < call_align(call, 1) ? align : call_align(call, 1);
     }
     while (done < bytes) {
-        uint32_t left = (uint32_t)bytes - done;
-        uint32_t step = align >= 4 && left >= 4 ? 4 : align >= 2 && left >= 2 ? 2 : 1;
-        enum ppu_width width = step == 4 ? PPU_WIDTH_B32 : step == 2 ? PPU_WIDTH_U16 : PPU_WIDTH_U8;
+        uint32_t left = (uint32_t)bytes - done, most = align < 4 ? align : is_set ? 4 : 16, step = most;
+        while (step > left) {
+            step /= 2;
+        }
+        enum ppu_width width = step >= 4 ? words_width(step / 4) : step == 2 ? PPU_WIDTH_U16 : PPU_WIDTH_U8;
         struct mir_ref data = is_set ? select_reg(s, fill) : load_words(s, from, done, width, true);
         store_words(s, to, done, width, data, false);
         done += step;

@@ -3,6 +3,7 @@
 #include "device.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define THREADS 90u
@@ -373,11 +374,61 @@ static void variables(struct device *device)
     }
 }
 
+#define OWN 4096u /* bytes of each work-item of long_copies */
+
+static void long_copies(struct device *device)
+{
+    const size_t n = 100;
+    uint8_t *model = calloc(THREADS, OWN);
+
+    assert_non_null(model);
+    device_kernel(device, "long_copies");
+    uint8_t *all = device_buffer(device, 0, THREADS * OWN);
+    int32_t *tables = device_buffer(device, 1, 2 * 1200);
+    device_int(device, 2, (int32_t)n);
+    for (int32_t i = 0; i < 600; i++) {
+        tables[i] = i * i * 77;
+    }
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        uint8_t *own = model + (size_t)t * OWN;
+        const size_t more = (size_t)t;
+        int32_t copy[300];
+        memcpy(copy, tables + (size_t)t % 2 * 300, sizeof(copy));
+        for (int32_t i = 0; i < 300; i += 7) {
+            copy[i * t % 300] += i;
+        }
+        memcpy(own, copy, sizeof(copy));
+        memcpy(own + 1300, own + 1, n + more);
+        memset(own + 1600, t, n + more);
+        memset(own + 2000, 0x5a, 600);
+        memcpy(own + 2700, own, 700);
+        memmove(own + 2750, own + 2700, n * 2 + more);
+        memmove(own + 2690, own + 2700, 500 + more);
+    }
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t i = 0; i < THREADS * OWN; i++) {
+        device_expect(device, "long copies", i, all[i], model[i]);
+    }
+    free(model);
+}
+
+static void pointers(struct device *device)
+{
+    device_kernel(device, "pointers");
+    int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        int32_t shared = t % (int32_t)GROUP + t;
+        device_expect(device, "pointers", (uint32_t)t, out[t], (t % 2 == 0 ? 11 + 300 : 1 + 1300) + shared * 10000 + 5);
+    }
+}
+
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures, constants, vectors, generics, atomics,      prints,     halves,      normals,   private_atomics,
-        copies,     places,    threes,  wides,    half_vectors, print_more, group_sizes, variables,
+        structures, constants,       vectors,   generics,    atomics,  prints, halves,
+        normals,    private_atomics, copies,    places,      threes,   wides,  half_vectors,
+        print_more, group_sizes,     variables, long_copies, pointers,
     };
     struct device *device = *state;
 

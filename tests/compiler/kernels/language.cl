@@ -248,3 +248,53 @@ __kernel void variables(__global int *out)
         out[2] = (int)(last.x >> 40);
     }
 }
+
+/* ---- long copies ---- */
+
+struct table {
+    int entries[300];
+};
+
+/* 4096 bytes of each work-item: copies of structures, of unknown lengths, of places that overlap. */
+__kernel void long_copies(__global uchar *all, __global const struct table *tables, int n)
+{
+    __global uchar *own = all + get_global_id(0) * 4096;
+    int t = get_global_id(0);
+    struct table copy = tables[t % 2];
+
+    for (int i = 0; i < 300; i += 7) {
+        copy.entries[(i * t) % 300] += i;
+    }
+    *(__global struct table *)own = copy;
+    __builtin_memcpy(own + 1300, own + 1, n + t);
+    __builtin_memset(own + 1600, t, n + t);
+    __builtin_memset(own + 2000, 0x5a, 600);
+    __builtin_memcpy(own + 2700, own, 700);
+    __builtin_memmove(own + 2750, own + 2700, n * 2 + t);
+    __builtin_memmove(own + 2690, own + 2700, 500 + t);
+}
+
+/* ---- pointers in memory ---- */
+
+struct places {
+    int *anywhere;
+    __local int *shared;
+    __private int *own;
+};
+
+__kernel void pointers(__global int *out)
+{
+    __local int shared[45];
+    int values[4] = { 1, 2, 3, 4 }, t = get_global_id(0), l = get_local_id(0);
+    __private int *table[3] = { (__private int *)&values[0], (__private int *)&values[2], 0 };
+    struct places places[2];
+
+    shared[l] = l;
+    places[t & 1].anywhere = &out[t];
+    places[t & 1].shared = &shared[l];
+    places[t & 1].own = table[t % 2];
+    places[~t & 1].own = table[2];
+    *places[t & 1].shared += t;
+    *places[t & 1].own += 10;
+    *places[t & 1].anywhere = values[0] + 100 * values[2] + shared[l] * 10000 + (places[~t & 1].own == 0 ? 5 : 0);
+}
