@@ -510,6 +510,10 @@ void launch_cancel(struct task *task, uint16_t fault)
         task->fault = fault;
         leave_channel(task);
         return;
+    case TASK_ENDED:
+        /* About to complete, or to wait for children: they end now, and do not count themselves off. */
+        task->fault = task->fault ? task->fault : fault;
+        return;
     case TASK_PARKED:
         break;
     default:

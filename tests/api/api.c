@@ -92,7 +92,7 @@ void api_close(struct api *api)
 
 int api_setup(void **state)
 {
-    *state = api_open(machine_transport, 0);
+    *state = api_open(machine_transport, LONG_NS);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/nest.h"
 #include "ppu/queue.h"
 #include "random.h"
 #include "stream.h"
@@ -341,6 +342,59 @@ static void a_channel_is_reset_with_its_queue_task(void **state)
     }
 }
 
+#define NEST_TASKS 64u
+
+static struct ppu_nest *nest(void)
+{
+    return (struct ppu_nest *)(void *)(mock.vram + queue_place() + 2 * PPU_MIB);
+}
+
+static void open_nest(void)
+{
+    uint64_t va = MOCK_VRAM_VA + queue_place() + 2 * PPU_MIB;
+    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), queue_place() + 2 * PPU_MIB, NEST_TASKS, 2 };
+    assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 6).status, 0);
+}
+
+/* A CTA in this slot launches a task, which starts. */
+static void launch_child(uint32_t slot)
+{
+    ppu_task_t handle = ((ppu_task_t *)(void *)(nest() + 1))[nest()->free_head++ % NEST_TASKS];
+    struct ppu_nest_task *record = (struct ppu_nest_task *)(void *)((char *)nest() + PPU_NEST_TASKS_AT(NEST_TASKS)) +
+                                   (PPU_TASK_INDEX(handle) - nest()->first);
+    struct ppu_nest_task *parent = (struct ppu_nest_task *)(void *)(mock.vram + copy_in(slot)->nest_va - MOCK_VRAM_VA);
+    struct ppu_start_event event = { .slot = slot, .task = mock.slot_task[slot], .handle = handle, .context = context };
+    record->tmd = mock_tmd(9);
+    record->status.stream = PPU_STREAM_NONE;
+    parent->group.work++;
+    mock_push(PPU_RING_START, &event);
+    mock_settle();
+}
+
+/* Its queue is closed and empty, and it is about to wait for its child, when its channel is reset: the child is killed,
+ * and nobody takes it from the count. */
+static void a_reset_as_the_task_ends(void **state)
+{
+    (void)state;
+    struct ppu_tmd tmd = queue_tmd(number);
+    open_nest();
+    tmd.flags = PPU_TMD_LAUNCH;
+    stream_launch(&stream, TMD_VA, &tmd, NONE);
+    stream_submit(&stream);
+    push();
+    tell();
+    launch_child(0);
+    assert_int_equal(mock.started, 2);
+    park(0);
+    struct ppu_start_event event = { .handle = head()->armed, .former = head()->armed, .context = context };
+    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->armed = 0;
+    mock_push(PPU_RING_START, &event);
+    assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_RESET, &stream.channel, 1).status, 0);
+    assert_int_equal(pending(), 0);
+    assert_int_equal(mock_query(PPU_KEY_CONTEXT_TASKS, context), 0);
+}
+
 static void what_cannot_be_opened(void **state)
 {
     (void)state;
@@ -471,6 +525,7 @@ int main(void)
         TEST("an entry that is published late is none [A6]", a_hole_is_filled_in_time),
         TEST("a queue has one task in its life; others are refused [A6]", tasks_without_a_queue_of_their_own),
         TEST("a channel is reset while its queue task waits or runs [A6]", a_channel_is_reset_with_its_queue_task),
+        TEST("a channel is reset as its queue task ends, whose child runs [A6 B8]", a_reset_as_the_task_ends),
         TEST("queues that cannot be opened [A6]", what_cannot_be_opened),
         TEST("producers in random order, every entry taken [A6]", random_producers),
         TEST("random words in the queue [A6]", scribbled_queue),
