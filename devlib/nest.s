@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The threads' half of nested execution streams (ppu/nest.h): what a kernel that launches is assembled together with.
+# The threads' half of nested execution streams (ppu/nest.h): what a kernel that launches is assembled together with, and copy.s.
 #
 # Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v46 and p4 to p7 are lost. Any lanes may
 # call together; each launches its own task. What a function returns in v16 is an enum ppu_devlib_status (ppu/devlib.h); what is not 0 is
@@ -155,38 +155,11 @@ nest_record_taken:
     isetp.eq p4, v34, 0
     @p4 bra nest_record_end
     call v42, nest_place
-    ldg.b128 v36, [v16]
-    stg.b128 v36, [v28+256]
-    ldg.b128 v36, [v16+16]
-    stg.b128 v36, [v28+272]
-    ldg.b128 v36, [v16+32]
-    stg.b128 v36, [v28+288]
-    ldg.b128 v36, [v16+48]
-    stg.b128 v36, [v28+304]
-    ldg.b128 v36, [v16+64]
-    stg.b128 v36, [v28+320]
-    ldg.b128 v36, [v16+80]
-    stg.b128 v36, [v28+336]
-    ldg.b128 v36, [v16+96]
-    stg.b128 v36, [v28+352]
-    ldg.b128 v36, [v16+112]
-    stg.b128 v36, [v28+368]
-    add64 v36, v28, 448
-    stg.b64 v36, [v28+320]
-    stg.b32 v22, [v28+328]
-    mov v30, v22
     mov64 v32, v28
-    pbrk nest_record_filled
-nest_record_fill:
-    isetp.eq p4, v30, 0
-    @p4 brk nest_record_filled
-    ldg.b128 v36, [v20]
-    stg.b128 v36, [v32+448]
-    add64 v20, v20, 16
-    add64 v32, v32, 16
-    sub v30, v30, 16
-    bra nest_record_fill
-nest_record_filled:
+    add64 v28, v28, 256         # its tmd
+    add64 v30, v32, 448         # its param
+    call v42, copy_task
+    mov64 v28, v32
     mov v23, 0
 nest_record_end:
     ret v43

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Threads that feed a queue, and the CTAs that take from it (ppu/queue.h). Assembled together with nest.s, whose convention it has.
+# Threads that feed a queue, and the CTAs that take from it (ppu/queue.h). Assembled together with nest.s, whose convention it has, and copy.s.
 
 # queue_push: appends data (A12).
 #   v16:v17  address of the queue
@@ -23,19 +23,8 @@ queue_push:
     mov v36, 1                  # PPU_QUEUE_DATA
     mov v37, 0
     stg.b64 v36, [v28+4]
-    mov v30, v22
-    mov64 v32, v28
-    pbrk queue_push_filled
-queue_push_fill:
-    isetp.eq p4, v30, 0
-    @p4 brk queue_push_filled
-    ldg.b128 v36, [v20]
-    stg.b128 v36, [v32+16]
-    add64 v20, v20, 16
-    add64 v32, v32, 16
-    sub v30, v30, 16
-    bra queue_push_fill
-queue_push_filled:
+    add64 v30, v28, 16
+    call v42, copy_bytes
     call v43, queue_publish
     mov v16, 0
     ret v15

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Work for a work queue (ppu/workq.h), made by threads (C3 to C5): what a kernel that creates work is assembled together with.
+# Work for a work queue (ppu/workq.h), made by threads (C3 to C5): what a kernel that creates work is assembled together with, and
+# copy.s.
 #
 # Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v53 and p4 to p7 are lost. Any lanes may
 # call together; each reserves entries of its own. v16:v17 is always the address of the queue.
@@ -92,97 +93,95 @@ workq_reserve_never:
 #   v18          counter of the entry
 #   v16:v17 out  address
 workq_block:
-    ldg.b32 v24, [v16+4]
-    ldg.b32 v25, [v16+16]
-    ldg.b32 v26, [v16+28]       # block_at
-    remu v27, v18, v24
-    mulwu v28, v27, v25
-    mov v27, 0
-    add64 v28, v28, v26
-    add64 v16, v16, v28
+    mov v19, v18
+    call v43, workq_entry
+    mov64 v16, v34
     ret v15
 
 # workq_point: points an entry at its own block, which is filled in but for its header.
 #   v18  counter of the entry
 #   v19  words of the block, header included
 workq_point:
-    ldg.b32 v24, [v16+4]
-    ldg.b32 v25, [v16+16]
-    ldg.b32 v26, [v16+28]
-    ldg.b32 v32, [v16+20]       # ring_at
-    mov v33, 0
-    remu v34, v18, v24
-    mov v35, 0
-    mulwu v28, v34, v25
-    mov v27, 0
-    add64 v28, v28, v26
-    add64 v28, v28, v16         # the block
-    mov v36, 0x00100001         # header: version 1, 16 bytes
-    mov v37, v19
-    mov64 v38, 0
-    stg.b128 v36, [v28]
-    shl v36, v19, 16
-    or v29, v29, v36            # the ring entry: address and length
-    shl64 v34, v34, 3
-    add64 v34, v34, v32
-    add64 v34, v34, v16
-    stg.b64 v28, [v34]
+    mov v27, v19
+    mov v19, v18
+    call v43, workq_entry
+    call v43, workq_set
     ret v15
 
 # workq_publish: the reserved entries but the last are in place: adds the last and lets the firmware go on to them.
 #   v18  counter of the first
 #   v19  how many were reserved
 workq_publish:
-    ldg.b32 v24, [v16+4]
     ldg.b32 v25, [v16+8]
-    ldg.b32 v26, [v16+16]
-    ldg.b32 v32, [v16+28]
-    mov v33, 0
-    ldg.b32 v30, [v16+24]       # sem_at
-    mov v31, 0
-    add v27, v18, v19           # counter of the last
-    sub v27, v27, 1
-    isetp.geu p4, v27, v25
-    @p4 sub v27, v27, v25
-    remu v28, v27, v24
+    add v19, v19, v18
+    sub v19, v19, 1             # counter of the last
+    isetp.geu p4, v19, v25
+    @p4 sub v19, v19, v25
+    call v43, workq_entry
+    mov v27, 16                 # nothing but the acquire
+    call v53, workq_seal
+    ret v15
+
+# Of this file, called with v43: v19 counter of an entry; out v28:v29 its number in the ring, v34:v35 its block, v40:v41 its semaphore.
+workq_entry:
+    ldg.b32 v24, [v16+4]        # entries
+    ldg.b32 v26, [v16+16]       # block_bytes
+    ldg.b64 v30, [v16+24]       # sem_at, block_at
+    remu v28, v19, v24          # the period is a multiple of the entry count
     mov v29, 0
     mulwu v34, v28, v26
+    mov v32, v31
+    mov v33, 0
     add64 v34, v34, v32
-    add64 v34, v34, v16         # its block
-    shl64 v36, v28, 4
-    add64 v36, v36, v30
-    add64 v40, v36, v16         # its semaphore
-    mov v36, 0x00100001
-    mov v37, 9
+    add64 v34, v34, v16
+    mov v31, 0
+    shl64 v40, v28, 4
+    add64 v40, v40, v30
+    add64 v40, v40, v16
+    ret v43
+
+# Of this file, called with v43: v28:v29, v34:v35 an entry and its block of v27 words: the block's header, and the entry points at it.
+workq_set:
+    mov v36, 0x00100001         # version 1, 16 bytes
+    mov v37, v27
     mov64 v38, 0
     stg.b128 v36, [v34]
+    ldg.b32 v30, [v16+20]       # ring_at
+    mov v31, 0
+    shl64 v36, v28, 3
+    add64 v36, v36, v30
+    add64 v36, v36, v16
+    mov v38, v34
+    shl v39, v27, 16
+    or v39, v39, v35            # address and length
+    stg.b64 v38, [v36]
+    ret v43
+
+# Of this file, called with v53: v19, v28:v29, v34:v35, v40:v41 the last reserved entry, v27 bytes of its block are filled in, header
+# included; v18 counter of the first. Adds the acquire of its semaphore, and lets the firmware go on to all of them.
+workq_seal:
+    mov v32, v27
+    mov v33, 0
+    add64 v32, v32, v34
     mov v36, 0x00040001         # SEM_ACQUIRE
     mov v37, v40
     mov v38, v41
     mov v39, 1
-    stg.b128 v36, [v34+16]
+    stg.b128 v36, [v32]
     mov v36, 0
-    stg.b32 v36, [v34+32]
-    mov v36, 0x90000
-    or v35, v35, v36            # ring entry: 9 words
-    shl64 v28, v28, 3
-    ldg.b32 v36, [v16+20]
-    mov v37, 0
-    add64 v28, v28, v36
-    add64 v28, v28, v16
-    stg.b64 v34, [v28]
-    add v27, v18, v25           # the entry before the first
-    sub v27, v27, 1
-    remu v28, v27, v24          # period is a multiple of the entry count
-    mov v29, 0
-    shl64 v28, v28, 4
-    add64 v28, v28, v30
-    add64 v28, v28, v16
+    stg.b32 v36, [v32+16]
+    shr v27, v27, 2
+    add v27, v27, 5
+    call v43, workq_set
+    ldg.b32 v25, [v16+8]
+    add v19, v18, v25           # the entry before the first
+    sub v19, v19, 1
+    call v43, workq_entry
     mov v36, 1
 #@  mark 0x1012                 # in place, not released
     fence.release.dev
-    semrel [v28], v36
-    ret v15
+    semrel [v40], v36
+    ret v53
 
 # workq_end: ends the round (C5); for exactly one thread of it, when all others have reserved what they will.
 #   v18      the round: the queue's `round` as the thread found it
@@ -200,28 +199,15 @@ workq_end:
     mov v15, v21
     isetp.ne p4, v36, 0
     @p4 bra workq_end_none
-    ldg.b32 v24, [v16+4]
-    ldg.b32 v25, [v16+8]
-    ldg.b32 v26, [v16+16]
-    ldg.b32 v32, [v16+28]
-    mov v33, 0
-    ldg.b32 v30, [v16+24]
-    mov v31, 0
-    remu v28, v18, v24
-    mov v29, 0
-    mulwu v34, v28, v26
-    add64 v34, v34, v32
-    add64 v34, v34, v16         # the block
-    shl64 v36, v28, 4
-    add64 v36, v36, v30
-    add64 v40, v36, v16         # its semaphore
-    mov v27, 16                 # where the acquire goes
+    mov v19, v18
+    call v43, workq_entry
+    mov v27, 16
     add64 v38, v16, 192
     mov v36, v20
     add v37, v20, 1
     atomg.cas.acq_rel.dev v21, [v38], v36
     isetp.ne p6, v21, v20       # not ours to end: the entry holds nothing but its acquire
-    @p6 bra workq_end_acquire
+    @p6 bra workq_end_seal
     mov v27, 60
     mov v36, 0x00000003         # WAIT_IDLE
     stg.b32 v36, [v34+16]
@@ -241,42 +227,8 @@ workq_end:
     stg.b32 v37, [v34+52]
     mov v36, 0
     stg.b32 v36, [v34+56]
-workq_end_acquire:
-    mov v38, v27
-    mov v39, 0
-    add64 v38, v38, v34
-    mov v36, 0x00040001
-    stg.b32 v36, [v38]
-    stg.b32 v40, [v38+4]
-    stg.b32 v41, [v38+8]
-    mov v36, 1
-    stg.b32 v36, [v38+12]
-    mov v36, 0
-    stg.b32 v36, [v38+16]
-    shr v27, v27, 2
-    add v27, v27, 5             # words
-    mov v36, 0x00100001
-    mov v37, v27
-    mov64 v38, 0
-    stg.b128 v36, [v34]
-    shl v36, v27, 16
-    or v35, v35, v36
-    ldg.b32 v36, [v16+20]
-    mov v37, 0
-    shl64 v28, v28, 3
-    add64 v28, v28, v36
-    add64 v28, v28, v16
-    stg.b64 v34, [v28]
-    add v27, v18, v25
-    sub v27, v27, 1
-    remu v28, v27, v24
-    mov v29, 0
-    shl64 v28, v28, 4
-    add64 v28, v28, v30
-    add64 v28, v28, v16
-    mov v36, 1
-    fence.release.dev
-    semrel [v28], v36
+workq_end_seal:
+    call v53, workq_seal
     mov v16, 0
     @p6 mov v16, 3
     ret v15
@@ -292,10 +244,10 @@ workq_end_none:
 #   v24      their bytes, a multiple of 16, at most block_bytes - 256
 #   v16 out  as workq_reserve's v17
 workq_launch:
-    mov v42, v15
     mov64 v44, v16
     mov64 v46, v20
     mov64 v48, v22
+    mov v23, v15
     mov v50, v24
     mov v51, v18
     mov v18, 2
@@ -306,50 +258,17 @@ workq_launch:
     mov64 v16, v44
     mov v18, v52
     call v15, workq_block
-    mov64 v20, v46
-    add64 v30, v16, 64          # the TMD
-    ldg.b128 v36, [v20]
-    stg.b128 v36, [v30]
-    ldg.b128 v36, [v20+16]
-    stg.b128 v36, [v30+16]
-    ldg.b128 v36, [v20+32]
-    stg.b128 v36, [v30+32]
-    ldg.b128 v36, [v20+48]
-    stg.b128 v36, [v30+48]
-    ldg.b128 v36, [v20+64]
-    stg.b128 v36, [v30+64]
-    ldg.b128 v36, [v20+80]
-    stg.b128 v36, [v30+80]
-    ldg.b128 v36, [v20+96]
-    stg.b128 v36, [v30+96]
-    ldg.b128 v36, [v20+112]
-    stg.b128 v36, [v30+112]
-    mov64 v36, 0
-    mov64 v38, 0
-    stg.b128 v36, [v30+128]
-    stg.b128 v36, [v30+144]
-    stg.b128 v36, [v30+160]
-    stg.b128 v36, [v30+176]
-    add64 v36, v16, 256
-    stg.b64 v36, [v30+64]
-    stg.b32 v50, [v30+72]
+    add64 v28, v16, 64          # the TMD
+    add64 v30, v16, 256         # its parameters
     mov v36, 0x00030004         # LAUNCH
-    mov v37, v30
-    mov v38, v31
+    mov v37, v28
+    mov v38, v29
     mov v39, v51
     stg.b128 v36, [v16+16]
-    mov64 v22, v48
-    mov v24, v50
-workq_launch_fill:
-    isetp.eq p4, v24, 0
-    @p4 bra workq_launch_filled
-    ldg.b128 v36, [v22]
-    stg.b128 v36, [v16+256]
-    add64 v22, v22, 16
-    add64 v16, v16, 16
-    sub v24, v24, 16
-    bra workq_launch_fill
-workq_launch_filled:
+    mov64 v16, v46
+    mov64 v20, v48
+    mov v22, v50
+    call v42, copy_task
     mov64 v16, v44
     mov v18, v52
     mov v19, 8
@@ -358,9 +277,9 @@ workq_launch_filled:
     mov v19, 2
     call v15, workq_publish
     mov v16, 0
-    mov v15, v42
+    mov v15, v23
     ret v15
 workq_launch_none:
     mov v16, v17
-    mov v15, v42
+    mov v15, v23
     ret v15

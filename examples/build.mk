@@ -6,7 +6,7 @@ $(eval $(call ppu_tool,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
-$(BUILD)/kernels/bfs.ppu: examples/bfs.s devlib/nest.s devlib/workq.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/bfs.ppu: examples/bfs.s devlib/copy.s devlib/nest.s devlib/workq.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s

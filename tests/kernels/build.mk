@@ -5,23 +5,23 @@
 NESTING := tree script fibonacci quicksort pressure queue heap
 WORKING := creator
 HELD := script
-DEVLIB := devlib/nest.s devlib/queue.s devlib/heap.s
+DEVLIB := devlib/copy.s devlib/nest.s devlib/queue.s devlib/heap.s
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
 
 $(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as $(wildcard devlib/*.s)
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)cat $< $(if $(filter $(NESTING),$*),$(DEVLIB)) $(if $(filter $(WORKING),$*),devlib/workq.s) >$@.s
+	$(Q)cat $< $(if $(filter $(NESTING),$*),$(DEVLIB)) $(if $(filter $(WORKING),$*),devlib/copy.s devlib/workq.s) >$@.s
 	$(Q)$(if $(filter $(HELD),$*),sed 's/^#@ //; s/nest_/held_nest_/g' devlib/nest.s >>$@.s,:)
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # One that the demo has too.
 ALL_TARGETS += $(BUILD)/kernels/mandelbrot.ppu
-$(BUILD)/kernels/mandelbrot.ppu: demo/mandelbrot.s devlib/nest.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/mandelbrot.ppu: demo/mandelbrot.s devlib/copy.s devlib/nest.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)cat demo/mandelbrot.s devlib/nest.s >$@.s
+	$(Q)cat demo/mandelbrot.s devlib/copy.s devlib/nest.s >$@.s
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # The same kernels from OpenCL C: tests/compiler/kernels/NAME.cl becomes build/kernels/cl-NAME.ppu.
