@@ -98,6 +98,27 @@ static void print_ir(struct unit *unit)
     LLVMDisposeMessage(text);
 }
 
+static bool makes_private_generic(LLVMValueRef value)
+{
+    return ir_is_instruction(value, LLVMAddrSpaceCast) && ir_pointer_space(value) == SPACE_GENERIC &&
+           ir_pointer_space(LLVMGetOperand(value, 0)) == SPACE_PRIVATE;
+}
+
+/* Generic pointers to private memory come from casts, wherever they are kept meanwhile. */
+static bool private_escapes(const struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+                if (makes_private_generic(i)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 static void compile_kernels(struct unit *unit)
 {
     uint32_t count = 0;
@@ -129,6 +150,7 @@ static void compile_unit(struct unit *unit, const void *bitcode, size_t len_byte
     if (unit_dumps(unit, PPU_DUMP_IR)) {
         print_ir(unit);
     }
+    unit->private_escapes = private_escapes(unit);
     compile_kernels(unit);
     image_write(unit, image);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses, loads, stores, atomics, private and shared variables. */
-#include "select.h"
+/* Addresses, loads, stores, private and shared variables. */
+#include "select_memory.h"
 
 #include "copies.h"
 #include "data.h"
@@ -204,7 +204,7 @@ static struct element index_word(struct select *s, LLVMValueRef index)
     return element;
 }
 
-static bool is_scalar_ref(const struct select *s, struct mir_ref ref)
+bool select_is_scalar(const struct select *s, struct mir_ref ref)
 {
     return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_SCALAR;
 }
@@ -214,7 +214,7 @@ static bool fits_lane(const struct select *s, struct element base, LLVMValueRef 
 {
     uint64_t bound = ir_bound(index, 8);
 
-    return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && is_scalar_ref(s, base.ref) && !s->scalar &&
+    return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
            bound <= UINT32_MAX / size;
 }
 
@@ -366,12 +366,7 @@ static struct element inner_pointer(struct select *s, LLVMValueRef pointer)
     return select_element(s, from, 0);
 }
 
-struct address {
-    enum ir_memory memory;
-    struct element at;
-};
-
-static struct address address_of(struct select *s, LLVMValueRef pointer)
+struct address select_address_of(struct select *s, LLVMValueRef pointer)
 {
     struct address address = { ir_memory_of(pointer), { .kind = ELEMENT_UNDEFINED } };
     bool inner = ir_pointer_space(pointer) == SPACE_GENERIC &&
@@ -437,7 +432,7 @@ static struct mir_insn access_insn(enum ir_memory memory, bool store, enum ppu_w
     return insn;
 }
 
-static struct mir_ref load_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+struct mir_ref select_load_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
                                  bool ordered)
 {
     struct mir_insn insn = access_insn(address.memory, false, width, ordered);
@@ -450,15 +445,15 @@ static struct mir_ref load_words(struct select *s, struct address address, uint3
 }
 
 /* Data in a scalar register is stored once for the warp when the address is one for all lanes too. */
-static void store_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+void select_store_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
                         struct mir_ref data, bool ordered)
 {
     struct mir_insn insn = access_insn(address.memory, true, width, ordered);
     bool scalar_form = address.memory == IR_GLOBAL || address.memory == IR_SHARED;
 
     set_address(s, &insn, address, offset);
-    if (is_scalar_ref(s, data)) {
-        insn.code.scalar = scalar_form && (insn.a.reg == 0 || is_scalar_ref(s, insn.a)) && insn.b.reg == 0;
+    if (select_is_scalar(s, data)) {
+        insn.code.scalar = scalar_form && (insn.a.reg == 0 || select_is_scalar(s, insn.a)) && insn.b.reg == 0;
         if (!insn.code.scalar) {
             struct mir_ref copy = select_new(s, insn.code.wd);
             for (uint32_t word = 0; word < insn.code.wd; word++) {
@@ -471,7 +466,7 @@ static void store_words(struct select *s, struct address address, uint32_t offse
     select_add(s, &insn);
 }
 
-static enum ppu_width words_width(uint32_t words)
+enum ppu_width select_width(uint32_t words)
 {
     return words == 4 ? PPU_WIDTH_B128 : words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
 }
@@ -489,8 +484,8 @@ static struct element load_parts(struct select *s, struct address address, uint3
     struct element word = number(0);
 
     for (uint32_t at = 0; at < bytes; at += step) {
-        struct element part =
-            element_register(load_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, false), 1);
+        struct element part = element_register(
+            select_load_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, false), 1);
         part.above = ABOVE_ZEROS;
         if (at == 0) {
             word = part;
@@ -525,7 +520,7 @@ static void load_elements(struct select *s, LLVMValueRef load, struct address ad
 
     for (uint32_t at = 0; at < total;) {
         uint32_t chunk = chunk_of(total - at);
-        struct mir_ref data = load_words(s, address, 4 * at, words_width(chunk), ordered);
+        struct mir_ref data = select_load_words(s, address, 4 * at, select_width(chunk), ordered);
         for (uint32_t i = 0; i < chunk; i += words) {
             select_set(s, load, (at + i) / words, element_register(mir_sub(data, i), kept));
         }
@@ -542,7 +537,7 @@ static void fence(struct select *s, uint32_t order, uint32_t scope)
     select_add(s, &insn);
 }
 
-static uint32_t order_of(LLVMAtomicOrdering ordering)
+uint32_t select_order(LLVMAtomicOrdering ordering)
 {
     switch (ordering) {
     case LLVMAtomicOrderingAcquire:
@@ -558,7 +553,7 @@ static uint32_t order_of(LLVMAtomicOrdering ordering)
     }
 }
 
-static uint32_t scope_of(enum ir_memory memory)
+uint32_t select_scope(enum ir_memory memory)
 {
     return memory == IR_SHARED ? PPU_SCOPE_OF_CTA : PPU_SCOPE_OF_SYSTEM;
 }
@@ -570,13 +565,10 @@ static bool flat_type(LLVMTypeRef type)
     return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind;
 }
 
-static struct element atomic(struct select *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
-                             uint32_t order, bool want_old);
-
 static void select_load(struct select *s, LLVMValueRef load)
 {
     LLVMTypeRef type = LLVMTypeOf(load);
-    struct address address = address_of(s, LLVMGetOperand(load, 0));
+    struct address address = select_address_of(s, LLVMGetOperand(load, 0));
     uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(load);
     uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
     LLVMAtomicOrdering ordering = LLVMGetOrdering(load);
@@ -586,13 +578,12 @@ static void select_load(struct select *s, LLVMValueRef load)
         (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
         unit_fail_value(s->unit, "no code for", load);
     }
-    if (order_of(ordering) == PPU_ORDER_SEQ_CST) {
-        fence(s, PPU_ORDER_SEQ_CST, scope_of(address.memory));
+    if (select_order(ordering) == PPU_ORDER_SEQ_CST) {
+        fence(s, PPU_ORDER_SEQ_CST, select_scope(address.memory));
     }
     if (is_atomic && bytes == 8 && address.memory != IR_LOCAL && address.memory != IR_PARAM) {
-        select_set(
-            s, load, 0,
-            atomic(s, address, PPU_AOP_OR, true, select_reg(s, element_constant(0, 2)), order_of(ordering), true));
+        select_set(s, load, 0,
+                   select_atomic(s, address, PPU_AOP_OR, element_constant(0, 2), select_order(ordering), true));
         return;
     }
     if (bytes >= 4 && align >= 4) {
@@ -610,8 +601,8 @@ static void select_load(struct select *s, LLVMValueRef load)
             select_set(s, load, i, element);
         }
     }
-    if (is_atomic && order_of(ordering) != PPU_ORDER_RELAXED) {
-        fence(s, PPU_ORDER_ACQUIRE, scope_of(address.memory));
+    if (is_atomic && select_order(ordering) != PPU_ORDER_RELAXED) {
+        fence(s, PPU_ORDER_ACQUIRE, select_scope(address.memory));
     }
 }
 
@@ -622,7 +613,8 @@ static void store_parts(struct select *s, struct address address, uint32_t offse
 
     for (uint32_t at = 0; at < bytes; at += step) {
         struct element part = at == 0 ? word : select_op(s, PPU_OP_SHR, word, number(8 * at));
-        store_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, select_reg(s, part), false);
+        select_store_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, select_reg(s, part),
+                           false);
     }
 }
 
@@ -673,7 +665,7 @@ static void select_store(struct select *s, LLVMValueRef store)
 {
     LLVMValueRef value = LLVMGetOperand(store, 0);
     LLVMTypeRef type = LLVMTypeOf(value);
-    struct address address = address_of(s, LLVMGetOperand(store, 1));
+    struct address address = select_address_of(s, LLVMGetOperand(store, 1));
     uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(store);
     uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
     LLVMAtomicOrdering ordering = LLVMGetOrdering(store);
@@ -685,16 +677,17 @@ static void select_store(struct select *s, LLVMValueRef store)
         unit_fail_value(s->unit, "no code for", store);
     }
     if (is_atomic && bytes == 8 && address.memory != IR_LOCAL) {
-        atomic(s, address, PPU_AOP_XCHG, true, select_reg(s, select_element(s, value, 0)), order_of(ordering), false);
+        select_atomic(s, address, PPU_AOP_XCHG, memory_element(s, value, 0, 2), select_order(ordering), false);
         return;
     }
-    if (is_atomic && order_of(ordering) != PPU_ORDER_RELAXED) {
-        fence(s, PPU_ORDER_RELEASE, scope_of(address.memory));
+    if (is_atomic && select_order(ordering) != PPU_ORDER_RELAXED) {
+        fence(s, PPU_ORDER_RELEASE, select_scope(address.memory));
     }
     uint32_t words = bytes / 4, total = words * select_elements(s, type);
     for (uint32_t at = 0; words != 0 && align >= 4 && at < total;) {
         uint32_t chunk = chunk_of(total - at);
-        store_words(s, address, 4 * at, words_width(chunk), gather_words(s, value, at / words, words, chunk), ordered);
+        select_store_words(s, address, 4 * at, select_width(chunk), gather_words(s, value, at / words, words, chunk),
+                           ordered);
         at += chunk;
     }
     for (uint32_t i = 0; (words == 0 || align < 4) && i < select_elements(s, type); i++) {
@@ -711,168 +704,9 @@ static void select_store(struct select *s, LLVMValueRef store)
             store_parts(s, address, i * bytes + 4, 4, align, element_half(element, 1));
         }
     }
-    if (order_of(ordering) == PPU_ORDER_SEQ_CST) {
-        fence(s, PPU_ORDER_SEQ_CST, scope_of(address.memory));
+    if (select_order(ordering) == PPU_ORDER_SEQ_CST) {
+        fence(s, PPU_ORDER_SEQ_CST, select_scope(address.memory));
     }
-}
-
-/* ---- atomics ---- */
-
-static enum ppu_op atomic_op(enum ir_memory memory)
-{
-    return memory == IR_SHARED ? PPU_OP_ATOMS : memory == IR_UNIFIED ? PPU_OP_ATOMU : PPU_OP_ATOMG;
-}
-
-static struct element atomic(struct select *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
-                             uint32_t order, bool want_old)
-{
-    struct mir_insn insn = mir_insn(atomic_op(address.memory));
-    struct mir_ref lane = address.at.lane;
-
-    insn.code.aop = (uint8_t)op;
-    insn.code.wide = wide;
-    insn.code.order = (uint8_t)order;
-    insn.code.scope = (uint8_t)scope_of(address.memory);
-    insn.code.wb = (uint8_t)((op == PPU_AOP_CAS ? 2u : 1u) << wide);
-    insn.code.no_old = !want_old;
-    insn.code.wd = (uint8_t)(want_old ? 1u << wide : 0);
-    if (address.at.kind == ELEMENT_REGISTER && lane.reg != 0) {
-        address.at.lane.reg = 0;
-        insn.code.wc = insn.code.lane_off = 1;
-        insn.c = lane;
-        if (address.at.add != 0) {
-            bool scalar = s->scalar; /* the base stays scalar where that may be */
-            s->scalar = s->ir->flow->convergent[s->block];
-            address.at = element_register(select_reg(s, address.at), address.at.words);
-            s->scalar = scalar;
-            if (!is_scalar_ref(s, address.at.ref)) {
-                address.at.lane = lane;
-                insn.code.wc = insn.code.lane_off = 0;
-                insn.c = (struct mir_ref){ 0 };
-            }
-        }
-    }
-    insn.a = select_reg(s, address.at);
-    insn.code.wa = address.at.words;
-    insn.b = data;
-    if (want_old) {
-        insn.d = select_new(s, insn.code.wd);
-    }
-    select_add(s, &insn);
-    return element_register(insn.d, insn.code.wd);
-}
-
-/* What the operation makes of the old value. */
-static struct element atomic_result(struct select *s, enum ppu_aop op, struct element old, struct element data)
-{
-    static const enum ppu_op ops[][2] = {
-        [PPU_AOP_ADD] = { PPU_OP_ADD, PPU_OP_ADD64 },    [PPU_AOP_MIN] = { PPU_OP_MIN, PPU_OP_MIN64 },
-        [PPU_AOP_MAX] = { PPU_OP_MAX, PPU_OP_MAX64 },    [PPU_AOP_MINU] = { PPU_OP_MINU, PPU_OP_MINU64 },
-        [PPU_AOP_MAXU] = { PPU_OP_MAXU, PPU_OP_MAXU64 }, [PPU_AOP_AND] = { PPU_OP_AND, PPU_OP_AND64 },
-        [PPU_AOP_OR] = { PPU_OP_OR, PPU_OP_OR64 },       [PPU_AOP_XOR] = { PPU_OP_XOR, PPU_OP_XOR64 },
-        [PPU_AOP_FADD] = { PPU_OP_FADD, PPU_OP_DADD },
-    };
-
-    return op == PPU_AOP_XCHG ? data : select_op(s, ops[op][old.words - 1], old, data);
-}
-
-static struct element load_private(struct select *s, struct address address, uint32_t words)
-{
-    return element_register(load_words(s, address, 0, words_width(words), true), words);
-}
-
-/* On memory that no other thread reaches, an atomic operation is a load and a store. */
-static struct element private_atomic(struct select *s, struct address address, enum ppu_aop op, struct element data)
-{
-    struct element old = load_private(s, address, data.words);
-
-    store_words(s, address, 0, words_width(data.words), select_reg(s, atomic_result(s, op, old, data)), true);
-    return old;
-}
-
-static struct element private_exchange(struct select *s, struct address address, struct element wanted,
-                                       struct element desired)
-{
-    uint32_t words = desired.words;
-    struct element old = load_private(s, address, words);
-    struct element same = select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted);
-
-    store_words(s, address, 0, words_width(words), select_reg(s, select_choose(s, same, desired, old)), true);
-    return old;
-}
-
-static bool has_uses(LLVMValueRef value)
-{
-    return LLVMGetFirstUse(value) != NULL;
-}
-
-static void check_atomic(struct select *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)
-{
-    if ((bits != 32 && bits != 64) || memory == IR_PARAM) {
-        unit_fail_value(s->unit, "an atomic operation on less than 32 bits or on an argument is not supported:", value);
-    }
-}
-
-static void select_rmw(struct select *s, LLVMValueRef value)
-{
-    static const struct {
-        LLVMAtomicRMWBinOp from;
-        enum ppu_aop to;
-    } ops[] = {
-        { LLVMAtomicRMWBinOpXchg, PPU_AOP_XCHG }, { LLVMAtomicRMWBinOpAdd, PPU_AOP_ADD },
-        { LLVMAtomicRMWBinOpSub, PPU_AOP_ADD },   { LLVMAtomicRMWBinOpAnd, PPU_AOP_AND },
-        { LLVMAtomicRMWBinOpOr, PPU_AOP_OR },     { LLVMAtomicRMWBinOpXor, PPU_AOP_XOR },
-        { LLVMAtomicRMWBinOpMax, PPU_AOP_MAX },   { LLVMAtomicRMWBinOpMin, PPU_AOP_MIN },
-        { LLVMAtomicRMWBinOpUMax, PPU_AOP_MAXU }, { LLVMAtomicRMWBinOpUMin, PPU_AOP_MINU },
-        { LLVMAtomicRMWBinOpFAdd, PPU_AOP_FADD },
-    };
-    struct address address = address_of(s, LLVMGetOperand(value, 0));
-    struct element data = select_element(s, LLVMGetOperand(value, 1), 0), old;
-    LLVMAtomicRMWBinOp op = LLVMGetAtomicRMWBinOp(value);
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(value)), i = 0;
-
-    check_atomic(s, value, address.memory, bits);
-    while (i < sizeof(ops) / sizeof(ops[0]) && ops[i].from != op) {
-        i++;
-    }
-    if (i == sizeof(ops) / sizeof(ops[0])) {
-        unit_fail_value(s->unit, "no code for", value);
-    }
-    if (op == LLVMAtomicRMWBinOpSub) {
-        data = data.kind == ELEMENT_REGISTER
-                   ? select_op(s, bits == 64 ? PPU_OP_RSUB64 : PPU_OP_RSUB, data, element_constant(0, data.words))
-                   : element_constant(0 - data.add, data.words);
-    }
-    if (address.memory == IR_LOCAL) {
-        select_set(s, value, 0, private_atomic(s, address, ops[i].to, data));
-        return;
-    }
-    old = atomic(s, address, ops[i].to, bits == 64, select_reg(s, data), order_of(LLVMGetOrdering(value)),
-                 has_uses(value));
-    select_set(s, value, 0, old);
-}
-
-static void select_exchange(struct select *s, LLVMValueRef value)
-{
-    struct address address = address_of(s, LLVMGetOperand(value, 0));
-    struct element wanted = select_element(s, LLVMGetOperand(value, 1), 0);
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(value, 1))), words = bits / 32;
-    struct element old;
-
-    check_atomic(s, value, address.memory, bits);
-    if (wanted.kind == ELEMENT_REGISTER) {
-        wanted = element_register(select_reg(s, wanted), wanted.words);
-    }
-    if (address.memory == IR_LOCAL) {
-        old = private_exchange(s, address, wanted, select_element(s, LLVMGetOperand(value, 2), 0));
-    } else {
-        struct mir_ref data = select_new(s, 2 * words);
-        select_copy(s, data, wanted, words);
-        select_copy(s, mir_sub(data, words), select_element(s, LLVMGetOperand(value, 2), 0), words);
-        old = atomic(s, address, PPU_AOP_CAS, words == 2, data, order_of(LLVMGetCmpXchgSuccessOrdering(value)), true);
-    }
-    select_set(s, value, 0, old);
-    select_set(s, value, 1, select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted));
 }
 
 /* ---- memcpy, memset ---- */
@@ -882,7 +716,7 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
     bool is_set = strncmp(name, "llvm.memset", 11) == 0;
     LLVMValueRef size = LLVMGetOperand(call, 2);
     uint32_t align = copies_align(call), done = 0;
-    struct address to = address_of(s, LLVMGetOperand(call, 0)), from = to;
+    struct address to = select_address_of(s, LLVMGetOperand(call, 0)), from = to;
     struct element fill = number(0);
     uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
 
@@ -895,16 +729,16 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
         fill = fill.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_MUL, fill, number(0x01010101))
                                              : number((uint32_t)fill.add * 0x01010101u);
     } else {
-        from = address_of(s, LLVMGetOperand(call, 1));
+        from = select_address_of(s, LLVMGetOperand(call, 1));
     }
     while (done < bytes) {
         uint32_t left = (uint32_t)bytes - done, most = align < 4 ? align : is_set ? 4 : 16, step = most;
         while (step > left) {
             step /= 2;
         }
-        enum ppu_width width = step >= 4 ? words_width(step / 4) : step == 2 ? PPU_WIDTH_U16 : PPU_WIDTH_U8;
-        struct mir_ref data = is_set ? select_reg(s, fill) : load_words(s, from, done, width, true);
-        store_words(s, to, done, width, data, false);
+        enum ppu_width width = step >= 4 ? select_width(step / 4) : step == 2 ? PPU_WIDTH_U16 : PPU_WIDTH_U8;
+        struct mir_ref data = is_set ? select_reg(s, fill) : select_load_words(s, from, done, width, true);
+        select_store_words(s, to, done, width, data, false);
         done += step;
     }
 }
@@ -923,8 +757,8 @@ void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset)
             element = select_choose(s, element, number(1), number(0));
         }
         if (element.kind != ELEMENT_UNDEFINED) {
-            store_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, words_width(element.words),
-                        select_reg(s, element), true);
+            select_store_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, select_width(element.words),
+                               select_reg(s, element), true);
         }
     }
 }
@@ -934,7 +768,8 @@ void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset)
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), i)), words = bits > 32 ? 2 : 1;
         struct element element = element_register(
-            load_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, words_width(words), true), words);
+            select_load_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, select_width(words), true),
+            words);
         if (bits == 1) {
             element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, element, number(0));
         }
@@ -988,13 +823,11 @@ bool select_memory(struct select *s, LLVMValueRef value)
         select_store(s, value);
         return true;
     case LLVMAtomicRMW:
-        select_rmw(s, value);
-        return true;
     case LLVMAtomicCmpXchg:
-        select_exchange(s, value);
+        select_atomic_value(s, value);
         return true;
     case LLVMFence:
-        fence(s, order_of(LLVMGetOrdering(value)), PPU_SCOPE_OF_SYSTEM);
+        fence(s, select_order(LLVMGetOrdering(value)), PPU_SCOPE_OF_SYSTEM);
         return true;
     default:
         return false;

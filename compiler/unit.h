@@ -46,6 +46,7 @@ struct unit {
     LLVMTargetDataRef layout;
     const char *source_name;
     uint32_t wave;
+    bool private_escapes; /* a generic pointer may point to private memory */
     FILE *dump;
 
     struct unit_kernel *kernels; /* in the order of the module */

@@ -423,12 +423,39 @@ static void pointers(struct device *device)
     }
 }
 
+static void atomics_anywhere(struct device *device)
+{
+    device_kernel(device, "atomics_anywhere");
+    device_buffer(device, 0, 8 * THREADS);
+    int32_t *out = device_buffer(device, 1, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        uint32_t expected = t % 2 == 0 ? 45 : 46, sum = 40, x = 45;
+        uint64_t word;
+        sum = sum * 7 + (x == expected);
+        x = x == expected ? 100 + t : x;
+        sum = sum * 7 + 45; /* `expected` is what was there, or stays */
+        x = x < 60 ? 60 : x;
+        sum = sum * 7 + x;
+        sum = sum * 7 + t;
+        word = (t - (1ull << 33)) ^ 0xff00000000ull;
+        sum = sum * 7 + (uint32_t)(word >> 33);
+        x = (uint32_t)word;
+        if (t % 4 == 0) {
+            sum = sum * 7 + x;
+            x ^= 0x55;
+        }
+        uint32_t own = t % 3 == 0 ? x : 40, global = t % 3 == 2 ? x : 40;
+        device_expect(device, "atomics anywhere", t, out[t], (int32_t)(sum * 7 + own + global));
+    }
+}
+
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures, constants,       vectors,   generics,    atomics,  prints, halves,
-        normals,    private_atomics, copies,    places,      threes,   wides,  half_vectors,
-        print_more, group_sizes,     variables, long_copies, pointers,
+        structures,      constants,   vectors,  generics,         atomics, prints,       halves,     normals,
+        private_atomics, copies,      places,   threes,           wides,   half_vectors, print_more, group_sizes,
+        variables,       long_copies, pointers, atomics_anywhere,
     };
     struct device *device = *state;
 

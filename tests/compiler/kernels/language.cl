@@ -298,3 +298,31 @@ __kernel void pointers(__global int *out)
     *places[t & 1].own += 10;
     *places[t & 1].anywhere = values[0] + 100 * values[2] + shared[l] * 10000 + (places[~t & 1].own == 0 ? 5 : 0);
 }
+
+/* ---- atomic operations on pointers that lead anywhere ---- */
+
+__kernel void atomics_anywhere(__global ulong *words, __global int *out)
+{
+    __local ulong shared[45];
+    __private ulong own = 40;
+    int t = get_global_id(0), l = get_local_id(0), sum;
+
+    words[t] = shared[l] = 40;
+    ulong *place = t % 3 == 0 ? &own : t % 3 == 1 ? (ulong *)&shared[l] : (ulong *)&words[t];
+    volatile atomic_int *p = (volatile atomic_int *)place;
+    volatile atomic_ulong *q = (volatile atomic_ulong *)place;
+    int expected = t % 2 == 0 ? 45 : 46;
+
+    sum = atomic_fetch_add(p, 5);
+    sum = sum * 7 + atomic_compare_exchange_strong(p, &expected, 100 + t);
+    sum = sum * 7 + expected;
+    atomic_fetch_max(p, 60);
+    sum = sum * 7 + atomic_exchange(p, t);
+    sum = sum * 7 + (int)atomic_fetch_sub(q, 1ul << 33);
+    atomic_store(q, atomic_load(q) ^ 0xff00000000ul);
+    sum = sum * 7 + (int)(*place >> 33);
+    if (t % 4 == 0) {
+        sum = sum * 7 + atomic_fetch_xor(p, 0x55);
+    }
+    out[t] = sum * 7 + (int)own + (int)words[t];
+}
