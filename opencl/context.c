@@ -41,6 +41,16 @@ void context_notify(cl_context context, const char *what, const char *text)
     }
 }
 
+uint32_t context_place(const struct _cl_context *context, const struct _cl_device_id *device)
+{
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        if (context->devices[i] == device) {
+            return i;
+        }
+    }
+    return MAX_DEVICES;
+}
+
 cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
                              const void *user)
 {
@@ -48,7 +58,7 @@ cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (devices[i] != context->device) {
+        if (context_place(context, devices[i]) == MAX_DEVICES) {
             return CL_INVALID_DEVICE;
         }
     }
@@ -104,19 +114,45 @@ static bool keep_properties(cl_context context, const cl_context_properties *pro
 
 /* ---- life ---- */
 
+static void close_spaces(cl_context context)
+{
+    for (uint32_t i = 0; i < context->device_count; i++) {
+        ppu_context_destroy(context->ppus[i]);
+    }
+}
+
+/* A device that is named twice counts once. */
+static enum ppu_err open_spaces(cl_context context, cl_uint count, const cl_device_id *devices)
+{
+    enum ppu_err err = PPU_OK;
+
+    for (cl_uint i = 0; i < count && err == PPU_OK; i++) {
+        uint32_t at = context->device_count;
+        if (context_place(context, devices[i]) == MAX_DEVICES) {
+            err = ppu_context_create(devices[i]->ppu, &context->ppus[at]);
+            context->devices[at] = devices[i];
+            context->device_count += err == PPU_OK;
+        }
+    }
+    context->device = context->devices[0];
+    context->ppu = context->ppus[0];
+    return err;
+}
+
 void context_destroy(void *object)
 {
     cl_context context = object;
 
     farewell_say(&context->farewells, context);
-    ppu_context_destroy(context->ppu);
+    close_spaces(context);
     pthread_cond_destroy(&context->changed);
     pthread_mutex_destroy(&context->lock);
     free(context->properties);
     free(context);
 }
 
-static cl_context context_new(cl_device_id device, const cl_context_properties *properties, cl_int *error)
+static cl_context context_new(cl_uint count, const cl_device_id *devices, const cl_context_properties *properties,
+                              cl_int *error)
 {
     cl_context context = calloc(1, sizeof(*context));
 
@@ -125,15 +161,15 @@ static cl_context context_new(cl_device_id device, const cl_context_properties *
         free(context);
         return NULL;
     }
-    enum ppu_err err = ppu_context_create(device->ppu, &context->ppu);
+    enum ppu_err err = open_spaces(context, count, devices);
     *error = device_error(err);
     if (err != PPU_OK) {
+        close_spaces(context);
         free(context->properties);
         free(context);
         return NULL;
     }
     object_init(&context->object, OBJECT_context);
-    context->device = device;
     context->calls_end = &context->calls;
     pthread_mutex_init(&context->lock, NULL);
     pthread_cond_init(&context->changed, NULL);
@@ -167,7 +203,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
         error = CL_INVALID_VALUE;
     }
     if (error == CL_SUCCESS) {
-        context = context_new(devices[0], properties, &error);
+        context = context_new(num_devices, devices, properties, &error);
     }
     if (context != NULL) {
         context->notify = notify;
@@ -183,14 +219,15 @@ cl_context clCreateContextFromType(const cl_context_properties *properties, cl_d
                                    void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
                                    cl_int *errcode)
 {
-    cl_device_id device = NULL;
+    cl_device_id devices[MAX_DEVICES];
+    cl_uint count = 0;
     cl_int error = check_properties(properties);
 
     if (error == CL_SUCCESS) {
-        error = clGetDeviceIDs(&the_platform, type, 1, &device, NULL);
+        error = clGetDeviceIDs(&the_platform, type, MAX_DEVICES, devices, &count);
     }
     if (error == CL_SUCCESS) {
-        return clCreateContext(properties, 1, &device, notify, user, errcode);
+        return clCreateContext(properties, count, devices, notify, user, errcode);
     }
     if (errcode != NULL) {
         *errcode = error;

@@ -19,12 +19,15 @@ struct farewell {
 
 struct _cl_context {
     struct object object;
-    cl_device_id device;
+    cl_device_id devices[MAX_DEVICES];
+    struct ppu_context *ppus[MAX_DEVICES]; /* an address space of each */
+    uint32_t device_count;
+    cl_device_id device;               /* the first: buffers lie in its memory */
     cl_context_properties *properties; /* with the final 0; NULL: none were given */
     size_t property_bytes;
     void(CL_CALLBACK *notify)(const char *text, const void *data, size_t bytes, void *user);
     void *user;
-    struct ppu_context *ppu;
+    struct ppu_context *ppu; /* the first */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* some command or user event has ended */
@@ -36,6 +39,8 @@ struct _cl_context {
     struct farewell *farewells;
 };
 
+/* Place of a device in the context; MAX_DEVICES: it is not one of it. */
+uint32_t context_place(const struct _cl_context *context, const struct _cl_device_id *device);
 /* Arguments of every function that builds: devices of the context or none, a user's pointer only with a callback. */
 cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
                              const void *user);

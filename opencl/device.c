@@ -16,34 +16,51 @@
 
 struct _cl_platform_id the_platform = { { &dispatch_table, OBJECT_platform, 1, 1 } };
 
-static struct _cl_device_id the_device = { .object = { &dispatch_table, OBJECT_device, 1, 1 } };
+static struct _cl_device_id the_devices[MAX_DEVICES];
+static uint32_t device_count;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 /* ---- opening ---- */
 
-static void open_device(struct errand *errand)
+static bool open_device(uint32_t index)
 {
+    struct _cl_device_id *device = &the_devices[index];
     struct ppu_error error = { .code = PPU_OK };
 
-    (void)errand;
-    if (source_open(&the_device.ppu, &error) == PPU_OK) {
-        the_device.info = ppu_device_info(the_device.ppu);
-    } else {
+    *device = (struct _cl_device_id){ .object = { &dispatch_table, OBJECT_device, 1, 1 } };
+    if (source_open(index, &device->ppu, &error) != PPU_OK) {
         fprintf(stderr, "OpenCL on the PPU: no device: %s\n", error.text);
+        return false;
+    }
+    device->info = ppu_device_info(device->ppu);
+    return true;
+}
+
+static void open_devices(struct errand *errand)
+{
+    uint32_t wanted = source_count();
+
+    (void)errand;
+    wanted = wanted < MAX_DEVICES ? wanted : MAX_DEVICES;
+    while (device_count < wanted && open_device(device_count)) {
+        device_count++;
     }
 }
 
 static void open_once(void)
 {
-    struct errand errand = { .run = open_device };
+    struct errand errand = { .run = open_devices };
 
     keeper_call(&errand);
 }
 
-cl_device_id device_get(void)
+uint32_t device_list(cl_device_id devices[MAX_DEVICES])
 {
     pthread_once(&opened, open_once);
-    return the_device.ppu != NULL ? &the_device : NULL;
+    for (uint32_t i = 0; i < device_count; i++) {
+        devices[i] = &the_devices[i];
+    }
+    return device_count;
 }
 
 /* ---- what it has ---- */
@@ -154,17 +171,16 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_
         return CL_INVALID_VALUE;
     }
     bool wanted = (type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_GPU)) != 0;
-    cl_device_id device = wanted ? device_get() : NULL;
+    cl_device_id all[MAX_DEVICES];
+    cl_uint count = wanted ? device_list(all) : 0;
+    count = (type & CL_DEVICE_TYPE_GPU) != 0 || count == 0 ? count : 1; /* one is the default */
     if (num_devices != NULL) {
-        *num_devices = device != NULL;
+        *num_devices = count;
     }
-    if (device == NULL) {
-        return CL_DEVICE_NOT_FOUND;
+    for (cl_uint i = 0; i < count && i < num_entries && devices != NULL; i++) {
+        devices[i] = all[i];
     }
-    if (devices != NULL) {
-        devices[0] = device;
-    }
-    return CL_SUCCESS;
+    return count > 0 ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info query, size_t bytes, void *at, size_t *size_ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The platform and its device. There is one of each; they live as long as the process. */
+/* The platform and its devices. They live as long as the process. */
 #ifndef OPENCL_DEVICE_H
 #define OPENCL_DEVICE_H
 
@@ -20,11 +20,14 @@ struct _cl_device_id {
 #define PLATFORM_NAME "PPU"
 #define PLATFORM_VENDOR "The PPU project"
 
+#define MAX_DEVICES 8u
+
 extern struct _cl_platform_id the_platform;
-/* The device, opened at the first call; NULL when there is none. */
-cl_device_id device_get(void);
-/* How it is opened; a test has a way of its own. */
-enum ppu_err source_open(struct ppu_device **device, struct ppu_error *error);
+/* The devices, opened at the first call; how many there are. */
+uint32_t device_list(cl_device_id devices[MAX_DEVICES]);
+/* How many there should be, at least 1; and how each is opened, in order. A test has a way of its own. */
+uint32_t source_count(void);
+enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_error *error);
 
 /* One address for host and PPU: the host sees VRAM at addresses that page tables can hold. */
 bool device_has_svm(const struct _cl_device_id *device);

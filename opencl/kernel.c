@@ -31,9 +31,7 @@ static cl_kernel kernel_new(cl_program program, const struct ppu_kernel_entry *e
         return NULL;
     }
     kernel->arguments = calloc(entry->argument_count + 1u, sizeof(kernel->arguments[0]));
-    if (kernel->arguments == NULL ||
-        ppu_kernel_find(program->loaded, program->view.text + entry->name, &kernel->ppu) != PPU_OK) {
-        free(kernel->arguments);
+    if (kernel->arguments == NULL) {
         free(kernel);
         return NULL;
     }
@@ -154,6 +152,7 @@ static void put_memory(cl_kernel kernel, cl_uint i, cl_mem memory)
     }
     object_drop(kernel->arguments[i].memory);
     kernel->arguments[i].memory = memory;
+    kernel->arguments[i].shared = false;
     put_value(kernel, i, &va, sizeof(va));
 }
 
@@ -237,6 +236,7 @@ cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint i, const void *value)
     }
     put_memory(kernel, i, NULL);
     put_value(kernel, i, &va, sizeof(va));
+    kernel->arguments[i].shared = value != NULL;
     return CL_SUCCESS;
 }
 
@@ -306,7 +306,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    if (device != NULL && device != kernel->program->context->device) {
+    if (device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES) {
         return CL_INVALID_DEVICE;
     }
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -336,7 +336,7 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    bool foreign = device != NULL && device != kernel->program->context->device;
+    bool foreign = device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES;
     return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
 }
 

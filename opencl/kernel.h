@@ -8,13 +8,13 @@
 struct argument {
     bool set;
     cl_mem memory;      /* in use; NULL: none */
+    bool shared;        /* an address of shared virtual memory */
     size_t local_bytes; /* of shared memory */
 };
 
 struct _cl_kernel {
     struct object object;
     cl_program program;
-    const struct ppu_kernel *ppu;
     const struct ppu_kernel_entry *entry;          /* in the program's image */
     const struct ppu_argument_entry *descriptions; /* of its arguments */
     struct argument *arguments;

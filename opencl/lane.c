@@ -20,6 +20,11 @@ static bool wants_times(const struct lane *lane)
     return (lane->queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 }
 
+struct ppu_context *lane_space(const struct lane *lane)
+{
+    return lane->queue->context->ppus[lane->queue->place];
+}
+
 /* ---- to the device ---- */
 
 bool lane_takes(const struct lane *lane, const struct _cl_event *event)
@@ -29,7 +34,7 @@ bool lane_takes(const struct lane *lane, const struct _cl_event *event)
 
 static enum ppu_err give_printer(struct lane *lane, cl_event event)
 {
-    struct ppu_context *context = lane->queue->context->ppu;
+    struct ppu_context *context = lane_space(lane);
     enum ppu_err err = PPU_OK;
 
     if (lane->printed == NULL) {
@@ -47,7 +52,7 @@ static enum ppu_err give_printer(struct lane *lane, cl_event event)
 
 static enum ppu_err submit(struct lane *lane, cl_event event, uint32_t slot)
 {
-    uint64_t times_va = ppu_memory_va(lane->times, lane->queue->context->ppu).va + slot * sizeof(struct times);
+    uint64_t times_va = ppu_memory_va(lane->times, lane_space(lane)).va + slot * sizeof(struct times);
     struct ppu_block *block = NULL;
     enum ppu_err err = ppu_block_begin(lane->channel, &block);
 
@@ -98,7 +103,7 @@ void lane_issue(struct lane *lane, cl_event event)
 /* Of a command that runs no more. False: some of it is lost. */
 static bool print(struct lane *lane, cl_event event)
 {
-    return print_end(ppu_memory_host(lane->printed), event->work.prints);
+    return print_end(ppu_memory_host(lane->printed), event->work.prints, lane->queue->place);
 }
 
 static void land(struct lane *lane, cl_int status)
@@ -158,7 +163,7 @@ static void await_first(struct lane *lane)
     }
     graph_unlock(context);
     if (!printed) {
-        context_notify(context, "printf", "the buffer was too small, and the last output is lost");
+        context_notify(context, "printf", PRINT_LOST);
     }
     pthread_mutex_lock(&context->lock);
 }
@@ -185,7 +190,7 @@ static void *serve(void *opaque)
 static enum ppu_err open_parts(struct lane *lane)
 {
     const struct ppu_channel_options options = { .entries = ENTRIES, .priority = PPU_PRIORITIES / 2 };
-    struct ppu_context *context = lane->queue->context->ppu;
+    struct ppu_context *context = lane_space(lane);
     enum ppu_err err = ppu_channel_create(context, &options, &lane->channel);
 
     if (err == PPU_OK) {

@@ -25,6 +25,8 @@ struct lane {
 
 /* The lane's thread sleeps until there is something in flight. Errors leave nothing behind. */
 enum ppu_err lane_open(struct lane *lane, cl_command_queue queue);
+/* The address space it works in. */
+struct ppu_context *lane_space(const struct lane *lane);
 /* Nothing is in flight any more. */
 void lane_close(struct lane *lane);
 /* True when there is room in flight for the command. */

@@ -4,21 +4,13 @@
 #include <string.h>
 
 #include "buffer.h"
-#include "kernel.h"
+#include "launch.h"
 #include "queue.h"
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
 /* Work-items a group when the program leaves it open: enough for several warps, few enough for several groups an SM. */
 #define GROUP_WANTED 256u
-
-struct launch {
-    const struct ppu_kernel *kernel;
-    struct ppu_launch launch;
-    uint32_t memories;
-    cl_mem *memory; /* in use */
-    uint8_t params[PPU_MAX_PARAM];
-};
 
 static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
 {
@@ -34,7 +26,7 @@ static void drop_launch(struct work *work)
     struct launch *launch = work->owned;
 
     for (uint32_t i = 0; i < launch->memories; i++) {
-        object_drop(launch->memory[i]);
+        object_drop(launch->memory[i].memory);
     }
     free(launch->memory);
     free(launch);
@@ -43,10 +35,9 @@ static void drop_launch(struct work *work)
 /* ---- arguments ---- */
 
 /* Captures them as they are now. OUT_OF_RESOURCES: too much shared memory. */
-static cl_int capture(struct launch *launch, cl_kernel kernel)
+static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_device_info *info)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
-    const struct ppu_device_info *info = kernel->program->context->device->info;
     uint64_t shared = entry->shared_bytes;
 
     memcpy(launch->params, kernel->params, entry->param_bytes);
@@ -54,7 +45,12 @@ static cl_int capture(struct launch *launch, cl_kernel kernel)
         const struct argument *argument = &kernel->arguments[i];
         if (argument->memory != NULL) {
             object_use(argument->memory);
-            launch->memory[launch->memories++] = argument->memory;
+            launch->memory[launch->memories++] = (struct launch_memory){
+                argument->memory,
+                kernel->descriptions[i].offset,
+                kernel->descriptions[i].kind == PPU_ARGUMENT_CONSTANT ||
+                    (kernel->descriptions[i].qualifiers & PPU_ARGUMENT_CONST) != 0,
+            };
         }
         if (argument->local_bytes > 0) {
             shared = shared > 0 ? (shared + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
@@ -75,6 +71,17 @@ static bool all_set(cl_kernel kernel)
         set &= kernel->arguments[i].set;
     }
     return set;
+}
+
+/* Shared virtual memory lies on the context's first device, at an address that no copy can have. */
+static bool takes_shared(cl_kernel kernel)
+{
+    bool takes = false;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        takes |= kernel->arguments[i].shared;
+    }
+    return takes;
 }
 
 /* ---- index space ---- */
@@ -194,21 +201,35 @@ static bool may_print(cl_kernel kernel)
     return kernel->entry->launch_at != 0 && kernel->program->view.header->formats > 0;
 }
 
-static cl_int launch_new(cl_kernel kernel, const struct space *space, struct work *work)
+/* The kernel as the queue's device has it. */
+static cl_int find_kernel(cl_command_queue queue, cl_kernel kernel, struct launch *launch)
+{
+    const char *name = kernel_text(kernel, kernel->entry->name);
+
+    return device_error(ppu_kernel_find(kernel->program->on[queue->place], name, &launch->kernel));
+}
+
+static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct space *space, struct work *work)
 {
     struct launch *launch = calloc(1, sizeof(*launch));
 
     if (launch == NULL) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    launch->kernel = kernel->ppu;
     launch->launch.priority = PPU_PRIORITIES / 2;
-    launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(cl_mem));
+    launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
+    if (queue->place != 0) {
+        work->place = WORK_ON_HOST;
+        work->run = launch_away;
+    }
     work->owned = launch;
     work->prints = may_print(kernel) ? kernel->program : NULL;
     object_use(kernel);
-    cl_int error = launch->memory != NULL ? capture(launch, kernel) : CL_OUT_OF_HOST_MEMORY;
+    cl_int error = launch->memory != NULL ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
+    if (error == CL_SUCCESS) {
+        error = find_kernel(queue, kernel, launch);
+    }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, &launch->launch);
     }
@@ -236,6 +257,9 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space
     if (!all_set(kernel)) {
         return CL_INVALID_KERNEL_ARGS;
     }
+    if (queue->place != 0 && takes_shared(kernel)) {
+        return CL_INVALID_OPERATION;
+    }
     return wait_list_check(queue->context, count, events);
 }
 
@@ -246,7 +270,7 @@ static cl_int take(cl_command_queue queue, cl_kernel kernel, const struct space 
 
     /* No work-items: an event all the same. */
     if (error == CL_SUCCESS && !is_empty(space)) {
-        error = launch_new(kernel, space, &work);
+        error = launch_new(queue, kernel, space, &work);
     }
     return error == CL_SUCCESS ? queue_take(queue, command, &work) : error;
 }

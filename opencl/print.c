@@ -14,6 +14,7 @@ struct record {
     const uint32_t *words;
     uint32_t left;
     cl_program program;
+    uint32_t place;
 };
 
 /* One conversion: %[flags][width][.precision][vector][length]letter */
@@ -194,7 +195,7 @@ static void print_pointer(FILE *to, struct record *record, const struct conversi
 static void print_string(FILE *to, struct record *record, const struct conversion *c)
 {
     const struct ppu_program_view *view = &record->program->view;
-    uint64_t va = take(record, 2), offset = va - ppu_program_code_va(record->program->loaded).va;
+    uint64_t va = take(record, 2), offset = va - ppu_program_code_va(record->program->on[record->place]).va;
     const char *text = va == 0 ? "(null)" : "(not a literal)";
     struct conversion bounded = *c;
     size_t length = strlen(text);
@@ -270,7 +271,8 @@ static void print_record(FILE *to, struct record *record, const char *format)
     }
 }
 
-static void print_records(FILE *to, const struct ppu_printf_buffer *buffer, uint32_t used, cl_program program)
+static void print_records(FILE *to, const struct ppu_printf_buffer *buffer, uint32_t used, cl_program program,
+                          uint32_t place)
 {
     const struct ppu_program_view *view = &program->view;
 
@@ -279,13 +281,13 @@ static void print_records(FILE *to, const struct ppu_printf_buffer *buffer, uint
         if (count < HEAD_WORDS || count > used - at || format >= view->header->formats) {
             return;
         }
-        struct record record = { words + HEAD_WORDS, count - HEAD_WORDS, program };
+        struct record record = { words + HEAD_WORDS, count - HEAD_WORDS, program, place };
         print_record(to, &record, view->text + view->formats[format]);
         at += count;
     }
 }
 
-bool print_end(struct ppu_printf_buffer *buffer, cl_program program)
+bool print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
 {
     uint32_t used = buffer->used < CAPACITY ? buffer->used : CAPACITY;
     bool all = buffer->used <= CAPACITY;
@@ -294,7 +296,7 @@ bool print_end(struct ppu_printf_buffer *buffer, cl_program program)
     FILE *to = used > 0 ? open_memstream(&text, &bytes) : NULL;
 
     if (to != NULL) {
-        print_records(to, buffer, used, program);
+        print_records(to, buffer, used, program, place);
         fclose(to);
         fwrite(text, 1, bytes, stdout);
         fflush(stdout);

@@ -8,12 +8,16 @@
 /* Of a lane's buffer, with its head; also what CL_DEVICE_PRINTF_BUFFER_SIZE tells. */
 #define PRINT_BUFFER_BYTES (1u << 20)
 
+/* What the program is told when it was too small. */
+#define PRINT_LOST "the buffer was too small, and the last output is lost"
+
 /* A buffer of PRINT_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
 void print_begin(struct ppu_printf_buffer *buffer);
 /*
- * Writes what a launch of the program has left to standard output, in one piece, and makes the buffer ready for the
- * next launch. False: the buffer was too small, and what came last is lost. Records that make no sense end the output.
+ * Writes what a launch of the program, on the device at that place of the context, has left to standard output, in one
+ * piece, and makes the buffer ready for the next launch. False: the buffer was too small, and what came last is lost.
+ * Records that make no sense end the output.
  */
-bool print_end(struct ppu_printf_buffer *buffer, cl_program program);
+bool print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place);
 
 #endif

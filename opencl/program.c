@@ -17,7 +17,10 @@ void program_set_text(char **place, const char *text)
 
 void program_forget(cl_program program)
 {
-    ppu_program_unload(program->loaded);
+    for (uint32_t i = 0; i < MAX_DEVICES; i++) {
+        ppu_program_unload(program->on[i]);
+        program->on[i] = NULL;
+    }
     program->loaded = NULL;
     free(program->names);
     program->names = NULL;
@@ -86,12 +89,17 @@ cl_int program_load(cl_program program)
     if (ppu_program_open(program->binary.at, program->binary.bytes, &program->view) != NULL) {
         return CL_INVALID_BINARY;
     }
-    enum ppu_err err =
-        ppu_program_load(program->context->ppu, program->binary.at, program->binary.bytes, &program->loaded, &error);
+    enum ppu_err err = PPU_OK;
+    for (uint32_t i = 0; i < program->context->device_count && err == PPU_OK; i++) {
+        err = ppu_program_load(program->context->ppus[i], program->binary.at, program->binary.bytes, &program->on[i],
+                               &error);
+    }
     if (err != PPU_OK) {
+        program_forget(program);
         program_set_text(&program->log, error.text);
         return device_error(err);
     }
+    program->loaded = program->on[0];
     program->names = list_names(&program->view);
     return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
@@ -166,13 +174,18 @@ static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    if (count != 1 || devices == NULL || lengths == NULL || binaries == NULL) {
+    if (count == 0 || devices == NULL || lengths == NULL || binaries == NULL) {
         return CL_INVALID_VALUE;
     }
-    if (devices[0] != context->device) {
-        return CL_INVALID_DEVICE;
+    for (cl_uint i = 0; i < count; i++) {
+        if (context_place(context, devices[i]) == MAX_DEVICES) {
+            return CL_INVALID_DEVICE;
+        }
+        if (lengths[i] == 0 || binaries[i] == NULL) {
+            return CL_INVALID_VALUE;
+        }
     }
-    return lengths[0] > 0 && binaries[0] != NULL ? CL_SUCCESS : CL_INVALID_VALUE;
+    return CL_SUCCESS;
 }
 
 cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -196,8 +209,8 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
         clReleaseProgram(program);
         program = NULL;
     }
-    if (binary_status != NULL) {
-        *binary_status = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
+    for (cl_uint i = 0; i < count && binary_status != NULL; i++) {
+        binary_status[i] = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
     }
     if (errcode != NULL) {
         *errcode = error;
@@ -246,23 +259,37 @@ cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *functio
 
 /* ---- queries ---- */
 
-/* The binary of the one device, into the place that the program names for it. */
+/* The same binary for each device, into the places that the program names for them. */
 static cl_int answer_binaries(cl_program program, const struct info_room *room)
 {
+    uint32_t count = program->context->device_count;
+
     if (room->size_ret != NULL) {
-        *room->size_ret = sizeof(unsigned char *);
+        *room->size_ret = count * sizeof(unsigned char *);
     }
     if (room->at == NULL) {
         return CL_SUCCESS;
     }
-    if (room->bytes < sizeof(unsigned char *)) {
+    if (room->bytes < count * sizeof(unsigned char *)) {
         return CL_INVALID_VALUE;
     }
-    unsigned char *place = *(unsigned char **)room->at;
-    if (place != NULL && program->binary.at != NULL) {
-        memcpy(place, program->binary.at, program->binary.bytes);
+    unsigned char **places = room->at;
+    for (uint32_t i = 0; i < count; i++) {
+        if (places[i] != NULL && program->binary.at != NULL) {
+            memcpy(places[i], program->binary.at, program->binary.bytes);
+        }
     }
     return CL_SUCCESS;
+}
+
+static cl_int answer_sizes(cl_program program, const struct info_room *room)
+{
+    size_t sizes[MAX_DEVICES];
+
+    for (uint32_t i = 0; i < MAX_DEVICES; i++) {
+        sizes[i] = program->binary.bytes;
+    }
+    return info_bytes(room, sizes, program->context->device_count * sizeof(sizes[0]));
 }
 
 static cl_int answer(cl_program program, cl_program_info query, size_t bytes, void *at, size_t *size_ret)
@@ -272,6 +299,8 @@ static cl_int answer(cl_program program, cl_program_info query, size_t bytes, vo
     switch (query) {
 #define INFO_OF_PROGRAM
 #include "info.def"
+    case CL_PROGRAM_BINARY_SIZES:
+        return answer_sizes(program, &room);
     case CL_PROGRAM_BINARIES:
         return answer_binaries(program, &room);
     case CL_PROGRAM_NUM_KERNELS:
@@ -318,7 +347,7 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     if (!object_is(program, OBJECT_program)) {
         return CL_INVALID_PROGRAM;
     }
-    if (device != program->context->device) {
+    if (context_place(program->context, device) == MAX_DEVICES) {
         return CL_INVALID_DEVICE;
     }
     pthread_mutex_lock(&program->lock);

@@ -23,10 +23,11 @@ struct _cl_program {
     char *options;
     char *log;
     struct binary binary;
-    struct ppu_program_view view; /* of the binary, when it is loaded */
-    struct ppu_program *loaded;   /* NULL: it cannot run */
-    char *names;                  /* of its kernels, with semicolons between */
-    uint32_t kernels;             /* that use it */
+    struct ppu_program_view view;        /* of the binary, when it is loaded */
+    struct ppu_program *on[MAX_DEVICES]; /* loaded on each device of the context */
+    struct ppu_program *loaded;          /* on the first; NULL: it cannot run */
+    char *names;                         /* of its kernels, with semicolons between */
+    uint32_t kernels;                    /* that use it */
 };
 
 /* With neither source nor binary; NULL: no memory. */

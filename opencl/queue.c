@@ -322,6 +322,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     object_init(&queue->object, OBJECT_queue);
     queue->context = context;
     queue->device = device;
+    queue->place = context_place(context, device);
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
@@ -343,7 +344,7 @@ static cl_int check_new(cl_context context, cl_device_id device)
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    return object_is(device, OBJECT_device) ? CL_SUCCESS : CL_INVALID_DEVICE;
+    return context_place(context, device) != MAX_DEVICES ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 /* What the specification defines; what of it the device has is another question. */

@@ -20,6 +20,7 @@ struct _cl_command_queue {
     struct object object;
     cl_context context;
     cl_device_id device;
+    uint32_t place; /* of the device in the context */
     cl_command_queue_properties properties;
     cl_queue_properties *given; /* to clCreateCommandQueueWithProperties, with the final 0 */
     size_t given_bytes;

@@ -31,17 +31,68 @@ static bool find_top(char top[PATH_MAX])
     return true;
 }
 
-enum ppu_err source_open(struct ppu_device **device, struct ppu_error *error)
+uint32_t source_count(void)
 {
-    char top[PATH_MAX];
+    const char *text = getenv("PPU_DEVICES");
+    unsigned long count = text != NULL ? strtoul(text, NULL, 10) : 1;
+
+    return count > 1 ? (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES) : 1;
+}
+
+/* What libppu needs to know where the environment does not say it. */
+struct files {
     char launcher[PATH_MAX + sizeof("/" PPU_DEFAULT_LAUNCHER)];
     char firmware[PATH_MAX + sizeof("/" PPU_DEFAULT_FIRMWARE)];
+};
+
+static void find_files(struct files *files)
+{
+    char top[PATH_MAX];
 
     if (!find_top(top)) {
         snprintf(top, sizeof(top), ".");
     }
-    snprintf(launcher, sizeof(launcher), "%s/%s", top, PPU_DEFAULT_LAUNCHER);
-    snprintf(firmware, sizeof(firmware), "%s/%s", top, PPU_DEFAULT_FIRMWARE);
-    const struct ppu_open_options options = { .launcher = launcher, .firmware = firmware };
-    return ppu_open_with(&options, device, error);
+    snprintf(files->launcher, sizeof(files->launcher), "%s/%s", top, PPU_DEFAULT_LAUNCHER);
+    snprintf(files->firmware, sizeof(files->firmware), "%s/%s", top, PPU_DEFAULT_FIRMWARE);
+}
+
+static const char *unless_set(const char *variable, const char *path)
+{
+    return getenv(variable) != NULL ? NULL : path;
+}
+
+static enum ppu_err open_transport(const struct files *files, uint32_t index, struct ppu_transport **transport,
+                                   struct ppu_error *error)
+{
+    static struct ppu_machine *machine; /* with all of them; ends with the process */
+    const struct ppu_machine_options options = {
+        .launcher = unless_set("PPU_RUN", files->launcher),
+        .ppus = source_count(),
+    };
+    const char *wanted = getenv("PPU_DEVICE");
+    bool native = wanted != NULL && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
+    enum ppu_err err = PPU_OK;
+
+    if (!native) {
+        return ppu_vfio_transport(NULL, transport, error); /* the next that is free */
+    }
+    if (machine == NULL) {
+        err = ppu_machine_start(&options, &machine, error);
+    }
+    return err == PPU_OK ? ppu_machine_transport(machine, index, transport, error) : err;
+}
+
+enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_error *error)
+{
+    struct files files = { .launcher = "", .firmware = "" };
+    struct ppu_transport *transport = NULL;
+
+    find_files(&files);
+    if (source_count() == 1) {
+        const struct ppu_open_options options = { .launcher = files.launcher, .firmware = files.firmware };
+        return ppu_open_with(&options, device, error);
+    }
+    const struct ppu_device_options options = { .firmware = unless_set("PPU_FIRMWARE", files.firmware) };
+    enum ppu_err err = open_transport(&files, index, &transport, error);
+    return err == PPU_OK ? ppu_device_open(transport, &options, device, error) : err;
 }

@@ -308,8 +308,11 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_
     if (overlap(src->va + src_offset, dst->va + dst_offset, bytes)) {
         return CL_MEM_COPY_OVERLAP;
     }
-    struct work work = { .place = WORK_ON_DEVICE, .build = build_copy };
-    work.copy = (struct device_copy){ dst->va + dst_offset, src->va + src_offset, bytes };
+    struct work work = transfer_bytes(dst->at + dst_offset, src->at + src_offset, bytes);
+    if (queue->place == 0) { /* the device that both lie on */
+        work = (struct work){ .place = WORK_ON_DEVICE, .build = build_copy };
+        work.copy = (struct device_copy){ dst->va + dst_offset, src->va + src_offset, bytes };
+    }
     work = needing(work, src, dst);
     return queue_take(queue, &command, &work);
 }

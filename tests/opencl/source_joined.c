@@ -5,11 +5,17 @@
 #include "device.h"
 #include "joined.h"
 
-enum ppu_err source_open(struct ppu_device **device, struct ppu_error *error)
+uint32_t source_count(void)
+{
+    return 1;
+}
+
+enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_error *error)
 {
     struct joined_options options;
     const char *why = NULL;
 
+    (void)index;
     joined_default(&options);
     struct joined *joined = joined_start(&options, &why);
     if (joined == NULL) {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel with everything its launch needs, as it was when it was enqueued. */
+#ifndef OPENCL_LAUNCH_H
+#define OPENCL_LAUNCH_H
+
+#include "event.h"
+#include "kernel.h"
+
+/* A buffer among the arguments. */
+struct launch_memory {
+    cl_mem memory;   /* in use */
+    uint32_t offset; /* of the argument in the parameters */
+    bool constant;   /* the kernel only reads it, and says so */
+};
+
+struct launch {
+    const struct ppu_kernel *kernel;
+    struct ppu_launch launch;
+    uint32_t memories;
+    struct launch_memory *memory;
+    uint8_t params[PPU_MAX_PARAM];
+};
+
+/*
+ * Work of a queue whose device is not the one that buffers lie on: copies them there, runs the launch, and copies back
+ * what it may have written.
+ */
+cl_int launch_away(cl_event event);
+
+#endif
