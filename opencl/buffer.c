@@ -126,6 +126,11 @@ static enum ppu_err fill_new(cl_mem buffer, void *host_ptr)
     return err;
 }
 
+static cl_int fill_error(enum ppu_err err)
+{
+    return err == PPU_ERR_NO_VRAM ? CL_MEM_OBJECT_ALLOCATION_FAILURE : device_error(err);
+}
+
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host_ptr, cl_int *errcode)
 {
     cl_int error = check_new(context, flags, bytes, host_ptr);
@@ -133,7 +138,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
 
     if (error == CL_SUCCESS) {
         buffer = buffer_new(context, flags, bytes);
-        error = buffer != NULL ? device_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
+        error = buffer != NULL ? fill_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
     }
     if (error != CL_SUCCESS && buffer != NULL) {
         clReleaseMemObject(buffer);

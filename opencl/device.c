@@ -80,8 +80,6 @@ cl_int device_error(enum ppu_err err)
     switch (err) {
     case PPU_OK:
         return CL_SUCCESS;
-    case PPU_ERR_NO_VRAM:
-        return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     case PPU_ERR_NO_MEMORY:
         return CL_OUT_OF_HOST_MEMORY;
     default:

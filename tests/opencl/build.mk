@@ -32,3 +32,8 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 # Two devices: natively, as a joined machine has one.
 $(eval $(call ppu_program,plain,opencl-devices,tests/opencl/devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-devices))
 $(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-devices,$(BUILD)/plain/tests/opencl-devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+
+# Where allocations fail: only what is linked into one program can be made to.
+TIMEOUT_opencl-memory := 120
+CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
+$(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles of the wrong kind, and what is asked of the wrong object: each function says so with its own error. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+#define expect(call, error) assert_int_equal((call), (error))
+#define refused(call, expected)            \
+    do {                                   \
+        cl_int error = CL_SUCCESS;         \
+        assert_null(call);                 \
+        assert_int_equal(error, expected); \
+    } while (0)
+
+static cl_kernel kernel_of(struct fixture *f, const char *text)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+
+    check(error);
+    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    check(clReleaseProgram(program));
+    return kernel;
+}
+
+/* Any object of another kind stands for a handle that is none. */
+static void wrong_handles_are_known(void **state)
+{
+    struct fixture *f = *state;
+    void *none = f->context, *other = f->queue;
+    size_t size = 0;
+    char byte = 0;
+    const size_t one = 1;
+
+    expect(clGetPlatformInfo(none, CL_PLATFORM_NAME, 0, NULL, &size), CL_INVALID_PLATFORM);
+    expect(clGetDeviceIDs(none, CL_DEVICE_TYPE_ALL, 1, NULL, NULL), CL_INVALID_PLATFORM);
+    expect(clUnloadPlatformCompiler(none), CL_INVALID_PLATFORM);
+    assert_null(clGetExtensionFunctionAddressForPlatform(none, "clGetPlatformIDs"));
+    expect(clGetDeviceInfo(none, CL_DEVICE_NAME, 0, NULL, &size), CL_INVALID_DEVICE);
+    expect(clRetainDevice(none), CL_INVALID_DEVICE);
+    expect(clReleaseDevice(none), CL_INVALID_DEVICE);
+    expect(clGetHostTimer(none, NULL), CL_INVALID_DEVICE);
+    expect(clGetDeviceAndHostTimer(none, NULL, NULL), CL_INVALID_DEVICE);
+    expect(clRetainContext(other), CL_INVALID_CONTEXT);
+    expect(clReleaseContext(other), CL_INVALID_CONTEXT);
+    expect(clGetContextInfo(other, CL_CONTEXT_DEVICES, 0, NULL, &size), CL_INVALID_CONTEXT);
+    expect(clSetContextDestructorCallback(other, NULL, NULL), CL_INVALID_CONTEXT);
+    refused(clCreateCommandQueueWithProperties(other, f->device, NULL, &error), CL_INVALID_CONTEXT);
+    refused(clCreateCommandQueueWithProperties(f->context, none, NULL, &error), CL_INVALID_DEVICE);
+    refused(clCreateBuffer(other, 0, 4, NULL, &error), CL_INVALID_CONTEXT);
+    refused(clCreateUserEvent(other, &error), CL_INVALID_CONTEXT);
+    refused(clCreateProgramWithSource(other, 1, NULL, NULL, &error), CL_INVALID_CONTEXT);
+    refused(clCreateProgramWithBinary(other, 1, &f->device, &one, NULL, NULL, &error), CL_INVALID_CONTEXT);
+    expect(clRetainCommandQueue(none), CL_INVALID_COMMAND_QUEUE);
+    expect(clReleaseCommandQueue(none), CL_INVALID_COMMAND_QUEUE);
+    expect(clGetCommandQueueInfo(none, CL_QUEUE_CONTEXT, 0, NULL, &size), CL_INVALID_COMMAND_QUEUE);
+    expect(clFlush(none), CL_INVALID_COMMAND_QUEUE);
+    expect(clFinish(none), CL_INVALID_COMMAND_QUEUE);
+    expect(clEnqueueBarrierWithWaitList(none, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    expect(clEnqueueReadBuffer(none, NULL, CL_TRUE, 0, 1, &byte, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    expect(clEnqueueNDRangeKernel(none, NULL, 1, NULL, &one, NULL, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    expect(clEnqueueNDRangeKernel(f->queue, none, 1, NULL, &one, NULL, 0, NULL, NULL), CL_INVALID_KERNEL);
+    expect(clEnqueueReadBuffer(f->queue, none, CL_TRUE, 0, 1, &byte, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    expect(clRetainMemObject(none), CL_INVALID_MEM_OBJECT);
+    expect(clReleaseMemObject(none), CL_INVALID_MEM_OBJECT);
+    expect(clGetMemObjectInfo(none, CL_MEM_SIZE, 0, NULL, &size), CL_INVALID_MEM_OBJECT);
+    expect(clSetMemObjectDestructorCallback(none, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    expect(clRetainEvent(none), CL_INVALID_EVENT);
+    expect(clReleaseEvent(none), CL_INVALID_EVENT);
+    expect(clGetEventInfo(none, CL_EVENT_CONTEXT, 0, NULL, &size), CL_INVALID_EVENT);
+    expect(clGetEventProfilingInfo(none, CL_PROFILING_COMMAND_END, 0, NULL, &size), CL_INVALID_EVENT);
+    expect(clSetUserEventStatus(none, CL_COMPLETE), CL_INVALID_EVENT);
+    expect(clSetEventCallback(none, CL_COMPLETE, NULL, NULL), CL_INVALID_EVENT);
+    expect(clWaitForEvents(1, (cl_event *)&none), CL_INVALID_EVENT);
+    expect(clWaitForEvents(0, NULL), CL_INVALID_VALUE);
+    expect(clRetainProgram(none), CL_INVALID_PROGRAM);
+    expect(clReleaseProgram(none), CL_INVALID_PROGRAM);
+    expect(clBuildProgram(none, 0, NULL, NULL, NULL, NULL), CL_INVALID_PROGRAM);
+    expect(clGetProgramInfo(none, CL_PROGRAM_SOURCE, 0, NULL, &size), CL_INVALID_PROGRAM);
+    expect(clGetProgramBuildInfo(none, f->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size), CL_INVALID_PROGRAM);
+    refused(clCreateKernel(none, "k", &error), CL_INVALID_PROGRAM);
+    expect(clCreateKernelsInProgram(none, 0, NULL, NULL), CL_INVALID_PROGRAM);
+    expect(clRetainKernel(none), CL_INVALID_KERNEL);
+    expect(clReleaseKernel(none), CL_INVALID_KERNEL);
+    refused(clCloneKernel(none, &error), CL_INVALID_KERNEL);
+    expect(clSetKernelArg(none, 0, 4, &byte), CL_INVALID_KERNEL);
+    expect(clSetKernelArgSVMPointer(none, 0, NULL), CL_INVALID_KERNEL);
+    expect(clSetKernelExecInfo(none, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL), CL_INVALID_KERNEL);
+    expect(clGetKernelInfo(none, CL_KERNEL_NUM_ARGS, 0, NULL, &size), CL_INVALID_KERNEL);
+    expect(clGetKernelArgInfo(none, 0, CL_KERNEL_ARG_NAME, 0, NULL, &size), CL_INVALID_KERNEL);
+    expect(clGetKernelWorkGroupInfo(none, f->device, CL_KERNEL_WORK_GROUP_SIZE, 0, NULL, &size), CL_INVALID_KERNEL);
+    expect(clGetKernelSubGroupInfo(none, f->device, 0, 0, NULL, 0, NULL, NULL), CL_INVALID_KERNEL);
+}
+
+static void context_wants_this_platform(void **state)
+{
+    struct fixture *f = *state;
+    const cl_context_properties other[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)f->context, 0 };
+    const cl_context_properties twice[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)f->platform,
+                                            CL_CONTEXT_PLATFORM, (cl_context_properties)f->platform, 0 };
+
+    refused(clCreateContext(other, 1, &f->device, NULL, NULL, &error), CL_INVALID_PLATFORM);
+    refused(clCreateContextFromType(other, CL_DEVICE_TYPE_GPU, NULL, NULL, &error), CL_INVALID_PLATFORM);
+    refused(clCreateContext(twice, 1, &f->device, NULL, NULL, &error), CL_INVALID_PROPERTY);
+    refused(clCreateContextFromType(NULL, CL_DEVICE_TYPE_ACCELERATOR, NULL, NULL, &error), CL_DEVICE_NOT_FOUND);
+    refused(clCreateContextFromType(NULL, CL_DEVICE_TYPE_CUSTOM, NULL, NULL, &error), CL_DEVICE_NOT_FOUND);
+}
+
+static void queries_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = kernel_of(f, "kernel void k(global int *a) { a[0] = 1; }");
+    cl_program program = NULL;
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+    cl_int error = CL_SUCCESS;
+    char byte[1];
+
+    cl_event event = clCreateUserEvent(f->context, &error);
+    check(error);
+    check(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL));
+    expect(clGetContextInfo(f->context, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetContextInfo(f->context, CL_CONTEXT_DEVICES, 1, byte, NULL), CL_INVALID_VALUE);
+    expect(clGetCommandQueueInfo(f->queue, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetMemObjectInfo(buffer, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetEventInfo(event, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 0, NULL, NULL), CL_PROFILING_INFO_NOT_AVAILABLE);
+    expect(clGetProgramInfo(program, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 1, byte, NULL), CL_INVALID_VALUE);
+    expect(clGetProgramBuildInfo(program, f->device, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetProgramBuildInfo(program, NULL, CL_PROGRAM_BUILD_LOG, 0, NULL, NULL), CL_INVALID_DEVICE);
+    expect(clGetKernelInfo(kernel, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetKernelArgInfo(kernel, 0, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetKernelWorkGroupInfo(kernel, f->device, 1, 0, NULL, NULL), CL_INVALID_VALUE);
+    expect(clGetKernelWorkGroupInfo(kernel, (cl_device_id)f->context, CL_KERNEL_WORK_GROUP_SIZE, 0, NULL, NULL),
+           CL_INVALID_DEVICE);
+    check(clSetUserEventStatus(event, CL_COMPLETE));
+    expect(clSetUserEventStatus(event, CL_COMPLETE), CL_INVALID_OPERATION);
+    check(clReleaseEvent(event));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+}
+
+static void launches_are_checked(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = kernel_of(f, "kernel void k(global int *a) { a[0] = 1; }");
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+    const size_t far = SIZE_MAX - 3, four = 4;
+    cl_int error = CL_SUCCESS;
+
+    expect(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &four, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    expect(clEnqueueNDRangeKernel(f->queue, kernel, 1, &far, &four, NULL, 0, NULL, NULL), CL_INVALID_GLOBAL_OFFSET);
+    cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &error);
+    check(error);
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);
+    check(error);
+    expect(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &four, NULL, 0, NULL, NULL), CL_INVALID_CONTEXT);
+    check(clReleaseCommandQueue(queue));
+    check(clReleaseContext(context));
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+}
+
+static void memory_ends(void **state)
+{
+    struct fixture *f = *state;
+    cl_ulong largest = 0;
+    cl_mem buffers[8] = { NULL };
+    cl_uint count = 0;
+    cl_int error = CL_SUCCESS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(largest), &largest, NULL));
+    while (error == CL_SUCCESS && count < 8) {
+        buffers[count] = clCreateBuffer(f->context, CL_MEM_HOST_WRITE_ONLY, largest, NULL, &error);
+        count += error == CL_SUCCESS;
+    }
+    assert_int_equal(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    assert_true(count >= 1 && count < 8);
+    expect(clEnqueueReadBuffer(f->queue, buffers[0], CL_TRUE, 0, 1, &error, 0, NULL, NULL), CL_INVALID_OPERATION);
+    while (count > 0) {
+        check(clReleaseMemObject(buffers[--count]));
+    }
+    check(clReleaseMemObject(fixture_buffer(f, 0, largest, NULL)));
+}
+
+static void a_missing_compiler_is_told(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = "kernel void k() {}";
+    cl_int error = CL_SUCCESS;
+    char log[300] = "";
+
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+    check(error);
+    setenv("PPU_CLANG", "/nowhere/clang", 1);
+    expect(clBuildProgram(program, 0, NULL, NULL, NULL, NULL), CL_COMPILER_NOT_AVAILABLE);
+    expect(clCompileProgram(program, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_COMPILER_NOT_AVAILABLE);
+    unsetenv("PPU_CLANG");
+    check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+    assert_non_null(strstr(log, "/nowhere/clang"));
+    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    check(clReleaseProgram(program));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cl_test("a handle of another kind is known by each function [F6]", wrong_handles_are_known),
+        cl_test("a context wants this platform, once [F6]", context_wants_this_platform),
+        cl_test("unknown queries and small rooms get their errors [F6]", queries_are_checked),
+        cl_test("launches want arguments, a space that ends, and their own context [F6]", launches_are_checked),
+        cl_test("when memory ends it is told, and it comes back [F6]", memory_ends),
+        cl_test("a compiler that is not there is told [F6]", a_missing_compiler_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
