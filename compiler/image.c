@@ -118,6 +118,15 @@ static uint32_t add_attributes(struct unit *unit, LLVMValueRef function, struct 
     return offset;
 }
 
+/* Narrow arguments are read as the words they lie in. */
+static uint32_t param_bytes(const struct unit_kernel *kernel)
+{
+    const uint32_t word = sizeof(uint32_t);
+
+    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
+                                  : (kernel->explicit_bytes + word - 1) / word * word;
+}
+
 static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
 {
     const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
@@ -129,8 +138,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,
-        .param_bytes = kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
-                                              : kernel->explicit_bytes,
+        .param_bytes = param_bytes(kernel),
         .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
         .launch_at = kernel->launch_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),

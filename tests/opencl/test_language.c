@@ -103,11 +103,49 @@ static void halves_come_from_constant_memory(void **state)
     }
 }
 
+/* Arguments narrower than a word, the last ones of their kernel. */
+static void narrow_arguments_are_read(void **state)
+{
+    static const char *const text = "kernel void c(global int *o, char a, uchar b) { o[0] = a * 1000 + b; }\n"
+                                    "kernel void s(global int *o, char a, short b) { o[0] = a * 1000 + b; }\n"
+                                    "kernel void v(global int *o, char a, char2 b) { o[0] = a * 1000 + b.y; }\n";
+    static const struct {
+        const char *name;
+        size_t bytes;
+        cl_short value;
+        int expected;
+    } cases[] = { { "c", 1, 200, -4800 }, { "s", 2, -300, -5300 }, { "v", 2, 0x7f01, -4873 } };
+    struct fixture *f = *state;
+    cl_int error = CL_SUCCESS;
+    const cl_char a = -5;
+    const size_t one = 1;
+    int out = 0;
+
+    cl_program program = clCreateProgramWithSource(f->context, 1, (const char **)(uintptr_t)&text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    cl_mem buffer = fixture_buffer(f, 0, sizeof(out), NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        cl_kernel kernel = clCreateKernel(program, cases[i].name, &error);
+        check(error);
+        check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+        check(clSetKernelArg(kernel, 1, sizeof(a), &a));
+        check(clSetKernelArg(kernel, 2, cases[i].bytes, &cases[i].value));
+        check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+        check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), &out, 0, NULL, NULL));
+        assert_int_equal(out, cases[i].expected);
+        check(clReleaseKernel(kernel));
+    }
+    check(clReleaseMemObject(buffer));
+    check(clReleaseProgram(program));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cl_test("structures are passed by value to functions that are called [E11]", structures_are_passed_by_value),
         cl_test("atomics of the extensions have 64 bits [E11]", old_atomics_have_64_bits),
+        cl_test("arguments narrower than a word are read [E11]", narrow_arguments_are_read),
         cl_test("halves are loaded from constant memory [E11]", halves_come_from_constant_memory),
     };
 
