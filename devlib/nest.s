@@ -179,7 +179,7 @@ nest_place:
     ret v42
 
 # nest_stream: creates a stream (B3): v16 out is its number, for all threads of the grid; -1: this task cannot launch. With more
-# than 32 streams some share a TMDQ. Destroying one takes nothing.
+# than 32 streams some share a TMDQ.
 nest_stream:
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
@@ -190,4 +190,13 @@ nest_stream:
     add64 v24, v24, 68
     @!p4 atomg.add.relaxed.dev v16, [v24], v17
     @!p4 and v16, v16, 31
+    ret v15
+
+# nest_stream_destroy: v16 is the number of a stream that is not needed any more; out: status. Returns at once: what was launched into
+# it goes on, and its TMDQ is as good as any other's.
+nest_stream_destroy:
+    isetp.geu p4, v16, 32
+    mov v23, 10
+    @p4 bra nest_failed
+    mov v16, 0
     ret v15

@@ -14,6 +14,7 @@ enum ppu_devlib_status {
     PPU_DEVLIB_PRIVATE = 7,    /* a parameter is an address of shared or local memory (B14) */
     PPU_DEVLIB_HEAP_FULL = 8,  /* the heap has no such piece left */
     PPU_DEVLIB_NOT_A_TASK = 9, /* the queue's entry is no task */
+    PPU_DEVLIB_NO_STREAM = 10, /* no stream has this number */
 };
 
 #endif

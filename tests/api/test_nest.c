@@ -198,6 +198,52 @@ static void state_too_large(void **state)
     assert_int_equal(api_word(tree.memory, COUNTERS_AT), 0);
 }
 
+/* A block of two grids and a copy: the grids end long before what they launch, and the event comes after all of it. */
+static void several_commands(void **state)
+{
+    enum {
+        EACH = 60,
+        CTAS = 64,
+        COUNT_AT = 256,
+        REFUSED_AT = 320,
+        PARAMS_AT = 384,
+        FROM = 1024,
+        TO = 2048,
+        BYTES = 512
+    };
+    struct api *api = *state;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const struct ppu_kernel *flood = api_kernel(api, api->context, "pressure", "flood");
+    const uint64_t va = api_va(api, memory);
+    const uint64_t leaf[] = { va + COUNT_AT, 0 };
+    const uint64_t params[] = { va, va + PARAMS_AT, va + REFUSED_AT, EACH };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = sizeof(params) };
+    uint8_t *host = ppu_memory_host(memory);
+    struct ppu_stream *other = NULL;
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    check(ppu_context_nest(api->context, NULL));
+    check(ppu_stream_create(api->channel, &other));
+    check(ppu_kernel_describe(api_kernel(api, api->context, "queue", "leaf"),
+                              &(struct ppu_launch){ .grid = { CTAS }, .cta = { 32 } }, (struct ppu_tmd *)(void *)host));
+    memcpy(host + PARAMS_AT, leaf, sizeof(leaf));
+    memset(host + FROM, 0x5a, BYTES);
+    for (uint32_t round = 1; round <= 5; round++) {
+        memset(host + TO, 0, BYTES);
+        check(ppu_block_begin(api->channel, &block));
+        ppu_block_launch(block, api->stream, flood, &launch);
+        ppu_block_copy(block, (ppu_va_t){ va + TO }, (ppu_va_t){ va + FROM }, BYTES);
+        ppu_block_launch(block, other, flood, &launch);
+        check(ppu_block_submit(block, &event));
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(api_word(memory, COUNT_AT), round * 2 * EACH * CTAS);
+        assert_int_equal(api_word(memory, REFUSED_AT), 0);
+        assert_memory_equal(host + TO, host + FROM, BYTES);
+    }
+    check(ppu_stream_destroy(other));
+}
+
 /* A channel is reset in the middle of a tree; the same nest serves the next one in full. */
 static void reset_in_the_middle(void **state)
 {
@@ -233,6 +279,7 @@ int main(void)
         api_test("a kernel with more state than the places have is refused [B3 B7]", state_too_large),
         api_test("a kernel that launches needs a nest [B3]", needs_a_nest),
         api_test("a compiled kernel that may wait says so [B7]", compiled_waits),
+        api_test("several commands have ended when all they launched has [B8 B15]", several_commands),
         api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
     };
 

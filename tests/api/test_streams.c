@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "deadline.h"
+#include "ppu/nest.h"
 #include "ppu/regs.h"
 
 #define STREAMS 40u /* more than there are TMDQs */
@@ -196,6 +197,25 @@ static void host_streams(void **state)
     for (uint32_t i = 0; i < STREAMS; i++) {
         check(ppu_stream_destroy(streams[i]));
     }
+}
+
+/* Every record of a nest is a launch that is pending: the first task of stream 0 waits for one that is launched last.
+ */
+static void all_records_pending(void **state)
+{
+    struct api *api = *state;
+    const uint32_t tasks = machine_is_slow() ? 256 : PPU_NEST_MAX_TASKS;
+    struct script script;
+
+    check(ppu_context_nest(api->context,
+                           &(struct ppu_nest_options){ .tasks = tasks, .depth = 2, .state_bytes = 12 * 1024 }));
+    script_begin(&script, api, api->context, api->channel, tasks + 1);
+    uint32_t root = script_children(&script, SCRIPT_HOST, 1);
+    uint32_t child = script_children(&script, root, tasks - 1);
+    script.node[child].awaits = script_gate(child + tasks - 2);
+    script.node[child + tasks - 2].stream = 1;
+    run(&script);
+    script_end(&script);
 }
 
 /* ---- race windows: what is held stands between two steps, and the others go on ---- */
@@ -511,7 +531,8 @@ int main(void)
         api_test("threads that launch into the same streams at once [B4 B11]", launchers_at_once),
         api_test("random trees obey order, independence and waiting [B2 B4 B6 B7 B8]", random_trees),
         api_test("more streams than TMDQs share them, in order [B3]", streams_share),
-        api_test("creating a stream gives a number [B3 B11]", streams_are_numbers),
+        api_test("creating a stream gives a number, destroying it takes no time [B3 B11 B14]", streams_are_numbers),
+        api_test("4,096 launches are pending [B3]", all_records_pending),
         api_test("streams of the host obey the same rules [B2 B3 B8 B10]", host_streams),
         api_test("every race window of launch and completion [B4 B6]", every_window),
         api_test("every race window with a parent that waits [B6 B7]", every_window_with_a_parent_that_waits),

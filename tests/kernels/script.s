@@ -107,7 +107,7 @@ ended:
     stg.b32 v4, [s2+v3+64]
     exit
 
-# One thread creates streams and says which numbers it got. parameters: 0 numbers (address), 8 count
+# One thread creates streams, says which numbers it got, and destroys them. parameters: 0 numbers (address), 8 count
 .kernel streams
 .param 16
 .launch
@@ -119,7 +119,14 @@ next:
     shl s4, s3, 2
     mov v1, s4
     stg.b32 v16, [s0+v1]
+    call v15, nest_stream_destroy
+    isetp.ne p0, v16, 0
+    @p0 trap 1
     add s3, s3, 1
     isetp.ltu p0, s3, s2
     @p0 bra next
+    mov v16, 32
+    call v15, nest_stream_destroy
+    isetp.ne p0, v16, 10        # PPU_DEVLIB_NO_STREAM
+    @p0 trap 2
     exit
