@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Policies of the scheduler through the library: what is set holds, and children inherit or do not. */
+/* The scheduler through the library: what policies are set holds, children inherit or do not, grids give way. */
 #include "api.h"
 
+#include <string.h>
+
+#include "deadline.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
 
@@ -84,6 +87,102 @@ static void inheritance(void **state)
     }
 }
 
+/* ---- eviction ---- */
+
+#define CTA_THREADS 64u
+#define CTAS 512u /* more than have room at once */
+#define THREADS (CTAS * CTA_THREADS)
+#define EVICTIONS 3u
+
+/* Waits until so many tasks of the most urgent priority have been started since `number`. */
+static void wait_started(struct api *api, uint32_t number, uint32_t count)
+{
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+    uint32_t starts[PPU_PRIORITIES];
+
+    do {
+        assert_true(deadline_left(deadline_ns) != 0);
+        memset(starts, 0, sizeof(starts));
+        count_starts(api, number, starts);
+    } while (starts[PPU_PRIORITIES - 1] < count);
+}
+
+/* More urgent grids take every slot, until the gate is opened. */
+static void take_every_slot(struct api *api, struct ppu_channel *channel, struct ppu_stream *const *stream,
+                            struct ppu_memory *gate)
+{
+    const uint32_t slots = ppu_device_info(api->device)->slots;
+    const struct ppu_kernel *spin = api_kernel(api, api->context, "spin", "spin_until");
+    const uint64_t va = api_va(api, gate);
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { 1 }, .params = &va, .param_bytes = sizeof(va), .priority = PPU_PRIORITIES - 1
+    };
+    uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    api_set_word(gate, 0, 0);
+    check(ppu_block_begin(channel, &block));
+    for (uint32_t i = 0; i < slots; i++) {
+        ppu_block_launch(block, stream[i], spin, &launch);
+    }
+    check(ppu_block_submit(block, &event));
+    wait_started(api, from, slots);
+    api_set_word(gate, 0, 1);
+    check(ppu_event_wait(&event, LONG_NS));
+    api_forget_programs(1);
+}
+
+/* The grid notices when a CTA of it does not run exactly once, or loses its state (tests/kernels/save.s). */
+static void evict(struct api *api, const char *kernel, struct ppu_channel *channel, struct ppu_stream *const *stream,
+                  struct ppu_memory *memory, struct ppu_memory *gate)
+{
+    const uint64_t va = api_va(api, memory);
+    const uint64_t params[] = { va, va + 4ull * THREADS, machine_is_slow() ? 40 : 600 };
+    const struct ppu_launch launch = {
+        .grid = { CTAS }, .cta = { CTA_THREADS }, .params = params, .param_bytes = sizeof(params)
+    };
+    uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE), starts[PPU_PRIORITIES] = { 0 };
+    struct ppu_event event;
+
+    api_set_word(memory, 4ull * THREADS, 0);
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "save", kernel), &launch, &event));
+    for (uint32_t i = 0; i < EVICTIONS; i++) {
+        take_every_slot(api, channel, stream, gate);
+    }
+    check(ppu_event_wait(&event, LONG_NS));
+    count_starts(api, from, starts);
+    print_message("# %s: started %u times\n", kernel, starts[0]);
+    assert_true(starts[0] > 1);
+    assert_int_equal(api_word(memory, 4ull * THREADS), THREADS);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        assert_int_equal(api_word(memory, 4ull * i), 3 * i + (i % 2 ? 10 : 1) + (i ^ 1) + i);
+    }
+}
+
+static void eviction(void **state)
+{
+    struct api *api = *state;
+    const uint32_t slots = ppu_device_info(api->device)->slots;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4 * (THREADS + 1));
+    struct ppu_memory *gate = api_memory(api, PPU_MEMORY_VRAM, 4);
+    struct ppu_stream *stream[PPU_GROUP_TMDQS] = { NULL };
+    struct ppu_channel *channel = NULL;
+
+    assert_true(slots <= PPU_GROUP_TMDQS);
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .ctas = 16 }));
+    check(ppu_channel_create(api->context, &(struct ppu_channel_options){ .priority = PPU_PRIORITIES - 1 }, &channel));
+    for (uint32_t i = 0; i < slots; i++) {
+        check(ppu_stream_create(channel, &stream[i]));
+    }
+    evict(api, "works", channel, stream, memory, gate);
+    evict(api, "works_saved", channel, stream, memory, gate);
+    check(ppu_channel_destroy(channel));
+    for (uint32_t i = 0; i < slots; i++) {
+        check(ppu_stream_destroy(stream[i]));
+    }
+}
+
 static void limits(void **state)
 {
     struct api *api = *state;
@@ -97,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         api_test("children inherit their parent's priority, or do not [A4]", inheritance),
+        api_test("a grid is evicted, drained or saved as it chose, and each CTA runs once [A5]", eviction),
         api_test("policies that cannot be [A4]", limits),
     };
 

@@ -52,6 +52,16 @@ finish:
 .param 24
 .shared 4096
 .local 16
+    bra work
+
+# And saved when it is evicted.
+.kernel works_saved
+.param 24
+.shared 4096
+.local 16
+.launch
+.save
+work:
     ldp.b64 s0, [0]
     ldp.b64 s2, [8]
     ldp.b32 s6, [16]
