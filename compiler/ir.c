@@ -309,6 +309,64 @@ uint64_t ir_bound(LLVMValueRef value, uint32_t effort)
     return bound < most ? bound : most;
 }
 
+static bool both_natural(LLVMValueRef value, uint32_t first, uint32_t effort)
+{
+    return ir_is_natural(LLVMGetOperand(value, first), effort) &&
+           ir_is_natural(LLVMGetOperand(value, first + 1), effort);
+}
+
+/* Every way in brings what is not negative, or the phi itself with something added that cannot overflow. */
+static bool natural_phi(LLVMValueRef phi, uint32_t effort)
+{
+    for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
+        LLVMValueRef in = LLVMGetIncomingValue(phi, i);
+        bool moves = ir_is_instruction(in, LLVMAdd) && LLVMGetNSW(in) && LLVMGetOperand(in, 0) == phi &&
+                     ir_is_natural(LLVMGetOperand(in, 1), effort);
+        if (in != phi && !moves && !ir_is_natural(in, effort)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool natural_instruction(LLVMValueRef value, uint32_t effort)
+{
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMZExt:
+        return true;
+    case LLVMSExt:
+        return ir_is_natural(LLVMGetOperand(value, 0), effort);
+    case LLVMAdd:
+    case LLVMMul:
+        return LLVMGetNSW(value) && both_natural(value, 0, effort);
+    case LLVMOr:
+    case LLVMUDiv:
+    case LLVMSDiv:
+        return both_natural(value, 0, effort);
+    case LLVMAnd:
+        return ir_is_natural(LLVMGetOperand(value, 0), effort) || ir_is_natural(LLVMGetOperand(value, 1), effort);
+    case LLVMSelect:
+        return both_natural(value, 1, effort);
+    case LLVMPHI:
+        return natural_phi(value, effort);
+    default:
+        return false;
+    }
+}
+
+bool ir_is_natural(LLVMValueRef value, uint32_t effort)
+{
+    uint32_t bits = ir_bits_of_integer(value);
+
+    if (bits == 0 || bits > 64) {
+        return false;
+    }
+    if (ir_bound(value, effort) >> (bits - 1) == 0) {
+        return true;
+    }
+    return effort != 0 && LLVMIsAInstruction(value) != NULL && natural_instruction(value, effort - 1);
+}
+
 uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type)
 {
     switch (LLVMGetTypeKind(type)) {

@@ -40,6 +40,14 @@ struct constant {
     uint32_t data; /* 1 + index of the variable whose address it is; 0: a number */
 };
 
+/* An index times a size, as the offset of each lane. */
+struct lane_offset {
+    LLVMValueRef index;
+    uint64_t size;
+    uint32_t block; /* where it is made */
+    struct mir_ref ref;
+};
+
 struct select {
     struct unit *unit;
     struct unit_kernel *kernel;
@@ -55,6 +63,9 @@ struct select {
     unsigned pool_cap;
     uint32_t pool_words;
     uint32_t pool_limit;
+    struct lane_offset *offsets;
+    uint32_t offset_count;
+    unsigned offset_cap;
     const struct function *function; /* NULL: the kernel itself */
     struct mir_ref code_base;        /* where the code lies, reg 0: not asked for yet */
     struct mir_ref variable_base;    /* the same of the program's variables */

@@ -209,16 +209,36 @@ bool select_is_scalar(const struct select *s, struct mir_ref ref)
     return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_SCALAR;
 }
 
-/* True when the offset may be kept apart as the unsigned 32-bit offset of each lane. */
-static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size)
-{
-    uint64_t bound = ir_bound(index, 8);
+#define EFFORT 8u /* how deep questions about an index go */
 
+/*
+ * True when the offset may be kept apart as the unsigned 32-bit offset of each lane: its bound is known, or it leads
+ * forward within one object, and none is larger than PPU_MAX_OBJECT.
+ */
+static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, bool inside)
+{
     return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
-           bound <= UINT32_MAX / size;
+           (ir_bound(index, EFFORT) <= UINT32_MAX / size || (inside && ir_is_natural(index, EFFORT)));
 }
 
-static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size)
+/* index * size as the offset of each lane, made once where that is before all its uses. */
+static struct mir_ref lane_offset(struct select *s, LLVMValueRef index, uint64_t size)
+{
+    for (uint32_t i = 0; i < s->offset_count; i++) {
+        const struct lane_offset *known = &s->offsets[i];
+        if (known->index == index && known->size == size && flow_dominates(s->ir->flow, known->block, s->block)) {
+            return known->ref;
+        }
+    }
+    struct mir_ref ref = select_reg(s, scaled(s, index_word(s, index), size));
+    if (s->block < s->ir->flow->count) {
+        s->offsets = arena_grow(&s->unit->arena, s->offsets, sizeof(s->offsets[0]), s->offset_count, &s->offset_cap);
+        s->offsets[s->offset_count++] = (struct lane_offset){ index, size, s->block, ref };
+    }
+    return ref;
+}
+
+static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size, bool inside)
 {
     bool is_signed;
     LLVMValueRef narrow = narrow_index(index, &is_signed);
@@ -236,8 +256,8 @@ static struct element add_index(struct select *s, struct element base, LLVMValue
         base.add = (uint32_t)add;
         return base;
     }
-    if (fits_lane(s, base, index, size)) {
-        base.lane = select_reg(s, scaled(s, index_word(s, index), size));
+    if (fits_lane(s, base, index, size, inside)) {
+        base.lane = lane_offset(s, index, size);
         if (mir_class_of(s->mir, base.lane) == MIR_VECTOR) {
             return base;
         }
@@ -291,7 +311,7 @@ static struct element offset_by(struct select *s, struct element base, LLVMValue
         if (LLVMIsAConstantInt(index) != NULL) {
             base = add_offset(base, LLVMConstIntGetSExtValue(index) * (int64_t)size);
         } else if (size != 0) {
-            base = add_index(s, base, index, size);
+            base = add_index(s, base, index, size, LLVMIsInBounds(gep));
         }
     }
     return base;

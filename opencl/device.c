@@ -72,7 +72,9 @@ bool device_has_svm(const struct _cl_device_id *device)
 
 uint64_t device_max_alloc(const struct _cl_device_id *device)
 {
-    return ppu_device_heap_bytes(device->ppu) / 2;
+    uint64_t half = ppu_device_heap_bytes(device->ppu) / 2;
+
+    return half < PPU_MAX_OBJECT ? half : PPU_MAX_OBJECT;
 }
 
 cl_int device_error(enum ppu_err err)

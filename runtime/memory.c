@@ -54,7 +54,7 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
                               struct ppu_memory **out)
 {
     *out = NULL;
-    if (bytes == 0 || bytes > UINT64_MAX - GRANULE || (kind != PPU_MEMORY_VRAM && kind != PPU_MEMORY_SYSTEM)) {
+    if (bytes == 0 || bytes > PPU_MAX_OBJECT || (kind != PPU_MEMORY_VRAM && kind != PPU_MEMORY_SYSTEM)) {
         return PPU_ERR_BAD_ARG;
     }
     struct ppu_memory *memory = calloc(1, sizeof(*memory));

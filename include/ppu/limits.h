@@ -26,6 +26,7 @@
 #define PPU_MAX_CTA_DIM 1024u
 #define PPU_MAX_GRID_X 0x80000000u /* 2^31 */
 #define PPU_MAX_GRID_YZ 65535u
+#define PPU_MAX_OBJECT 0xffff0000u     /* bytes of one allocation: offsets within it have 32 bits in compiled code */
 #define PPU_MAX_SHARED (96u * PPU_KIB) /* bytes of shared memory a CTA */
 #define PPU_MAX_LOCAL (512u * PPU_KIB) /* bytes of local memory a thread */
 #define PPU_MAX_PARAM (4u * PPU_KIB)   /* bytes of parameters a task */

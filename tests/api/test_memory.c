@@ -295,9 +295,10 @@ static void vram_runs_out(void **state)
     for (uint32_t i = first; i-- > 0;) {
         check(ppu_memory_free(piece[i]));
     }
-    assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_VRAM, 1ull << 60, &one), PPU_ERR_NO_VRAM);
+    assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_VRAM, PPU_MAX_OBJECT, &one), PPU_ERR_NO_VRAM);
     assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_VRAM, 0, &one), PPU_ERR_BAD_ARG);
     assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_VRAM, UINT64_MAX, &one), PPU_ERR_BAD_ARG);
+    assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_SYSTEM, PPU_MAX_OBJECT + 1ull, &one), PPU_ERR_BAD_ARG);
     assert_int_equal(ppu_memory_alloc(api->device, PPU_MEMORY_SYSTEM, 1ull << 60, &one), PPU_ERR_NO_MEMORY);
 }
 

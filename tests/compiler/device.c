@@ -211,6 +211,7 @@ uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint3
                                    .params = device->params,
                                    .global = copy,
                                    .global_va = DATA_VA,
+                                   .reads_code = true,
                                    .global_bytes = device->data_used };
     const char *why;
 

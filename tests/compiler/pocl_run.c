@@ -67,13 +67,18 @@ static cl_kernel build(cl_context context, cl_device_id device, const char *sour
     return kernel;
 }
 
-static void run(const char *source, char *data, size_t bytes, cl_uint uniform)
+/* One work-item for each word of the data; `words` of results each, malloc()ed. */
+static char *run(const char *source, char *data, size_t bytes, cl_uint uniform, size_t words)
 {
     cl_platform_id platform = find_pocl();
+    char *results = malloc(bytes * words + 1);
     cl_device_id device;
     cl_int error;
     size_t threads = bytes / sizeof(cl_uint), group = threads / 2;
 
+    if (results == NULL) {
+        check(CL_OUT_OF_HOST_MEMORY, "results");
+    }
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, NULL), "device");
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     check(error, "context");
@@ -82,30 +87,33 @@ static void run(const char *source, char *data, size_t bytes, cl_uint uniform)
     cl_kernel kernel = build(context, device, source);
     cl_mem in = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, bytes, data, &error);
     check(error, "input");
-    cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes * words, NULL, &error);
     check(error, "output");
     check(clSetKernelArg(kernel, 0, sizeof(cl_mem), &in), "argument");
     check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &out), "argument");
     check(clSetKernelArg(kernel, 2, sizeof(uniform), &uniform), "argument");
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &group, 0, NULL, NULL), "launch");
-    check(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "read");
+    check(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes * words, results, 0, NULL, NULL), "read");
+    return results;
 }
 
 int main(int argc, char **argv)
 {
     size_t source_len, bytes;
 
-    if (argc != 4) {
-        fputs("usage: pocl_run SOURCE DATA UNIFORM\n", stderr);
+    if (argc != 5) {
+        fputs("usage: pocl_run SOURCE DATA UNIFORM WORDS\n", stderr);
         return EXIT_FAILURE;
     }
     char *source = read_file(argv[1], &source_len), *data = read_file(argv[2], &bytes);
-    run(source, data, bytes, (cl_uint)strtoul(argv[3], NULL, 0));
+    size_t words = strtoul(argv[4], NULL, 0);
+    char *results = run(source, data, bytes, (cl_uint)strtoul(argv[3], NULL, 0), words);
     FILE *file = fopen(argv[2], "wb");
-    if (file == NULL || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0) {
+    if (file == NULL || fwrite(results, words, bytes, file) != bytes || fclose(file) != 0) {
         perror(argv[2]);
         return EXIT_FAILURE;
     }
+    free(results);
     free(data);
     free(source);
     return EXIT_SUCCESS;

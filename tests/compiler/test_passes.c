@@ -138,6 +138,7 @@ int main(void)
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
         TEST("select", "selection: scalar and vector registers [A7]"),
         TEST("combine", "combination: products with sums, joined parameters [A7]"),
+        TEST("lane", "selection: offsets of lanes [A7]"),
         TEST("guard", "guarding: short sides [A7]"),
         TEST("schedule", "scheduling: loads [A7]"),
         TEST("assign", "assignment: spills [A7]"),

@@ -280,7 +280,22 @@ static uint8_t *within(uint8_t *base, uint64_t size, uint64_t at, uint32_t bytes
     return at <= size && bytes <= size - at ? base + at : NULL;
 }
 
-static uint8_t *unified(const struct run *run, const struct thread *t, uint64_t address, uint32_t bytes)
+static uint8_t *global(const struct reference *r, uint64_t address, uint32_t bytes, bool store)
+{
+    uint64_t code_bytes = (uint64_t)r->insns * PPU_INSN_BYTES, at = address - r->tmd->code_va;
+
+    if (r->reads_code && !store && at < code_bytes) {
+        return within((uint8_t *)(uintptr_t)r->code, code_bytes, at, bytes);
+    }
+    return within(r->global, r->global_bytes, address - r->global_va, bytes);
+}
+
+static bool is_load(uint32_t op)
+{
+    return op == PPU_OP_LDG || op == PPU_OP_LDU || op == PPU_OP_GATHER;
+}
+
+static uint8_t *unified(const struct run *run, const struct thread *t, uint64_t address, uint32_t bytes, bool store)
 {
     const struct reference *r = run->r;
     uint64_t window = address & PPU_WINDOW_MASK;
@@ -291,7 +306,7 @@ static uint8_t *unified(const struct run *run, const struct thread *t, uint64_t 
     if (window == PPU_LOCAL_WINDOW) {
         return within(t->local, r->tmd->local_bytes, (uint32_t)address, bytes);
     }
-    return within(r->global, r->global_bytes, address - r->global_va, bytes);
+    return global(r, address, bytes, store);
 }
 
 /* The bytes an access reaches; NULL: none. Parameters are only read. */
@@ -317,9 +332,9 @@ static uint8_t *place_of(const struct run *run, const struct thread *t, const st
     case PPU_OP_LDU:
     case PPU_OP_STU:
     case PPU_OP_ATOMU:
-        return unified(run, t, address, bytes);
+        return unified(run, t, address, bytes, !is_load(insn->op));
     default:
-        return within(r->global, r->global_bytes, address - r->global_va, bytes);
+        return global(r, address, bytes, !is_load(insn->op));
     }
 }
 

@@ -12,6 +12,7 @@
 #ifndef TESTS_ENGINE_REFERENCE_H
 #define TESTS_ENGINE_REFERENCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct reference {
     uint8_t *global;
     uint64_t global_va;
     uint64_t global_bytes;
+    bool reads_code; /* the code is memory too, which can be read at tmd->code_va */
 };
 
 /* Runs all CTAs of the task, one after the other. NULL, or why it gave up. */

@@ -43,16 +43,12 @@ assignment of k
   b5:
     jump b6
   b6:
-    v0 = add v2 v1
-    v3 = rdsr
-    v4:2 = madw v3 s3 s0:2
-    stg v4:2 v0 0
-    v0 = rdsr
-    v4:2 = madw v0 s3 s0:2
-    stg v4:2 v2 4
-    v0 = rdsr
-    v0 = xor v0 5
-    v2:2 = madw v0 s3 s0:2
+    v3 = xor v0 5
+    v4 = add v2 v1
+    v0 = shl v0 2
+    stg s0:2 v0 v4 0
+    stg s0:2 v0 v2 4
+    v2:2 = madw v3 s3 s0:2
     stg v2:2 v1 0
     exit
 */
