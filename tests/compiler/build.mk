@@ -23,6 +23,7 @@ $(eval $(call compiler_test,passes))
 $(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
+$(eval $(call compiler_test,verifier))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
