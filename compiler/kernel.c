@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "ir.h"
 #include "parameters.h"
+#include "references.h"
 #include "schedule.h"
 #include "select.h"
 #include "stats.h"
@@ -52,7 +53,9 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
             unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments", kernel->name,
                       PPU_MAX_PARAM);
         }
-        kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes };
+        bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
+        uint8_t references = pointer ? references_of(unit, LLVMGetParam(kernel->function, i)) : 0;
+        kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes, references };
         at += bytes;
     }
     kernel->explicit_bytes = (uint32_t)at;

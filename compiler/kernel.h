@@ -9,6 +9,7 @@
 struct unit_argument {
     uint32_t offset; /* into the parameters */
     uint32_t bytes;
+    uint8_t references; /* PPU_REFERENCE_* */
 };
 
 struct unit_kernel {

@@ -92,6 +92,12 @@ enum ppu_argument_kind {
 #define PPU_ARGUMENT_RESTRICT (1u << 1)
 #define PPU_ARGUMENT_VOLATILE (1u << 2)
 
+/* Bits of ppu_argument_entry.references (F1). */
+#define PPU_REFERENCE_READ (1u << 0)
+#define PPU_REFERENCE_WRITE (1u << 1)
+#define PPU_REFERENCE_ESCAPES (1u << 2) /* the address is kept or given away: more references may come of it */
+#define PPU_REFERENCE_BITS (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE | PPU_REFERENCE_ESCAPES)
+
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
     uint32_t type;   /* offset into text: as the source spells it */
@@ -99,7 +105,8 @@ struct ppu_argument_entry {
     uint16_t bytes;
     uint8_t kind;       /* enum ppu_argument_kind */
     uint8_t qualifiers; /* PPU_ARGUMENT_CONST ... */
-    uint8_t reserved[2];
+    uint8_t references; /* PPU_REFERENCE_*: what the kernel may do with the memory at an address; of values 0 */
+    uint8_t reserved;
 };
 PPU_ASSERT_SIZE(struct ppu_argument_entry, 16);
 
@@ -182,6 +189,9 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     }
     if (argument->kind >= PPU_ARGUMENT_KINDS || argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
         return "argument has an unknown kind or lies outside of the parameters";
+    }
+    if (argument->references & ~PPU_REFERENCE_BITS) {
+        return "argument has references of an unknown kind";
     }
     return NULL;
 }

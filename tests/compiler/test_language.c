@@ -525,6 +525,39 @@ static void calls(void **state)
     }
 }
 
+#define READ PPU_REFERENCE_READ
+#define WRITTEN PPU_REFERENCE_WRITE
+#define ESCAPES (READ | WRITTEN | PPU_REFERENCE_ESCAPES)
+
+/* What kernels do with the memory behind each argument. */
+static void references(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint8_t arguments[4];
+    } wanted[] = {
+        { "plain", { READ, WRITTEN, READ | WRITTEN, 0 } },
+        { "through", { READ, WRITTEN, READ, 0 } }, /* phis, choices, casts, inlined functions */
+        { "together", { READ | WRITTEN, READ | WRITTEN, WRITTEN, 0 } },
+        { "kept", { ESCAPES, ESCAPES, READ | WRITTEN, 0 } },
+        { "unused", { 0, 0, 0, 0 } },
+    };
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < 2; v++) { /* optimised, and not */
+        device->variant = &device_variants[v];
+        device_load_file(device, "../references", "-cl-std=CL3.0");
+        for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+            device_kernel(device, wanted[k].kernel);
+            for (uint32_t a = 0; a < 4; a++) {
+                uint32_t entry = device->kernel.argument_first + a;
+                device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references,
+                              wanted[k].arguments[a]);
+            }
+        }
+    }
+}
+
 static void waits(void **state)
 {
     struct device *device = *state;
@@ -558,6 +591,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, setup, teardown, NULL },
         { "functions that are called, also where lanes parted [E12]", calls, setup, teardown, NULL },
+        { "the image says which arguments' memory is read, written or escapes [F1]", references, setup, teardown,
+          NULL },
         { "kernels that reach a wait for children are flagged, others are not [B7]", waits, setup, teardown, NULL },
     };
 

@@ -17,8 +17,10 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct ppu_argument_entry *a = &view->arguments[kernel->argument_first + i];
-        printf("# %u: %s %s, %u bytes, %s\n", a->offset, view->text + a->type, view->text + a->name, a->bytes,
-               kinds[a->kind]);
+        printf("# %u: %s %s, %u bytes, %s%s%s%s\n", a->offset, view->text + a->type, view->text + a->name, a->bytes,
+               kinds[a->kind], a->references & PPU_REFERENCE_READ ? ", read" : "",
+               a->references & PPU_REFERENCE_WRITE ? ", written" : "",
+               a->references & PPU_REFERENCE_ESCAPES ? ", escapes" : "");
     }
     if (kernel->launch_at) {
         printf("# %u: launch facts\n", kernel->launch_at);

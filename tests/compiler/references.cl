@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels whose references to their arguments' memory are known: test_language.c has them. */
+
+kernel void plain(global const int *a, global int *b, global int *c, int n)
+{
+    b[n] = a[n];
+    c[n]++;
+}
+
+static int first(const int *p)
+{
+    return p[0];
+}
+
+kernel void through(global const int *a, global int *b, constant int *c, int n)
+{
+    global int *to = n > 3 ? b + 4 : b;
+
+    for (int i = 0; i < n; i++, to += 2) {
+        *to = first(a + i) + c[i & 3];
+    }
+}
+
+kernel void together(global int *a, global int *b, local int *c, int n)
+{
+    global int *either = n > 3 ? a : b;
+
+    atomic_inc(either);
+    c[get_local_id(0)] = 5;
+}
+
+__attribute__((noinline)) void elsewhere(global int *p)
+{
+    p[1] = 2;
+}
+
+kernel void kept(global int *a, global int *b, global ulong *c, int n)
+{
+    c[n] += (ulong)a;
+    elsewhere(b);
+}
+
+kernel void unused(global int *a, local int *b, constant int *c, int n)
+{
+}
