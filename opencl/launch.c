@@ -104,12 +104,16 @@ static size_t divisor(size_t n, size_t most)
 
 static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
-    size_t most = kernel_max_group(kernel);
+    size_t limit = kernel_max_group(kernel);
+    size_t most = limit < GROUP_WANTED ? limit : GROUP_WANTED;
 
-    most = most < GROUP_WANTED ? most : GROUP_WANTED;
     for (cl_uint i = 0; i < 3; i++) {
         size_t n = i < space->dim ? space->global[i] : 1;
         cta[i] = (uint32_t)divisor(n, most);
+        if (i == 0 && cta[i] < PPU_LANES) { /* less than a warp: a large group is better than many small ones */
+            cta[i] = (uint32_t)divisor(n, limit);
+            most = cta[i] > most ? cta[i] : most;
+        }
         most /= cta[i];
     }
 }

@@ -159,6 +159,31 @@ static void index_space_is_seen(void **state)
     check(clReleaseProgram(program));
 }
 
+/* Without a local size: 256 work-items where they divide the space, more where only that fills a warp. */
+static void groups_are_chosen(void **state)
+{
+    static const struct {
+        size_t global;
+        uint32_t local;
+    } cases[] = { { 1024, 256 }, { 1000, 250 }, { 1006, 1006 }, { 2 * 1031, 2 }, { 7, 7 }, { 31 * 33, 93 } };
+    struct fixture *f = *state;
+    const char *text = "kernel void k(global uint *out) { out[0] = (uint)get_local_size(0); }";
+    cl_program program = built(f, text, NULL);
+    cl_kernel kernel = kernel_of(program, "k");
+    cl_mem buffer = fixture_buffer(f, 0, 4, NULL);
+    uint32_t out = 0;
+
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &cases[i].global, NULL, 0, NULL, NULL));
+        check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), &out, 0, NULL, NULL));
+        assert_int_equal(out, cases[i].local);
+    }
+    check(clReleaseMemObject(buffer));
+    check(clReleaseKernel(kernel));
+    check(clReleaseProgram(program));
+}
+
 static void local_arguments_are_apart(void **state)
 {
     struct fixture *f = *state;
@@ -292,6 +317,7 @@ int main(void)
         cl_test("a binary is saved, loaded and runs; a broken one is refused [F6]", binary_runs),
         cl_test("a source that does not compile is told in the log [F6]", bad_source_is_told),
         cl_test("kernels see the index space with its offset [A7]", index_space_is_seen),
+        cl_test("a group is chosen when the program leaves it open [F6]", groups_are_chosen),
         cl_test("local arguments lie apart, within the SM's shared memory [A7]", local_arguments_are_apart),
         cl_test("wrong arguments get their errors [F6]", arguments_are_checked),
         cl_test("wrong index spaces get their errors [F6]", spaces_are_checked),
