@@ -94,12 +94,12 @@ struct space {
 /* The largest divisor of `n` that is at most `most`. */
 static size_t divisor(size_t n, size_t most)
 {
-    size_t found = n < most ? n : most;
+    size_t found = 1;
 
-    while (found > 1 && n % found != 0) {
-        found--;
+    for (size_t i = 2; i <= most && i <= n; i++) {
+        found = n % i == 0 ? i : found;
     }
-    return found > 0 ? found : 1;
+    return found;
 }
 
 static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
@@ -108,13 +108,13 @@ static void choose_group(cl_kernel kernel, const struct space *space, uint32_t c
     size_t most = limit < GROUP_WANTED ? limit : GROUP_WANTED;
 
     for (cl_uint i = 0; i < 3; i++) {
-        size_t n = i < space->dim ? space->global[i] : 1;
-        cta[i] = (uint32_t)divisor(n, most);
-        if (i == 0 && cta[i] < PPU_LANES) { /* less than a warp: a large group is better than many small ones */
-            cta[i] = (uint32_t)divisor(n, limit);
-            most = cta[i] > most ? cta[i] : most;
+        size_t n = i < space->dim ? space->global[i] : 1, size = divisor(n, most);
+        if (i == 0 && size < PPU_LANES) { /* less than a warp: a large group is better than many small ones */
+            size = divisor(n, limit);
+            most = size > most ? size : most;
         }
-        most /= cta[i];
+        cta[i] = (uint32_t)size;
+        most /= size;
     }
 }
 
