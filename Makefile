@@ -20,6 +20,7 @@
 #   TIMEOUT_<name> = seconds   (default 60)
 #   SERIAL_<name> = 1          runs while no other test runs (for tests that measure time)
 #   PREREQS_<name> = files     made before the program is linked (and so before it runs)
+#   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named without its folder
 #   RUNTIME_<name> = targets   made before the program runs, for instance build/qemu-system-aarch64; set before the call
 #
 # CFLAGS are part of the target: when they change, the target is built again. Objects are kept apart by NAME, so
@@ -83,7 +84,7 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags | $(SETUP_STAMP)
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 endef

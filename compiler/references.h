@@ -6,8 +6,8 @@
 #include "unit.h"
 
 /*
- * PPU_REFERENCE_* of a kernel's argument that is a pointer: what may be done with what it points to, by the kernel as it is
- * when this is asked. 0: nothing.
+ * PPU_REFERENCE_* of a kernel's argument that is a pointer: what may be done with what it points to, by the kernel as
+ * it is when this is asked. 0: nothing.
  */
 uint8_t references_of(struct unit *unit, LLVMValueRef argument);
 

@@ -11,6 +11,9 @@
 #include "compiler.h"
 #include "program.h"
 
+#define BUILD_WAVE \
+    128u /* threads a warp: the widest, so that an instruction that is decoded once serves most threads */
+
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
 
 struct build {
@@ -127,7 +130,7 @@ static char *take_log(struct ppu_compiled *compiled)
 static enum ppu_compile_status compile_cached(const struct build *build, struct ppu_compiled *image)
 {
     const struct _cl_program *program = build->program;
-    const struct ppu_compile_options options = { .options = build->options };
+    const struct ppu_compile_options options = { .options = build->options, .wave = BUILD_WAVE };
     enum ppu_compile_status status = PPU_COMPILE_OK;
     struct cache_key key;
 
@@ -160,10 +163,11 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
 static cl_int make_image(const struct ppu_compile_module *module, struct binary *made, char **log, cl_int failure)
 {
     struct ppu_compiled image = { NULL, 0, NULL };
+    const struct ppu_compile_options options = { .wave = BUILD_WAVE };
     const struct compiler *compiler = get_compiler();
-    enum ppu_compile_status status = compiler != NULL
-                                         ? compiler->compile_bitcode(module->bitcode, module->len_bytes, NULL, &image)
-                                         : PPU_COMPILE_NO_TOOL;
+    enum ppu_compile_status status =
+        compiler != NULL ? compiler->compile_bitcode(module->bitcode, module->len_bytes, &options, &image)
+                         : PPU_COMPILE_NO_TOOL;
 
     *log = take_log(&image);
     if (status == PPU_COMPILE_OK) {

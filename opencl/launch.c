@@ -10,7 +10,7 @@
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
 /* Work-items a group when the program leaves it open: enough for several warps, few enough for several groups an SM. */
-#define GROUP_WANTED 256u
+#define GROUP_WANTED 1024u
 
 static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
 {

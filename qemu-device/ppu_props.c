@@ -30,6 +30,7 @@ static const Property ppu_properties[] = {
     COUNT("sm-vregs", sm_vregs),
     COUNT("sm-shared", sm_shared),
     COUNT("sm-threads", sm_threads),
+    COUNT("engine-level", engine_level),
     DEFINE_PROP_BOOL("test-hooks", PPUState, config.test_hooks, false),
     DEFINE_PROP_BOOL("autostart", PPUState, autostart, false),
     DEFINE_PROP_STRING("firmware", PPUState, firmware_path),

@@ -3,6 +3,7 @@
  * Size of a machine: defaults and limits of every property (A1).
  */
 #include "core_state.h"
+#include "sm_state.h"
 
 #define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)
@@ -60,6 +61,9 @@ const char *core_config_check(const struct core_config *config)
         if (value < limits[i].min || value > limits[i].max) {
             return limits[i].sentence;
         }
+    }
+    if (engine_level(config->engine_level) == NULL) {
+        return "engine-level must be 0 (the best), 1 (plain C), or one of x86-64-v2 to v4 that the host has: 2 to 4";
     }
     if (config->sms % config->gpcs != 0) {
         return "gpcs must divide sms";

@@ -29,20 +29,68 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, uint32_t contex
     }
     for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
         page->insn[i].known = false;
+        page->insn[i].plain = CODE_NOT_PLAIN;
     }
     page->bytes = place.host;
     page->tag = (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | context | CODE_VALID;
     return 0;
 }
 
-static void decode_one(struct code_page *page, uint32_t index)
+static uint8_t kinds_of(const struct ppu_insn *insn)
+{
+    return (uint8_t)((insn->wa && insn->a_scalar ? CODE_SAME_A : 0) |
+                     (insn->wb && (insn->b_scalar || insn->immed) ? CODE_SAME_B : 0) |
+                     (insn->wc && insn->c_scalar ? CODE_SAME_C : 0) | (insn->fmod ? CODE_MODIFIED : 0));
+}
+
+/* Operand b as two words: a double's upper half, or a number whose sign goes on. */
+static void immediate(const struct ppu_insn *insn, uint32_t words[2])
+{
+    bool high_half = (ppu_isa_row(insn->op)->flags & PPU_IF_X) && insn->wb == 2;
+
+    words[0] = high_half ? 0 : (uint32_t)insn->imm;
+    words[1] = high_half ? (uint32_t)insn->imm : insn->imm < 0 ? UINT32_MAX : 0;
+}
+
+/* How many scalar registers a set of lanes is depends on the wave, and not only on the instruction. */
+static bool delivers_lanes(const struct ppu_insn *insn)
+{
+    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE;
+}
+
+static void decode_one(const struct sm *sm, struct code_page *page, uint32_t index)
 {
     struct code_insn *code = &page->insn[index];
 
-    code->word = vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES);
-    code->fault = ppu_isa_decode(code->word, &code->insn);
-    code->vregs = (uint16_t)(code->fault == 0 ? ppu_isa_vregs(&code->insn) : 0);
+    uint64_t word = vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES);
+
+    code->fault = ppu_isa_decode(word, &code->insn);
     code->known = true;
+    code->vregs = 0;
+    code->op = NULL;
+    if (code->fault != 0) {
+        code->word = word;
+        return;
+    }
+    code->vregs = (uint16_t)ppu_isa_vregs(&code->insn);
+    code->kinds = kinds_of(&code->insn);
+    immediate(&code->insn, code->imm);
+    code->op = sm->build->op_of(&code->insn);
+    code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
+}
+
+/* The page that has the instruction; NULL: *fault says why it cannot be fetched. */
+static struct code_page *page_fetch(struct sm *sm, const struct dist_task *task, uint64_t va, uint16_t *fault)
+{
+    struct code_page *page = page_of(sm, va);
+
+    if (page->tag != ((va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID)) {
+        *fault = page_fill(sm, page, task->tmd.context, va);
+        if (*fault != 0) {
+            return NULL;
+        }
+    }
+    return page;
 }
 
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
@@ -56,18 +104,33 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
         *fault = PPU_FAULT_FETCH_RANGE;
         return NULL;
     }
-    page = page_of(sm, *va);
-    if (page->tag != ((*va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID)) {
-        *fault = page_fill(sm, page, task->tmd.context, *va);
-        if (*fault != 0) {
-            return NULL;
-        }
+    page = page_fetch(sm, task, *va, fault);
+    if (page == NULL) {
+        return NULL;
     }
     index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
     if (!page->insn[index].known) {
-        decode_one(page, index);
+        decode_one(sm, page, index);
     }
     return &page->insn[index];
+}
+
+const struct code_insn *decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc, uint32_t *first,
+                                      uint32_t *count)
+{
+    uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES, index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
+    uint16_t fault = 0;
+    const struct code_page *page = pc < end ? page_fetch(sm, task, va, &fault) : NULL;
+
+    *first = pc < index ? 0 : pc - index;
+    *count = 0;
+    if (page == NULL) {
+        return NULL;
+    }
+    *count =
+        end - *first < SM_PAGE_INSNS - (index - (pc - *first)) ? end - *first : SM_PAGE_INSNS - (index - (pc - *first));
+    return &page->insn[index - (pc - *first)];
 }
 
 void decode_drop(struct sm *sm, uint32_t context)

@@ -22,6 +22,11 @@ enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, ui
     return STEP_FAULT;
 }
 
+static uint64_t word_of(const struct code_insn *code)
+{
+    return code->fault != 0 ? code->word : ppu_isa_encode(&code->insn);
+}
+
 static enum step insn_fault(struct exec *x, uint16_t code, uint64_t payload, enum ppu_access access,
                             const struct lanes *mask)
 {
@@ -202,7 +207,7 @@ static struct lanes guarded(const struct warp *w, uint32_t guard)
     return guard & PPU_GUARD_NEGATE ? lanes_without(&w->active, pred) : lanes_and(&w->active, pred);
 }
 
-static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
         return engine_branch(x, insn, mask);
@@ -244,10 +249,10 @@ static enum step dispatch(struct exec *x, const struct ppu_insn *insn, const str
     default:
         break;
     }
-    if (engine_alu(x, insn, mask) || engine_lane(x, insn, mask)) {
+    if (engine_lane(x, insn, mask)) {
         return STEP_NEXT;
     }
-    return insn_fault(x, PPU_FAULT_NOT_BUILT, x->code->word, PPU_ACCESS_FETCH, mask);
+    return insn_fault(x, PPU_FAULT_NOT_BUILT, word_of(x->code), PPU_ACCESS_FETCH, mask);
 }
 
 /* One more than the last scalar register of a set of lanes that the instruction delivers: as many as the wave needs. */
@@ -258,7 +263,7 @@ static uint32_t lanes_written(const struct exec *x)
     return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE ? insn->rd + x->passes : 0;
 }
 
-static enum step execute(struct exec *x)
+enum step engine_execute(struct exec *x)
 {
     struct warp *w = x->w;
     struct lanes mask;
@@ -270,20 +275,20 @@ static enum step execute(struct exec *x)
         return insn_fault(x, fault, va, PPU_ACCESS_FETCH, &w->active);
     }
     if (x->code->fault != 0) {
-        return insn_fault(x, x->code->fault, x->code->word, PPU_ACCESS_FETCH, &w->active);
+        return insn_fault(x, x->code->fault, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
     }
     if (x->code->vregs > x->task->tmd.vregs || lanes_written(x) > PPU_SREGS) {
-        return insn_fault(x, PPU_FAULT_BAD_REGISTER, x->code->word, PPU_ACCESS_FETCH, &w->active);
+        return insn_fault(x, PPU_FAULT_BAD_REGISTER, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
     }
     if (w->section != 0 && !w->partial && !w->held && !section_allows(w, &x->code->insn)) {
-        return insn_fault(x, PPU_FAULT_SECTION, x->code->word, PPU_ACCESS_FETCH, &w->active);
+        return insn_fault(x, PPU_FAULT_SECTION, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
     w->partial = false;
     if (!lanes_any(&mask)) {
         return STEP_NEXT;
     }
-    return dispatch(x, &x->code->insn, &mask);
+    return x->code->op(x, x->code, &mask);
 }
 
 /* What an access to system memory brought, when the warp waited for one. */
@@ -314,6 +319,9 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
         .index = index,
         .wave = task->tmd.wave,
         .passes = w->passes,
+        .vregs = task->tmd.vregs,
+        .tlb_key = task->tmd.context | TLB_VALID,
+        .vram = core_vram(sm->core),
         .vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
                 (size_t)w->number * task->tmd.vregs * task->tmd.wave,
         .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
@@ -359,26 +367,49 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
     if (!lanes_any(&x.w->active) && !engine_pop(&x)) {
         return done;
     }
-    while (done < budget) {
-        uint32_t pc = x.w->pc;
-
-        switch (execute(&x)) {
-        case STEP_NEXT:
-            x.w->pc++;
-            done++;
-            break;
-        case STEP_MOVED:
-            done++;
-            if (x.w->pc <= pc && sm_attention(sm)) {
-                return done;
-            }
-            break;
-        case STEP_ENDED:
-            return done + 1;
-        case STEP_STOP:
-        case STEP_FAULT:
-            return done;
-        }
-    }
-    return done;
+    return done + sm->build->run(&x, budget - done);
 }
+
+/* ---- levels ---- */
+
+extern const struct engine_build engine_build_plain;
+#ifdef ENGINE_HAS_LEVELS
+extern const struct engine_build engine_build_v2, engine_build_v3, engine_build_v4;
+
+/* What tells a host of the level from one of the level below. */
+static bool host_has(uint32_t level)
+{
+    switch (level) {
+    case 4:
+        return host_has(3) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+    case 3:
+        return host_has(2) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    case 2:
+        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    default:
+        return level == 1;
+    }
+}
+
+const struct engine_build *engine_level(uint32_t level)
+{
+    static const struct engine_build *const builds[] = {
+        NULL, &engine_build_plain, &engine_build_v2, &engine_build_v3, &engine_build_v4,
+    };
+    uint32_t best = 4;
+
+    while (!host_has(best)) {
+        best--;
+    }
+    level = level == 0 ? best : level;
+    return level <= best ? builds[level] : NULL;
+}
+#else
+const struct engine_build *engine_level(uint32_t level)
+{
+    return level < 2 ? &engine_build_plain : NULL;
+}
+#endif

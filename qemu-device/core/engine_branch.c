@@ -143,10 +143,21 @@ static enum step queue_full(struct exec *x, const struct lanes *mask)
 
 void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc)
 {
-    LANES_EACH(set, lane)
-    {
-        w->reason[lane] = (uint8_t)reason;
-        w->wait_pc[lane] = pc;
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        uint32_t first = pass * PPU_LANES;
+
+        if (set->m[pass] == UINT32_MAX) {
+            memset(w->reason + first, (int)reason, PPU_LANES);
+            for (uint32_t i = 0; i < PPU_LANES; i++) {
+                w->wait_pc[first + i] = pc;
+            }
+            continue;
+        }
+        for (uint32_t left = set->m[pass]; left != 0; left &= left - 1) {
+            uint32_t lane = first + (uint32_t)__builtin_ctz(left);
+            w->reason[lane] = (uint8_t)reason;
+            w->wait_pc[lane] = pc;
+        }
     }
     w->active = lanes_without(&w->active, set);
 }

@@ -187,7 +187,7 @@ static void select_by(struct exec *x, const struct ppu_insn *insn, const struct 
 
 /* ---- special registers (A7) ---- */
 
-static uint32_t special(const struct exec *x, uint32_t sr, uint32_t lane)
+uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
 {
     const struct ppu_tmd *tmd = &x->task->tmd;
     const struct dist_cta *cta = &x->cta->cta;
@@ -247,7 +247,7 @@ static void read_special(struct exec *x, const struct ppu_insn *insn, const stru
 
     LANES_EACH(&set, lane)
     {
-        exec_write(x, insn->rd, insn->scalar, lane, special(x, insn->ra, lane));
+        exec_write(x, insn->rd, insn->scalar, lane, engine_special(x, insn->ra, lane));
     }
 }
 

@@ -94,7 +94,7 @@ static uint16_t range_check(uint64_t offset, uint32_t bytes, uint32_t limit, uin
 }
 
 /* Local memory is interleaved by words, so that lanes that use the same offset are neighbours. */
-static uint64_t local_va(const struct exec *x, uint32_t lane, uint32_t offset)
+uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset)
 {
     const struct dist_task *task = x->task;
     uint64_t cta_base = (uint64_t)x->cta->cta.local_slot * task->cta_threads * task->tmd.local_bytes;
@@ -115,7 +115,7 @@ static uint16_t locate_piece(const struct exec *x, const struct batch *b, enum s
         *place = (struct place){ .host = core_vram(x->core) + (x->task->params - core_vram(x->core)) + address };
         return 0;
     case SPACE_LOCAL:
-        return sm_translate(x->sm, x->task->tmd.context, local_va(x, lane, (uint32_t)address), b->access, place);
+        return sm_translate(x->sm, x->task->tmd.context, engine_local_va(x, lane, (uint32_t)address), b->access, place);
     default:
         return sm_translate(x->sm, x->task->tmd.context, address, b->access, place);
     }

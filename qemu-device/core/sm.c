@@ -23,6 +23,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number)
 {
     sm->core = core;
     sm->number = number;
+    sm->build = engine_level(core_config_of(core)->engine_level);
     return sm_alloc(sm);
 }
 
@@ -33,11 +34,6 @@ void sm_free(struct sm *sm)
     free(sm->sys);
     free(sm->code);
     sm_file_free(sm);
-}
-
-bool sm_attention(const struct sm *sm)
-{
-    return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;
 }
 
 /* ---- CTAs ---- */
@@ -111,7 +107,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         w->state = WARP_FREE;
         w->held = false;
     }
-    sm_file_give(cta);
+    sm_file_give(sm, cta);
     sm->passes_used -= task->cta_passes;
     sm->ctas_used--;
     memset(cta, 0, sizeof(*cta));
@@ -314,6 +310,7 @@ void sm_drop_all(struct sm *sm)
     memset(sm->flush, 0, sizeof(sm->flush));
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
         sm->file[id].tail = 0;
+        sm->file[id].spare = (struct sm_block){ 0, 0 };
     }
     sm->attention = 0;
     sm->has_work = 0;

@@ -87,22 +87,29 @@ static void compact(struct sm *sm, uint32_t id)
         to += block->len;
     }
     file->tail = to;
+    file->spare = (struct sm_block){ 0, 0 };
 }
 
+/* A CTA mostly follows one of its kind: what that left is in the host's caches. */
 static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len)
 {
     struct sm_file *file = &sm->file[id];
 
     *block = (struct sm_block){ 0, 0 };
     len = rounded(len);
-    if (file->cap - file->tail < len) {
-        compact(sm, id);
+    if (file->spare.len >= len && len != 0) {
+        *block = (struct sm_block){ file->spare.off, len };
+        file->spare = (struct sm_block){ file->spare.off + len, file->spare.len - len };
+    } else {
+        if (file->cap - file->tail < len) {
+            compact(sm, id);
+        }
+        *block = (struct sm_block){ file->tail, len };
+        file->tail += len;
     }
-    *block = (struct sm_block){ file->tail, len };
     if (id < SM_FILE_OWN) {
         memset(file->bytes + block->off, 0, len);
     }
-    file->tail += len;
 }
 
 void sm_file_take(struct sm *sm, struct sm_cta *cta)
@@ -114,9 +121,10 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
     take(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens);
 }
 
-void sm_file_give(struct sm_cta *cta)
+void sm_file_give(struct sm *sm, struct sm_cta *cta)
 {
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        sm->file[id].spare = cta->block[id];
         cta->block[id] = (struct sm_block){ 0, 0 };
     }
 }

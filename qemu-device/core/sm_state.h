@@ -30,6 +30,7 @@ struct lanes {
 };
 
 /* ---- translations: sm_tlb.c ---- */
+#define TLB_VALID (1ull << 11) /* below the page offset, above the context number */
 struct tlb_entry {
     uint64_t tag;  /* page address | context | TLB_VALID; 0: none */
     uint64_t mask; /* address bits that the tag compares */
@@ -39,6 +40,14 @@ struct tlb_entry {
     bool atomic;
 };
 
+/* 64 KiB pages two apart by a power of two must not share an entry. */
+static inline uint32_t sm_tlb_index(uint64_t va)
+{
+    uint64_t page = va / PPU_PAGE_64K;
+
+    return (uint32_t)((page ^ page >> 9) % SM_TLB_SIZE);
+}
+
 /* Where one piece of an access lies. */
 struct place {
     uint8_t *host; /* NULL: system memory */
@@ -46,13 +55,32 @@ struct place {
 };
 
 /* ---- decoded code: decode.c ---- */
+struct exec;
+struct code_insn;
+struct lanes;
+enum step;
+typedef enum step engine_op(struct exec *x, const struct code_insn *code, const struct lanes *mask);
+
+#define CODE_SAME_A 1u /* source a is the same for all lanes: a scalar register, or the immediate */
+#define CODE_SAME_B 2u
+#define CODE_SAME_C 4u
+#define CODE_MODIFIED 8u /* sources are negated or made absolute */
+#define CODE_NOT_PLAIN UINT16_MAX
+
 struct code_insn {
-    uint64_t word;
+    engine_op *op; /* NULL: not decoded yet, or it has a fault */
+    union {
+        uint32_t imm[2]; /* operand b of the immediate form */
+        uint64_t word;   /* of one that has a fault */
+    };
     struct ppu_insn insn;
+    uint16_t plain; /* as vregs; CODE_NOT_PLAIN: engine_execute() must look at it */
     uint16_t fault; /* 0, or what executing it raises */
     uint16_t vregs; /* one more than the highest vector register it names */
+    uint8_t kinds;  /* CODE_SAME_*, CODE_MODIFIED */
     bool known;
 };
+_Static_assert(sizeof(struct code_insn) == 64, "a line of the host's cache");
 
 struct code_page {
     uint64_t tag; /* address of the page | context | valid; 0: none */
@@ -142,15 +170,16 @@ enum sm_file_id {
     SM_FILE_COUNT = 3,
 };
 
-struct sm_file {
-    uint8_t *bytes;
-    size_t cap;
-    size_t tail; /* blocks lie below it */
-};
-
 struct sm_block {
     size_t off;
     size_t len;
+};
+
+struct sm_file {
+    uint8_t *bytes;
+    size_t cap;
+    size_t tail;           /* blocks lie below it */
+    struct sm_block spare; /* below it too, and nobody's: what the last CTA left */
 };
 
 struct sm_cta {
@@ -168,6 +197,7 @@ struct sm_cta {
 
 struct sm {
     struct core *core;
+    const struct engine_build *build;
     uint32_t number;
     uint32_t attention;                    /* any thread, atomic: look at kills, flushes, pause */
     uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
@@ -220,6 +250,9 @@ struct exec {
     uint32_t index; /* of the warp on the SM */
     uint32_t wave;
     uint32_t passes;
+    uint32_t vregs;   /* of a lane */
+    uint64_t tlb_key; /* what tags have beside the address */
+    uint8_t *vram;
     uint32_t *vreg; /* [register][lane] */
     uint8_t *shared;
     uint8_t *tokens; /* queue of the warp, in VRAM */
@@ -235,6 +268,18 @@ enum step {
     STEP_FAULT, /* sm_fault() was called */
 };
 
+/*
+ * The engine for a level of the host's instruction set: engine_build.h. Sanitizers see the plain one, which is the same
+ * source.
+ */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define ENGINE_HAS_LEVELS 1
+#endif
+struct engine_build {
+    uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
+    engine_op *(*op_of)(const struct ppu_insn *insn); /* what executes an instruction without fault */
+};
+
 /* ---- sm.c ---- */
 /* What an SM has left to do. */
 enum sm_activity {
@@ -244,7 +289,10 @@ enum sm_activity {
 };
 /* Runs warps for about `budget` instructions; returns how many it executed. */
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity);
-bool sm_attention(const struct sm *sm);
+static inline bool sm_attention(const struct sm *sm)
+{
+    return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;
+}
 /* Answers kills and flushes that are pending. */
 void sm_attend(struct sm *sm);
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
@@ -284,7 +332,7 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta);
 void sm_file_find_tokens(struct sm *sm);
 /* A warp's token queue. */
 uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number);
-void sm_file_give(struct sm_cta *cta);
+void sm_file_give(struct sm *sm, struct sm_cta *cta);
 
 /* ---- sm_tlb.c ---- */
 /* 0, or the fault code of an access of at most 16 bytes inside one page. */
@@ -296,6 +344,10 @@ void sm_tlb_drop_all(struct sm *sm);
 /* Instruction at pc of the task; NULL: *fault and *va say why it cannot be fetched. */
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
                                      uint64_t *va);
+/* Decoded instructions of the task from *first on, *count of them, `pc` among them; NULL: as decode_fetch(). Stays
+ * until the next call of either. */
+const struct code_insn *decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc, uint32_t *first,
+                                      uint32_t *count);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 
@@ -306,6 +358,12 @@ bool sm_system_take_back(struct sm *sm, uint32_t warp); /* SM: false when the ma
 /* ---- engine.c ---- */
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
+/* The instruction at the warp's pc, whatever it is. */
+enum step engine_execute(struct exec *x);
+/* An instruction that has been checked, with lanes to execute it. */
+enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+/* NULL: the host cannot run it. Level 0 is the best that it can. */
+const struct engine_build *engine_level(uint32_t level);
 /* The main loop has answered: finishes the access, without going on. */
 void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
@@ -314,17 +372,19 @@ void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
 
-/* ---- engine_alu.c ---- */
-bool engine_alu(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask); /* false: not of this kind */
+/* ---- engine_convert.c ---- */
 uint64_t engine_convert(uint64_t bits, uint32_t stype, uint32_t dtype, uint32_t round, bool sat);
 
 /* ---- engine_lane.c: predicates, special registers, cross-lane ---- */
+uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane);
 bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 
 /* ---- engine_mem.c ---- */
 enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_release(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+/* Address of the word of a lane's local memory. */
+uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset);
 uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value, uint64_t compare);
 /* The request of the warp is done: writes results; STEP_NEXT, or STEP_FAULT. */
 enum step engine_mem_finish(struct exec *x, const struct ppu_insn *insn);

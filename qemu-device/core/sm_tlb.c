@@ -3,16 +3,6 @@
 
 #include <string.h>
 
-#define TLB_VALID (1ull << 11) /* below the page offset, above the context number */
-
-/* 64 KiB pages two apart by a power of two must not share an entry. */
-static struct tlb_entry *entry_of(struct sm *sm, uint64_t va)
-{
-    uint64_t page = va / PPU_PAGE_64K;
-
-    return &sm->tlb[(page ^ page >> 9) % SM_TLB_SIZE];
-}
-
 static bool allows(const struct tlb_entry *entry, enum ppu_access access)
 {
     return (access != PPU_ACCESS_WRITE || entry->write) &&
@@ -39,7 +29,7 @@ static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, u
 
 uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out)
 {
-    struct tlb_entry *entry = entry_of(sm, va);
+    struct tlb_entry *entry = &sm->tlb[sm_tlb_index(va)];
     uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;
     uint64_t at;
 

@@ -4,7 +4,7 @@
 DEVICE_CORE_BENCH := tests/device-core/machine.c tests/device-core/fake_sm.c
 DEVICE_CORE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core
 
-device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).c $(DEVICE_CORE_BENCH),$(DEVICE_CORE_FLAGS),ppu-core -pthread,$(2))
+device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).c $(DEVICE_CORE_BENCH),$(DEVICE_CORE_FLAGS),ppu-core -pthread -lm,$(2))
 
 $(eval $(call device_core_test,regs))
 $(eval $(call device_core_test,ring,asan tsan))

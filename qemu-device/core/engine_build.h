@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of the engine that is compiled once for each level of the host's instruction set: what warps do most. Each
+ * engine_<level>.c includes it after naming its level; the flags of the level are the build's.
+ *
+ * Whatever an operation here does not handle (a fault, system memory, a form that is rare) it leaves to the functions
+ * of engine.h before it has changed anything, so that there is one place for each of those. Lanes of a pass are done
+ * with loops over all 32 that compilers turn into vector instructions; a pass that is not whole computes all 32 and
+ * keeps what the mask does not name.
+ */
+#ifndef PPU_CORE_ENGINE_BUILD_H
+#define PPU_CORE_ENGINE_BUILD_H
+
+#include "sm_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ALL_LANES UINT32_MAX
+#define F32_NAN 0x7fc00000u
+#define F64_NAN 0x7ff8000000000000ull
+
+/* What the levels' objects export. */
+#define BUILD_PASTE(a, b) a##b
+#define BUILD_NAME(a, b) BUILD_PASTE(a, b)
+#define BUILD_TABLE BUILD_NAME(engine_build_, ENGINE_LEVEL)
+
+/* Lanes differ in nothing but their number: what one writes no other reads. */
+#ifdef __clang__
+#define EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (uint32_t i = 0; i < PPU_LANES; i++)
+#else
+#define EACH_LANE _Pragma("GCC ivdep") for (uint32_t i = 0; i < PPU_LANES; i++)
+#endif
+#define LANES_LEFT(set, i) \
+    for (uint32_t left_ = (set), i = 0; left_ != 0 && ((i) = (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
+
+#define BUILD_INLINE static inline __attribute__((always_inline))
+
+/* A register's 32 lanes of a pass. */
+BUILD_INLINE uint32_t *row(const struct exec *x, uint32_t reg, uint32_t pass)
+{
+    return x->vreg + (size_t)reg * x->wave + (size_t)pass * PPU_LANES;
+}
+
+/* 0 or all ones for each lane of a set. */
+BUILD_INLINE void spread_mask(uint32_t set, uint32_t *bits)
+{
+    EACH_LANE
+    {
+        bits[i] = 0u - (set >> i & 1u);
+    }
+}
+
+/* The set of lanes whose word is not 0; words are 0 or all ones. */
+#if defined(__AVX2__)
+#include <immintrin.h>
+BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < PPU_LANES; i += 8) {
+        __m256i eight = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
+        set |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(eight)) << i;
+    }
+    return set;
+}
+#else
+BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < PPU_LANES; i++) {
+        set |= (words[i] & 1u) << i;
+    }
+    return set;
+}
+#endif
+
+#include "engine_build_alu.h"
+#include "engine_build_lane.h"
+#include "engine_build_mem.h"
+
+/* ---- control ---- */
+
+/* A branch that all active lanes take; others are for engine_branch.c. */
+static enum step op_bra(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    if (mask != &x->w->active && !lanes_equal(mask, &x->w->active)) {
+        return engine_branch(x, &code->insn, mask);
+    }
+    x->w->pc += (uint32_t)code->insn.imm;
+    return STEP_MOVED;
+}
+
+/* These may change the set of active lanes, which the mask may be. */
+static enum step op_other(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct lanes set = *mask;
+
+    return engine_dispatch(x, &code->insn, &set);
+}
+
+static engine_op *op_of(const struct ppu_insn *insn)
+{
+    engine_op *op = insn->op == PPU_OP_BRA ? op_bra : alu_op(insn);
+
+    op = op != NULL ? op : lane_op(insn);
+    op = op != NULL ? op : mem_op(insn);
+    return op != NULL ? op : op_other;
+}
+
+/* ---- a warp ---- */
+
+BUILD_INLINE bool guarded(const struct warp *w, uint32_t guard, struct lanes *mask)
+{
+    const uint64_t flip = guard & PPU_GUARD_NEGATE ? UINT64_MAX : 0;
+    uint64_t active[2], pred[2];
+
+    memcpy(active, &w->active, sizeof(active));
+    memcpy(pred, &w->pred[guard & PPU_GUARD_PRED], sizeof(pred));
+    active[0] &= pred[0] ^ flip;
+    active[1] &= pred[1] ^ flip;
+    memcpy(mask, active, sizeof(active));
+    return (active[0] | active[1]) != 0;
+}
+
+BUILD_INLINE enum step plain_step(struct exec *x, const struct code_insn *code)
+{
+    const uint32_t guard = code->insn.guard;
+    struct lanes mask;
+
+    x->code = code;
+    if (guard == 0) {
+        return code->op(x, code, &x->w->active);
+    }
+    return guarded(x->w, guard, &mask) ? code->op(x, code, &mask) : STEP_NEXT;
+}
+
+/* As engine_run() of a warp that has active lanes. */
+static uint32_t run(struct exec *x, uint32_t budget)
+{
+    struct warp *const w = x->w;
+    const struct code_insn *window = NULL; /* instructions first to first + count of the task */
+    uint32_t first = 0, count = 0, done = 0;
+
+    while (done < budget) {
+        const uint32_t pc = w->pc;
+        enum step step;
+
+        if (pc - first >= count) {
+            window = decode_window(x->sm, x->task, pc, &first, &count);
+        }
+        if (window == NULL || window[pc - first].plain > x->vregs || (w->section | w->partial | w->held) != 0) {
+            step = engine_execute(x);
+            count = 0; /* its page may have given place to another */
+        } else {
+            step = plain_step(x, &window[pc - first]);
+        }
+        if (step == STEP_NEXT) {
+            w->pc = pc + 1;
+            done++;
+        } else if (step == STEP_MOVED) {
+            done++;
+            if (w->pc <= pc && sm_attention(x->sm)) {
+                return done;
+            }
+        } else {
+            return done + (step == STEP_ENDED);
+        }
+    }
+    return done;
+}
+
+const struct engine_build BUILD_TABLE = {
+    .run = run,
+    .op_of = op_of,
+};
+
+#endif

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arithmetic: an operation for each row of engine_alu.def, in vector and in scalar form. Part of engine_build.h. */
+#ifndef PPU_CORE_ENGINE_BUILD_ALU_H
+#define PPU_CORE_ENGINE_BUILD_ALU_H
+
+/* ---- one lane ---- */
+
+BUILD_INLINE uint32_t divided(int32_t a, int32_t b)
+{
+    return b == 0 ? UINT32_MAX : b == -1 ? 0u - (uint32_t)a : (uint32_t)(a / b);
+}
+BUILD_INLINE uint32_t remainder_of(int32_t a, int32_t b)
+{
+    return b == 0 ? (uint32_t)a : b == -1 ? 0u : (uint32_t)(a % b);
+}
+BUILD_INLINE uint64_t divided64(int64_t a, int64_t b)
+{
+    return b == 0 ? UINT64_MAX : b == -1 ? 0u - (uint64_t)a : (uint64_t)(a / b);
+}
+BUILD_INLINE uint64_t remainder_of64(int64_t a, int64_t b)
+{
+    return b == 0 ? (uint64_t)a : b == -1 ? 0u : (uint64_t)(a % b);
+}
+BUILD_INLINE uint32_t upper(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+BUILD_INLINE uint32_t upper_signed(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)((int64_t)(int32_t)a * (int32_t)b) >> 32);
+}
+BUILD_INLINE uint32_t reversed(uint32_t a)
+{
+    a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
+    a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
+    a = (a >> 4 & 0x0f0f0f0fu) | (a & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(a);
+}
+/* `value` is a extended to 64 bits: what lies above bit 31. */
+BUILD_INLINE uint32_t field_of(uint64_t value, uint32_t from, uint32_t bits)
+{
+    from = from > 32 ? 32 : from;
+    bits = bits > 32 ? 32 : bits;
+    return (uint32_t)(value >> from & ((1ull << bits) - 1));
+}
+BUILD_INLINE uint32_t field(uint32_t a, uint32_t from, uint32_t bits)
+{
+    return field_of(a, from, bits);
+}
+BUILD_INLINE uint32_t field_signed(uint32_t a, uint32_t from, uint32_t bits)
+{
+    uint32_t value = field_of((uint64_t)(int64_t)(int32_t)a, from, bits);
+    uint32_t sign = bits == 0 ? 0 : 1u << ((bits > 32 ? 32 : bits) - 1);
+
+    return (value ^ sign) - sign;
+}
+BUILD_INLINE uint32_t permuted(uint32_t a, uint32_t b, uint32_t selectors)
+{
+    uint64_t bytes = a | (uint64_t)b << 32;
+    uint32_t value = 0;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t selector = selectors >> (4 * i);
+        uint32_t byte = (uint32_t)(bytes >> (8 * (selector & 7))) & 0xffu;
+        byte = selector & 8 ? (byte & 0x80u ? 0xffu : 0) : byte;
+        value |= byte << (8 * i);
+    }
+    return value;
+}
+
+/* A NaN gives way to the other; -0 is smaller than 0. */
+#define SMALLER(type, name, sign)                               \
+    BUILD_INLINE type name(type a, type b)                      \
+    {                                                           \
+        type least = a < b || (a == b && sign(a) != 0) ? a : b; \
+        return a != a ? b : b != b ? a : least;                 \
+    }
+#define LARGER(type, name, sign)                               \
+    BUILD_INLINE type name(type a, type b)                     \
+    {                                                          \
+        type most = a > b || (a == b && sign(a) == 0) ? a : b; \
+        return a != a ? b : b != b ? a : most;                 \
+    }
+SMALLER(float, smaller, __builtin_signbitf)
+SMALLER(double, smaller64, __builtin_signbit)
+LARGER(float, larger, __builtin_signbitf)
+LARGER(double, larger64, __builtin_signbit)
+
+/* ---- operands by type letter; `low` and `high` are rows, `n` the lane ---- */
+
+typedef uint32_t type_u;
+typedef int32_t type_s;
+typedef uint64_t type_U;
+typedef int64_t type_S;
+typedef float type_f;
+typedef double type_g;
+typedef uint32_t type_m;
+typedef uint64_t type_n;
+typedef uint32_t type_z; /* a source that is not there */
+
+#define GET_z(low, high, n) 0u
+#define GET_u(low, high, n) ((low)[n])
+#define GET_s(low, high, n) ((int32_t)(low)[n])
+#define GET_m(low, high, n) ((low)[n])
+#define GET_f(low, high, n) float_of((low)[n])
+#define GET_U(low, high, n) ((low)[n] | (uint64_t)(high)[n] << 32)
+#define GET_S(low, high, n) ((int64_t)GET_U(low, high, n))
+#define GET_n(low, high, n) GET_U(low, high, n)
+#define GET_g(low, high, n) double_of(GET_U(low, high, n))
+
+BUILD_INLINE float float_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+BUILD_INLINE double double_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* What is stored for a value: its bits, NaNs made one. */
+BUILD_INLINE uint32_t bits_of_f(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return value != value ? F32_NAN : bits;
+}
+BUILD_INLINE uint64_t bits_of_g(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return value != value ? F64_NAN : bits;
+}
+#define bits_of_u(value) ((uint32_t)(value))
+#define bits_of_s(value) ((uint32_t)(value))
+#define bits_of_m(value) ((uint32_t)(value))
+#define bits_of_U(value) ((uint64_t)(value))
+#define bits_of_S(value) ((uint64_t)(value))
+#define bits_of_n(value) ((uint64_t)(value))
+
+#define WORDS_z 0
+#define WORDS_u 1
+#define WORDS_s 1
+#define WORDS_m 1
+#define WORDS_f 1
+#define WORDS_U 2
+#define WORDS_S 2
+#define WORDS_n 2
+#define WORDS_g 2
+
+/* ---- rows of an instruction ---- */
+
+struct operand {
+    const uint32_t *low;
+    const uint32_t *high;
+};
+
+/* Sources in the order a, b, c; the rows of a pass. Operands that are not there point somewhere valid. */
+struct operands {
+    uint32_t *low;
+    uint32_t *high;
+    struct operand o[3];
+};
+
+/* A scalar register, an immediate, or 32 lanes as 32 lanes, with the modifiers of floats. */
+struct spread {
+    uint32_t low[3][PPU_LANES];
+    uint32_t high[3][PPU_LANES];
+};
+
+BUILD_INLINE struct operand operand_at(const struct exec *x, uint32_t reg, bool scalar, uint32_t pass)
+{
+    const uint32_t *low = scalar ? &x->w->sreg[reg] : row(x, reg, pass);
+
+    return (struct operand){ low, low + (scalar ? 1u : x->wave) };
+}
+
+/* Sources that are none of the instruction's may lie beyond its registers: they are not asked for. */
+BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *code, uint32_t pass, uint32_t sources,
+                                struct operands *out)
+{
+    const struct ppu_insn *insn = &code->insn;
+
+    if (insn->scalar) {
+        out->low = &x->w->sreg[insn->rd];
+        out->high = out->low + 1;
+    } else {
+        out->low = row(x, insn->rd, pass);
+        out->high = out->low + x->wave;
+    }
+    if (sources & 1u) {
+        out->o[0] = operand_at(x, insn->ra, insn->a_scalar, pass);
+    }
+    if (sources & 2u) {
+        out->o[1] = insn->immed ? (struct operand){ &code->imm[0], &code->imm[1] }
+                                : operand_at(x, insn->rb, insn->b_scalar, pass);
+    }
+    if (sources & 4u) {
+        out->o[2] = operand_at(x, insn->rc, insn->c_scalar, pass);
+    }
+}
+
+/* Makes a source one of 32 lanes (`count` 1: of one). Modifiers act on the word that has the sign. */
+static void spread_one(const struct code_insn *code, struct operands *o, uint32_t n, bool wide, uint32_t count,
+                       struct spread *to)
+{
+    static const uint8_t negates[3] = { PPU_FMOD_NEG_A, PPU_FMOD_NEG_B, PPU_FMOD_NEG_C };
+    static const uint8_t absolutes[3] = { PPU_FMOD_ABS_A, PPU_FMOD_ABS_B, 0 };
+    uint32_t keep = code->insn.fmod & absolutes[n] ? 0x7fffffffu : UINT32_MAX;
+    uint32_t flip = code->insn.fmod & negates[n] ? 0x80000000u : 0;
+    uint32_t step = code->kinds >> n & 1u ? 0 : 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t low = o->o[n].low[i * step];
+        to->low[n][i] = wide ? low : (low & keep) ^ flip;
+        to->high[n][i] = wide ? (o->o[n].high[i * step] & keep) ^ flip : 0;
+    }
+    o->o[n] = (struct operand){ to->low[n], to->high[n] };
+}
+
+/* ---- an operation ---- */
+
+#define STORE_1(bits, i) r.low[i] = (bits)
+#define STORE_2(bits, i)                       \
+    do {                                       \
+        const uint64_t stored_ = (bits);       \
+        r.low[i] = (uint32_t)stored_;          \
+        r.high[i] = (uint32_t)(stored_ >> 32); \
+    } while (0)
+#define STORE(td) BUILD_NAME(STORE_, WORDS_##td)
+
+/* Where a pass that is not whole puts all its lanes first. */
+struct result {
+    uint32_t low[PPU_LANES];
+    uint32_t high[PPU_LANES];
+};
+
+BUILD_INLINE void result_keep(const struct result *from, uint32_t set, uint32_t words, uint32_t *low, uint32_t *high)
+{
+    uint32_t named[PPU_LANES];
+
+    spread_mask(set, named);
+    EACH_LANE
+    {
+        low[i] = (from->low[i] & named[i]) | (low[i] & ~named[i]);
+    }
+    if (words == 2) {
+        EACH_LANE
+        {
+            high[i] = (from->high[i] & named[i]) | (high[i] & ~named[i]);
+        }
+    }
+}
+
+/* The result's bits, from lanes la, lb and lc of the sources. */
+#define RESULT(name, td, ta, tb, tc, la, lb, lc)                                                            \
+    bits_of_##td(value_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##tb(r.o[1].low, r.o[1].high, lb), \
+                              GET_##tc(r.o[2].low, r.o[2].high, lc)))
+
+#define SOURCES(ta, tb, tc) ((WORDS_##ta != 0) | (WORDS_##tb != 0) << 1 | (WORDS_##tc != 0) << 2)
+
+BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, uint32_t sources, uint32_t wide,
+                             uint32_t count, struct spread *to)
+{
+    for (uint32_t n = 0; n < 3; n++) {
+        if (sources >> n & 1u) {
+            spread_one(code, r, n, wide >> n & 1u, count, to);
+        }
+    }
+}
+#define SPREAD(ta, tb, tc, count)                                                                                  \
+    spread_all(code, &r, SOURCES(ta, tb, tc), (WORDS_##ta == 2) | (WORDS_##tb == 2) << 1 | (WORDS_##tc == 2) << 2, \
+               count, &spread)
+
+/* A pass whose sources are of the kinds `number`; sources of other kinds are made rows first. */
+#define PASS(number, name, td, ta, tb, tc, la, lb, lc)              \
+    case number:                                                    \
+        EACH_LANE                                                   \
+        {                                                           \
+            STORE(td)(RESULT(name, td, ta, tb, tc, la, lb, lc), i); \
+        }                                                           \
+        break;
+#define PASS_ROWS(name, td, ta, tb, tc) \
+    default:                            \
+        SPREAD(ta, tb, tc, PPU_LANES);  \
+        __attribute__((fallthrough));   \
+        PASS(0, name, td, ta, tb, tc, i, i, i)
+#define PASS_1(name, td, ta, tb, tc) PASS_ROWS(name, td, ta, tb, tc)
+#define PASS_B(name, td, ta, tb, tc) PASS(CODE_SAME_B, name, td, ta, tb, tc, i, 0, i) PASS_ROWS(name, td, ta, tb, tc)
+#define PASS_2(name, td, ta, tb, tc) PASS(CODE_SAME_A, name, td, ta, tb, tc, 0, i, i) PASS_B(name, td, ta, tb, tc)
+#define PASS_3(name, td, ta, tb, tc)                               \
+    PASS(CODE_SAME_C, name, td, ta, tb, tc, i, i, 0)               \
+    PASS(CODE_SAME_A | CODE_SAME_B, name, td, ta, tb, tc, 0, 0, i) \
+    PASS(CODE_SAME_A | CODE_SAME_C, name, td, ta, tb, tc, 0, i, 0) \
+    PASS(CODE_SAME_B | CODE_SAME_C, name, td, ta, tb, tc, i, 0, 0) PASS_2(name, td, ta, tb, tc)
+
+#define VALUE(name, td, ta, tb, tc, expression)                                \
+    BUILD_INLINE type_##td value_##name(type_##ta a, type_##tb b, type_##tc c) \
+    {                                                                          \
+        (void)a, (void)b, (void)c;                                             \
+        return (expression);                                                   \
+    }
+#define SCALAR(name, td, ta, tb, tc)                                                                    \
+    static enum step one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                   \
+        struct operands r;                                                                              \
+        struct spread spread;                                                                           \
+        (void)mask;                                                                                     \
+        operands_find(x, code, 0, SOURCES(ta, tb, tc), &r);                                             \
+        if (code->kinds & CODE_MODIFIED) {                                                              \
+            SPREAD(ta, tb, tc, 1);                                                                      \
+        }                                                                                               \
+        STORE(td)(RESULT(name, td, ta, tb, tc, 0, 0, 0), 0);                                            \
+        return STEP_NEXT;                                                                               \
+    }
+
+#define OPERATION(name, td, ta, tb, tc, expression, pass_of)                                           \
+    VALUE(name, td, ta, tb, tc, expression)                                                            \
+    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                  \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
+            const uint32_t set = mask->m[pass];                                                        \
+            uint32_t *low, *high;                                                                      \
+            struct operands r;                                                                         \
+            struct spread spread;                                                                      \
+            struct result result;                                                                      \
+            if (set == 0) {                                                                            \
+                continue;                                                                              \
+            }                                                                                          \
+            operands_find(x, code, pass, SOURCES(ta, tb, tc), &r);                                     \
+            low = r.low;                                                                               \
+            high = r.high;                                                                             \
+            if (set != ALL_LANES) {                                                                    \
+                r.low = result.low;                                                                    \
+                r.high = result.high;                                                                  \
+            }                                                                                          \
+            switch (code->kinds) {                                                                     \
+                pass_of(name, td, ta, tb, tc)                                                          \
+            }                                                                                          \
+            if (set != ALL_LANES) {                                                                    \
+                result_keep(&result, set, WORDS_##td, low, high);                                      \
+            }                                                                                          \
+        }                                                                                              \
+        return STEP_NEXT;                                                                              \
+    }                                                                                                  \
+    SCALAR(name, td, ta, tb, tc)
+
+/* Operations that cost much for each lane: only those that are wanted. */
+#define DEAR(name, td, ta, tb, tc, expression)                                                         \
+    VALUE(name, td, ta, tb, tc, expression)                                                            \
+    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                  \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
+            struct operands r;                                                                         \
+            struct spread spread;                                                                      \
+            if (mask->m[pass] == 0) {                                                                  \
+                continue;                                                                              \
+            }                                                                                          \
+            operands_find(x, code, pass, SOURCES(ta, tb, tc), &r);                                     \
+            SPREAD(ta, tb, tc, PPU_LANES);                                                             \
+            LANES_LEFT(mask->m[pass], i)                                                               \
+            {                                                                                          \
+                STORE(td)(RESULT(name, td, ta, tb, tc, i, i, i), i);                                   \
+            }                                                                                          \
+        }                                                                                              \
+        return STEP_NEXT;                                                                              \
+    }                                                                                                  \
+    SCALAR(name, td, ta, tb, tc)
+
+/* ---- 64 bits by halves, which vectorizers do best ---- */
+
+#define HIGH_0(n, i) 0u
+#define HIGH_1(n, i) 0u
+#define HIGH_2(n, i) r.o[n].high[i]
+#define LOW_0(n, i) 0u
+#define LOW_1(n, i) r.o[n].low[i]
+#define LOW_2(n, i) r.o[n].low[i]
+
+#define HALVES(name, wa, wb, wc, la, lb, lc)                                                                 \
+    const uint32_t al = LOW_##wa(0, la), ah = HIGH_##wa(0, la), bl = LOW_##wb(1, lb), bh = HIGH_##wb(1, lb); \
+    const uint32_t cl = LOW_##wc(2, lc), ch = HIGH_##wc(2, lc), low_half = low_##name(al, bl, cl);           \
+    const uint32_t high_half = high_##name(al, ah, bl, bh, cl, ch, low_half);
+#define HALVES_PASS(number, name, wa, wb, wc, la, lb, lc) \
+    case number:                                          \
+        EACH_LANE                                         \
+        {                                                 \
+            HALVES(name, wa, wb, wc, la, lb, lc)          \
+            r.low[i] = low_half;                          \
+            r.high[i] = high_half;                        \
+        }                                                 \
+        break;
+#define HALVES_SPREAD(wa, wb, wc, count)                                    \
+    spread_all(code, &r, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, \
+               ((wa) == 2) | ((wb) == 2) << 1 | ((wc) == 2) << 2, count, &spread)
+
+#define WIDE(name, wa, wb, wc, low_value, high_value)                                                               \
+    BUILD_INLINE uint32_t low_##name(uint32_t al, uint32_t bl, uint32_t cl)                                         \
+    {                                                                                                               \
+        (void)al, (void)bl, (void)cl;                                                                               \
+        return (low_value);                                                                                         \
+    }                                                                                                               \
+    BUILD_INLINE uint32_t high_##name(uint32_t al, uint32_t ah, uint32_t bl, uint32_t bh, uint32_t cl, uint32_t ch, \
+                                      uint32_t low)                                                                 \
+    {                                                                                                               \
+        (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch, (void)low;                                      \
+        return (high_value);                                                                                        \
+    }                                                                                                               \
+    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)              \
+    {                                                                                                               \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
+            const uint32_t set = mask->m[pass];                                                                     \
+            uint32_t *low, *high;                                                                                   \
+            struct operands r;                                                                                      \
+            struct spread spread;                                                                                   \
+            struct result result;                                                                                   \
+            if (set == 0) {                                                                                         \
+                continue;                                                                                           \
+            }                                                                                                       \
+            operands_find(x, code, pass, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, &r);                    \
+            low = r.low;                                                                                            \
+            high = r.high;                                                                                          \
+            if (set != ALL_LANES) {                                                                                 \
+                r.low = result.low;                                                                                 \
+                r.high = result.high;                                                                               \
+            }                                                                                                       \
+            switch (code->kinds) {                                                                                  \
+                HALVES_PASS(CODE_SAME_A, name, wa, wb, wc, 0, i, i)                                                 \
+                HALVES_PASS(CODE_SAME_B, name, wa, wb, wc, i, 0, i)                                                 \
+                HALVES_PASS(CODE_SAME_A | CODE_SAME_B, name, wa, wb, wc, 0, 0, i)                                   \
+                HALVES_PASS(CODE_SAME_B | CODE_SAME_C, name, wa, wb, wc, i, 0, 0)                                   \
+            default:                                                                                                \
+                HALVES_SPREAD(wa, wb, wc, PPU_LANES);                                                               \
+                __attribute__((fallthrough));                                                                       \
+                HALVES_PASS(0, name, wa, wb, wc, i, i, i)                                                           \
+            }                                                                                                       \
+            if (set != ALL_LANES) {                                                                                 \
+                result_keep(&result, set, 2, low, high);                                                            \
+            }                                                                                                       \
+        }                                                                                                           \
+        return STEP_NEXT;                                                                                           \
+    }                                                                                                               \
+    static enum step one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)             \
+    {                                                                                                               \
+        struct operands r;                                                                                          \
+        (void)mask;                                                                                                 \
+        operands_find(x, code, 0, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, &r);                           \
+        HALVES(name, wa, wb, wc, 0, 0, 0)                                                                           \
+        r.low[0] = low_half;                                                                                        \
+        r.high[0] = high_half;                                                                                      \
+        return STEP_NEXT;                                                                                           \
+    }
+
+#define ALU1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression, PASS_1)
+#define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression, PASS_B)
+#define ALU2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression, PASS_2)
+#define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression, PASS_3)
+#define DEAR1(name, td, ta, expression) DEAR(name, td, ta, z, z, expression)
+#define DEAR2(name, td, ta, tb, expression) DEAR(name, td, ta, tb, z, expression)
+#include "engine_alu.def"
+#undef ALU1
+#undef ALUB
+#undef ALU2
+#undef ALU3
+#undef DEAR1
+#undef DEAR2
+#undef WIDE
+
+/* ---- conversions ---- */
+
+/* Those that kernels use most; engine_convert() does the others lane by lane. */
+#define CONVERSIONS(row)                                                                                         \
+    row(S32, F32, RNE, 0, f, s, (float)a) row(U32, F32, RNE, 0, f, u, (float)a)                                  \
+        row(S32, S64, RTZ, 0, S, s, (int64_t)a) row(U32, U64, RTZ, 0, U, u, (uint64_t)a)                         \
+            row(U8, U32, RTZ, 0, u, u, a & 0xffu) row(U16, U32, RTZ, 0, u, u, a & 0xffffu)                       \
+                row(S8, S32, RTZ, 0, s, u, (int8_t)(uint8_t)a) row(S16, S32, RTZ, 0, s, u, (int16_t)(uint16_t)a) \
+                    row(F32, S32, RTZ, 0, s, f, whole_of(a)) row(F32, F64, RNE, 0, g, f, (double)a)
+
+/* Towards zero, the nearest where there is none; NaN: 0. */
+BUILD_INLINE int32_t whole_of(float a)
+{
+    const float inside = a >= -2147483648.0f && a < 2147483648.0f ? a : 0.0f;
+    const int32_t value = (int32_t)inside;
+
+    return a >= 2147483648.0f ? INT32_MAX : a < -2147483648.0f ? INT32_MIN : value;
+}
+
+#define CONVERSION(stype, dtype, round, sat, td, ta, expression) \
+    OPERATION(CVT_##stype##_##dtype, td, ta, z, z, expression, PASS_1)
+CONVERSIONS(CONVERSION)
+#undef CONVERSION
+
+static enum step op_convert(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const struct lanes set = insn->scalar ? lanes_one(0) : *mask;
+
+    LANES_EACH(&set, lane)
+    {
+        uint64_t bits = insn->wa == 2 ? exec_read64(x, insn->ra, insn->a_scalar, lane)
+                                      : exec_read(x, insn->ra, insn->a_scalar, lane);
+        uint64_t value = engine_convert(bits, insn->stype, insn->dtype, insn->round, insn->sat);
+
+        exec_write(x, insn->rd, insn->scalar, lane, (uint32_t)value);
+        if (insn->wd == 2) {
+            exec_write(x, insn->rd + 1u, insn->scalar, lane, (uint32_t)(value >> 32));
+        }
+    }
+    return STEP_NEXT;
+}
+
+/* Between whole numbers that keep their value the rounding says nothing. */
+static engine_op *conversion_op(const struct ppu_insn *insn)
+{
+    const bool whole = insn->stype < PPU_TYPE_F16 && insn->dtype < PPU_TYPE_F16;
+
+    if (insn->sat) {
+        return op_convert;
+    }
+#define CONVERSION(from, to, rounding, sat, td, ta, expression)             \
+    if (insn->stype == PPU_TYPE_##from && insn->dtype == PPU_TYPE_##to &&   \
+        (whole || insn->round == PPU_ROUND_##rounding)) {                   \
+        return insn->scalar ? one_CVT_##from##_##to : op_CVT_##from##_##to; \
+    }
+    CONVERSIONS(CONVERSION)
+#undef CONVERSION
+    return op_convert;
+}
+
+/* NULL: not arithmetic. */
+static engine_op *alu_op(const struct ppu_insn *insn)
+{
+    static engine_op *const ops[PPU_ISA_OPS][2] = {
+#define ALU1(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define ALUB(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define ALU2(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define ALU3(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define DEAR1(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define DEAR2(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#define WIDE(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+#include "engine_alu.def"
+#undef ALU1
+#undef ALUB
+#undef ALU2
+#undef ALU3
+#undef DEAR1
+#undef DEAR2
+#undef WIDE
+    };
+
+    return insn->op == PPU_OP_CVT ? conversion_op(insn) : ops[insn->op][insn->scalar];
+}
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Predicates, selection and numbers of lanes. Part of engine_build.h. */
+#ifndef PPU_CORE_ENGINE_BUILD_LANE_H
+#define PPU_CORE_ENGINE_BUILD_LANE_H
+
+/* ---- comparisons: a function for each kind and type ---- */
+
+BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_t set, uint32_t value)
+{
+    uint32_t *const word = &x->w->pred[pred].m[pass];
+
+    *word = (*word & ~set) | (value & set);
+}
+
+#define COMPARE_CASE(number, name, ta, la, lb)                                             \
+    case number:                                                                           \
+        EACH_LANE                                                                          \
+        {                                                                                  \
+            words[i] = 0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, la),  \
+                                                   GET_##ta(r.o[1].low, r.o[1].high, lb)); \
+        }                                                                                  \
+        break;
+
+#define COMPARISON(name, ta, tsigned, expression)                                                                    \
+    BUILD_INLINE bool holds_##name(type_##ta a, type_##ta b)                                                         \
+    {                                                                                                                \
+        const tsigned sa = (tsigned)a, sb = (tsigned)b;                                                              \
+        (void)sa, (void)sb;                                                                                          \
+        return expression;                                                                                           \
+    }                                                                                                                \
+    static enum step setp_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)             \
+    {                                                                                                                \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
+            uint32_t words[PPU_LANES];                                                                               \
+            struct operands r;                                                                                       \
+            struct spread spread;                                                                                    \
+            if (mask->m[pass] == 0) {                                                                                \
+                continue;                                                                                            \
+            }                                                                                                        \
+            operands_find(x, code, pass, 3, &r);                                                                     \
+            switch (code->kinds) {                                                                                   \
+                COMPARE_CASE(CODE_SAME_B, name, ta, i, 0)                                                            \
+            default:                                                                                                 \
+                spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                                \
+                __attribute__((fallthrough));                                                                        \
+                COMPARE_CASE(0, name, ta, i, i)                                                                      \
+            }                                                                                                        \
+            pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                                     \
+        }                                                                                                            \
+        return STEP_NEXT;                                                                                            \
+    }                                                                                                                \
+    static enum step setp_one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)         \
+    {                                                                                                                \
+        struct operands r;                                                                                           \
+        struct spread spread;                                                                                        \
+        uint32_t value;                                                                                              \
+        (void)mask;                                                                                                  \
+        operands_find(x, code, 0, 3, &r);                                                                            \
+        if (code->kinds & CODE_MODIFIED) {                                                                           \
+            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, 1, &spread);                                            \
+        }                                                                                                            \
+        value =                                                                                                      \
+            0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, 0), GET_##ta(r.o[1].low, r.o[1].high, 0)); \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
+            pred_set(x, code->insn.rd, pass, ALL_LANES, value);                                                      \
+        }                                                                                                            \
+        return STEP_NEXT;                                                                                            \
+    }
+
+#define PPU_ICMP(name, text, number, expression)    \
+    COMPARISON(ICMP_##name, u, int32_t, expression) \
+    COMPARISON(ICMP64_##name, U, int64_t, expression)
+#define PPU_FCMP(name, text, number, expression)  \
+    COMPARISON(FCMP_##name, f, float, expression) \
+    COMPARISON(FCMP64_##name, g, double, expression)
+#include "ppu/isa.def"
+
+static engine_op *compare_op(const struct ppu_insn *insn)
+{
+    static engine_op *const integers[2][PPU_ICMP_COUNT][2] = {
+        {
+#define PPU_ICMP(name, text, number, expression) [number] = { setp_ICMP_##name, setp_one_ICMP_##name },
+#include "ppu/isa.def"
+        },
+        {
+#define PPU_ICMP(name, text, number, expression) [number] = { setp_ICMP64_##name, setp_one_ICMP64_##name },
+#include "ppu/isa.def"
+        },
+    };
+    static engine_op *const floats[2][PPU_FCMP_COUNT][2] = {
+        {
+#define PPU_FCMP(name, text, number, expression) [number] = { setp_FCMP_##name, setp_one_FCMP_##name },
+#include "ppu/isa.def"
+        },
+        {
+#define PPU_FCMP(name, text, number, expression) [number] = { setp_FCMP64_##name, setp_one_FCMP64_##name },
+#include "ppu/isa.def"
+        },
+    };
+
+    return insn->op == PPU_OP_FSETP || insn->op == PPU_OP_DSETP
+               ? floats[insn->op == PPU_OP_DSETP][insn->cmp][insn->scalar]
+               : integers[insn->op == PPU_OP_ISETP64][insn->cmp][insn->scalar];
+}
+
+/* ---- predicates ---- */
+
+BUILD_INLINE uint32_t pred_word(const struct exec *x, uint32_t operand, uint32_t pass)
+{
+    const uint32_t word = x->w->pred[operand & PPU_GUARD_PRED].m[pass];
+
+    return operand & PPU_PRED_NEGATE ? ~word : word;
+}
+
+#define PREDICATE_OP(name, expression)                                                                   \
+    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)   \
+    {                                                                                                    \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                              \
+            const uint32_t a = pred_word(x, code->insn.ra, pass), b = pred_word(x, code->insn.rb, pass); \
+            pred_set(x, code->insn.rd, pass, mask->m[pass], expression);                                 \
+        }                                                                                                \
+        return STEP_NEXT;                                                                                \
+    }
+PREDICATE_OP(PAND, a &b)
+PREDICATE_OP(POR, a | b)
+PREDICATE_OP(PXOR, a ^ b)
+
+BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, bool a_same, const uint32_t *b, bool b_same,
+                             const uint32_t *chosen, const uint32_t *named)
+{
+    EACH_LANE
+    {
+        const uint32_t value = (a[a_same ? 0 : i] & chosen[i]) | (b[b_same ? 0 : i] & ~chosen[i]);
+        to[i] = (value & named[i]) | (to[i] & ~named[i]);
+    }
+}
+
+static enum step op_select(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_insn *insn = &code->insn;
+
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        uint32_t chosen[PPU_LANES], named[PPU_LANES];
+        struct operands r;
+        struct spread spread;
+
+        if (mask->m[pass] == 0) {
+            continue;
+        }
+        operands_find(x, code, pass, 3, &r);
+        spread_mask(pred_word(x, insn->pred, pass), chosen);
+        spread_mask(mask->m[pass], named);
+        if (code->kinds != 0) {
+            spread_all(code, &r, 3, insn->wd == 2 ? 3 : 0, PPU_LANES, &spread);
+        }
+        select_row(r.low, r.o[0].low, false, r.o[1].low, false, chosen, named);
+        if (insn->wd == 2) {
+            select_row(r.high, r.o[0].high, false, r.o[1].high, false, chosen, named);
+        }
+    }
+    return STEP_NEXT;
+}
+
+/* ---- special registers: those that are one number, or count up with the lanes ---- */
+
+static enum step op_special_same(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const uint32_t value = engine_special(x, code->insn.ra, 0);
+
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        uint32_t *const to = row(x, code->insn.rd, pass);
+        uint32_t named[PPU_LANES];
+
+        spread_mask(mask->m[pass], named);
+        EACH_LANE
+        {
+            to[i] = (value & named[i]) | (to[i] & ~named[i]);
+        }
+    }
+    return STEP_NEXT;
+}
+
+/* Threads of a CTA are numbered x first, so that no lane needs a division. */
+static enum step op_special_thread(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_tmd *tmd = &x->task->tmd;
+    const uint32_t first = x->w->number * x->wave;
+    uint32_t at[3] = { first % tmd->cta[0], first / tmd->cta[0] % tmd->cta[1], first / tmd->cta[0] / tmd->cta[1] };
+    const uint32_t which = code->insn.ra - PPU_SR_TID_X;
+
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        uint32_t *const to = row(x, code->insn.rd, pass);
+
+        for (uint32_t i = 0; i < PPU_LANES; i++) {
+            to[i] = mask->m[pass] >> i & 1u ? at[which] : to[i];
+            at[0]++;
+            if (at[0] == tmd->cta[0]) {
+                at[0] = 0;
+                at[1]++;
+            }
+            if (at[1] == tmd->cta[1]) {
+                at[1] = 0;
+                at[2]++;
+            }
+        }
+    }
+    return STEP_NEXT;
+}
+
+static enum step op_special_line(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const uint32_t first = code->insn.ra == PPU_SR_LANE ? 0 : x->w->number * x->wave;
+    const struct ppu_tmd *tmd = &x->task->tmd;
+
+    if (code->insn.ra == PPU_SR_TID_X && tmd->cta[1] * tmd->cta[2] != 1) {
+        return op_special_thread(x, code, mask);
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        uint32_t *const to = row(x, code->insn.rd, pass);
+        uint32_t named[PPU_LANES];
+
+        spread_mask(mask->m[pass], named);
+        EACH_LANE
+        {
+            to[i] = ((first + pass * PPU_LANES + i) & named[i]) | (to[i] & ~named[i]);
+        }
+    }
+    return STEP_NEXT;
+}
+
+static enum step op_special_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    x->w->sreg[code->insn.rd] = engine_special(x, code->insn.ra, lanes_first(mask));
+    return STEP_NEXT;
+}
+
+static engine_op *special_op(const struct ppu_insn *insn)
+{
+    if (insn->scalar) {
+        return op_special_one;
+    }
+    switch (insn->ra) {
+    case PPU_SR_TID_X:
+    case PPU_SR_TID:
+    case PPU_SR_LANE:
+        return op_special_line;
+    case PPU_SR_TID_Y:
+    case PPU_SR_TID_Z:
+        return op_special_thread;
+    default:
+        return op_special_same;
+    }
+}
+
+/* NULL: none of these. */
+static engine_op *lane_op(const struct ppu_insn *insn)
+{
+    switch (insn->op) {
+    case PPU_OP_ISETP:
+    case PPU_OP_ISETP64:
+    case PPU_OP_FSETP:
+    case PPU_OP_DSETP:
+        return compare_op(insn);
+    case PPU_OP_PAND:
+        return op_PAND;
+    case PPU_OP_POR:
+        return op_POR;
+    case PPU_OP_PXOR:
+        return op_PXOR;
+    case PPU_OP_SEL:
+    case PPU_OP_SEL64:
+        return insn->scalar ? NULL : op_select;
+    case PPU_OP_RDSR:
+        return special_op(insn);
+    default:
+        return NULL;
+    }
+}
+
+#endif

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loads, stores and atomics whose lanes all reach VRAM or shared memory through translations that are cached. Part of
+ * engine_build.h. A pass is looked at as a whole first: lanes that follow one another in memory, then lanes that share
+ * an address, then each lane for itself. Nothing has been done for a pass that is left to engine_mem.c.
+ */
+#ifndef PPU_CORE_ENGINE_BUILD_MEM_H
+#define PPU_CORE_ENGINE_BUILD_MEM_H
+
+enum mem_space {
+    MEM_GLOBAL,
+    MEM_SHARED,
+};
+
+/* ---- where an access lies ---- */
+
+/* The bytes from `va` on, when they are in one page that the TLB has, in VRAM, and may be accessed so; else NULL. */
+BUILD_INLINE uint8_t *probe(const struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
+{
+    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
+    const uint64_t page = ~(uint64_t)(PPU_PAGE_4K - 1), last = va + bytes - 1;
+    const bool here = entry->tag == (((va & page) | x->tlb_key) & entry->mask) && entry->tag != 0 &&
+                      ((va ^ last) & entry->mask & page) == 0 && !entry->system;
+    const bool may = (access == PPU_ACCESS_READ || entry->write) && (access != PPU_ACCESS_ATOMIC || entry->atomic);
+
+    return here && may ? x->vram + entry->frame + (va - (entry->tag & page)) : NULL;
+}
+
+static __attribute__((noinline)) uint8_t *probe_again(const struct exec *x, uint64_t va, uint32_t bytes,
+                                                      enum ppu_access access)
+{
+    struct place place;
+
+    return sm_translate(x->sm, x->task->tmd.context, va, access, &place) == 0 ? probe(x, va, bytes, access) : NULL;
+}
+
+BUILD_INLINE uint8_t *reach_global(const struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
+{
+    uint8_t *host = probe(x, va, bytes, access);
+
+    return __builtin_expect(host != NULL, 1) ? host : probe_again(x, va, bytes, access);
+}
+
+BUILD_INLINE uint8_t *reach_shared(const struct exec *x, uint64_t at, uint32_t bytes)
+{
+    const uint32_t limit = x->task->tmd.shared_bytes;
+
+    return at <= limit && bytes <= limit - at ? x->shared + at : NULL;
+}
+
+BUILD_INLINE uint8_t *reach(const struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes,
+                            enum ppu_access access)
+{
+    return space == MEM_SHARED ? reach_shared(x, at, bytes) : reach_global(x, at, bytes, access);
+}
+
+/* The page that an access was found in, for those that follow. */
+struct page {
+    uint64_t first;
+    uint64_t bytes; /* 0: none yet */
+    uint8_t *host;
+};
+
+BUILD_INLINE struct page page_of(const struct exec *x, uint64_t va)
+{
+    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
+    const uint64_t below = PPU_PAGE_4K - 1;
+
+    return (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
+}
+
+BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes,
+                                 enum ppu_access access, struct page *page)
+{
+    const uint64_t offset = at - page->first;
+    uint8_t *host;
+
+    if (space == MEM_SHARED) {
+        return reach_shared(x, at, bytes);
+    }
+    if (offset < page->bytes && page->bytes - offset >= bytes) {
+        return page->host + offset;
+    }
+    host = reach_global(x, at, bytes, access);
+    if (host != NULL) {
+        *page = page_of(x, at);
+    }
+    return host;
+}
+
+/* ---- the addresses of a pass: base + offset of each lane ---- */
+
+struct addresses {
+    const uint32_t *low;  /* of each lane; NULL: the base is the address of all */
+    const uint32_t *high; /* upper halves; NULL: none */
+    uint64_t base;
+    uint32_t wrap; /* shared memory: sums are modulo 2^32 */
+};
+
+BUILD_INLINE struct addresses addresses_of(const struct exec *x, const struct code_insn *code, uint32_t pass,
+                                           uint32_t lane_reg)
+{
+    const struct ppu_insn *insn = &code->insn;
+    struct addresses a = { .base = (uint64_t)(int64_t)insn->imm, .wrap = insn->wa != 2 };
+
+    if (insn->wa != 0 && insn->a_scalar) {
+        a.base +=
+            insn->wa == 2 ? x->w->sreg[insn->ra] | (uint64_t)x->w->sreg[insn->ra + 1u] << 32 : x->w->sreg[insn->ra];
+        a.low = insn->lane_off ? row(x, lane_reg, pass) : NULL;
+    } else if (insn->wa != 0) {
+        a.low = row(x, insn->ra, pass);
+        a.high = insn->wa == 2 ? a.low + x->wave : NULL;
+    }
+    return a;
+}
+
+BUILD_INLINE uint64_t address_at(const struct addresses *a, uint32_t i)
+{
+    uint64_t at = a->base;
+
+    if (a->low != NULL) {
+        at += a->low[i];
+    }
+    if (a->high != NULL) {
+        at += (uint64_t)a->high[i] << 32;
+    }
+    return a->wrap ? (uint32_t)at : at;
+}
+
+enum pattern {
+    LANES_IN_ROW, /* first to last of the set follow one another */
+    LANES_ALIKE,
+    LANES_APART,
+};
+
+/* True when low words of the set are begin + i * step, and high words alike. */
+BUILD_INLINE bool steady(const struct addresses *a, uint32_t set, uint32_t begin, uint32_t step)
+{
+    const uint32_t high = a->high != NULL ? a->high[__builtin_ctz(set)] : 0;
+    uint32_t differ = 0;
+
+    if (set == ALL_LANES) {
+        EACH_LANE
+        {
+            differ |= a->low[i] ^ (begin + i * step);
+        }
+        if (a->high != NULL) {
+            EACH_LANE
+            {
+                differ |= a->high[i] ^ high;
+            }
+        }
+        return differ == 0;
+    }
+    uint32_t named[PPU_LANES];
+    spread_mask(set, named);
+    EACH_LANE
+    {
+        differ |= (a->low[i] ^ (begin + i * step)) & named[i];
+    }
+    if (a->high != NULL) {
+        EACH_LANE
+        {
+            differ |= (a->high[i] ^ high) & named[i];
+        }
+    }
+    return differ == 0;
+}
+
+/* How the lanes of a set that have addresses of their own lie; first and last tell what there is to look for. */
+BUILD_INLINE enum pattern pattern_of(const struct addresses *a, uint32_t set, uint32_t bytes)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), last = 31u - (uint32_t)__builtin_clz(set);
+    const uint32_t begin = a->low[first], end = a->low[last];
+
+    if (begin == end) {
+        return steady(a, set, begin, 0) ? LANES_ALIKE : LANES_APART;
+    }
+    if (end - begin != (last - first) * bytes || end < begin ||
+        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin))) {
+        return LANES_APART;
+    }
+    return steady(a, set, begin - first * bytes, bytes) ? LANES_IN_ROW : LANES_APART;
+}
+
+/* ---- values; memory that others change meanwhile is only touched here ---- */
+
+/* A row of 32-bit words at an aligned address: words are read and written whole, as vector instructions do. */
+GUEST_DATA void words_load(uint32_t *to, const uint8_t *from)
+{
+    memcpy(to, from, PPU_LANES * sizeof(uint32_t));
+}
+GUEST_DATA void words_store(uint8_t *to, const uint32_t *from)
+{
+    memcpy(to, from, PPU_LANES * sizeof(uint32_t));
+}
+/* Lanes first to last; those that `named` does not have keep what they had. */
+GUEST_DATA void words_load_some(uint32_t *to, const uint8_t *from, uint32_t first, uint32_t last, const uint32_t *named)
+{
+    for (uint32_t i = first; i <= last; i++) {
+        uint32_t word;
+        memcpy(&word, from + (i - first) * sizeof(word), sizeof(word));
+        to[i] = (word & named[i]) | (to[i] & ~named[i]);
+    }
+}
+
+BUILD_INLINE uint32_t load_value(const uint8_t *host, enum ppu_width width)
+{
+    switch (width) {
+    case PPU_WIDTH_U8:
+        return vram_read8(host);
+    case PPU_WIDTH_S8:
+        return (uint32_t)(int32_t)(int8_t)vram_read8(host);
+    case PPU_WIDTH_U16:
+        return vram_read16(host);
+    case PPU_WIDTH_S16:
+        return (uint32_t)(int32_t)(int16_t)vram_read16(host);
+    default:
+        return vram_read32(host);
+    }
+}
+
+BUILD_INLINE void store_value(uint8_t *host, enum ppu_width width, uint32_t value)
+{
+    if (width <= PPU_WIDTH_S8) {
+        vram_write8(host, (uint8_t)value);
+    } else if (width <= PPU_WIDTH_S16) {
+        vram_write16(host, (uint16_t)value);
+    } else {
+        vram_write32(host, value);
+    }
+}
+
+/* A lane's whole access. */
+BUILD_INLINE void load_lane(uint32_t *to, uint32_t wave, const uint8_t *host, enum ppu_width width)
+{
+    for (uint32_t word = 0; word < ppu_width_words(width); word++) {
+        to[word * wave] = load_value(host + 4 * word, width);
+    }
+}
+
+BUILD_INLINE void store_lane(uint8_t *host, const uint32_t *from, uint32_t wave, enum ppu_width width)
+{
+    for (uint32_t word = 0; word < ppu_width_words(width); word++) {
+        store_value(host + 4 * word, width, from[word * wave]);
+    }
+}
+
+BUILD_INLINE uint32_t alignment(enum ppu_width width)
+{
+    const uint32_t bytes = ppu_width_bytes(width);
+
+    return bytes < 4 ? bytes : 4;
+}
+
+/* ---- a pass ---- */
+
+/* Host addresses of lanes that go each where they want; false: one of them cannot be reached here. */
+BUILD_INLINE bool reach_each(const struct exec *x, enum mem_space space, const struct addresses *a, uint32_t set,
+                             uint32_t bytes, uint32_t align, enum ppu_access access, uint8_t **host)
+{
+    struct page page = { 0, 0, NULL };
+    bool all = true;
+
+    LANES_LEFT(set, i)
+    {
+        const uint64_t at = address_at(a, i);
+        host[i] = at % align == 0 ? reach_near(x, space, at, bytes, access, &page) : NULL;
+        all = all && host[i] != NULL;
+    }
+    return all;
+}
+
+/* Lanes in a row from `host` on. */
+BUILD_INLINE void load_row(uint32_t *to, uint32_t wave, const uint8_t *host, uint32_t set, enum ppu_width width)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), last = 31u - (uint32_t)__builtin_clz(set);
+
+    if (width == PPU_WIDTH_B32 && set == ALL_LANES) {
+        words_load(to, host);
+    } else if (width == PPU_WIDTH_B32) {
+        uint32_t named[PPU_LANES];
+        spread_mask(set, named);
+        words_load_some(to, host, first, last, named);
+    } else {
+        LANES_LEFT(set, i)
+        {
+            load_lane(to + i, wave, host + (i - first) * ppu_width_bytes(width), width);
+        }
+    }
+}
+
+BUILD_INLINE void store_row(uint8_t *host, const uint32_t *from, uint32_t wave, uint32_t set, enum ppu_width width)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set);
+
+    if (width == PPU_WIDTH_B32 && set == ALL_LANES) {
+        words_store(host, from);
+        return;
+    }
+    LANES_LEFT(set, i)
+    {
+        store_lane(host + (i - first) * ppu_width_bytes(width), from + i, wave, width);
+    }
+}
+
+/* True when it is done. */
+BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
+                            uint32_t pass, uint32_t set)
+{
+    const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
+    const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
+    uint32_t *const to = row(x, code->insn.rd, pass);
+    const uint64_t at = address_at(&a, first);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
+    uint8_t *host[PPU_LANES];
+
+    if (at % alignment(width) != 0) {
+        return false;
+    }
+    if (pattern == LANES_IN_ROW) {
+        const uint32_t lanes = 32u - (uint32_t)__builtin_clz(set) - first;
+        if ((host[0] = reach(x, space, at, lanes * bytes, PPU_ACCESS_READ)) != NULL) {
+            load_row(to, x->wave, host[0], set, width);
+            return true;
+        }
+    }
+    if (pattern == LANES_ALIKE) {
+        uint32_t value[4], named[PPU_LANES];
+        if ((host[0] = reach(x, space, at, bytes, PPU_ACCESS_READ)) == NULL) {
+            return false;
+        }
+        load_lane(value, 1, host[0], width);
+        spread_mask(set, named);
+        for (uint32_t word = 0; word < ppu_width_words(width); word++) {
+            EACH_LANE
+            {
+                to[word * x->wave + i] = (value[word] & named[i]) | (to[word * x->wave + i] & ~named[i]);
+            }
+        }
+        return true;
+    }
+    if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ, host)) {
+        return false;
+    }
+    LANES_LEFT(set, i)
+    {
+        load_lane(to + i, x->wave, host[i], width);
+    }
+    return true;
+}
+
+BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
+                             uint32_t pass, uint32_t set)
+{
+    const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
+    const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
+    const uint32_t *const from = row(x, code->insn.rd, pass);
+    const uint64_t at = address_at(&a, first);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
+    uint8_t *host[PPU_LANES];
+
+    if (at % alignment(width) != 0) {
+        return false;
+    }
+    if (pattern == LANES_IN_ROW) {
+        const uint32_t lanes = 32u - (uint32_t)__builtin_clz(set) - first;
+        if ((host[0] = reach(x, space, at, lanes * bytes, PPU_ACCESS_WRITE)) != NULL) {
+            store_row(host[0], from, x->wave, set, width);
+            return true;
+        }
+    }
+    if (pattern == LANES_ALIKE) {
+        set = 1u << (31u - (uint32_t)__builtin_clz(set)); /* the last lane's value stays */
+    }
+    if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE, host)) {
+        return false;
+    }
+    LANES_LEFT(set, i)
+    {
+        store_lane(host[i], from + i, x->wave, width);
+    }
+    return true;
+}
+
+/* Passes from this one on are for engine_mem.c. */
+BUILD_INLINE enum step leave_rest(struct exec *x, const struct code_insn *code, const struct lanes *mask, uint32_t pass)
+{
+    struct lanes rest = *mask;
+
+    for (uint32_t done = 0; done < pass; done++) {
+        rest.m[done] = 0;
+    }
+    return code->insn.format == PPU_FMT_ATOM ? engine_atomic(x, &code->insn, &rest) : engine_mem(x, &code->insn, &rest);
+}
+
+#define MEMORY_OP(name, which, space, width)                                                      \
+    static enum step name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                             \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                       \
+            if (mask->m[pass] != 0 && !which(x, code, space, width, pass, mask->m[pass])) {       \
+                return leave_rest(x, code, mask, pass);                                           \
+            }                                                                                     \
+        }                                                                                         \
+        return STEP_NEXT;                                                                         \
+    }
+#define PPU_WIDTH(name, text, number, bytes, words)                    \
+    MEMORY_OP(op_ldg_##name, load_pass, MEM_GLOBAL, PPU_WIDTH_##name)  \
+    MEMORY_OP(op_stg_##name, store_pass, MEM_GLOBAL, PPU_WIDTH_##name) \
+    MEMORY_OP(op_lds_##name, load_pass, MEM_SHARED, PPU_WIDTH_##name)  \
+    MEMORY_OP(op_sts_##name, store_pass, MEM_SHARED, PPU_WIDTH_##name)
+#include "ppu/isa.def"
+
+/* ---- local memory: words of lanes that use one offset are neighbours ---- */
+
+BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint32_t pass, uint32_t set, bool store)
+{
+    const struct ppu_tmd *tmd = &x->task->tmd;
+    const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
+    const uint32_t first = (uint32_t)__builtin_ctz(set), words = ppu_width_words(code->insn.width);
+    const uint32_t lanes = 32u - (uint32_t)__builtin_clz(set) - first;
+    const uint64_t at = address_at(&a, first);
+    uint8_t *host[SM_MAX_WORDS];
+
+    if (at % 4 != 0 || at > tmd->local_bytes || 4 * words > tmd->local_bytes - at ||
+        (a.low != NULL && pattern_of(&a, set, 4) != LANES_ALIKE)) {
+        return false;
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        const uint64_t va = engine_local_va(x, pass * PPU_LANES + first, (uint32_t)at + 4 * word);
+        host[word] = reach_global(x, va, 4 * lanes, store ? PPU_ACCESS_WRITE : PPU_ACCESS_READ);
+        if (host[word] == NULL) {
+            return false;
+        }
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        uint32_t *const lane = row(x, code->insn.rd + word, pass);
+        if (store) {
+            store_row(host[word], lane, x->wave, set, PPU_WIDTH_B32);
+        } else {
+            load_row(lane, x->wave, host[word], set, PPU_WIDTH_B32);
+        }
+    }
+    return true;
+}
+#define local_load(x, code, space, width, pass, set) local_pass(x, code, pass, set, false)
+#define local_store(x, code, space, width, pass, set) local_pass(x, code, pass, set, true)
+MEMORY_OP(op_ldl, local_load, , )
+MEMORY_OP(op_stl, local_store, , )
+
+/* ---- parameters, and loads for the whole warp ---- */
+
+static enum step op_ldp_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const uint32_t bytes = ppu_width_bytes(insn->width), limit = x->task->tmd.param_bytes;
+    const uint32_t at = (uint32_t)insn->imm + (insn->wa ? x->w->sreg[insn->ra] : 0);
+
+    if (at % alignment(insn->width) != 0 || at > limit || bytes > limit - at) {
+        return engine_mem(x, insn, mask);
+    }
+    load_lane(&x->w->sreg[insn->rd], 1, x->task->params + at, insn->width);
+    return STEP_NEXT;
+}
+
+static enum step op_ldg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const struct addresses a = addresses_of(x, code, 0, 0);
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    const uint8_t *host = a.base % alignment(insn->width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_READ) : NULL;
+
+    if (host == NULL) {
+        return engine_mem(x, insn, mask);
+    }
+    load_lane(&x->w->sreg[insn->rd], 1, host, insn->width);
+    return STEP_NEXT;
+}
+
+/* ---- atomics ---- */
+
+BUILD_INLINE uint64_t atomic_value(const struct exec *x, const struct ppu_insn *insn, uint32_t lane, uint32_t which)
+{
+    const uint32_t reg = insn->rb + (which << insn->wide);
+
+    return insn->wide ? exec_read64(x, reg, insn->b_scalar, lane) : exec_read(x, reg, insn->b_scalar, lane);
+}
+
+BUILD_INLINE void atomic_old(struct exec *x, const struct ppu_insn *insn, uint32_t lane, uint64_t old)
+{
+    if (!insn->no_old) {
+        exec_write(x, insn->rd, false, lane, (uint32_t)old);
+        if (insn->wide) {
+            exec_write(x, insn->rd + 1u, false, lane, (uint32_t)(old >> 32));
+        }
+    }
+}
+
+/* Additions of all lanes to one word: one read-modify-write, of which each lane gets what it would have seen. */
+static void add_together(struct exec *x, const struct ppu_insn *insn, uint8_t *host, uint32_t pass, uint32_t set)
+{
+    uint32_t before[PPU_LANES], sum = 0;
+
+    LANES_LEFT(set, i)
+    {
+        before[i] = sum;
+        sum += exec_read(x, insn->rb, insn->b_scalar, pass * PPU_LANES + i);
+    }
+    sum = vram_rmw_add32(host, sum);
+    LANES_LEFT(set, i)
+    {
+        atomic_old(x, insn, pass * PPU_LANES + i, sum + before[i]);
+    }
+}
+
+BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum mem_space space, uint32_t pass,
+                              uint32_t set)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const struct addresses a = addresses_of(x, code, pass, insn->rc);
+    const uint32_t bytes = 4u << insn->wide;
+    const bool add = insn->aop == PPU_AOP_ADD && !insn->wide;
+    const bool alike = a.low == NULL || pattern_of(&a, set, bytes) == LANES_ALIKE;
+    uint8_t *host[PPU_LANES];
+
+    if (!reach_each(x, space, &a, set, bytes, bytes, PPU_ACCESS_ATOMIC, host)) {
+        return false;
+    }
+    if (add && alike) {
+        add_together(x, insn, host[__builtin_ctz(set)], pass, set);
+        return true;
+    }
+    LANES_LEFT(set, i)
+    {
+        const uint32_t lane = pass * PPU_LANES + i;
+        const bool cas = insn->aop == PPU_AOP_CAS;
+        const uint64_t compare = cas ? atomic_value(x, insn, lane, 0) : 0, value = atomic_value(x, insn, lane, cas);
+
+        atomic_old(x, insn, lane,
+                   add ? vram_rmw_add32(host[i], (uint32_t)value)
+                       : engine_rmw(host[i], insn->aop, bytes, value, compare));
+    }
+    return true;
+}
+#define atomic_of(x, code, space, width, pass, set) atomic_pass(x, code, space, pass, set)
+MEMORY_OP(op_atomg, atomic_of, MEM_GLOBAL, )
+MEMORY_OP(op_atoms, atomic_of, MEM_SHARED, )
+
+/* NULL: for engine_mem.c from the start. */
+static engine_op *mem_op(const struct ppu_insn *insn)
+{
+    static engine_op *const ops[PPU_WIDTH_COUNT][4] = {
+#define PPU_WIDTH(name, text, number, bytes, words) \
+    [PPU_WIDTH_##name] = { op_ldg_##name, op_stg_##name, op_lds_##name, op_sts_##name },
+#include "ppu/isa.def"
+    };
+    const bool words = insn->width >= PPU_WIDTH_B32;
+
+    switch (insn->op) {
+    case PPU_OP_LDG:
+        return insn->scalar ? op_ldg_one : ops[insn->width][0];
+    case PPU_OP_STG:
+        return insn->scalar ? NULL : ops[insn->width][1];
+    case PPU_OP_LDS:
+        return insn->scalar ? NULL : ops[insn->width][2];
+    case PPU_OP_STS:
+        return insn->scalar ? NULL : ops[insn->width][3];
+    case PPU_OP_LDL:
+        return words ? op_ldl : NULL;
+    case PPU_OP_STL:
+        return words ? op_stl : NULL;
+    case PPU_OP_LDP:
+        return insn->scalar ? op_ldp_one : NULL;
+    case PPU_OP_ATOMG:
+        return op_atomg;
+    case PPU_OP_ATOMS:
+        return op_atoms;
+    default:
+        return NULL;
+    }
+}
+
+#endif

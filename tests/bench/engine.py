@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Kernels from one OpenCL source on the PPU's engine and, beside it, on pocl and Oclgrind, outputs compared.
+
+The PPU runs as OpenCL's ICD runs it, its SMs on one host thread; pocl has one thread on one processor. Rounds of all
+platforms are interleaved; each gives its best of some runs, and the median of the rounds is the result. Oclgrind is so
+slow that it runs smaller sizes: there work items' inner iterations a second are compared.
+
+Prints rows for tests/bench/run.
+"""
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+ROUNDS = 5
+RUNS = 3
+# name: size, Oclgrind's size, floor against pocl, wanted
+KERNELS = {
+    "saxpy": (4 << 20, 64 << 10, 0.4, 0.6),
+    "sgemm": (256, 64, 1.5, 2),
+    "mandelbrot": (512, 64, 1.1, 1.5),
+    "histogram": (4 << 20, 64 << 10, 0.7, 0.9),
+    "bfs": (256 << 10, 16 << 10, 0.15, 0.3),
+}
+FLOOR_POCL, WANTED_POCL, FLOOR_OCLGRIND, WANTED_OCLGRIND = 0.5, 0.8, 250, 400
+TWO_FLOOR, TWO_WANTED = 1.6, 1.8
+
+
+def ppu_environment(folder, threads):
+    """Environment in which programs find a PPU whose SMs have so many host threads."""
+    launcher = Path(folder) / f"ppu-run-{threads}"
+    launcher.write_text(f"#!/bin/sh\nexec {TOP}/tools/ppu-run --sm-threads {threads} \"$@\"\n")
+    launcher.chmod(0o755)
+    return {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_RUN": str(launcher)}
+
+
+LAUNCHERS = tempfile.TemporaryDirectory()
+PLATFORMS = {
+    "ppu": ([], ppu_environment(LAUNCHERS.name, 1), "PPU"),
+    "ppu2": ([], ppu_environment(LAUNCHERS.name, 2), "PPU"),
+    "pocl": (["taskset", "-c", "1"], {"POCL_MAX_PTHREAD_COUNT": "1"}, "Portable"),
+    "oclgrind": (["oclgrind"], {}, "Oclgrind"),
+}
+
+
+def run(platform, kernel, size, runs):
+    """(seconds, items, hash) of the best of some runs"""
+    prefix, environment, name = PLATFORMS[platform]
+    command = [*prefix, str(TOP / "build/plain/tools/bench-kernels"), name, kernel, str(size), str(runs)]
+    done = subprocess.run(command, cwd=TOP, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    hashes = {line[2] for line in lines}
+    if len(hashes) != 1:
+        raise RuntimeError(f"{kernel} on {platform} gives something else each time")
+    return min(float(line[0]) for line in lines), float(lines[0][1]), hashes.pop()
+
+
+def row(name, value, budget, note):
+    print(json.dumps({"name": f"engine.{name}", "value": float(f"{value:.4g}"), "unit": "ratio", "better": "higher",
+                      "budget": budget, "note": note}), flush=True)
+
+
+def geometric_mean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def main():
+    pocl_ratios, oclgrind_ratios = [], []
+    for kernel, (size, small, floor, wanted) in KERNELS.items():
+        platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
+        times, hashes = {platform: [] for platform in platforms}, set()
+        for _ in range(ROUNDS):
+            for platform in platforms:
+                seconds, items, value = run(platform, kernel, size, RUNS)
+                times[platform].append(seconds)
+                hashes.add(value)
+        if len(hashes) != 1:
+            print(f"{kernel}: outputs differ", file=sys.stderr)
+            return 1
+        median = {platform: statistics.median(values) for platform, values in times.items()}
+        ratio = median["pocl"] / median["ppu"]
+        pocl_ratios.append(ratio)
+        row(f"{kernel}.vs_pocl", ratio, floor,
+            f"{median['ppu'] * 1e3:.2f} ms, {items / median['ppu'] * 1e-6:.0f} M items/s, waves of 128; pocl "
+            f"{median['pocl'] * 1e3:.2f} ms; wanted {wanted}; medians of {ROUNDS}")
+        if "ppu2" in median:
+            row(f"{kernel}.two_threads", median["ppu"] / median["ppu2"], TWO_FLOOR,
+                f"two host threads for the SMs: {median['ppu2'] * 1e3:.2f} ms; wanted {TWO_WANTED}")
+        slow, slow_items, slow_hash = run("oclgrind", kernel, small, 1)
+        _, _, small_hash = run("ppu", kernel, small, 1)
+        if small_hash != slow_hash:
+            print(f"{kernel}: Oclgrind's output differs", file=sys.stderr)
+            return 1
+        ratio = items / median["ppu"] / (slow_items / slow)
+        oclgrind_ratios.append(ratio)
+        row(f"{kernel}.vs_oclgrind", ratio, None, f"rates; Oclgrind {slow_items / slow * 1e-6:.3f} M items/s at size {small}")
+    row("geomean.vs_pocl", geometric_mean(pocl_ratios), FLOOR_POCL, f"wanted {WANTED_POCL}")
+    row("geomean.vs_oclgrind", geometric_mean(oclgrind_ratios), FLOOR_OCLGRIND, f"wanted {WANTED_OCLGRIND}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

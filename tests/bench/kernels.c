@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernels PLATFORM KERNEL SIZE RUNS: runs one kernel of tests/compiler/kernels/compare.cl on an OpenCL platform,
+ * whichever it is, and prints a line for each run: seconds, work items' inner iterations, and a hash of the output. The
+ * first run, which loads and warms, is not printed.
+ */
+#define CL_TARGET_OPENCL_VERSION 120
+
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SOURCE "tests/compiler/kernels/compare.cl"
+#define MAX_PLATFORMS 16u
+#define MAX_BUFFERS 4u
+#define TURNS 256
+
+struct buffer {
+    cl_mem memory;
+    void *host;
+    size_t bytes;
+};
+
+struct run {
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    struct buffer buffer[MAX_BUFFERS];
+    cl_uint size;
+    double items;    /* of a run */
+    cl_uint output;  /* the buffer that is hashed */
+    cl_uint written; /* buffers whose content is put back before a run, one bit each */
+};
+
+static void check(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS) {
+        fprintf(stderr, "kernels: %s: error %d\n", what, error);
+        exit(EXIT_FAILURE);
+    }
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = calloc(1, bytes != 0 ? bytes : 1);
+
+    check(memory != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "memory");
+    return memory;
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static cl_device_id find_device(const char *platform)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_device_id device = NULL;
+    cl_uint count = 0;
+    char name[256];
+
+    check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
+    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS && device == NULL; i++) {
+        check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
+        if (strstr(name, platform) != NULL) {
+            check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+        }
+    }
+    check(device != NULL ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
+    return device;
+}
+
+static void open_kernel(struct run *run, const char *name)
+{
+    cl_int error;
+    size_t bytes;
+    FILE *file = fopen(SOURCE, "r");
+    char *source = allocate(65536);
+    const char *text = source;
+
+    check(file != NULL ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
+    bytes = fread(source, 1, 65535, file);
+    fclose(file);
+    run->context = clCreateContext(NULL, 1, &run->device, NULL, NULL, &error);
+    check(error, "context");
+    run->queue = clCreateCommandQueue(run->context, run->device, 0, &error);
+    check(error, "queue");
+    cl_program program = clCreateProgramWithSource(run->context, 1, &text, &bytes, &error);
+    check(error, "program");
+    check(clBuildProgram(program, 1, &run->device, "", NULL, NULL), "build");
+    run->kernel = clCreateKernel(program, name, &error);
+    check(error, "kernel");
+    free(source);
+}
+
+/* Argument `index` is a new buffer; its host copy is the caller's to fill in. */
+static void *buffer(struct run *run, cl_uint index, cl_uint n, size_t bytes)
+{
+    cl_int error;
+    struct buffer *b = &run->buffer[n];
+
+    b->bytes = bytes;
+    b->host = allocate(bytes);
+    b->memory = clCreateBuffer(run->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+    check(error, "buffer");
+    check(clSetKernelArg(run->kernel, index, sizeof(cl_mem), &b->memory), "argument");
+    return b->host;
+}
+
+static void number(struct run *run, cl_uint index, cl_int value)
+{
+    check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
+}
+
+static void real(struct run *run, cl_uint index, cl_float value)
+{
+    check(clSetKernelArg(run->kernel, index, sizeof(value), &value), "argument");
+}
+
+static cl_uint next(cl_uint *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* ---- the kernels: data, and one run ---- */
+
+static void enqueue(struct run *run, cl_uint dimensions, size_t x, size_t y)
+{
+    const size_t global[] = { x, y };
+
+    check(clEnqueueNDRangeKernel(run->queue, run->kernel, dimensions, NULL, global, NULL, 0, NULL, NULL), "enqueue");
+}
+
+/* Numbers are small and whole: a fused multiplication and addition gives the same. */
+static void saxpy_data(struct run *run)
+{
+    number(run, 0, (cl_int)run->size);
+    real(run, 1, 2.0f);
+    cl_float *x = buffer(run, 2, 0, run->size * sizeof(cl_float));
+    cl_float *y = buffer(run, 3, 1, run->size * sizeof(cl_float));
+    for (cl_uint i = 0; i < run->size; i++) {
+        x[i] = (cl_float)(i % 1000);
+        y[i] = (cl_float)(i % 777);
+    }
+    run->items = run->size;
+    run->output = 1;
+    run->written = 3;
+}
+
+static void sgemm_data(struct run *run)
+{
+    const cl_uint n = run->size;
+
+    number(run, 0, (cl_int)n);
+    cl_float *a = buffer(run, 1, 0, (size_t)n * n * sizeof(cl_float));
+    cl_float *b = buffer(run, 2, 1, (size_t)n * n * sizeof(cl_float));
+    buffer(run, 3, 2, (size_t)n * n * sizeof(cl_float));
+    for (cl_uint i = 0; i < n * n; i++) {
+        a[i] = (cl_float)(i % 17);
+        b[i] = (cl_float)(i % 13);
+    }
+    run->items = (double)n * n * n;
+    run->output = 2;
+    run->written = 7;
+}
+
+static void mandelbrot_data(struct run *run)
+{
+    const cl_int n = (cl_int)run->size;
+
+    buffer(run, 0, 0, (size_t)n * (size_t)n * sizeof(cl_int));
+    number(run, 1, n);
+    number(run, 2, n);
+    real(run, 3, -2.0f);
+    real(run, 4, -1.25f);
+    real(run, 5, 2.5f / (cl_float)n);
+    real(run, 6, 2.5f / (cl_float)n);
+    number(run, 7, TURNS);
+    run->output = 0;
+    run->written = 1;
+}
+
+static void histogram_data(struct run *run)
+{
+    cl_uint state = 1;
+
+    unsigned char *in = buffer(run, 0, 0, run->size);
+    buffer(run, 1, 1, 256 * sizeof(cl_uint));
+    number(run, 2, (cl_int)run->size);
+    for (cl_uint i = 0; i < run->size; i++) {
+        in[i] = (unsigned char)next(&state);
+    }
+    run->items = run->size;
+    run->output = 1;
+    run->written = 3;
+}
+
+static void bfs_data(struct run *run)
+{
+    const cl_uint nodes = run->size != 0 ? run->size : 1;
+    cl_uint state = 1, count = 0;
+
+    cl_int *first = buffer(run, 0, 0, (nodes + 1) * sizeof(cl_int));
+    for (cl_uint i = 0; i < nodes; i++) {
+        first[i] = (cl_int)count;
+        count += next(&state) % 16;
+    }
+    first[nodes] = (cl_int)count;
+    cl_int *edges = buffer(run, 1, 1, count * sizeof(cl_int));
+    for (cl_uint i = 0; i < count; i++) {
+        edges[i] = (cl_int)(next(&state) % nodes);
+    }
+    cl_int *level = buffer(run, 2, 2, nodes * sizeof(cl_int));
+    memset(level, 0xff, nodes * sizeof(cl_int));
+    for (cl_uint i = 0; i < 4; i++) {
+        level[i] = 0;
+    }
+    buffer(run, 3, 3, sizeof(cl_int));
+    number(run, 4, (cl_int)nodes);
+    run->items = count;
+    run->output = 2;
+    run->written = 15;
+}
+
+static void one_line(struct run *run)
+{
+    enqueue(run, 1, run->size, 1);
+}
+
+static void one_square(struct run *run)
+{
+    enqueue(run, 2, run->size, run->size);
+}
+
+static void bfs_levels(struct run *run)
+{
+    cl_int changed = 1;
+
+    for (cl_int now = 0; changed != 0; now++) {
+        changed = 0;
+        check(clEnqueueWriteBuffer(run->queue, run->buffer[3].memory, CL_FALSE, 0, sizeof(changed), &changed, 0, NULL,
+                                   NULL),
+              "write");
+        number(run, 5, now);
+        enqueue(run, 1, run->size, 1);
+        check(clEnqueueReadBuffer(run->queue, run->buffer[3].memory, CL_TRUE, 0, sizeof(changed), &changed, 0, NULL,
+                                  NULL),
+              "read");
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*data)(struct run *run);
+    void (*go)(struct run *run);
+} kernels[] = {
+    { "saxpy", saxpy_data, one_line },
+    { "sgemm", sgemm_data, one_square },
+    { "mandelbrot", mandelbrot_data, one_square },
+    { "histogram", histogram_data, one_line },
+    { "bfs", bfs_data, bfs_levels },
+};
+
+/* ---- measuring ---- */
+
+static void put_back(const struct run *run)
+{
+    for (cl_uint i = 0; i < MAX_BUFFERS; i++) {
+        if (run->written >> i & 1u) {
+            const struct buffer *b = &run->buffer[i];
+            check(clEnqueueWriteBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, b->host, 0, NULL, NULL), "write");
+        }
+    }
+    check(clFinish(run->queue), "finish");
+}
+
+/* FNV-1a of the output; the turns of the Mandelbrot set are its items. */
+static unsigned long long read_output(struct run *run)
+{
+    const struct buffer *b = &run->buffer[run->output];
+    unsigned char *bytes = allocate(b->bytes);
+    unsigned long long hash = 0xcbf29ce484222325ull;
+    double sum = 0;
+
+    check(clEnqueueReadBuffer(run->queue, b->memory, CL_TRUE, 0, b->bytes, bytes, 0, NULL, NULL), "read");
+    for (size_t i = 0; i < b->bytes; i++) {
+        hash = (hash ^ bytes[i]) * 0x100000001b3ull;
+    }
+    for (size_t i = 0; run->items == 0 && i < b->bytes / sizeof(cl_int); i++) {
+        cl_int turns;
+        memcpy(&turns, bytes + i * sizeof(turns), sizeof(turns));
+        sum += turns;
+    }
+    run->items = run->items != 0 ? run->items : sum;
+    free(bytes);
+    return hash;
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = { 0 };
+    size_t found = sizeof(kernels) / sizeof(kernels[0]);
+
+    for (size_t i = 0; argc == 5 && i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        found = strcmp(argv[2], kernels[i].name) == 0 ? i : found;
+    }
+    if (found == sizeof(kernels) / sizeof(kernels[0])) {
+        fprintf(stderr, "usage: kernels PLATFORM KERNEL SIZE RUNS\n");
+        return 2;
+    }
+    run.device = find_device(argv[1]);
+    run.size = (cl_uint)strtoul(argv[3], NULL, 0);
+    open_kernel(&run, argv[2]);
+    kernels[found].data(&run);
+    for (long i = 0; i <= strtol(argv[4], NULL, 0); i++) {
+        put_back(&run);
+        double began = now();
+        kernels[found].go(&run);
+        check(clFinish(run.queue), "finish");
+        double seconds = now() - began;
+        unsigned long long hash = read_output(&run);
+        if (i > 0) {
+            printf("%.9f %.0f %016llx\n", seconds, run.items, hash);
+        }
+    }
+    return 0;
+}
