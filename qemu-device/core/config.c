@@ -62,7 +62,7 @@ const char *core_config_check(const struct core_config *config)
             return limits[i].sentence;
         }
     }
-    if (engine_level(config->engine_level) == NULL) {
+    if (engine_level(config->engine_level) == 0) {
         return "engine-level must be 0 (the best), 1 (plain C), or one of x86-64-v2 to v4 that the host has: 2 to 4";
     }
     if (config->sms % config->gpcs != 0) {

@@ -372,44 +372,15 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 
 /* ---- levels ---- */
 
-extern const struct engine_build engine_build_plain;
+const struct engine_build *engine_choose(uint32_t wanted)
+{
 #ifdef ENGINE_HAS_LEVELS
-extern const struct engine_build engine_build_v2, engine_build_v3, engine_build_v4;
-
-/* What tells a host of the level from one of the level below. */
-static bool host_has(uint32_t level)
-{
-    switch (level) {
-    case 4:
-        return host_has(3) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
-    case 3:
-        return host_has(2) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    case 2:
-        return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-    default:
-        return level == 1;
-    }
-}
-
-const struct engine_build *engine_level(uint32_t level)
-{
-    static const struct engine_build *const builds[] = {
+    static const struct engine_build *const builds[ENGINE_LEVEL_MOST + 1] = {
         NULL, &engine_build_plain, &engine_build_v2, &engine_build_v3, &engine_build_v4,
     };
-    uint32_t best = 4;
 
-    while (!host_has(best)) {
-        best--;
-    }
-    level = level == 0 ? best : level;
-    return level <= best ? builds[level] : NULL;
-}
+    return builds[engine_level(wanted)];
 #else
-const struct engine_build *engine_level(uint32_t level)
-{
-    return level < 2 ? &engine_build_plain : NULL;
-}
+    return engine_level(wanted) == 1 ? &engine_build_plain : NULL;
 #endif
+}

@@ -23,7 +23,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number)
 {
     sm->core = core;
     sm->number = number;
-    sm->build = engine_level(core_config_of(core)->engine_level);
+    sm->build = engine_choose(core_config_of(core)->engine_level);
     return sm_alloc(sm);
 }
 

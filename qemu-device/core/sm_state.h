@@ -279,6 +279,7 @@ struct engine_build {
     uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
     engine_op *(*op_of)(const struct ppu_insn *insn); /* what executes an instruction without fault */
 };
+extern const struct engine_build engine_build_plain, engine_build_v2, engine_build_v3, engine_build_v4;
 
 /* ---- sm.c ---- */
 /* What an SM has left to do. */
@@ -362,8 +363,8 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
 enum step engine_execute(struct exec *x);
 /* An instruction that has been checked, with lanes to execute it. */
 enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
-/* NULL: the host cannot run it. Level 0 is the best that it can. */
-const struct engine_build *engine_level(uint32_t level);
+/* The engine of engine_level(). */
+const struct engine_build *engine_choose(uint32_t wanted);
 /* The main loop has answered: finishes the access, without going on. */
 void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
@@ -371,6 +372,11 @@ enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, ui
 void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
+
+/* ---- engine_level.c ---- */
+#define ENGINE_LEVEL_MOST 4u
+/* 0 is replaced by the best level that the host has; 0: the host has not what is wanted. */
+uint32_t engine_level(uint32_t wanted);
 
 /* ---- engine_convert.c ---- */
 uint64_t engine_convert(uint64_t bits, uint32_t stype, uint32_t dtype, uint32_t round, bool sat);
