@@ -330,6 +330,7 @@ static uint64_t window_of(uint32_t space)
     return space == SPACE_LOCAL ? PPU_SHARED_WINDOW : PPU_LOCAL_WINDOW;
 }
 
+/* Null stays null: objects never lie at 0, so the window is added where the offset is not 0. */
 static struct element cast_space(struct select *s, struct element element, uint32_t from, uint32_t to)
 {
     bool from_offset = from == SPACE_LOCAL || from == SPACE_PRIVATE;
@@ -339,15 +340,18 @@ static struct element cast_space(struct select *s, struct element element, uint3
         return element;
     }
     if (element.kind != ELEMENT_REGISTER) {
-        return element_constant(to_offset ? element.add : element.add | window_of(from), to_offset ? 1 : 2);
+        uint64_t window = to_offset || element.add == 0 ? 0 : window_of(from);
+        return element_constant(element.add | window, to_offset ? 1 : 2);
     }
     element = element_register(select_reg(s, element), element.words);
     if (to_offset) {
         return element_half(element, 0);
     }
     struct mir_ref wide = select_new(s, 2);
+    struct element any = select_op(s, PPU_OP_MINU, element, number(1));
+    struct element high = select_op(s, PPU_OP_MUL, any, number((uint32_t)(window_of(from) >> 32)));
     select_copy(s, wide, element, 1);
-    select_copy(s, mir_sub(wide, 1), number((uint32_t)(window_of(from) >> 32)), 1);
+    select_copy(s, mir_sub(wide, 1), high, 1);
     return element_register(wide, 2);
 }
 

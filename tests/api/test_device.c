@@ -328,18 +328,21 @@ static void trace_tells_a_launch(void **state)
  */
 struct trace_reader {
     struct ppu_device *device;
-    bool end; /* atomic */
+    bool end;        /* atomic */
+    uint32_t number; /* of the record to read next */
     uint32_t records, bad;
 };
 
 static void *read_along(void *argument)
 {
     struct trace_reader *reader = argument;
-    uint32_t number = ppu_trace_next(reader->device, PPU_TRACE_OF_FIRMWARE);
+    bool end = false;
 
-    while (!__atomic_load_n(&reader->end, __ATOMIC_ACQUIRE)) {
+    while (!end) {
         struct ppu_trace_record record[8];
-        uint32_t count = ppu_trace_read(reader->device, PPU_TRACE_OF_FIRMWARE, &number, record, 8);
+        end = __atomic_load_n(&reader->end,
+                              __ATOMIC_ACQUIRE); /* what was written before is read, however late this begins */
+        uint32_t count = ppu_trace_read(reader->device, PPU_TRACE_OF_FIRMWARE, &reader->number, record, 8);
         reader->records += count;
         for (uint32_t i = 0; i < count; i++) {
             reader->bad += record[i].version != PPU_TRACE_VERSION || record[i].size_bytes != sizeof(record[i]) ||
@@ -353,9 +356,9 @@ static void *read_along(void *argument)
 static void trace_is_read_while_it_is_written(void **state)
 {
     struct api *api = *state;
-    struct trace_reader reader = { .device = api->device };
-    struct ppu_trace_record record[2];
     uint32_t oldest = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
+    struct trace_reader reader = { .device = api->device, .number = oldest };
+    struct ppu_trace_record record[2];
     const ppu_va_t sem = { api_va(api, api_memory(api, PPU_MEMORY_VRAM, 65536)) };
     pthread_t thread;
 

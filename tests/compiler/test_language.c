@@ -423,6 +423,17 @@ static void pointers(struct device *device)
     }
 }
 
+static void nulls(struct device *device)
+{
+    device_kernel(device, "nulls");
+    int32_t *out = device_buffer(device, 0, 4 * THREADS);
+    device_run_threads(device, THREADS, GROUP);
+    for (int32_t t = 0; t < (int32_t)THREADS; t++) {
+        int32_t expected = (t % 2 == 0 ? 64 * t : 3) + (t % 3 == 0 ? 1000 * (t + 1) : 12) + 16;
+        device_expect(device, "nulls", (uint32_t)t, out[t], expected);
+    }
+}
+
 static void atomics_anywhere(struct device *device)
 {
     device_kernel(device, "atomics_anywhere");
@@ -455,7 +466,7 @@ static void language(void **state)
     static void (*const checks[])(struct device *) = {
         structures,      constants,   vectors,  generics,         atomics, prints,       halves,     normals,
         private_atomics, copies,      places,   threes,           wides,   half_vectors, print_more, group_sizes,
-        variables,       long_copies, pointers, atomics_anywhere,
+        variables,       long_copies, pointers, atomics_anywhere, nulls,
     };
     struct device *device = *state;
 

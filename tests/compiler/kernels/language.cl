@@ -326,3 +326,28 @@ __kernel void atomics_anywhere(__global ulong *words, __global int *out)
     }
     out[t] = sum * 7 + (int)own + (int)words[t];
 }
+
+/* Null is null in every address space, whatever way it came there. */
+__attribute__((noinline)) static int is_null(int *pointer)
+{
+    return pointer == 0;
+}
+
+__kernel void nulls(__global int *out)
+{
+    __local int shared[45];
+    int t = get_global_id(0), own = t;
+    __local int *there = t % 2 == 0 ? &shared[get_local_id(0)] : (__local int *)0;
+    __private int *here = t % 3 == 0 ? &own : (__private int *)0;
+    int *p = there, *q = here, *r = (__local int *)0;
+
+    out[t] = is_null(p) + 2 * (p == 0) + 4 * is_null(q) + 8 * (q == 0) + 16 * is_null(r) + 32 * is_null(&own);
+    if (p) {
+        *p = t;
+        out[t] += 64 * *there;
+    }
+    if (q) {
+        *q += 1;
+        out[t] += 1000 * own;
+    }
+}
