@@ -9,9 +9,6 @@
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
-/* Work-items a group when the program leaves it open: enough for several warps, few enough for several groups an SM. */
-#define GROUP_WANTED 1024u
-
 static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
 {
     struct launch *launch = event->work.owned;
@@ -102,17 +99,13 @@ static size_t divisor(size_t n, size_t most)
     return found;
 }
 
+/* As many work-items as a group can have: what begins and ends a group is paid less often. */
 static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
-    size_t limit = kernel_max_group(kernel);
-    size_t most = limit < GROUP_WANTED ? limit : GROUP_WANTED;
+    size_t most = kernel_max_group(kernel);
 
     for (cl_uint i = 0; i < 3; i++) {
-        size_t n = i < space->dim ? space->global[i] : 1, size = divisor(n, most);
-        if (i == 0 && size < PPU_LANES) { /* less than a warp: a large group is better than many small ones */
-            size = divisor(n, limit);
-            most = size > most ? size : most;
-        }
+        size_t size = divisor(i < space->dim ? space->global[i] : 1, most);
         cta[i] = (uint32_t)size;
         most /= size;
     }

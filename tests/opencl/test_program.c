@@ -159,13 +159,13 @@ static void index_space_is_seen(void **state)
     check(clReleaseProgram(program));
 }
 
-/* Without a local size: 256 work-items where they divide the space, more where only that fills a warp. */
+/* Without a local size: as many work-items as a group can have and as divide the space. */
 static void groups_are_chosen(void **state)
 {
     static const struct {
         size_t global;
         uint32_t local;
-    } cases[] = { { 1024, 256 }, { 1000, 250 }, { 1006, 1006 }, { 2 * 1031, 2 }, { 7, 7 }, { 31 * 33, 93 } };
+    } cases[] = { { 4096, 1024 }, { 1000, 1000 }, { 3000, 1000 }, { 2 * 1031, 2 }, { 7, 7 }, { 31 * 67, 67 } };
     struct fixture *f = *state;
     const char *text = "kernel void k(global uint *out) { out[0] = (uint)get_local_size(0); }";
     cl_program program = built(f, text, NULL);
