@@ -21,7 +21,7 @@ static void add(struct pointers *p, LLVMValueRef pointer)
             return;
         }
     }
-    p->list = arena_grow(&p->unit->arena, p->list, sizeof(p->list[0]), p->count, &p->cap);
+    p->list = arena_grow(&p->unit->arena, p->list, sizeof(LLVMValueRef), p->count, &p->cap);
     p->list[p->count++] = pointer;
 }
 

@@ -75,6 +75,7 @@ static void decode_one(const struct sm *sm, struct code_page *page, uint32_t ind
     code->vregs = (uint16_t)ppu_isa_vregs(&code->insn);
     code->kinds = kinds_of(&code->insn);
     immediate(&code->insn, code->imm);
+    /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
     code->op = sm->build->op_of(&code->insn);
     code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
 }

@@ -499,17 +499,18 @@ BUILD_INLINE void atomic_old(struct exec *x, const struct ppu_insn *insn, uint32
 /* Additions of all lanes to one word: one read-modify-write, of which each lane gets what it would have seen. */
 static void add_together(struct exec *x, const struct ppu_insn *insn, uint8_t *host, uint32_t pass, uint32_t set)
 {
-    uint32_t before[PPU_LANES], sum = 0;
+    uint32_t sum = 0;
 
     LANES_LEFT(set, i)
     {
-        before[i] = sum;
         sum += exec_read(x, insn->rb, insn->b_scalar, pass * PPU_LANES + i);
     }
     sum = vram_rmw_add32(host, sum);
     LANES_LEFT(set, i)
     {
-        atomic_old(x, insn, pass * PPU_LANES + i, sum + before[i]);
+        const uint32_t lane = pass * PPU_LANES + i, value = exec_read(x, insn->rb, insn->b_scalar, lane);
+        atomic_old(x, insn, lane, sum);
+        sum += value;
     }
 }
 

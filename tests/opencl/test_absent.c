@@ -88,7 +88,7 @@ static void samplers_and_pipes_are_refused(void **state)
 {
     struct fixture *f = *state;
     cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
-    const cl_sampler nobody = (cl_sampler)f->context;
+    cl_sampler nobody = (cl_sampler)f->context;
 
     refused(clCreateSampler(f->context, CL_TRUE, CL_ADDRESS_NONE, CL_FILTER_NEAREST, &error), CL_INVALID_OPERATION);
     refused(clCreateSamplerWithProperties(f->context, NULL, &error), CL_INVALID_OPERATION);

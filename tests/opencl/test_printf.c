@@ -99,8 +99,8 @@ static void conversions_are_those_of_c(void **state)
              "%s|%8s|%-8s|%.2s|%s\n"
              "0x1234|no arguments|%%y|%%5\n",
              -1, 42, 42, 42, 42, 42, 7, 4000000000u, 8, 8, 0xbeef, 0xbeef, 'z', -3, -300, -5000000000L,
-             0x123456789abcdefL, 200, 18446744073709551615UL, 1.5, 2.345, 12345.678, 1e-10, 1e20, 1.0, (double)INFINITY,
-             -0.0, "one", "two", "three", "four", "");
+             0x123456789abcdefL, 200u, 18446744073709551615UL, 1.5, 2.345, 12345.678, 1e-10, 1e20, 1.0,
+             (double)INFINITY, -0.0, "one", "two", "three", "four", "");
     assert_string_equal(output, expected);
     free(output);
 }
