@@ -1,80 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Predicates, special registers, and operations across the lanes of a warp. */
+/* Predicates as registers, values of special registers, and operations across the lanes of a warp. */
 #include "sm_state.h"
 
 #include <string.h>
-
-/* ---- comparisons ---- */
-
-static bool icmp(uint32_t kind, uint64_t a, uint64_t b, int64_t sa, int64_t sb)
-{
-    switch (kind) {
-#define PPU_ICMP(name, text, number, expression) \
-    case number:                                 \
-        return expression;
-#include "ppu/isa.def"
-    default:
-        return false;
-    }
-}
-
-static bool fcmp(uint32_t kind, double a, double b)
-{
-    switch (kind) {
-#define PPU_FCMP(name, text, number, expression) \
-    case number:                                 \
-        return expression;
-#include "ppu/isa.def"
-    default:
-        return false;
-    }
-}
-
-static double as_double(uint64_t bits, bool wide)
-{
-    double d;
-    float f;
-    uint32_t low = (uint32_t)bits;
-
-    if (wide) {
-        memcpy(&d, &bits, sizeof(d));
-        return d;
-    }
-    memcpy(&f, &low, sizeof(f));
-    return f;
-}
-
-static double modified(double value, bool negate, bool absolute)
-{
-    value = absolute ? __builtin_fabs(value) : value;
-    return negate ? -value : value;
-}
-
-static uint64_t operand_b(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
-{
-    if (!insn->immed) {
-        return insn->wb == 2 ? exec_read64(x, insn->rb, insn->b_scalar, lane)
-                             : exec_read(x, insn->rb, insn->b_scalar, lane);
-    }
-    if (insn->op == PPU_OP_DSETP) {
-        return (uint64_t)(uint32_t)insn->imm << 32;
-    }
-    return insn->wb == 2 ? (uint64_t)(int64_t)insn->imm : (uint32_t)insn->imm;
-}
-
-static bool compare(const struct exec *x, const struct ppu_insn *insn, uint32_t lane)
-{
-    bool wide = insn->wa == 2;
-    uint64_t a = wide ? exec_read64(x, insn->ra, insn->a_scalar, lane) : exec_read(x, insn->ra, insn->a_scalar, lane);
-    uint64_t b = operand_b(x, insn, lane);
-
-    if (insn->op == PPU_OP_FSETP || insn->op == PPU_OP_DSETP) {
-        return fcmp(insn->cmp, modified(as_double(a, wide), insn->fmod & PPU_FMOD_NEG_A, insn->fmod & PPU_FMOD_ABS_A),
-                    modified(as_double(b, wide), insn->fmod & PPU_FMOD_NEG_B, insn->fmod & PPU_FMOD_ABS_B));
-    }
-    return wide ? icmp(insn->cmp, a, b, (int64_t)a, (int64_t)b)
-                : icmp(insn->cmp, a, b, (int32_t)(uint32_t)a, (int32_t)(uint32_t)b);
-}
 
 static struct lanes all_lanes(const struct exec *x)
 {
@@ -95,44 +23,12 @@ static void set_pred(struct exec *x, uint32_t pred, const struct lanes *value, c
     x->w->pred[pred] = lanes_or(&kept, &given);
 }
 
-static void setp(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
-{
-    struct lanes value = { { 0 } }, all = all_lanes(x);
-
-    if (insn->scalar) {
-        value = compare(x, insn, 0) ? all : value;
-        set_pred(x, insn->rd, &value, &all);
-        return;
-    }
-    LANES_EACH(mask, lane)
-    {
-        if (compare(x, insn, lane)) {
-            lanes_set(&value, lane);
-        }
-    }
-    set_pred(x, insn->rd, &value, mask);
-}
-
 static struct lanes pred_value(const struct exec *x, uint32_t operand)
 {
     struct lanes all = all_lanes(x);
     const struct lanes *pred = &x->w->pred[operand & PPU_GUARD_PRED];
 
     return operand & PPU_PRED_NEGATE ? lanes_without(&all, pred) : *pred;
-}
-
-static void plop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
-{
-    struct lanes a = pred_value(x, insn->ra), b = pred_value(x, insn->rb), value, both;
-
-    both = lanes_and(&a, &b);
-    value = lanes_or(&a, &b);
-    if (insn->op == PPU_OP_PAND) {
-        value = both;
-    } else if (insn->op == PPU_OP_PXOR) {
-        value = lanes_without(&value, &both);
-    }
-    set_pred(x, insn->rd, &value, mask);
 }
 
 static void p2r(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -241,16 +137,6 @@ uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
     }
 }
 
-static void read_special(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
-{
-    struct lanes set = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
-
-    LANES_EACH(&set, lane)
-    {
-        exec_write(x, insn->rd, insn->scalar, lane, engine_special(x, insn->ra, lane));
-    }
-}
-
 static void read_time(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     uint64_t now = core_now(x->core);
@@ -328,17 +214,6 @@ static void ballot(struct exec *x, const struct ppu_insn *insn, const struct lan
 bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     switch (insn->op) {
-    case PPU_OP_ISETP:
-    case PPU_OP_ISETP64:
-    case PPU_OP_FSETP:
-    case PPU_OP_DSETP:
-        setp(x, insn, mask);
-        return true;
-    case PPU_OP_PAND:
-    case PPU_OP_POR:
-    case PPU_OP_PXOR:
-        plop(x, insn, mask);
-        return true;
     case PPU_OP_P2R:
         p2r(x, insn, mask);
         return true;
@@ -348,9 +223,6 @@ bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes
     case PPU_OP_SEL:
     case PPU_OP_SEL64:
         select_by(x, insn, mask);
-        return true;
-    case PPU_OP_RDSR:
-        read_special(x, insn, mask);
         return true;
     case PPU_OP_RDTIME:
         read_time(x, insn, mask);
