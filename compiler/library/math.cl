@@ -35,6 +35,7 @@
     AS_PRECISE(log, type)   \
     AS_PRECISE(log2, type)  \
     AS_PRECISE(log10, type) \
+    AS_PRECISE(rsqrt, type) \
     AS_PRECISE2(powr, type)
 
 NATIVE(float)

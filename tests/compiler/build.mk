@@ -8,11 +8,13 @@ COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-co
 # $(call compiler_test,NAME)
 define compiler_test
 TIMEOUT_compiler-$(1) := 240
-$$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm -ldl))
+$$(eval $$(call ppu_test,compiler-$(1),tests/compiler/test_$(1).c $$(SOURCES_compiler-$(1)) $$(COMPILER_DEVICE),$$(COMPILER_TEST_FLAGS),ppu-core ppuasm $$(COMPILER_LIBS) -lm -ldl))
 endef
 
 $(eval $(call ppu_tool,pocl_run,tests/compiler/pocl_run.c,,-lOpenCL))
 RUNTIME_compiler-random := $(BUILD)/plain/tools/pocl_run
+
+SOURCES_compiler-builtins := tests/compiler/builtins.c
 
 $(eval $(call compiler_test,kernels))
 $(eval $(call compiler_test,builtins))
@@ -30,3 +32,15 @@ $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/pl
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))
 OPENCL_HEADER := $(LLVM_PREFIX)/lib/clang/19/include/opencl-c.h
 $(eval $(call ppu_script_test,compiler-specification,tests/compiler/test_specification.py $(OPENCL_HEADER)))
+
+# Every float through the built-in functions takes hours; the test takes every so manyth.
+EVERY_FLOAT := $(BUILD)/plain/tools/every-float
+FLAGS_quick.c := -O3 -ffast-math
+FLAGS_every_float.c := -O3
+$(eval $(call ppu_tool,every-float,tests/compiler/every_float.c tests/compiler/builtins.c tests/compiler/quick.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lcmocka -lmvec -lm))
+$(eval $(call ppu_script_test,compiler-every-float,$(EVERY_FLOAT) --step 16411,$(EVERY_FLOAT)))
+
+.PHONY: ulp
+ulp: $(EVERY_FLOAT) $(BUILD)/asan/tests/compiler-builtins ## every float through the built-in functions, then docs/spec/ulp.md (hours; goes on where it was; BUILTIN=name: this one)
+	$(Q)nice -n 19 $(EVERY_FLOAT) --results tests/compiler/every_float.tsv $(BUILTIN)
+	$(Q)PPU_ULP=docs/spec/ulp.md $(BUILD)/asan/tests/compiler-builtins
