@@ -79,7 +79,8 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
             .offset = (uint16_t)kernel->arguments[i].offset,
             .bytes = (uint16_t)kernel->arguments[i].bytes,
             .kind = argument_kind(LLVMGetParam(kernel->function, i)),
-            .references = kernel->arguments[i].references,
+            .references = kernel->arguments[i].references.access,
+            .element_log2 = kernel->arguments[i].references.element_log2,
             .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
         };
         bytes_add(&tables->arguments, &entry, sizeof(entry));

@@ -54,7 +54,13 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
                       PPU_MAX_PARAM);
         }
         bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
-        uint8_t references = pointer ? references_of(unit, LLVMGetParam(kernel->function, i)) : 0;
+        struct references references = { 0, 0 };
+        if (pointer) {
+            references = references_of(unit, LLVMGetParam(kernel->function, i));
+        } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+                   references_bound(unit, LLVMGetParam(kernel->function, i))) {
+            references.access = PPU_REFERENCE_BOUND;
+        }
         kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes, references };
         at += bytes;
     }

@@ -5,11 +5,12 @@
 
 #include "function.h"
 #include "ppu/image.h"
+#include "references.h"
 
 struct unit_argument {
     uint32_t offset; /* into the parameters */
     uint32_t bytes;
-    uint8_t references; /* PPU_REFERENCE_* */
+    struct references references;
 };
 
 struct unit_kernel {

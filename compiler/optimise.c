@@ -2,11 +2,14 @@
 #include "optimise.h"
 
 #include "copies.h"
+#include "facts.h"
+#include "group.h"
 #include "ir.h"
 #include "library.h"
 #include "primitive.h"
 #include "printf.h"
 #include "strength.h"
+#include "unroll.h"
 #include "yield.h"
 
 #include <llvm-c/Analysis.h>
@@ -28,6 +31,10 @@
 #define INLINE_PASSES "always-inline,globaldce"
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
 #define MAIN_PASSES "default<O3>"
+/* With facts: loops are unrolled, and what their turns load twice is loaded once. */
+#define UNROLL_PASSES                                                                                          \
+    "function(loop-simplify,lcssa,loop-unroll<O3>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,gvn," \
+    "instcombine<no-verify-fixpoint>,simplifycfg,adce)"
 #define PLAIN_PASSES "function(sroa,early-cse)"
 #define VECTOR_PASSES                                                                                                           \
     "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
@@ -267,9 +274,25 @@ static void write_copies(struct unit *unit)
     }
 }
 
+/* True when there are facts to make use of. */
+static bool has_facts(const struct unit *unit)
+{
+    return unit->options->facts != NULL && !is_plain(unit);
+}
+
+static void unroll(struct unit *unit)
+{
+    run(unit, "function(loop-simplify)");
+    each_function(unit, unroll_mark);
+    run(unit, UNROLL_PASSES);
+}
+
 void optimise(struct unit *unit)
 {
     check(unit);
+    if (unit->options->facts != NULL) {
+        facts_select(unit);
+    }
     unit->layout = LLVMGetModuleDataLayout(unit->module);
     printf_lower(unit);
     mark_called(unit);
@@ -280,8 +303,17 @@ void optimise(struct unit *unit)
     run(unit, INLINE_PASSES);
     each_function(unit, yield_mark_waits);
     run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
+    if (has_facts(unit)) {
+        facts_apply(unit);
+    }
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
+    if (has_facts(unit)) {
+        unroll(unit);
+    }
     write_copies(unit);
+    if (has_facts(unit)) {
+        each_function(unit, group_accesses);
+    }
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);
     if (!is_plain(unit)) {

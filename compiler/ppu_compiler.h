@@ -46,17 +46,62 @@ struct ppu_compile_header {
     size_t len_bytes;
 };
 
+/* How the memory behind two arguments lies. */
+enum ppu_relation {
+    PPU_RELATION_UNKNOWN = 0, /* it may overlap anyhow */
+    PPU_RELATION_IDENTICAL,   /* the same bytes, from the same address on */
+    PPU_RELATION_DISJOINT,    /* nothing written through one is reached through the other */
+    PPU_RELATION_OVERLAP,     /* anything between; the addresses have a distance */
+    PPU_RELATION_COUNT,
+};
+
+#define PPU_DISTANCE_MAX 16 /* elements: distances beyond it are not told apart */
+
+/*
+ * A pair of arguments, first < second. `distance`: second's address - first's, in elements of 1 << element_log2 bytes,
+ * rounded down when it is not a whole number of them (`exact` is false then), and no further from 0 than
+ * PPU_DISTANCE_MAX, which stands for all beyond. Meaningful when they overlap.
+ */
+struct ppu_compile_pair {
+    uint8_t first, second;
+    uint8_t relation; /* enum ppu_relation */
+    uint8_t element_log2;
+    int8_t distance;
+    uint8_t exact;
+};
+
+/* What is known of one argument. */
+struct ppu_compile_argument {
+    uint8_t separate;   /* every other such argument that it has no pair with is disjoint from it */
+    uint8_t align_log2; /* of the address it holds; 0: unknown */
+    uint8_t constant;   /* its value is `value`, in every launch */
+    uint64_t value;     /* its bytes, little-endian */
+};
+
+/*
+ * Facts about the launches that a kernel is compiled for (F1 to F5): what is compiled is right only where all of them
+ * hold, and holds that kernel alone unless others are needed for it. Nothing in it is an address.
+ */
+struct ppu_compile_facts {
+    const char *kernel;
+    const struct ppu_compile_argument *arguments; /* one for each; may be fewer */
+    uint32_t argument_count;
+    const struct ppu_compile_pair *pairs; /* others: disjoint when both are separate, else unknown */
+    uint32_t pair_count;
+};
+
 struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
     const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
     const struct ppu_compile_header *headers;
     uint32_t header_count;
-    uint32_t wave;      /* threads a warp: 32, 64, 128; 0: 32 */
-    uint32_t max_vregs; /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
-    uint32_t max_sregs; /* scalar registers; 0: PPU_SREGS */
-    uint32_t dump;      /* PPU_DUMP_* */
-    FILE *dump_file;    /* NULL: standard output */
+    uint32_t wave;                         /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t max_vregs;                    /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
+    uint32_t max_sregs;                    /* scalar registers; 0: PPU_SREGS */
+    uint32_t dump;                         /* PPU_DUMP_* */
+    FILE *dump_file;                       /* NULL: standard output */
+    const struct ppu_compile_facts *facts; /* NULL: right for every launch */
 };
 
 /* Bytes and log are malloc()ed; ppu_compiled_free() frees them, also after an error. */

@@ -12,7 +12,11 @@ struct pointers {
     LLVMValueRef *list;
     uint32_t count;
     unsigned cap;
+    uint8_t element_log2; /* of the smallest access so far */
 };
+
+#define MOST_ELEMENT_LOG2 4u
+#define BOUND_DEPTH 6u
 
 static void add(struct pointers *p, LLVMValueRef pointer)
 {
@@ -23,6 +27,18 @@ static void add(struct pointers *p, LLVMValueRef pointer)
     }
     p->list = arena_grow(&p->unit->arena, p->list, sizeof(LLVMValueRef), p->count, &p->cap);
     p->list[p->count++] = pointer;
+}
+
+static void note_element(struct pointers *p, LLVMTypeRef type)
+{
+    uint64_t bytes = LLVMStoreSizeOfType(p->unit->layout,
+                                         LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type);
+    uint8_t log = 0;
+
+    while (log < MOST_ELEMENT_LOG2 && bytes % (2ull << log) == 0) {
+        log++;
+    }
+    p->element_log2 = log < p->element_log2 ? log : p->element_log2;
 }
 
 #define BOTH (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE)
@@ -50,11 +66,14 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     }
     switch (LLVMGetInstructionOpcode(user)) {
     case LLVMLoad:
+        note_element(p, LLVMTypeOf(user));
         return PPU_REFERENCE_READ;
     case LLVMStore:
+        note_element(p, LLVMTypeOf(LLVMGetOperand(user, 0)));
         return LLVMGetOperand(user, 0) == pointer ? BOTH | PPU_REFERENCE_ESCAPES : PPU_REFERENCE_WRITE;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+        note_element(p, LLVMTypeOf(LLVMGetOperand(user, 1)));
         return LLVMGetOperand(user, 0) == pointer ? BOTH : BOTH | PPU_REFERENCE_ESCAPES;
     case LLVMGetElementPtr:
     case LLVMAddrSpaceCast:
@@ -66,15 +85,17 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     case LLVMICmp:
         return 0;
     case LLVMCall:
+        p->element_log2 = 0;
         return call_access(user, pointer);
     default:
+        p->element_log2 = 0;
         return BOTH | PPU_REFERENCE_ESCAPES;
     }
 }
 
-uint8_t references_of(struct unit *unit, LLVMValueRef argument)
+struct references references_of(struct unit *unit, LLVMValueRef argument)
 {
-    struct pointers p = { .unit = unit };
+    struct pointers p = { .unit = unit, .element_log2 = MOST_ELEMENT_LOG2 };
     uint8_t access = 0;
 
     add(&p, argument);
@@ -84,5 +105,52 @@ uint8_t references_of(struct unit *unit, LLVMValueRef argument)
             access |= use_access(&p, LLVMGetUser(use), pointer);
         }
     }
-    return access;
+    return (struct references){ access, access != 0 ? p.element_log2 : 0 };
+}
+
+/* ---- values ---- */
+
+static bool depends_on(LLVMValueRef value, LLVMValueRef argument, uint32_t depth)
+{
+    if (value == argument) {
+        return true;
+    }
+    if (LLVMIsAInstruction(value) == NULL || depth == 0 || ir_is_instruction(value, LLVMLoad) ||
+        ir_is_instruction(value, LLVMPHI)) {
+        return false;
+    }
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        LLVMValueRef operand = LLVMGetOperand(value, (unsigned)i);
+        if (!LLVMValueIsBasicBlock(operand) && depends_on(operand, argument, depth - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True for the branch at the end of a block of a loop whose one way leads out of it. */
+static bool leaves_loop(const struct flow *flow, uint32_t block)
+{
+    uint32_t loop = flow->blocks[block].loop;
+
+    for (uint32_t i = 0; loop != FLOW_NONE && i < flow->blocks[block].succs; i++) {
+        if (!flow_in_loop(flow, loop, flow->blocks[block].succ[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool references_bound(struct unit *unit, LLVMValueRef argument)
+{
+    struct ir *ir = ir_new(unit, LLVMGetParamParent(argument));
+
+    for (uint32_t b = 0; b < ir->flow->count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[b]);
+        if (leaves_loop(ir->flow, b) && ir_is_instruction(end, LLVMBr) && LLVMIsConditional(end) &&
+            depends_on(LLVMGetCondition(end), argument, BOUND_DEPTH)) {
+            return true;
+        }
+    }
+    return false;
 }

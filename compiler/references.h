@@ -5,10 +5,15 @@
 
 #include "unit.h"
 
-/*
- * PPU_REFERENCE_* of a kernel's argument that is a pointer: what may be done with what it points to, by the kernel as
- * it is when this is asked. 0: nothing.
- */
-uint8_t references_of(struct unit *unit, LLVMValueRef argument);
+/* What may be done with the memory behind an argument, by the kernel as it is when this is asked. */
+struct references {
+    uint8_t access;       /* PPU_REFERENCE_*; 0: nothing */
+    uint8_t element_log2; /* size of the smallest access */
+};
+
+/* Of a kernel's argument that is a pointer. */
+struct references references_of(struct unit *unit, LLVMValueRef argument);
+/* True when the end of some loop depends on an argument that is a value. */
+bool references_bound(struct unit *unit, LLVMValueRef argument);
 
 #endif

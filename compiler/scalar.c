@@ -59,6 +59,9 @@ static bool call_scalar(LLVMValueRef call)
     switch (primitive_find(ir_callee(call))) {
     case PRIMITIVE_SR:
         return register_scalar(LLVMGetOperand(call, 0));
+    case PRIMITIVE_GATHER2:
+    case PRIMITIVE_GATHER4:
+        return false;
     case PRIMITIVE_NONE:
         return strncmp(ir_callee(call), "llvm.", 5) == 0;
     default:

@@ -2,6 +2,8 @@
 /* Calls: primitives of the device library, and LLVM's intrinsics. */
 #include "select.h"
 
+#include "gather.h"
+
 #include <string.h>
 
 static struct element number(uint32_t value)
@@ -120,6 +122,10 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
         return true;
     case PRIMITIVE_DOUBLE_OF_U64:
         select_rounded(s, call, PPU_TYPE_F64, PPU_TYPE_U64);
+        return true;
+    case PRIMITIVE_GATHER2:
+    case PRIMITIVE_GATHER4:
+        gather_select(s, call);
         return true;
     default:
         return false;

@@ -96,17 +96,18 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_READ (1u << 0)
 #define PPU_REFERENCE_WRITE (1u << 1)
 #define PPU_REFERENCE_ESCAPES (1u << 2) /* the address is kept or given away: more references may come of it */
-#define PPU_REFERENCE_BITS (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE | PPU_REFERENCE_ESCAPES)
+#define PPU_REFERENCE_BOUND (1u << 3)   /* of a value: some loop's end depends on it */
+#define PPU_REFERENCE_BITS (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE | PPU_REFERENCE_ESCAPES | PPU_REFERENCE_BOUND)
 
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
     uint32_t type;   /* offset into text: as the source spells it */
     uint16_t offset; /* into the parameters */
     uint16_t bytes;
-    uint8_t kind;       /* enum ppu_argument_kind */
-    uint8_t qualifiers; /* PPU_ARGUMENT_CONST ... */
-    uint8_t references; /* PPU_REFERENCE_*: what the kernel may do with the memory at an address; of values 0 */
-    uint8_t reserved;
+    uint8_t kind;         /* enum ppu_argument_kind */
+    uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ... */
+    uint8_t references;   /* PPU_REFERENCE_*: what the kernel may do with the memory at an address */
+    uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes */
 };
 PPU_ASSERT_SIZE(struct ppu_argument_entry, 16);
 

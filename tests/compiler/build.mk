@@ -27,6 +27,10 @@ $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
 
+# What the runtime finds out about a launch, and the compiler makes of it.
+TIMEOUT_compiler-alias := 240
+$(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/relation.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS) -Iopencl,ppu-core ppuasm $(COMPILER_LIBS) -lm -ldl))
+
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))

@@ -70,6 +70,34 @@ static void keep_layouts(struct device *device)
     }
 }
 
+static void take_image(struct device *device, enum ppu_compile_status status, struct ppu_compiled *image)
+{
+    if (status != PPU_COMPILE_OK) {
+        fail_msg("%s: %s: %s", device->variant->name, ppu_compile_status_text(status), image->log);
+    }
+    free(image->log);
+    bench_load_image(device->bench, (struct ppuasm_image){ image->bytes, image->len_bytes });
+    keep_layouts(device);
+    memcpy(bench_data(device->bench, VARIABLES_AT), device->bench->program.variables,
+           device->bench->program.header->variable_bytes);
+}
+
+void device_load_bitcode(struct device *device, const struct ppu_compiled *bitcode,
+                         const struct ppu_compile_facts *facts)
+{
+    const struct ppu_compile_options options = {
+        .options = device->variant->options,
+        .wave = device->variant->wave,
+        .max_vregs = device->variant->max_vregs,
+        .max_sregs = device->variant->max_sregs,
+        .facts = facts,
+    };
+    struct ppu_compiled image;
+    enum ppu_compile_status status = ppu_compile_bitcode(bitcode->bytes, bitcode->len_bytes, &options, &image);
+
+    take_image(device, status, &image);
+}
+
 void device_load(struct device *device, const char *source, const char *options)
 {
     const struct device_variant *variant = device->variant;
@@ -86,14 +114,7 @@ void device_load(struct device *device, const char *source, const char *options)
 
     snprintf(all, sizeof(all), "%s %s", variant->options, options != NULL ? options : "");
     status = ppu_compile(source, strlen(source), &compile, &image);
-    if (status != PPU_COMPILE_OK) {
-        fail_msg("%s: %s: %s", variant->name, ppu_compile_status_text(status), image.log);
-    }
-    free(image.log);
-    bench_load_image(device->bench, (struct ppuasm_image){ image.bytes, image.len_bytes });
-    keep_layouts(device);
-    memcpy(bench_data(device->bench, VARIABLES_AT), device->bench->program.variables,
-           device->bench->program.header->variable_bytes);
+    take_image(device, status, &image);
 }
 
 void device_load_file(struct device *device, const char *name, const char *options)
@@ -201,7 +222,7 @@ static void describe(struct device *device, uint32_t gx, uint32_t gy, uint32_t x
     bench_shape(&device->tmd, gx, gy, x, y);
 }
 
-uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y, const char **why)
 {
     uint8_t *copy = malloc(device->data_used + 1);
     const struct ppu_program_view *program = &device->bench->program;
@@ -213,13 +234,20 @@ uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint3
                                    .global_va = DATA_VA,
                                    .reads_code = true,
                                    .global_bytes = device->data_used };
-    const char *why;
 
     assert_non_null(copy);
     memcpy(copy, bench_data(device->bench, 0), device->data_used);
     describe(device, gx, gy, x, y);
     device->tmd.param_bytes = device->kernel.param_bytes;
-    why = reference_run(&reference);
+    *why = reference_run(&reference);
+    return copy;
+}
+
+uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+{
+    const char *why;
+    uint8_t *copy = device_try_reference(device, gx, gy, x, y, &why);
+
     if (why != NULL) {
         fail_msg("%s: reference: %s", device->variant->name, why);
     }

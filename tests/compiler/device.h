@@ -50,6 +50,9 @@ void device_free(struct device *device);
 
 /* Compiles and loads; the test fails with the log when that fails. */
 void device_load(struct device *device, const char *source, const char *options);
+/* The same from bitcode, for launches of which the facts hold (NULL: any). */
+void device_load_bitcode(struct device *device, const struct ppu_compiled *bitcode,
+                         const struct ppu_compile_facts *facts);
 /* The same from tests/compiler/kernels/<name>.cl. */
 void device_load_file(struct device *device, const char *name, const char *options);
 /* The program in tests/compiler/kernels/<name>.s, whose kernels take the arguments of those compiled last. */
@@ -75,6 +78,9 @@ void device_expect(const struct device *device, const char *what, uint32_t i, in
  * The copy, data_used bytes, malloc()ed.
  */
 uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
+/* The same; *why: why the executor gave up, or NULL. */
+uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y,
+                              const char **why);
 /* Runs one-dimensionally at least `threads` threads. */
 void device_run_threads(struct device *device, uint32_t threads, uint32_t cta);
 

@@ -21,6 +21,11 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
                kinds[a->kind], a->references & PPU_REFERENCE_READ ? ", read" : "",
                a->references & PPU_REFERENCE_WRITE ? ", written" : "",
                a->references & PPU_REFERENCE_ESCAPES ? ", escapes" : "");
+        if (a->references & PPU_REFERENCE_BOUND) {
+            printf("#    a loop ends by it\n");
+        } else if (a->references != 0) {
+            printf("#    by %u bytes\n", 1u << a->element_log2);
+        }
     }
     if (kernel->launch_at) {
         printf("# %u: launch facts\n", kernel->launch_at);

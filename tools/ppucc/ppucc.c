@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ppucc: OpenCL C to a program image, and what the compiler made on the way. */
+#include "facts.h"
 #include "file.h"
 #include "ppu/image.h"
 #include "ppu_compiler.h"
@@ -22,6 +23,8 @@ static const char usage[] =
     "  --vregs N, --sregs N   use at most so many registers\n"
     "  --dump PASS    print what a pass made: ir, flow, select, combine, guard, schedule, assign;\n"
     "                 may be repeated\n"
+    "  --facts FACTS  compile one kernel for launches of which this is known: \"KERNEL FACT...\",\n"
+    "                 as PPU_ALIAS_PRINT shows them\n"
     "What follows -- is given to the compiler as clBuildProgram's options.\n";
 
 struct command {
@@ -31,6 +34,7 @@ struct command {
     bool assembly;
     char build_options[4096];
     struct ppu_compile_options options;
+    struct facts_text facts;
 };
 
 static bool fail(const char *what, const char *why)
@@ -75,6 +79,9 @@ static bool set_value(struct command *command, const char *option, const char *v
         return set_number(value, &command->options.max_sregs);
     } else if (strcmp(option, "--dump") == 0) {
         return add_dump(command, value);
+    } else if (strcmp(option, "--facts") == 0) {
+        command->options.facts = &command->facts.facts;
+        return facts_parse(value, &command->facts) || fail(value, "malformed facts (see docs/spec/alias.md)");
     } else {
         return fail(option, "no such option (see --help)");
     }
@@ -211,7 +218,7 @@ static bool compile(const struct command *command, const char *source, size_t le
 
 int main(int argc, char **argv)
 {
-    struct command command = { .input = NULL };
+    static struct command command;
     size_t len;
     char *source;
 

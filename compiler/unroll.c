@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "unroll.h"
+
+#include "ir.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+#define MOST_TURNS 8u
+#define FEWEST_TURNS 4u        /* what one load or store has words for */
+#define BODY_INSTRUCTIONS 200u /* of the unrolled loop, about */
+#define MOST_PROPERTIES 16u
+
+struct loop_size {
+    uint32_t instructions;
+    uint32_t accesses;
+};
+
+static struct loop_size size_of(const struct ir *ir, uint32_t loop)
+{
+    struct loop_size size = { 0, 0 };
+
+    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+        if (!flow_in_loop(ir->flow, loop, ir->block_of[v])) {
+            continue;
+        }
+        bool access = ir_is_instruction(ir->values[v], LLVMLoad) || ir_is_instruction(ir->values[v], LLVMStore);
+        size.instructions++;
+        size.accesses += access;
+    }
+    return size;
+}
+
+static bool is_innermost(const struct flow *flow, uint32_t loop)
+{
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        if (l != loop && flow_in_loop(flow, loop, flow->loops[l].header)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool begins(const char *text, uint32_t len, const char *with)
+{
+    return text != NULL && len >= strlen(with) && strncmp(text, with, strlen(with)) == 0;
+}
+
+/* True for a property of a loop that is about unrolling. */
+static bool is_about_unrolling(LLVMValueRef property)
+{
+    LLVMValueRef name;
+    unsigned len;
+
+    if (property == NULL || LLVMIsAMDNode(property) == NULL || LLVMGetMDNodeNumOperands(property) == 0 ||
+        LLVMGetMDNodeNumOperands(property) > 2) {
+        return false;
+    }
+    LLVMValueRef operands[2];
+    LLVMGetMDNodeOperands(property, operands);
+    name = operands[0];
+    return name != NULL && LLVMIsAMDString(name) != NULL &&
+           begins(LLVMGetMDString(name, &len), len, "llvm.loop.unroll");
+}
+
+/* The loop's properties so far, without the first, which is the loop itself. False: not to be touched. */
+static bool read_properties(LLVMValueRef id, LLVMMetadataRef *properties, uint32_t *count)
+{
+    LLVMValueRef operands[MOST_PROPERTIES];
+
+    if (id == NULL) {
+        return true;
+    }
+    uint32_t total = LLVMGetMDNodeNumOperands(id);
+    if (total > MOST_PROPERTIES) {
+        return false;
+    }
+    LLVMGetMDNodeOperands(id, operands);
+    for (uint32_t i = 1; i < total; i++) {
+        if (is_about_unrolling(operands[i])) {
+            return false;
+        }
+        if (operands[i] != NULL) {
+            properties[(*count)++] = LLVMValueAsMetadata(operands[i]);
+        }
+    }
+    return true;
+}
+
+static void set_turns(struct unit *unit, LLVMValueRef branch, uint32_t turns)
+{
+    uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "llvm.loop", 9), count = 1;
+    LLVMMetadataRef properties[MOST_PROPERTIES + 2], named[2];
+
+    LLVMMetadataRef self = LLVMTemporaryMDNode(unit->llvm, NULL, 0);
+    properties[0] = self;
+    if (read_properties(LLVMGetMetadata(branch, kind), properties, &count)) {
+        LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(unit->llvm), turns, false);
+        named[0] = LLVMMDStringInContext2(unit->llvm, "llvm.loop.unroll.count", 22);
+        named[1] = LLVMValueAsMetadata(number);
+        properties[count++] = LLVMMDNodeInContext2(unit->llvm, named, 2);
+        LLVMMetadataRef id = LLVMMDNodeInContext2(unit->llvm, properties, count);
+        LLVMMetadataReplaceAllUsesWith(self, id); /* frees it */
+        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(unit->llvm, id));
+    } else {
+        LLVMDisposeTemporaryMDNode(self);
+    }
+}
+
+static LLVMValueRef latch_branch(const struct ir *ir, uint32_t loop)
+{
+    const struct flow_block *header = &ir->flow->blocks[ir->flow->loops[loop].header];
+    LLVMValueRef branch = NULL;
+
+    for (uint32_t p = 0; p < header->pred_count; p++) {
+        if (flow_in_loop(ir->flow, loop, header->preds[p])) {
+            if (branch != NULL) {
+                return NULL;
+            }
+            branch = LLVMGetBasicBlockTerminator(ir->blocks[header->preds[p]]);
+        }
+    }
+    return branch;
+}
+
+void unroll_mark(struct unit *unit, LLVMValueRef function)
+{
+    struct ir *ir = ir_new(unit, function);
+
+    for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
+        struct loop_size size = size_of(ir, l);
+        uint32_t turns = MOST_TURNS;
+        while (turns > FEWEST_TURNS && turns * size.instructions > BODY_INSTRUCTIONS) {
+            turns /= 2;
+        }
+        LLVMValueRef branch = latch_branch(ir, l);
+        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL) {
+            set_turns(unit, branch, turns);
+        }
+    }
+}

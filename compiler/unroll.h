@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops that LLVM is to unroll (F4). */
+#ifndef COMPILER_UNROLL_H
+#define COMPILER_UNROLL_H
+
+#include "unit.h"
+
+/*
+ * Asks LLVM's unroller for some turns at a time of each innermost loop that accesses memory, with a loop for the turns
+ * that remain. What the source says about unrolling a loop stays.
+ */
+void unroll_mark(struct unit *unit, LLVMValueRef function);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "relation.h"
+
+#define MOST_ALIGN_LOG2 4u
+
+static bool begins_before(const struct region *a, const struct region *b)
+{
+    return a->start < b->start;
+}
+
+/* Merges [from, middle) and [middle, to) of one list into the other. */
+static void merge(const struct region *regions, const uint8_t *list, uint8_t *into, uint32_t from, uint32_t middle,
+                  uint32_t to)
+{
+    uint32_t left = from, right = middle;
+
+    for (uint32_t i = from; i < to; i++) {
+        bool take_right = left == middle || (right < to && begins_before(&regions[list[right]], &regions[list[left]]));
+        into[i] = take_right ? list[right++] : list[left++];
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The regions by their starts: numbers into them, in one of the two lists. */
+static const uint8_t *sort(const struct region *regions, uint32_t count, uint8_t *list, uint8_t *other)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = (uint8_t)i;
+    }
+    for (uint32_t run = 1; run < count; run *= 2) {
+        for (uint32_t from = 0; from < count; from += 2 * run) {
+            merge(regions, list, other, from, least(from + run, count), least(from + 2 * run, count));
+        }
+        uint8_t *sorted = other;
+        other = list;
+        list = sorted;
+    }
+    return list;
+}
+
+static int8_t clamped(int64_t distance)
+{
+    return (int8_t)(distance > PPU_DISTANCE_MAX    ? PPU_DISTANCE_MAX
+                    : distance < -PPU_DISTANCE_MAX ? -PPU_DISTANCE_MAX
+                                                   : distance);
+}
+
+static struct overlap compare(const struct region *a, const struct region *b)
+{
+    const struct region *first = a->argument < b->argument ? a : b, *second = a->argument < b->argument ? b : a;
+    uint64_t start = a->start > b->start ? a->start : b->start;
+    uint64_t a_end = a->start + a->bytes, b_end = b->start + b->bytes;
+    uint8_t element_log2 = first->element_log2 < second->element_log2 ? first->element_log2 : second->element_log2;
+    int64_t distance = (int64_t)(second->address - first->address), size = 1ll << element_log2;
+    int64_t rest = distance & (size - 1); /* from the next lower multiple on */
+    bool same = a->start == b->start && a->bytes == b->bytes && distance == 0;
+
+    return (struct overlap){
+        .pair = { .first = first->argument,
+                  .second = second->argument,
+                  .relation = same ? PPU_RELATION_IDENTICAL : PPU_RELATION_OVERLAP,
+                  .element_log2 = element_log2,
+                  .distance = clamped((distance - rest) / size),
+                  .exact = rest == 0 },
+        .distance_bytes = distance,
+        .start = start,
+        .bytes = (a_end < b_end ? a_end : b_end) - start,
+    };
+}
+
+static bool add(struct relation *relation, const struct overlap *overlap)
+{
+    if (relation->count == RELATION_OVERLAPS) {
+        return false;
+    }
+    relation->overlaps[relation->count++] = *overlap;
+    relation->identical += overlap->pair.relation == PPU_RELATION_IDENTICAL;
+    return true;
+}
+
+static uint8_t argument_of(const struct overlap *overlap, bool second)
+{
+    return second ? overlap->pair.second : overlap->pair.first;
+}
+
+/* Stable; counts, as there are few arguments. `order`: numbers of overlaps. */
+static void sort_by(const struct relation *relation, bool second, const uint8_t *order, uint8_t *sorted)
+{
+    uint32_t begin[256] = { 0 };
+
+    for (uint32_t i = 0; i < relation->count; i++) {
+        uint8_t argument = argument_of(&relation->overlaps[i], second);
+        if (argument < 255) {
+            begin[argument + 1]++;
+        }
+    }
+    for (uint32_t a = 1; a < 256; a++) {
+        begin[a] += begin[a - 1];
+    }
+    for (uint32_t i = 0; i < relation->count; i++) {
+        sorted[begin[argument_of(&relation->overlaps[order[i]], second)]++] = order[i];
+    }
+}
+
+static void put_in_order(struct relation *relation)
+{
+    uint8_t order[RELATION_OVERLAPS], by_second[RELATION_OVERLAPS];
+    struct overlap overlaps[RELATION_OVERLAPS];
+
+    if (relation->count < 2) {
+        return;
+    }
+    for (uint32_t i = 0; i < relation->count; i++) {
+        order[i] = (uint8_t)i;
+        overlaps[i] = relation->overlaps[i];
+    }
+    sort_by(relation, true, order, by_second);
+    sort_by(relation, false, by_second, order);
+    for (uint32_t i = 0; i < relation->count; i++) {
+        relation->overlaps[i] = overlaps[order[i]];
+    }
+}
+
+static uint32_t pairs_of(uint32_t count)
+{
+    return count == 0 ? 0 : count * (count - 1) / 2;
+}
+
+/* Who has begun and not ended when another begins has bytes in common with it; who has ended is looked at once more. */
+bool relation_find(const struct region *regions, uint32_t count, struct relation *relation)
+{
+    uint8_t lists[2][RELATION_ARGUMENTS], open[RELATION_ARGUMENTS];
+    uint32_t open_count = 0, readers = 0;
+
+    relation->count = relation->identical = 0;
+    if (count > RELATION_ARGUMENTS) {
+        return false;
+    }
+    const uint8_t *sorted = sort(regions, count, lists[0], lists[1]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct region *region = &regions[sorted[i]];
+        uint32_t kept = 0;
+        readers += !region->writes;
+        for (uint32_t k = 0; k < open_count; k++) {
+            const struct region *other = &regions[open[k]];
+            if (other->start + other->bytes <= region->start) {
+                continue;
+            }
+            open[kept++] = open[k];
+            if (region->bytes == 0 || (!region->writes && !other->writes)) {
+                continue;
+            }
+            const struct overlap overlap = compare(other, region);
+            if (!add(relation, &overlap)) {
+                return false;
+            }
+        }
+        open_count = kept;
+        if (region->bytes != 0) {
+            open[open_count++] = sorted[i];
+        }
+    }
+    relation->references = pairs_of(count) - pairs_of(readers);
+    put_in_order(relation);
+    return true;
+}
+
+uint8_t relation_align_log2(uint64_t address)
+{
+    return (uint8_t)(address == 0 ? MOST_ALIGN_LOG2 : least((uint32_t)__builtin_ctzll(address), MOST_ALIGN_LOG2));
+}

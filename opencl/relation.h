@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* How the memory behind a launch's arguments lies (F1, F2). Knows no device: addresses are numbers. */
+#ifndef OPENCL_RELATION_H
+#define OPENCL_RELATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ppu_compiler.h"
+
+#define RELATION_ARGUMENTS 64u /* of a launch that are looked at */
+#define RELATION_OVERLAPS 256u /* of them */
+
+/* An argument that points to memory, and what the kernel does with that. */
+struct region {
+    uint64_t address;      /* what the argument holds */
+    uint64_t start, bytes; /* all that may be reached through it */
+    uint8_t argument;      /* its number */
+    uint8_t element_log2;  /* size of the smallest access */
+    bool writes;
+};
+
+/* Two regions with bytes in common, one of which is written. The numbers of F2; each region has its own start and size.
+ */
+struct overlap {
+    struct ppu_compile_pair pair; /* IDENTICAL or OVERLAP */
+    int64_t distance_bytes;       /* second's address - first's */
+    uint64_t start, bytes;        /* of what they have in common */
+};
+
+struct relation {
+    struct overlap overlaps[RELATION_OVERLAPS]; /* by rising arguments */
+    uint32_t count;
+    uint32_t references; /* pairs of regions one of which is written */
+    uint32_t identical;  /* of those */
+};
+
+/*
+ * Compares all regions, at most RELATION_ARGUMENTS: pairs that are not among the overlaps and of which one is written
+ * are disjoint. O(n log n + overlaps). False: there are more than the relation has room for.
+ */
+bool relation_find(const struct region *regions, uint32_t count, struct relation *relation);
+/* Largest power of two, at most 16, that divides an address. */
+uint8_t relation_align_log2(uint64_t address);
+
+#endif

@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels compiled for what is known of their launches against the same kernels compiled for any, and against a model:
+ * random kernels, random places of their arguments in memory, every byte compared. PPU_SEED chooses the first kernel,
+ * PPU_ALIAS_KERNELS how many there are.
+ */
+#include "device.h"
+
+#include "relation.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNELS 60u
+#define PLACES 4u /* of the arguments, for each kernel */
+#define POINTERS 4u
+#define STATEMENTS 4u
+#define TURNS 23u    /* at most */
+#define WINDOW 2048u /* bytes of one work-item */
+#define ITEMS 3u
+#define BUFFER (WINDOW * ITEMS)
+#define MARGIN 1024u /* before the windows and behind them */
+
+/* ---- kernels ---- */
+
+static const struct {
+    const char *name;
+    uint32_t log2;
+} types[] = { { "uchar", 0 }, { "u16", 1 }, { "u32", 2 }, { "u64", 3 } };
+
+/* Memory that is read and written with several types is none of C's, unless the types say so. */
+static const char type_text[] = "typedef ushort __attribute__((may_alias)) u16;\n"
+                                "typedef uint __attribute__((may_alias)) u32;\n"
+                                "typedef ulong __attribute__((may_alias)) u64;\n";
+
+/* Element of a pointer: begin + stride * i + offset, in elements; or, indexed, begin + (element & 7). */
+struct place {
+    uint32_t pointer;
+    int32_t stride, offset;
+    bool indexed;
+    uint32_t index_pointer;
+    int32_t index_offset;
+};
+
+enum operation { ADD, XOR, MUL, OPERATIONS };
+
+/* to = a op b + constant, b an element too or the sum of what was read so far */
+struct statement {
+    struct place to, a, b;
+    bool sums;
+    enum operation operation;
+    uint32_t constant;
+};
+
+struct plan {
+    uint32_t type[POINTERS];
+    uint32_t pointers;
+    struct statement statements[STATEMENTS];
+    uint32_t count;
+    bool reversed;
+    bool loop; /* else straight code: the statements a few times, with constants for i */
+    uint32_t straight;
+};
+
+static uint64_t state;
+
+static uint32_t below(uint32_t n)
+{
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)((state >> 33) % n);
+}
+
+static bool chance(uint32_t percent)
+{
+    return below(100) < percent;
+}
+
+/* `plain`: what can be grouped most easily, and so go wrong. */
+static struct place random_place(const struct plan *plan, bool plain, bool load)
+{
+    static const int32_t strides[] = { 1, 1, 2, 3, -1 };
+    struct place place = { .pointer = below(plan->pointers), .stride = plain ? 1 : strides[below(5)] };
+
+    place.offset = plain ? 0 : (int32_t)below(7) - 3;
+    place.indexed = load && !plain && chance(20);
+    place.index_pointer = below(plan->pointers);
+    place.index_offset = (int32_t)below(3);
+    return place;
+}
+
+static struct plan random_plan(void)
+{
+    struct plan plan = { .pointers = 2 + below(POINTERS - 1), .count = 1 + below(STATEMENTS) };
+    bool plain = chance(50), one_type = plain || chance(40);
+
+    plan.type[0] = chance(50) ? 2 : below(4);
+    for (uint32_t p = 1; p < POINTERS; p++) {
+        plan.type[p] = one_type ? plan.type[0] : below(4);
+    }
+    for (uint32_t s = 0; s < plan.count; s++) {
+        plan.statements[s] = (struct statement){ .to = random_place(&plan, plain, false),
+                                                 .a = random_place(&plan, plain, true),
+                                                 .b = random_place(&plan, plain, true),
+                                                 .sums = chance(15),
+                                                 .operation = below(OPERATIONS),
+                                                 .constant = below(1000) };
+    }
+    plan.reversed = chance(25);
+    plan.loop = chance(75);
+    plan.straight = 2 + below(5);
+    return plan;
+}
+
+struct text {
+    char at[32768];
+    size_t len;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct text *text, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    text->len += (size_t)vsnprintf(text->at + text->len, sizeof(text->at) - text->len, format, args);
+    va_end(args);
+    assert_true(text->len < sizeof(text->at));
+}
+
+/* `turn`: NULL: the loop's counter */
+static void add_place(struct text *text, const struct place *place, const char *turn)
+{
+    if (place->indexed) {
+        add(text, "p%u[b%u + %d + (int)(p%u[b%u + %s + %d] & 7)]", place->pointer, place->pointer, place->offset,
+            place->index_pointer, place->index_pointer, turn, place->index_offset);
+    } else {
+        add(text, "p%u[b%u + %d * %s + %d]", place->pointer, place->pointer, place->stride, turn, place->offset);
+    }
+}
+
+static void add_statements(struct text *text, const struct plan *plan, const char *turn)
+{
+    static const char signs[] = { '+', '^', '*' };
+
+    for (uint32_t s = 0; s < plan->count; s++) {
+        const struct statement *statement = &plan->statements[s];
+        add(text, "    { ulong a = ");
+        add_place(text, &statement->a, turn);
+        add(text, ", b = ");
+        if (statement->sums) {
+            add(text, "sum");
+        } else {
+            add_place(text, &statement->b, turn);
+        }
+        add(text, "; sum += a; ");
+        add_place(text, &statement->to, turn);
+        add(text, " = (a %c b) + %u; }\n", signs[statement->operation], statement->constant);
+    }
+}
+
+static void write_kernel(struct text *text, const struct plan *plan)
+{
+    text->len = 0;
+    add(text, "%skernel void k(", type_text);
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        add(text, "global %s *p%u, ", types[plan->type[p]].name, p);
+    }
+    add(text, "int n, int window)\n{\n    ulong sum = 0;\n");
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        add(text, "    int b%u = (int)get_global_id(0) * (window >> %u);\n", p, types[plan->type[p]].log2);
+    }
+    if (plan->loop) {
+        add(text, plan->reversed ? "    for (int i = n - 1; i >= 0; i--) {\n" : "    for (int i = 0; i < n; i++) {\n");
+        add_statements(text, plan, "i");
+        add(text, "    }\n");
+    }
+    for (uint32_t i = 0; i < plan->straight && !plan->loop; i++) {
+        char turn[12];
+        snprintf(turn, sizeof(turn), "%u", i);
+        add_statements(text, plan, turn);
+    }
+    add(text, "}\n");
+}
+
+/* ---- model ---- */
+
+struct memory {
+    uint8_t *at;                /* of the model, from DATA_VA on */
+    uint64_t address[POINTERS]; /* as the kernel gets them */
+};
+
+static uint8_t *element_at(const struct plan *plan, const struct memory *memory, uint32_t pointer, int64_t element)
+{
+    uint64_t va = memory->address[pointer] + (uint64_t)element * (1ull << types[plan->type[pointer]].log2);
+
+    assert_in_range(va, DATA_VA, DATA_VA + DATA_BYTES - 8);
+    return memory->at + (va - DATA_VA);
+}
+
+static uint64_t read_element(const struct plan *plan, const struct memory *memory, uint32_t pointer, int64_t element)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, element_at(plan, memory, pointer, element), 1u << types[plan->type[pointer]].log2);
+    return value;
+}
+
+static int64_t begin_of(const struct plan *plan, uint32_t pointer, uint32_t item)
+{
+    return (int64_t)item * (WINDOW >> types[plan->type[pointer]].log2);
+}
+
+static int64_t element_of(const struct plan *plan, const struct memory *memory, const struct place *place,
+                          uint32_t item, int32_t turn)
+{
+    int64_t begin = begin_of(plan, place->pointer, item);
+
+    if (place->indexed) {
+        int64_t from = begin_of(plan, place->index_pointer, item) + turn + place->index_offset;
+        return begin + place->offset + (int64_t)(read_element(plan, memory, place->index_pointer, from) & 7);
+    }
+    return begin + (int64_t)place->stride * turn + place->offset;
+}
+
+static uint64_t read_place(const struct plan *plan, const struct memory *memory, const struct place *place,
+                           uint32_t item, int32_t turn)
+{
+    return read_element(plan, memory, place->pointer, element_of(plan, memory, place, item, turn));
+}
+
+static void run_turn(const struct plan *plan, const struct memory *memory, uint32_t item, int32_t turn, uint64_t *sum)
+{
+    for (uint32_t s = 0; s < plan->count; s++) {
+        const struct statement *statement = &plan->statements[s];
+        uint64_t a = read_place(plan, memory, &statement->a, item, turn);
+        uint64_t b = statement->sums ? *sum : read_place(plan, memory, &statement->b, item, turn);
+        *sum += a;
+        uint64_t value = statement->operation == ADD ? a + b : statement->operation == XOR ? a ^ b : a * b;
+        value += statement->constant;
+        int64_t element = element_of(plan, memory, &statement->to, item, turn);
+        memcpy(element_at(plan, memory, statement->to.pointer, element), &value,
+               1u << types[plan->type[statement->to.pointer]].log2);
+    }
+}
+
+static void run_model(const struct plan *plan, const struct memory *memory, int32_t turns)
+{
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        uint64_t sum = 0;
+        for (int32_t i = 0; i < turns; i++) {
+            run_turn(plan, memory, item, plan->loop && plan->reversed ? turns - 1 - i : i, &sum);
+        }
+    }
+}
+
+/* ---- places in memory ---- */
+
+#define BUFFER_BYTES (BUFFER + 2 * MARGIN)
+
+/* Each argument in the first buffer, at some distance from its begin, or in a buffer of its own. */
+static void choose_addresses(const struct plan *plan, struct memory *memory, struct region *regions)
+{
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        uint32_t buffer = p != 0 && chance(30) ? p : 0, own = 1u << types[plan->type[p]].log2;
+        uint32_t unit = 1u << types[plan->type[below(plan->pointers)]].log2;
+        int64_t distance = p == 0 || chance(15) ? 0 : ((int64_t)below(41) - 20) * (unit > own ? unit : own);
+        uint64_t start = DATA_VA + buffer * BUFFER_BYTES;
+        if (chance(10)) { /* not a whole number of the others' elements */
+            distance += own;
+        }
+        memory->address[p] = start + MARGIN + (uint64_t)distance;
+        regions[p] = (struct region){
+            .address = memory->address[p], .start = start, .bytes = BUFFER_BYTES, .argument = (uint8_t)p
+        };
+    }
+}
+
+/* As the kernel's image says. */
+static void add_accesses(const struct device *device, const struct plan *plan, struct region *regions)
+{
+    const struct ppu_program_view *program = &device->bench->program;
+
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        const struct ppu_argument_entry *entry = &program->arguments[device->kernel.argument_first + p];
+        regions[p].writes = (entry->references & PPU_REFERENCE_WRITE) != 0;
+        regions[p].element_log2 = entry->element_log2;
+    }
+}
+
+struct known {
+    struct ppu_compile_argument arguments[POINTERS + 2];
+    struct ppu_compile_pair pairs[RELATION_OVERLAPS];
+    struct ppu_compile_facts facts;
+};
+
+static void find_facts(const struct plan *plan, const struct memory *memory, const struct region *regions,
+                       int32_t turns, struct known *known)
+{
+    struct relation *relation = calloc(1, sizeof(*relation));
+
+    assert_non_null(relation);
+    assert_true(relation_find(regions, plan->pointers, relation));
+    memset(known, 0, sizeof(*known));
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        known->arguments[p].separate = 1;
+        known->arguments[p].align_log2 = relation_align_log2(memory->address[p]);
+    }
+    for (uint32_t i = 0; i < relation->count; i++) {
+        known->pairs[i] = relation->overlaps[i].pair;
+    }
+    if (chance(50)) {
+        known->arguments[plan->pointers] = (struct ppu_compile_argument){ .constant = 1, .value = (uint32_t)turns };
+    }
+    if (chance(50)) {
+        known->arguments[plan->pointers + 1] = (struct ppu_compile_argument){ .constant = 1, .value = WINDOW };
+    }
+    known->facts =
+        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, relation->count };
+    free(relation);
+}
+
+/* ---- the check ---- */
+
+#define ALL_BYTES (POINTERS * BUFFER_BYTES)
+
+static void set_arguments(struct device *device, const struct plan *plan, const struct memory *memory, int32_t turns)
+{
+    device_kernel(device, "k");
+    for (uint32_t p = 0; p < plan->pointers; p++) {
+        device_value(device, p, &memory->address[p], sizeof(uint64_t));
+    }
+    device_int(device, plan->pointers, turns);
+    device_int(device, plan->pointers + 1, WINDOW);
+    device->data_used = ALL_BYTES;
+}
+
+/* Byte at which they differ, ALL_BYTES: none. */
+static uint32_t first_difference(const uint8_t *a, const uint8_t *b)
+{
+    for (uint32_t i = 0; i < ALL_BYTES; i++) {
+        if (a[i] != b[i]) {
+            return i;
+        }
+    }
+    return ALL_BYTES;
+}
+
+/* Runs what is loaded, on the reference executor too; the first byte that is not the model's. */
+static uint32_t run_both(struct device *device, const struct plan *plan, const struct memory *memory, int32_t turns,
+                         const uint8_t *before, const uint8_t *model)
+{
+    set_arguments(device, plan, memory, turns);
+    memcpy(bench_data(device->bench, 0), before, ALL_BYTES);
+    uint8_t *reference = device_reference(device, 1, 1, ITEMS, 1);
+    uint32_t at = first_difference(reference, model);
+    free(reference);
+    if (at != ALL_BYTES) {
+        return at;
+    }
+    device_run(device, 1, 1, ITEMS, 1);
+    return first_difference(bench_data(device->bench, 0), model);
+}
+
+static void report(const struct text *source, const struct known *known, const char *what, uint64_t seed, uint32_t at)
+{
+    for (uint32_t i = 0; i < known->facts.pair_count; i++) {
+        const struct ppu_compile_pair *pair = &known->pairs[i];
+        print_message("arguments %u and %u: relation %u, distance %d of %u bytes%s\n", pair->first, pair->second,
+                      pair->relation, pair->distance, 1u << pair->element_log2, pair->exact ? "" : ", and some");
+    }
+    fail_msg("PPU_SEED=%llu PPU_ALIAS_KERNELS=1: %s: byte %u differs\n%s", (unsigned long long)seed, what, at,
+             source->at);
+}
+
+static uint64_t number_of(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+}
+
+struct check {
+    struct device *device;
+    struct plan plan;
+    struct memory memory;
+    struct region regions[POINTERS];
+    struct known known;
+    struct text source;
+    int32_t turns;
+    uint8_t *before, *model;
+    struct ppu_compiled bitcode;
+};
+
+static void check_begin(struct check *check, struct device *device)
+{
+    *check = (struct check){ .device = device };
+    check->before = malloc(ALL_BYTES);
+    check->model = malloc(DATA_BYTES);
+    assert_non_null(check->before);
+    assert_non_null(check->model);
+}
+
+static void check_end(struct check *check)
+{
+    ppu_compiled_free(&check->bitcode);
+    free(check->before);
+    free(check->model);
+}
+
+static void check_model(struct check *check)
+{
+    for (uint32_t i = 0; i < ALL_BYTES; i++) {
+        check->before[i] = (uint8_t)below(256);
+    }
+    memcpy(check->model, check->before, ALL_BYTES);
+    check->memory.at = check->model;
+    check->turns = check->plan.loop ? (int32_t)below(TURNS + 1) : (int32_t)check->plan.straight;
+    run_model(&check->plan, &check->memory, check->turns);
+}
+
+/* A new kernel, and what it is compiled from. */
+static struct check *check_new(struct device *device, uint64_t seed)
+{
+    struct check *check = malloc(sizeof(*check));
+
+    assert_non_null(check);
+    state = seed * 7919;
+    check_begin(check, device);
+    check->plan = random_plan();
+    write_kernel(&check->source, &check->plan);
+    device->variant = &device_variants[0];
+    assert_int_equal(ppu_compile_source(check->source.at, strlen(check->source.at), NULL, &check->bitcode),
+                     PPU_COMPILE_OK);
+    return check;
+}
+
+static void check_free(struct check *check)
+{
+    check_end(check);
+    free(check);
+}
+
+/* Puts the arguments somewhere else, and runs the model and what is compiled for any launch. */
+static void check_place(struct check *check, uint64_t seed)
+{
+    choose_addresses(&check->plan, &check->memory, check->regions);
+    check_model(check);
+    device_load_bitcode(check->device, &check->bitcode, NULL);
+    device_kernel(check->device, "k");
+    add_accesses(check->device, &check->plan, check->regions);
+    uint32_t at = run_both(check->device, &check->plan, &check->memory, check->turns, check->before, check->model);
+    find_facts(&check->plan, &check->memory, check->regions, check->turns, &check->known);
+    if (at != ALL_BYTES) {
+        report(&check->source, &check->known, "compiled for any launch", seed, at);
+    }
+}
+
+static uint32_t run_known(struct check *check)
+{
+    device_load_bitcode(check->device, &check->bitcode, &check->known.facts);
+    return run_both(check->device, &check->plan, &check->memory, check->turns, check->before, check->model);
+}
+
+static void check_kernel(struct device *device, uint64_t seed)
+{
+    struct check *check = check_new(device, seed);
+
+    for (uint32_t place = 0; place < PLACES; place++) {
+        check_place(check, seed);
+        device->variant = &device_variants[place == PLACES - 1 ? below(device_variant_count) : 0];
+        uint32_t at = run_known(check);
+        if (at != ALL_BYTES) {
+            report(&check->source, &check->known, device->variant->name, seed, at);
+        }
+        device->variant = &device_variants[0];
+    }
+    check_free(check);
+}
+
+/* ---- every distance ---- */
+
+#define DISTANCES 20
+
+/* p1[i] = 5 * p0[i] + 7, and back with p2 between: one of each element size, forwards and backwards. */
+static struct plan distance_plan(uint32_t type, bool reversed)
+{
+    const struct place p0 = { .pointer = 0, .stride = 1 }, p1 = { .pointer = 1, .stride = 1 },
+                       p2 = { .pointer = 2, .stride = 1 };
+
+    return (struct plan){ .pointers = 3,
+                          .type = { type, type, type },
+                          .statements = { { .to = p1, .a = p0, .b = p0, .operation = ADD, .constant = 7 },
+                                          { .to = p0, .a = p2, .b = p1, .operation = XOR, .constant = 1 } },
+                          .count = 2,
+                          .reversed = reversed,
+                          .loop = true };
+}
+
+/* The regions say already what the kernel does with them. */
+static void check_distance(struct check *check, int32_t distance)
+{
+    uint32_t size = 1u << types[check->plan.type[0]].log2;
+
+    for (uint32_t p = 0; p < check->plan.pointers; p++) {
+        uint64_t start = DATA_VA + (p == 2 ? BUFFER_BYTES : 0);
+        check->memory.address[p] = start + MARGIN + (p == 1 ? (uint64_t)((int64_t)distance * size) : 0);
+        check->regions[p].address = check->memory.address[p];
+        check->regions[p].start = start;
+    }
+    check_model(check);
+    find_facts(&check->plan, &check->memory, check->regions, check->turns, &check->known);
+    uint32_t at = run_known(check);
+    if (at != ALL_BYTES) {
+        report(&check->source, &check->known, "at a distance", 0, at);
+    }
+}
+
+static void every_distance(void **context)
+{
+    for (uint32_t kind = 0; kind < 8; kind++) {
+        struct check *check = check_new(*context, 1);
+        ppu_compiled_free(&check->bitcode);
+        check->plan = distance_plan(kind / 2, kind % 2 != 0);
+        write_kernel(&check->source, &check->plan);
+        assert_int_equal(ppu_compile_source(check->source.at, strlen(check->source.at), NULL, &check->bitcode),
+                         PPU_COMPILE_OK);
+        device_load_bitcode(check->device, &check->bitcode, NULL);
+        device_kernel(check->device, "k");
+        choose_addresses(&check->plan, &check->memory, check->regions);
+        add_accesses(check->device, &check->plan, check->regions);
+        for (int32_t distance = -DISTANCES; distance <= DISTANCES; distance++) {
+            check_distance(check, distance);
+        }
+        check_free(check);
+    }
+}
+
+/* ---- wrong relations ---- */
+
+#define WRONG_KERNELS 25u
+
+static void without_overlaps(struct known *known)
+{
+    known->facts.pair_count = 0;
+}
+
+static void with_other_distances(struct known *known)
+{
+    for (uint32_t i = 0; i < known->facts.pair_count; i++) {
+        struct ppu_compile_pair *pair = &known->pairs[i];
+        pair->relation = PPU_RELATION_OVERLAP;
+        pair->exact = true;
+        pair->distance = (int8_t)(pair->distance >= 0 ? pair->distance - 1 : pair->distance + 1);
+    }
+}
+
+static void as_far_apart(struct known *known)
+{
+    for (uint32_t i = 0; i < known->facts.pair_count; i++) {
+        struct ppu_compile_pair *pair = &known->pairs[i];
+        pair->relation = PPU_RELATION_OVERLAP;
+        pair->distance = (int8_t)(pair->distance >= 0 ? PPU_DISTANCE_MAX : -PPU_DISTANCE_MAX);
+    }
+}
+
+static void with_other_bounds(struct known *known)
+{
+    known->facts.argument_count = POINTERS + 2;
+    for (uint32_t i = 0; i < POINTERS + 2; i++) {
+        if (known->arguments[i].separate == 0) {
+            known->arguments[i] = (struct ppu_compile_argument){ .constant = 1, .value = 1 };
+        }
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*falsify)(struct known *known);
+} lies[] = {
+    { "overlaps that are said to be none", without_overlaps },
+    { "distances that are others", with_other_distances },
+    { "distances that are said to be long", as_far_apart },
+    { "constants that are others", with_other_bounds },
+};
+
+/* What is wrong may also leave the memory there is. */
+static bool is_noticed(struct check *check)
+{
+    const char *why;
+
+    device_load_bitcode(check->device, &check->bitcode, &check->known.facts);
+    set_arguments(check->device, &check->plan, &check->memory, check->turns);
+    memcpy(bench_data(check->device->bench, 0), check->before, ALL_BYTES);
+    uint8_t *reference = device_try_reference(check->device, 1, 1, ITEMS, 1, &why);
+    bool noticed = why != NULL || first_difference(reference, check->model) != ALL_BYTES;
+    free(reference);
+    return noticed;
+}
+
+static void wrong_relations(void **context)
+{
+    for (size_t l = 0; l < sizeof(lies) / sizeof(lies[0]); l++) {
+        uint32_t caught = 0;
+        for (uint64_t seed = 1; seed <= WRONG_KERNELS; seed++) {
+            struct check *check = check_new(*context, seed);
+            check_place(check, seed);
+            lies[l].falsify(&check->known);
+            caught += is_noticed(check);
+            check_free(check);
+        }
+        print_message("%s: %u of %u kernels computed something else\n", lies[l].name, caught, WRONG_KERNELS);
+        assert_true(caught > 0);
+    }
+}
+
+static void random_kernels(void **context)
+{
+    uint64_t seed = number_of("PPU_SEED", 1), count = number_of("PPU_ALIAS_KERNELS", KERNELS);
+
+    for (uint64_t i = 0; i < count; i++) {
+        check_kernel(*context, seed + i);
+    }
+}
+
+static int setup(void **context)
+{
+    *context = device_new();
+    return 0;
+}
+
+static int teardown(void **context)
+{
+    device_free(*context);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "random kernels with random overlaps compute what they do without facts [F3][F4][F7]", random_kernels, setup,
+          teardown, NULL },
+        { "every distance from -20 to 20 of every size, forwards and backwards [F2][F4]", every_distance, setup,
+          teardown, NULL },
+        { "relations that are wrong are noticed [F2][F4]", wrong_relations, setup, teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("compiler: facts about launches", tests, NULL, NULL);
+}
