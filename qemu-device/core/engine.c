@@ -2,6 +2,8 @@
 /* Executes warps: fetch, guard, dispatch; faults; barriers. */
 #include "sm_state.h"
 
+#include <string.h>
+
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
                        uint32_t lanes)
 {
@@ -309,6 +311,7 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
     const struct dist_task *task = cta->cta.task;
+    const struct lanes all = lanes_below(task->tmd.wave);
 
     *x = (struct exec){
         .core = sm->core,
@@ -327,6 +330,7 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
         .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
         .tokens = sm_file_tokens(sm, cta, w->number),
     };
+    memcpy(x->whole, &all, sizeof(x->whole));
 }
 
 /* True when the instruction was finished. */

@@ -42,15 +42,6 @@ BUILD_INLINE uint32_t *row(const struct exec *x, uint32_t reg, uint32_t pass)
     return x->vreg + (size_t)reg * x->wave + (size_t)pass * PPU_LANES;
 }
 
-/* 0 or all ones for each lane of a set. */
-BUILD_INLINE void spread_mask(uint32_t set, uint32_t *bits)
-{
-    EACH_LANE
-    {
-        bits[i] = 0u - (set >> i & 1u);
-    }
-}
-
 /* The set of lanes whose word is not 0; words are 0 or all ones. */
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -92,20 +83,26 @@ static enum step op_bra(struct exec *x, const struct code_insn *code, const stru
     return STEP_MOVED;
 }
 
-/* These may change the set of active lanes, which the mask may be. */
+/* These may change the set of active lanes, which the mask may be, and what the loop below looks at only now and then.
+ */
 static enum step op_other(struct exec *x, const struct code_insn *code, const struct lanes *mask)
 {
     const struct lanes set = *mask;
+    enum step step = engine_dispatch(x, &code->insn, &set);
 
-    return engine_dispatch(x, &code->insn, &set);
+    if (step == STEP_NEXT) {
+        x->w->pc++;
+        return STEP_MOVED;
+    }
+    return step;
 }
 
-static engine_op *op_of(const struct ppu_insn *insn)
+static engine_op *op_of(const struct code_insn *code)
 {
-    engine_op *op = insn->op == PPU_OP_BRA ? op_bra : alu_op(insn);
+    engine_op *op = code->insn.op == PPU_OP_BRA ? op_bra : alu_op(code);
 
-    op = op != NULL ? op : lane_op(insn);
-    op = op != NULL ? op : mem_op(insn);
+    op = op != NULL ? op : lane_op(code);
+    op = op != NULL ? op : mem_op(&code->insn);
     return op != NULL ? op : op_other;
 }
 
@@ -136,6 +133,25 @@ BUILD_INLINE enum step plain_step(struct exec *x, const struct code_insn *code)
     return guarded(x->w, guard, &mask) ? code->op(x, code, &mask) : STEP_NEXT;
 }
 
+/* Instructions one behind the other, at most `most`, until one is not plain or does anything but go on. */
+BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code, uint32_t most, uint32_t *done)
+{
+    const struct code_insn *const end = code + most;
+    const uint32_t first = x->w->pc;
+    const struct code_insn *at = code;
+    enum step step = STEP_NEXT;
+
+    for (; at < end && at->plain <= x->vregs; at++) {
+        step = plain_step(x, at);
+        if (step != STEP_NEXT) {
+            break;
+        }
+        x->w->pc = first + (uint32_t)(at - code) + 1;
+    }
+    *done += (uint32_t)(at - code);
+    return step;
+}
+
 /* As engine_run() of a warp that has active lanes. */
 static uint32_t run(struct exec *x, uint32_t budget)
 {
@@ -153,18 +169,20 @@ static uint32_t run(struct exec *x, uint32_t budget)
         if (window == NULL || window[pc - first].plain > x->vregs || (w->section | w->partial | w->held) != 0) {
             step = engine_execute(x);
             count = 0; /* its page may have given place to another */
+            if (step == STEP_NEXT) {
+                w->pc = pc + 1;
+                done++;
+            }
         } else {
-            step = plain_step(x, &window[pc - first]);
+            const uint32_t left = first + count - pc, most = budget - done;
+            step = run_straight(x, &window[pc - first], left < most ? left : most, &done);
         }
-        if (step == STEP_NEXT) {
-            w->pc = pc + 1;
-            done++;
-        } else if (step == STEP_MOVED) {
+        if (step == STEP_MOVED) {
             done++;
             if (w->pc <= pc && sm_attention(x->sm)) {
                 return done;
             }
-        } else {
+        } else if (step != STEP_NEXT) {
             return done + (step == STEP_ENDED);
         }
     }

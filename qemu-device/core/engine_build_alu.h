@@ -98,6 +98,16 @@ typedef uint32_t type_m;
 typedef uint64_t type_n;
 typedef uint32_t type_z; /* a source that is not there */
 
+/* As registers keep them. */
+typedef uint32_t bits_u;
+typedef uint32_t bits_s;
+typedef uint32_t bits_m;
+typedef uint32_t bits_f;
+typedef uint64_t bits_U;
+typedef uint64_t bits_S;
+typedef uint64_t bits_n;
+typedef uint64_t bits_g;
+
 #define GET_z(low, high, n) 0u
 #define GET_u(low, high, n) ((low)[n])
 #define GET_s(low, high, n) ((int32_t)(low)[n])
@@ -162,7 +172,7 @@ struct operand {
     const uint32_t *high;
 };
 
-/* Sources in the order a, b, c; the rows of a pass. Operands that are not there point somewhere valid. */
+/* Sources in the order a, b, c; the rows of the first pass. Those of the others follow. */
 struct operands {
     uint32_t *low;
     uint32_t *high;
@@ -175,15 +185,15 @@ struct spread {
     uint32_t high[3][PPU_LANES];
 };
 
-BUILD_INLINE struct operand operand_at(const struct exec *x, uint32_t reg, bool scalar, uint32_t pass)
+BUILD_INLINE struct operand operand_at(const struct exec *x, uint32_t reg, bool scalar)
 {
-    const uint32_t *low = scalar ? &x->w->sreg[reg] : row(x, reg, pass);
+    const uint32_t *low = scalar ? &x->w->sreg[reg] : row(x, reg, 0);
 
     return (struct operand){ low, low + (scalar ? 1u : x->wave) };
 }
 
 /* Sources that are none of the instruction's may lie beyond its registers: they are not asked for. */
-BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *code, uint32_t pass, uint32_t sources,
+BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *code, uint32_t sources,
                                 struct operands *out)
 {
     const struct ppu_insn *insn = &code->insn;
@@ -192,23 +202,56 @@ BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *co
         out->low = &x->w->sreg[insn->rd];
         out->high = out->low + 1;
     } else {
-        out->low = row(x, insn->rd, pass);
+        out->low = row(x, insn->rd, 0);
         out->high = out->low + x->wave;
     }
     if (sources & 1u) {
-        out->o[0] = operand_at(x, insn->ra, insn->a_scalar, pass);
+        out->o[0] = operand_at(x, insn->ra, insn->a_scalar);
     }
     if (sources & 2u) {
-        out->o[1] = insn->immed ? (struct operand){ &code->imm[0], &code->imm[1] }
-                                : operand_at(x, insn->rb, insn->b_scalar, pass);
+        out->o[1] =
+            insn->immed ? (struct operand){ &code->imm[0], &code->imm[1] } : operand_at(x, insn->rb, insn->b_scalar);
     }
     if (sources & 4u) {
-        out->o[2] = operand_at(x, insn->rc, insn->c_scalar, pass);
+        out->o[2] = operand_at(x, insn->rc, insn->c_scalar);
+    }
+}
+
+/* The same of vector sources alone when the instruction's form is known: what is `same` for all lanes is told apart. */
+BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_insn *code, uint32_t sources,
+                                     uint32_t same, struct operands *out)
+{
+    const struct ppu_insn *insn = &code->insn;
+
+    out->low = row(x, insn->rd, 0);
+    out->high = out->low + x->wave;
+    if (sources & 1u) {
+        out->o[0] = operand_at(x, insn->ra, same & CODE_SAME_A);
+    }
+    if (sources & 2u) {
+        out->o[1] = (same & CODE_SAME_B) && insn->immed ? (struct operand){ &code->imm[0], &code->imm[1] }
+                                                        : operand_at(x, insn->rb, same & CODE_SAME_B);
+    }
+    if (sources & 4u) {
+        out->o[2] = operand_at(x, insn->rc, same & CODE_SAME_C);
+    }
+}
+
+/* On to the next pass. */
+BUILD_INLINE void operands_step(struct operands *r, uint32_t sources, uint32_t same)
+{
+    r->low += PPU_LANES;
+    r->high += PPU_LANES;
+    for (uint32_t n = 0; n < 3; n++) {
+        if ((sources & ~same) >> n & 1u) {
+            r->o[n].low += PPU_LANES;
+            r->o[n].high += PPU_LANES;
+        }
     }
 }
 
 /* Makes a source one of 32 lanes (`count` 1: of one). Modifiers act on the word that has the sign. */
-static void spread_one(const struct code_insn *code, struct operands *o, uint32_t n, bool wide, uint32_t count,
+static void spread_one(const struct code_insn *code, struct operand *o, uint32_t n, bool wide, uint32_t count,
                        struct spread *to)
 {
     static const uint8_t negates[3] = { PPU_FMOD_NEG_A, PPU_FMOD_NEG_B, PPU_FMOD_NEG_C };
@@ -218,88 +261,176 @@ static void spread_one(const struct code_insn *code, struct operands *o, uint32_
     uint32_t step = code->kinds >> n & 1u ? 0 : 1;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t low = o->o[n].low[i * step];
+        uint32_t low = o->low[i * step];
         to->low[n][i] = wide ? low : (low & keep) ^ flip;
-        to->high[n][i] = wide ? (o->o[n].high[i * step] & keep) ^ flip : 0;
+        to->high[n][i] = wide ? (o->high[i * step] & keep) ^ flip : 0;
     }
-    o->o[n] = (struct operand){ to->low[n], to->high[n] };
+    *o = (struct operand){ to->low[n], to->high[n] };
 }
-
-/* ---- an operation ---- */
-
-#define STORE_1(bits, i) r.low[i] = (bits)
-#define STORE_2(bits, i)                       \
-    do {                                       \
-        const uint64_t stored_ = (bits);       \
-        r.low[i] = (uint32_t)stored_;          \
-        r.high[i] = (uint32_t)(stored_ >> 32); \
-    } while (0)
-#define STORE(td) BUILD_NAME(STORE_, WORDS_##td)
-
-/* Where a pass that is not whole puts all its lanes first. */
-struct result {
-    uint32_t low[PPU_LANES];
-    uint32_t high[PPU_LANES];
-};
-
-BUILD_INLINE void result_keep(const struct result *from, uint32_t set, uint32_t words, uint32_t *low, uint32_t *high)
-{
-    uint32_t named[PPU_LANES];
-
-    spread_mask(set, named);
-    EACH_LANE
-    {
-        low[i] = (from->low[i] & named[i]) | (low[i] & ~named[i]);
-    }
-    if (words == 2) {
-        EACH_LANE
-        {
-            high[i] = (from->high[i] & named[i]) | (high[i] & ~named[i]);
-        }
-    }
-}
-
-/* The result's bits, from lanes la, lb and lc of the sources. */
-#define RESULT(name, td, ta, tb, tc, la, lb, lc)                                                            \
-    bits_of_##td(value_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##tb(r.o[1].low, r.o[1].high, lb), \
-                              GET_##tc(r.o[2].low, r.o[2].high, lc)))
-
-#define SOURCES(ta, tb, tc) ((WORDS_##ta != 0) | (WORDS_##tb != 0) << 1 | (WORDS_##tc != 0) << 2)
 
 BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, uint32_t sources, uint32_t wide,
                              uint32_t count, struct spread *to)
 {
     for (uint32_t n = 0; n < 3; n++) {
         if (sources >> n & 1u) {
-            spread_one(code, r, n, wide >> n & 1u, count, to);
+            spread_one(code, &r->o[n], n, wide >> n & 1u, count, to);
         }
     }
 }
-#define SPREAD(ta, tb, tc, count)                                                                                  \
-    spread_all(code, &r, SOURCES(ta, tb, tc), (WORDS_##ta == 2) | (WORDS_##tb == 2) << 1 | (WORDS_##tc == 2) << 2, \
-               count, &spread)
 
-/* A pass whose sources are of the kinds `number`; sources of other kinds are made rows first. */
-#define PASS(number, name, td, ta, tb, tc, la, lb, lc)              \
-    case number:                                                    \
-        EACH_LANE                                                   \
-        {                                                           \
-            STORE(td)(RESULT(name, td, ta, tb, tc, la, lb, lc), i); \
-        }                                                           \
-        break;
-#define PASS_ROWS(name, td, ta, tb, tc) \
-    default:                            \
-        SPREAD(ta, tb, tc, PPU_LANES);  \
-        __attribute__((fallthrough));   \
-        PASS(0, name, td, ta, tb, tc, i, i, i)
-#define PASS_1(name, td, ta, tb, tc) PASS_ROWS(name, td, ta, tb, tc)
-#define PASS_B(name, td, ta, tb, tc) PASS(CODE_SAME_B, name, td, ta, tb, tc, i, 0, i) PASS_ROWS(name, td, ta, tb, tc)
-#define PASS_2(name, td, ta, tb, tc) PASS(CODE_SAME_A, name, td, ta, tb, tc, 0, i, i) PASS_B(name, td, ta, tb, tc)
-#define PASS_3(name, td, ta, tb, tc)                               \
-    PASS(CODE_SAME_C, name, td, ta, tb, tc, i, i, 0)               \
-    PASS(CODE_SAME_A | CODE_SAME_B, name, td, ta, tb, tc, 0, 0, i) \
-    PASS(CODE_SAME_A | CODE_SAME_C, name, td, ta, tb, tc, 0, i, 0) \
-    PASS(CODE_SAME_B | CODE_SAME_C, name, td, ta, tb, tc, i, 0, 0) PASS_2(name, td, ta, tb, tc)
+/* ---- an operation ---- */
+
+/* Every lane of the warp. */
+BUILD_INLINE bool whole(const struct exec *x, const struct lanes *mask)
+{
+    uint64_t set[2];
+
+    memcpy(set, mask, sizeof(set));
+    return ((set[0] ^ x->whole[0]) | (set[1] ^ x->whole[1])) == 0;
+}
+
+static const uint32_t lane_bit[PPU_LANES] = {
+    1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,  1u << 8,  1u << 9,  1u << 10,
+    1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21,
+    1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
+};
+
+/* Stores the result of lane i, `low_` and `high_`; of a pass that is not whole only when the set has it. */
+#define PUT_ALL(words, i)  \
+    r.low[i] = low_;       \
+    if ((words) == 2) {    \
+        r.high[i] = high_; \
+    }
+#define PUT_SOME(words, i)                                        \
+    r.low[i] = (set & lane_bit[i]) != 0 ? low_ : r.low[i];        \
+    if ((words) == 2) {                                           \
+        r.high[i] = (set & lane_bit[i]) != 0 ? high_ : r.high[i]; \
+    }
+
+/*
+ * A function for instructions whose sources in `same` are the same for all lanes, and the others rows. MAKE(la, lb, lc,
+ * ...) computes low_ and high_ from those lanes of the sources in r.
+ */
+#define FORM(function, sources, same, words, MAKE, ...)                                               \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        struct operands r;                                                                            \
+        operands_find_form(x, code, sources, same, &r);                                               \
+        if (whole(x, mask)) {                                                                         \
+            for (uint32_t pass = 0; pass < x->passes; pass++) {                                       \
+                EACH_LANE{ MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)    \
+                               PUT_ALL(words, i) } operands_step(&r, sources, same);                  \
+            }                                                                                         \
+            return STEP_NEXT;                                                                         \
+        }                                                                                             \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
+            const uint32_t set = mask->m[pass];                                                       \
+            if (set != 0) {                                                                           \
+                EACH_LANE                                                                             \
+                {                                                                                     \
+                    MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)           \
+                    PUT_SOME(words, i)                                                                \
+                }                                                                                     \
+            }                                                                                         \
+            operands_step(&r, sources, same);                                                         \
+        }                                                                                             \
+        return STEP_NEXT;                                                                             \
+    }
+
+/* Sources of any kind, modified or not: they are made rows first. */
+#define FORM_ANY(function, sources, wide, words, MAKE, ...)                                           \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        struct operands found;                                                                        \
+        operands_find(x, code, sources, &found);                                                      \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
+            const uint32_t set = mask->m[pass];                                                       \
+            if (set != 0) {                                                                           \
+                struct operands r = found;                                                            \
+                struct spread spread;                                                                 \
+                spread_all(code, &r, sources, wide, PPU_LANES, &spread);                              \
+                EACH_LANE                                                                             \
+                {                                                                                     \
+                    MAKE(i, i, i, __VA_ARGS__)                                                        \
+                    PUT_SOME(words, i)                                                                \
+                }                                                                                     \
+            }                                                                                         \
+            operands_step(&found, sources, code->kinds);                                              \
+        }                                                                                             \
+        return STEP_NEXT;                                                                             \
+    }
+
+/* In the scalar unit. */
+#define FORM_ONE(function, sources, wide, words, MAKE, ...)                                           \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        struct operands r;                                                                            \
+        struct spread spread;                                                                         \
+        (void)mask;                                                                                   \
+        operands_find(x, code, sources, &r);                                                          \
+        if (code->kinds & CODE_MODIFIED) {                                                            \
+            spread_all(code, &r, sources, wide, 1, &spread);                                          \
+        }                                                                                             \
+        MAKE(0, 0, 0, __VA_ARGS__)                                                                    \
+        PUT_ALL(words, 0)                                                                             \
+        return STEP_NEXT;                                                                             \
+    }
+
+/* The forms of an operation with one source, with two, with three, by CODE_SAME_*; NULL: the one for any. */
+enum {
+    FORMS = 8,
+};
+struct forms {
+    engine_op *same[FORMS];
+    engine_op *any;
+    engine_op *one;
+};
+#define FORMS_REST(name, sources, wide, words, ...)              \
+    FORM_ANY(op_##name##_any, sources, wide, words, __VA_ARGS__) \
+    FORM_ONE(op_##name##_one, sources, wide, words, __VA_ARGS__)
+#define FORMS_1(name, sources, wide, words, ...)        \
+    FORM(op_##name, sources, 0, words, __VA_ARGS__)     \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__) \
+    static const struct forms forms_##name = { { op_##name }, op_##name##_any, op_##name##_one };
+#define FORMS_B(name, sources, wide, words, ...)        \
+    FORM(op_##name, sources, 0, words, __VA_ARGS__)     \
+    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__) \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__) \
+    static const struct forms forms_##name = { { op_##name, NULL, op_##name##_b }, op_##name##_any, op_##name##_one };
+#define FORMS_2(name, sources, wide, words, ...)                                            \
+    FORM(op_##name, sources, 0, words, __VA_ARGS__)                                         \
+    FORM(op_##name##_a, sources, 1, words, __VA_ARGS__)                                     \
+    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__)                                     \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__)                                     \
+    static const struct forms forms_##name = { { op_##name, op_##name##_a, op_##name##_b }, \
+                                               op_##name##_any,                             \
+                                               op_##name##_one };
+#define FORMS_3(name, sources, wide, words, ...)                                                                    \
+    FORM(op_##name, sources, 0, words, __VA_ARGS__)                                                                 \
+    FORM(op_##name##_a, sources, 1, words, __VA_ARGS__)                                                             \
+    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__)                                                             \
+    FORM(op_##name##_ab, sources, 3, words, __VA_ARGS__)                                                            \
+    FORM(op_##name##_c, sources, 4, words, __VA_ARGS__)                                                             \
+    FORM(op_##name##_ac, sources, 5, words, __VA_ARGS__)                                                            \
+    FORM(op_##name##_bc, sources, 6, words, __VA_ARGS__)                                                            \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__)                                                             \
+    static const struct forms forms_##name = {                                                                      \
+        { op_##name, op_##name##_a, op_##name##_b, op_##name##_ab, op_##name##_c, op_##name##_ac, op_##name##_bc }, \
+        op_##name##_any,                                                                                            \
+        op_##name##_one,                                                                                            \
+    };
+
+/* ---- what one computes: from values by type, or by halves of 64 bits, which vectorizers do best ---- */
+
+#define SOURCES(ta, tb, tc) ((WORDS_##ta != 0) | (WORDS_##tb != 0) << 1 | (WORDS_##tc != 0) << 2)
+#define WIDES(ta, tb, tc) ((WORDS_##ta == 2) | (WORDS_##tb == 2) << 1 | (WORDS_##tc == 2) << 2)
+
+#define MAKE_VALUE(la, lb, lc, name, td, ta, tb, tc)                                                            \
+    const bits_##td bits_ =                                                                                     \
+        bits_of_##td(value_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##tb(r.o[1].low, r.o[1].high, lb), \
+                                  GET_##tc(r.o[2].low, r.o[2].high, lc)));                                      \
+    const uint32_t low_ = (uint32_t)bits_, high_ = (uint32_t)((uint64_t)bits_ >> 32);                           \
+    (void)high_;
 
 #define VALUE(name, td, ta, tb, tc, expression)                                \
     BUILD_INLINE type_##td value_##name(type_##ta a, type_##tb b, type_##tc c) \
@@ -307,74 +438,28 @@ BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, u
         (void)a, (void)b, (void)c;                                             \
         return (expression);                                                   \
     }
-#define SCALAR(name, td, ta, tb, tc)                                                                    \
-    static enum step one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
-    {                                                                                                   \
-        struct operands r;                                                                              \
-        struct spread spread;                                                                           \
-        (void)mask;                                                                                     \
-        operands_find(x, code, 0, SOURCES(ta, tb, tc), &r);                                             \
-        if (code->kinds & CODE_MODIFIED) {                                                              \
-            SPREAD(ta, tb, tc, 1);                                                                      \
-        }                                                                                               \
-        STORE(td)(RESULT(name, td, ta, tb, tc, 0, 0, 0), 0);                                            \
-        return STEP_NEXT;                                                                               \
-    }
-
-#define OPERATION(name, td, ta, tb, tc, expression, pass_of)                                           \
-    VALUE(name, td, ta, tb, tc, expression)                                                            \
-    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
-    {                                                                                                  \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
-            const uint32_t set = mask->m[pass];                                                        \
-            uint32_t *low, *high;                                                                      \
-            struct operands r;                                                                         \
-            struct spread spread;                                                                      \
-            struct result result;                                                                      \
-            if (set == 0) {                                                                            \
-                continue;                                                                              \
-            }                                                                                          \
-            operands_find(x, code, pass, SOURCES(ta, tb, tc), &r);                                     \
-            low = r.low;                                                                               \
-            high = r.high;                                                                             \
-            if (set != ALL_LANES) {                                                                    \
-                r.low = result.low;                                                                    \
-                r.high = result.high;                                                                  \
-            }                                                                                          \
-            switch (code->kinds) {                                                                     \
-                pass_of(name, td, ta, tb, tc)                                                          \
-            }                                                                                          \
-            if (set != ALL_LANES) {                                                                    \
-                result_keep(&result, set, WORDS_##td, low, high);                                      \
-            }                                                                                          \
-        }                                                                                              \
-        return STEP_NEXT;                                                                              \
-    }                                                                                                  \
-    SCALAR(name, td, ta, tb, tc)
+#define OPERATION(name, td, ta, tb, tc, expression, forms_of) \
+    VALUE(name, td, ta, tb, tc, expression)                   \
+    forms_of(name, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc)
 
 /* Operations that cost much for each lane: only those that are wanted. */
-#define DEAR(name, td, ta, tb, tc, expression)                                                         \
-    VALUE(name, td, ta, tb, tc, expression)                                                            \
-    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
-    {                                                                                                  \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
-            struct operands r;                                                                         \
-            struct spread spread;                                                                      \
-            if (mask->m[pass] == 0) {                                                                  \
-                continue;                                                                              \
-            }                                                                                          \
-            operands_find(x, code, pass, SOURCES(ta, tb, tc), &r);                                     \
-            SPREAD(ta, tb, tc, PPU_LANES);                                                             \
-            LANES_LEFT(mask->m[pass], i)                                                               \
-            {                                                                                          \
-                STORE(td)(RESULT(name, td, ta, tb, tc, i, i, i), i);                                   \
-            }                                                                                          \
-        }                                                                                              \
-        return STEP_NEXT;                                                                              \
-    }                                                                                                  \
-    SCALAR(name, td, ta, tb, tc)
-
-/* ---- 64 bits by halves, which vectorizers do best ---- */
+#define DEAR(name, td, ta, tb, tc, expression)                                                                      \
+    VALUE(name, td, ta, tb, tc, expression)                                                                         \
+    static enum step op_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)        \
+    {                                                                                                               \
+        struct operands found;                                                                                      \
+        operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                        \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
+            struct operands r = found;                                                                              \
+            struct spread spread;                                                                                   \
+            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                       \
+            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(i, i, i, name, td, ta, tb, tc) PUT_ALL(                        \
+                WORDS_##td, i) } operands_step(&found, SOURCES(ta, tb, tc), code->kinds);                           \
+        }                                                                                                           \
+        return STEP_NEXT;                                                                                           \
+    }                                                                                                               \
+    FORM_ONE(op_##name##_one, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc) \
+    static const struct forms forms_##name = { { NULL }, op_##name##_any, op_##name##_one };
 
 #define HIGH_0(n, i) 0u
 #define HIGH_1(n, i) 0u
@@ -383,23 +468,13 @@ BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, u
 #define LOW_1(n, i) r.o[n].low[i]
 #define LOW_2(n, i) r.o[n].low[i]
 
-#define HALVES(name, wa, wb, wc, la, lb, lc)                                                                 \
+#define MAKE_HALVES(la, lb, lc, name, wa, wb, wc)                                                            \
     const uint32_t al = LOW_##wa(0, la), ah = HIGH_##wa(0, la), bl = LOW_##wb(1, lb), bh = HIGH_##wb(1, lb); \
-    const uint32_t cl = LOW_##wc(2, lc), ch = HIGH_##wc(2, lc), low_half = low_##name(al, bl, cl);           \
-    const uint32_t high_half = high_##name(al, ah, bl, bh, cl, ch, low_half);
-#define HALVES_PASS(number, name, wa, wb, wc, la, lb, lc) \
-    case number:                                          \
-        EACH_LANE                                         \
-        {                                                 \
-            HALVES(name, wa, wb, wc, la, lb, lc)          \
-            r.low[i] = low_half;                          \
-            r.high[i] = high_half;                        \
-        }                                                 \
-        break;
-#define HALVES_SPREAD(wa, wb, wc, count)                                    \
-    spread_all(code, &r, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, \
-               ((wa) == 2) | ((wb) == 2) << 1 | ((wc) == 2) << 2, count, &spread)
+    const uint32_t cl = LOW_##wc(2, lc), ch = HIGH_##wc(2, lc), low_ = low_##name(al, bl, cl);               \
+    const uint32_t high_ = high_##name(al, ah, bl, bh, cl, ch, low_);
 
+#define FORMS_WIDE_0 FORMS_2
+#define FORMS_WIDE_2 FORMS_3
 #define WIDE(name, wa, wb, wc, low_value, high_value)                                                               \
     BUILD_INLINE uint32_t low_##name(uint32_t al, uint32_t bl, uint32_t cl)                                         \
     {                                                                                                               \
@@ -412,55 +487,14 @@ BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, u
         (void)al, (void)ah, (void)bl, (void)bh, (void)cl, (void)ch, (void)low;                                      \
         return (high_value);                                                                                        \
     }                                                                                                               \
-    static enum step op_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)              \
-    {                                                                                                               \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
-            const uint32_t set = mask->m[pass];                                                                     \
-            uint32_t *low, *high;                                                                                   \
-            struct operands r;                                                                                      \
-            struct spread spread;                                                                                   \
-            struct result result;                                                                                   \
-            if (set == 0) {                                                                                         \
-                continue;                                                                                           \
-            }                                                                                                       \
-            operands_find(x, code, pass, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, &r);                    \
-            low = r.low;                                                                                            \
-            high = r.high;                                                                                          \
-            if (set != ALL_LANES) {                                                                                 \
-                r.low = result.low;                                                                                 \
-                r.high = result.high;                                                                               \
-            }                                                                                                       \
-            switch (code->kinds) {                                                                                  \
-                HALVES_PASS(CODE_SAME_A, name, wa, wb, wc, 0, i, i)                                                 \
-                HALVES_PASS(CODE_SAME_B, name, wa, wb, wc, i, 0, i)                                                 \
-                HALVES_PASS(CODE_SAME_A | CODE_SAME_B, name, wa, wb, wc, 0, 0, i)                                   \
-                HALVES_PASS(CODE_SAME_B | CODE_SAME_C, name, wa, wb, wc, i, 0, 0)                                   \
-            default:                                                                                                \
-                HALVES_SPREAD(wa, wb, wc, PPU_LANES);                                                               \
-                __attribute__((fallthrough));                                                                       \
-                HALVES_PASS(0, name, wa, wb, wc, i, i, i)                                                           \
-            }                                                                                                       \
-            if (set != ALL_LANES) {                                                                                 \
-                result_keep(&result, set, 2, low, high);                                                            \
-            }                                                                                                       \
-        }                                                                                                           \
-        return STEP_NEXT;                                                                                           \
-    }                                                                                                               \
-    static enum step one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)             \
-    {                                                                                                               \
-        struct operands r;                                                                                          \
-        (void)mask;                                                                                                 \
-        operands_find(x, code, 0, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, &r);                           \
-        HALVES(name, wa, wb, wc, 0, 0, 0)                                                                           \
-        r.low[0] = low_half;                                                                                        \
-        r.high[0] = high_half;                                                                                      \
-        return STEP_NEXT;                                                                                           \
-    }
+    BUILD_NAME(FORMS_WIDE_, wc)                                                                                     \
+    (name, ((wa) != 0) | ((wb) != 0) << 1 | ((wc) != 0) << 2, ((wa) == 2) | ((wb) == 2) << 1 | ((wc) == 2) << 2, 2, \
+     MAKE_HALVES, name, wa, wb, wc)
 
-#define ALU1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression, PASS_1)
-#define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression, PASS_B)
-#define ALU2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression, PASS_2)
-#define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression, PASS_3)
+#define ALU1(name, td, ta, expression) OPERATION(name, td, ta, z, z, expression, FORMS_1)
+#define ALUB(name, td, tb, expression) OPERATION(name, td, z, tb, z, expression, FORMS_B)
+#define ALU2(name, td, ta, tb, expression) OPERATION(name, td, ta, tb, z, expression, FORMS_2)
+#define ALU3(name, td, ta, tb, tc, expression) OPERATION(name, td, ta, tb, tc, expression, FORMS_3)
 #define DEAR1(name, td, ta, expression) DEAR(name, td, ta, z, z, expression)
 #define DEAR2(name, td, ta, tb, expression) DEAR(name, td, ta, tb, z, expression)
 #include "engine_alu.def"
@@ -492,7 +526,7 @@ BUILD_INLINE int32_t whole_of(float a)
 }
 
 #define CONVERSION(stype, dtype, round, sat, td, ta, expression) \
-    OPERATION(CVT_##stype##_##dtype, td, ta, z, z, expression, PASS_1)
+    OPERATION(CVT_##stype##_##dtype, td, ta, z, z, expression, FORMS_1)
 CONVERSIONS(CONVERSION)
 #undef CONVERSION
 
@@ -515,18 +549,27 @@ static enum step op_convert(struct exec *x, const struct code_insn *code, const 
     return STEP_NEXT;
 }
 
-/* Between whole numbers that keep their value the rounding says nothing. */
-static engine_op *conversion_op(const struct ppu_insn *insn)
+/* What executes an instruction of this form. */
+static engine_op *form_of(const struct code_insn *code, const struct forms *forms)
 {
+    engine_op *known = code->kinds < FORMS ? forms->same[code->kinds] : NULL;
+
+    return code->insn.scalar ? forms->one : known != NULL ? known : forms->any;
+}
+
+/* Between whole numbers that keep their value the rounding says nothing. */
+static engine_op *conversion_op(const struct code_insn *code)
+{
+    const struct ppu_insn *const insn = &code->insn;
     const bool whole = insn->stype < PPU_TYPE_F16 && insn->dtype < PPU_TYPE_F16;
 
     if (insn->sat) {
         return op_convert;
     }
-#define CONVERSION(from, to, rounding, sat, td, ta, expression)             \
-    if (insn->stype == PPU_TYPE_##from && insn->dtype == PPU_TYPE_##to &&   \
-        (whole || insn->round == PPU_ROUND_##rounding)) {                   \
-        return insn->scalar ? one_CVT_##from##_##to : op_CVT_##from##_##to; \
+#define CONVERSION(from, to, rounding, sat, td, ta, expression)           \
+    if (insn->stype == PPU_TYPE_##from && insn->dtype == PPU_TYPE_##to && \
+        (whole || insn->round == PPU_ROUND_##rounding)) {                 \
+        return form_of(code, &forms_CVT_##from##_##to);                   \
     }
     CONVERSIONS(CONVERSION)
 #undef CONVERSION
@@ -534,16 +577,16 @@ static engine_op *conversion_op(const struct ppu_insn *insn)
 }
 
 /* NULL: not arithmetic. */
-static engine_op *alu_op(const struct ppu_insn *insn)
+static engine_op *alu_op(const struct code_insn *code)
 {
-    static engine_op *const ops[PPU_ISA_OPS][2] = {
-#define ALU1(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define ALUB(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define ALU2(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define ALU3(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define DEAR1(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define DEAR2(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
-#define WIDE(name, ...) [PPU_OP_##name] = { op_##name, one_##name },
+    static const struct forms *const ops[PPU_ISA_OPS] = {
+#define ALU1(name, ...) [PPU_OP_##name] = &forms_##name,
+#define ALUB(name, ...) [PPU_OP_##name] = &forms_##name,
+#define ALU2(name, ...) [PPU_OP_##name] = &forms_##name,
+#define ALU3(name, ...) [PPU_OP_##name] = &forms_##name,
+#define DEAR1(name, ...) [PPU_OP_##name] = &forms_##name,
+#define DEAR2(name, ...) [PPU_OP_##name] = &forms_##name,
+#define WIDE(name, ...) [PPU_OP_##name] = &forms_##name,
 #include "engine_alu.def"
 #undef ALU1
 #undef ALUB
@@ -554,7 +597,10 @@ static engine_op *alu_op(const struct ppu_insn *insn)
 #undef WIDE
     };
 
-    return insn->op == PPU_OP_CVT ? conversion_op(insn) : ops[insn->op][insn->scalar];
+    if (code->insn.op == PPU_OP_CVT) {
+        return conversion_op(code);
+    }
+    return ops[code->insn.op] != NULL ? form_of(code, ops[code->insn.op]) : NULL;
 }
 
 #endif

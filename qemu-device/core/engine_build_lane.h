@@ -12,14 +12,27 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
     *word = (*word & ~set) | (value & set);
 }
 
-#define COMPARE_CASE(number, name, ta, la, lb)                                             \
-    case number:                                                                           \
-        EACH_LANE                                                                          \
-        {                                                                                  \
-            words[i] = 0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, la),  \
-                                                   GET_##ta(r.o[1].low, r.o[1].high, lb)); \
-        }                                                                                  \
-        break;
+#define COMPARE_LANES(name, ta, la, lb)                                                                                \
+    EACH_LANE                                                                                                          \
+    {                                                                                                                  \
+        words[i] =                                                                                                     \
+            0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##ta(r.o[1].low, r.o[1].high, lb)); \
+    }
+#define COMPARE_FORM(function, name, ta, same)                                                        \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        struct operands r;                                                                            \
+        operands_find_form(x, code, 3, same, &r);                                                     \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
+            if (mask->m[pass] != 0) {                                                                 \
+                uint32_t words[PPU_LANES];                                                            \
+                COMPARE_LANES(name, ta, i, (same) != 0 ? 0 : i)                                       \
+                pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                  \
+            }                                                                                         \
+            operands_step(&r, 3, same);                                                               \
+        }                                                                                             \
+        return STEP_NEXT;                                                                             \
+    }
 
 #define COMPARISON(name, ta, tsigned, expression)                                                                    \
     BUILD_INLINE bool holds_##name(type_##ta a, type_##ta b)                                                         \
@@ -28,34 +41,30 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
         (void)sa, (void)sb;                                                                                          \
         return expression;                                                                                           \
     }                                                                                                                \
-    static enum step setp_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)             \
+    COMPARE_FORM(setp_##name, name, ta, 0)                                                                           \
+    COMPARE_FORM(setp_##name##_b, name, ta, CODE_SAME_B)                                                             \
+    static enum step setp_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)       \
     {                                                                                                                \
+        struct operands found;                                                                                       \
+        operands_find(x, code, 3, &found);                                                                           \
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
-            uint32_t words[PPU_LANES];                                                                               \
-            struct operands r;                                                                                       \
+            struct operands r = found;                                                                               \
             struct spread spread;                                                                                    \
-            if (mask->m[pass] == 0) {                                                                                \
-                continue;                                                                                            \
-            }                                                                                                        \
-            operands_find(x, code, pass, 3, &r);                                                                     \
-            switch (code->kinds) {                                                                                   \
-                COMPARE_CASE(CODE_SAME_B, name, ta, i, 0)                                                            \
-            default:                                                                                                 \
-                spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                                \
-                __attribute__((fallthrough));                                                                        \
-                COMPARE_CASE(0, name, ta, i, i)                                                                      \
-            }                                                                                                        \
+            uint32_t words[PPU_LANES];                                                                               \
+            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                                    \
+            COMPARE_LANES(name, ta, i, i)                                                                            \
             pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                                     \
+            operands_step(&found, 3, code->kinds);                                                                   \
         }                                                                                                            \
         return STEP_NEXT;                                                                                            \
     }                                                                                                                \
-    static enum step setp_one_##name(struct exec *x, const struct code_insn *code, const struct lanes *mask)         \
+    static enum step setp_##name##_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)       \
     {                                                                                                                \
         struct operands r;                                                                                           \
         struct spread spread;                                                                                        \
         uint32_t value;                                                                                              \
         (void)mask;                                                                                                  \
-        operands_find(x, code, 0, 3, &r);                                                                            \
+        operands_find(x, code, 3, &r);                                                                               \
         if (code->kinds & CODE_MODIFIED) {                                                                           \
             spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, 1, &spread);                                            \
         }                                                                                                            \
@@ -65,7 +74,10 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
             pred_set(x, code->insn.rd, pass, ALL_LANES, value);                                                      \
         }                                                                                                            \
         return STEP_NEXT;                                                                                            \
-    }
+    }                                                                                                                \
+    static const struct forms forms_##name = { { setp_##name, NULL, setp_##name##_b },                               \
+                                               setp_##name##_any,                                                    \
+                                               setp_##name##_one };
 
 #define PPU_ICMP(name, text, number, expression)    \
     COMPARISON(ICMP_##name, u, int32_t, expression) \
@@ -75,32 +87,33 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
     COMPARISON(FCMP64_##name, g, double, expression)
 #include "ppu/isa.def"
 
-static engine_op *compare_op(const struct ppu_insn *insn)
+static engine_op *compare_op(const struct code_insn *code)
 {
-    static engine_op *const integers[2][PPU_ICMP_COUNT][2] = {
+    static const struct forms *const integers[2][PPU_ICMP_COUNT] = {
         {
-#define PPU_ICMP(name, text, number, expression) [number] = { setp_ICMP_##name, setp_one_ICMP_##name },
+#define PPU_ICMP(name, text, number, expression) [number] = &forms_ICMP_##name,
 #include "ppu/isa.def"
         },
         {
-#define PPU_ICMP(name, text, number, expression) [number] = { setp_ICMP64_##name, setp_one_ICMP64_##name },
-#include "ppu/isa.def"
-        },
-    };
-    static engine_op *const floats[2][PPU_FCMP_COUNT][2] = {
-        {
-#define PPU_FCMP(name, text, number, expression) [number] = { setp_FCMP_##name, setp_one_FCMP_##name },
-#include "ppu/isa.def"
-        },
-        {
-#define PPU_FCMP(name, text, number, expression) [number] = { setp_FCMP64_##name, setp_one_FCMP64_##name },
+#define PPU_ICMP(name, text, number, expression) [number] = &forms_ICMP64_##name,
 #include "ppu/isa.def"
         },
     };
+    static const struct forms *const floats[2][PPU_FCMP_COUNT] = {
+        {
+#define PPU_FCMP(name, text, number, expression) [number] = &forms_FCMP_##name,
+#include "ppu/isa.def"
+        },
+        {
+#define PPU_FCMP(name, text, number, expression) [number] = &forms_FCMP64_##name,
+#include "ppu/isa.def"
+        },
+    };
+    const struct ppu_insn *insn = &code->insn;
+    const bool is_float = insn->op == PPU_OP_FSETP || insn->op == PPU_OP_DSETP;
 
-    return insn->op == PPU_OP_FSETP || insn->op == PPU_OP_DSETP
-               ? floats[insn->op == PPU_OP_DSETP][insn->cmp][insn->scalar]
-               : integers[insn->op == PPU_OP_ISETP64][insn->cmp][insn->scalar];
+    return form_of(code, is_float ? floats[insn->op == PPU_OP_DSETP][insn->cmp]
+                                  : integers[insn->op == PPU_OP_ISETP64][insn->cmp]);
 }
 
 /* ---- predicates ---- */
@@ -125,38 +138,36 @@ PREDICATE_OP(PAND, a &b)
 PREDICATE_OP(POR, a | b)
 PREDICATE_OP(PXOR, a ^ b)
 
-BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, bool a_same, const uint32_t *b, bool b_same,
-                             const uint32_t *chosen, const uint32_t *named)
+BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t chosen, uint32_t set)
 {
     EACH_LANE
     {
-        const uint32_t value = (a[a_same ? 0 : i] & chosen[i]) | (b[b_same ? 0 : i] & ~chosen[i]);
-        to[i] = (value & named[i]) | (to[i] & ~named[i]);
+        const uint32_t value = (chosen & lane_bit[i]) != 0 ? a[i] : b[i];
+        to[i] = (set & lane_bit[i]) != 0 ? value : to[i];
     }
 }
 
 static enum step op_select(struct exec *x, const struct code_insn *code, const struct lanes *mask)
 {
     const struct ppu_insn *insn = &code->insn;
+    struct operands found;
 
+    operands_find(x, code, 3, &found);
     for (uint32_t pass = 0; pass < x->passes; pass++) {
-        uint32_t chosen[PPU_LANES], named[PPU_LANES];
-        struct operands r;
-        struct spread spread;
+        const uint32_t set = mask->m[pass], chosen = pred_word(x, insn->pred, pass);
 
-        if (mask->m[pass] == 0) {
-            continue;
+        if (set != 0) {
+            struct operands r = found;
+            struct spread spread;
+            if (code->kinds != 0) {
+                spread_all(code, &r, 3, insn->wd == 2 ? 3 : 0, PPU_LANES, &spread);
+            }
+            select_row(r.low, r.o[0].low, r.o[1].low, chosen, set);
+            if (insn->wd == 2) {
+                select_row(r.high, r.o[0].high, r.o[1].high, chosen, set);
+            }
         }
-        operands_find(x, code, pass, 3, &r);
-        spread_mask(pred_word(x, insn->pred, pass), chosen);
-        spread_mask(mask->m[pass], named);
-        if (code->kinds != 0) {
-            spread_all(code, &r, 3, insn->wd == 2 ? 3 : 0, PPU_LANES, &spread);
-        }
-        select_row(r.low, r.o[0].low, false, r.o[1].low, false, chosen, named);
-        if (insn->wd == 2) {
-            select_row(r.high, r.o[0].high, false, r.o[1].high, false, chosen, named);
-        }
+        operands_step(&found, 3, code->kinds);
     }
     return STEP_NEXT;
 }
@@ -169,12 +180,11 @@ static enum step op_special_same(struct exec *x, const struct code_insn *code, c
 
     for (uint32_t pass = 0; pass < x->passes; pass++) {
         uint32_t *const to = row(x, code->insn.rd, pass);
-        uint32_t named[PPU_LANES];
+        const uint32_t set = mask->m[pass];
 
-        spread_mask(mask->m[pass], named);
         EACH_LANE
         {
-            to[i] = (value & named[i]) | (to[i] & ~named[i]);
+            to[i] = (set & lane_bit[i]) != 0 ? value : to[i];
         }
     }
     return STEP_NEXT;
@@ -217,12 +227,11 @@ static enum step op_special_line(struct exec *x, const struct code_insn *code, c
     }
     for (uint32_t pass = 0; pass < x->passes; pass++) {
         uint32_t *const to = row(x, code->insn.rd, pass);
-        uint32_t named[PPU_LANES];
+        const uint32_t set = mask->m[pass], begin = first + pass * PPU_LANES;
 
-        spread_mask(mask->m[pass], named);
         EACH_LANE
         {
-            to[i] = ((first + pass * PPU_LANES + i) & named[i]) | (to[i] & ~named[i]);
+            to[i] = (set & lane_bit[i]) != 0 ? begin + i : to[i];
         }
     }
     return STEP_NEXT;
@@ -253,14 +262,16 @@ static engine_op *special_op(const struct ppu_insn *insn)
 }
 
 /* NULL: none of these. */
-static engine_op *lane_op(const struct ppu_insn *insn)
+static engine_op *lane_op(const struct code_insn *code)
 {
+    const struct ppu_insn *const insn = &code->insn;
+
     switch (insn->op) {
     case PPU_OP_ISETP:
     case PPU_OP_ISETP64:
     case PPU_OP_FSETP:
     case PPU_OP_DSETP:
-        return compare_op(insn);
+        return compare_op(code);
     case PPU_OP_PAND:
         return op_PAND;
     case PPU_OP_POR:

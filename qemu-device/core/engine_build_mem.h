@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads, stores and atomics whose lanes all reach VRAM or shared memory through translations that are cached. Part of
- * engine_build.h. A pass is looked at as a whole first: lanes that follow one another in memory, then lanes that share
- * an address, then each lane for itself. Nothing has been done for a pass that is left to engine_mem.c.
+ * engine_build.h. The warp is looked at as a whole first, then each pass: lanes that follow one another in memory,
+ * lanes that share an address, lanes of one page, then each lane for itself. Nothing has been done for a pass that is
+ * left to engine_mem.c.
  */
 #ifndef PPU_CORE_ENGINE_BUILD_MEM_H
 #define PPU_CORE_ENGINE_BUILD_MEM_H
@@ -139,29 +140,14 @@ BUILD_INLINE bool steady(const struct addresses *a, uint32_t set, uint32_t begin
     const uint32_t high = a->high != NULL ? a->high[__builtin_ctz(set)] : 0;
     uint32_t differ = 0;
 
-    if (set == ALL_LANES) {
-        EACH_LANE
-        {
-            differ |= a->low[i] ^ (begin + i * step);
-        }
-        if (a->high != NULL) {
-            EACH_LANE
-            {
-                differ |= a->high[i] ^ high;
-            }
-        }
-        return differ == 0;
-    }
-    uint32_t named[PPU_LANES];
-    spread_mask(set, named);
     EACH_LANE
     {
-        differ |= (a->low[i] ^ (begin + i * step)) & named[i];
+        differ |= (set & lane_bit[i]) != 0 ? a->low[i] ^ (begin + i * step) : 0;
     }
     if (a->high != NULL) {
         EACH_LANE
         {
-            differ |= (a->high[i] ^ high) & named[i];
+            differ |= (set & lane_bit[i]) != 0 ? a->high[i] ^ high : 0;
         }
     }
     return differ == 0;
@@ -183,24 +169,127 @@ BUILD_INLINE enum pattern pattern_of(const struct addresses *a, uint32_t set, ui
     return steady(a, set, begin - first * bytes, bytes) ? LANES_IN_ROW : LANES_APART;
 }
 
+/* The same of all lanes of a warp; `a` is of the first pass. */
+BUILD_INLINE enum pattern pattern_whole(const struct exec *x, const struct addresses *a, uint32_t bytes)
+{
+    const uint32_t begin = a->low[0], end = a->low[x->wave - 1], step = begin == end ? 0 : bytes;
+    const uint32_t *low = a->low, *high = a->high;
+    uint32_t expected = begin, differ = 0;
+
+    if (end - begin != step * (x->wave - 1) || end < begin ||
+        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin))) {
+        return LANES_APART;
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++, low += PPU_LANES, expected += PPU_LANES * step) {
+        EACH_LANE
+        {
+            differ |= low[i] ^ (expected + i * step);
+        }
+    }
+    for (uint32_t pass = 0; high != NULL && pass < x->passes; pass++, high += PPU_LANES) {
+        EACH_LANE
+        {
+            differ |= high[i] ^ a->high[0];
+        }
+    }
+    return differ != 0 ? LANES_APART : step == 0 ? LANES_ALIKE : LANES_IN_ROW;
+}
+
+/*
+ * When all lanes of a set are aligned and reach into one page, or into shared memory: where lane i's bytes are but for
+ * its low[i]; else 0.
+ */
+BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space, const struct addresses *a,
+                                      uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), high = a->high != NULL ? a->high[first] : 0;
+    const uint64_t base = a->base + ((uint64_t)high << 32);
+    uint32_t least = a->low[first], most = least, all = 0, differ = 0;
+    const uint8_t *host;
+
+    EACH_LANE
+    {
+        const uint32_t low = (set & lane_bit[i]) != 0 ? a->low[i] : a->low[first];
+        least = low < least ? low : least;
+        most = low > most ? low : most;
+        all |= low;
+    }
+    if (a->high != NULL) {
+        EACH_LANE
+        {
+            differ |= (set & lane_bit[i]) != 0 ? a->high[i] ^ high : 0;
+        }
+    }
+    if (differ != 0 || ((base | all) & (align - 1)) != 0 || most - least > UINT32_MAX - bytes ||
+        (a->wrap && (uint32_t)base + (uint64_t)most > UINT32_MAX)) {
+        return 0;
+    }
+    host = reach(x, space, a->wrap ? (uint32_t)base + least : base + least, most - least + bytes, access);
+    return host != NULL ? (uintptr_t)host - least : 0;
+}
+
+#define NEAR_LANES 4u /* fewer lanes than that are sooner looked up one by one */
+
 /* ---- values; memory that others change meanwhile is only touched here ---- */
 
-/* A row of 32-bit words at an aligned address: words are read and written whole, as vector instructions do. */
-GUEST_DATA void words_load(uint32_t *to, const uint8_t *from)
+typedef uint32_t __attribute__((may_alias)) guest_word;
+typedef uint16_t __attribute__((may_alias)) guest_half;
+
+/* 32 lanes in a row: words are read and written whole, as vector instructions do. */
+#define ROWS(width, type, sign)                                          \
+    GUEST_DATA void row_load_##width(uint32_t *to, const uint8_t *from)  \
+    {                                                                    \
+        const type *const in = (const type *)(const void *)from;         \
+        EACH_LANE                                                        \
+        {                                                                \
+            to[i] = (uint32_t)(sign)in[i];                               \
+        }                                                                \
+    }                                                                    \
+    GUEST_DATA void row_store_##width(uint8_t *to, const uint32_t *from) \
+    {                                                                    \
+        type *const out = (type *)(void *)to;                            \
+        EACH_LANE                                                        \
+        {                                                                \
+            out[i] = (type)from[i];                                      \
+        }                                                                \
+    }
+ROWS(U8, uint8_t, uint8_t)
+ROWS(S8, uint8_t, int8_t)
+ROWS(U16, guest_half, uint16_t)
+ROWS(S16, guest_half, int16_t)
+ROWS(B32, guest_word, uint32_t)
+#define ROWS_WIDE(width, words)                                                          \
+    GUEST_DATA void rows_load_##width(uint32_t *to, uint32_t wave, const uint8_t *from)  \
+    {                                                                                    \
+        const guest_word *const in = (const guest_word *)(const void *)from;             \
+        EACH_LANE                                                                        \
+        {                                                                                \
+            for (uint32_t word = 0; word < (words); word++) {                            \
+                to[word * wave + i] = in[i * (words) + word];                            \
+            }                                                                            \
+        }                                                                                \
+    }                                                                                    \
+    GUEST_DATA void rows_store_##width(uint8_t *to, const uint32_t *from, uint32_t wave) \
+    {                                                                                    \
+        guest_word *const out = (guest_word *)(void *)to;                                \
+        EACH_LANE                                                                        \
+        {                                                                                \
+            for (uint32_t word = 0; word < (words); word++) {                            \
+                out[i * (words) + word] = from[word * wave + i];                         \
+            }                                                                            \
+        }                                                                                \
+    }
+ROWS_WIDE(B64, 2)
+ROWS_WIDE(B128, 4)
+
+/* Lanes that the set does not have keep what they had; their words are read for nothing. */
+GUEST_DATA void row_load_some(uint32_t *to, const uint8_t *from, uint32_t set)
 {
-    memcpy(to, from, PPU_LANES * sizeof(uint32_t));
-}
-GUEST_DATA void words_store(uint8_t *to, const uint32_t *from)
-{
-    memcpy(to, from, PPU_LANES * sizeof(uint32_t));
-}
-/* Lanes first to last; those that `named` does not have keep what they had. */
-GUEST_DATA void words_load_some(uint32_t *to, const uint8_t *from, uint32_t first, uint32_t last, const uint32_t *named)
-{
-    for (uint32_t i = first; i <= last; i++) {
-        uint32_t word;
-        memcpy(&word, from + (i - first) * sizeof(word), sizeof(word));
-        to[i] = (word & named[i]) | (to[i] & ~named[i]);
+    const guest_word *const in = (const guest_word *)(const void *)from;
+
+    EACH_LANE
+    {
+        to[i] = (set & lane_bit[i]) != 0 ? in[i] : to[i];
     }
 }
 
@@ -271,72 +360,171 @@ BUILD_INLINE bool reach_each(const struct exec *x, enum mem_space space, const s
     return all;
 }
 
-/* Lanes in a row from `host` on. */
-BUILD_INLINE void load_row(uint32_t *to, uint32_t wave, const uint8_t *host, uint32_t set, enum ppu_width width)
+/* All lanes of a pass in a row. */
+BUILD_INLINE void load_row(uint32_t *to, uint32_t wave, const uint8_t *host, enum ppu_width width)
 {
-    const uint32_t first = (uint32_t)__builtin_ctz(set), last = 31u - (uint32_t)__builtin_clz(set);
+    switch (width) {
+    case PPU_WIDTH_U8:
+        row_load_U8(to, host);
+        break;
+    case PPU_WIDTH_S8:
+        row_load_S8(to, host);
+        break;
+    case PPU_WIDTH_U16:
+        row_load_U16(to, host);
+        break;
+    case PPU_WIDTH_S16:
+        row_load_S16(to, host);
+        break;
+    case PPU_WIDTH_B32:
+        row_load_B32(to, host);
+        break;
+    case PPU_WIDTH_B64:
+        rows_load_B64(to, wave, host);
+        break;
+    default:
+        rows_load_B128(to, wave, host);
+        break;
+    }
+}
 
-    if (width == PPU_WIDTH_B32 && set == ALL_LANES) {
-        words_load(to, host);
-    } else if (width == PPU_WIDTH_B32) {
-        uint32_t named[PPU_LANES];
-        spread_mask(set, named);
-        words_load_some(to, host, first, last, named);
-    } else {
-        LANES_LEFT(set, i)
+BUILD_INLINE void store_row(uint8_t *host, const uint32_t *from, uint32_t wave, enum ppu_width width)
+{
+    switch (width) {
+    case PPU_WIDTH_U8:
+    case PPU_WIDTH_S8:
+        row_store_U8(host, from);
+        break;
+    case PPU_WIDTH_U16:
+    case PPU_WIDTH_S16:
+        row_store_U16(host, from);
+        break;
+    case PPU_WIDTH_B32:
+        row_store_B32(host, from);
+        break;
+    case PPU_WIDTH_B64:
+        rows_store_B64(host, from, wave);
+        break;
+    default:
+        rows_store_B128(host, from, wave);
+        break;
+    }
+}
+
+/* One value for all lanes of a set. */
+BUILD_INLINE void load_alike(uint32_t *to, uint32_t wave, const uint8_t *host, uint32_t set, enum ppu_width width)
+{
+    uint32_t value[SM_MAX_WORDS];
+
+    load_lane(value, 1, host, width);
+    for (uint32_t word = 0; word < ppu_width_words(width); word++) {
+        const uint32_t bits = value[word];
+        uint32_t *const row_ = to + word * wave;
+        EACH_LANE
         {
-            load_lane(to + i, wave, host + (i - first) * ppu_width_bytes(width), width);
+            row_[i] = (set & lane_bit[i]) != 0 ? bits : row_[i];
         }
     }
 }
 
-BUILD_INLINE void store_row(uint8_t *host, const uint32_t *from, uint32_t wave, uint32_t set, enum ppu_width width)
-{
-    const uint32_t first = (uint32_t)__builtin_ctz(set);
+/* ---- a warp whose lanes are all active; false: nothing is done ---- */
 
-    if (width == PPU_WIDTH_B32 && set == ALL_LANES) {
-        words_store(host, from);
-        return;
+BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width)
+{
+    const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
+    const uint32_t bytes = ppu_width_bytes(width);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, &a, bytes);
+    const uint64_t at = address_at(&a, 0);
+    uint32_t *to = row(x, code->insn.rd, 0);
+    const uint8_t *host;
+
+    if (pattern == LANES_APART || at % alignment(width) != 0) {
+        return false;
     }
-    LANES_LEFT(set, i)
-    {
-        store_lane(host + (i - first) * ppu_width_bytes(width), from + i, wave, width);
+    host = reach(x, space, at, pattern == LANES_ALIKE ? bytes : bytes * x->wave, PPU_ACCESS_READ);
+    if (host == NULL) {
+        return false;
     }
+    for (uint32_t pass = 0; pass < x->passes; pass++, to += PPU_LANES) {
+        if (pattern == LANES_ALIKE) {
+            load_alike(to, x->wave, host, ALL_LANES, width);
+        } else {
+            load_row(to, x->wave, host, width);
+            host += bytes * PPU_LANES;
+        }
+    }
+    return true;
 }
 
-/* True when it is done. */
+BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width)
+{
+    const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
+    const uint32_t bytes = ppu_width_bytes(width), *from = row(x, code->insn.rd, 0);
+    uint8_t *host;
+
+    if (a.low == NULL || pattern_whole(x, &a, bytes) != LANES_IN_ROW || address_at(&a, 0) % alignment(width) != 0) {
+        return false;
+    }
+    host = reach(x, space, address_at(&a, 0), bytes * x->wave, PPU_ACCESS_WRITE);
+    if (host == NULL) {
+        return false;
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++, from += PPU_LANES, host += bytes * PPU_LANES) {
+        store_row(host, from, x->wave, width);
+    }
+    return true;
+}
+
+/* ---- a pass; false: nothing is done ---- */
+
+/* Some lanes in a row, the first of the set at `at`; the words between are in its page, too. */
+BUILD_INLINE bool load_row_some(struct exec *x, enum mem_space space, uint64_t at, uint32_t set, uint32_t *to,
+                                enum ppu_width width)
+{
+    const uint64_t begin = at - 4ull * (uint32_t)__builtin_ctz(set);
+    const uint8_t *host =
+        width == PPU_WIDTH_B32 && begin <= at ? reach(x, space, begin, 4 * PPU_LANES, PPU_ACCESS_READ) : NULL;
+
+    if (host != NULL) {
+        row_load_some(to, host, set);
+    }
+    return host != NULL;
+}
+
 BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
                             uint32_t pass, uint32_t set)
 {
     const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
+    const bool few = (uint32_t)__builtin_popcount(set) < NEAR_LANES;
     uint32_t *const to = row(x, code->insn.rd, pass);
     const uint64_t at = address_at(&a, first);
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : few ? LANES_APART : pattern_of(&a, set, bytes);
     uint8_t *host[PPU_LANES];
+    uintptr_t near;
 
     if (at % alignment(width) != 0) {
         return false;
     }
-    if (pattern == LANES_IN_ROW) {
-        const uint32_t lanes = 32u - (uint32_t)__builtin_clz(set) - first;
-        if ((host[0] = reach(x, space, at, lanes * bytes, PPU_ACCESS_READ)) != NULL) {
-            load_row(to, x->wave, host[0], set, width);
-            return true;
-        }
+    if (pattern == LANES_IN_ROW && set == ALL_LANES &&
+        (host[0] = reach(x, space, at, PPU_LANES * bytes, PPU_ACCESS_READ)) != NULL) {
+        load_row(to, x->wave, host[0], width);
+        return true;
+    }
+    if (pattern == LANES_IN_ROW && set != ALL_LANES && load_row_some(x, space, at, set, to, width)) {
+        return true;
     }
     if (pattern == LANES_ALIKE) {
-        uint32_t value[4], named[PPU_LANES];
         if ((host[0] = reach(x, space, at, bytes, PPU_ACCESS_READ)) == NULL) {
             return false;
         }
-        load_lane(value, 1, host[0], width);
-        spread_mask(set, named);
-        for (uint32_t word = 0; word < ppu_width_words(width); word++) {
-            EACH_LANE
-            {
-                to[word * x->wave + i] = (value[word] & named[i]) | (to[word * x->wave + i] & ~named[i]);
-            }
+        load_alike(to, x->wave, host[0], set, width);
+        return true;
+    }
+    if (!few && (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ)) != 0) {
+        LANES_LEFT(set, i)
+        {
+            load_lane(to + i, x->wave, (const uint8_t *)(near + a.low[i]), width);
         }
         return true;
     }
@@ -354,24 +542,25 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
                              uint32_t pass, uint32_t set)
 {
     const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
-    const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
+    const uint32_t bytes = ppu_width_bytes(width);
     const uint32_t *const from = row(x, code->insn.rd, pass);
-    const uint64_t at = address_at(&a, first);
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
     uint8_t *host[PPU_LANES];
+    uintptr_t near;
 
-    if (at % alignment(width) != 0) {
-        return false;
-    }
-    if (pattern == LANES_IN_ROW) {
-        const uint32_t lanes = 32u - (uint32_t)__builtin_clz(set) - first;
-        if ((host[0] = reach(x, space, at, lanes * bytes, PPU_ACCESS_WRITE)) != NULL) {
-            store_row(host[0], from, x->wave, set, width);
-            return true;
-        }
-    }
-    if (pattern == LANES_ALIKE) {
+    if (a.low == NULL) {
         set = 1u << (31u - (uint32_t)__builtin_clz(set)); /* the last lane's value stays */
+    } else if (set == ALL_LANES && a.low[1] - a.low[0] == bytes && pattern_of(&a, set, bytes) == LANES_IN_ROW &&
+               address_at(&a, 0) % alignment(width) == 0 &&
+               (host[0] = reach(x, space, address_at(&a, 0), PPU_LANES * bytes, PPU_ACCESS_WRITE)) != NULL) {
+        store_row(host[0], from, x->wave, width);
+        return true;
+    } else if ((uint32_t)__builtin_popcount(set) >= NEAR_LANES &&
+               (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE)) != 0) {
+        LANES_LEFT(set, i)
+        {
+            store_lane((uint8_t *)(near + a.low[i]), from + i, x->wave, width);
+        }
+        return true;
     }
     if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE, host)) {
         return false;
@@ -394,9 +583,12 @@ BUILD_INLINE enum step leave_rest(struct exec *x, const struct code_insn *code, 
     return code->insn.format == PPU_FMT_ATOM ? engine_atomic(x, &code->insn, &rest) : engine_mem(x, &code->insn, &rest);
 }
 
-#define MEMORY_OP(name, which, space, width)                                                      \
+#define MEMORY_OP(name, all, which, space, width)                                                 \
     static enum step name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
     {                                                                                             \
+        if (whole(x, mask) && all(x, code, space, width)) {                                       \
+            return STEP_NEXT;                                                                     \
+        }                                                                                         \
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                       \
             if (mask->m[pass] != 0 && !which(x, code, space, width, pass, mask->m[pass])) {       \
                 return leave_rest(x, code, mask, pass);                                           \
@@ -404,11 +596,12 @@ BUILD_INLINE enum step leave_rest(struct exec *x, const struct code_insn *code, 
         }                                                                                         \
         return STEP_NEXT;                                                                         \
     }
-#define PPU_WIDTH(name, text, number, bytes, words)                    \
-    MEMORY_OP(op_ldg_##name, load_pass, MEM_GLOBAL, PPU_WIDTH_##name)  \
-    MEMORY_OP(op_stg_##name, store_pass, MEM_GLOBAL, PPU_WIDTH_##name) \
-    MEMORY_OP(op_lds_##name, load_pass, MEM_SHARED, PPU_WIDTH_##name)  \
-    MEMORY_OP(op_sts_##name, store_pass, MEM_SHARED, PPU_WIDTH_##name)
+#define never_whole(x, code, space, width) false
+#define PPU_WIDTH(name, text, number, bytes, words)                                 \
+    MEMORY_OP(op_ldg_##name, load_whole, load_pass, MEM_GLOBAL, PPU_WIDTH_##name)   \
+    MEMORY_OP(op_stg_##name, store_whole, store_pass, MEM_GLOBAL, PPU_WIDTH_##name) \
+    MEMORY_OP(op_lds_##name, load_whole, load_pass, MEM_SHARED, PPU_WIDTH_##name)   \
+    MEMORY_OP(op_sts_##name, store_whole, store_pass, MEM_SHARED, PPU_WIDTH_##name)
 #include "ppu/isa.def"
 
 /* ---- local memory: words of lanes that use one offset are neighbours ---- */
@@ -435,18 +628,28 @@ BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint3
     }
     for (uint32_t word = 0; word < words; word++) {
         uint32_t *const lane = row(x, code->insn.rd + word, pass);
-        if (store) {
-            store_row(host[word], lane, x->wave, set, PPU_WIDTH_B32);
+        if (store && set == ALL_LANES) {
+            row_store_B32(host[word], lane);
+        } else if (store) {
+            LANES_LEFT(set, i)
+            {
+                vram_write32(host[word] + 4 * (i - first), lane[i]);
+            }
+        } else if (set == ALL_LANES) {
+            row_load_B32(lane, host[word]);
         } else {
-            load_row(lane, x->wave, host[word], set, PPU_WIDTH_B32);
+            LANES_LEFT(set, i)
+            {
+                lane[i] = vram_read32(host[word] + 4 * (i - first));
+            }
         }
     }
     return true;
 }
 #define local_load(x, code, space, width, pass, set) local_pass(x, code, pass, set, false)
 #define local_store(x, code, space, width, pass, set) local_pass(x, code, pass, set, true)
-MEMORY_OP(op_ldl, local_load, , )
-MEMORY_OP(op_stl, local_store, , )
+MEMORY_OP(op_ldl, never_whole, local_load, , )
+MEMORY_OP(op_stl, never_whole, local_store, , )
 
 /* ---- parameters, and loads for the whole warp ---- */
 
@@ -514,6 +717,19 @@ static void add_together(struct exec *x, const struct ppu_insn *insn, uint8_t *h
     }
 }
 
+/* Additions whose old values nobody asked for. */
+BUILD_INLINE void add_each(const struct exec *x, const struct ppu_insn *insn, uintptr_t near, const uint32_t *low,
+                           uint32_t pass, uint32_t set)
+{
+    const uint32_t *const value = insn->b_scalar ? &x->w->sreg[insn->rb] : row(x, insn->rb, pass);
+    const uint32_t step = insn->b_scalar ? 0 : 1;
+
+    LANES_LEFT(set, i)
+    {
+        vram_rmw_add32((uint8_t *)(near + low[i]), value[i * step]);
+    }
+}
+
 BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum mem_space space, uint32_t pass,
                               uint32_t set)
 {
@@ -523,7 +739,13 @@ BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum
     const bool add = insn->aop == PPU_AOP_ADD && !insn->wide;
     const bool alike = a.low == NULL || pattern_of(&a, set, bytes) == LANES_ALIKE;
     uint8_t *host[PPU_LANES];
+    uintptr_t near;
 
+    if (add && !alike && insn->no_old &&
+        (near = reach_near_all(x, space, &a, set, bytes, bytes, PPU_ACCESS_ATOMIC)) != 0) {
+        add_each(x, insn, near, a.low, pass, set);
+        return true;
+    }
     if (!reach_each(x, space, &a, set, bytes, bytes, PPU_ACCESS_ATOMIC, host)) {
         return false;
     }
@@ -544,8 +766,8 @@ BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum
     return true;
 }
 #define atomic_of(x, code, space, width, pass, set) atomic_pass(x, code, space, pass, set)
-MEMORY_OP(op_atomg, atomic_of, MEM_GLOBAL, )
-MEMORY_OP(op_atoms, atomic_of, MEM_SHARED, )
+MEMORY_OP(op_atomg, never_whole, atomic_of, MEM_GLOBAL, )
+MEMORY_OP(op_atoms, never_whole, atomic_of, MEM_SHARED, )
 
 /* NULL: for engine_mem.c from the start. */
 static engine_op *mem_op(const struct ppu_insn *insn)

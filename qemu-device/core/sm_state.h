@@ -250,8 +250,9 @@ struct exec {
     uint32_t index; /* of the warp on the SM */
     uint32_t wave;
     uint32_t passes;
-    uint32_t vregs;   /* of a lane */
-    uint64_t tlb_key; /* what tags have beside the address */
+    uint32_t vregs;    /* of a lane */
+    uint64_t whole[2]; /* struct lanes of all lanes of the wave */
+    uint64_t tlb_key;  /* what tags have beside the address */
     uint8_t *vram;
     uint32_t *vreg; /* [register][lane] */
     uint8_t *shared;
@@ -276,8 +277,8 @@ enum step {
 #define ENGINE_HAS_LEVELS 1
 #endif
 struct engine_build {
-    uint32_t (*run)(struct exec *x, uint32_t budget); /* as engine_run(), of a warp that can go on */
-    engine_op *(*op_of)(const struct ppu_insn *insn); /* what executes an instruction without fault */
+    uint32_t (*run)(struct exec *x, uint32_t budget);  /* as engine_run(), of a warp that can go on */
+    engine_op *(*op_of)(const struct code_insn *code); /* what executes an instruction without fault; `op` is not set */
 };
 extern const struct engine_build engine_build_plain, engine_build_v2, engine_build_v3, engine_build_v4;
 
