@@ -343,6 +343,7 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
     memset(slot->planned, 0, sizeof(slot->planned));
     slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
     memset(slot->local_used, 0, sizeof(slot->local_used));
+    slot->task.start = ++core->dist.starts;
     code = slot_read(core, slot, tmd_off);
     if (code == PPU_FAULT_NONE && !progress_read(core, slot)) {
         code = PPU_FAULT_TMD_SAVE;
@@ -916,6 +917,7 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     if (snap->bad || dist_task_decode(core, &slot->task, &slot->total) != PPU_FAULT_NONE) {
         return false;
     }
+    slot->task.start = ++core->dist.starts;
     slot->state = (enum ppu_slot_state)state;
     if (saving && state == PPU_SLOT_STOPPING && slot->task.tmd.save_count != 0) {
         mask_set(&core->dist.saving, bit(slot->task.slot));

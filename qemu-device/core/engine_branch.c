@@ -389,6 +389,10 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     struct warp *w = x->w;
     uint32_t next = w->pc + 1;
 
+    if (w->token_count == 0 && w->token_cap != 0 && lanes_equal(mask, &w->active)) {
+        w->pc = next; /* their token would be the only one: they go on at once */
+        return STEP_MOVED;
+    }
     for (uint32_t n = w->token_count; w->yield_count != 0 && n-- != 0;) {
         struct ppu_token token;
         token_get(x, n, &token);

@@ -177,6 +177,7 @@ struct operands {
     uint32_t *low;
     uint32_t *high;
     struct operand o[3];
+    uint32_t same[3][2]; /* what is the same for all lanes, where no store can change it */
 };
 
 /* A scalar register, an immediate, or 32 lanes as 32 lanes, with the modifiers of floats. */
@@ -217,9 +218,9 @@ BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *co
     }
 }
 
-/* The same of vector sources alone when the instruction's form is known: what is `same` for all lanes is told apart. */
+/* The same when the sources are known that are `same` for all lanes. */
 BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_insn *code, uint32_t sources,
-                                     uint32_t same, struct operands *out)
+                                     uint32_t same, uint32_t wide, struct operands *out)
 {
     const struct ppu_insn *insn = &code->insn;
 
@@ -234,6 +235,13 @@ BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_ins
     }
     if (sources & 4u) {
         out->o[2] = operand_at(x, insn->rc, same & CODE_SAME_C);
+    }
+    for (uint32_t n = 0; n < 3; n++) {
+        if ((sources & same) >> n & 1u) {
+            out->same[n][0] = out->o[n].low[0];
+            out->same[n][1] = wide >> n & 1u ? out->o[n].high[0] : 0;
+            out->o[n] = (struct operand){ &out->same[n][0], &out->same[n][1] };
+        }
     }
 }
 
@@ -295,46 +303,78 @@ static const uint32_t lane_bit[PPU_LANES] = {
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
-/* Stores the result of lane i, `low_` and `high_`; of a pass that is not whole only when the set has it. */
-#define PUT_ALL(words, i)  \
+/* Stores the result of lane i, `low_` and `high_`. */
+#define PUT(words, i)      \
     r.low[i] = low_;       \
     if ((words) == 2) {    \
         r.high[i] = high_; \
     }
-#define PUT_SOME(words, i)                                        \
-    r.low[i] = (set & lane_bit[i]) != 0 ? low_ : r.low[i];        \
-    if ((words) == 2) {                                           \
-        r.high[i] = (set & lane_bit[i]) != 0 ? high_ : r.high[i]; \
+
+struct result {
+    uint32_t low[PPU_LANES];
+    uint32_t high[PPU_LANES];
+};
+
+BUILD_INLINE void keep(uint32_t *to, const uint32_t *from, uint32_t set)
+{
+    EACH_LANE
+    {
+        to[i] = (set & lane_bit[i]) != 0 ? from[i] : to[i];
+    }
+}
+
+#define FEW_LANES 4u /* of 64 bits: sooner done one by one */
+
+/* What MAKE says for the lanes of a set. Vectorizers put two rows only where every lane is put. */
+#define SOME_LANES(words, la, lb, lc, MAKE, ...)                   \
+    if ((words) == 1) {                                            \
+        EACH_LANE                                                  \
+        {                                                          \
+            MAKE(la, lb, lc, __VA_ARGS__)                          \
+            r.low[i] = (set & lane_bit[i]) != 0 ? low_ : r.low[i]; \
+        }                                                          \
+    } else if ((uint32_t)__builtin_popcount(set) < FEW_LANES) {    \
+        LANES_LEFT(set, i)                                         \
+        {                                                          \
+            MAKE(la, lb, lc, __VA_ARGS__)                          \
+            PUT(words, i)                                          \
+        }                                                          \
+    } else {                                                       \
+        struct result result;                                      \
+        EACH_LANE                                                  \
+        {                                                          \
+            MAKE(la, lb, lc, __VA_ARGS__)                          \
+            result.low[i] = low_;                                  \
+            result.high[i] = high_;                                \
+        }                                                          \
+        keep(r.low, result.low, set);                              \
+        keep(r.high, result.high, set);                            \
     }
 
 /*
  * A function for instructions whose sources in `same` are the same for all lanes, and the others rows. MAKE(la, lb, lc,
  * ...) computes low_ and high_ from those lanes of the sources in r.
  */
-#define FORM(function, sources, same, words, MAKE, ...)                                               \
-    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
-    {                                                                                                 \
-        struct operands r;                                                                            \
-        operands_find_form(x, code, sources, same, &r);                                               \
-        if (whole(x, mask)) {                                                                         \
-            for (uint32_t pass = 0; pass < x->passes; pass++) {                                       \
-                EACH_LANE{ MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)    \
-                               PUT_ALL(words, i) } operands_step(&r, sources, same);                  \
-            }                                                                                         \
-            return STEP_NEXT;                                                                         \
-        }                                                                                             \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
-            const uint32_t set = mask->m[pass];                                                       \
-            if (set != 0) {                                                                           \
-                EACH_LANE                                                                             \
-                {                                                                                     \
-                    MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)           \
-                    PUT_SOME(words, i)                                                                \
-                }                                                                                     \
-            }                                                                                         \
-            operands_step(&r, sources, same);                                                         \
-        }                                                                                             \
-        return STEP_NEXT;                                                                             \
+#define FORM(function, sources, same, wide, words, MAKE, ...)                                              \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask)      \
+    {                                                                                                      \
+        struct operands r;                                                                                 \
+        operands_find_form(x, code, sources, same, wide, &r);                                              \
+        if (whole(x, mask)) {                                                                              \
+            for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
+                EACH_LANE{ MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)         \
+                               PUT(words, i) } operands_step(&r, sources, same);                           \
+            }                                                                                              \
+            return STEP_NEXT;                                                                              \
+        }                                                                                                  \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                \
+            const uint32_t set = mask->m[pass];                                                            \
+            if (set != 0) {                                                                                \
+                SOME_LANES(words, (same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, MAKE, __VA_ARGS__) \
+            }                                                                                              \
+            operands_step(&r, sources, same);                                                              \
+        }                                                                                                  \
+        return STEP_NEXT;                                                                                  \
     }
 
 /* Sources of any kind, modified or not: they are made rows first. */
@@ -349,11 +389,7 @@ static const uint32_t lane_bit[PPU_LANES] = {
                 struct operands r = found;                                                            \
                 struct spread spread;                                                                 \
                 spread_all(code, &r, sources, wide, PPU_LANES, &spread);                              \
-                EACH_LANE                                                                             \
-                {                                                                                     \
-                    MAKE(i, i, i, __VA_ARGS__)                                                        \
-                    PUT_SOME(words, i)                                                                \
-                }                                                                                     \
+                SOME_LANES(words, i, i, i, MAKE, __VA_ARGS__)                                         \
             }                                                                                         \
             operands_step(&found, sources, code->kinds);                                              \
         }                                                                                             \
@@ -372,7 +408,7 @@ static const uint32_t lane_bit[PPU_LANES] = {
             spread_all(code, &r, sources, wide, 1, &spread);                                          \
         }                                                                                             \
         MAKE(0, 0, 0, __VA_ARGS__)                                                                    \
-        PUT_ALL(words, 0)                                                                             \
+        PUT(words, 0)                                                                                 \
         return STEP_NEXT;                                                                             \
     }
 
@@ -388,31 +424,31 @@ struct forms {
 #define FORMS_REST(name, sources, wide, words, ...)              \
     FORM_ANY(op_##name##_any, sources, wide, words, __VA_ARGS__) \
     FORM_ONE(op_##name##_one, sources, wide, words, __VA_ARGS__)
-#define FORMS_1(name, sources, wide, words, ...)        \
-    FORM(op_##name, sources, 0, words, __VA_ARGS__)     \
-    FORMS_REST(name, sources, wide, words, __VA_ARGS__) \
+#define FORMS_1(name, sources, wide, words, ...)          \
+    FORM(op_##name, sources, 0, wide, words, __VA_ARGS__) \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__)   \
     static const struct forms forms_##name = { { op_##name }, op_##name##_any, op_##name##_one };
-#define FORMS_B(name, sources, wide, words, ...)        \
-    FORM(op_##name, sources, 0, words, __VA_ARGS__)     \
-    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__) \
-    FORMS_REST(name, sources, wide, words, __VA_ARGS__) \
+#define FORMS_B(name, sources, wide, words, ...)              \
+    FORM(op_##name, sources, 0, wide, words, __VA_ARGS__)     \
+    FORM(op_##name##_b, sources, 2, wide, words, __VA_ARGS__) \
+    FORMS_REST(name, sources, wide, words, __VA_ARGS__)       \
     static const struct forms forms_##name = { { op_##name, NULL, op_##name##_b }, op_##name##_any, op_##name##_one };
 #define FORMS_2(name, sources, wide, words, ...)                                            \
-    FORM(op_##name, sources, 0, words, __VA_ARGS__)                                         \
-    FORM(op_##name##_a, sources, 1, words, __VA_ARGS__)                                     \
-    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__)                                     \
+    FORM(op_##name, sources, 0, wide, words, __VA_ARGS__)                                   \
+    FORM(op_##name##_a, sources, 1, wide, words, __VA_ARGS__)                               \
+    FORM(op_##name##_b, sources, 2, wide, words, __VA_ARGS__)                               \
     FORMS_REST(name, sources, wide, words, __VA_ARGS__)                                     \
     static const struct forms forms_##name = { { op_##name, op_##name##_a, op_##name##_b }, \
                                                op_##name##_any,                             \
                                                op_##name##_one };
 #define FORMS_3(name, sources, wide, words, ...)                                                                    \
-    FORM(op_##name, sources, 0, words, __VA_ARGS__)                                                                 \
-    FORM(op_##name##_a, sources, 1, words, __VA_ARGS__)                                                             \
-    FORM(op_##name##_b, sources, 2, words, __VA_ARGS__)                                                             \
-    FORM(op_##name##_ab, sources, 3, words, __VA_ARGS__)                                                            \
-    FORM(op_##name##_c, sources, 4, words, __VA_ARGS__)                                                             \
-    FORM(op_##name##_ac, sources, 5, words, __VA_ARGS__)                                                            \
-    FORM(op_##name##_bc, sources, 6, words, __VA_ARGS__)                                                            \
+    FORM(op_##name, sources, 0, wide, words, __VA_ARGS__)                                                           \
+    FORM(op_##name##_a, sources, 1, wide, words, __VA_ARGS__)                                                       \
+    FORM(op_##name##_b, sources, 2, wide, words, __VA_ARGS__)                                                       \
+    FORM(op_##name##_ab, sources, 3, wide, words, __VA_ARGS__)                                                      \
+    FORM(op_##name##_c, sources, 4, wide, words, __VA_ARGS__)                                                       \
+    FORM(op_##name##_ac, sources, 5, wide, words, __VA_ARGS__)                                                      \
+    FORM(op_##name##_bc, sources, 6, wide, words, __VA_ARGS__)                                                      \
     FORMS_REST(name, sources, wide, words, __VA_ARGS__)                                                             \
     static const struct forms forms_##name = {                                                                      \
         { op_##name, op_##name##_a, op_##name##_b, op_##name##_ab, op_##name##_c, op_##name##_ac, op_##name##_bc }, \
@@ -453,7 +489,7 @@ struct forms {
             struct operands r = found;                                                                              \
             struct spread spread;                                                                                   \
             spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                       \
-            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(i, i, i, name, td, ta, tb, tc) PUT_ALL(                        \
+            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(i, i, i, name, td, ta, tb, tc) PUT(                            \
                 WORDS_##td, i) } operands_step(&found, SOURCES(ta, tb, tc), code->kinds);                           \
         }                                                                                                           \
         return STEP_NEXT;                                                                                           \
@@ -471,7 +507,8 @@ struct forms {
 #define MAKE_HALVES(la, lb, lc, name, wa, wb, wc)                                                            \
     const uint32_t al = LOW_##wa(0, la), ah = HIGH_##wa(0, la), bl = LOW_##wb(1, lb), bh = HIGH_##wb(1, lb); \
     const uint32_t cl = LOW_##wc(2, lc), ch = HIGH_##wc(2, lc), low_ = low_##name(al, bl, cl);               \
-    const uint32_t high_ = high_##name(al, ah, bl, bh, cl, ch, low_);
+    const uint32_t high_ = high_##name(al, ah, bl, bh, cl, ch, low_);                                        \
+    (void)high_;
 
 #define FORMS_WIDE_0 FORMS_2
 #define FORMS_WIDE_2 FORMS_3

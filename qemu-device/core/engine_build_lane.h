@@ -22,7 +22,7 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
     static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
     {                                                                                                 \
         struct operands r;                                                                            \
-        operands_find_form(x, code, 3, same, &r);                                                     \
+        operands_find_form(x, code, 3, same, WORDS_##ta == 2 ? 3 : 0, &r);                            \
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
             if (mask->m[pass] != 0) {                                                                 \
                 uint32_t words[PPU_LANES];                                                            \

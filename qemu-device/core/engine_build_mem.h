@@ -680,6 +680,20 @@ static enum step op_ldg_one(struct exec *x, const struct code_insn *code, const 
     return STEP_NEXT;
 }
 
+static enum step op_stg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const struct addresses a = addresses_of(x, code, 0, 0);
+    const uint32_t bytes = ppu_width_bytes(insn->width);
+    uint8_t *host = a.base % alignment(insn->width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_WRITE) : NULL;
+
+    if (host == NULL) {
+        return engine_mem(x, insn, mask);
+    }
+    store_lane(host, &x->w->sreg[insn->rd], 1, insn->width);
+    return STEP_NEXT;
+}
+
 /* ---- atomics ---- */
 
 BUILD_INLINE uint64_t atomic_value(const struct exec *x, const struct ppu_insn *insn, uint32_t lane, uint32_t which)
@@ -783,7 +797,7 @@ static engine_op *mem_op(const struct ppu_insn *insn)
     case PPU_OP_LDG:
         return insn->scalar ? op_ldg_one : ops[insn->width][0];
     case PPU_OP_STG:
-        return insn->scalar ? NULL : ops[insn->width][1];
+        return insn->scalar ? op_stg_one : ops[insn->width][1];
     case PPU_OP_LDS:
         return insn->scalar ? NULL : ops[insn->width][2];
     case PPU_OP_STS:

@@ -75,6 +75,7 @@ void hook_count_held(struct core *core, bool held);
 /* What runs in a slot, decoded and checked from its TMD copy; constant while the slot is busy. */
 struct dist_task {
     uint32_t slot;
+    uint64_t start;   /* one more than that of the task that started before it */
     uint32_t tmd_off; /* VRAM offset of the TMD copy */
     struct ppu_tmd tmd;
     uint32_t cta_threads;

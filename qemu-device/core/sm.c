@@ -74,6 +74,17 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
 }
 
+/* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
+static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
+{
+    sm->ctas_used += ctas;
+    sm->warps_used += ctas * task->cta_warps;
+    sm->used.passes += ctas * task->cta_passes;
+    sm->used.vregs += ctas * task->cta_vregs;
+    sm->used.shared_bytes += ctas * task->tmd.shared_bytes;
+    sm->used.token_bytes += ctas * task->cta_tokens;
+}
+
 void sm_cta_place(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
@@ -85,8 +96,7 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta)
     cta->used = true;
     cta->warps_left = task->cta_warps;
     cta->threads_left = task->cta_threads;
-    sm->passes_used += task->cta_passes;
-    sm->ctas_used++;
+    count_room(sm, task, 1);
 }
 
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
@@ -108,20 +118,17 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         w->held = false;
     }
     sm_file_give(sm, cta);
-    sm->passes_used -= task->cta_passes;
-    sm->ctas_used--;
+    count_room(sm, task, UINT32_MAX);
     memset(cta, 0, sizeof(*cta));
 }
 
 /* Code that was uploaded before a task starts is seen by it: its first CTA on an SM drops what was decoded (A11). */
-static bool task_is_here(const struct sm *sm, const struct dist_task *task)
+static void see_code(struct sm *sm, const struct dist_task *task)
 {
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
-        if (sm->cta[i].used && sm->cta[i].cta.task == task) {
-            return true;
-        }
+    if (sm->started[task->slot] != task->start) {
+        sm->started[task->slot] = task->start;
+        decode_drop(sm, task->tmd.context);
     }
-    return false;
 }
 
 static struct sm_cta *free_cta(struct sm *sm)
@@ -134,49 +141,55 @@ static struct sm_cta *free_cta(struct sm *sm)
     return NULL;
 }
 
-static struct dist_room room_of(const struct sm *sm)
+struct dist_room sm_room(const struct sm *sm)
 {
     const struct core_config *config = core_config_of(sm->core);
-    struct dist_room room = {
-        .passes = config->sm_warps - sm->passes_used,
-        .ctas = config->sm_ctas - sm->ctas_used,
-        .vregs = config->sm_vregs,
-        .shared_bytes = config->sm_shared,
-        .token_bytes = (uint32_t)sm->file[SM_FILE_TOKENS].cap,
-    };
 
-    for (uint32_t i = 0; i < config->sm_ctas; i++) {
-        if (sm->cta[i].used) {
-            room.vregs -= sm->cta[i].cta.task->cta_vregs;
-            room.shared_bytes -= sm->cta[i].cta.task->tmd.shared_bytes;
-            room.token_bytes -= sm->cta[i].cta.task->cta_tokens;
-        }
-    }
-    return room;
+    return (struct dist_room){
+        .passes = config->sm_warps - sm->used.passes,
+        .ctas = config->sm_ctas - sm->ctas_used,
+        .vregs = config->sm_vregs - sm->used.vregs,
+        .shared_bytes = config->sm_shared - sm->used.shared_bytes,
+        .token_bytes = (uint32_t)sm->file[SM_FILE_TOKENS].cap - sm->used.token_bytes,
+    };
 }
 
-static void take_ctas(struct sm *sm)
+/* False: there is none, or no room for it. */
+static bool take_cta(struct sm *sm)
 {
     struct sm_cta *cta;
+    struct dist_room room;
 
-    while (__atomic_exchange_n(&sm->has_work, 0, __ATOMIC_SEQ_CST) != 0 && (cta = free_cta(sm)) != NULL) {
-        struct dist_room room;
+    if (__atomic_exchange_n(&sm->has_work, 0, __ATOMIC_SEQ_CST) == 0 || (cta = free_cta(sm)) == NULL) {
+        return false;
+    }
+    if (sm->ctas_used == 0) {
+        sm->next_warp = 0;
+        sm_file_find_tokens(sm);
+    }
+    room = sm_room(sm);
+    if (!dist_take(sm->core, sm->number, &room, &cta->cta)) {
+        return false;
+    }
+    see_code(sm, cta->cta.task);
+    sm_cta_begin(sm, cta);
+    if (cta->cta.saved) {
+        sm_save_restore(sm, cta);
+    }
+    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    return true;
+}
 
-        if (sm->ctas_used == 0) {
-            sm_file_find_tokens(sm);
-        }
-        room = room_of(sm);
-        if (!dist_take(sm->core, sm->number, &room, &cta->cta)) {
-            return;
-        }
-        if (!task_is_here(sm, cta->cta.task)) {
-            decode_drop(sm, cta->cta.task->tmd.context);
-        }
-        sm_cta_begin(sm, cta);
-        if (cta->cta.saved) {
-            sm_save_restore(sm, cta);
-        }
-        __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+/*
+ * A CTA is taken when the SM has none, and as many again as it has when each warp has had a turn since: CTAs that end
+ * soon follow one another in registers that the host's caches have, those that do not come to be side by side.
+ */
+static void take_ctas(struct sm *sm)
+{
+    uint32_t most = sm->ctas_used == 0 ? 1 : sm->turns >= sm->warps_used ? sm->ctas_used : 0;
+
+    while (most-- != 0 && take_cta(sm)) {
+        sm->turns = 0;
     }
 }
 
@@ -308,6 +321,7 @@ void sm_drop_all(struct sm *sm)
     sm_tlb_drop_all(sm);
     decode_drop_all(sm);
     memset(sm->flush, 0, sizeof(sm->flush));
+    memset(sm->started, 0, sizeof(sm->started));
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
         sm->file[id].tail = 0;
         sm->file[id].spare = (struct sm_block){ 0, 0 };
@@ -316,6 +330,7 @@ void sm_drop_all(struct sm *sm)
     sm->has_work = 0;
     sm->system = 0;
     sm->next_warp = 0;
+    sm->turns = 0;
     __atomic_store_n(&sm->insns, 0, __ATOMIC_RELAXED);
 }
 
@@ -420,9 +435,13 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
         sm_attend(sm);
         take_ctas(sm);
         index = pick(sm);
+        if (index == warps && take_cta(sm)) {
+            continue;
+        }
         if (index == warps) {
             break;
         }
+        sm->turns++;
         warp_turn(sm, index, left < SM_QUANTUM ? left : SM_QUANTUM, &executed);
     }
     sm_attend(sm);

@@ -105,6 +105,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
         settle(sm);
         snap_put_u64(snap, sm->insns);
         snap_put_u32(snap, sm->next_warp);
+        snap_put_u32(snap, sm->turns);
         snap_put_bytes(snap, sm->flush, sizeof(sm->flush));
         snap_put_u32(snap, sm->ctas_used);
         for (uint32_t c = 0; c < core_config_of(core)->sm_ctas; c++) {
@@ -234,18 +235,10 @@ static bool counts_agree(struct sm *sm, struct sm_cta *cta)
 
 static bool fits(const struct sm *sm, const struct dist_task *task)
 {
-    const struct core_config *config = core_config_of(sm->core);
-    uint64_t vregs = task->cta_vregs, shared = task->tmd.shared_bytes, tokens = task->cta_tokens;
+    const struct dist_room room = sm_room(sm);
 
-    for (uint32_t i = 0; i < config->sm_ctas; i++) {
-        if (sm->cta[i].used) {
-            vregs += sm->cta[i].cta.task->cta_vregs;
-            shared += sm->cta[i].cta.task->tmd.shared_bytes;
-            tokens += sm->cta[i].cta.task->cta_tokens;
-        }
-    }
-    return sm->passes_used + task->cta_passes <= config->sm_warps && vregs <= config->sm_vregs &&
-           shared <= config->sm_shared && tokens <= sm->file[SM_FILE_TOKENS].cap;
+    return room.ctas != 0 && task->cta_passes <= room.passes && task->cta_vregs <= room.vregs &&
+           task->tmd.shared_bytes <= room.shared_bytes && task->cta_tokens <= room.token_bytes;
 }
 
 static bool cta_id_ok(const struct dist_cta *cta)
@@ -341,6 +334,7 @@ static bool load_sm(struct sm *sm, struct snap *snap)
 
     sm->insns = snap_get_u64(snap);
     sm->next_warp = snap_get_u32(snap);
+    sm->turns = snap_get_u32(snap);
     snap_get_bytes(snap, sm->flush, sizeof(sm->flush));
     ctas = snap_get_u32(snap);
     if (snap->bad || sm->next_warp >= config->sm_warps || ctas > config->sm_ctas) {

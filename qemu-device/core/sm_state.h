@@ -205,8 +205,11 @@ struct sm {
     uint64_t flush[PPU_MAX_CONTEXTS / 64]; /* any thread, atomic */
     uint64_t insns;                        /* atomic, written by the SM's thread */
     uint32_t next_warp;                    /* round robin */
-    uint32_t passes_used;
+    uint32_t turns;                        /* of warps since a CTA was taken */
     uint32_t ctas_used;
+    uint32_t warps_used;
+    struct dist_room used; /* by CTAs, but for their number */
+    uint64_t started[PPU_MAX_SLOTS];       /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
     struct sm_cta *cta;      /* sm_ctas */
     struct warp *warp;       /* sm_warps */
@@ -298,6 +301,8 @@ static inline bool sm_attention(const struct sm *sm)
 /* Answers kills and flushes that are pending. */
 void sm_attend(struct sm *sm);
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
+/* What is left for another CTA. */
+struct dist_room sm_room(const struct sm *sm);
 /* Gives back what a CTA holds on the SM; sm_cta.used is false afterwards. */
 void sm_cta_free(struct sm *sm, struct sm_cta *cta);
 /* Puts a CTA whose `cta` and `warp` are set onto the SM; its warps get their start state. */
