@@ -102,7 +102,7 @@ struct dist_flush {
 struct dist {
     pthread_mutex_t lock;
     struct dist_slot slot[PPU_MAX_SLOTS];
-    uint64_t starts; /* of tasks, ever */
+    uint64_t starts;   /* of tasks, ever */
     uint64_t offering; /* slots with CTAs to hand out; also read without the lock */
     uint64_t killing;  /* slots being killed; also read without the lock */
     uint64_t saving;   /* slots whose CTAs are being saved; also read without the lock */

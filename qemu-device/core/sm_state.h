@@ -208,8 +208,8 @@ struct sm {
     uint32_t turns;                        /* of warps since a CTA was taken */
     uint32_t ctas_used;
     uint32_t warps_used;
-    struct dist_room used; /* by CTAs, but for their number */
-    uint64_t started[PPU_MAX_SLOTS];       /* dist_task.start of the task whose code was seen last */
+    struct dist_room used;           /* by CTAs, but for their number */
+    uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
     struct sm_cta *cta;      /* sm_ctas */
     struct warp *warp;       /* sm_warps */
