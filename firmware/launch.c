@@ -341,8 +341,13 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
 /* Its threads can launch: they run, are saved, or have just ended, maybe without a slot event (queue tasks). */
 static bool may_launch(const struct task *task)
 {
-    return task_has_nest(task) && !task->fault && task->channel && task->state != TASK_HELD &&
-           task->state != TASK_KILLING && task->state != TASK_LINKING && task->depth < nest_depth(task->nest);
+    return task->state != TASK_HELD && task->state != TASK_LINKING && task->depth < nest_depth(task->nest);
+}
+
+/* It ends with a fault or was cancelled, and what it launched with it. */
+static bool dies(const struct task *task)
+{
+    return task->fault || !task->channel || task->state == TASK_KILLING;
 }
 
 /* The record that a launcher found WAITING in: it has completed, and only its launcher was missing (B6). */
@@ -356,14 +361,25 @@ static bool release_former(const struct task *child, const struct task *parent, 
     return true;
 }
 
-bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former)
+/*
+ * The child belongs to the task that counted it, which its status names, and which waits for it since: not always the
+ * one whose thread asks, which may have ended meanwhile.
+ */
+bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former)
 {
     struct task *child = task_find_lent(handle);
-    if (!may_launch(parent) || !child || child->nest != parent->nest) {
+    if (!child || child->nest != nest_of(context)) {
         return false;
     }
+    struct task *parent = task_find(nest_record(child)->status.group);
+    if (!parent || parent->nest != child->nest) {
+        return false;
+    }
+    if (dies(parent)) {
+        return true;
+    }
     uint32_t stream = nest_record(child)->status.stream;
-    if (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE) {
+    if (!may_launch(parent) || (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE)) {
         return false;
     }
     if (former != PPU_TASK_NULL && !release_former(child, parent, former)) {

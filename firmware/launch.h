@@ -24,11 +24,11 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
                                uint16_t *code, uint64_t *payload);
 
 /*
- * A thread of `parent` asks for the task it has launched (B4, last step), and names the former task when its link read
- * WAITING. Both handles may be anything. False: they name no tasks that this parent can have launched; nothing was
- * done.
+ * A thread of the address space asks for a task that was launched there (B4, last step), and names the former task when
+ * its link read WAITING. Both handles may be anything. False: they name no tasks that can have been launched; nothing
+ * was done. What was launched by a task that is about to die dies with it.
  */
-bool launch_child(struct task *parent, ppu_task_t handle, ppu_task_t former);
+bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former);
 
 /* True when a task's children have completed, and their subtrees (B7). */
 bool launch_children_done(struct task *parent);

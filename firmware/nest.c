@@ -99,6 +99,7 @@ static void fill(struct nest *nest)
         .first = nest->first,
         .depth = nest->plan.depth,
         .heap_va = shared->heap_va,
+        .enqueue_va = shared->enqueue_va,
     };
     nest->free_tail = 0;
     nest->lost = false;
@@ -162,6 +163,7 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
         task_at(nest->first + i)->nest = (uint8_t)(nest - nests);
     }
     shared_part(nest)->heap_va = 0;
+    shared_part(nest)->enqueue_va = 0;
     fill(nest);
     return PPU_FAULT_NONE;
 }

@@ -120,6 +120,8 @@ void tmdq_begin(const struct task *task)
     group->refused = 0;
     words_clear(group->last_task, sizeof(group->last_task));
     record->error = 0;
+    record->ended = 0;
+    record->deferred = PPU_TASK_NULL;
 }
 
 bool tmdq_idle(const struct task *task)

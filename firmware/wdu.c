@@ -399,13 +399,6 @@ void wdu_slot_event(const union ring_entry *entry)
     }
 }
 
-/* Handle 0 is no task: the thread waits for entries of a work queue (C4). */
-static bool perform(struct task *parent, const struct ppu_start_event *event)
-{
-    return event->handle == PPU_TASK_NULL ? workq_request(parent, event->former)
-                                          : launch_child(parent, event->handle, event->former);
-}
-
 /* A producer found the task armed. It may have ended since. */
 static void queue_told(const struct ppu_start_event *event)
 {
@@ -436,8 +429,8 @@ static void start_refused(const struct ppu_start_event *event, struct task *pare
 }
 
 /*
- * A thread of a task asks for what it launched. The task may have left its slot meanwhile; when it is about to die,
- * what it launched dies with it. A task that has completed can have launched nothing.
+ * A thread of a task asks for what was launched; handle 0 is no task: the thread waits for entries of a work queue
+ * (C4). The task may have left its slot meanwhile, and completed when others than itself launched what it asks for.
  */
 void wdu_start_event(const union ring_entry *entry)
 {
@@ -446,9 +439,12 @@ void wdu_start_event(const union ring_entry *entry)
         queue_told(event); /* whatever became of the producer */
         return;
     }
-    struct task *parent = task_of_tmd(event->task);
-    bool dies = parent && (parent->fault || parent->state == TASK_KILLING);
-    if (!dies && !(parent && perform(parent, event))) {
-        start_refused(event, parent);
+    struct task *asker = task_of_tmd(event->task);
+    asker = asker && asker->context == event->context ? asker : NULL;
+    bool dies = asker && (asker->fault || asker->state == TASK_KILLING);
+    bool done = event->handle != PPU_TASK_NULL ? launch_child(event->context, event->handle, event->former)
+                                               : !dies && asker && workq_request(asker, event->former);
+    if (!done && !dies) {
+        start_refused(event, asker);
     }
 }

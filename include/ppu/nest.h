@@ -12,7 +12,9 @@
  *
  * A launch (B4): take a handle from the ring; fill the record's TMD and parameters; next_stream = null, parent, stream;
  * work of the parent's group + 1; csenter; exchange last_task of the TMDQ; then either the start request, or the
- * exchange of the former task's next_stream, and the start request when that read WAITING; csleave.
+ * exchange of the former task's next_stream, and the start request when that read WAITING; csleave. Between the
+ * addition and the critical section any time may pass, and another task of the nest may do the rest: the status names
+ * the parent.
  */
 #ifndef PPU_NEST_H
 #define PPU_NEST_H
@@ -39,8 +41,9 @@ struct ppu_nest {
     uint32_t reserved1[15];
     uint32_t free_tail; /* firmware; runs freely */
     uint32_t reserved2[15];
-    uint64_t heap_va; /* driver: struct ppu_heap, memory for threads to take (B14); 0: none */
-    uint32_t reserved3[14];
+    uint64_t heap_va;    /* driver: struct ppu_heap, memory for threads to take (B14); 0: none */
+    uint64_t enqueue_va; /* driver: struct ppu_enqueue (child.h), for compiled kernels; 0: none */
+    uint32_t reserved3[12];
 };
 PPU_ASSERT_SIZE(struct ppu_nest, 256);
 PPU_ASSERT_OFFSET(struct ppu_nest, free_head, 64);
@@ -51,9 +54,18 @@ struct ppu_nest_task {
     struct ppu_task_status status; /* launcher */
     uint64_t nest_va;              /* firmware: of struct ppu_nest */
     uint32_t error;                /* threads: enum ppu_devlib_status of the latest call that failed (devlib.h) */
-    uint32_t reserved[9];
-    struct ppu_group group; /* of the grid that this task is */
-    struct ppu_tmd tmd;     /* launcher */
+
+    /* Of compiled kernels (child.h); the firmware clears the first two when the task starts. */
+    uint32_t ended;           /* work-items of this task that have ended */
+    ppu_task_t deferred;      /* first of the tasks that start when all have, 0: none */
+    ppu_task_t deferred_next; /* the next of those that this one is among */
+    uint32_t unmet;           /* what the task still waits for before it may start */
+    ppu_task_t finisher;      /* the task that ends this one's event; 0: it has none */
+    uint32_t failed;          /* something it waited for has failed */
+    uint32_t local_size;      /* bytes at local_va */
+    uint64_t local_va;        /* piece of the heap: local memory of whatever task has the record; 0: none so far */
+    struct ppu_group group;   /* of the grid that this task is */
+    struct ppu_tmd tmd;       /* launcher */
     uint8_t param[PPU_NEST_INLINE_PARAM];
     uint32_t reserved1[4];
 };

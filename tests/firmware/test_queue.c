@@ -365,6 +365,7 @@ static void launch_child(uint32_t slot)
     struct ppu_nest_task *parent = (struct ppu_nest_task *)(void *)(mock.vram + copy_in(slot)->nest_va - MOCK_VRAM_VA);
     struct ppu_start_event event = { .slot = slot, .task = mock.slot_task[slot], .handle = handle, .context = context };
     record->tmd = mock_tmd(9);
+    record->status.group = copy_in(slot)->task;
     record->status.stream = PPU_STREAM_NONE;
     parent->group.work++;
     mock_push(PPU_RING_START, &event);
