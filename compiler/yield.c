@@ -3,26 +3,71 @@
 
 #include "ir.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define YIELD_NAME "__ppu_yield"
 
-/* The blocks of a function by number, with all their successors. */
+struct numbered {
+    LLVMBasicBlockRef block;
+    uint32_t number;
+};
+
+/* The blocks of a function by number, and the edges between them. */
 struct graph {
     struct unit *unit;
     LLVMBasicBlockRef *blocks;
     uint32_t count;
-    bool *body; /* of the loop in question */
+    struct numbered *sorted; /* by address */
+    uint32_t *pred_first;    /* of each block, in preds; one more for the end */
+    uint32_t *preds;
+    bool *body;     /* of the loop in question */
+    uint32_t *list; /* blocks of it whose predecessors are still to be looked at */
 };
+
+static int compare_blocks(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct numbered *)a)->block, y = (uintptr_t)((const struct numbered *)b)->block;
+
+    return (x > y) - (x < y);
+}
 
 static uint32_t number_of(const struct graph *g, LLVMBasicBlockRef block)
 {
-    uint32_t i = 0;
+    const struct numbered key = { block, 0 };
+    const struct numbered *found = bsearch(&key, g->sorted, g->count, sizeof(key), compare_blocks);
 
-    while (g->blocks[i] != block) {
-        i++;
+    return found->number;
+}
+
+/* Each edge, once with `fill` NULL to count, then to put the predecessors where `fill` says. */
+static void each_edge(struct graph *g, uint32_t *fill)
+{
+    for (uint32_t b = 0; b < g->count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(g->blocks[b]);
+        for (uint32_t s = 0; s < LLVMGetNumSuccessors(end); s++) {
+            uint32_t to = number_of(g, LLVMGetSuccessor(end, s));
+            if (fill != NULL) {
+                g->preds[fill[to]++] = b;
+            } else {
+                g->pred_first[to + 1]++;
+            }
+        }
     }
-    return i;
+}
+
+static void find_preds(struct graph *g)
+{
+    uint32_t *fill = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+
+    g->pred_first = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+    each_edge(g, NULL);
+    for (uint32_t b = 0; b < g->count; b++) {
+        g->pred_first[b + 1] += g->pred_first[b];
+        fill[b] = g->pred_first[b];
+    }
+    g->preds = arena_new(&g->unit->arena, uint32_t, g->pred_first[g->count] + 1);
+    each_edge(g, fill);
 }
 
 static struct graph graph_new(struct unit *unit, LLVMValueRef function)
@@ -30,8 +75,15 @@ static struct graph graph_new(struct unit *unit, LLVMValueRef function)
     struct graph g = { .unit = unit, .count = LLVMCountBasicBlocks(function) };
 
     g.blocks = arena_new(&unit->arena, LLVMBasicBlockRef, g.count);
+    g.sorted = arena_new(&unit->arena, struct numbered, g.count);
     g.body = arena_new(&unit->arena, bool, g.count);
+    g.list = arena_new(&unit->arena, uint32_t, g.count);
     LLVMGetBasicBlocks(function, g.blocks);
+    for (uint32_t b = 0; b < g.count; b++) {
+        g.sorted[b] = (struct numbered){ g.blocks[b], b };
+    }
+    qsort(g.sorted, g.count, sizeof(g.sorted[0]), compare_blocks);
+    find_preds(&g);
     return g;
 }
 
@@ -72,19 +124,20 @@ struct step {
 
 static void find_body(struct graph *g, uint32_t header, uint32_t latch)
 {
-    bool changed = true;
+    uint32_t left = 0;
 
     memset(g->body, 0, g->count);
-    g->body[header] = g->body[latch] = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t b = 0; b < g->count; b++) {
-            LLVMValueRef end = LLVMGetBasicBlockTerminator(g->blocks[b]);
-            for (uint32_t s = 0; !g->body[b] && s < LLVMGetNumSuccessors(end); s++) {
-                uint32_t to = number_of(g, LLVMGetSuccessor(end, s));
-                if (g->body[to] && to != header) {
-                    g->body[b] = changed = true;
-                }
+    g->body[header] = true;
+    if (header != latch) {
+        g->body[latch] = true;
+        g->list[left++] = latch;
+    }
+    while (left != 0) {
+        uint32_t block = g->list[--left];
+        for (uint32_t p = g->pred_first[block]; p < g->pred_first[block + 1]; p++) {
+            if (!g->body[g->preds[p]]) {
+                g->body[g->preds[p]] = true;
+                g->list[left++] = g->preds[p];
             }
         }
     }

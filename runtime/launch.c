@@ -36,7 +36,8 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     uint64_t resident = (uint64_t)info->sms * info->sm_ctas;
     uint64_t grid = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     uint64_t ctas = tmd->kind == PPU_TMD_QUEUE ? resident : grid;
-    uint64_t cta_bytes = (uint64_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2] * tmd->local_bytes;
+    uint64_t threads = (uint64_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    uint64_t cta_bytes = (threads + tmd->wave - 1) / tmd->wave * tmd->wave * tmd->local_bytes; /* whole warps have it */
 
     /* Sizes that make no sense are the firmware's to refuse; here they must only not overflow. */
     if (tmd->local_bytes == 0 || cta_bytes > (uint64_t)PPU_MAX_CTA_THREADS * PPU_MAX_LOCAL) {
