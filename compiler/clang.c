@@ -20,7 +20,8 @@
     "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                                                           \
     "+cl_khr_local_int32_extended_atomics,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"                                                   \
     "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
-    "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices"
+    "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices,"                                            \
+    "+__opencl_c_device_enqueue"
 
 /*
  * What clang's header defines for every SPIR target, and this machine has not. It is the first that clang reads: only
@@ -57,6 +58,14 @@ static const char *const absent[] = {
     "cl_khr_subgroup_shuffle",
     "cl_khr_subgroup_shuffle_relative",
 };
+
+/* What we have beyond OpenCL C (docs/spec/opencl.md). */
+static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
+                               "void ppu_wait_children(void);\n"
+                               "#ifdef __opencl_c_device_enqueue\n"
+                               "queue_t ppu_create_stream(void);\n"
+                               "int ppu_destroy_stream(queue_t);\n"
+                               "#endif\n";
 
 static const char *const fixed_arguments[] = {
     "-x",
@@ -226,6 +235,7 @@ static bool open_streams(struct streams *streams, const char *path, const char *
     for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
         fprintf(streams->in, "#undef %s\n", absent[i]);
     }
+    fputs(prologue, streams->in);
     fputs("# 1 \"", streams->in);
     for (; *name != 0; name++) {
         if (*name == '"' || *name == '\\') {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
+#include "enqueue.h"
 #include "ir.h"
 #include "kernel.h"
+#include "ppu/child.h"
 
 #include <string.h>
 
@@ -37,8 +39,11 @@ static const char *kernel_string(struct unit *unit, LLVMValueRef function, const
     return copy;
 }
 
-static uint8_t argument_kind(LLVMValueRef argument)
+static uint8_t argument_kind(LLVMValueRef argument, const char *type)
 {
+    if (strcmp(type, "queue_t") == 0) {
+        return PPU_ARGUMENT_QUEUE;
+    }
     if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_is_byval(argument)) {
         return PPU_ARGUMENT_VALUE;
     }
@@ -78,7 +83,8 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
             .type = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_type", i)),
             .offset = (uint16_t)kernel->arguments[i].offset,
             .bytes = (uint16_t)kernel->arguments[i].bytes,
-            .kind = argument_kind(LLVMGetParam(kernel->function, i)),
+            .kind = argument_kind(LLVMGetParam(kernel->function, i),
+                                  kernel_string(unit, kernel->function, "kernel_arg_base_type", i)),
             .references = kernel->arguments[i].references.access,
             .element_log2 = kernel->arguments[i].references.element_log2,
             .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
@@ -148,11 +154,52 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .attributes = add_attributes(unit, kernel->function, tables),
     };
 
-    bytes_add(&tables->kernels, &entry, sizeof(entry));
-    add_arguments(unit, kernel, tables);
+    if (enqueue_child(unit, kernel->function) == NULL) { /* else it is for threads alone */
+        bytes_add(&tables->kernels, &entry, sizeof(entry));
+        add_arguments(unit, kernel, tables);
+    }
     for (uint32_t i = 0; i < kernel->line_count; i++) {
         struct ppu_line_entry line = { kernel->entry / PPU_INSN_BYTES + kernel->lines[i].insn, kernel->lines[i].line };
         bytes_add(&tables->lines, &line, sizeof(line));
+    }
+}
+
+/* ---- kernels that threads enqueue ---- */
+
+static struct ppu_child child_of(const struct unit *unit, const struct unit_kernel *kernel)
+{
+    return (struct ppu_child){
+        .tmd = {
+            .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
+            .kind = PPU_TMD_GRID,
+            .priority = PPU_PRIORITIES - 1, /* capped by the channel's */
+            .flags = kernel->flags,
+            .code_bytes = (uint32_t)unit->code.len,
+            .entry = kernel->entry,
+            .vregs = (uint16_t)kernel->vregs,
+            .wave = (uint8_t)unit->wave,
+            .shared_bytes = kernel->shared_bytes,
+            .local_bytes = kernel->local_bytes,
+            .cta = { 1, 1, 1 },
+            .grid = { 1, 1, 1 },
+            .param_bytes = param_bytes(kernel),
+        },
+        .launch_at = kernel->launch_at,
+    };
+}
+
+/* Now that code and data have their sizes: fills in what is asked for by address. `data_at`: where data begins. */
+static void write_children(struct unit *unit, uint32_t data_at)
+{
+    for (uint32_t i = 0; i < unit->kernel_count; i++) {
+        const struct unit_kernel *kernel = &unit->kernels[i];
+        LLVMValueRef variable = enqueue_child(unit, kernel->function);
+        for (uint32_t v = 0; variable != NULL && v < unit->variable_count; v++) {
+            if (unit->variables[v].variable == variable && !unit->code.lost) {
+                struct ppu_child child = child_of(unit, kernel);
+                memcpy(unit->code.at + data_at + unit->variables[v].offset, &child, sizeof(child));
+            }
+        }
     }
 }
 
@@ -174,8 +221,10 @@ static void join_data(struct unit *unit)
         value += offset;
         memcpy(at, &value, sizeof(value));
     }
+    uint32_t data_at = (uint32_t)unit->code.len;
     bytes_add(&unit->code, unit->data.at, unit->data.len);
     bytes_align(&unit->code, PPU_INSN_BYTES);
+    write_children(unit, data_at);
     if (unit->code.len > PPU_MAX_CODE) {
         unit_fail(unit, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes", PPU_MAX_CODE);
     }
@@ -187,7 +236,7 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
         .magic = PPU_PROGRAM_MAGIC,
         .head = { PPU_PROGRAM_VERSION, sizeof(header) },
         .isa_version = PPU_ISA_VERSION,
-        .kernels = unit->kernel_count,
+        .kernels = (uint32_t)(tables->kernels.len / sizeof(struct ppu_kernel_entry)),
         .lines = (uint32_t)(tables->lines.len / sizeof(struct ppu_line_entry)),
         .arguments = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .formats = unit->format_count,

@@ -44,7 +44,7 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
         LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
         if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
             unit_fail(unit, PPU_COMPILE_UNSUPPORTED,
-                      "kernel '%s' takes an image, a sampler, a pipe or a queue, which is not supported", kernel->name);
+                      "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
         }
         uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
@@ -184,14 +184,28 @@ static void note_clobbers(const struct unit_kernel *kernel, const struct mir *mi
     }
 }
 
-/* What the launch must allow: a wait anywhere in the code may be reached. */
+static uint16_t needed_flag(const struct ppu_insn *code)
+{
+    switch (code->op) {
+    case PPU_OP_CWAIT:
+        return PPU_TMD_MAY_WAIT;
+    case PPU_OP_TSTART:
+        return PPU_TMD_LAUNCH;
+    case PPU_OP_RDSR: /* only tasks that may launch have a record in their nest */
+        return code->ra == PPU_SR_NEST_LO ? PPU_TMD_LAUNCH : 0;
+    default:
+        return 0;
+    }
+}
+
+/* What the launch must allow: a wait or a launch anywhere in the code may be reached. */
 static uint16_t needed_flags(const struct mir *mir)
 {
     uint16_t flags = 0;
 
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
-            flags |= mir->blocks[b].insns[i].code.op == PPU_OP_CWAIT ? PPU_TMD_MAY_WAIT : 0;
+            flags |= needed_flag(&mir->blocks[b].insns[i].code);
         }
     }
     return flags;

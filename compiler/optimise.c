@@ -2,10 +2,12 @@
 #include "optimise.h"
 
 #include "copies.h"
+#include "enqueue.h"
 #include "facts.h"
 #include "group.h"
 #include "ir.h"
 #include "library.h"
+#include "outer.h"
 #include "primitive.h"
 #include "printf.h"
 #include "strength.h"
@@ -294,9 +296,12 @@ void optimise(struct unit *unit)
         facts_select(unit);
     }
     unit->layout = LLVMGetModuleDataLayout(unit->module);
+    enqueue_lower(unit);
+    outer_split_called(unit);
     printf_lower(unit);
     mark_called(unit);
     link_libraries(unit);
+    enqueue_linked(unit);
     set_layout(unit);
     prepare_functions(unit);
     align_shared(unit);

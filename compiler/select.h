@@ -127,6 +127,11 @@ void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset);
 void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset);
 void select_memory_call(struct select *s, LLVMValueRef call, const char *name);
 
+/* ---- select_task.c ---- */
+
+/* False: the primitive has nothing to do with tasks. */
+bool select_task(struct select *s, LLVMValueRef call, enum primitive primitive);
+
 /* ---- select_call.c ---- */
 void select_call(struct select *s, LLVMValueRef call);
 

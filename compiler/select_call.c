@@ -128,7 +128,7 @@ static bool select_primitive(struct select *s, LLVMValueRef call)
         gather_select(s, call);
         return true;
     default:
-        return false;
+        return select_task(s, call, primitive);
     }
 }
 

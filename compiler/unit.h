@@ -37,6 +37,7 @@ struct unit_fixup {
 };
 
 struct unit_kernel;
+struct unit_child;
 
 struct unit {
     struct arena arena;
@@ -57,6 +58,9 @@ struct unit {
     struct unit_data *variables;
     uint32_t variable_count;
     unsigned variable_cap;
+    struct unit_child *children; /* kernels that threads enqueue */
+    uint32_t child_count;
+    unsigned child_cap;
     struct bytes code; /* of all kernels */
     struct bytes data;
     struct unit_data *written; /* program-scope variables that kernels write, and their offsets */

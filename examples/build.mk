@@ -3,6 +3,7 @@
 EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
 $(eval $(call ppu_tool,saxpy,examples/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 $(eval $(call ppu_tool,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,quicksort,examples/quicksort.c,,-lOpenCL))
 $(eval $(call guest_program,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
@@ -11,6 +12,10 @@ $(BUILD)/kernels/bfs.ppu: examples/bfs.s devlib/copy.s devlib/nest.s devlib/work
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
+
+.PHONY: quicksort
+quicksort: $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## quicksort in OpenCL: a kernel that enqueues itself
+	$(Q)OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/quicksort
 
 .PHONY: bfs
 bfs: $(BUILD)/plain/tools/bfs $(BUILD)/kernels/bfs.ppu $(QEMU) firmware ## breadth-first search: grids launched by the CPU, through a work queue, by a waiting thread

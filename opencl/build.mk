@@ -66,7 +66,12 @@ $(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_O
 .PHONY: guest-opencl
 guest-opencl: $(GUEST_OPENCL)/env ## OpenCL for the guest: library, loader, compiler
 
-# The program of docs/tutorial.md, for both places.
-$(eval $(call ppu_tool,squares,opencl/examples/squares.c,,-lOpenCL))
-$(eval $(call guest_program,squares,opencl/examples/squares.c,$(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL))
-$(call guest_objects,squares,opencl/examples/squares.c): | $(GUEST_TOOLCHAIN)
+# The programs of docs/tutorial.md, for both places.
+# $(call cl_example,NAME)
+define cl_example
+$$(eval $$(call ppu_tool,$(1),opencl/examples/$(1).c,,-lOpenCL))
+$$(eval $$(call guest_program,$(1),opencl/examples/$(1).c,$$(GUEST_OPENCL_HEADERS),$$(GUEST_OPENCL_LIBS) -lOpenCL))
+$$(call guest_objects,$(1),opencl/examples/$(1).c): | $$(GUEST_TOOLCHAIN)
+endef
+$(eval $(call cl_example,squares))
+$(eval $(call cl_example,nested))

@@ -17,6 +17,12 @@ struct farewell {
     void *user;
 };
 
+/* What its kernels enqueue with on one device (nest.h). */
+struct nest {
+    struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
+    cl_command_queue default_queue;
+};
+
 struct _cl_context {
     struct object object;
     cl_device_id devices[MAX_DEVICES];
@@ -28,6 +34,9 @@ struct _cl_context {
     void(CL_CALLBACK *notify)(const char *text, const void *data, size_t bytes, void *user);
     void *user;
     struct ppu_context *ppu; /* the first */
+
+    pthread_mutex_t nest_lock; /* of nests */
+    struct nest nests[MAX_DEVICES];
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* some command or user event has ended */

@@ -8,6 +8,7 @@
 
 #include "info.h"
 #include "keeper.h"
+#include "nest.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "print.h"

@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "info.h"
+#include "queue.h"
 #include "svm.h"
 
 /* ---- life ---- */
@@ -186,6 +187,24 @@ static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
     return CL_SUCCESS;
 }
 
+/* A queue on the device; kernels may live longer than it, as addresses of it tell them. */
+static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    cl_command_queue queue = NULL;
+
+    if (bytes != sizeof(cl_command_queue)) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&queue, value, sizeof(queue));
+    }
+    if (!object_is(queue, OBJECT_queue) || queue->device_va == 0 || queue->context != kernel->program->context) {
+        return CL_INVALID_DEVICE_QUEUE;
+    }
+    put_value(kernel, i, &queue->device_va, sizeof(queue->device_va));
+    return CL_SUCCESS;
+}
+
 static cl_int set_value(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
 {
     if (value == NULL) {
@@ -212,6 +231,8 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint i, size_t bytes, const void *val
         return set_memory(kernel, i, bytes, value);
     case PPU_ARGUMENT_LOCAL:
         return set_local(kernel, i, bytes, value);
+    case PPU_ARGUMENT_QUEUE:
+        return set_queue(kernel, i, bytes, value);
     default:
         return set_value(kernel, i, bytes, value);
     }

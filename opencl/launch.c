@@ -5,6 +5,7 @@
 
 #include "buffer.h"
 #include "launch.h"
+#include "nest.h"
 #include "queue.h"
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
@@ -227,6 +228,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     if (error == CL_SUCCESS) {
         error = find_kernel(queue, kernel, launch);
     }
+    if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
+        error = device_error(nest_need(queue->context, queue->place));
+    }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, &launch->launch);
     }
@@ -239,7 +243,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
 static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space *space, cl_uint count,
                     const cl_event *events)
 {
-    if (!object_is(queue, OBJECT_queue)) {
+    if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     if (!object_is(kernel, OBJECT_kernel)) {

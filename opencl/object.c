@@ -45,6 +45,20 @@ cl_uint object_references(const void *handle)
     return __atomic_load_n(&object->references, __ATOMIC_RELAXED);
 }
 
+bool object_retain(void *handle)
+{
+    struct object *object = handle;
+    uint32_t references = object_references(object);
+
+    do {
+        if (references == 0) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(&object->references, &references, references + 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return true;
+}
+
 static void retain(struct object *object)
 {
     __atomic_add_fetch(&object->references, 1, __ATOMIC_RELAXED);

@@ -54,5 +54,7 @@ void object_use(void *handle);
 /* The last one destroys it; NULL has none. */
 void object_drop(void *handle);
 cl_uint object_references(const void *handle);
+/* One reference more for the program; false: the last one was given back meanwhile. */
+bool object_retain(void *handle);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "nest.h"
 
 #define FIRST_ROOM 16u
 
@@ -152,9 +153,19 @@ static void *serve(void *opaque)
 
 /* ---- taking commands ---- */
 
+static bool is_on_device(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_ON_DEVICE) != 0;
+}
+
+bool queue_is_for_host(cl_command_queue queue)
+{
+    return object_is(queue, OBJECT_queue) && !is_on_device(queue);
+}
+
 cl_int command_check(cl_command_queue queue, cl_uint count, const cl_event *events)
 {
-    return object_is(queue, OBJECT_queue) ? wait_list_check(queue->context, count, events) : CL_INVALID_COMMAND_QUEUE;
+    return queue_is_for_host(queue) ? wait_list_check(queue->context, count, events) : CL_INVALID_COMMAND_QUEUE;
 }
 
 static bool open_add(cl_command_queue queue, cl_event event)
@@ -293,6 +304,9 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
+    if (queue->device_va != 0) {
+        nest_remove_queue(queue);
+    }
     queue->end.run = end_queue;
     keeper_post(&queue->end);
 }
@@ -308,6 +322,17 @@ static enum ppu_err open_lanes(cl_command_queue queue)
         queue->lanes += err == PPU_OK;
     }
     return queue->lanes > 0 ? PPU_OK : err;
+}
+
+static enum ppu_err open_host(cl_command_queue queue)
+{
+    enum ppu_err err = open_lanes(queue);
+
+    if (err == PPU_OK) {
+        queue->threaded = pthread_create(&queue->thread, NULL, serve, queue) == 0;
+        err = queue->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
+    }
+    return err;
 }
 
 static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
@@ -326,13 +351,8 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    enum ppu_err err = open_lanes(queue);
-    if (err == PPU_OK) {
-        queue->threaded = pthread_create(&queue->thread, NULL, serve, queue) == 0;
-        err = queue->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
-    }
-    *error = device_error(err);
-    if (err != PPU_OK) {
+    *error = is_on_device(queue) ? nest_add_queue(queue) : device_error(open_host(queue));
+    if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
     }
@@ -351,28 +371,53 @@ static cl_int check_new(cl_context context, cl_device_id device)
 #define DEFINED_PROPERTIES                                                                              \
     ((cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | \
                                    CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
-#define OUR_PROPERTIES \
-    ((cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE))
 
+/* A queue on the device is out of order; the default one is on the device. */
 static cl_int check_flags(cl_command_queue_properties flags)
 {
-    if ((flags & ~DEFINED_PROPERTIES) != 0) {
+    bool loose = (flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0, device = (flags & CL_QUEUE_ON_DEVICE) != 0;
+
+    if ((flags & ~DEFINED_PROPERTIES) != 0 || (device && !loose) ||
+        (!device && (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0)) {
         return CL_INVALID_VALUE;
     }
-    return (flags & ~OUR_PROPERTIES) != 0 ? CL_INVALID_QUEUE_PROPERTIES : CL_SUCCESS;
+    return CL_SUCCESS;
 }
 
-/* The flags among properties; the other one there is, the size of a queue on the device, needs such a queue. */
-static cl_int read_properties(const cl_queue_properties *properties, cl_command_queue_properties *flags)
+/* What was asked for; bytes 0: the size was left open. */
+struct wanted {
+    cl_command_queue_properties flags;
+    cl_queue_properties bytes;
+    bool sized;
+};
+
+static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
 {
-    *flags = 0;
+    *wanted = (struct wanted){ .bytes = nest_queue_bytes(device) };
     for (; properties != NULL && *properties != 0; properties += 2) {
-        if (properties[0] != CL_QUEUE_PROPERTIES) {
+        if (properties[0] == CL_QUEUE_PROPERTIES) {
+            wanted->flags = properties[1];
+        } else if (properties[0] == CL_QUEUE_SIZE) {
+            wanted->bytes = properties[1];
+            wanted->sized = true;
+        } else {
             return CL_INVALID_VALUE;
         }
-        *flags = properties[1];
     }
-    return check_flags(*flags);
+    if (wanted->sized && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+        return CL_INVALID_VALUE;
+    }
+    if (wanted->bytes > nest_queue_bytes(device)) {
+        return CL_INVALID_QUEUE_PROPERTIES;
+    }
+    return check_flags(wanted->flags);
+}
+
+/* The context has one default queue for each device: who asks for it again gets that. NULL: there is none so far. */
+static cl_command_queue share_default(cl_context context, cl_device_id device, cl_command_queue_properties flags)
+{
+    bool is_default = (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0;
+    return is_default ? nest_share_default(context, context_place(context, device)) : NULL;
 }
 
 static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *properties)
@@ -394,22 +439,39 @@ static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *prop
     return CL_SUCCESS;
 }
 
+static cl_command_queue queue_create(cl_context context, cl_device_id device, const cl_queue_properties *properties,
+                                     const struct wanted *wanted, cl_int *error)
+{
+    cl_command_queue queue = queue_new(context, device, wanted->flags, error);
+
+    if (queue != NULL && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
+        clReleaseCommandQueue(queue);
+        return NULL;
+    }
+    if (queue != NULL && is_on_device(queue)) {
+        queue->device_bytes = (cl_uint)wanted->bytes;
+    }
+    if (queue != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+        nest_set_default(context, queue->place, queue);
+    }
+    return queue;
+}
+
 cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
                                                     const cl_queue_properties *properties, cl_int *errcode)
 {
-    cl_command_queue_properties flags = 0;
+    struct wanted wanted = { .flags = 0 };
     cl_command_queue queue = NULL;
     cl_int error = check_new(context, device);
 
     if (error == CL_SUCCESS) {
-        error = read_properties(properties, &flags);
+        error = read_properties(device, properties, &wanted);
     }
     if (error == CL_SUCCESS) {
-        queue = queue_new(context, device, flags, &error);
+        queue = share_default(context, device, wanted.flags);
     }
-    if (queue != NULL && (error = keep_given(queue, properties)) != CL_SUCCESS) {
-        clReleaseCommandQueue(queue);
-        queue = NULL;
+    if (error == CL_SUCCESS && queue == NULL) {
+        queue = queue_create(context, device, properties, &wanted, &error);
     }
     if (errcode != NULL) {
         *errcode = error;
@@ -424,7 +486,8 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
     cl_int error = check_new(context, device);
 
     if (error == CL_SUCCESS) {
-        error = check_flags(properties);
+        error = (properties & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) != 0 ? CL_INVALID_VALUE
+                                                                                      : check_flags(properties);
     }
     if (error == CL_SUCCESS) {
         queue = queue_new(context, device, properties, &error);
@@ -445,13 +508,19 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
     return object_is(queue, OBJECT_queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }
 
-/* The device has no queues of its own that a program could name. */
 cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
 {
     cl_int error = check_new(context, device);
 
-    (void)queue;
-    return error != CL_SUCCESS ? error : CL_INVALID_OPERATION;
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->context != context ||
+        queue->device != device) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    nest_set_default(context, queue->place, queue);
+    return CL_SUCCESS;
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query, size_t bytes, void *at,
@@ -465,8 +534,9 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query
     switch (query) {
 #define INFO_OF_QUEUE
 #include "info.def"
-    case CL_QUEUE_SIZE: /* only of queues on the device */
-        return CL_INVALID_COMMAND_QUEUE;
+    case CL_QUEUE_SIZE:
+        return is_on_device(queue) ? info_bytes(&room, &queue->device_bytes, sizeof(queue->device_bytes))
+                                   : CL_INVALID_COMMAND_QUEUE;
     default:
         return CL_INVALID_VALUE;
     }
@@ -477,7 +547,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query
 /* Commands start as soon as they can. */
 cl_int clFlush(cl_command_queue queue)
 {
-    return object_is(queue, OBJECT_queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+    return queue_is_for_host(queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
 }
 
 cl_int clFinish(cl_command_queue queue)
@@ -485,7 +555,7 @@ cl_int clFinish(cl_command_queue queue)
     const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
     struct work nothing = { .place = WORK_ON_HOST };
 
-    if (!object_is(queue, OBJECT_queue)) {
+    if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     cl_int error = queue_take(queue, &command, &nothing);
@@ -517,7 +587,7 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const
 
 cl_int clEnqueueMarker(cl_command_queue queue, cl_event *out)
 {
-    if (!object_is(queue, OBJECT_queue)) {
+    if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     return out != NULL ? clEnqueueMarkerWithWaitList(queue, 0, NULL, out) : CL_INVALID_VALUE;
@@ -530,7 +600,7 @@ cl_int clEnqueueBarrier(cl_command_queue queue)
 
 cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events)
 {
-    if (object_is(queue, OBJECT_queue) && (count == 0 || events == NULL)) {
+    if (queue_is_for_host(queue) && (count == 0 || events == NULL)) {
         return CL_INVALID_VALUE;
     }
     return clEnqueueBarrierWithWaitList(queue, count, events, NULL);

@@ -26,6 +26,9 @@ struct _cl_command_queue {
     size_t given_bytes;
     struct errand end;
     uint32_t lanes;
+    uint64_t device_va;    /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index; /* its number among those of the address space */
+    cl_uint device_bytes;  /* CL_QUEUE_SIZE */
 
     /* Under the context's lock. */
     struct lane lane[QUEUE_LANES];
@@ -57,7 +60,9 @@ struct command {
     cl_event *out; /* gets a reference; may be NULL */
 };
 
-/* The queue must be one, and the list good. */
+/* A queue on the device has no commands of the host. */
+bool queue_is_for_host(cl_command_queue queue);
+/* The queue must be one for the host, and the list good. */
 cl_int command_check(cl_command_queue queue, cl_uint count, const cl_event *events);
 /*
  * Takes a checked command. `work` belongs to it, also after an error; what work->needs points to is used by the caller

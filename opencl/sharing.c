@@ -87,7 +87,7 @@ cl_int clGetGLContextInfoKHR(const cl_context_properties *properties, cl_gl_cont
 
 static cl_int refuse_command(cl_command_queue queue)
 {
-    return object_is(queue, OBJECT_queue) ? CL_INVALID_CONTEXT : CL_INVALID_COMMAND_QUEUE;
+    return queue_is_for_host(queue) ? CL_INVALID_CONTEXT : CL_INVALID_COMMAND_QUEUE;
 }
 
 cl_int clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint memories, const cl_mem *list, cl_uint count,

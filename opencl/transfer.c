@@ -79,7 +79,7 @@ static struct work needing(struct work work, cl_mem first, cl_mem second)
 
 static cl_int check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
 {
-    if (!object_is(queue, OBJECT_queue)) {
+    if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     if (!buffer_is(memory)) {

@@ -27,6 +27,7 @@ static struct ppu_nest_options complete(const struct ppu_nest_options *options)
         .ctas = or_default(options->ctas, 1),
         .waiting = or_default(options->waiting, 1),
         .heap_bytes = options->heap_bytes,
+        .enqueue_va = options->enqueue_va,
     };
 }
 
@@ -90,10 +91,11 @@ static enum ppu_err make_heap(struct ppu_context *context, uint32_t bytes)
 }
 
 /* The firmware has filled the nest in; it keeps what the driver writes here. */
-static void tell_heap(struct ppu_context *context)
+static void tell_threads(struct ppu_context *context, const struct ppu_nest_options *options)
 {
     struct ppu_nest *nest = ppu_memory_host(context->nest);
 
+    nest->enqueue_va = options->enqueue_va.va;
     nest->heap_va = context->heap != NULL ? ppu_memory_va(context->heap, context).va : 0;
 }
 
@@ -126,7 +128,7 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     err = err == PPU_OK ? make_heap(context, wanted.heap_bytes) : err;
     err = err == PPU_OK ? open_nest(context, &wanted) : err;
     if (err == PPU_OK) {
-        tell_heap(context);
+        tell_threads(context, &wanted);
     } else {
         give_back(context);
     }

@@ -29,7 +29,9 @@ double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
 
 /* Offsets into struct ppu_launch_facts (ppu/image.h). */
 #define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
+#define LAUNCH_CODE_VA 24u
 #define LAUNCH_PRINTF_VA 32u
+#define LAUNCH_VARIABLES_VA 40u
 #define LAUNCH_WORK_DIM 48u
 
 uint __attribute__((const)) __ppu_sr(uint number);
@@ -37,6 +39,12 @@ uint __attribute__((const)) __ppu_launch(uint offset);
 void __attribute__((convergent)) __ppu_barrier(void);
 void __ppu_fence(uint order, uint scope);
 void __attribute__((convergent)) __ppu_wait_children(void);
+/* Asks for a task in no TMDQ. */
+void __attribute__((convergent)) __ppu_start(uint task);
+/* Appends a task, whose status is there, to the TMDQ of that last_task, and asks for it when it is the first (B4). */
+void __attribute__((convergent)) __ppu_follow(ulong last_task, uint task, ulong status);
+/* Writes the device's time to a semaphore (ppu/sem.h). */
+void __attribute__((convergent)) __ppu_stamp(ulong sem);
 long __attribute__((const)) __ppu_mulhi64(long a, long b);
 ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
 float __attribute__((const)) __ppu_exp2(float x);

@@ -32,7 +32,7 @@ void BUILTIN write_mem_fence(cl_mem_fence_flags flags)
     __ppu_fence(PPU_ORDER_RELEASE, PPU_SCOPE_OF_CTA);
 }
 
-/* Waits for what threads of this grid have launched (B7): docs/spec/compiler.md. */
+/* Waits for what threads of this grid have launched (B7): docs/spec/opencl.md. */
 void __attribute__((always_inline)) ppu_wait_children(void)
 {
     __ppu_wait_children();

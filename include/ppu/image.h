@@ -84,7 +84,8 @@ enum ppu_argument_kind {
     PPU_ARGUMENT_GLOBAL = 1,   /* address, 64 bits */
     PPU_ARGUMENT_CONSTANT = 2, /* address, 64 bits */
     PPU_ARGUMENT_LOCAL = 3,    /* offset into shared memory, behind what the kernel declares; 64 bits */
-    PPU_ARGUMENT_KINDS = 4,
+    PPU_ARGUMENT_QUEUE = 4,    /* address of a struct ppu_device_queue (child.h) */
+    PPU_ARGUMENT_KINDS = 5,
 };
 
 /* Qualifiers of what a pointer points to; bits of ppu_argument_entry.qualifiers. */

@@ -208,6 +208,7 @@ struct ppu_nest_options {
     uint32_t ctas;        /* CTAs of such a task that can have begun at once, at most 64; 0: 1 */
     uint32_t waiting;     /* such tasks of one depth that can have begun at once, at most 32; 0: 1 */
     uint32_t heap_bytes;  /* VRAM that threads can take pieces of (heap.h), at most PPU_HEAP_MAX_BYTES; 0: none */
+    ppu_va_t enqueue_va;  /* a struct ppu_enqueue (child.h) for compiled kernels that enqueue; 0: there is none */
 };
 /*
  * Makes threads of the context able to launch tasks and to wait for them; once, before the first such kernel is

@@ -9,4 +9,4 @@ TIMEOUT_native-snapshot := 180
 $(eval $(call ppu_test,native-snapshot,tests/native/test_snapshot.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
 
 TIMEOUT_native-examples := 120
-$(eval $(call ppu_script_test,native-examples,tests/native/test_examples.py,$(QEMU) firmware $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))
+$(eval $(call ppu_script_test,native-examples,tests/native/test_examples.py,$(QEMU) firmware $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))

@@ -15,9 +15,9 @@ import tap
 KERNELS = os.path.join(TOP, "build/kernels")
 
 
-def run(name, *arguments):
+def run(name, *arguments, env=None):
     return subprocess.run([os.path.join(TOP, "build/plain/tools", name), *arguments], cwd=TOP, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=100)
+                          capture_output=True, text=True, timeout=100, env=env)
 
 
 def saxpy():
@@ -41,9 +41,18 @@ def bfs_bad():
     assert done.returncode == 1 and "none.ppu" in done.stderr, done
 
 
+def quicksort():
+    vendors = os.path.join(TOP, "build/opencl/ppu.icd")
+    done = run("quicksort", "5000", env=os.environ | {"OCL_ICD_VENDORS": vendors, "PPU_CACHE": "off"})
+    match = re.fullmatch(r"5000 numbers, sorted by (\d+) work-groups, of which the CPU launched one\nThey are in order\.\n", done.stdout)
+    assert done.returncode == 0 and match and int(match[1]) > 20, done
+    assert run("quicksort", "0").returncode == 2
+
+
 if __name__ == "__main__":
     tap.main([
         ("the smallest program computes what it should [F6]", saxpy),
         ("a search whose grids the CPU, a work queue and a waiting thread launch finds the same levels [C1] [C5] [B7]", bfs),
+        ("a kernel that enqueues itself sorts [B1] [B8]", quicksort),
         ("the search says what is wrong with its arguments [C7]", bfs_bad),
     ])

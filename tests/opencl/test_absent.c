@@ -123,7 +123,7 @@ static void devices_are_not_divided(void **state)
 
     assert_int_equal(clCreateSubDevices(f->device, parts, 0, NULL, NULL), CL_INVALID_VALUE);
     assert_int_equal(clCreateSubDevices(NULL, parts, 0, NULL, NULL), CL_INVALID_DEVICE);
-    assert_int_equal(clSetDefaultDeviceCommandQueue(f->context, f->device, f->queue), CL_INVALID_OPERATION);
+    assert_int_equal(clSetDefaultDeviceCommandQueue(f->context, f->device, f->queue), CL_INVALID_COMMAND_QUEUE);
 }
 
 static void graphics_are_refused(void **state)

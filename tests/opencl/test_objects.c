@@ -141,15 +141,11 @@ static void queue_is_checked(void **state)
 {
     struct fixture *f = *state;
     const cl_queue_properties bad[] = { CL_QUEUE_PROPERTIES, 1ull << 40, 0 };
-    const cl_queue_properties on_device[] = { CL_QUEUE_PROPERTIES,
-                                              CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
     cl_queue_properties kept[3] = { 0, 0, 1 };
     cl_int error = CL_SUCCESS;
 
     assert_null(clCreateCommandQueueWithProperties(f->context, f->device, bad, &error));
     assert_int_equal(error, CL_INVALID_VALUE);
-    assert_null(clCreateCommandQueueWithProperties(f->context, f->device, on_device, &error));
-    assert_int_equal(error, CL_INVALID_QUEUE_PROPERTIES);
     assert_null(clCreateCommandQueue(f->context, f->device, 1ull << 40, &error));
     assert_int_equal(error, CL_INVALID_VALUE);
     check(clGetCommandQueueInfo(f->queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof(kept), kept, NULL));

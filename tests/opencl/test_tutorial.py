@@ -16,39 +16,50 @@ import tap  # noqa: E402
 TUTORIAL = (TOP / "docs/tutorial.md").read_text()
 
 
-def shown():
+def shown(first):
     """What the tutorial says a run prints: the same each time."""
     runs = re.findall(r"((?: {4}.*\n)+)", TUTORIAL[TUTORIAL.index("## 3."):])
-    outputs = {re.sub("^    ", "", run, flags=re.MULTILINE) for run in runs if run.startswith("    device:")}
+    outputs = {re.sub("^    ", "", run, flags=re.MULTILINE) for run in runs if run.startswith(f"    {first}")}
     assert len(outputs) == 1, outputs
     return outputs.pop()
 
 
+PROGRAMS = {"squares": "device:", "nested": "0 1 4"}
+
+
 def test_natively():
-    done = subprocess.run([TOP / "build/plain/tools/squares"], capture_output=True, text=True, timeout=60,
-                          env=os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"})
-    assert done.returncode == 0 and done.stdout == shown(), done
+    for name, first in PROGRAMS.items():
+        done = subprocess.run([TOP / "build/plain/tools" / name], capture_output=True, text=True, timeout=60,
+                              env=os.environ | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"})
+        assert done.returncode == 0 and done.stdout == shown(first), done
 
 
-def test_in_the_guest():
+def run_in_the_guest(name, first):
     with tempfile.TemporaryDirectory() as share:
         command = [TOP / "tools/guest-run", "--opencl", "--timeout", "100", "--share", share, "--console", Path(share, "console"),
-                   "--env", "PPU_CACHE=/share/cache", TOP / "build/guest/programs/squares"]
+                   "--env", "PPU_CACHE=/share/cache", TOP / "build/guest/programs" / name]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0 and done.stdout == shown(), done
+        assert done.returncode == 0 and done.stdout == shown(first), done
         kept = list(Path(share, "cache/opencl").iterdir())
         assert len(kept) == 1, kept
 
 
+def test_in_the_guest():
+    for name, first in PROGRAMS.items():
+        run_in_the_guest(name, first)
+
+
 def test_source_is_shown():
-    """The kernel in the text is the program's."""
-    program = "".join(re.findall(r'"(.*)\\n"', (TOP / "opencl/examples/squares.c").read_text().split("static void check")[0]))
-    text = TUTORIAL[TUTORIAL.index("    kernel void square"):TUTORIAL.index("Nothing in it knows")]
-    assert re.sub(r'[\s\\]', "", program) == re.sub(r'[\s\\]', "", text), (program, text)
+    """The kernels in the text are the programs'."""
+    for name, begin, end in (("squares", "    kernel void square(global const float *in, global float *out)\n", "Nothing in it knows"),
+                             ("nested", "    kernel void square(global const float *in, global float *out, int", "What stands behind")):
+        program = "".join(re.findall(r'"(.*)\\n"', (TOP / f"opencl/examples/{name}.c").read_text().split("static void check")[0]))
+        text = TUTORIAL[TUTORIAL.index(begin):TUTORIAL.index(end)]
+        assert re.sub(r'[\s\\]', "", program) == re.sub(r'[\s\\]', "", text), (program, text)
 
 
 tap.main([
-    ("the tutorial's program prints what the tutorial shows [F6]", test_natively),
-    ("and in the guest, where its cache stays on the share [F6]", test_in_the_guest),
-    ("the tutorial shows the kernel of its program [F6]", test_source_is_shown),
+    ("the tutorial's programs print what the tutorial shows [F6]", test_natively),
+    ("and in the guest, where their cache stays on the share [F6]", test_in_the_guest),
+    ("the tutorial shows the kernels of its programs [F6]", test_source_is_shown),
 ])

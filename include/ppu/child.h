@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tasks that the threads of compiled kernels enqueue (B1, B14): what they need beside their nest (nest.h). The compiler
+ * writes a struct ppu_child for each kernel that threads enqueue, the driver a struct ppu_enqueue for each address
+ * space; events are made and ended by threads alone (compiler/library/enqueue.cl).
+ */
+#ifndef PPU_CHILD_H
+#define PPU_CHILD_H
+
+#include "ppu/tmd.h"
+
+/* A kernel that threads enqueue; constant data of the program. */
+struct ppu_child {
+    struct ppu_tmd tmd; /* but for code_va, groups, parameters and local memory */
+    uint32_t launch_at; /* where struct ppu_launch_facts lies in the parameters; 0: not read */
+    uint32_t reserved[3];
+};
+PPU_ASSERT_SIZE(struct ppu_child, 208);
+
+#define PPU_DEVICE_QUEUE_VERSION 1u
+
+/* A queue on the device, as kernels name it. */
+struct ppu_device_queue {
+    struct ppu_struct_header head; /* PPU_DEVICE_QUEUE_VERSION, sizeof; zeros: the queue has ended */
+    uint32_t reserved[15];
+};
+PPU_ASSERT_SIZE(struct ppu_device_queue, 64);
+
+#define PPU_DEVICE_QUEUES 1023u /* in one address space */
+
+/* What enqueuing threads ask about their address space; the driver writes it. */
+struct ppu_enqueue {
+    uint64_t default_queue; /* address of a struct ppu_device_queue; 0: none */
+    uint32_t sm_vregs;      /* of an SM, as the identity registers say */
+    uint32_t sm_lanes;
+    uint32_t sm_shared;
+    uint32_t reserved[11];
+    struct ppu_device_queue queue[PPU_DEVICE_QUEUES];
+};
+PPU_ASSERT_SIZE(struct ppu_enqueue, 65536);
+
+/* list of a struct ppu_device_event that has ended. */
+#define PPU_DEVICE_EVENT_ENDED 0xffffffffffffffffull
+
+/* An event of the device; a piece of the heap (heap.h). Times are semaphores whose payload nobody reads. */
+struct ppu_device_event {
+    uint32_t references;
+    int32_t status;   /* 1: pending; 0: complete; below: failed */
+    uint64_t list;    /* of struct ppu_device_wait, by their addresses; 0: none; PPU_DEVICE_EVENT_ENDED */
+    uint64_t capture; /* where two 64-bit times go when it ends; 0: nowhere */
+    uint64_t reserved;
+    uint32_t began[4]; /* struct ppu_sem: when the task's first group began, */
+    uint32_t left[4];  /* when the last of its groups ended, */
+    uint32_t ended[4]; /* and when all that it enqueued had ended too */
+};
+PPU_ASSERT_SIZE(struct ppu_device_event, 80);
+PPU_ASSERT_OFFSET(struct ppu_device_event, began, 32);
+
+/* In the record of a task that waits for an event. */
+struct ppu_device_wait {
+    uint64_t next; /* in the event's list */
+    uint64_t task; /* address of the struct ppu_nest_task */
+};
+PPU_ASSERT_SIZE(struct ppu_device_wait, 16);
+
+/*
+ * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
+ * arguments, the launch facts; behind them, at a multiple of 16, the address of its event or 0, the block itself, and
+ * its waits.
+ */
+#define PPU_CHILD_EVENT_BYTES 16u
+
+#endif
