@@ -148,7 +148,7 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
 
         if (set->m[pass] == UINT32_MAX) {
             memset(w->reason + first, (int)reason, PPU_LANES);
-            for (uint32_t i = 0; i < PPU_LANES; i++) {
+            for (uint32_t i = 0; i < PPU_LANES && reason != PPU_REASON_ENDED; i++) {
                 w->wait_pc[first + i] = pc;
             }
             continue;

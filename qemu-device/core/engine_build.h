@@ -108,17 +108,25 @@ static engine_op *op_of(const struct code_insn *code)
 
 /* ---- a warp ---- */
 
+/* Two words of a set of lanes, in registers. */
+BUILD_INLINE uint64_t half(const struct lanes *set, uint32_t n)
+{
+    uint64_t word;
+
+    memcpy(&word, &set->m[2 * n], sizeof(word));
+    return word;
+}
+
 BUILD_INLINE bool guarded(const struct warp *w, uint32_t guard, struct lanes *mask)
 {
+    const struct lanes *const pred = &w->pred[guard & PPU_GUARD_PRED];
     const uint64_t flip = guard & PPU_GUARD_NEGATE ? UINT64_MAX : 0;
-    uint64_t active[2], pred[2];
+    const uint64_t low = half(&w->active, 0) & (half(pred, 0) ^ flip);
+    const uint64_t high = half(&w->active, 1) & (half(pred, 1) ^ flip);
 
-    memcpy(active, &w->active, sizeof(active));
-    memcpy(pred, &w->pred[guard & PPU_GUARD_PRED], sizeof(pred));
-    active[0] &= pred[0] ^ flip;
-    active[1] &= pred[1] ^ flip;
-    memcpy(mask, active, sizeof(active));
-    return (active[0] | active[1]) != 0;
+    memcpy(&mask->m[0], &low, sizeof(low));
+    memcpy(&mask->m[2], &high, sizeof(high));
+    return (low | high) != 0;
 }
 
 BUILD_INLINE enum step plain_step(struct exec *x, const struct code_insn *code)

@@ -736,8 +736,14 @@ BUILD_INLINE void add_each(const struct exec *x, const struct ppu_insn *insn, ui
                            uint32_t pass, uint32_t set)
 {
     const uint32_t *const value = insn->b_scalar ? &x->w->sreg[insn->rb] : row(x, insn->rb, pass);
-    const uint32_t step = insn->b_scalar ? 0 : 1;
+    const uint32_t step = insn->b_scalar ? 0 : 1, same = value[0];
 
+    if (set == ALL_LANES && step == 0) {
+        for (uint32_t i = 0; i < PPU_LANES; i++) {
+            vram_rmw_add32((uint8_t *)(near + low[i]), same);
+        }
+        return;
+    }
     LANES_LEFT(set, i)
     {
         vram_rmw_add32((uint8_t *)(near + low[i]), value[i * step]);

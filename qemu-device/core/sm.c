@@ -59,7 +59,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     uint32_t threads = task->cta_threads - first;
     uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
 
-    memset(w, 0, sizeof(*w));
+    memset(w, 0, offsetof(struct warp, yield_turns) + task->tmd.wave * sizeof(w->yield_turns[0]));
     w->state = WARP_READY;
     w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
     w->number = (uint8_t)number;

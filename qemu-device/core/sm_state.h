@@ -155,10 +155,10 @@ struct warp {
     uint32_t token_first; /* entry at the front */
     uint32_t token_count;
     uint32_t yield_count;               /* yield tokens queued: the truth when summary bits are stale */
-    uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one */
     uint64_t random;                    /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
+    uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one; the wave's alone */
 };
 
 /* ---- register and shared files, token queues: sm_file.c ---- */
@@ -428,10 +428,18 @@ static inline bool lanes_equal(const struct lanes *a, const struct lanes *b)
 {
     return a->m[0] == b->m[0] && a->m[1] == b->m[1] && a->m[2] == b->m[2] && a->m[3] == b->m[3];
 }
+/* Without an instruction for it, which not every host has. */
 static inline uint32_t lanes_count(const struct lanes *a)
 {
-    return (uint32_t)(__builtin_popcount(a->m[0]) + __builtin_popcount(a->m[1]) + __builtin_popcount(a->m[2]) +
-                      __builtin_popcount(a->m[3]));
+    uint64_t bytes = 0;
+
+    for (uint32_t word = 0; word < PPU_MAX_WAVE_WORDS; word += 2) {
+        uint64_t pairs = a->m[word] | (uint64_t)a->m[word + 1] << 32;
+        pairs -= pairs >> 1 & 0x5555555555555555ull;
+        pairs = (pairs & 0x3333333333333333ull) + (pairs >> 2 & 0x3333333333333333ull);
+        bytes += (pairs + (pairs >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    }
+    return (uint32_t)(bytes * 0x0101010101010101ull >> 56);
 }
 /* Lowest lane of a set that is not empty. */
 static inline uint32_t lanes_first(const struct lanes *a)
