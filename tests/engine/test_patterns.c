@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loads, stores and additions whose lanes lie in memory in every way that an engine may treat apart: in a row, alike,
+ * some lanes missing, far from each other, across pages, backwards; against a loop over the lanes.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TABLE_AT 0u     /* of each lane: offset, and whether it takes part */
+#define OUT_AT 0x10000u /* of each lane: four words */
+#define MEMORY_AT 0x80000u
+#define MEMORY_BYTES 0x40000u /* four pages */
+#define SHARED_BYTES 0x2000u
+#define LANE_WORDS 4u
+#define JUNK(lane, word) (((lane) + 1u) * 0x01020408u + (word))
+
+enum access {
+    LOAD,
+    STORE,
+    ADD, /* without the old value */
+    ACCESSES,
+};
+
+static const struct {
+    const char *text;
+    uint32_t bytes;
+    bool is_signed;
+} widths[] = {
+    { "u8", 1, false },  { "s8", 1, true },   { "u16", 2, false },   { "s16", 2, true },
+    { "b32", 4, false }, { "b64", 8, false }, { "b128", 16, false },
+};
+#define WIDTHS (sizeof(widths) / sizeof(widths[0]))
+
+struct shape {
+    enum access access;
+    uint32_t width;
+    bool shared;
+    bool pairs; /* 64-bit addresses of lanes; else a base for all and 32 bits of each lane */
+    uint32_t wave;
+    uint32_t offset[PPU_MAX_WAVE];
+    bool on[PPU_MAX_WAVE];
+};
+
+/* ---- shapes ---- */
+
+static void choose_lanes(struct shape *s, uint64_t *random)
+{
+    const uint32_t kind = random_below(random, 6), one = random_below(random, s->wave);
+
+    for (uint32_t i = 0; i < s->wave; i++) {
+        const uint32_t chance = random_below(random, 16);
+        s->on[i] = kind < 2 || (kind == 2 && chance < 8) || (kind == 3 && chance < 1) || (kind == 4 && i >= one) ||
+                   (kind == 5 && i == one);
+    }
+}
+
+static void choose_offsets(struct shape *s, uint64_t *random)
+{
+    const uint32_t room = s->shared ? SHARED_BYTES : MEMORY_BYTES, bytes = widths[s->width].bytes;
+    const uint32_t near = s->shared ? room : PPU_PAGE_64K, kind = random_below(random, 8);
+    uint32_t begin = random_below(random, (room - PPU_MAX_WAVE * 2 * bytes) / bytes) * bytes;
+
+    if (kind == 1 && !s->shared) {
+        begin = PPU_PAGE_64K - random_below(random, s->wave) * bytes; /* across a page's end */
+    }
+    for (uint32_t i = 0; i < s->wave; i++) {
+        switch (kind) {
+        case 0:
+        case 1:
+            s->offset[i] = begin + i * bytes;
+            break;
+        case 2:
+            s->offset[i] = begin;
+            break;
+        case 3:
+            s->offset[i] = begin + 2 * i * bytes;
+            break;
+        case 4:
+            s->offset[i] = begin + (s->wave - 1 - i) * bytes;
+            break;
+        case 5:
+            s->offset[i] = random_below(random, near / bytes) * bytes;
+            break;
+        case 6:
+            s->offset[i] = begin + (i ^ (i == s->wave / 2)) * bytes; /* in a row but for one */
+            break;
+        default:
+            s->offset[i] = random_below(random, room / bytes) * bytes;
+            break;
+        }
+    }
+}
+
+static void choose(struct shape *s, uint64_t *random)
+{
+    s->access = (enum access)random_below(random, ACCESSES);
+    s->width = s->access == ADD ? 4 : random_below(random, WIDTHS);
+    s->shared = random_below(random, 3) == 0;
+    s->pairs = !s->shared && random_below(random, 2) == 0;
+    s->wave = 32u << random_below(random, 3);
+    choose_lanes(s, random);
+    choose_offsets(s, random);
+}
+
+/* ---- the model ---- */
+
+static void model(const struct shape *s, uint8_t *memory, uint32_t out[][LANE_WORDS])
+{
+    const uint32_t bytes = widths[s->width].bytes;
+
+    for (uint32_t lane = 0; lane < s->wave; lane++) {
+        uint32_t word[LANE_WORDS];
+        uint8_t *const at = memory + s->offset[lane];
+
+        for (uint32_t i = 0; i < LANE_WORDS; i++) {
+            word[i] = JUNK(lane, i);
+        }
+        if (s->on[lane] && s->access == LOAD) {
+            if (bytes < 4) {
+                word[0] = 0;
+            }
+            memcpy(word, at, bytes);
+            if (widths[s->width].is_signed) {
+                word[0] = bytes == 1 ? (uint32_t)(int8_t)word[0] : (uint32_t)(int16_t)word[0];
+            }
+        } else if (s->on[lane] && s->access == STORE) {
+            memcpy(at, word, bytes);
+        } else if (s->on[lane]) {
+            uint32_t sum;
+            memcpy(&sum, at, sizeof(sum));
+            sum += word[0];
+            memcpy(at, &sum, sizeof(sum));
+        }
+        memcpy(out[lane], word, sizeof(word));
+    }
+}
+
+/* ---- the kernel ---- */
+
+static void write_kernel(const struct shape *s, char *text, size_t size)
+{
+    static const char *const names[] = { "ld", "st", "atom" };
+    const char *const address = s->shared ? "[v2]" : s->pairs ? "[v20]" : "[s4+v2]";
+    char access[96];
+
+    if (s->access == ADD) {
+        snprintf(access, sizeof(access), "@p0 atom%c.add _, %s, v8", s->shared ? 's' : 'g', address);
+    } else {
+        snprintf(access, sizeof(access), "@p0 %s%c.%s v8, %s", names[s->access], s->shared ? 's' : 'g',
+                 s->access == STORE && widths[s->width].is_signed ? (widths[s->width].bytes == 1 ? "u8" : "u16")
+                                                                  : widths[s->width].text,
+                 address);
+    }
+    snprintf(text, size,
+             ".kernel k\n.vregs 32\n.shared %u\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\nrdsr v0, %%tid\n"
+             "shl v4, v0, 2\nin:\nldg.b32 v5, [s4+v4]\nsts.b32 v5, [v4]\nadd v4, v4, %u\n"
+             "isetp.lt p1, v4, %u\n@p1 bra in\n"
+             "shl v1, v0, 3\nldg.b64 v2, [s0+v1]\nisetp.ne p0, v3, 0\n"
+             "add v8, v0, 1\nmul v8, v8, 0x01020408\nadd v9, v8, 1\nadd v10, v8, 2\nadd v11, v8, 3\n"
+             "mov64 v20, s4\nmov v22, v2\nmov v23, 0\nadd64 v20, v20, v22\n"
+             "bar 0\n%s\nbar 0\n"
+             "shl v1, v0, 4\nstg.b128 v8, [s2+v1]\n%s"
+             "exit\n",
+             SHARED_BYTES, 4 * s->wave, SHARED_BYTES, access,
+             s->shared ? "shl v4, v0, 2\nout:\nlds.b32 v5, [v4]\nstg.b32 v5, [s4+v4]\nadd v4, v4, WAVE\n"
+                         "isetp.lt p1, v4, SIZE\n@p1 bra out\n"
+                       : "");
+    for (char *place; (place = strstr(text, "WAVE")) != NULL;) {
+        char number[8];
+        snprintf(number, sizeof(number), "%-4u", 4 * s->wave);
+        memcpy(place, number, 4);
+    }
+    for (char *place; (place = strstr(text, "SIZE")) != NULL;) {
+        char number[8];
+        snprintf(number, sizeof(number), "%-4u", SHARED_BYTES);
+        memcpy(place, number, 4);
+    }
+}
+
+static void run_one(struct bench *bench, const struct shape *s, uint64_t *random)
+{
+    static uint8_t expected[MEMORY_BYTES];
+    static uint32_t out[PPU_MAX_WAVE][LANE_WORDS];
+    const uint64_t params[3] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, DATA_VA + MEMORY_AT };
+    uint32_t *const table = bench_data(bench, TABLE_AT);
+    uint8_t *const memory = bench_data(bench, MEMORY_AT);
+    struct ppu_tmd tmd;
+    char text[2048];
+
+    for (uint32_t i = 0; i < MEMORY_BYTES; i += 8) {
+        const uint64_t bits = random_next(random);
+        memcpy(memory + i, &bits, 8);
+    }
+    for (uint32_t i = 0; i < s->wave; i++) {
+        table[2 * i] = s->offset[i];
+        table[2 * i + 1] = s->on[i];
+    }
+    memcpy(expected, memory, MEMORY_BYTES);
+    model(s, expected, out);
+    write_kernel(s, text, sizeof(text));
+    bench_load_text(bench, text);
+    bench->wave = s->wave;
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, 1, 1, s->wave, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    if (memcmp(memory, expected, MEMORY_BYTES) != 0 ||
+        memcmp(bench_data(bench, OUT_AT), out, s->wave * sizeof(out[0])) != 0) {
+        fail_msg("differs from the model:\n%s", text);
+    }
+}
+
+static void every_pattern(void **state)
+{
+    uint64_t random = random_seed();
+
+    for (uint32_t i = 0; i < random_rounds(4000); i++) {
+        struct shape shape;
+        choose(&shape, &random);
+        run_one(*state, &shape, &random);
+    }
+}
+
+static int setup(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "lanes reach memory in every pattern, with every width and set of lanes [A7][A8]", every_pattern, setup,
+          teardown, NULL },
+    };
+
+    return cmocka_run_group_tests_name("engine: patterns of addresses", tests, NULL, NULL);
+}
