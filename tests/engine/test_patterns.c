@@ -11,7 +11,9 @@
 #define TABLE_AT 0u     /* of each lane: offset, and whether it takes part */
 #define OUT_AT 0x10000u /* of each lane: four words */
 #define MEMORY_AT 0x80000u
-#define MEMORY_BYTES 0x40000u /* four pages */
+#define PAGES 4u
+#define MEMORY_BYTES (PAGES * PPU_PAGE_64K)
+#define MEMORY_VA 0x0000000080000000ull /* the pages, the last one first */
 #define SHARED_BYTES 0x2000u
 #define LANE_WORDS 4u
 #define JUNK(lane, word) (((lane) + 1u) * 0x01020408u + (word))
@@ -21,6 +23,13 @@ enum access {
     STORE,
     ADD, /* without the old value */
     ACCESSES,
+};
+
+enum form {
+    BASE_AND_LANE, /* a base for all and 32 bits of each lane */
+    PAIRS,         /* 64 bits of each lane */
+    BASE_ALONE,
+    FORMS,
 };
 
 static const struct {
@@ -37,7 +46,7 @@ struct shape {
     enum access access;
     uint32_t width;
     bool shared;
-    bool pairs; /* 64-bit addresses of lanes; else a base for all and 32 bits of each lane */
+    enum form form;
     uint32_t wave;
     uint32_t offset[PPU_MAX_WAVE];
     bool on[PPU_MAX_WAVE];
@@ -59,7 +68,7 @@ static void choose_lanes(struct shape *s, uint64_t *random)
 static void choose_offsets(struct shape *s, uint64_t *random)
 {
     const uint32_t room = s->shared ? SHARED_BYTES : MEMORY_BYTES, bytes = widths[s->width].bytes;
-    const uint32_t near = s->shared ? room : PPU_PAGE_64K, kind = random_below(random, 8);
+    const uint32_t near = s->shared ? room : PPU_PAGE_64K, kind = s->form == BASE_ALONE ? 2 : random_below(random, 8);
     uint32_t begin = random_below(random, (room - PPU_MAX_WAVE * 2 * bytes) / bytes) * bytes;
 
     if (kind == 1 && !s->shared) {
@@ -98,7 +107,7 @@ static void choose(struct shape *s, uint64_t *random)
     s->access = (enum access)random_below(random, ACCESSES);
     s->width = s->access == ADD ? 4 : random_below(random, WIDTHS);
     s->shared = random_below(random, 3) == 0;
-    s->pairs = !s->shared && random_below(random, 2) == 0;
+    s->form = s->shared ? BASE_AND_LANE : (enum form)random_below(random, FORMS);
     s->wave = 32u << random_below(random, 3);
     choose_lanes(s, random);
     choose_offsets(s, random);
@@ -142,7 +151,10 @@ static void model(const struct shape *s, uint8_t *memory, uint32_t out[][LANE_WO
 static void write_kernel(const struct shape *s, char *text, size_t size)
 {
     static const char *const names[] = { "ld", "st", "atom" };
-    const char *const address = s->shared ? "[v2]" : s->pairs ? "[v20]" : "[s4+v2]";
+    const char *const address = s->shared                  ? "[v2]"
+                                : s->form == PAIRS         ? "[v20]"
+                                : s->form == BASE_AND_LANE ? "[s4+v2]"
+                                                           : "[s6]";
     char access[96];
 
     if (s->access == ADD) {
@@ -154,7 +166,7 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
                  address);
     }
     snprintf(text, size,
-             ".kernel k\n.vregs 32\n.shared %u\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\nrdsr v0, %%tid\n"
+             ".kernel k\n.vregs 32\n.shared %u\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b128 s4, [16]\nrdsr v0, %%tid\n"
              "shl v4, v0, 2\nin:\nldg.b32 v5, [s4+v4]\nsts.b32 v5, [v4]\nadd v4, v4, %u\n"
              "isetp.lt p1, v4, %u\n@p1 bra in\n"
              "shl v1, v0, 3\nldg.b64 v2, [s0+v1]\nisetp.ne p0, v3, 0\n"
@@ -179,13 +191,22 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
     }
 }
 
+/* To or from where the kernel's pages lie. */
+static void copy_pages(struct bench *bench, uint8_t *memory, bool to)
+{
+    for (uint32_t page = 0; page < PAGES; page++) {
+        uint8_t *const frame = bench_data(bench, MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K);
+        uint8_t *const mine = memory + page * PPU_PAGE_64K;
+        memcpy(to ? frame : mine, to ? mine : frame, PPU_PAGE_64K);
+    }
+}
+
 static void run_one(struct bench *bench, const struct shape *s, uint64_t *random)
 {
-    static uint8_t expected[MEMORY_BYTES];
+    static uint8_t expected[MEMORY_BYTES], memory[MEMORY_BYTES];
     static uint32_t out[PPU_MAX_WAVE][LANE_WORDS];
-    const uint64_t params[3] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, DATA_VA + MEMORY_AT };
+    const uint64_t params[4] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, MEMORY_VA, MEMORY_VA + s->offset[0] };
     uint32_t *const table = bench_data(bench, TABLE_AT);
-    uint8_t *const memory = bench_data(bench, MEMORY_AT);
     struct ppu_tmd tmd;
     char text[2048];
 
@@ -198,6 +219,7 @@ static void run_one(struct bench *bench, const struct shape *s, uint64_t *random
         table[2 * i + 1] = s->on[i];
     }
     memcpy(expected, memory, MEMORY_BYTES);
+    copy_pages(bench, memory, true);
     model(s, expected, out);
     write_kernel(s, text, sizeof(text));
     bench_load_text(bench, text);
@@ -206,6 +228,7 @@ static void run_one(struct bench *bench, const struct shape *s, uint64_t *random
     bench_shape(&tmd, 1, 1, s->wave, 1);
     bench_params(bench, 0, &tmd, params, sizeof(params));
     bench_run_done(bench, &tmd);
+    copy_pages(bench, memory, false);
     if (memcmp(memory, expected, MEMORY_BYTES) != 0 ||
         memcmp(bench_data(bench, OUT_AT), out, s->wave * sizeof(out[0])) != 0) {
         fail_msg("differs from the model:\n%s", text);
@@ -225,7 +248,13 @@ static void every_pattern(void **state)
 
 static int setup(void **state)
 {
-    *state = bench_new(0);
+    struct bench *bench = bench_new(0);
+
+    for (uint32_t page = 0; page < PAGES; page++) {
+        map_page(bench->machine, CONTEXT, MEMORY_VA + page * PPU_PAGE_64K,
+                 DATA_AT + MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    }
+    *state = bench;
     return 0;
 }
 
