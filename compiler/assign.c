@@ -323,20 +323,34 @@ static void evict(struct assign *a, uint32_t reg)
     }
 }
 
-/* The cheapest of the register and those placed that live with it goes; the register then fits, or is itself gone. */
+/* The cheapest of the register and those placed that live with it, of at least so many words. */
+static uint32_t cheapest(const struct assign *a, uint32_t reg, uint32_t placed, uint32_t words)
+{
+    const struct mir_reg *r = &a->mir->regs[reg];
+    uint32_t victim = reg;
+
+    for (uint32_t i = 0; i < placed; i++) {
+        uint32_t other = a->order[i];
+        if (a->mir->regs[other].class == r->class && a->mir->regs[other].place != MIR_NO_PLACE &&
+            a->mir->regs[other].words >= words && price(a, other) < price(a, victim) && lives_with(a, other, reg)) {
+            victim = other;
+        }
+    }
+    return victim;
+}
+
+/*
+ * Something cheap goes; the register then fits, or is itself gone. Small ones go for a large one only when nothing else
+ * can: several may be needed.
+ */
 static void make_room(struct assign *a, uint32_t reg, uint32_t placed)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     for (;;) {
-        uint32_t victim = reg;
-        for (uint32_t i = 0; i < placed; i++) {
-            uint32_t other = a->order[i];
-            if (a->mir->regs[other].class == r->class && a->mir->regs[other].place != MIR_NO_PLACE &&
-                a->mir->regs[other].words >= (r->words > 1 ? r->words / 2 : 1) && price(a, other) < price(a, victim) &&
-                lives_with(a, other, reg)) {
-                victim = other;
-            }
+        uint32_t victim = cheapest(a, reg, placed, r->words > 1 ? r->words / 2 : 1);
+        if (victim == reg && r->brief) {
+            victim = cheapest(a, reg, placed, 1);
         }
         evict(a, victim);
         if (victim == reg) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
+#include "bounds.h"
 #include "enqueue.h"
 #include "ir.h"
 #include "kernel.h"
@@ -143,6 +144,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .entry = kernel->entry,
         .vregs = (uint16_t)kernel->vregs,
         .wave = (uint8_t)unit->wave,
+        .assumes = bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0,
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
         .local_bytes = kernel->local_bytes,

@@ -55,10 +55,6 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer);
 /* The pointer without casts between address spaces and offsets. */
 LLVMValueRef ir_base(LLVMValueRef pointer);
 bool ir_is_byval(LLVMValueRef argument);
-/* An upper bound of an integer taken as unsigned; UINT64_MAX when none is known. */
-uint64_t ir_bound(LLVMValueRef value, uint32_t effort);
-/* True when an integer, taken as signed, is known not to be negative. */
-bool ir_is_natural(LLVMValueRef value, uint32_t effort);
 /* Bits of an integer, half, float, double or pointer, as the IR has them. */
 uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type);
 

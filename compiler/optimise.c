@@ -135,6 +135,12 @@ static void set_text_attribute(struct unit *unit, LLVMValueRef function, const c
 
 #define CALLED "ppu-called" /* attribute of functions that the source wants to be called, not inlined */
 
+/*
+ * Attribute that keeps LLVM from making vectors of scalar code, which would only be taken apart again: the options of
+ * its passes do not reach that one.
+ */
+#define NO_VECTORS "noimplicitfloat"
+
 /* Before the library comes, which is always inlined. */
 static void mark_called(struct unit *unit)
 {
@@ -211,6 +217,7 @@ static void prepare_functions(struct unit *unit)
         }
         if (!LLVMIsDeclaration(f)) {
             set_attribute(unit, f, "optnone", false);
+            set_attribute(unit, f, NO_VECTORS, true);
             set_attribute(unit, f, "noinline", is_called(f));
             set_text_attribute(unit, f, "no-builtins", "");
             set_text_attribute(unit, f, "no-jump-tables", "true");
@@ -289,6 +296,11 @@ static void unroll(struct unit *unit)
     run(unit, UNROLL_PASSES);
 }
 
+static void allow_vectors(struct unit *unit, LLVMValueRef function)
+{
+    set_attribute(unit, function, NO_VECTORS, false);
+}
+
 void optimise(struct unit *unit)
 {
     check(unit);
@@ -316,6 +328,7 @@ void optimise(struct unit *unit)
         unroll(unit);
     }
     write_copies(unit);
+    each_function(unit, allow_vectors);
     if (has_facts(unit)) {
         each_function(unit, group_accesses);
     }

@@ -2,6 +2,7 @@
 /* Addresses, loads, stores, private and shared variables. */
 #include "select_memory.h"
 
+#include "bounds.h"
 #include "copies.h"
 #include "data.h"
 #include "ppu/mmu.h"
@@ -209,16 +210,16 @@ bool select_is_scalar(const struct select *s, struct mir_ref ref)
     return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_SCALAR;
 }
 
-#define EFFORT 8u /* how deep questions about an index go */
-
 /*
  * True when the offset may be kept apart as the unsigned 32-bit offset of each lane: its bound is known, or it leads
  * forward within one object, and none is larger than PPU_MAX_OBJECT.
  */
-static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, bool inside)
+static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep)
 {
     return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
-           (ir_bound(index, EFFORT) <= UINT32_MAX / size || (inside && ir_is_natural(index, EFFORT)));
+           (bounds_most(s->ir, index) <= UINT32_MAX / size ||
+            (s->block < s->ir->flow->count && bounds_natural(s->ir, index, s->block) &&
+             bounds_inside(s->ir, gep, LLVMGetOperand(gep, 0), s->block)));
 }
 
 /* index * size as the offset of each lane, made once where that is before all its uses. */
@@ -238,7 +239,8 @@ static struct mir_ref lane_offset(struct select *s, LLVMValueRef index, uint64_t
     return ref;
 }
 
-static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size, bool inside)
+static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size,
+                                LLVMValueRef gep)
 {
     bool is_signed;
     LLVMValueRef narrow = narrow_index(index, &is_signed);
@@ -256,7 +258,7 @@ static struct element add_index(struct select *s, struct element base, LLVMValue
         base.add = (uint32_t)add;
         return base;
     }
-    if (fits_lane(s, base, index, size, inside)) {
+    if (fits_lane(s, base, index, size, gep)) {
         base.lane = lane_offset(s, index, size);
         if (mir_class_of(s->mir, base.lane) == MIR_VECTOR) {
             return base;
@@ -311,7 +313,7 @@ static struct element offset_by(struct select *s, struct element base, LLVMValue
         if (LLVMIsAConstantInt(index) != NULL) {
             base = add_offset(base, LLVMConstIntGetSExtValue(index) * (int64_t)size);
         } else if (size != 0) {
-            base = add_index(s, base, index, size, LLVMIsInBounds(gep));
+            base = add_index(s, base, index, size, gep);
         }
     }
     return base;

@@ -144,7 +144,7 @@ static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t c
     return threads <= kernel_max_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
 }
 
-static cl_int set_grid(const struct space *space, struct ppu_launch *launch)
+static cl_int set_grid(cl_kernel kernel, const struct space *space, struct ppu_launch *launch)
 {
     for (cl_uint i = 0; i < 3; i++) {
         size_t n = i < space->dim ? space->global[i] : 1;
@@ -155,7 +155,8 @@ static cl_int set_grid(const struct space *space, struct ppu_launch *launch)
         if (offset + n < n) {
             return CL_INVALID_GLOBAL_OFFSET;
         }
-        if (n / launch->cta[i] > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ)) {
+        if (n / launch->cta[i] > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ) ||
+            !ppu_kernel_takes_ids(kernel->entry, offset, n)) {
             return CL_OUT_OF_RESOURCES;
         }
         launch->grid[i] = (uint32_t)(n / launch->cta[i]);
@@ -178,7 +179,7 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct ppu_
     } else {
         choose_group(kernel, space, launch->cta);
     }
-    return error == CL_SUCCESS ? set_grid(space, launch) : error;
+    return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
 }
 
 static bool is_empty(const struct space *space)

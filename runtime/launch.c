@@ -51,6 +51,18 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     return err;
 }
 
+/* The kernel's code was made for ids up to a limit. */
+static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch, const struct ppu_tmd *tmd)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t offset = kernel->launch_at != 0 ? launch->facts.global_offset[i] : 0;
+        if (!ppu_kernel_takes_ids(kernel, offset, (uint64_t)tmd->grid[i] * tmd->cta[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Of the launcher: its arguments, without the launch facts behind them. */
 static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
@@ -141,7 +153,8 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
 {
     *out = describe(kernel, launch);
     bool good = launch->priority < PPU_PRIORITIES && launch->shared_bytes <= PPU_MAX_SHARED &&
-                kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta);
+                kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta) &&
+                takes_ids(kernel->entry, launch, out);
     out->param_bytes = 0;
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
 }
@@ -154,7 +167,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
         launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
         launch->priority >= PPU_PRIORITIES || launch->shared_bytes > PPU_MAX_SHARED ||
-        !choose_cta(kernel->entry, launch, tmd.cta)) {
+        !choose_cta(kernel->entry, launch, tmd.cta) || !takes_ids(kernel->entry, launch, &tmd)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }

@@ -44,12 +44,18 @@ struct ppu_program_header {
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
+/* Bits of ppu_kernel_entry.assumes. */
+#define PPU_KERNEL_SMALL_IDS                                                                \
+    (1u << 0) /* in each dimension, global offset + threads of the grid <= PPU_MAX_SMALL_ID \
+               */
+#define PPU_KERNEL_ASSUMES PPU_KERNEL_SMALL_IDS
+
 struct ppu_kernel_entry {
-    uint32_t name;  /* offset into text */
-    uint32_t entry; /* byte offset into the code, multiple of 8 */
-    uint16_t vregs; /* vector registers a lane, 1 to 256 */
-    uint8_t wave;   /* threads a warp: 32, 64 or 128 */
-    uint8_t reserved0;
+    uint32_t name;           /* offset into text */
+    uint32_t entry;          /* byte offset into the code, multiple of 8 */
+    uint16_t vregs;          /* vector registers a lane, 1 to 256 */
+    uint8_t wave;            /* threads a warp: 32, 64 or 128 */
+    uint8_t assumes;         /* PPU_KERNEL_*: what its launches must keep to */
     uint16_t flags;          /* PPU_TMD_* that the kernel needs */
     uint16_t token_count;    /* 0: the default */
     uint32_t shared_bytes;   /* a CTA */
@@ -77,6 +83,14 @@ struct ppu_launch_facts {
     uint32_t reserved;
 };
 PPU_ASSERT_SIZE(struct ppu_launch_facts, 56);
+
+/* Whether a kernel may be launched with so many threads in a dimension, numbered from the offset on. */
+static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, uint64_t offset, uint64_t threads)
+{
+    uint64_t most = kernel->assumes & PPU_KERNEL_SMALL_IDS ? PPU_MAX_SMALL_ID : PPU_MAX_ID;
+
+    return offset <= most && threads <= most - offset;
+}
 
 /* What an argument is; the number of ppu_argument_entry.kind. */
 enum ppu_argument_kind {
@@ -176,6 +190,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     if (kernel->argument_count > header->arguments ||
         kernel->argument_first > header->arguments - kernel->argument_count) {
         return "kernel has arguments that the image does not describe";
+    }
+    if (kernel->assumes & ~PPU_KERNEL_ASSUMES) {
+        return "kernel assumes something that does not exist";
     }
     if (kernel->attributes >= header->text_bytes) {
         return "kernel attributes lie beyond the text";

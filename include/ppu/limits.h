@@ -26,6 +26,8 @@
 #define PPU_MAX_CTA_DIM 1024u
 #define PPU_MAX_GRID_X 0x80000000u /* 2^31 */
 #define PPU_MAX_GRID_YZ 65535u
+#define PPU_MAX_SMALL_ID 0x80000000ull /* global ids of kernels with PPU_KERNEL_SMALL_IDS are below */
+#define PPU_MAX_ID (1ull << 48)        /* and of all kernels below this */
 #define PPU_MAX_OBJECT 0xffff0000u     /* bytes of one allocation: offsets within it have 32 bits in compiled code */
 #define PPU_MAX_SHARED (96u * PPU_KIB) /* bytes of shared memory a CTA */
 #define PPU_MAX_LOCAL (512u * PPU_KIB) /* bytes of local memory a thread */

@@ -26,6 +26,7 @@ $(eval $(call compiler_test,integers))
 $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
+$(eval $(call compiler_test,addresses))
 
 # What the runtime finds out about a launch, and the compiler makes of it.
 TIMEOUT_compiler-alias := 240
@@ -46,5 +47,5 @@ $(eval $(call ppu_script_test,compiler-every-float,$(EVERY_FLOAT) --step 16411,$
 
 .PHONY: ulp
 ulp: $(EVERY_FLOAT) $(BUILD)/asan/tests/compiler-builtins ## every float through the built-in functions, then docs/spec/ulp.md (hours; goes on where it was; BUILTIN=name: this one)
-	$(Q)nice -n 19 $(EVERY_FLOAT) --results tests/compiler/every_float.tsv $(BUILTIN)
+	$(Q)nice -n 19 $(EVERY_FLOAT) --results tests/compiler/every_float.txt $(BUILTIN)
 	$(Q)PPU_ULP=docs/spec/ulp.md $(BUILD)/asan/tests/compiler-builtins

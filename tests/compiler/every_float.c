@@ -219,7 +219,7 @@ static char *find_line(char *text, const char *name, char **end)
     for (char *line = text; *line != '\0'; line = *end) {
         size_t len = strcspn(line, "\n");
         *end = line + len + (line[len] == '\n');
-        if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == '\t') {
+        if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ' ') {
             return line;
         }
     }
@@ -251,7 +251,7 @@ static void keep_result(const char *path, const char *name, struct found found)
             "# SPDX-License-Identifier: MIT\n# function, largest difference over all floats in ulp, where: make ulp\n");
     }
     fprintf(file, "%.*s", (int)(line != NULL ? line - text : (ptrdiff_t)strlen(text)), text);
-    fprintf(file, "%s\t%.2f\t%a\n", name, found.worst, (double)found.at);
+    fprintf(file, "%s %.2f %a\n", name, found.worst, (double)found.at);
     fprintf(file, "%s", line != NULL ? end : "");
     fclose(file);
     free(text);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define COUNT 1024u
-#define EVERY_FLOAT "tests/compiler/every_float.tsv"
+#define EVERY_FLOAT "tests/compiler/every_float.txt"
 
 /* ---- arguments ---- */
 
@@ -211,11 +211,12 @@ static void put_cell(FILE *file, double worst, float limit)
 static void put_every_float(FILE *file, const char *name)
 {
     FILE *found = fopen(EVERY_FLOAT, "r");
-    char line[128], cell[64] = "", format[64];
+    char line[128], of[64], worst[64], cell[64] = "";
 
-    snprintf(format, sizeof(format), "%s\t%%63s", name);
-    while (found != NULL && cell[0] == '\0' && fgets(line, sizeof(line), found) != NULL) {
-        sscanf(line, format, cell);
+    while (found != NULL && fgets(line, sizeof(line), found) != NULL) {
+        if (sscanf(line, "%63s %63s", of, worst) == 2 && strcmp(of, name) == 0) {
+            strcpy(cell, worst);
+        }
     }
     fprintf(file, " %s |", cell);
     if (found != NULL) {

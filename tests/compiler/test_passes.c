@@ -145,6 +145,8 @@ int main(void)
         TEST("remake", "assignment: values made again [A7]"),
         TEST("tidy", "tidying: common copies [A7]"),
         TEST("strength", "strength reduction: pointers [A7]"),
+        TEST("offsets", "strength reduction: offsets of lanes [A7]"),
+        TEST("branches", "selection: what branches tell of indexes [A7]"),
         TEST("yield", "yields: critical sections [E8]"),
     };
 

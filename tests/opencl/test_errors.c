@@ -148,12 +148,16 @@ static void launches_are_checked(void **state)
     struct fixture *f = *state;
     cl_kernel kernel = kernel_of(f, "kernel void k(global int *a) { a[0] = 1; }");
     cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
-    const size_t far = SIZE_MAX - 3, four = 4;
+    const size_t far = SIZE_MAX - 3, large = (1ull << 31) - 3, four = 4;
     cl_int error = CL_SUCCESS;
 
     expect(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &four, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
     check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
     expect(clEnqueueNDRangeKernel(f->queue, kernel, 1, &far, &four, NULL, 0, NULL, NULL), CL_INVALID_GLOBAL_OFFSET);
+    cl_kernel small = kernel_of(f, "kernel void k(global int *a) { int i = get_global_id(0); a[i] = 1; }");
+    check(clSetKernelArg(small, 0, sizeof(buffer), &buffer));
+    expect(clEnqueueNDRangeKernel(f->queue, small, 1, &large, &four, NULL, 0, NULL, NULL), CL_OUT_OF_RESOURCES);
+    check(clReleaseKernel(small));
     cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &error);
     check(error);
     cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);

@@ -47,7 +47,7 @@ assignment of k
   b6:
     v2 = mul v2 v3
     v1 = add v1 v2
-    v2:2 = madw v0 s3 s0:2
-    stg v2:2 v1 0
+    v0 = shl v0 2
+    stg s0:2 v0 v1 0
     exit
 */

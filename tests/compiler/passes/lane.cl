@@ -16,7 +16,7 @@ combination of k
   b0:
     s%29:4 = ldp.s 0
     s%30:4 = ldp.s 16
-    s%18 = mov.s 4
+    s%25 = mov.s 4
     s%27 = mov.s 1065353216
     s%5 = rdsr.s
     s%6 = rdsr.s
@@ -33,23 +33,23 @@ combination of k
     v%16 = mov v%10
     jump b2
   b2:
-    v%19:2 = madw v%16 s%18 s%29.0:2
-    v%20 = ldg v%19:2 4
-    v%21 = cvt v%20
-    stg s%30.0:2 v%16 v%21 0
-    v%22 = add v%16 64
-    p%23 = isetp v%22 s%30.3
-    branch p%23 b3, b4
+    v%18 = shl v%16 2
+    v%19 = ldg s%29.0:2 v%18 4
+    v%20 = cvt v%19
+    stg s%30.0:2 v%16 v%20 0
+    v%21 = add v%16 64
+    p%22 = isetp v%21 s%30.3
+    branch p%22 b3, b4
   b3:
-    v%16 = mov v%22
+    v%16 = mov v%21
     jump b2
   b4:
     jump b6
   b5:
     jump b6
   b6:
-    v%24 = sub v%11 s%30.3
-    v%26:2 = madw v%24 s%18 s%29.2:2
+    v%23 = sub v%11 s%30.3
+    v%26:2 = madw v%23 s%25 s%29.2:2
     v%28 = mov s%27
     stg v%26:2 v%28 0
     exit

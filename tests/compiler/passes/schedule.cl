@@ -11,26 +11,23 @@ __kernel void k(__global const float *restrict a, __global const float *restrict
 /* prints
 scheduling of k
   b0:
-    s%24:4 = ldp.s 0
-    s%25:4 = ldp.s 16
-    s%12 = mov.s 4
-    s%15 = mov.s 1073741824
-    s%16 = mov.s 1065353216
+    s%21:4 = ldp.s 0
+    s%22:4 = ldp.s 16
+    s%14 = mov.s 1073741824
+    s%15 = mov.s 1065353216
     s%4 = rdsr.s
     s%5 = rdsr.s
-    s%8 = mad.s s%5 s%4 s%25.2
+    s%8 = mad.s s%5 s%4 s%22.2
     v%9 = rdsr
     v%10 = add s%8 v%9
-    v%13:2 = madw v%10 s%12 s%24.0:2
-    v%14 = ldg v%13:2 0
-    v%17 = ffma v%14 s%15 s%16
-    v%18:2 = madw v%10 s%12 s%24.2:2
-    v%19 = ldg v%18:2 0
-    v%20 = fmul v%19 v%17
-    v%21:2 = madw v%10 s%12 s%25.0:2
-    stg v%21:2 v%20 0
-    v%22 = ldg v%13:2 36
-    v%23 = fadd v%17 v%22
-    stg v%21:2 v%23 4
+    v%12 = shl v%10 2
+    v%13 = ldg s%21.0:2 v%12 0
+    v%17 = ldg s%21.2:2 v%12 0
+    v%16 = ffma v%13 s%14 s%15
+    v%18 = fmul v%17 v%16
+    stg s%22.0:2 v%12 v%18 0
+    v%19 = ldg s%21.0:2 v%12 36
+    v%20 = fadd v%16 v%19
+    stg s%22.0:2 v%12 v%20 4
     exit
 */

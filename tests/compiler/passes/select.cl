@@ -14,8 +14,7 @@ selection of k
     s%1:2 = ldp.s 0
     s%2 = ldp.s 8
     s%3 = ldp.s 12
-    s%13 = mov.s 4
-    s%16 = mov.s 1056964608
+    s%15 = mov.s 1056964608
     s%4 = rdsr.s
     s%5 = rdsr.s
     s%6 = mul.s s%5 s%4
@@ -28,10 +27,10 @@ selection of k
   b1:
     v%12.0 = mov v%10
     v%12.1 = asr v%10 31
-    v%14:2 = madw v%10 s%13 s%1:2
-    v%15 = ldg v%14:2 0
-    v%17 = ffma s%2 v%15 s%16
-    stg v%14:2 v%17 12
+    v%13 = shl v%10 2
+    v%14 = ldg s%1:2 v%13 0
+    v%16 = ffma s%2 v%14 s%15
+    stg s%1:2 v%13 v%16 12
     jump b3
   b2:
     jump b3

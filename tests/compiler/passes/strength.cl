@@ -24,29 +24,30 @@ pick.exit2:
 pick.exit2.._crit_edge_crit_edge:                 ; preds = %pick.exit2
   br label %._crit_edge
 .lr.ph.preheader:                                 ; preds = %pick.exit2
-  %11 = sext i32 %9 to i64
-  %12 = getelementptr float, ptr addrspace(1) %0, i64 %11
-  %13 = sext i32 %2 to i64
+  %11 = shl i32 %9, 2
+  %12 = sext i32 %2 to i64
   br label %.lr.ph
 .lr.ph:                                           ; preds = %.lr.ph..lr.ph_crit_edge, %.lr.ph.preheader
-  %14 = phi ptr addrspace(1) [ %12, %.lr.ph.preheader ], [ %18, %.lr.ph..lr.ph_crit_edge ]
-  %.052 = phi i32 [ %17, %.lr.ph..lr.ph_crit_edge ], [ 0, %.lr.ph.preheader ]
-  %.04951 = phi float [ %16, %.lr.ph..lr.ph_crit_edge ], [ 0.000000e+00, %.lr.ph.preheader ]
-  %15 = load float, ptr addrspace(1) %14, align 4
-  %16 = fadd float %.04951, %15
-  %17 = add nuw nsw i32 %.052, 1
-  %exitcond.not = icmp eq i32 %17, %2
-  %18 = getelementptr float, ptr addrspace(1) %14, i64 %13
+  %13 = phi ptr addrspace(1) [ %0, %.lr.ph.preheader ], [ %19, %.lr.ph..lr.ph_crit_edge ]
+  %.052 = phi i32 [ %18, %.lr.ph..lr.ph_crit_edge ], [ 0, %.lr.ph.preheader ]
+  %.04951 = phi float [ %17, %.lr.ph..lr.ph_crit_edge ], [ 0.000000e+00, %.lr.ph.preheader ]
+  %14 = zext i32 %11 to i64
+  %15 = getelementptr i8, ptr addrspace(1) %13, i64 %14
+  %16 = load float, ptr addrspace(1) %15, align 4
+  %17 = fadd float %.04951, %16
+  %18 = add nuw nsw i32 %.052, 1
+  %exitcond.not = icmp eq i32 %18, %2
+  %19 = getelementptr float, ptr addrspace(1) %13, i64 %12
   br i1 %exitcond.not, label %._crit_edge.loopexit, label %.lr.ph..lr.ph_crit_edge
 .lr.ph..lr.ph_crit_edge:                          ; preds = %.lr.ph
   br label %.lr.ph
 ._crit_edge.loopexit:                             ; preds = %.lr.ph
   br label %._crit_edge
 ._crit_edge:                                      ; preds = %pick.exit2.._crit_edge_crit_edge, %._crit_edge.loopexit
-  %.049.lcssa = phi float [ 0.000000e+00, %pick.exit2.._crit_edge_crit_edge ], [ %16, %._crit_edge.loopexit ]
-  %19 = sext i32 %9 to i64
-  %20 = getelementptr inbounds float, ptr addrspace(1) %1, i64 %19
-  store float %.049.lcssa, ptr addrspace(1) %20, align 4
+  %.049.lcssa = phi float [ 0.000000e+00, %pick.exit2.._crit_edge_crit_edge ], [ %17, %._crit_edge.loopexit ]
+  %20 = sext i32 %9 to i64
+  %21 = getelementptr inbounds float, ptr addrspace(1) %1, i64 %20
+  store float %.049.lcssa, ptr addrspace(1) %21, align 4
   ret void
 }
 */

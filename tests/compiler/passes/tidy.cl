@@ -14,26 +14,26 @@ __kernel void k(__global float *out, int n)
 assignment of k
   b0:
     s0:4 = ldp.s 0
-    s3 = mov.s 4
+    s3 = rdsr.s
     s4 = rdsr.s
-    s5 = rdsr.s
-    s6 = ldp.s 16
-    s4 = mad.s s5 s4 s6
+    s5 = ldp.s 16
+    s3 = mad.s s4 s3 s5
     v0 = rdsr
-    v0 = add s4 v0
+    v0 = add s3 v0
     p0 = isetp.s s2 0
-    v1 = mov 0
+    v2 = mov 0
     branch p0 b1, b5
   b1:
-    v2:2 = madw v0 s3 s0:2
-    s4 = mov.s 0
+    v1 = shl v0 2
+    s4:2 = mov64.s s0:2
+    s3 = mov.s 0
     jump b2
   b2:
-    v4 = ldg v2:2 0
-    v1 = fadd v1 v4
-    s4 = add.s s4 1
-    p0 = isetp.s s4 s2
-    v2:2 = add64 v2:2 4
+    v3 = ldg s4:2 v1 0
+    v2 = fadd v2 v3
+    s3 = add.s s3 1
+    p0 = isetp.s s3 s2
+    s4:2 = add64.s s4:2 4
     branch p0 b4, b3
   b3:
     jump b2
@@ -42,7 +42,7 @@ assignment of k
   b5:
     jump b6
   b6:
-    v2:2 = madw v0 s3 s0:2
-    stg v2:2 v1 0
+    v0 = shl v0 2
+    stg s0:2 v0 v2 0
     exit
 */
