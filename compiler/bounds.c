@@ -353,9 +353,9 @@ static bool condition_says(struct question q, LLVMValueRef condition, bool truth
 /* Some branch on every way to the block says so. */
 static bool branches_say(struct question q, struct claim claim, uint32_t effort)
 {
-    const struct flow *flow = q.ir->flow;
+    const struct flow *flow = q.ir != NULL ? q.ir->flow : NULL;
 
-    for (uint32_t b = q.block; b != 0; b = flow->blocks[b].idom) {
+    for (uint32_t b = flow != NULL ? q.block : 0; b != 0; b = flow->blocks[b].idom) {
         uint32_t from = flow->blocks[b].pred_count == 1 ? flow->blocks[b].preds[0] : FLOW_NONE;
         if (from != FLOW_NONE && flow->blocks[from].succs == 2 &&
             flow->blocks[from].succ[0] != flow->blocks[from].succ[1]) {
@@ -460,6 +460,9 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
 
     if (is_natural(q, value, EFFORT)) {
         return true;
+    }
+    if (ir == NULL || !ir_is_kernel(ir->function)) {
+        return false;
     }
     q.small_ids = true;
     if (!is_natural(q, value, EFFORT)) {

@@ -4,7 +4,7 @@
  * a launch may be.
  *
  * A global id is taken to be below 2^31. Where that was needed the kernel says so (bounds_small_ids()), and is not
- * launched otherwise.
+ * launched otherwise. Without an `ir` neither branches nor launches are looked at.
  */
 #ifndef COMPILER_BOUNDS_H
 #define COMPILER_BOUNDS_H

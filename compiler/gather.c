@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "gather.h"
 
+#include "bounds.h"
 #include "primitive.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ static bool varies(LLVMValueRef value, uint32_t effort)
         return true;
     }
     if (ir_is_instruction(value, LLVMCall)) {
-        return is_gather(value) || ir_bound(value, 1) < PPU_MAX_CTA_THREADS;
+        return is_gather(value) || bounds_most(NULL, value) < PPU_MAX_CTA_THREADS;
     }
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
         if (varies(LLVMGetOperand(value, (unsigned)i), effort - 1)) {
@@ -57,8 +58,8 @@ static bool is_kernel_argument(LLVMValueRef value)
 /* The instruction adds 32-bit offsets without sign: an index must be small, or lead forward inside of an object. */
 static bool fits(LLVMValueRef pointer, LLVMValueRef index)
 {
-    return ir_bound(index, EFFORT) <= UINT32_MAX / WORD_BYTES ||
-           (LLVMIsInBounds(pointer) && ir_is_natural(index, EFFORT));
+    return bounds_most(NULL, index) <= UINT32_MAX / WORD_BYTES ||
+           (LLVMIsInBounds(pointer) && bounds_natural(NULL, index, 0));
 }
 
 bool gather_takes(LLVMValueRef load)

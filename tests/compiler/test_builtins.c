@@ -66,28 +66,42 @@ static double given(const struct builtin *f, uint32_t i, uint32_t which, bool wi
 
 /* ---- kernels ---- */
 
-static size_t put_kernel(char *text, const struct builtin *f, bool wide)
+#define KERNEL_BYTES 500u
+#define BATCH 12u /* functions of vectors in one program: code has its limit */
+
+/* A kernel of a function of one number (width 1) or of vectors. */
+static size_t put_kernel(char *text, const struct builtin *f, bool wide, uint32_t width)
 {
     const char *type = wide ? "double" : "float";
-    const char *last = f->integer ? "(int)y[i]" : "y[i]";
-    uint32_t count = builtin_arguments(f);
+    char arguments[200] = "";
+    size_t at = 0;
 
-    return (size_t)sprintf(text,
-                           "__kernel void %s_%s(__global %s *o, __global const %s *x, __global const %s *y, "
-                           "__global const %s *z) { size_t i = get_global_id(0); o[i] = %s%s(x[i]%s%s%s); }\n",
-                           wide ? "d" : "f", f->name, type, type, type, type, f->via ? "of_" : "", f->name,
-                           count > 1 ? ", " : "", count > 1 ? last : "", count > 2 ? ", z[i]" : "");
+    for (uint32_t a = 0; a < builtin_arguments(f); a++) {
+        char number[32], vector[32];
+        sprintf(number, "%c[i]", 'x' + (char)a);
+        sprintf(vector, "vload%u(i, %c)", width, 'x' + (char)a);
+        at += (size_t)sprintf(arguments + at, "%s%s", a != 0 ? ", " : "", f->integer && a == 1 ? "convert_int" : "");
+        at += width == 1 || !(f->integer && a == 1) ? 0 : (size_t)sprintf(arguments + at, "%u", width);
+        at += (size_t)sprintf(arguments + at, "(%s)", width == 1 ? number : vector);
+    }
+    at = (size_t)sprintf(text,
+                         "__kernel void %s_%s(__global %s *o, __global const %s *x, __global const %s *y, "
+                         "__global const %s *z) { size_t i = get_global_id(0); ",
+                         wide ? "d" : "f", f->name, type, type, type, type);
+    return at + (size_t)(width == 1
+                             ? sprintf(text + at, "o[i] = %s%s(%s); }\n", f->via ? "of_" : "", f->name, arguments)
+                             : sprintf(text + at, "vstore%u(%s(%s), i, o); }\n", width, f->name, arguments));
 }
 
 static void load_kernels(struct device *device, bool wide)
 {
-    char *source = calloc(builtin_count, 400), *helpers = device_read("../builtins.cl");
+    char *helpers = device_read("../builtins.cl"), *source = malloc(strlen(helpers) + builtin_count * KERNEL_BYTES);
     size_t at = 0;
 
     assert_non_null(source);
     at += (size_t)sprintf(source, "#define T %s\n%s", wide ? "double" : "float", helpers);
     for (uint32_t f = 0; f < builtin_count; f++) {
-        at += builtins[f].narrow && wide ? 0 : put_kernel(source + at, &builtins[f], wide);
+        at += builtins[f].narrow && wide ? 0 : put_kernel(source + at, &builtins[f], wide, 1);
     }
     free(helpers);
     device_load(device, source, "-cl-std=CL1.2");
@@ -137,21 +151,31 @@ static double get_number(const uint8_t *at, uint32_t i, bool wide)
     return (double)narrow;
 }
 
-/* The largest difference, and the arguments that give it. */
-static double measure(struct device *device, const struct builtin *f, bool wide, double worst_at[BUILTIN_ARGUMENTS])
+static void put_arguments(const struct buffers *b, const struct builtin *f, bool wide)
 {
+    for (uint32_t i = 0; i < COUNT; i++) {
+        for (uint32_t a = 0; a < builtin_arguments(f); a++) {
+            put_number(b->in[a], i, wide, given(f, i, a, wide));
+        }
+    }
+}
+
+/* Results for each number, in float and double: what elements of vectors are compared with. */
+static double (*kept[2])[COUNT];
+
+/* The largest difference, and the arguments that give it. */
+static double measure(struct device *device, uint32_t which, bool wide, double worst_at[BUILTIN_ARGUMENTS])
+{
+    const struct builtin *f = &builtins[which];
     struct buffers b = new_launch(device, f, wide, COUNT);
     double worst = 0;
 
-    for (uint32_t i = 0; i < COUNT; i++) {
-        for (uint32_t a = 0; a < builtin_arguments(f); a++) {
-            put_number(b.in[a], i, wide, given(f, i, a, wide));
-        }
-    }
+    put_arguments(&b, f, wide);
     device_run_threads(device, COUNT, 64);
     for (uint32_t i = 0; i < COUNT; i++) {
         double x[BUILTIN_ARGUMENTS] = { given(f, i, 0, wide), given(f, i, 1, wide), given(f, i, 2, wide) };
-        double error = builtin_error(f, x, get_number(b.out, i, wide), wide);
+        kept[wide][which][i] = get_number(b.out, i, wide);
+        double error = builtin_error(f, x, kept[wide][which][i], wide);
         if (error > worst) {
             worst = error;
             memcpy(worst_at, x, sizeof(x));
@@ -165,7 +189,7 @@ static double (*results)[2]; /* of each function, in float and double */
 static uint32_t check(struct device *device, uint32_t f, bool wide)
 {
     double limit = (double)(wide ? builtins[f].wide_ulp : builtins[f].ulp), at[BUILTIN_ARGUMENTS] = { 0 };
-    double worst = measure(device, &builtins[f], wide, at);
+    double worst = measure(device, f, wide, at);
 
     results[f][wide] = worst;
     if (worst > limit + 0.5) {
@@ -194,6 +218,77 @@ static void floats(void **state)
 static void doubles(void **state)
 {
     precise(*state, true);
+}
+
+/* ---- vectors ---- */
+
+static bool has_vectors(const struct builtin *f, bool wide)
+{
+    return !f->via && !(f->narrow && wide);
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return isnan(value) ? 1 : bits;
+}
+
+/* Whether each element is what the function gives for it alone. */
+static bool elements_agree(struct device *device, uint32_t which, bool wide, uint32_t width)
+{
+    const struct builtin *f = &builtins[which];
+    struct buffers b = new_launch(device, f, wide, COUNT);
+
+    put_arguments(&b, f, wide);
+    device_run_threads(device, COUNT / width / 16 * 16, 16);
+    for (uint32_t i = 0; i < COUNT / width / 16 * 16 * width; i++) {
+        double got = get_number(b.out, i, wide);
+        if (bits_of(got) != bits_of(kept[wide][which][i])) {
+            print_message("# %s of %s%u: element %u is %a, alone %a\n", f->name, wide ? "double" : "float", width, i,
+                          got, kept[wide][which][i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Some functions from `first` on, in one program; the number of the next is returned. */
+static uint32_t check_batch(struct device *device, uint32_t first, bool wide, uint32_t width, uint32_t *misses)
+{
+    char *source = calloc(BATCH, KERNEL_BYTES);
+    uint32_t count = 0, end = first;
+    size_t at = 0;
+
+    assert_non_null(source);
+    for (; end < builtin_count && count < BATCH; end++) {
+        if (has_vectors(&builtins[end], wide)) {
+            at += put_kernel(source + at, &builtins[end], wide, width);
+            count++;
+        }
+    }
+    if (count != 0) {
+        device_load(device, source, "-cl-std=CL1.2");
+    }
+    for (uint32_t f = first; f < end; f++) {
+        *misses += has_vectors(&builtins[f], wide) && !elements_agree(device, f, wide, width);
+    }
+    free(source);
+    return end;
+}
+
+static void vectors(void **state)
+{
+    static const uint32_t widths[] = { 2, 3, 4, 8, 16 };
+    uint32_t misses = 0;
+
+    for (uint32_t i = 0; i < 2 * sizeof(widths) / sizeof(widths[0]); i++) {
+        for (uint32_t f = 0; f < builtin_count;) {
+            f = check_batch(*state, f, i % 2, widths[i / 2], &misses);
+        }
+    }
+    assert_int_equal(misses, 0);
 }
 
 /* ---- the table ---- */
@@ -274,11 +369,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "functions of float are as precise as OpenCL asks [A7]", floats, setup, teardown, NULL },
         { "functions of double are as precise as OpenCL asks [A7]", doubles, setup, teardown, NULL },
+        { "functions of vectors are those of their elements [A7]", vectors, setup, teardown, NULL },
     };
     int failed;
 
     results = calloc(builtin_count, sizeof(*results));
-    if (results == NULL) {
+    kept[0] = calloc(builtin_count, sizeof(*kept[0]));
+    kept[1] = calloc(builtin_count, sizeof(*kept[1]));
+    if (results == NULL || kept[0] == NULL || kept[1] == NULL) {
         return EXIT_FAILURE;
     }
     failed = cmocka_run_group_tests_name("compiler: built-in functions", tests, NULL, NULL);
@@ -287,5 +385,7 @@ int main(void)
         write_table(getenv("PPU_ULP"));
     }
     free(results);
+    free(kept[0]);
+    free(kept[1]);
     return failed;
 }
