@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "cache.h"
-#include "compiler.h"
 #include "program.h"
-
-#define BUILD_WAVE \
-    128u /* threads a warp: the widest, so that an instruction that is decoded once serves most threads */
+#include "worker.h"
 
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
 
@@ -69,37 +66,6 @@ static struct build *build_new(cl_program program, const char *options, build_no
     return build;
 }
 
-/* ---- the compiler ---- */
-
-static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t threads_changed = PTHREAD_COND_INITIALIZER;
-static uint32_t threads; /* that build */
-
-/* A process that ends takes LLVM's memory away: who still compiles then is waited for. */
-__attribute__((destructor)) static void await_threads(void)
-{
-    pthread_mutex_lock(&threads_lock);
-    while (threads > 0) {
-        pthread_cond_wait(&threads_changed, &threads_lock);
-    }
-    pthread_mutex_unlock(&threads_lock);
-}
-
-static void await_at_exit(void)
-{
-    atexit(await_threads);
-}
-
-/* LLVM ends itself at exit, the libraries that were loaded last first: the wait must be noted later than that. */
-static const struct compiler *get_compiler(void)
-{
-    static pthread_once_t noted = PTHREAD_ONCE_INIT;
-    const struct compiler *compiler = compiler_get();
-
-    pthread_once(&noted, await_at_exit);
-    return compiler;
-}
-
 /* ---- what is made ---- */
 
 /* `failure`: what a program that cannot be made is to this function; `options`: what wrong options are. */
@@ -134,9 +100,9 @@ static enum ppu_compile_status compile_cached(const struct build *build, struct 
     enum ppu_compile_status status = PPU_COMPILE_OK;
     struct cache_key key;
 
-    cache_key_init(&key, program->source, program->source_bytes, build->options);
+    cache_key_init(&key, program->source, program->source_bytes, build->options, "");
     if (!cache_find(&key, image)) {
-        const struct compiler *compiler = get_compiler();
+        const struct compiler *compiler = worker_compiler();
         status = compiler != NULL ? compiler->compile(program->source, program->source_bytes, &options, image)
                                   : PPU_COMPILE_NO_TOOL;
         if (status == PPU_COMPILE_OK) {
@@ -164,7 +130,7 @@ static cl_int make_image(const struct ppu_compile_module *module, struct binary 
 {
     struct ppu_compiled image = { NULL, 0, NULL };
     const struct ppu_compile_options options = { .wave = BUILD_WAVE };
-    const struct compiler *compiler = get_compiler();
+    const struct compiler *compiler = worker_compiler();
     enum ppu_compile_status status =
         compiler != NULL ? compiler->compile_bitcode(module->bitcode, module->len_bytes, &options, &image)
                          : PPU_COMPILE_NO_TOOL;
@@ -198,7 +164,7 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
         .header_count = build->header_count,
     };
     struct ppu_compiled bitcode = { NULL, 0, NULL };
-    const struct compiler *compiler = get_compiler();
+    const struct compiler *compiler = worker_compiler();
     enum ppu_compile_status status =
         compiler != NULL ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
                          : PPU_COMPILE_NO_TOOL;
@@ -223,7 +189,7 @@ static cl_int make_linked(const struct build *build, struct binary *made, char *
     for (uint32_t i = 0; i < build->input_count; i++) {
         modules[i] = binary_module(&build->inputs[i]);
     }
-    const struct compiler *compiler = get_compiler();
+    const struct compiler *compiler = worker_compiler();
     enum ppu_compile_status status =
         compiler != NULL ? compiler->link(modules, build->input_count, &bitcode) : PPU_COMPILE_NO_TOOL;
     cl_int error = compile_error(status, CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS);
@@ -297,35 +263,15 @@ static cl_int build_run(struct build *build)
     return error;
 }
 
-static void *build_thread(void *opaque)
+static void build_thread(void *opaque)
 {
     build_run(opaque);
-    pthread_mutex_lock(&threads_lock);
-    threads--;
-    pthread_cond_broadcast(&threads_changed);
-    pthread_mutex_unlock(&threads_lock);
-    return NULL;
-}
-
-static bool start_thread(struct build *build)
-{
-    pthread_t thread;
-
-    pthread_mutex_lock(&threads_lock);
-    threads++;
-    bool started = pthread_create(&thread, NULL, build_thread, build) == 0;
-    threads -= !started;
-    pthread_mutex_unlock(&threads_lock);
-    if (started) {
-        pthread_detach(thread);
-    }
-    return started;
 }
 
 /* Of a build that has begun. With a callback the result is in the program. */
 static cl_int build_go(struct build *build)
 {
-    return build->notify != NULL && start_thread(build) ? CL_SUCCESS : build_run(build);
+    return build->notify != NULL && worker_start(build_thread, build) ? CL_SUCCESS : build_run(build);
 }
 
 /* ---- build ---- */

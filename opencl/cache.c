@@ -140,7 +140,7 @@ static bool depends_on_more(const char *text)
     return false;
 }
 
-void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options)
+void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options, const char *facts)
 {
     char folder[PATH_MAX];
 
@@ -153,7 +153,7 @@ void cache_key_init(struct cache_key *key, const char *source, size_t bytes, con
         return;
     }
     bool known = write_compiler(to);
-    fprintf(to, "%zu %s\n%s", strlen(options), options, source);
+    fprintf(to, "%zu %s\n%zu %s\n%s", strlen(options), options, strlen(facts), facts, source);
     if ((fclose(to) != 0) | !known) {
         cache_key_free(key);
     }

@@ -17,10 +17,11 @@ struct cache_key {
 };
 
 /*
- * The key of a compilation. None when its result depends on more than the key can say: on files that the source
- * includes, on the time; or when there is no cache ($PPU_CACHE is "off", or no folder can be had).
+ * The key of a compilation; `facts`: which variant it makes, "": the base. None when its result depends on more than
+ * the key can say: on files that the source includes, on the time; or when there is no cache ($PPU_CACHE is "off", or
+ * no folder can be had).
  */
-void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options);
+void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options, const char *facts);
 void cache_key_free(struct cache_key *key);
 /* True: found, as the compiler made it, to be freed by compiler_free(). */
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found);

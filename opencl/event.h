@@ -50,6 +50,8 @@ struct svm_free {
     cl_uint count;
 };
 
+#define EVENT_VARIANT_BYTES 96u
+
 /* What a command does. */
 struct work {
     enum work_place place;
@@ -59,9 +61,10 @@ struct work {
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
     /* Frees what the work owns; NULL: nothing. */
     void (*drop)(struct work *work);
-    void *needs[2];     /* objects in use until the command has ended; may be NULL */
-    cl_program prints;  /* on the device: whose kernels may print; NULL: nothing prints */
-    uint64_t printf_va; /* where to; given by the lane before build() */
+    void *needs[2];                    /* objects in use until the command has ended; may be NULL */
+    cl_program prints;                 /* on the device: whose kernels may print; NULL: nothing prints */
+    uint64_t printf_va;                /* where to; given by the lane before build() */
+    char variant[EVENT_VARIANT_BYTES]; /* of a kernel: which runs; "": it is no kernel */
     union {
         struct box box;
         struct fill fill;

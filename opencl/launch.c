@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "buffer.h"
-#include "launch.h"
+#include "choose.h"
 #include "nest.h"
 #include "queue.h"
+#include "variant.h"
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
@@ -14,15 +15,35 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
 {
     struct launch *launch = event->work.owned;
 
+    launch->event = event;
     launch->launch.params = launch->params;
     launch->launch.facts.printf_va = event->work.printf_va;
     ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+}
+
+/* What it has taken, when that was measured. */
+static void note_time(const struct launch *launch)
+{
+    const struct _cl_event *event = launch->event;
+    const uint32_t *grid = launch->launch.grid, *cta = launch->launch.cta;
+
+    if (event == NULL || launch->variants == NULL || event->status != CL_COMPLETE ||
+        event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
+        return;
+    }
+    const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START],
+                                       (uint64_t)grid[0] * grid[1] * grid[2] * cta[0] * cta[1] * cta[2] };
+    variant_note(launch->variants, launch->index, launch->variant, time);
 }
 
 static void drop_launch(struct work *work)
 {
     struct launch *launch = work->owned;
 
+    note_time(launch);
+    if (launch->variant != NULL) {
+        variant_drop(launch->variant);
+    }
     for (uint32_t i = 0; i < launch->memories; i++) {
         object_drop(launch->memory[i].memory);
     }
@@ -234,6 +255,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, &launch->launch);
+    }
+    if (error == CL_SUCCESS && queue->place == 0) { /* elsewhere buffers lie otherwise */
+        choose_variant(kernel, launch, work->variant);
     }
     if (error != CL_SUCCESS) {
         work_drop(work);

@@ -13,8 +13,15 @@ struct launch_memory {
     bool constant;   /* the kernel only reads it, and says so */
 };
 
+struct variants;
+struct variant;
+
 struct launch {
     const struct ppu_kernel *kernel;
+    struct variants *variants; /* of the kernel's program; NULL: it has none */
+    struct variant *variant;   /* in use; NULL: the base */
+    uint32_t index;            /* of the kernel among the program's */
+    cl_event event;            /* once it is built */
     struct ppu_launch launch;
     uint32_t memories;
     struct launch_memory *memory;

@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cl_ppu.h"
+
 enum object_kind {
     OBJECT_NONE = 0,
     OBJECT_platform,

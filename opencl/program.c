@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "variant.h"
 
 /* ---- life ---- */
 
@@ -22,6 +23,8 @@ void program_forget(cl_program program)
         program->on[i] = NULL;
     }
     program->loaded = NULL;
+    variants_drop(program->variants);
+    program->variants = NULL;
     free(program->names);
     program->names = NULL;
 }
@@ -101,6 +104,7 @@ cl_int program_load(cl_program program)
     }
     program->loaded = program->on[0];
     program->names = list_names(&program->view);
+    program->variants = program->source != NULL ? variants_new(program) : NULL;
     return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 

@@ -10,6 +10,11 @@
 #include "context.h"
 #include "ppu/image.h"
 
+/* Threads a warp of what is built: the widest, so that an instruction that is decoded once serves most threads. */
+#define BUILD_WAVE 128u
+
+struct variants;
+
 struct _cl_program {
     struct object object;
     cl_context context;
@@ -27,6 +32,7 @@ struct _cl_program {
     struct ppu_program *on[MAX_DEVICES]; /* loaded on each device of the context */
     struct ppu_program *loaded;          /* on the first; NULL: it cannot run */
     char *names;                         /* of its kernels, with semicolons between */
+    struct variants *variants;           /* of its kernels, when it is loaded; NULL: none but what was built */
     uint32_t kernels;                    /* that use it */
 };
 

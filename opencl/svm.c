@@ -31,6 +31,18 @@ bool svm_holds(cl_context context, const void *at, size_t bytes)
     return holds;
 }
 
+bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *bytes)
+{
+    pthread_mutex_lock(&context->lock);
+    const struct svm *svm = find(context, at);
+    if (svm != NULL) {
+        *start = (uint64_t)(uintptr_t)svm->at;
+        *bytes = svm->bytes;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return svm != NULL;
+}
+
 static struct svm *svm_new(cl_context context, size_t bytes)
 {
     struct svm *svm = calloc(1, sizeof(*svm));

@@ -15,4 +15,7 @@ struct svm {
 /* True when all the bytes lie in one piece of the context's. */
 bool svm_holds(cl_context context, const void *at, size_t bytes);
 
+/* The piece of the context's that holds the byte: its begin and its size; false: none does. */
+bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *bytes);
+
 #endif

@@ -2,7 +2,7 @@
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
 include tests/joined/build.mk compiler/build.mk
 
-CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl
+CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl -Iopencl
 CL_TESTS := $(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c))
 CL_SOURCE_CFLAGS := -Iopencl -Icompiler $(JOINED_CFLAGS)
 

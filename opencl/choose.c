@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "choose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "buffer.h"
+#include "svm.h"
+#include "variant.h"
+
+#define SEEN_OFTEN 2u /* launches one after the other with the same value: it is compiled for that */
+
+struct choice {
+    cl_kernel kernel;
+    struct variants *variants;
+    uint32_t index; /* of the kernel in the image */
+    struct region regions[RELATION_ARGUMENTS];
+    uint32_t region_count;
+    struct relation relation;
+    struct variant_key key;
+    struct variant *variant; /* in use; NULL: the base */
+    const char *why;         /* the base is used; NULL: it is not */
+};
+
+/* ---- what is known ---- */
+
+static uint64_t value_of(const struct choice *choice, uint32_t i)
+{
+    const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+    uint64_t value = 0;
+
+    memcpy(&value, choice->kernel->params + argument->offset,
+           argument->bytes < sizeof(value) ? argument->bytes : sizeof(value));
+    return value;
+}
+
+/* What may be reached through an argument; false: nobody knows. */
+static bool find_region(const struct choice *choice, uint32_t i, struct region *region)
+{
+    const struct argument *argument = &choice->kernel->arguments[i];
+    const struct ppu_argument_entry *entry = &choice->kernel->descriptions[i];
+
+    *region = (struct region){ .address = value_of(choice, i),
+                               .argument = (uint8_t)i,
+                               .element_log2 = entry->element_log2,
+                               .writes = (entry->references & PPU_REFERENCE_WRITE) != 0 };
+    if (argument->shared) {
+        return svm_piece(choice->kernel->program->context, (const void *)(uintptr_t)region->address, &region->start,
+                         &region->bytes);
+    }
+    if (argument->memory != NULL) {
+        region->start = argument->memory->va;
+        region->bytes = argument->memory->bytes;
+    }
+    return true;
+}
+
+static bool is_memory(const struct ppu_argument_entry *argument)
+{
+    return argument->kind == PPU_ARGUMENT_GLOBAL || argument->kind == PPU_ARGUMENT_CONSTANT;
+}
+
+static uint32_t argument_count(const struct choice *choice)
+{
+    uint32_t count = choice->kernel->entry->argument_count;
+
+    return count < RELATION_ARGUMENTS ? count : RELATION_ARGUMENTS;
+}
+
+static void find_regions(struct choice *choice)
+{
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        bool used = is_memory(argument) && argument->references != 0;
+        if (used && find_region(choice, i, &choice->regions[choice->region_count])) {
+            choice->region_count++;
+        }
+    }
+}
+
+/* With the lock: values that end loops, when they stay what they are. */
+static void add_constants(struct choice *choice)
+{
+    struct kernel_variants *of = &choice->variants->kernels[choice->index];
+
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        struct variant_seen *seen = &of->seen[i];
+        if (argument->kind != PPU_ARGUMENT_VALUE || (argument->references & PPU_REFERENCE_BOUND) == 0) {
+            continue;
+        }
+        const struct variant_constant constant = { (uint8_t)i, value_of(choice, i) };
+        seen->times = seen->value == constant.value ? seen->times + 1 : 1;
+        seen->value = constant.value;
+        if (seen->times >= SEEN_OFTEN) {
+            variant_key_add_constant(&choice->key, &constant);
+        }
+    }
+}
+
+/* ---- printing ---- */
+
+static const struct region *region_of(const struct choice *choice, uint32_t argument)
+{
+    const struct region *region = choice->regions;
+
+    while (region->argument != argument) {
+        region++;
+    }
+    return region;
+}
+
+static void print_region(const struct region *region)
+{
+    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s\n", region->argument,
+            (unsigned long long)region->start, (unsigned long long)(region->start + region->bytes),
+            (unsigned long long)region->bytes, region->writes ? ", written" : "");
+}
+
+static void print_overlap(const struct choice *choice, const struct overlap *overlap)
+{
+    const struct region *first = region_of(choice, overlap->pair.first);
+
+    fprintf(stderr, "ppu:   arguments %u and %u: %s, 0x%llx to 0x%llx, %llu bytes, distance %lld bytes%s\n",
+            overlap->pair.first, overlap->pair.second,
+            overlap->pair.relation == PPU_RELATION_IDENTICAL ? "identical" : "overlap",
+            (unsigned long long)overlap->start, (unsigned long long)(overlap->start + overlap->bytes),
+            (unsigned long long)overlap->bytes, (long long)overlap->distance_bytes,
+            first->bytes == overlap->bytes ? ", the first whole" : "");
+}
+
+static double ns_of(struct variant_time time)
+{
+    return time.items != 0 ? (double)time.ns / (double)time.items : 0;
+}
+
+static void print_gain(const struct choice *choice)
+{
+    double base = ns_of(choice->variants->kernels[choice->index].time);
+    double now = choice->variant != NULL ? ns_of(choice->variant->time) : 0;
+
+    if (base > 0 && now > 0) {
+        fprintf(stderr, "ppu:   gain %.2f: %.2f ns a work-item, base %.2f\n", base / now, now, base);
+    } else {
+        fprintf(stderr, "ppu:   gain not measured yet\n");
+    }
+}
+
+/* With the lock. */
+static void print(const struct choice *choice, const char *name)
+{
+    const struct kernel_variants *of = &choice->variants->kernels[choice->index];
+    char facts[1024];
+
+    fprintf(stderr, "ppu: kernel '%s': %u pairs of references, %u overlap, %u of them identical\n",
+            kernel_text(choice->kernel, choice->kernel->entry->name), choice->relation.references,
+            choice->relation.count, choice->relation.identical);
+    for (uint32_t i = 0; i < choice->region_count; i++) {
+        print_region(&choice->regions[i]);
+    }
+    for (uint32_t i = 0; i < choice->relation.count; i++) {
+        print_overlap(choice, &choice->relation.overlaps[i]);
+    }
+    variant_key_print(&choice->key, facts, sizeof(facts));
+    fprintf(stderr, "ppu:   facts%s\n", facts);
+    fprintf(stderr, "ppu:   variant %s%s%s; %u compiled, %u of them again\n", name, choice->why != NULL ? ": " : "",
+            choice->why != NULL ? choice->why : "", of->compiled, of->recompiled);
+    print_gain(choice);
+}
+
+/* ---- choosing ---- */
+
+/* Some pair of references is not the same memory, and one of the two is written. */
+static bool is_worth_it(struct choice *choice)
+{
+    if (choice->variants->level == VARIANT_OFF) {
+        choice->why = "switched off";
+    } else if (!relation_find(choice->regions, choice->region_count, &choice->relation)) {
+        choice->why = "too many arguments overlap";
+    } else if (choice->relation.references == 0) {
+        choice->why = "no two references of which one writes";
+    } else if (choice->relation.references == choice->relation.identical) {
+        choice->why = "all are identical";
+    }
+    return choice->why == NULL;
+}
+
+/* The variant is not ready: its why. Gives it back. */
+static void give_up(struct choice *choice, struct variant *variant)
+{
+    choice->why = variant->state == VARIANT_COMPILING ? "its variant is being compiled" : variant->why;
+    pthread_mutex_unlock(&choice->variants->lock);
+    variant_drop(variant);
+    pthread_mutex_lock(&choice->variants->lock);
+}
+
+/* Every group that the base variant can have must be possible. */
+static uint32_t registers_of(const struct _cl_kernel *kernel)
+{
+    return kernel->program->context->device->info->sm_vregs / (uint32_t)kernel_max_group(kernel);
+}
+
+/* With the lock. */
+static void use(struct choice *choice, bool start)
+{
+    struct variant *variant = variant_find(choice->variants, choice->index, &choice->key);
+
+    if (variant == NULL && start) {
+        variant = variant_start(choice->variants, choice->kernel->program, choice->index, &choice->key,
+                                registers_of(choice->kernel));
+    }
+    if (variant == NULL) {
+        choice->why = choice->why != NULL ? choice->why : "there is no memory for a variant";
+        return;
+    }
+    if (choice->variants->waits) {
+        variant_await(variant);
+    }
+    if (variant->state != VARIANT_READY) {
+        give_up(choice, variant);
+        return;
+    }
+    choice->variant = variant;
+    choice->why = NULL;
+}
+
+/* With the lock. While the one for constants is not there, the one without serves. */
+static void find_variant(struct choice *choice)
+{
+    struct variant_key without;
+
+    variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->relation);
+    without = choice->key;
+    if (choice->variants->level >= VARIANT_ALL) {
+        add_constants(choice);
+    }
+    use(choice, true);
+    if (choice->variant == NULL && !variant_key_equal(&without, &choice->key)) {
+        choice->key = without;
+        use(choice, false);
+    }
+}
+
+static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTES])
+{
+    char facts[EVENT_VARIANT_BYTES - 12];
+
+    snprintf(name, EVENT_VARIANT_BYTES, "base");
+    if (choice->variant != NULL) {
+        variant_key_print(&choice->variant->key, facts, sizeof(facts));
+        snprintf(name, EVENT_VARIANT_BYTES, "%u:%s", choice->variant->number, facts);
+    }
+}
+
+static void choose(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+{
+    find_regions(choice);
+    bool worth = is_worth_it(choice);
+    pthread_mutex_lock(&choice->variants->lock);
+    if (worth) {
+        find_variant(choice);
+    }
+    write_name(choice, name);
+    if (choice->variants->prints) {
+        print(choice, name);
+    }
+    pthread_mutex_unlock(&choice->variants->lock);
+    launch->variants = choice->variants;
+    launch->index = choice->index;
+    if (choice->variant != NULL) {
+        launch->variant = choice->variant;
+        launch->kernel = choice->variant->code;
+    }
+}
+
+void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+{
+    struct choice choice;
+
+    snprintf(name, EVENT_VARIANT_BYTES, "base");
+    if (kernel->program->variants == NULL) {
+        return;
+    }
+    choice.kernel = kernel;
+    choice.variants = kernel->program->variants;
+    choice.index = (uint32_t)(kernel->entry - kernel->program->view.kernels);
+    choice.region_count = 0;
+    choice.relation.count = choice.relation.references = choice.relation.identical = 0;
+    choice.key.argument_count = choice.key.pair_count = 0;
+    choice.variant = NULL;
+    choice.why = NULL;
+    choose(&choice, launch, name);
+}
