@@ -164,15 +164,14 @@ struct affine affine_of(const struct unit *unit, LLVMValueRef pointer)
 
     for (;;) {
         struct affine next = sum;
-        if (ir_is_instruction(sum.root, LLVMGetElementPtr) &&
-            LLVMGetTypeKind(LLVMTypeOf(sum.root)) == LLVMPointerTypeKind && add_offsets(unit, &next, sum.root)) {
-            next.root = LLVMGetOperand(sum.root, 0);
-        } else if (keeps_number(sum.root)) {
-            next.root = LLVMGetOperand(sum.root, 0);
-        } else {
+        bool offsets = ir_is_instruction(sum.root, LLVMGetElementPtr) &&
+                       LLVMGetTypeKind(LLVMTypeOf(sum.root)) == LLVMPointerTypeKind &&
+                       add_offsets(unit, &next, sum.root);
+        if (!offsets && !keeps_number(sum.root)) {
             break;
         }
-        sum = next;
+        sum = offsets ? next : sum;
+        sum.root = LLVMGetOperand(sum.root, 0);
     }
     drop_zeros(&sum);
     return sum;
@@ -256,6 +255,20 @@ static uint32_t zeros_of_number(uint64_t number)
     return number == 0 ? ZERO_BITS : least((uint32_t)__builtin_ctzll(number), ZERO_BITS);
 }
 
+/* The value without the constants that are added to it, one after the other; their sum. */
+static LLVMValueRef without_constants(LLVMValueRef value, uint64_t *constant)
+{
+    *constant = 0;
+    for (;;) {
+        bool sum = ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value));
+        if (!sum || LLVMIsAConstantInt(LLVMGetOperand(value, 1)) == NULL) {
+            return value;
+        }
+        *constant += (uint64_t)LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
+        value = LLVMGetOperand(value, 0);
+    }
+}
+
 /* `phi`: what is looked into already, taken to have all its bits 0: the others decide. */
 static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
 {
@@ -267,6 +280,11 @@ static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
     }
     if (LLVMIsAInstruction(value) == NULL || depth == 0 || ir_bits_of_integer(value) == 0) {
         return 0;
+    }
+    uint64_t constant;
+    LLVMValueRef rest = without_constants(value, &constant);
+    if (rest != value) {
+        return least(zero_bits(rest, depth - 1, phi), zeros_of_number(constant));
     }
     LLVMValueRef a = LLVMGetNumOperands(value) != 0 ? LLVMGetOperand(value, 0) : NULL;
     LLVMValueRef b = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 1) : NULL;

@@ -90,6 +90,9 @@ static bool describe(const struct unit *unit, LLVMValueRef insn, struct item *it
     item->access.address = affine_of(unit, LLVMGetOperand(insn, load ? 0 : 1));
     item->access.bytes = LLVMStoreSizeOfType(unit->layout, type);
     item->size = scalar_size(unit, type);
+    if (LLVMGetAlignment(insn) < (item->size < WORD_BYTES ? 1 : WORD_BYTES)) {
+        item->size = 0;
+    }
     return true;
 }
 

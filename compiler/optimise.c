@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "optimise.h"
 
+#include "apart.h"
 #include "copies.h"
 #include "enqueue.h"
 #include "facts.h"
@@ -33,10 +34,12 @@
 #define INLINE_PASSES "always-inline,globaldce"
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
 #define MAIN_PASSES "default<O3>"
-/* With facts: loops are unrolled, and what their turns load twice is loaded once. */
-#define UNROLL_PASSES                                                                                          \
-    "function(loop-simplify,lcssa,loop-unroll<O3>,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,gvn," \
-    "instcombine<no-verify-fixpoint>,simplifycfg,adce)"
+/*
+ * With facts: loops are unrolled, and what their turns load twice is loaded once. No instcombine: it gives up what is
+ * known not to overflow, which grouping needs.
+ */
+#define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
+#define GROUPED_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
 #define PLAIN_PASSES "function(sroa,early-cse)"
 #define VECTOR_PASSES                                                                                                           \
     "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
@@ -322,6 +325,7 @@ void optimise(struct unit *unit)
     run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
     if (has_facts(unit)) {
         facts_apply(unit);
+        each_function(unit, unroll_reserve);
     }
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
     if (has_facts(unit)) {
@@ -330,7 +334,9 @@ void optimise(struct unit *unit)
     write_copies(unit);
     each_function(unit, allow_vectors);
     if (has_facts(unit)) {
+        each_function(unit, apart_accesses);
         each_function(unit, group_accesses);
+        run(unit, GROUPED_PASSES);
     }
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);

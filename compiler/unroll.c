@@ -10,6 +10,7 @@
 #define FEWEST_TURNS 4u        /* what one load or store has words for */
 #define BODY_INSTRUCTIONS 200u /* of the unrolled loop, about */
 #define MOST_PROPERTIES 16u
+#define MOST_ADDED 2u
 
 struct loop_size {
     uint32_t instructions;
@@ -87,18 +88,32 @@ static bool read_properties(LLVMValueRef id, LLVMMetadataRef *properties, uint32
     return true;
 }
 
-static void set_turns(struct unit *unit, LLVMValueRef branch, uint32_t turns)
+struct property {
+    const char *name;
+    uint32_t number;
+};
+
+static LLVMMetadataRef property_node(struct unit *unit, const struct property *property)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm);
+    LLVMMetadataRef parts[2] = { LLVMMDStringInContext2(unit->llvm, property->name, strlen(property->name)),
+                                 LLVMValueAsMetadata(LLVMConstInt(i32, property->number, false)) };
+
+    return LLVMMDNodeInContext2(unit->llvm, parts, 2);
+}
+
+/* Adds some to those of the loop that ends with the branch, unless the source says something about unrolling. */
+static void add_properties(struct unit *unit, LLVMValueRef branch, const struct property *added, uint32_t added_count)
 {
     uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "llvm.loop", 9), count = 1;
-    LLVMMetadataRef properties[MOST_PROPERTIES + 2], named[2];
+    LLVMMetadataRef properties[MOST_PROPERTIES + MOST_ADDED];
 
     LLVMMetadataRef self = LLVMTemporaryMDNode(unit->llvm, NULL, 0);
     properties[0] = self;
     if (read_properties(LLVMGetMetadata(branch, kind), properties, &count)) {
-        LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(unit->llvm), turns, false);
-        named[0] = LLVMMDStringInContext2(unit->llvm, "llvm.loop.unroll.count", 22);
-        named[1] = LLVMValueAsMetadata(number);
-        properties[count++] = LLVMMDNodeInContext2(unit->llvm, named, 2);
+        for (uint32_t i = 0; i < added_count; i++) {
+            properties[count++] = property_node(unit, &added[i]);
+        }
         LLVMMetadataRef id = LLVMMDNodeInContext2(unit->llvm, properties, count);
         LLVMMetadataReplaceAllUsesWith(self, id); /* frees it */
         LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(unit->llvm, id));
@@ -135,7 +150,22 @@ void unroll_mark(struct unit *unit, LLVMValueRef function)
         }
         LLVMValueRef branch = latch_branch(ir, l);
         if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL) {
-            set_turns(unit, branch, turns);
+            const struct property property = { "llvm.loop.unroll.count", turns };
+            add_properties(unit, branch, &property, 1);
+        }
+    }
+}
+
+void unroll_reserve(struct unit *unit, LLVMValueRef function)
+{
+    static const struct property properties[MOST_ADDED] = { { "llvm.loop.vectorize.width", 1 },
+                                                            { "llvm.loop.interleave.count", 1 } };
+    struct ir *ir = ir_new(unit, function);
+
+    for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
+        LLVMValueRef branch = latch_branch(ir, l);
+        if (branch != NULL) {
+            add_properties(unit, branch, properties, MOST_ADDED);
         }
     }
 }

@@ -112,21 +112,21 @@ static const struct region *region_of(const struct choice *choice, uint32_t argu
 
 static void print_region(const struct region *region)
 {
-    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s\n", region->argument,
-            (unsigned long long)region->start, (unsigned long long)(region->start + region->bytes),
-            (unsigned long long)region->bytes, region->writes ? ", written" : "");
+    const unsigned long long start = region->start, bytes = region->bytes;
+
+    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s\n", region->argument, start, start + bytes,
+            bytes, region->writes ? ", written" : "");
 }
 
 static void print_overlap(const struct choice *choice, const struct overlap *overlap)
 {
     const struct region *first = region_of(choice, overlap->pair.first);
+    const unsigned long long start = overlap->start, bytes = overlap->bytes;
 
     fprintf(stderr, "ppu:   arguments %u and %u: %s, 0x%llx to 0x%llx, %llu bytes, distance %lld bytes%s\n",
             overlap->pair.first, overlap->pair.second,
-            overlap->pair.relation == PPU_RELATION_IDENTICAL ? "identical" : "overlap",
-            (unsigned long long)overlap->start, (unsigned long long)(overlap->start + overlap->bytes),
-            (unsigned long long)overlap->bytes, (long long)overlap->distance_bytes,
-            first->bytes == overlap->bytes ? ", the first whole" : "");
+            overlap->pair.relation == PPU_RELATION_IDENTICAL ? "identical" : "overlap", start, start + bytes, bytes,
+            (long long)overlap->distance_bytes, first->bytes == overlap->bytes ? ", the first whole" : "");
 }
 
 static double ns_of(struct variant_time time)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "relation.h"
 
+#include <assert.h>
+
 #define MOST_ALIGN_LOG2 4u
 
 static bool begins_before(const struct region *a, const struct region *b)
@@ -90,15 +92,12 @@ static uint8_t argument_of(const struct overlap *overlap, bool second)
 /* Stable; counts, as there are few arguments. `order`: numbers of overlaps. */
 static void sort_by(const struct relation *relation, bool second, const uint8_t *order, uint8_t *sorted)
 {
-    uint32_t begin[256] = { 0 };
+    uint32_t begin[RELATION_ARGUMENTS + 1] = { 0 };
 
     for (uint32_t i = 0; i < relation->count; i++) {
-        uint8_t argument = argument_of(&relation->overlaps[i], second);
-        if (argument < 255) {
-            begin[argument + 1]++;
-        }
+        begin[argument_of(&relation->overlaps[i], second) + 1]++;
     }
-    for (uint32_t a = 1; a < 256; a++) {
+    for (uint32_t a = 1; a < RELATION_ARGUMENTS; a++) {
         begin[a] += begin[a - 1];
     }
     for (uint32_t i = 0; i < relation->count; i++) {
@@ -139,6 +138,9 @@ bool relation_find(const struct region *regions, uint32_t count, struct relation
     relation->count = relation->identical = 0;
     if (count > RELATION_ARGUMENTS) {
         return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert(regions[i].argument < RELATION_ARGUMENTS);
     }
     const uint8_t *sorted = sort(regions, count, lists[0], lists[1]);
     for (uint32_t i = 0; i < count; i++) {

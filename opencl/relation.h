@@ -15,7 +15,7 @@
 struct region {
     uint64_t address;      /* what the argument holds */
     uint64_t start, bytes; /* all that may be reached through it */
-    uint8_t argument;      /* its number */
+    uint8_t argument;      /* its number, below RELATION_ARGUMENTS */
     uint8_t element_log2;  /* size of the smallest access */
     bool writes;
 };

@@ -34,6 +34,8 @@ $(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/relatio
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
+$(eval $(call ppu_tool,bench-alias,tests/compiler/bench_alias.c opencl/relation.c opencl/variant_key.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS) -Iopencl,ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_bench,alias,$(BUILD)/plain/tools/bench-alias,$(BUILD)/plain/tools/bench-alias))
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))
 OPENCL_HEADER := $(LLVM_PREFIX)/lib/clang/19/include/opencl-c.h
 $(eval $(call ppu_script_test,compiler-specification,tests/compiler/test_specification.py $(OPENCL_HEADER)))

@@ -232,6 +232,7 @@ uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, u
                                    .params = device->params,
                                    .global = copy,
                                    .global_va = DATA_VA,
+                                   .accesses = &device->accesses,
                                    .reads_code = true,
                                    .global_bytes = device->data_used };
 

@@ -35,6 +35,7 @@ struct device {
     struct device_layout layouts[DEVICE_LAYOUTS]; /* of the program that was compiled last */
     uint32_t layout_count;
     uint64_t warp_insns; /* that all runs executed */
+    uint64_t accesses;   /* loads and stores of all threads on the reference executor */
     const struct device_variant *variant;
     struct ppu_kernel_entry kernel;
     uint8_t params[PPU_MAX_PARAM];

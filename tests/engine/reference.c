@@ -354,6 +354,9 @@ static void do_memory(struct run *run, struct thread *t, const struct ppu_insn *
     uint32_t bytes = words == 1 ? ppu_width_bytes(width) : 4;
     uint32_t value[4] = { 0 };
 
+    if (run->r->accesses != NULL) {
+        *run->r->accesses += insn->op != PPU_OP_LDP;
+    }
     for (uint32_t i = 0; i < words; i++) {
         uint8_t *place = place_of(run, t, insn, i, bytes);
 
