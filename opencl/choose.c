@@ -175,6 +175,8 @@ static bool is_worth_it(struct choice *choice)
 {
     if (choice->variants->level == VARIANT_OFF) {
         choice->why = "switched off";
+    } else if ((choice->kernel->entry->flags & PPU_TMD_NEST) != 0) {
+        choice->why = "it enqueues kernels";
     } else if (!relation_find(choice->regions, choice->region_count, &choice->relation)) {
         choice->why = "too many arguments overlap";
     } else if (choice->relation.references == 0) {
