@@ -101,12 +101,50 @@ static struct mmu_page walk(const struct core *core, uint64_t table, uint64_t va
             return fault(PPU_FAULT_UNMAPPED);
         }
         if (level == 0 || size_of(pte) != PPU_PTE_TABLE) {
-            return leaf(core, pte, level, va, access);
+            struct mmu_page page = leaf(core, pte, level, va, access);
+            page.table = table;
+            return page;
         }
         if (pte & ~TABLE_BITS) {
             return fault(PPU_FAULT_BAD_TABLE);
         }
         table = pte & PPU_PTE_FRAME_MASK;
+    }
+}
+
+/* True when the entries of a table name the frames from `frame` on, as `like` does. */
+static bool names_run(const struct core *core, uint64_t table, uint32_t first, uint32_t entries, uint64_t frame,
+                      uint64_t like)
+{
+    const uint64_t flags = like & ~PPU_PTE_FRAME_MASK;
+    bool same = true;
+
+    for (uint32_t i = 0; i < entries && same; i++) {
+        const uint64_t page = frame + (uint64_t)i * PPU_PAGE_4K / PPU_PAGE_64K * PPU_PAGE_64K;
+        same = vram_read64(core->vram + table + (size_t)(first + i) * sizeof(uint64_t)) == (page | flags);
+    }
+    return same;
+}
+
+void mmu_widen(const struct core *core, struct mmu_page *page)
+{
+    const uint32_t entry = ppu_pt_index(page->va, 0);
+    const uint64_t like = page->bytes == PPU_PAGE_64K && !page->system
+                              ? vram_read64(core->vram + page->table + (size_t)entry * sizeof(like))
+                              : 0;
+
+    while (like != 0 && page->bytes < PPU_PAGE_2M) {
+        struct mmu_page wide = *page;
+
+        wide.bytes *= 2;
+        wide.va &= ~(wide.bytes - 1);
+        wide.frame -= page->va - wide.va;
+        if (page->va - wide.va > page->frame || placement(core, &wide) != PPU_FAULT_NONE ||
+            !names_run(core, page->table, ppu_pt_index(wide.va, 0), (uint32_t)(wide.bytes / PPU_PAGE_4K), wide.frame,
+                       like)) {
+            return;
+        }
+        *page = wide;
     }
 }
 

@@ -149,16 +149,16 @@ struct warp {
     struct lanes live; /* have not ended */
     struct lanes pending;
     struct lanes pred[PPU_PREDS];
-    uint8_t reason[PPU_MAX_WAVE];   /* enum ppu_token_type or ppu_reason of each lane */
-    uint32_t wait_pc[PPU_MAX_WAVE]; /* where a disabled lane goes on */
+    uint8_t reason[PPU_MAX_WAVE]; /* enum ppu_token_type or ppu_reason of each lane */
     uint32_t token_cap;
     uint32_t token_first; /* entry at the front */
     uint32_t token_count;
-    uint32_t yield_count;               /* yield tokens queued: the truth when summary bits are stale */
-    uint64_t random;                    /* state of the generator of YIELDP and YIELDQ; not 0 */
+    uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
+    uint64_t random;      /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
     uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one; the wave's alone */
+    uint32_t wait_pc[PPU_MAX_WAVE];     /* where a disabled lane goes on */
 };
 
 /* ---- register and shared files, token queues: sm_file.c ---- */

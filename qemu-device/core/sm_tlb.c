@@ -16,6 +16,7 @@ static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, u
     if (page.fault != 0) {
         return page.fault;
     }
+    mmu_widen(sm->core, &page);
     *entry = (struct tlb_entry){
         .tag = page.va | context | TLB_VALID,
         .mask = ~(page.bytes - 1) | (PPU_PAGE_4K - 1),

@@ -307,6 +307,78 @@ static void random_tables(void **state)
     assert_true(accepted > 100);
 }
 
+/* Every address of a widened page translates as it would alone. */
+static void check_wide(struct machine *machine, const struct mmu_page *wide)
+{
+    for (uint64_t at = 0; at < wide->bytes; at += PPU_PAGE_4K) {
+        struct mmu_page page = mmu_walk(machine->core, CTX, wide->va + at, PPU_ACCESS_READ);
+
+        assert_int_equal(page.fault, 0);
+        assert_true(page.frame + (wide->va + at - page.va) == wide->frame + at);
+        assert_true(page.write == wide->write && page.atomic == wide->atomic && page.system == wide->system);
+    }
+}
+
+static void neighbours(void **state)
+{
+    struct machine *machine = *state;
+    const uint32_t pages = PPU_PAGE_2M / PPU_PAGE_64K;
+    uint64_t random = random_seed();
+    uint32_t widened = 0;
+
+    for (uint32_t round = 0; round < 40; round++) {
+        const uint64_t frame = HEAP_AT + random_below(&random, 4) * PPU_PAGE_64K;
+        const uint32_t odd = round == 0 ? UINT32_MAX : 1 + random_below(&random, pages - 1);
+
+        for (uint32_t i = 0; i < pages; i++) {
+            const bool apart = i >= odd && random_below(&random, 8) == 0, other = i == odd && round % 2 == 0;
+            map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, frame + (i + (apart ? 2 : 0)) * PPU_PAGE_64K, PPU_PTE_64K,
+                     other ? PPU_PTE_WRITE : RW);
+        }
+        for (uint32_t i = 0; i < pages; i++) {
+            struct mmu_page page = mmu_walk(machine->core, CTX, VA_2M + i * PPU_PAGE_64K, PPU_ACCESS_READ);
+
+            mmu_widen(machine->core, &page);
+            assert_true(round != 0 || page.bytes == PPU_PAGE_2M);
+            widened += page.bytes > PPU_PAGE_64K;
+            check_wide(machine, &page);
+        }
+    }
+    assert_true(widened > 200);
+}
+
+/* No page is taken in that is protected, outside VRAM, in system memory or named by half of its entries. */
+static void neighbours_that_stay_out(void **state)
+{
+    struct machine *machine = *state;
+    const uint64_t frames[] = { PROT_BASE - PPU_PAGE_64K, BENCH_VRAM - PPU_PAGE_64K };
+    struct mmu_page page;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t va = VA_2M + i * PPU_PAGE_2M;
+
+        map_page(machine, CTX, va, frames[i], PPU_PTE_64K, RW);
+        map_page(machine, CTX, va + PPU_PAGE_64K, frames[i] + PPU_PAGE_64K, PPU_PTE_64K, RW);
+        page = mmu_walk(machine->core, CTX, va, PPU_ACCESS_READ);
+        mmu_widen(machine->core, &page);
+        assert_true(page.bytes == PPU_PAGE_64K);
+    }
+    map_page(machine, CTX, VA_2M + 2 * PPU_PAGE_2M, SYS_BASE, PPU_PTE_64K, RW | PPU_PTE_SYSTEM);
+    map_page(machine, CTX, VA_2M + 2 * PPU_PAGE_2M + PPU_PAGE_64K, SYS_BASE + PPU_PAGE_64K, PPU_PTE_64K,
+             RW | PPU_PTE_SYSTEM);
+    page = mmu_walk(machine->core, CTX, VA_2M + 2 * PPU_PAGE_2M, PPU_ACCESS_READ);
+    mmu_widen(machine->core, &page);
+    assert_true(page.bytes == PPU_PAGE_64K);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        map_page(machine, CTX, VA_2M + 3 * PPU_PAGE_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
+    }
+    page = mmu_walk(machine->core, CTX, VA_2M + 3 * PPU_PAGE_2M, PPU_ACCESS_READ);
+    write_pte(machine, (uint32_t)page.table + 8 * 31, 0);
+    mmu_widen(machine->core, &page);
+    assert_true(page.bytes == PPU_PAGE_64K);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +390,8 @@ int main(void)
         { "frames beyond VRAM, protected or misaligned fault [A9]", frames, setup, teardown, NULL },
         { "a context that is not open, an address too long [A9]", contexts, setup, teardown, NULL },
         { "the hook fails the n-th walk [A9]", hook_fails_nth, setup, teardown, NULL },
+        { "neighbours are one page where every address stays what it was [A9]", neighbours, setup, teardown, NULL },
+        { "neighbours that may not be reached so stay out [A9]", neighbours_that_stay_out, setup, teardown, NULL },
         { "random maps agree with a model [A9]", random_maps, setup, teardown, NULL },
         { "tables of random bits never lead outside [A9]", random_tables, setup, teardown, NULL },
     };
