@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define COUNT 1024u
+#define VECTOR_COUNT 240u /* in vectors of any width */
 #define EVERY_FLOAT "tests/compiler/every_float.txt"
 
 /* ---- arguments ---- */
@@ -242,8 +243,8 @@ static bool elements_agree(struct device *device, uint32_t which, bool wide, uin
     struct buffers b = new_launch(device, f, wide, COUNT);
 
     put_arguments(&b, f, wide);
-    device_run_threads(device, COUNT / width / 16 * 16, 16);
-    for (uint32_t i = 0; i < COUNT / width / 16 * 16 * width; i++) {
+    device_run(device, 1, 1, VECTOR_COUNT / width, 1);
+    for (uint32_t i = 0; i < VECTOR_COUNT; i++) {
         double got = get_number(b.out, i, wide);
         if (bits_of(got) != bits_of(kept[wide][which][i])) {
             print_message("# %s of %s%u: element %u is %a, alone %a\n", f->name, wide ? "double" : "float", width, i,
@@ -318,7 +319,7 @@ static void put_every_float(FILE *file, const char *name)
 
     while (found != NULL && fgets(line, sizeof(line), found) != NULL) {
         if (sscanf(line, "%63s %63s", of, worst) == 2 && strcmp(of, name) == 0) {
-            strcpy(cell, worst);
+            snprintf(cell, sizeof(cell), "%s", worst);
         }
     }
     fprintf(file, " %s |", cell);
