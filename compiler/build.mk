@@ -21,10 +21,13 @@ $(eval $(call ppu_tool,mklibrary,compiler/library/mklibrary.c,$(LLVM_CFLAGS),$(L
 
 $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
+# Long functions that are written into kernels again and again are optimised before.
+LIBRARY_PASSES_enqueue := -fno-vectorize -fno-slp-vectorize
+
 $(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive.h $(wildcard include/ppu/*.h) include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
 	$(call say,CL,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding -Xclang -disable-llvm-passes -Wall -Werror -Wno-atomic-alignment \
+	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding $(or $(LIBRARY_PASSES_$(*F)),-Xclang -disable-llvm-passes) -Wall -Werror -Wno-atomic-alignment \
 		-Iinclude -Icompiler/library -emit-llvm -c -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 

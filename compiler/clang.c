@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clang.h"
 
+#include "enqueue.h"
 #include "headers.h"
 
 #include <errno.h>
@@ -60,12 +61,15 @@ static const char *const absent[] = {
 };
 
 /* What we have beyond OpenCL C (docs/spec/opencl.md). */
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
 static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
-                               "void ppu_wait_children(void);\n"
-                               "#ifdef __opencl_c_device_enqueue\n"
-                               "queue_t ppu_create_stream(void);\n"
-                               "int ppu_destroy_stream(queue_t);\n"
-                               "#endif\n";
+                               "#define PPU_ENQUEUE_FLAGS_WORK " TEXT(ENQUEUE_WORK) "\n"
+                                                                                    "void ppu_wait_children(void);\n"
+                                                                                    "#ifdef __opencl_c_device_enqueue\n"
+                                                                                    "queue_t ppu_create_stream(void);\n"
+                                                                                    "int ppu_destroy_stream(queue_t);\n"
+                                                                                    "#endif\n";
 
 static const char *const fixed_arguments[] = {
     "-x",

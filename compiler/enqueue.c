@@ -11,6 +11,7 @@
 #define SPIR_KERNEL 76 /* calling convention of LLVM's enumeration */
 #define MOST_CALLS 64u /* of functions by functions that are looked through */
 #define SAYS_WHY 0x80000000u
+#define WAITS_FOR_PARENT 3u /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
 #define FINISH "__ppu_finish"
 
 /* ---- types ---- */
@@ -286,6 +287,27 @@ static LLVMValueRef with_reason(struct unit *unit, LLVMValueRef flags, LLVMValue
     return with;
 }
 
+static bool is_work(LLVMValueRef call)
+{
+    LLVMValueRef flags = LLVMGetOperand(call, 1);
+
+    return LLVMIsAConstantInt(flags) != NULL && (LLVMConstIntGetZExtValue(flags) & ENQUEUE_WORK) != 0;
+}
+
+/* `operands` as of the library's other functions: without events. */
+static void lower_work(struct unit *unit, LLVMValueRef call, const struct form *form, LLVMValueRef *operands)
+{
+    LLVMValueRef kept[8];
+
+    if (form->events != NONE) {
+        unit_fail_value(unit, "work for a work queue has no events:", call);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        kept[i] = operands[i < 6 ? i : i + 3];
+    }
+    replace_call(unit, call, "__ppu_enqueue_work", kept, 8);
+}
+
 static void lower_enqueue(struct unit *unit, LLVMValueRef call, const struct form *form)
 {
     LLVMValueRef block = without_cast(LLVMGetOperand(call, form->kernel + 1));
@@ -316,6 +338,10 @@ static void lower_enqueue(struct unit *unit, LLVMValueRef call, const struct for
     if (form->locals != NONE) {
         operands[9] = LLVMGetOperand(call, form->locals);
         operands[10] = LLVMGetOperand(call, form->locals + 1);
+    }
+    if (is_work(call)) {
+        lower_work(unit, call, form, operands);
+        return;
     }
     replace_call(unit, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
 }
@@ -384,7 +410,7 @@ static bool may_wait(LLVMValueRef enqueue)
 {
     LLVMValueRef flags = LLVMGetOperand(enqueue, 1);
 
-    return LLVMIsAConstantInt(flags) == NULL || LLVMConstIntGetZExtValue(flags) != 0;
+    return LLVMIsAConstantInt(flags) == NULL || (LLVMConstIntGetZExtValue(flags) & WAITS_FOR_PARENT) != 0;
 }
 
 /* True when it, or what it calls, enqueues what may have to wait for its end. */

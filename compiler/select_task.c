@@ -88,12 +88,12 @@ static void add_follow(struct select *s, LLVMValueRef call)
     add_plain(s, PPU_OP_CSLEAVE);
 }
 
-static void add_stamp(struct select *s, LLVMValueRef call)
+static void add_release(struct select *s, enum ppu_op op, struct mir_ref at, struct mir_ref payload)
 {
-    struct mir_insn insn = mir_insn(PPU_OP_SEMRELT);
+    struct mir_insn insn = mir_insn(op);
 
-    insn.a = operand(s, call, 0);
-    insn.b = select_reg(s, number(0));
+    insn.a = at;
+    insn.b = payload;
     insn.ordered = true;
     select_add(s, &insn);
 }
@@ -108,7 +108,9 @@ bool select_task(struct select *s, LLVMValueRef call, enum primitive primitive)
     } else if (primitive == PRIMITIVE_FOLLOW) {
         add_follow(s, call);
     } else if (primitive == PRIMITIVE_STAMP) {
-        add_stamp(s, call);
+        add_release(s, PPU_OP_SEMRELT, operand(s, call, 0), select_reg(s, number(0)));
+    } else if (primitive == PRIMITIVE_RELEASE) {
+        add_release(s, PPU_OP_SEMREL, operand(s, call, 0), operand(s, call, 1));
     } else {
         s->scalar = scalar;
         return false;

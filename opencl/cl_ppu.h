@@ -9,4 +9,10 @@
  */
 #define CL_EVENT_VARIANT_PPU 0x4f50
 
+/*
+ * cl_ppu_nested_streams: property of a queue on the device: the in-order queue of the host, on the context's first
+ * device, whose kernels may put work into it. One for each such queue.
+ */
+#define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
+
 #endif

@@ -17,6 +17,7 @@ void kernel_destroy(void *object)
 
     for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
         object_drop(kernel->arguments[i].memory);
+        object_drop(kernel->arguments[i].queue);
     }
     program_count_kernel(kernel->program, -1);
     object_drop(kernel->program);
@@ -128,6 +129,9 @@ cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
             if (kernel->arguments[i].memory != NULL) {
                 object_use(kernel->arguments[i].memory);
             }
+            if (kernel->arguments[i].queue != NULL) {
+                object_use(kernel->arguments[i].queue);
+            }
         }
     }
     if (errcode != NULL) {
@@ -187,7 +191,7 @@ static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
     return CL_SUCCESS;
 }
 
-/* A queue on the device; kernels may live longer than it, as addresses of it tell them. */
+/* A queue on the device. */
 static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
 {
     cl_command_queue queue = NULL;
@@ -198,9 +202,13 @@ static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
     if (value != NULL) {
         memcpy(&queue, value, sizeof(queue));
     }
-    if (!object_is(queue, OBJECT_queue) || queue->device_va == 0 || queue->context != kernel->program->context) {
+    if (queue == NULL || !object_is(queue, OBJECT_queue) || queue->device_va == 0 ||
+        queue->context != kernel->program->context) {
         return CL_INVALID_DEVICE_QUEUE;
     }
+    object_use(queue);
+    object_drop(kernel->arguments[i].queue);
+    kernel->arguments[i].queue = queue;
     put_value(kernel, i, &queue->device_va, sizeof(queue->device_va));
     return CL_SUCCESS;
 }

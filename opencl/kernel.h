@@ -7,9 +7,10 @@
 
 struct argument {
     bool set;
-    cl_mem memory;      /* in use; NULL: none */
-    bool shared;        /* an address of shared virtual memory */
-    size_t local_bytes; /* of shared memory */
+    cl_mem memory;          /* in use; NULL: none */
+    cl_command_queue queue; /* on the device, in use; NULL: none */
+    bool shared;            /* an address of shared virtual memory */
+    size_t local_bytes;     /* of shared memory */
 };
 
 struct _cl_kernel {

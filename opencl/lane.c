@@ -124,7 +124,9 @@ static void land(struct lane *lane, cl_int status)
 /* The first command in flight has done wrong; those behind it were never begun. False: some output is lost. */
 static bool fail_all(struct lane *lane, enum ppu_err err)
 {
-    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
+    cl_command_queue work = lane->queue->filled;
+    bool again = work == NULL || ppu_workqueue_reset(work->work) == PPU_OK;
+    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
     bool printed = lane->printing == NULL || print(lane, lane->printing);
     for (uint32_t left = lane->count; left > 0; left--) {

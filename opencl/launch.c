@@ -19,6 +19,9 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->launch.params = launch->params;
     launch->launch.facts.printf_va = event->work.printf_va;
     ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+    if (launch->work != NULL) {
+        ppu_block_round(block, launch->work->work);
+    }
 }
 
 /* What it has taken, when that was measured. */
@@ -47,6 +50,7 @@ static void drop_launch(struct work *work)
     for (uint32_t i = 0; i < launch->memories; i++) {
         object_drop(launch->memory[i].memory);
     }
+    object_drop(launch->work);
     free(launch->memory);
     free(launch);
 }
@@ -80,6 +84,23 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
     launch->launch.param_bytes = entry->param_bytes;
     launch->launch.shared_bytes = (uint32_t)(shared - entry->shared_bytes);
     return shared <= info->sm_shared && shared <= PPU_MAX_SHARED ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+/* A work queue's work is begun and waited for by commands of one queue; the command has one round. */
+static cl_int take_work(struct launch *launch, cl_command_queue queue, cl_kernel kernel)
+{
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        cl_command_queue given = kernel->arguments[i].queue;
+        if (given == NULL || given->work == NULL || given == launch->work) {
+            continue;
+        }
+        if (given->maker != queue || launch->work != NULL) {
+            return CL_INVALID_COMMAND_QUEUE;
+        }
+        object_use(given);
+        launch->work = given;
+    }
+    return CL_SUCCESS;
 }
 
 static bool all_set(cl_kernel kernel)
@@ -249,6 +270,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     cl_int error = launch->memory != NULL ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
     if (error == CL_SUCCESS) {
         error = find_kernel(queue, kernel, launch);
+    }
+    if (error == CL_SUCCESS) {
+        error = take_work(launch, queue, kernel);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
         error = device_error(nest_need(queue->context, queue->place));

@@ -23,6 +23,7 @@ struct launch {
     uint32_t index;            /* of the kernel among the program's */
     cl_event event;            /* once it is built */
     struct ppu_launch launch;
+    cl_command_queue work; /* whose round it begins and waits for, in use; NULL: none */
     uint32_t memories;
     struct launch_memory *memory;
     uint8_t params[PPU_MAX_PARAM];

@@ -145,6 +145,52 @@ void nest_remove_queue(cl_command_queue queue)
     pthread_mutex_unlock(&queue->context->nest_lock);
 }
 
+/* ---- work queues ---- */
+
+static bool can_make(const struct _cl_command_queue *queue, const struct _cl_command_queue *maker)
+{
+    return maker->context == queue->context && maker->device == queue->device && maker->place == 0 &&
+           (maker->properties & (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE)) == 0;
+}
+
+/* Both queues are used by others only when this is done, but for the maker's commands. */
+cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker)
+{
+    const struct ppu_workqueue_options options = { .block_bytes = PPU_CHILD_WORK_BYTES,
+                                                   .priority = PPU_PRIORITIES / 2 };
+    cl_context context = queue->context;
+
+    if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    enum ppu_err err = nest_need(context, queue->place);
+    if (err != PPU_OK) {
+        return device_error(err);
+    }
+    pthread_mutex_lock(&context->lock);
+    bool first = maker->filled == NULL;
+    err = first ? ppu_workqueue_create(maker->lane[0].channel, &options, &queue->work) : PPU_OK;
+    if (first && err == PPU_OK) {
+        maker->filled = queue;
+        queue->maker = maker;
+        queue->device_va = ppu_workqueue_va(queue->work).va;
+        object_use(maker);
+    }
+    pthread_mutex_unlock(&context->lock);
+    return first ? device_error(err) : CL_INVALID_COMMAND_QUEUE;
+}
+
+void nest_remove_work(cl_command_queue queue)
+{
+    pthread_mutex_lock(&queue->context->lock);
+    queue->maker->filled = NULL;
+    pthread_mutex_unlock(&queue->context->lock);
+    ppu_workqueue_destroy(queue->work);
+    object_drop(queue->maker);
+}
+
+/* ---- the default queue ---- */
+
 void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue)
 {
     struct nest *nest = &context->nests[place];

@@ -22,6 +22,9 @@ void nest_end(cl_context context, uint32_t place);
 /* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
 cl_int nest_add_queue(cl_command_queue queue);
 void nest_remove_queue(cl_command_queue queue);
+/* The same for a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
+cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker);
+void nest_remove_work(cl_command_queue queue);
 /* Which queue kernels get as the default one. */
 void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue);
 /* NULL: there is none. */

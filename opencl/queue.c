@@ -304,7 +304,9 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
-    if (queue->device_va != 0) {
+    if (queue->work != NULL) {
+        nest_remove_work(queue);
+    } else if (queue->device_va != 0) {
         nest_remove_queue(queue);
     }
     queue->end.run = end_queue;
@@ -336,7 +338,7 @@ static enum ppu_err open_host(cl_command_queue queue)
 }
 
 static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
-                                  cl_int *error)
+                                  cl_command_queue maker, cl_int *error)
 {
     cl_command_queue queue = calloc(1, sizeof(*queue));
 
@@ -351,7 +353,9 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    *error = is_on_device(queue) ? nest_add_queue(queue) : device_error(open_host(queue));
+    *error = maker != NULL         ? nest_add_work(queue, maker)
+             : is_on_device(queue) ? nest_add_queue(queue)
+                                   : device_error(open_host(queue));
     if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
@@ -389,6 +393,7 @@ struct wanted {
     cl_command_queue_properties flags;
     cl_queue_properties bytes;
     bool sized;
+    cl_command_queue maker; /* of a work queue, else NULL */
 };
 
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
@@ -400,15 +405,20 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
         } else if (properties[0] == CL_QUEUE_SIZE) {
             wanted->bytes = properties[1];
             wanted->sized = true;
+        } else if (properties[0] == CL_QUEUE_WORK_QUEUE_PPU) {
+            wanted->maker = (cl_command_queue)properties[1];
         } else {
             return CL_INVALID_VALUE;
         }
     }
-    if (wanted->sized && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+    if ((wanted->sized || wanted->maker != NULL) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;
     }
     if (wanted->bytes > nest_queue_bytes(device)) {
         return CL_INVALID_QUEUE_PROPERTIES;
+    }
+    if (wanted->maker != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+        return CL_INVALID_VALUE;
     }
     return check_flags(wanted->flags);
 }
@@ -442,7 +452,7 @@ static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *prop
 static cl_command_queue queue_create(cl_context context, cl_device_id device, const cl_queue_properties *properties,
                                      const struct wanted *wanted, cl_int *error)
 {
-    cl_command_queue queue = queue_new(context, device, wanted->flags, error);
+    cl_command_queue queue = queue_new(context, device, wanted->flags, wanted->maker, error);
 
     if (queue != NULL && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
@@ -490,7 +500,7 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
                                                                                       : check_flags(properties);
     }
     if (error == CL_SUCCESS) {
-        queue = queue_new(context, device, properties, &error);
+        queue = queue_new(context, device, properties, NULL, &error);
     }
     if (errcode != NULL) {
         *errcode = error;
@@ -515,7 +525,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->context != context ||
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->work != NULL || queue->context != context ||
         queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }

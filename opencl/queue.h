@@ -26,9 +26,12 @@ struct _cl_command_queue {
     size_t given_bytes;
     struct errand end;
     uint32_t lanes;
-    uint64_t device_va;    /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
-    uint32_t device_index; /* its number among those of the address space */
-    cl_uint device_bytes;  /* CL_QUEUE_SIZE */
+    uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index;      /* its number among those of the address space */
+    cl_uint device_bytes;       /* CL_QUEUE_SIZE */
+    cl_command_queue maker;     /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
+    struct ppu_workqueue *work; /* of that; NULL: this is no work queue */
+    cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
     /* Under the context's lock. */
     struct lane lane[QUEUE_LANES];

@@ -11,6 +11,7 @@
 #include "ppu/heap.h"
 #include "ppu/limits.h"
 #include "ppu/nest.h"
+#include "ppu/workq.h"
 #include "primitive.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -149,9 +150,8 @@ INLINE ulong heap_take(global struct ppu_nest *nest, uint bytes)
     return (ulong)(at + 1);
 }
 
-INLINE void heap_give(global struct ppu_nest *nest, ulong va)
+INLINE void heap_give_to(global struct ppu_heap *heap, ulong va)
 {
-    global struct ppu_heap *heap = (global struct ppu_heap *)nest->heap_va;
     global struct ppu_heap_piece *piece = (global struct ppu_heap_piece *)va - 1;
     uint class = piece->in_class & (PPU_HEAP_CLASSES - 1);
 
@@ -162,6 +162,11 @@ INLINE void heap_give(global struct ppu_nest *nest, ulong va)
             break;
         }
     }
+}
+
+INLINE void heap_give(global struct ppu_nest *nest, ulong va)
+{
+    heap_give_to((global struct ppu_heap *)nest->heap_va, va);
 }
 
 /* ---- records ---- */
@@ -461,7 +466,7 @@ INLINE uint block_at(constant struct ppu_child *child, uint locals)
 {
     uint bytes = child->launch_at != 0 ? child->tmd.param_bytes : 8 + 8 * locals;
 
-    return (bytes + 15u) / 16u * 16u + PPU_CHILD_EVENT_BYTES;
+    return (bytes + 15u) / 16u * 16u + sizeof(struct ppu_child_head);
 }
 
 /* The facts that are the launch's own. */
@@ -540,12 +545,13 @@ INLINE int fill(record_t own, record_t record, constant struct ppu_child *child,
         return ERROR_RESOURCES;
     }
     put64(param, 0, (ulong)param + at);
-    put64(param, at - PPU_CHILD_EVENT_BYTES, event);
+    put64(param, at - sizeof(struct ppu_child_head), event);
+    put64(param, at - sizeof(struct ppu_child_head) + 8, 0);
     put_facts(param, child);
     put_range(param, child->launch_at, range);
     record->tmd.shared_bytes = used;
     record->tmd.param_va = (ulong)param;
-    record->tmd.param_bytes = at - PPU_CHILD_EVENT_BYTES;
+    record->tmd.param_bytes = at - sizeof(struct ppu_child_head);
     return 0;
 }
 
@@ -567,7 +573,7 @@ INLINE int check(record_t own, device_queue_t queue)
 {
     device_queue_t at = (device_queue_t)((ulong)queue & ~STREAM_BITS);
 
-    if (own == 0 || nest_of(own)->enqueue_va == 0 || at == 0 || at->head.version != PPU_DEVICE_QUEUE_VERSION ||
+    if (own == 0 || nest_of(own)->enqueue_va == 0 || at == 0 || at->head.version != PPU_DEVICE_QUEUE_VERSION || at->head.size_bytes != sizeof(struct ppu_device_queue) ||
         ((ulong)queue & STREAM_BITS) > PPU_GROUP_TMDQS) {
         return ERROR_QUEUE;
     }
@@ -687,16 +693,148 @@ int LIBRARY __ppu_enqueue_marker(uint flags, device_queue_t queue, uint events, 
     return 0;
 }
 
+/* ---- work queues (ppu/workq.h; as devlib/workq.s) ---- */
+
+#define RESERVED 2u /* entries: the launch, and the acquire behind it */
+#define LOOKS 64u   /* at a queue that is full, before the thread gives up */
+#define BLOCK_HEAD 0x00100001u
+#define LAUNCH_METHOD 0x00030004u
+#define ACQUIRE_METHOD 0x00040001u
+
+typedef global struct ppu_workq *work_queue_t;
+
+INLINE bool reserve(work_queue_t queue, uint *first)
+{
+    uint period = queue->period;
+
+    for (uint looks = LOOKS; looks != 0;) {
+        uint put = load(&queue->soft_put); /* and only then shadow_put: else what is free may seem more than it is */
+        if (ppu_workq_distance(put, load(&queue->shadow_put), period) < RESERVED) {
+            uint stall = load(&queue->stall);
+            looks = stall == PPU_WORKQ_AT_X || stall == PPU_WORKQ_ENDED ? 0 : looks - 1;
+        } else if (replace(&queue->soft_put, put, ppu_workq_add(put, RESERVED, period))) {
+            *first = put;
+            return true;
+        }
+    }
+    return false;
+}
+
+INLINE uint entry_of(work_queue_t queue, uint counter)
+{
+    return counter % queue->entries;
+}
+
+INLINE global uint *block_of(work_queue_t queue, uint entry)
+{
+    return (global uint *)((ulong)queue + queue->block_at + (ulong)entry * queue->block_bytes);
+}
+
+INLINE ulong sem_of(work_queue_t queue, uint entry)
+{
+    return (ulong)queue + queue->sem_at + (ulong)entry * sizeof(struct ppu_sem);
+}
+
+/* The entry points to its block of so many words. */
+INLINE void point(work_queue_t queue, uint entry, uint words)
+{
+    global uint *block = block_of(queue, entry);
+
+    block[0] = BLOCK_HEAD;
+    block[1] = words;
+    block[2] = block[3] = 0;
+    ((global ulong *)((ulong)queue + queue->ring_at))[entry] = (ulong)block | (ulong)words << 48;
+}
+
+INLINE void publish(work_queue_t queue, uint first)
+{
+    uint last = entry_of(queue, ppu_workq_add(first, RESERVED - 1, queue->period));
+    global uint *block = block_of(queue, last);
+    ulong sem = sem_of(queue, last);
+
+    block[4] = ACQUIRE_METHOD;
+    block[5] = (uint)sem;
+    block[6] = (uint)(sem >> 32);
+    block[7] = 1;
+    block[8] = PPU_SEM_EQUAL;
+    point(queue, last, 9);
+    __ppu_fence(PPU_ORDER_RELEASE, PPU_SCOPE_OF_DEVICE);
+    __ppu_release(sem_of(queue, entry_of(queue, ppu_workq_add(first, queue->period - 1, queue->period))), 1);
+}
+
+/* The queue's work begins when the kernel that makes it has ended; it is in no stream, and has no private memory. */
+int LIBRARY __ppu_enqueue_work(device_queue_t given, uint flags, const private struct range *range,
+                               constant struct ppu_child *child, const private uchar *block, uint bytes, uint locals,
+                               const private ulong *sizes)
+{
+    work_queue_t queue = (work_queue_t)given;
+    record_t own = own_record();
+    uint first = 0, used;
+
+    if (own == 0 || nest_of(own)->enqueue_va == 0 || queue == 0 || queue->head.size_bytes != sizeof(*queue)) {
+        return told(ERROR_QUEUE, flags);
+    }
+    if (child->tmd.local_bytes != 0 || block_at(child, locals) > PPU_CHILD_WORK_BYTES - PPU_CHILD_WORK_PARAM) {
+        return told(ERROR_RESOURCES, flags);
+    }
+    global struct ppu_nest *nest = nest_of(own);
+    ulong head = heap_take(nest, sizeof(struct ppu_child_head) + max(bytes, 4u));
+    if (head == 0) {
+        return told(ERROR_RESOURCES, flags);
+    }
+    if (!reserve(queue, &first)) {
+        heap_give(nest, head);
+        return told(ERROR_FULL, flags);
+    }
+    uint entry = entry_of(queue, first);
+    global uint *at = block_of(queue, entry);
+    global struct ppu_tmd *tmd = (global struct ppu_tmd *)((ulong)at + PPU_CHILD_WORK_TMD);
+    global uchar *param = (global uchar *)at + PPU_CHILD_WORK_PARAM;
+    int error = 0;
+
+    copy_task(tmd, child);
+    if (!set_space(tmd, range, max_group(enqueue_of(own), child))) {
+        error = ERROR_RANGE;
+    }
+    used = put_locals(param, child->tmd.shared_bytes, locals, sizes);
+    if (used == UINT_MAX) {
+        error = ERROR_SIZE;
+    } else if (used > enqueue_of(own)->sm_shared || used > PPU_MAX_SHARED) {
+        error = ERROR_RESOURCES;
+    }
+    put64(param, 0, head + sizeof(struct ppu_child_head));
+    put_facts(param, child);
+    put_range(param, child->launch_at, range);
+    tmd->shared_bytes = used;
+    tmd->param_va = (ulong)param;
+    tmd->param_bytes = block_at(child, locals) - sizeof(struct ppu_child_head);
+    ((global ulong *)head)[0] = 0;
+    ((global ulong *)head)[1] = nest->heap_va;
+    __builtin_memcpy((global uchar *)head + sizeof(struct ppu_child_head), block, bytes);
+    ((global uint *)head)[4] = tmd->grid[0] * tmd->grid[1] * tmd->grid[2] * tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    at[4] = LAUNCH_METHOD;
+    at[5] = (uint)(ulong)tmd;
+    at[6] = (uint)((ulong)tmd >> 32);
+    at[7] = PPU_STREAM_NONE;
+    /* What was reserved must be published: after an error, as a block of nothing. */
+    point(queue, entry, error == 0 ? 8 : 4);
+    publish(queue, first);
+    if (error != 0) {
+        heap_give(nest, head);
+    }
+    return told(error, flags);
+}
+
 /* ---- what kernels do at their begin and end ---- */
 
-INLINE device_event_t event_of(const uchar *block)
+INLINE global struct ppu_child_head *head_of(const uchar *block)
 {
-    return (device_event_t)*(const ulong *)(block - PPU_CHILD_EVENT_BYTES);
+    return (global struct ppu_child_head *)(ulong)block - 1;
 }
 
 void LIBRARY __ppu_child_begin(const uchar *block)
 {
-    device_event_t event = event_of(block);
+    device_event_t event = (device_event_t)head_of(block)->event;
 
     if (event != 0 && __ppu_sr(PPU_SR_TID) == 0 &&
         (__ppu_sr(PPU_SR_CTA_X) | __ppu_sr(PPU_SR_CTA_Y) | __ppu_sr(PPU_SR_CTA_Z)) == 0) {
@@ -706,10 +844,14 @@ void LIBRARY __ppu_child_begin(const uchar *block)
 
 void LIBRARY __ppu_child_end(const uchar *block)
 {
-    device_event_t event = event_of(block);
+    global struct ppu_child_head *head = head_of(block);
+    device_event_t event = (device_event_t)head->event;
 
     if (event != 0 && __ppu_sr(PPU_SR_TID) == 0) {
         __ppu_stamp((ulong)event->left);
+    }
+    if (head->heap != 0 && add((global uint *)(head + 1), 0xffffffffu) == 1) {
+        heap_give_to((global struct ppu_heap *)head->heap, (ulong)head);
     }
 }
 

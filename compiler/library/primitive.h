@@ -45,6 +45,8 @@ void __attribute__((convergent)) __ppu_start(uint task);
 void __attribute__((convergent)) __ppu_follow(ulong last_task, uint task, ulong status);
 /* Writes the device's time to a semaphore (ppu/sem.h). */
 void __attribute__((convergent)) __ppu_stamp(ulong sem);
+/* Releases a semaphore, which wakes a channel that waits for it. */
+void __attribute__((convergent)) __ppu_release(ulong sem, uint payload);
 long __attribute__((const)) __ppu_mulhi64(long a, long b);
 ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
 float __attribute__((const)) __ppu_exp2(float x);

@@ -63,11 +63,21 @@ struct ppu_device_wait {
 };
 PPU_ASSERT_SIZE(struct ppu_device_wait, 16);
 
+/* In front of the block of an enqueued task. */
+struct ppu_child_head {
+    uint64_t event; /* struct ppu_device_event, 0: none */
+    uint64_t heap;  /* struct ppu_heap that this is a piece of, given back by the task's last work-item; 0: of none */
+};
+PPU_ASSERT_SIZE(struct ppu_child_head, 16);
+
 /*
  * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
- * arguments, the launch facts; behind them, at a multiple of 16, the address of its event or 0, the block itself, and
- * its waits.
+ * arguments, the launch facts; behind them, at a multiple of 16, the block with its head, and the task's waits. Work
+ * for a work queue (workq.h) has its parameters in the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece
+ * of the heap; the block's first word, which says its size otherwise, counts the work-items that have not ended.
  */
-#define PPU_CHILD_EVENT_BYTES 16u
+#define PPU_CHILD_WORK_TMD 64u
+#define PPU_CHILD_WORK_PARAM 256u
+#define PPU_CHILD_WORK_BYTES 1024u /* of an entry's block */
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl_ppu.h"
 #include "fixture.h"
 
 #define WORDS 4096u
@@ -531,6 +532,96 @@ static void parents_wait(void **state)
     finish(run);
 }
 
+/* ---- work queues ---- */
+
+static cl_command_queue work_queue(struct fixture *f, cl_command_queue maker, cl_int *error)
+{
+    const cl_queue_properties wanted[] = { CL_QUEUE_PROPERTIES,
+                                           CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE,
+                                           CL_QUEUE_WORK_QUEUE_PPU, (cl_queue_properties)maker, 0 };
+
+    return clCreateCommandQueueWithProperties(f->context, f->device, wanted, error);
+}
+
+/* What work-items put into the queue runs after their kernel, and may put more there. */
+static void work_is_made(void **state)
+{
+    struct fixture *f = *state;
+    struct run *run = prepare(
+        f,
+        "kernel void k(global int *out, queue_t work) {\n"
+        "    enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(32, 32), ^(local void *a) {\n"
+        "        local int *x = a; x[get_local_id(0)] = get_local_id(0);\n"
+        "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "        out[100 + get_local_id(0)] = x[31 - get_local_id(0)];\n"
+        "        if (out[1] != 64) out[2] = 1;\n"
+        "        if (get_local_id(0) == 0)\n"
+        "            out[3] |= enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(32, 32), ^{ atomic_inc(&out[0]); });\n"
+        "        }, 128);\n"
+        "    out[4] = enqueue_kernel(get_default_queue(), PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^{ out[5] = 1; });\n"
+        "    out[6] = enqueue_kernel(work, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ out[5] = 1; });\n"
+        "    out[7] = enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(33, 32), ^{ out[5] = 1; });\n"
+        "    atomic_inc(&out[1]);\n"
+        "}",
+        CL3 " -g");
+    cl_int error = CL_SUCCESS;
+
+    cl_command_queue work = work_queue(f, f->queue, &error);
+    check(error);
+    assert_null(work_queue(f, f->queue, &error));
+    assert_int_equal(error, CL_INVALID_COMMAND_QUEUE);
+    assert_null(work_queue(f, f->loose, &error));
+    assert_int_equal(error, CL_INVALID_COMMAND_QUEUE);
+    check(clSetKernelArg(run->kernel, 1, sizeof(work), &work));
+    const size_t one = 1;
+    assert_int_equal(clEnqueueNDRangeKernel(f->loose, run->kernel, 1, NULL, &one, NULL, 0, NULL, NULL),
+                     CL_INVALID_COMMAND_QUEUE);
+    for (int round = 1; round < 4; round++) {
+        const cl_int zero = 0;
+        check(clEnqueueFillBuffer(f->queue, run->buffer, &zero, sizeof(zero), 4, 4, 0, NULL, NULL));
+        assert_int_equal(launch(run, 64, 64), CL_COMPLETE);
+        assert_int_equal(run->out[0], round * 64 * 32);
+        assert_int_equal(run->out[1], 64);
+        assert_int_equal(run->out[2], 0);
+        assert_int_equal(run->out[3], 0);
+        assert_int_equal(run->out[4], -102);
+        assert_int_equal(run->out[5], 0);
+        assert_int_equal(run->out[6], -102);
+        assert_int_equal(run->out[7], -160);
+        for (int i = 0; i < 32; i++) {
+            assert_int_equal(run->out[100 + i], 31 - i);
+        }
+    }
+    check(clReleaseCommandQueue(work));
+    finish(run);
+}
+
+/* A fault in the work is the command's that made it; then the queue takes work again. */
+static void work_that_faults_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct run *run = prepare(f,
+                              "kernel void k(global int *out, queue_t work) {\n"
+                              "    int bad = out[0];\n"
+                              "    enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK, ndrange_1D(1), ^{\n"
+                              "        if (bad == 0) *(volatile global int *)0x123450 = 1;\n"
+                              "        out[1] = 5; });\n"
+                              "    out[0] = 1;\n"
+                              "}",
+                              CL3);
+    cl_int error = CL_SUCCESS;
+
+    cl_command_queue work = work_queue(f, f->queue, &error);
+    check(error);
+    check(clSetKernelArg(run->kernel, 1, sizeof(work), &work));
+    check(clReleaseCommandQueue(work));
+    assert_int_equal(launch(run, 1, 1), CL_OUT_OF_RESOURCES);
+    assert_int_equal(run->out[1], 0);
+    assert_int_equal(launch(run, 1, 1), CL_COMPLETE);
+    assert_int_equal(run->out[1], 5);
+    finish(run);
+}
+
 /* ---- errors ---- */
 
 #define ERRORS                                                                                        \
@@ -746,6 +837,8 @@ int main(void)
         cl_test("a queue is an argument, and is captured [B1 F6]", a_queue_is_an_argument),
         cl_test("what is launched into a stream keeps its order [B2 B3]", streams_keep_order),
         cl_test("a thread waits for what it launched [B7]", parents_wait),
+        cl_test("kernels make work for a work queue, and so does that work [C1 C2 C3]", work_is_made),
+        cl_test("work that faults is its command's, and the work queue goes on [C6]", work_that_faults_is_told),
         cl_test("errors of enqueue_kernel are told apart with -g [B1]", errors_are_told),
         cl_test("without a queue nothing is enqueued [B1]", no_queue_is_told),
         cl_test("a full queue is told, and is empty again afterwards [B3]", a_full_queue_is_told),
