@@ -5,6 +5,7 @@
 #include "copies.h"
 #include "enqueue.h"
 #include "facts.h"
+#include "forms.h"
 #include "group.h"
 #include "ir.h"
 #include "library.h"
@@ -331,6 +332,7 @@ void optimise(struct unit *unit)
     if (has_facts(unit)) {
         unroll(unit);
     }
+    each_function(unit, forms_find);
     write_copies(unit);
     each_function(unit, allow_vectors);
     if (has_facts(unit)) {

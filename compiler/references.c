@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "references.h"
 
+#include "forms.h"
 #include "ir.h"
 #include "ppu/image.h"
 
@@ -13,6 +14,7 @@ struct pointers {
     uint32_t count;
     unsigned cap;
     uint8_t element_log2; /* of the smallest access so far */
+    bool elsewhere;       /* not only loads and stores access it */
 };
 
 #define MOST_ELEMENT_LOG2 4u
@@ -73,6 +75,7 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
         return LLVMGetOperand(user, 0) == pointer ? BOTH | PPU_REFERENCE_ESCAPES : PPU_REFERENCE_WRITE;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
+        p->elsewhere = true;
         note_element(p, LLVMTypeOf(LLVMGetOperand(user, 1)));
         return LLVMGetOperand(user, 0) == pointer ? BOTH : BOTH | PPU_REFERENCE_ESCAPES;
     case LLVMGetElementPtr:
@@ -85,12 +88,24 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     case LLVMICmp:
         return 0;
     case LLVMCall:
+        p->elsewhere = true;
         p->element_log2 = 0;
         return call_access(user, pointer);
     default:
         p->element_log2 = 0;
         return BOTH | PPU_REFERENCE_ESCAPES;
     }
+}
+
+static uint8_t form_of_argument(LLVMValueRef argument)
+{
+    LLVMValueRef function = LLVMGetParamParent(argument);
+    uint32_t i = 0;
+
+    while (LLVMGetParam(function, i) != argument) {
+        i++;
+    }
+    return forms_of(function, i);
 }
 
 struct references references_of(struct unit *unit, LLVMValueRef argument)
@@ -105,7 +120,10 @@ struct references references_of(struct unit *unit, LLVMValueRef argument)
             access |= use_access(&p, LLVMGetUser(use), pointer);
         }
     }
-    return (struct references){ access, access != 0 ? p.element_log2 : 0 };
+    /* What is done elsewhere with an address that escapes, or by an atomic operation, has no form. */
+    bool elsewhere = (access & PPU_REFERENCE_ESCAPES) != 0 || p.elsewhere;
+    uint8_t forms = elsewhere ? PPU_REFERENCE_BY_ANY : form_of_argument(argument);
+    return (struct references){ (uint8_t)(access | (access != 0 ? forms : 0)), access != 0 ? p.element_log2 : 0 };
 }
 
 /* ---- values ---- */

@@ -104,6 +104,7 @@ struct job {
     struct variant *variant; /* in use */
     char *kernel;
     uint32_t shared_bytes; /* of the base variant */
+    uint32_t assumes;      /* the same */
     uint32_t vregs;
 };
 
@@ -171,6 +172,9 @@ static const char *refuse(const struct job *job, const struct ppu_program_view *
     }
     if (made->header->variable_bytes != 0 || made->header->formats != 0) {
         return "it writes variables of the program, or prints";
+    }
+    if ((made->kernels[0].assumes & ~job->assumes) != 0) {
+        return "it is made for fewer launches than the base variant";
     }
     if (made->kernels[0].vregs > job->vregs || made->kernels[0].shared_bytes != job->shared_bytes) {
         return "it needs other registers or local memory than the base variant";
@@ -303,6 +307,7 @@ static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
     *job = (struct job){ .program = program,
                          .kernel = strdup(program->view.text + entry->name),
                          .shared_bytes = entry->shared_bytes,
+                         .assumes = entry->assumes,
                          .vregs = vregs };
     if (job->kernel == NULL) {
         free(job);

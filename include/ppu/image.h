@@ -112,7 +112,11 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_WRITE (1u << 1)
 #define PPU_REFERENCE_ESCAPES (1u << 2) /* the address is kept or given away: more references may come of it */
 #define PPU_REFERENCE_BOUND (1u << 3)   /* of a value: some loop's end depends on it */
-#define PPU_REFERENCE_BITS (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE | PPU_REFERENCE_ESCAPES | PPU_REFERENCE_BOUND)
+/* How memory is indexed; with none of them by what is the same for all threads. */
+#define PPU_REFERENCE_BY_THREAD (1u << 4) /* sums of the thread's numbers times what is the same for all */
+#define PPU_REFERENCE_BY_LOOP (1u << 5)   /* and of counters of loops */
+#define PPU_REFERENCE_BY_ANY (1u << 6)    /* by memory, or in some way that is not known */
+#define PPU_REFERENCE_APART (1u << 7)     /* threads with another number in dimension 0 reach other bytes (F8) */
 
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
@@ -208,9 +212,6 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     }
     if (argument->kind >= PPU_ARGUMENT_KINDS || argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
         return "argument has an unknown kind or lies outside of the parameters";
-    }
-    if (argument->references & ~PPU_REFERENCE_BITS) {
-        return "argument has references of an unknown kind";
     }
     return NULL;
 }

@@ -43,3 +43,22 @@ kernel void kept(global int *a, global int *b, global ulong *c, int n)
 kernel void unused(global int *a, local int *b, constant int *c, int n)
 {
 }
+
+/* Two elements of its own for each; of the last the neighbour's too. */
+kernel void own(global const int *a, global int *b, global int *c, int n)
+{
+    size_t i = get_global_id(0);
+
+    b[2 * i] = a[i];
+    b[2 * i + 1] = n;
+    c[i] = c[i + 1];
+}
+
+kernel void turns(global int *a, global const int *b, global const int *c, int n)
+{
+    int first = (int)get_global_id(0) * n;
+
+    for (int i = 0; i < n; i++) {
+        a[first + i] = c[b[i]];
+    }
+}

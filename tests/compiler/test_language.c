@@ -540,6 +540,37 @@ static void calls(void **state)
 #define WRITTEN PPU_REFERENCE_WRITE
 #define ESCAPES (READ | WRITTEN | PPU_REFERENCE_ESCAPES)
 
+#define THREAD PPU_REFERENCE_BY_THREAD
+#define LOOP PPU_REFERENCE_BY_LOOP
+#define ANY PPU_REFERENCE_BY_ANY
+#define APART PPU_REFERENCE_APART
+#define FORMS (THREAD | LOOP | ANY | APART)
+
+/* How they index it. */
+static void forms(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint8_t arguments[4];
+    } wanted[] = {
+        { "own", { THREAD | APART, THREAD | APART, THREAD, 0 } },
+        { "turns", { LOOP | THREAD, LOOP, ANY, 0 } },
+        { "kept", { ANY, ANY, 0, 0 } },
+    };
+    struct device *device = *state;
+
+    device->variant = &device_variants[0];
+    device_load_file(device, "../references", "-cl-std=CL3.0");
+    for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+        device_kernel(device, wanted[k].kernel);
+        for (uint32_t a = 0; a < 4; a++) {
+            uint32_t entry = device->kernel.argument_first + a;
+            device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references & FORMS,
+                          wanted[k].arguments[a]);
+        }
+    }
+}
+
 /* What kernels do with the memory behind each argument. */
 static void references(void **state)
 {
@@ -562,7 +593,7 @@ static void references(void **state)
             device_kernel(device, wanted[k].kernel);
             for (uint32_t a = 0; a < 4; a++) {
                 uint32_t entry = device->kernel.argument_first + a;
-                device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references,
+                device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references & ~FORMS,
                               wanted[k].arguments[a]);
             }
         }
@@ -604,6 +635,8 @@ int main(void)
         { "functions that are called, also where lanes parted [E12]", calls, setup, teardown, NULL },
         { "the image says which arguments' memory is read, written, escapes, and which end loops [F1][F5]", references,
           setup, teardown, NULL },
+        { "the image says how memory is indexed, and whether work-items keep apart [F1][F8]", forms, setup, teardown,
+          NULL },
         { "kernels that reach a wait for children are flagged, others are not [B7]", waits, setup, teardown, NULL },
     };
 

@@ -24,7 +24,11 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
         if (a->references & PPU_REFERENCE_BOUND) {
             printf("#    a loop ends by it\n");
         } else if (a->references != 0) {
-            printf("#    by %u bytes\n", 1u << a->element_log2);
+            printf("#    %u bytes at least, indexed by%s%s%s%s\n", 1u << a->element_log2,
+                   a->references & PPU_REFERENCE_BY_THREAD ? " threads" : "",
+                   a->references & PPU_REFERENCE_BY_LOOP ? " loops" : "",
+                   a->references & PPU_REFERENCE_BY_ANY ? " anything" : "",
+                   a->references & PPU_REFERENCE_APART ? ", each thread its own" : "");
         }
     }
     if (kernel->launch_at) {
