@@ -113,6 +113,16 @@ static void query_channel(struct admin_ticket *ticket, uint32_t key, uint32_t ob
     }
 }
 
+static void query_count(struct admin_ticket *ticket, uint32_t counter, uint32_t object)
+{
+    const struct channel *channel = channel_at(object);
+    if (!channel) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, object);
+        return;
+    }
+    answer_value(ticket, channel_counts(channel)->count[counter]);
+}
+
 static void query_context(struct admin_ticket *ticket, uint32_t object)
 {
     if (!context_is_open(object)) {
@@ -163,6 +173,12 @@ static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
     case PPU_KEY_CHANNEL_FAULT_PC:
         query_channel(ticket, key, arg[1]);
         break;
+#define PPU_COUNTER(name, number, doc)                   \
+    case PPU_KEY_CHANNEL_##name:                         \
+        query_count(ticket, PPU_COUNTER_##name, arg[1]); \
+        break;
+#include "ppu/counter.def"
+#undef PPU_COUNTER
     case PPU_KEY_CONTEXT_TASKS:
         query_context(ticket, arg[1]);
         break;

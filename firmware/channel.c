@@ -130,6 +130,18 @@ struct channel_fault *channel_last_fault(const struct channel *channel)
     return (struct channel_fault *)hal_vram(layout.channel_faults) + channel_index(channel);
 }
 
+struct channel_counts *channel_counts(const struct channel *channel)
+{
+    return (struct channel_counts *)hal_vram(layout.channel_counts) + channel_index(channel);
+}
+
+void channel_count(const struct channel *channel, const uint64_t count[PPU_COUNTERS])
+{
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        channel_counts(channel)->count[i] += count[i];
+    }
+}
+
 void channel_set_ring(struct channel *channel, uint32_t get, uint32_t put)
 {
     uint32_t index = channel_index(channel);
@@ -177,6 +189,7 @@ struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, 
     list_init(&channel->tasks);
     list_init(&channel->copies);
     *channel_last_fault(channel) = (struct channel_fault){ 0 };
+    *channel_counts(channel) = (struct channel_counts){ { 0 } };
     channel_set_ring(channel, 0, 0);
     context_add_channel(context);
     channel_enter(channel, PPU_CHANNEL_IDLE);

@@ -12,6 +12,7 @@
 #include "list.h"
 #include "ppu/base.h"
 #include "ppu/channel.h"
+#include "ppu/counter.h"
 #include "ppu/fault.h"
 #include "timer.h"
 
@@ -53,6 +54,11 @@ struct channel_fault {
     uint32_t reserved;
 };
 
+/* What the tasks of a channel that have ended were counted for (counter.def); in protected VRAM, too. */
+struct channel_counts {
+    uint64_t count[PPU_COUNTERS];
+};
+
 struct channel {
     struct list_node
         turn; /* among the ready ones of its priority, those with the same need, or those that await a queue */
@@ -85,6 +91,10 @@ uint32_t channel_index(const struct channel *channel);
 
 /* The fault that stopped it. */
 struct channel_fault *channel_last_fault(const struct channel *channel);
+
+struct channel_counts *channel_counts(const struct channel *channel);
+/* Adds those of a task. */
+void channel_count(const struct channel *channel, const uint64_t count[PPU_COUNTERS]);
 
 /* Opens a channel in state IDLE; NULL: none is left. Arguments are checked already. */
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector);

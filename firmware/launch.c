@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launch.h"
 
+#include <string.h>
+
 #include "context.h"
 #include "dma.h"
 #include "fault.h"
@@ -148,6 +150,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->next_cta = 0;
     tmd->ctas_done = 0;
     tmd->warp_insns = 0;
+    memset(task_counts(task), 0, PPU_COUNTERS * sizeof(uint64_t));
     tmd->nest_va = 0;
     if (task_has_nest(task)) {
         tmd->nest_va = nest_record_va(task).va;
@@ -165,6 +168,7 @@ static void end_without_slot(struct task *task)
 static void leave_channel(struct task *task)
 {
     if (task->channel) {
+        channel_count(task->channel, task_counts(task));
         channel_remove_task(task->channel, task);
     }
 }

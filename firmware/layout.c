@@ -24,7 +24,7 @@ struct layout layout;
 #define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_PASS in main.c */
 #define FAULT_RING_ENTRIES 256u
 
-_Static_assert(sizeof(struct ppu_tmd) <= TMD_STRIDE, "a TMD copy has its stride");
+_Static_assert(sizeof(struct ppu_tmd_copy) <= TMD_STRIDE, "a TMD copy has its stride");
 _Static_assert(TASK_RECORDS_ALL < PPU_TASK_MAX, "a handle has room for every record");
 
 static uint32_t align_up(uint32_t value, uint32_t alignment)
@@ -96,6 +96,7 @@ static void place_all(void)
         layout.ring[i] = place(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
     }
     layout.channel_faults = place(&end, machine.channels * (uint32_t)sizeof(struct channel_fault), 64);
+    layout.channel_counts = place(&end, machine.channels * (uint32_t)sizeof(struct channel_counts), 64);
     layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
     layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, TMD_STRIDE);

@@ -37,6 +37,7 @@ struct layout {
     ppu_vram_t ring[PPU_RING_COUNT];
     uint32_t ring_entries[PPU_RING_COUNT];
     ppu_vram_t channel_faults; /* struct channel_fault, one a channel */
+    ppu_vram_t channel_counts; /* struct channel_counts, one a channel */
     ppu_vram_t groups;         /* struct ppu_group, one a context: depth 0 */
     ppu_vram_t status;         /* struct ppu_task_status, one a task record of a channel */
     ppu_vram_t tmds;           /* TMD copies, TMD_STRIDE apart */

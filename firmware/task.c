@@ -165,6 +165,12 @@ struct ppu_tmd *task_tmd(const struct task *task)
     return hal_vram(task_tmd_place(task));
 }
 
+uint64_t *task_counts(const struct task *task)
+{
+    struct ppu_tmd_copy *copy = hal_vram(task_tmd_place(task));
+    return copy->count;
+}
+
 struct ppu_task_status *task_status(const struct task *task)
 {
     return task_has_nest(task) ? &nest_record(task)->status

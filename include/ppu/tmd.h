@@ -8,6 +8,7 @@
 #define PPU_TMD_H
 
 #include "ppu/base.h"
+#include "ppu/counter.h"
 
 #define PPU_TMD_VERSION 1u
 #define PPU_TMD_ALIGN 64u
@@ -72,7 +73,7 @@ struct ppu_tmd {
     uint8_t resume;              /* 1: CTAs that waited go on when the slot starts */
     uint16_t depth;              /* grids above it, its own included: 1 when launched by a channel (B2) */
 
-    /* What is done; 0 at first, written by the device when the slot ends STOPPED or PARKED. */
+    /* What is done; 0 at first, written by the device when the slot becomes free. */
     uint64_t next_cta;
     uint64_t ctas_done;
     uint64_t warp_insns;
@@ -89,6 +90,13 @@ PPU_ASSERT_OFFSET(struct ppu_tmd, addresses, 112);
 PPU_ASSERT_OFFSET(struct ppu_tmd, queue_limit, 120);
 PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
 PPU_ASSERT_OFFSET(struct ppu_tmd, next_cta, 160);
+
+/* A copy in the protected range. */
+struct ppu_tmd_copy {
+    struct ppu_tmd tmd;
+    uint64_t count[PPU_COUNTERS]; /* of CTAs that left their SMs; written by the device with what is done, read when
+                                     next_cta is not 0 */
+};
 
 #define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, queue_limit)) /* what a launcher fills in */
 

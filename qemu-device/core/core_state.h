@@ -71,18 +71,26 @@ struct dma {
     bool held;            /* by a test hook */
 };
 
+/* Adds what was counted for a CTA. */
+static inline void counts_add(uint64_t sum[PPU_COUNTERS], const uint64_t count[PPU_COUNTERS])
+{
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        sum[i] += count[i];
+    }
+}
+
 /* dist.c; under the lock. */
 struct dist_slot {
     enum ppu_slot_state state;
     struct dist_task task;
-    uint64_t total;      /* CTAs of the grid, or of the entries that the queue has so far */
-    uint64_t next;       /* number of the next CTA to hand out */
-    uint64_t ctas_done;  /* ended by themselves */
-    uint64_t warp_insns; /* of CTAs that have ended */
-    uint32_t in_flight;  /* CTAs on SMs */
-    bool starved;        /* an SM found no backing for local memory, or no place to save */
-    bool told;           /* an event WAITS was pushed and not answered */
-    bool was_planned;    /* a snapshot being loaded: the gang had room */
+    uint64_t total;               /* CTAs of the grid, or of the entries that the queue has so far */
+    uint64_t next;                /* number of the next CTA to hand out */
+    uint64_t ctas_done;           /* ended by themselves */
+    uint64_t count[PPU_COUNTERS]; /* of CTAs that have left their SMs */
+    uint32_t in_flight;           /* CTAs on SMs */
+    bool starved;                 /* an SM found no backing for local memory, or no place to save */
+    bool told;                    /* an event WAITS was pushed and not answered */
+    bool was_planned;             /* a snapshot being loaded: the gang had room */
     uint64_t gang_age;
     uint16_t planned[PPU_MAX_SMS]; /* CTAs of a gang that have room on an SM and were not handed out yet */
     uint64_t local_used[CORE_MAX_RESIDENT / 64];

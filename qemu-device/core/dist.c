@@ -155,7 +155,10 @@ static bool progress_read(struct core *core, struct dist_slot *slot)
 {
     slot->next = slot->task.tmd.next_cta;
     slot->ctas_done = slot->task.tmd.ctas_done;
-    slot->warp_insns = slot->task.tmd.warp_insns;
+    if (slot->next != 0) {
+        vram_copy((uint8_t *)slot->count, core->vram + slot->task.tmd_off + offsetof(struct ppu_tmd_copy, count),
+                  sizeof(slot->count));
+    }
     if (slot->next > slot->total || slot->ctas_done > slot->next) {
         return false;
     }
@@ -169,12 +172,23 @@ static bool progress_read(struct core *core, struct dist_slot *slot)
 
 static void progress_write(struct core *core, const struct dist_slot *slot)
 {
-    const uint64_t progress[] = { slot->next, slot->ctas_done, slot->warp_insns };
+    const uint64_t progress[] = { slot->next, slot->ctas_done, slot->count[PPU_COUNTER_INSNS] };
+    uint8_t *copy = core->vram + slot->task.tmd_off;
 
     _Static_assert(offsetof(struct ppu_tmd, warp_insns) == offsetof(struct ppu_tmd, next_cta) + 16, "three in a row");
-    vram_copy(core->vram + slot->task.tmd_off + offsetof(struct ppu_tmd, next_cta), (const uint8_t *)progress,
-              sizeof(progress));
+    vram_copy(copy + offsetof(struct ppu_tmd_copy, tmd.next_cta), (const uint8_t *)progress, sizeof(progress));
+    vram_copy(copy + offsetof(struct ppu_tmd_copy, count), (const uint8_t *)slot->count, sizeof(slot->count));
     save_states_write(core, slot);
+}
+
+static void trace_counts(struct core *core, const struct dist_slot *slot)
+{
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        if (slot->count[i] != 0) {
+            trace_emit(core, PPU_TRACE_TASK_COUNT, slot->task.tmd.correlation, i, (uint32_t)slot->count[i],
+                       (uint32_t)(slot->count[i] >> 32));
+        }
+    }
 }
 
 /* ---- events ---- */
@@ -188,7 +202,7 @@ static void push_event(struct core *core, const struct dist_slot *slot, enum ppu
         .arg = arg,
         .time_ns = core_now(core),
         .ctas_done = slot->ctas_done,
-        .warp_insns = slot->warp_insns,
+        .warp_insns = slot->count[PPU_COUNTER_INSNS],
     };
 
     trace_mark(core, PPU_MARK_SLOT_EVENT, PPU_TRACE_UNIT_MCU);
@@ -215,6 +229,8 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
     mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
     place_withdraw(core, slot);
+    progress_write(core, slot);
+    trace_counts(core, slot);
     push_event(core, slot, kind, kind == PPU_SLOT_PARKED ? (uint32_t)__builtin_popcountll(slot->save_waiting) : 0);
 }
 
@@ -246,10 +262,8 @@ static void slot_settle(struct core *core, struct dist_slot *slot)
     } else if (slot_is_done(slot)) {
         slot_free(core, slot, PPU_SLOT_DONE);
     } else if (slot->state == PPU_SLOT_STOPPING) {
-        progress_write(core, slot);
         slot_free(core, slot, PPU_SLOT_STOPPED);
     } else if (!slot_can_go_on(core, slot)) {
-        progress_write(core, slot);
         slot_free(core, slot, PPU_SLOT_PARKED);
     }
 }
@@ -322,8 +336,8 @@ static uint16_t slot_read(struct core *core, struct dist_slot *slot, uint32_t tm
     if (tmd_off % PPU_TMD_ALIGN != 0) {
         return PPU_FAULT_TMD_ALIGN;
     }
-    if (!core_protected_has(core, tmd_off, sizeof(struct ppu_tmd)) ||
-        !core_vram_has(core, tmd_off, sizeof(struct ppu_tmd))) {
+    if (!core_protected_has(core, tmd_off, sizeof(struct ppu_tmd_copy)) ||
+        !core_vram_has(core, tmd_off, sizeof(struct ppu_tmd_copy))) {
         return PPU_FAULT_TMD_MEMORY;
     }
     vram_copy((uint8_t *)&slot->task.tmd, core->vram + tmd_off, sizeof(struct ppu_tmd));
@@ -336,7 +350,7 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
 
     slot->next = 0;
     slot->ctas_done = 0;
-    slot->warp_insns = 0;
+    memset(slot->count, 0, sizeof(slot->count));
     slot->starved = false;
     slot->told = false;
     slot->was_planned = false;
@@ -565,7 +579,8 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
     return given;
 }
 
-static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended, uint64_t insns)
+static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                      const uint64_t count[PPU_COUNTERS])
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
@@ -575,7 +590,7 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot->in_flight--;
     place_give(core, slot, sm);
     core->dist.stirred = core->dist.stirred || slot->starved;
-    slot->warp_insns += insns;
+    counts_add(slot->count, count);
     slot->ctas_done += ended;
     slot->starved = false;
     local_give(slot, cta->local_slot);
@@ -586,13 +601,14 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot_settle(core, slot);
 }
 
-static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended, uint64_t insns)
+static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                    const uint64_t count[PPU_COUNTERS])
 {
     bool wake = false;
 
     trace_emit(core, PPU_TRACE_CTA_END, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
     pthread_mutex_lock(&core->dist.lock);
-    give_back(core, sm, cta, ended, insns);
+    give_back(core, sm, cta, ended, count);
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
@@ -600,18 +616,19 @@ static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, 
     }
 }
 
-void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns)
+void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
 {
-    cta_end(core, sm, cta, true, insns);
+    cta_end(core, sm, cta, true, count);
 }
 
-void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns)
+void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
 {
-    cta_end(core, sm, cta, false, insns);
+    cta_end(core, sm, cta, false, count);
 }
 
 /* The slot goes on, is freed, or tells that somebody waits. */
-static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns)
+static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
+                      const uint64_t count[PPU_COUNTERS])
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
@@ -620,7 +637,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     }
     slot->in_flight--;
     place_give(core, slot, sm);
-    slot->warp_insns += insns;
+    counts_add(slot->count, count);
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
     if (waits) {
         slot->save_waiting |= bit(cta->save);
@@ -632,13 +649,14 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     core->dist.stirred = core->dist.stirred || slot->state == PPU_SLOT_RUNNING;
 }
 
-void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns)
+void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
+                const uint64_t count[PPU_COUNTERS])
 {
     bool wake = false;
 
     trace_emit(core, PPU_TRACE_CTA_SAVE, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
     pthread_mutex_lock(&core->dist.lock);
-    put_aside(core, sm, cta, waits, insns);
+    put_aside(core, sm, cta, waits, count);
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
@@ -818,7 +836,7 @@ static void slot_save(const struct core *core, const struct dist_slot *slot, boo
     snap_put_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
     snap_put_u64(snap, slot->next);
     snap_put_u64(snap, slot->ctas_done);
-    snap_put_u64(snap, slot->warp_insns);
+    snap_put_bytes(snap, slot->count, sizeof(slot->count));
     snap_put_u32(snap, slot->in_flight);
     snap_put_u32(snap, slot->starved);
     snap_put_u32(snap, slot->told);
@@ -897,7 +915,7 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     snap_get_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
     slot->next = snap_get_u64(snap);
     slot->ctas_done = snap_get_u64(snap);
-    slot->warp_insns = snap_get_u64(snap);
+    snap_get_bytes(snap, slot->count, sizeof(slot->count));
     slot->in_flight = snap_get_u32(snap);
     slot->starved = snap_get_u32(snap) != 0;
     slot->told = snap_get_u32(snap) != 0;

@@ -349,29 +349,39 @@ void engine_settle(struct sm *sm, uint32_t index)
     struct exec x;
 
     exec_init(&x, sm, index);
-    if (settle(&x)) {
-        x.cta->insns++;
-        __atomic_store_n(&sm->insns, sm->insns + 1, __ATOMIC_RELAXED);
+    count_begin(&x);
+    count_end(&x, settle(&x));
+}
+
+static uint32_t turn(struct exec *x, uint32_t budget)
+{
+    uint32_t done = 0;
+
+    if (x->w->state == WARP_SYSTEM) {
+        count_begin(x);
+        done = settle(x);
+        count_turn(x, done, lanes_count(&x->w->active));
+        if (x->w->state == WARP_FAULTED) {
+            return done;
+        }
     }
+    x->w->state = WARP_READY;
+    if (!lanes_any(&x->w->active) && !engine_pop(x)) {
+        return done;
+    }
+    count_begin(x);
+    return done + x->sm->build->run(x, budget - done);
 }
 
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 {
     struct exec x;
-    uint32_t done = 0;
+    uint32_t done;
 
     exec_init(&x, sm, index);
-    if (x.w->state == WARP_SYSTEM) {
-        done = settle(&x);
-        if (x.w->state == WARP_FAULTED) {
-            return done;
-        }
-    }
-    x.w->state = WARP_READY;
-    if (!lanes_any(&x.w->active) && !engine_pop(&x)) {
-        return done;
-    }
-    return done + sm->build->run(&x, budget - done);
+    done = turn(&x, budget);
+    count_end(&x, done);
+    return done;
 }
 
 /* ---- levels ---- */

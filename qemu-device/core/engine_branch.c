@@ -160,6 +160,7 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
         }
     }
     w->active = lanes_without(&w->active, set);
+    w->turned = true;
 }
 
 static void enable(struct warp *w, const struct lanes *set, uint32_t pc)
@@ -169,6 +170,7 @@ static void enable(struct warp *w, const struct lanes *set, uint32_t pc)
         w->reason[lane] = PPU_REASON_ACTIVE;
     }
     w->active = lanes_or(&w->active, set);
+    w->turned = true;
     w->pc = pc;
 }
 
@@ -250,6 +252,7 @@ static enum step go(struct exec *x, const struct lanes *mask, uint32_t target)
     if (!token_push_front(x, PPU_TOKEN_DIVERGE, mask, target)) {
         return queue_full(x, mask);
     }
+    x->count[PPU_COUNTER_DIVERGENT]++;
     engine_disable(w, mask, PPU_TOKEN_DIVERGE, target);
     w->pc++;
     return STEP_MOVED;
@@ -260,7 +263,7 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
 {
     struct warp *w = x->w;
     struct lanes left = *mask;
-    bool others = !lanes_equal(mask, &w->active);
+    bool others = !lanes_equal(mask, &w->active), split = false;
 
     while (lanes_any(&left)) {
         uint32_t first = target[lanes_first(&left)];
@@ -275,14 +278,17 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
         left = lanes_without(&left, &group);
         if (!lanes_any(&left) && !others) {
             w->pc = first;
+            x->count[PPU_COUNTER_DIVERGENT] += split;
             return STEP_MOVED;
         }
         if (!token_push_front(x, PPU_TOKEN_DIVERGE, &group, first)) {
             return queue_full(x, &group);
         }
+        split = true;
         engine_disable(w, &group, PPU_TOKEN_DIVERGE, first);
     }
     w->pc++;
+    x->count[PPU_COUNTER_DIVERGENT] += split;
     return STEP_MOVED;
 }
 

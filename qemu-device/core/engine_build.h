@@ -160,6 +160,11 @@ BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code
     return step;
 }
 
+BUILD_INLINE uint32_t active_lanes(const struct warp *w)
+{
+    return (uint32_t)(__builtin_popcountll(half(&w->active, 0)) + __builtin_popcountll(half(&w->active, 1)));
+}
+
 /* As engine_run() of a warp that has active lanes. */
 static uint32_t run(struct exec *x, uint32_t budget)
 {
@@ -187,6 +192,9 @@ static uint32_t run(struct exec *x, uint32_t budget)
         }
         if (step == STEP_MOVED) {
             done++;
+            if (COUNTED && w->turned) {
+                count_turn(x, done, active_lanes(w));
+            }
             if (w->pc <= pc && sm_attention(x->sm)) {
                 return done;
             }

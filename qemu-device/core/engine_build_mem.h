@@ -427,6 +427,57 @@ BUILD_INLINE void load_alike(uint32_t *to, uint32_t wave, const uint8_t *host, u
     }
 }
 
+/* ---- transactions (counter.h) ---- */
+
+BUILD_INLINE void count_row(struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes)
+{
+    if (space == MEM_GLOBAL) {
+        count_transactions(x, count_lines(at, bytes));
+    }
+}
+
+/* A row of all lanes of a warp: lines are those of each pass, as many for each where passes are whole lines. */
+BUILD_INLINE void count_row_whole(struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes)
+{
+    if (space == MEM_SHARED) {
+        return;
+    }
+    if (PPU_LANES * bytes % PPU_TRANSACTION_BYTES == 0) {
+        count_transactions(x, x->passes * count_lines(at, PPU_LANES * bytes));
+        return;
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++, at += PPU_LANES * bytes) {
+        count_row(x, space, at, PPU_LANES * bytes);
+    }
+}
+
+/* Lanes of a pass, the first at `at`. */
+BUILD_INLINE void count_lanes(struct exec *x, enum mem_space space, uint64_t at, uint32_t set, uint32_t bytes,
+                              enum pattern pattern)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), last = 31u - (uint32_t)__builtin_clz(set);
+
+    if (space == MEM_SHARED) {
+        return;
+    }
+    if (pattern == LANES_IN_ROW) {
+        count_transactions(x, count_lines(at, (last - first + 1) * bytes));
+    } else {
+        count_transactions(x, pattern == LANES_ALIKE ? 1 : (uint32_t)__builtin_popcount(set));
+    }
+}
+
+/* The same when nobody has looked how they lie; before the instruction writes a register. */
+BUILD_INLINE void count_any(struct exec *x, enum mem_space space, const struct addresses *a, uint32_t set,
+                            uint32_t bytes)
+{
+    if (space == MEM_GLOBAL) {
+        const bool one = a->low == NULL || (set & (set - 1)) == 0;
+        count_lanes(x, space, address_at(a, (uint32_t)__builtin_ctz(set)), set, bytes,
+                    one ? LANES_ALIKE : pattern_of(a, set, bytes));
+    }
+}
+
 /* ---- a warp whose lanes are all active; false: nothing is done ---- */
 
 BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width)
@@ -444,6 +495,11 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     host = reach(x, space, at, pattern == LANES_ALIKE ? bytes : bytes * x->wave, PPU_ACCESS_READ);
     if (host == NULL) {
         return false;
+    }
+    if (pattern == LANES_IN_ROW) {
+        count_row_whole(x, space, at, bytes);
+    } else if (space == MEM_GLOBAL) {
+        count_transactions(x, x->passes);
     }
     for (uint32_t pass = 0; pass < x->passes; pass++, to += PPU_LANES) {
         if (pattern == LANES_ALIKE) {
@@ -469,6 +525,7 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
     if (host == NULL) {
         return false;
     }
+    count_row_whole(x, space, address_at(&a, 0), bytes);
     for (uint32_t pass = 0; pass < x->passes; pass++, from += PPU_LANES, host += bytes * PPU_LANES) {
         store_row(host, from, x->wave, width);
     }
@@ -509,9 +566,11 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     if (pattern == LANES_IN_ROW && set == ALL_LANES &&
         (host[0] = reach(x, space, at, PPU_LANES * bytes, PPU_ACCESS_READ)) != NULL) {
         load_row(to, x->wave, host[0], width);
+        count_row(x, space, at, PPU_LANES * bytes);
         return true;
     }
     if (pattern == LANES_IN_ROW && set != ALL_LANES && load_row_some(x, space, at, set, to, width)) {
+        count_lanes(x, space, at, set, bytes, pattern);
         return true;
     }
     if (pattern == LANES_ALIKE) {
@@ -519,9 +578,11 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
             return false;
         }
         load_alike(to, x->wave, host[0], set, width);
+        count_lanes(x, space, at, set, bytes, pattern);
         return true;
     }
     if (!few && (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ)) != 0) {
+        count_lanes(x, space, at, set, bytes, pattern);
         LANES_LEFT(set, i)
         {
             load_lane(to + i, x->wave, (const uint8_t *)(near + a.low[i]), width);
@@ -530,6 +591,11 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     }
     if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ, host)) {
         return false;
+    }
+    if (few) {
+        count_any(x, space, &a, set, bytes);
+    } else {
+        count_lanes(x, space, at, set, bytes, pattern);
     }
     LANES_LEFT(set, i)
     {
@@ -553,9 +619,11 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
                address_at(&a, 0) % alignment(width) == 0 &&
                (host[0] = reach(x, space, address_at(&a, 0), PPU_LANES * bytes, PPU_ACCESS_WRITE)) != NULL) {
         store_row(host[0], from, x->wave, width);
+        count_row(x, space, address_at(&a, 0), PPU_LANES * bytes);
         return true;
     } else if ((uint32_t)__builtin_popcount(set) >= NEAR_LANES &&
                (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE)) != 0) {
+        count_any(x, space, &a, set, bytes);
         LANES_LEFT(set, i)
         {
             store_lane((uint8_t *)(near + a.low[i]), from + i, x->wave, width);
@@ -565,6 +633,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
     if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE, host)) {
         return false;
     }
+    count_any(x, space, &a, set, bytes);
     LANES_LEFT(set, i)
     {
         store_lane(host[i], from + i, x->wave, width);
@@ -627,6 +696,9 @@ BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint3
         }
     }
     for (uint32_t word = 0; word < words; word++) {
+        count_row(x, MEM_GLOBAL, engine_local_va(x, pass * PPU_LANES + first, (uint32_t)at + 4 * word), 4 * lanes);
+    }
+    for (uint32_t word = 0; word < words; word++) {
         uint32_t *const lane = row(x, code->insn.rd + word, pass);
         if (store && set == ALL_LANES) {
             row_store_B32(host[word], lane);
@@ -676,6 +748,7 @@ static enum step op_ldg_one(struct exec *x, const struct code_insn *code, const 
     if (host == NULL) {
         return engine_mem(x, insn, mask);
     }
+    count_transactions(x, 1);
     load_lane(&x->w->sreg[insn->rd], 1, host, insn->width);
     return STEP_NEXT;
 }
@@ -690,6 +763,7 @@ static enum step op_stg_one(struct exec *x, const struct code_insn *code, const 
     if (host == NULL) {
         return engine_mem(x, insn, mask);
     }
+    count_transactions(x, 1);
     store_lane(host, &x->w->sreg[insn->rd], 1, insn->width);
     return STEP_NEXT;
 }
@@ -757,18 +831,22 @@ BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum
     const struct addresses a = addresses_of(x, code, pass, insn->rc);
     const uint32_t bytes = 4u << insn->wide;
     const bool add = insn->aop == PPU_AOP_ADD && !insn->wide;
-    const bool alike = a.low == NULL || pattern_of(&a, set, bytes) == LANES_ALIKE;
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
+    const uint64_t at = address_at(&a, (uint32_t)__builtin_ctz(set));
+    const bool alike = pattern == LANES_ALIKE;
     uint8_t *host[PPU_LANES];
     uintptr_t near;
 
     if (add && !alike && insn->no_old &&
         (near = reach_near_all(x, space, &a, set, bytes, bytes, PPU_ACCESS_ATOMIC)) != 0) {
+        count_lanes(x, space, at, set, bytes, pattern);
         add_each(x, insn, near, a.low, pass, set);
         return true;
     }
     if (!reach_each(x, space, &a, set, bytes, bytes, PPU_ACCESS_ATOMIC, host)) {
         return false;
     }
+    count_lanes(x, space, at, set, bytes, pattern);
     if (add && alike) {
         add_together(x, insn, host[__builtin_ctz(set)], pass, set);
         return true;

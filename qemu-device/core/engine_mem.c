@@ -189,6 +189,62 @@ static enum step locate_all(struct exec *x, const struct ppu_insn *insn, struct 
     return code != 0 ? engine_fault(x, code, b->access, address, b->pass, bad) : STEP_NEXT;
 }
 
+/* ---- transactions (counter.h) ---- */
+
+/* The part of a lane's address that is its own. */
+static uint64_t own_part(const struct exec *x, const struct ppu_insn *insn, uint32_t lane, uint32_t piece)
+{
+    if (insn->format == PPU_FMT_GATHER) {
+        return exec_read(x, insn->rb + piece, false, lane);
+    }
+    if (insn->lane_off) {
+        return exec_read(x, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane);
+    }
+    return insn->wa == 0 || insn->a_scalar ? 0
+           : insn->wa == 2                 ? exec_read64(x, insn->ra, false, lane)
+                                           : exec_read(x, insn->ra, false, lane);
+}
+
+/* The address in memory of a lane's piece; false: it is in the SM. */
+static bool memory_address(const struct exec *x, const struct batch *b, uint32_t lane, uint64_t *address)
+{
+    enum space space = b->space;
+
+    if (space == SPACE_UNIFIED) {
+        uint64_t window = *address & PPU_WINDOW_MASK;
+        space = window == PPU_SHARED_WINDOW ? SPACE_SHARED : window == PPU_LOCAL_WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
+    }
+    if (space == SPACE_LOCAL) {
+        *address = engine_local_va(x, lane, (uint32_t)*address);
+    }
+    return space == SPACE_LOCAL || space == SPACE_GLOBAL;
+}
+
+/* Lanes whose pieces lie apart from one another, as those of a gather and of local memory, make transactions a piece.
+ */
+static void count_batch(struct exec *x, const struct ppu_insn *insn, const struct batch *b)
+{
+    bool apart = b->space == SPACE_LOCAL || insn->format == PPU_FMT_GATHER;
+    uint32_t bytes = b->space == SPACE_LOCAL ? (uint32_t)sizeof(uint32_t) : b->bytes;
+
+    if (b->space == SPACE_SHARED || b->space == SPACE_PARAM) {
+        return;
+    }
+    for (uint32_t piece = 0; piece < (apart ? b->words : 1); piece++) {
+        uint64_t address[PPU_LANES] = { 0 }, own[PPU_LANES] = { 0 };
+        uint32_t set = 0;
+
+        for (uint32_t left = b->lanes; left != 0; left &= left - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctz(left), lane = batch_lane(b, bit);
+
+            address[bit] = lane_address(x, insn, lane, piece);
+            own[bit] = b->space == SPACE_LOCAL ? 0 : own_part(x, insn, lane, piece);
+            set |= memory_address(x, b, lane, &address[bit]) ? 1u << bit : 0;
+        }
+        count_pass(x, set, address, own, bytes);
+    }
+}
+
 /* ---- one piece ---- */
 
 static uint32_t piece_bytes(const struct batch *b)
@@ -318,6 +374,7 @@ enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct l
         if (locate_all(x, insn, &b) == STEP_FAULT) {
             return STEP_FAULT;
         }
+        count_batch(x, insn, &b);
         for (uint32_t bits = b.lanes & ~b.system; bits != 0; bits &= bits - 1) {
             do_words(x, insn, &b, (uint32_t)__builtin_ctz(bits), store);
         }
@@ -458,6 +515,7 @@ enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struc
         if (locate_all(x, insn, &b) == STEP_FAULT) {
             return STEP_FAULT;
         }
+        count_batch(x, insn, &b);
         for (uint32_t bits = b.lanes & ~b.system; bits != 0; bits &= bits - 1) {
             uint32_t bit = (uint32_t)__builtin_ctz(bits);
             uint64_t value, compare;
@@ -518,6 +576,7 @@ enum step engine_release(struct exec *x, const struct ppu_insn *insn, const stru
         if (locate_all(x, insn, &b) == STEP_FAULT) {
             return STEP_FAULT;
         }
+        count_batch(x, insn, &b);
         for (uint32_t bits = b.lanes & ~b.system; bits != 0; bits &= bits - 1) {
             uint32_t bit = (uint32_t)__builtin_ctz(bits);
             release_one(x, insn, &b.place[bit][0], release_value(x, insn, batch_lane(&b, bit)));

@@ -113,10 +113,10 @@ struct dist_room {
 
 /* Next CTA that fits; false: none now (sm_wake() tells when that may change). [sm] */
 bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out);
-/* The CTA has ended by itself, its memory transactions performed. `insns`: warp instructions it took. [sm] */
-void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns);
+/* The CTA has ended by itself, its memory transactions performed. `count`: what was counted for it. [sm] */
+void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS]);
 /* The CTA was thrown away because its slot is being killed. [sm] */
-void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uint64_t insns);
+void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS]);
 /*
  * A CTA's fault: fills in slot, task, context and correlation, pushes the event and starts killing the slot.
  * False: the fault ring is full; the warp stalls and tries again. Later faults of a slot being killed are
@@ -124,7 +124,8 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, uin
  */
 bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event);
 /* The CTA has left the SM, its state is in its place; `waits`: until its children have completed. [sm] */
-void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits, uint64_t insns);
+void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
+                const uint64_t count[PPU_COUNTERS]);
 /* VRAM offset of a CTA's place in the save area. */
 uint32_t dist_save_place(const struct dist_cta *cta);
 /* True when CTAs of the slot that have a place are to be saved. [any] */
@@ -150,7 +151,7 @@ void sm_service_system(struct core *core);
 /* sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
 uint64_t sm_slice_deadline(struct core *core);
 void sm_slice_run(struct core *core);
-uint64_t sm_insns(struct core *core, uint32_t sm); /* warp instructions since reset [any] */
+uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
 /* Snapshot of warps, CTAs, shared memory, while paused [lock]; see snapshot.h for the byte string. */
 struct snap;
 void sm_pool_save(struct core *core, struct snap *snap);

@@ -293,17 +293,19 @@ static uint32_t slot_state(struct core *core, uint32_t index, enum core_side sid
     return dist_state(core, index);
 }
 
-static uint32_t insns_lo(struct core *core, uint32_t index, enum core_side side)
-{
-    (void)side;
-    return (uint32_t)sm_insns(core, index);
-}
-
-static uint32_t insns_hi(struct core *core, uint32_t index, enum core_side side)
-{
-    (void)side;
-    return (uint32_t)(sm_insns(core, index) >> 32);
-}
+#define PPU_COUNTER(name, number, doc)                                                        \
+    static uint32_t count_##name##_LO(struct core *core, uint32_t index, enum core_side side) \
+    {                                                                                         \
+        (void)side;                                                                           \
+        return (uint32_t)sm_count(core, index, PPU_COUNTER_##name);                           \
+    }                                                                                         \
+    static uint32_t count_##name##_HI(struct core *core, uint32_t index, enum core_side side) \
+    {                                                                                         \
+        (void)side;                                                                           \
+        return (uint32_t)(sm_count(core, index, PPU_COUNTER_##name) >> 32);                   \
+    }
+#include "ppu/counter.def"
+#undef PPU_COUNTER
 
 #define LIMIT(member) .limit = offsetof(struct core_config, member)
 
@@ -340,8 +342,11 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_SLOT_CONTROL] = { .write = slot_control, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_LIMIT] = { .write = slot_limit, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_STATE] = { .read = slot_state, LIMIT(slots) },
-    [ROW_SM_INSNS_LO] = { .read = insns_lo, LIMIT(sms) },
-    [ROW_SM_INSNS_HI] = { .read = insns_hi, LIMIT(sms) },
+#define PPU_COUNTER(name, number, doc)                                \
+    [ROW_SM_##name##_LO] = { .read = count_##name##_LO, LIMIT(sms) }, \
+    [ROW_SM_##name##_HI] = { .read = count_##name##_HI, LIMIT(sms) },
+#include "ppu/counter.def"
+#undef PPU_COUNTER
     [ROW_CTX_ROOT] = { LIMIT(contexts), .error = PPU_DEVERR_ARG },
     [ROW_GP_PUT] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
     [ROW_GP_GET] = { LIMIT(channels), .error = PPU_DEVERR_ARG },

@@ -196,14 +196,15 @@ static void take_ctas(struct sm *sm)
 static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
 {
     struct dist_cta ended = cta->cta;
-    uint64_t insns = cta->insns;
+    uint64_t count[PPU_COUNTERS];
 
+    memcpy(count, cta->count, sizeof(count));
     sm_cta_free(sm, cta);
     __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
     if (killed) {
-        dist_killed(sm->core, sm->number, &ended, insns);
+        dist_killed(sm->core, sm->number, &ended, count);
     } else {
-        dist_done(sm->core, sm->number, &ended, insns);
+        dist_done(sm->core, sm->number, &ended, count);
     }
 }
 
@@ -331,7 +332,9 @@ void sm_drop_all(struct sm *sm)
     sm->system = 0;
     sm->next_warp = 0;
     sm->turns = 0;
-    __atomic_store_n(&sm->insns, 0, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        __atomic_store_n(&sm->count[i], 0, __ATOMIC_RELAXED);
+    }
 }
 
 /* ---- running ---- */
@@ -351,9 +354,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     struct sm_cta *cta = &sm->cta[w->cta];
     uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
 
-    cta->insns += done;
     *executed += done;
-    __atomic_store_n(&sm->insns, sm->insns + done, __ATOMIC_RELAXED);
     if (w->state == WARP_FAULTED) {
         report_fault(sm, w);
     } else if (w->state == WARP_DONE && --cta->warps_left == 0) {

@@ -310,11 +310,11 @@ void sm_slice_run(struct core *core)
 
 /* ---- being observed ---- */
 
-uint64_t sm_insns(struct core *core, uint32_t sm)
+uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {
     const struct sm_pool *pool = *core_sm_pool(core);
 
-    return sm < pool->sms ? __atomic_load_n(&pool->sm[sm].insns, __ATOMIC_RELAXED) : 0;
+    return sm < pool->sms ? __atomic_load_n(&pool->sm[sm].count[counter], __ATOMIC_RELAXED) : 0;
 }
 
 void sm_pool_text(struct core *core, char *buf, size_t size)
@@ -333,8 +333,8 @@ void sm_pool_text(struct core *core, char *buf, size_t size)
     }
     for (uint32_t i = 0; i < pool->sms && at < size; i++) {
         const struct sm *sm = &pool->sm[i];
-        at += (size_t)snprintf(buf + at, size - at, "sm %u: %u CTAs, %llu warp instructions\n", i, sm->ctas_used,
-                               (unsigned long long)sm->insns);
+        at += (size_t)snprintf(buf + at, size - at, "sm %u: %u CTAs;", i, sm->ctas_used);
+        at = counters_text(sm->count, buf, size, at);
         for (uint32_t w = 0; w < core_config_of(core)->sm_warps && at < size; w++) {
             const struct warp *warp = &sm->warp[w];
             if (warp->state != WARP_FREE) {

@@ -56,7 +56,7 @@ static void write_place(struct sm *sm, const struct dist_cta *cta, const struct 
 static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
 {
     struct dist_cta saved = cta->cta;
-    uint64_t insns = cta->insns;
+    uint64_t count[PPU_COUNTERS];
     struct snap snap = { 0 };
 
     sm_snap_put(sm, cta, &snap);
@@ -66,10 +66,11 @@ static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
         return;
     }
     write_place(sm, &saved, &snap);
+    memcpy(count, cta->count, sizeof(count));
     free(snap.buf);
     sm_cta_free(sm, cta);
     __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
-    dist_saved(sm->core, sm->number, &saved, waits, insns);
+    dist_saved(sm->core, sm->number, &saved, waits, count);
 }
 
 void sm_save_waiting(struct sm *sm, struct sm_cta *cta)

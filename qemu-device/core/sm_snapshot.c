@@ -89,7 +89,7 @@ static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap 
     snap_put_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
     snap_put_u32(snap, cta->cta.local_slot);
     snap_put_u32(snap, cta->cta.save);
-    snap_put_u64(snap, cta->insns);
+    snap_put_bytes(snap, cta->count, sizeof(cta->count));
     sm_snap_put(sm, cta, snap);
 }
 
@@ -103,7 +103,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
         struct sm *sm = &pool->sm[i];
 
         settle(sm);
-        snap_put_u64(snap, sm->insns);
+        snap_put_bytes(snap, sm->count, sizeof(sm->count));
         snap_put_u32(snap, sm->next_warp);
         snap_put_u32(snap, sm->turns);
         snap_put_bytes(snap, sm->flush, sizeof(sm->flush));
@@ -323,7 +323,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
     }
     sm_cta_place(sm, cta);
     dist_loaded_cta(sm->core, sm->number, &cta->cta);
-    cta->insns = snap_get_u64(snap);
+    snap_get_bytes(snap, cta->count, sizeof(cta->count));
     return sm_snap_get(sm, cta, snap);
 }
 
@@ -332,7 +332,7 @@ static bool load_sm(struct sm *sm, struct snap *snap)
     const struct core_config *config = core_config_of(sm->core);
     uint32_t ctas;
 
-    sm->insns = snap_get_u64(snap);
+    snap_get_bytes(snap, sm->count, sizeof(sm->count));
     sm->next_warp = snap_get_u32(snap);
     sm->turns = snap_get_u32(snap);
     snap_get_bytes(snap, sm->flush, sizeof(sm->flush));

@@ -142,6 +142,7 @@ struct warp {
     uint8_t number;  /* within the CTA */
     bool partial;    /* the instruction at pc has been done but for the lanes in `pending` */
     bool held;       /* by a test hook, at a MARK already recorded */
+    bool turned;     /* `active` is another set than what lanes are counted for */
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
     uint32_t pc;     /* in instructions from the code base */
@@ -192,7 +193,7 @@ struct sm_cta {
     uint32_t waiting;           /* at barriers, all together */
     uint32_t barrier[SM_WAITS]; /* threads waiting at each */
     bool must_save;             /* every thread left waits for children (B7) */
-    uint64_t insns;
+    uint64_t count[PPU_COUNTERS];
 };
 
 struct sm {
@@ -203,7 +204,7 @@ struct sm {
     uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
     uint32_t system;                       /* any thread, atomic: requests queued */
     uint64_t flush[PPU_MAX_CONTEXTS / 64]; /* any thread, atomic */
-    uint64_t insns;                        /* atomic, written by the SM's thread */
+    uint64_t count[PPU_COUNTERS];          /* atomic, written by the SM's thread */
     uint32_t next_warp;                    /* round robin */
     uint32_t turns;                        /* of warps since a CTA was taken */
     uint32_t ctas_used;
@@ -261,6 +262,9 @@ struct exec {
     uint8_t *shared;
     uint8_t *tokens; /* queue of the warp, in VRAM */
     const struct code_insn *code;
+    uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
+    uint32_t counted; /* instructions of this turn that LANES has */
+    uint64_t count[PPU_COUNTERS];
 };
 
 /* What an instruction did. */
@@ -378,6 +382,40 @@ enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, ui
 void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
+
+#ifdef ENGINE_UNCOUNTED /* tests/engine/cost.py: an engine to compare with */
+#define COUNTED false
+#else
+#define COUNTED true
+#endif
+/* ---- counters.c: a turn of a warp is counted from count_begin() to count_end() ---- */
+void count_begin(struct exec *x);
+/* The active lanes have changed, to so many, with the last of `done` instructions of this turn. */
+static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
+{
+    x->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
+    x->counted = done;
+    x->w->turned = false;
+    x->lanes = lanes;
+}
+void count_end(struct exec *x, uint32_t done);
+/* Transactions of the lanes of a pass (counter.h): `own` is what each adds to an address that is else the same for all.
+ */
+void count_pass(struct exec *x, uint32_t set, const uint64_t address[PPU_LANES], const uint64_t own[PPU_LANES],
+                uint32_t bytes);
+static inline void count_transactions(struct exec *x, uint32_t count)
+{
+    if (COUNTED) {
+        x->count[PPU_COUNTER_TRANSACTIONS] += count;
+    }
+}
+/* Appends them at buf[at], with a line's end; returns the new end, beyond `size` when it was cut. */
+size_t counters_text(const uint64_t count[PPU_COUNTERS], char *buf, size_t size, size_t at);
+/* Lines that `bytes` bytes touch. */
+static inline uint32_t count_lines(uint64_t address, uint32_t bytes)
+{
+    return ((uint32_t)address % PPU_TRANSACTION_BYTES + bytes + PPU_TRANSACTION_BYTES - 1) / PPU_TRANSACTION_BYTES;
+}
 
 /* ---- engine_level.c ---- */
 #define ENGINE_LEVEL_MOST 4u

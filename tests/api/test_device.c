@@ -324,6 +324,76 @@ static void trace_tells_a_launch(void **state)
     assert_true(0 < rung_ns && rung_ns <= started_ns && started_ns <= ended_ns);
 }
 
+/* ---- counters ---- */
+
+static uint64_t of_sms(struct api *api, uint32_t low, uint32_t high)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t sm = 0; sm < ppu_device_info(api->device)->sms; sm++) {
+        sum += device_reg_read(api->device, low + 4 * sm) | (uint64_t)device_reg_read(api->device, high + 4 * sm) << 32;
+    }
+    return sum;
+}
+
+static void counters_of_sms(struct api *api, uint64_t count[PPU_COUNTERS])
+{
+#define PPU_COUNTER(name, number, doc) count[number] = of_sms(api, PPU_REG_SM_##name##_LO, PPU_REG_SM_##name##_HI);
+#include "ppu/counter.def"
+#undef PPU_COUNTER
+}
+
+static void counters_of_channel(struct api *api, uint64_t count[PPU_COUNTERS])
+{
+#define PPU_COUNTER(name, number, doc) \
+    count[number] = api_query(api, PPU_KEY_CHANNEL_##name, ppu_channel_index(api->channel));
+#include "ppu/counter.def"
+#undef PPU_COUNTER
+}
+
+/* What the trace says of the only task since then. */
+static void counters_of_task(struct api *api, uint32_t next, uint64_t count[PPU_COUNTERS])
+{
+    struct ppu_trace_record record = { 0 };
+
+    memset(count, 0, PPU_COUNTERS * sizeof(*count));
+    while (ppu_trace_read(api->device, PPU_TRACE_OF_DEVICE, &next, &record, 1) == 1) {
+        if (record.type == PPU_TRACE_TASK_COUNT) {
+            assert_true(record.id[0] < PPU_COUNTERS);
+            count[record.id[0]] += record.id[1] | (uint64_t)record.id[2] << 32;
+        }
+    }
+}
+
+/* One CTA of 64 threads, `y[i] = a * x[i] + y[i]` of whole lines: every number can be told beforehand. */
+static void counters_of_a_kernel(void **state)
+{
+    struct api *api = *state;
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 65536);
+    const struct {
+        uint64_t x, y;
+        uint32_t n;
+        float a;
+    } params = { api_va(api, memory), api_va(api, memory) + 4096, 48, 2.0f };
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "saxpy", "saxpy");
+    uint64_t before[PPU_COUNTERS], after[PPU_COUNTERS], channel[PPU_COUNTERS], task[PPU_COUNTERS];
+    uint32_t next = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+
+    counters_of_sms(api, before);
+    check(api_run(api, kernel, 1, 64, &params, sizeof(params)));
+    counters_of_sms(api, after);
+    counters_of_channel(api, channel);
+    counters_of_task(api, next, task);
+    /* 18 instructions and `exit`; of the last 16 threads only those up to the guarded `exit`, 10. */
+    assert_int_equal(channel[PPU_COUNTER_LANES], 48 * 19 + 16 * 10);
+    /* A pass of 32 lanes and one of 16, two loads and a store of rows that begin with a line. */
+    assert_int_equal(channel[PPU_COUNTER_TRANSACTIONS], 2 * 3);
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        assert_int_equal(after[i] - before[i], channel[i]);
+        assert_int_equal(task[i], channel[i]);
+    }
+}
+
 /* Counts what of the firmware's trace it can read until `end` is set; every record must be whole and the next in order.
  */
 struct trace_reader {
@@ -391,6 +461,7 @@ int main(void)
         api_test("the virtual clock runs [A1]", clock_runs),
         api_test("every query key answers [A1]", every_key),
         api_test("bad admin requests are refused with their fault [A2]", admin_refuses),
+        api_test("SMs, task and channel count what a kernel does [A10]", counters_of_a_kernel),
         api_test("the traces tell a launch from doorbell to end [A1]", trace_tells_a_launch),
         api_test("a trace is read while it is written [A1]", trace_is_read_while_it_is_written),
         api_test("contexts run out with an error and come back [A9]", contexts_run_out),

@@ -6,6 +6,7 @@ $$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),
 $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BENCH_KERNELS)))
 endef
 $(eval $(call native_bench,native))
+$(eval $(call native_bench,memory))
 $(eval $(call native_bench,workq))
 $(eval $(call native_bench,firmware,tests/bench/crowd.c))
 

@@ -81,7 +81,7 @@ static void step_cta(struct core *core, uint32_t index, uint32_t at)
     sm->insns++;
     if (dist_killing(core, cta.task->slot)) {
         drop(core, index, at);
-        dist_killed(core, index, &cta, 1);
+        dist_killed(core, index, &cta, (const uint64_t[PPU_COUNTERS]){ 1 });
     } else if (chance(sm, pool->plan.fault_in)) {
         struct ppu_fault_event event = { .code = PPU_FAULT_TRAP, .address = cta.number };
 
@@ -91,7 +91,7 @@ static void step_cta(struct core *core, uint32_t index, uint32_t at)
         if (pool->plan.ended != NULL) {
             pool->plan.ended(pool->plan.opaque, index, &cta);
         }
-        dist_done(core, index, &cta, 10);
+        dist_done(core, index, &cta, (const uint64_t[PPU_COUNTERS]){ 10 });
     }
 }
 
@@ -301,9 +301,9 @@ void sm_slice_run(struct core *core)
     }
 }
 
-uint64_t sm_insns(struct core *core, uint32_t sm)
+uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {
-    return __atomic_load_n(&pool_of(core)->sm[sm].insns, __ATOMIC_SEQ_CST);
+    return counter != PPU_COUNTER_INSNS ? 0 : __atomic_load_n(&pool_of(core)->sm[sm].insns, __ATOMIC_SEQ_CST);
 }
 
 void sm_pool_save(struct core *core, struct snap *snap)

@@ -371,12 +371,12 @@ static void local_slots_are_distinct(void **state)
             uint32_t at = random_below(&random, held);
 
             used &= ~(1u << cta[at].local_slot);
-            dist_done(machine->core, 0, &cta[at], 1);
+            dist_done(machine->core, 0, &cta[at], (const uint64_t[PPU_COUNTERS]){ 1 });
             cta[at] = cta[--held];
         }
     }
     while (held != 0) {
-        dist_done(machine->core, 0, &cta[--held], 1);
+        dist_done(machine->core, 0, &cta[--held], (const uint64_t[PPU_COUNTERS]){ 1 });
     }
 }
 

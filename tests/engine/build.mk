@@ -24,7 +24,7 @@ $(eval $(call engine_test,insn,asan plain,tests/engine/models.c))
 $(eval $(call engine_test,patterns,asan plain))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
-$(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/reference.c tests/engine/models.c))
+$(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,progress))
 
@@ -45,3 +45,12 @@ $(eval $(call ppu_tool,bench-uniform,tests/engine/bench_uniform.c $(ENGINE_BENCH
 $(eval $(call ppu_tool,bench-uniform-only,tests/engine/bench_uniform.c tests/engine/uniform_branch.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_script_test,engine-cost,tests/engine/cost.py $(COST),$(COST)))
 $(eval $(call ppu_bench,cost,tests/engine/cost.py --bench $(COST),$(COST)))
+
+# What counting costs: the engine of level 3, the best that callgrind shows a program, beside one that does not count.
+$(eval $(call ppu_tool,bench-counted,tests/engine/bench_counters.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+UNCOUNTED := $(addprefix qemu-device/core/,engine.c engine_mem.c engine_v3.c counters.c)
+$(eval $(call ppu_tool,bench-uncounted,tests/engine/bench_counters.c $(UNCOUNTED) $(ENGINE_BENCH),$(ENGINE_FLAGS) -DENGINE_UNCOUNTED -ffp-contract=off,ppu-core ppuasm -pthread -lm -lcmocka))
+COUNTED := $(addprefix $(BUILD)/plain/tools/,bench-counted bench-uncounted)
+TIMEOUT_engine-counters_cost := 180
+$(eval $(call ppu_script_test,engine-counters_cost,tests/engine/counters_cost.py $(COUNTED),$(COUNTED)))
+$(eval $(call ppu_bench,counters_cost,tests/engine/counters_cost.py --bench $(COUNTED),$(COUNTED)))

@@ -42,6 +42,7 @@ struct run {
     uint8_t *shared;
     uint32_t cta[3];
     uint32_t steps;
+    uint64_t thread_insns;
     const char *why;
 };
 
@@ -668,6 +669,7 @@ static bool release_warp(struct run *run, uint32_t warp)
         if (op.first[lane].state != ENDED) {
             op.first[lane].state = RUNS;
             op.first[lane].pc++;
+            run->thread_insns++;
         }
     }
     return true;
@@ -684,6 +686,7 @@ static void step(struct run *run, struct thread *t)
         t->state = AT_WARP_OP;
         return;
     }
+    run->thread_insns++;
     if (!guarded(t, insn)) {
         t->pc++;
         return;
@@ -825,6 +828,9 @@ const char *reference_run(const struct reference *r)
         run.cta[2] = (uint32_t)(n / tmd->grid[0] / tmd->grid[1]);
         start_cta(&run, local);
         run_cta(&run);
+    }
+    if (r->thread_insns != NULL) {
+        *r->thread_insns = run.thread_insns;
     }
     free(local);
     free(run.insn);

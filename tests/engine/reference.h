@@ -26,8 +26,9 @@ struct reference {
     uint8_t *global;
     uint64_t global_va;
     uint64_t global_bytes;
-    uint64_t *accesses; /* counts instructions that load or store, but of parameters; NULL: nobody wants to know */
-    bool reads_code;    /* the code is memory too, which can be read at tmd->code_va */
+    uint64_t *accesses;     /* counts instructions that load or store, but of parameters; NULL: nobody wants to know */
+    uint64_t *thread_insns; /* NULL, or where to say how many instructions the threads executed */
+    bool reads_code;        /* the code is memory too, which can be read at tmd->code_va */
 };
 
 /* Runs all CTAs of the task, one after the other. NULL, or why it gave up. */

@@ -228,15 +228,15 @@ static void pause_stops_everything(void **state)
     for (uint32_t round = 0; round < 5; round++) {
         bench_step(bench);
         core_pause(bench->machine->core);
-        before = sm_insns(bench->machine->core, 0);
+        before = sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS);
         bench_step(bench);
-        assert_int_equal(sm_insns(bench->machine->core, 0), before);
+        assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), before);
         core_resume(bench->machine->core);
     }
-    for (uint32_t step = 0; step < 10000 && sm_insns(bench->machine->core, 0) == before; step++) {
+    for (uint32_t step = 0; step < 10000 && sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS) == before; step++) {
         bench_step(bench);
     }
-    assert_true(sm_insns(bench->machine->core, 0) > before);
+    assert_true(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS) > before);
 }
 
 static void flush_is_answered_by_busy_sms(void **state)
@@ -301,9 +301,9 @@ static void reset_under_load(void **state)
     bench_step(bench);
     core_reset(bench->machine->core);
     machine_settle(bench->machine);
-    assert_int_equal(sm_insns(bench->machine->core, 0), 0);
+    assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);
     bench_step(bench);
-    assert_int_equal(sm_insns(bench->machine->core, 0), 0);
+    assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);
 }
 
 /* Code that was changed before a launch is what the launch runs (A11). */

@@ -2,6 +2,7 @@
 /* Random programs on the engine and on the reference executor: every byte of memory must agree. */
 #include "bench.h"
 #include "generate.h"
+#include "observe.h"
 #include "ppu/save.h"
 #include "reference.h"
 #include "sm_state.h"
@@ -22,6 +23,8 @@ struct fuzz {
     char *text;
     uint8_t *expected;
     uint8_t *input; /* what memory was before */
+    enum gen_style style;
+    uint64_t thread_insns; /* that the reference executed */
 };
 
 static struct fuzz *fuzz_new(struct bench *bench)
@@ -59,12 +62,12 @@ static void keep_program(const struct fuzz *f)
 }
 
 /* A new program, loaded, its memory filled, and what the reference makes of it in f->expected. */
-static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
+static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, uint32_t threads)
 {
-    uint32_t ctas = 1 + random_below(&f->random, 3);
-    uint32_t threads = 1 + random_below(&f->random, GEN_THREADS_MAX / ctas);
     uint64_t params[GEN_PARAMS / 8] = { DATA_VA };
-    struct reference r = { .global_va = DATA_VA, .global_bytes = GEN_BYTES, .global = f->expected };
+    struct reference r = {
+        .global_va = DATA_VA, .global_bytes = GEN_BYTES, .global = f->expected, .thread_insns = &f->thread_insns
+    };
     struct ppu_tmd tmd;
     const char *why;
 
@@ -73,7 +76,8 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
     memset(bench_data(f->bench, GEN_LOCKS_AT), 0, GEN_LOCKS_BYTES);
     memcpy(f->input, bench_data(f->bench, 0), GEN_BYTES);
     memcpy(f->expected, f->input, GEN_BYTES);
-    generate(&f->random, (enum gen_style)random_below(&f->random, GEN_STYLES), threads, f->text);
+    f->style = (enum gen_style)random_below(&f->random, GEN_STYLES);
+    generate(&f->random, f->style, threads, f->text);
     bench_load_text(f->bench, f->text);
     tmd = bench_tmd(f->bench, "k");
     tmd.wave = (uint8_t)wave;
@@ -97,12 +101,37 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
     return tmd;
 }
 
+static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
+{
+    uint32_t ctas = 1 + random_below(&f->random, 3);
+
+    return fuzz_shape(f, wave, ctas, 1 + random_below(&f->random, GEN_THREADS_MAX / ctas));
+}
+
+/* What the TMD copy of slot 0 says when the slot is free. */
+static const uint64_t *counts(const struct fuzz *f)
+{
+    return (const uint64_t *)(const void *)(f->bench->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+}
+
+/* Threads that never wait in a loop for one another execute as many instructions on the engine as in the reference. */
+static void fuzz_compare_counts(const struct fuzz *f, const struct outcome *outcome)
+{
+    assert_int_equal(counts(f)[PPU_COUNTER_INSNS], outcome->event.warp_insns);
+    if (f->style == GEN_JOINED && counts(f)[PPU_COUNTER_LANES] != f->thread_insns) {
+        keep_program(f);
+        fail_msg("%llu thread instructions counted, %llu executed", (unsigned long long)counts(f)[PPU_COUNTER_LANES],
+                 (unsigned long long)f->thread_insns);
+    }
+}
+
 static void fuzz_compare(const struct fuzz *f, const struct ppu_tmd *tmd, const struct outcome *outcome)
 {
     const uint8_t *got = bench_data(f->bench, 0);
     uint32_t at = 0;
 
     if (outcome->event.kind == PPU_SLOT_DONE && memcmp(got, f->expected, GEN_BYTES) == 0) {
+        fuzz_compare_counts(f, outcome);
         return;
     }
     while (at < GEN_BYTES && got[at] == f->expected[at]) {
@@ -240,6 +269,85 @@ static void interrupted(void **state)
     fuzz_free(f);
 }
 
+/* ---- the counters, beside a model that looks at the warp before and after every instruction ---- */
+
+/* The warp of the task, on whichever SM it is; NULL: on none. */
+static struct warp *only_warp(const struct fuzz *f, struct sm **sm)
+{
+    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        if (pool->sm[i].ctas_used != 0) {
+            *sm = &pool->sm[i];
+            return &pool->sm[i].warp[pool->sm[i].cta[0].warp[0]];
+        }
+    }
+    return NULL;
+}
+
+/* Runs the task one instruction at a time. The first one, which is not seen, takes parameters. */
+static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
+{
+    const uint64_t *code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
+    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+    struct observed seen = { .count = { 1, tmd->cta[0] } };
+    struct outcome outcome = { .faulted = false };
+    enum sm_activity activity;
+    struct warp *w;
+    struct sm *sm = &pool->sm[0];
+
+    bench_start(f->bench, 0, tmd);
+    sm_run(sm, 1, &activity);
+    for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)) != NULL; turn++) {
+        struct warp before = *w;
+
+        observe_before(&seen, sm, w, code);
+        sm_run(sm, 1, &activity);
+        before = w->state == WARP_FREE ? before : *w; /* it has ended */
+        observe_after(&seen, &before);
+    }
+    assert_true(ring_pop(f->bench->machine, PPU_RING_SLOT, &outcome.event));
+    fuzz_compare(f, tmd, &outcome);
+    return seen;
+}
+
+static void counters(void **state)
+{
+    struct fuzz *f = fuzz_new(*state);
+    uint64_t sum[PPU_COUNTERS] = { 0 };
+
+    for (uint32_t left = random_rounds(PROGRAMS / 2); left != 0; left--) {
+        uint32_t wave = PPU_LANES << left % 3;
+        struct ppu_tmd tmd = fuzz_shape(f, wave, 1, 1 + random_below(&f->random, wave));
+        struct observed seen = run_observed(f, &tmd);
+        struct outcome outcome;
+
+        for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+            if (counts(f)[i] != seen.count[i]) {
+                keep_program(f);
+                fail_msg("wave %u, counter %u: %llu, observed %llu", wave, i, (unsigned long long)counts(f)[i],
+                         (unsigned long long)seen.count[i]);
+            }
+            sum[i] += seen.count[i];
+        }
+        memcpy(bench_data(f->bench, 0), f->input, GEN_BYTES);
+        outcome = bench_run(f->bench, &tmd);
+        fuzz_compare(f, &tmd, &outcome);
+        assert_memory_equal(counts(f), seen.count, sizeof(seen.count));
+    }
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        uint64_t sms = 0;
+
+        for (uint32_t n = 0; n < core_config_of(f->bench->machine->core)->sms; n++) {
+            sms += sm_count(f->bench->machine->core, n, (enum ppu_counter)i);
+        }
+        printf("# counter %u: %llu\n", i, (unsigned long long)sum[i]);
+        assert_true(sum[i] != 0);
+        assert_int_equal(sms, 2 * sum[i]);
+    }
+    fuzz_free(f);
+}
+
 static int setup_slices(void **state)
 {
     *state = bench_new(0);
@@ -269,6 +377,8 @@ int main(void)
         { "random programs like the reference, on threads [A7][A8][A14]", threads, setup_threads, teardown, NULL },
         { "random programs stopped, saved, restored and moved at random points [A14][B7][E2]", interrupted,
           setup_slices, teardown, NULL },
+        { "counters of random programs, one instruction at a time and at once [A10]", counters, setup_slices, teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);

@@ -304,20 +304,24 @@ class TmdOf(Subcommand):
         print(tmd_of(int(gdb.parse_and_eval(handle)) & ((1 << bits) - 1)))
 
 
-def sm_instructions():
-    """Warp instructions that each SM has executed. Reads the registers of the selected microcontroller."""
-    low, high = register("SM_INSNS_LO"), register("SM_INSNS_HI")
+def sm_counts(counter):
+    """A counter (counter.def) of each SM. Reads the registers of the selected microcontroller."""
+    low, high = register(f"SM_{counter}_LO"), register(f"SM_{counter}_HI")
     return [word(high + 4 * sm) << 32 | word(low + 4 * sm) for sm in range(word(register("SMS")))]
 
 
+COUNTERS = {"INSNS": "warp instructions", "LANES": "lanes", "TRANSACTIONS": "memory transactions",
+            "DIVERGENT": "divergent branches"}
+
+
 class Sms(Subcommand):
-    """ppu sms: warp instructions that each SM has executed."""
+    """ppu sms: what each SM has counted."""
 
     word = "sms"
 
     def run(self):
-        for sm, count in enumerate(sm_instructions()):
-            print(f"SM {sm}: {count:,} warp instructions")
+        for sm, counts in enumerate(zip(*map(sm_counts, COUNTERS))):
+            print(f"SM {sm}: " + ", ".join(f"{count:,} {name}" for count, name in zip(counts, COUNTERS.values())))
 
 
 class Help(Subcommand):

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels whose counting callgrind measures: linked with the engine as it is, and with one that does not count
+ * (ENGINE_UNCOUNTED). The argument is the kernel's name.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD                                                                                                        \
+    ".kernel k\n.vregs 16\nldp.b64 s0, [0]\nrdsr v0, %tid\nrdsr s3, %cta.x\nrdsr s4, %ntid.x\nmad v0, s3, s4, v0\n" \
+    "shl v1, v0, 2\n"
+
+static const struct {
+    const char *name;
+    const char *text;
+} kernels[] = {
+    /* A row of each of two arrays, a row stored. */
+    { "saxpy", HEAD "ldg.b32 v4, [s0+v1]\nldg.b32 v5, [s0+v1+0x20000]\nffma v4, v4, v5, v5\n"
+                    "stg.b32 v4, [s0+v1+0x20000]\nexit\n" },
+    /* The inner loop of a matrix product: a row, and one word for all. */
+    { "product", HEAD "mov v2, 0\nmov v3, 0\nmov s2, 64\n"
+                      "loop: ldg.b32 v4, [s0+v1]\nldg.b32 v5, [s0+v3]\nffma v2, v4, v5, v2\nadd v3, v3, 4\n"
+                      "sub s2, s2, 1\nisetp.ne.s p0, s2, 0\n@p0 bra loop\nstg.b32 v2, [s0+v1]\nexit\n" },
+    /* Lanes leave a loop one after the other, as those of an escape-time fractal. */
+    { "escape", HEAD "and v2, v0, 31\nmov v3, 0\nmov v4, 0x3fc00000\npbrk out\n"
+                     "loop: ffma v4, v4, v4, v4\nffma v4, v4, v4, v4\nffma v4, v4, v4, v4\nadd v3, v3, 1\n"
+                     "isetp.gt p0, v3, v2\n@p0 brk out\nbra loop\nout: stg.b32 v3, [s0+v1]\nexit\n" },
+    /* Lanes that follow chains anywhere, fewer and fewer of them, as those of a search in a graph. */
+    { "search", HEAD "and v2, v0, 15\nmov v3, v0\npbrk out\n"
+                     "loop: mul v3, v3, 0x9e5\nand v3, v3, 0x3fff\nshl v5, v3, 2\nldg.b32 v6, [s0+v5]\n"
+                     "add v3, v3, v6\nsub v2, v2, 1\nisetp.lt p0, v2, 0\n@p0 brk out\nbra loop\n"
+                     "out: stg.b32 v3, [s0+v1]\nexit\n" },
+    /* Additions anywhere. */
+    { "histogram", HEAD "mul v3, v0, 0x9e5\nand v3, v3, 0xff\nshl v3, v3, 2\nmov v4, 1\n"
+                        "atomg.add _, [s0+v3], v4\nexit\n" },
+};
+
+int main(int argc, char **argv)
+{
+    struct {
+        uint64_t data;
+        uint64_t zero;
+    } params = { DATA_VA, 0 };
+    struct bench *bench = bench_new(0);
+    struct ppu_tmd tmd;
+    size_t i = 0;
+
+    while (i < sizeof(kernels) / sizeof(kernels[0]) && (argc < 2 || strcmp(argv[1], kernels[i].name) != 0)) {
+        i++;
+    }
+    if (i == sizeof(kernels) / sizeof(kernels[0])) {
+        fprintf(stderr, "bench-counters: no such kernel\n");
+        return 2;
+    }
+    bench_load_text(bench, kernels[i].text);
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, 64, 1, 128, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    bench_free(bench);
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the counters (counter.def) must say of the only warp of a task, from a look at the warp before and after each of
+ * its instructions: a model of the definitions, not of the engine.
+ */
+#ifndef TESTS_ENGINE_OBSERVE_H
+#define TESTS_ENGINE_OBSERVE_H
+
+#include "sm_state.h"
+
+struct observed {
+    uint64_t count[PPU_COUNTERS];
+    struct lanes before; /* that the instruction found active */
+};
+
+/* The warp is about to execute the instruction at its pc. */
+void observe_before(struct observed *o, const struct sm *sm, const struct warp *w, const uint64_t *code);
+/* It has executed it. */
+void observe_after(struct observed *o, const struct warp *w);
+
+#endif
