@@ -723,6 +723,40 @@ BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint3
 MEMORY_OP(op_ldl, never_whole, local_load, , )
 MEMORY_OP(op_stl, never_whole, local_store, , )
 
+/* ---- gathers: words that have an offset register each ---- */
+
+/* Offsets may lie in the registers that the words go to: all are read before any is written. */
+BUILD_INLINE bool gather_pass(struct exec *x, const struct code_insn *code, uint32_t pass, uint32_t set)
+{
+    const struct ppu_insn *insn = &code->insn;
+    const uint32_t words = insn->width + 1u;
+    uint32_t value[SM_MAX_WORDS][PPU_LANES];
+    struct addresses a[SM_MAX_WORDS];
+    uintptr_t near[SM_MAX_WORDS];
+
+    for (uint32_t word = 0; word < words; word++) {
+        a[word] = addresses_of(x, code, pass, 0);
+        a[word].low = row(x, insn->rb + word, pass);
+        near[word] = reach_near_all(x, MEM_GLOBAL, &a[word], set, 4, 4, PPU_ACCESS_READ);
+        if (near[word] == 0) {
+            return false;
+        }
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        count_any(x, MEM_GLOBAL, &a[word], set, 4);
+        LANES_LEFT(set, i)
+        {
+            value[word][i] = vram_read32((const uint8_t *)(near[word] + a[word].low[i]));
+        }
+    }
+    for (uint32_t word = 0; word < words; word++) {
+        keep(row(x, insn->rd + word, pass), value[word], set);
+    }
+    return true;
+}
+#define gather_of(x, code, space, width, pass, set) gather_pass(x, code, pass, set)
+MEMORY_OP(op_gather, never_whole, gather_of, , )
+
 /* ---- parameters, and loads for the whole warp ---- */
 
 static enum step op_ldp_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
@@ -886,6 +920,8 @@ static engine_op *mem_op(const struct ppu_insn *insn)
         return insn->scalar ? NULL : ops[insn->width][2];
     case PPU_OP_STS:
         return insn->scalar ? NULL : ops[insn->width][3];
+    case PPU_OP_GATHER:
+        return op_gather;
     case PPU_OP_LDL:
         return words ? op_ldl : NULL;
     case PPU_OP_STL:

@@ -21,7 +21,8 @@
 enum access {
     LOAD,
     STORE,
-    ADD, /* without the old value */
+    ADD,    /* without the old value */
+    GATHER, /* three words */
     ACCESSES,
 };
 
@@ -105,9 +106,9 @@ static void choose_offsets(struct shape *s, uint64_t *random)
 static void choose(struct shape *s, uint64_t *random)
 {
     s->access = (enum access)random_below(random, ACCESSES);
-    s->width = s->access == ADD ? 4 : random_below(random, WIDTHS);
-    s->shared = random_below(random, 3) == 0;
-    s->form = s->shared ? BASE_AND_LANE : (enum form)random_below(random, FORMS);
+    s->width = s->access >= ADD ? 4 : random_below(random, WIDTHS);
+    s->shared = s->access != GATHER && random_below(random, 3) == 0;
+    s->form = s->shared || s->access == GATHER ? BASE_AND_LANE : (enum form)random_below(random, FORMS);
     s->wave = 32u << random_below(random, 3);
     choose_lanes(s, random);
     choose_offsets(s, random);
@@ -136,6 +137,10 @@ static void model(const struct shape *s, uint8_t *memory, uint32_t out[][LANE_WO
             }
         } else if (s->on[lane] && s->access == STORE) {
             memcpy(at, word, bytes);
+        } else if (s->on[lane] && s->access == GATHER) {
+            memcpy(&word[0], at, 4);
+            memcpy(&word[1], memory + (s->offset[lane] ^ 64u), 4);
+            memcpy(&word[2], memory + (s->offset[lane] & 0xfff0u), 4);
         } else if (s->on[lane]) {
             uint32_t sum;
             memcpy(&sum, at, sizeof(sum));
@@ -157,7 +162,10 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
                                                            : "[s6]";
     char access[96];
 
-    if (s->access == ADD) {
+    if (s->access == GATHER) {
+        snprintf(access, sizeof(access),
+                 "mov v12, v2\nxor v13, v2, 64\nand v14, v2, 0xfff0\n@p0 gather.n3 v8, [s4+v12]");
+    } else if (s->access == ADD) {
         snprintf(access, sizeof(access), "@p0 atom%c.add _, %s, v8", s->shared ? 's' : 'g', address);
     } else {
         snprintf(access, sizeof(access), "@p0 %s%c.%s v8, %s", names[s->access], s->shared ? 's' : 'g',
