@@ -138,7 +138,7 @@ static void evict(struct api *api, const char *kernel, struct ppu_channel *chann
                   struct ppu_memory *memory, struct ppu_memory *gate)
 {
     const uint64_t va = api_va(api, memory);
-    const uint64_t params[] = { va, va + 4ull * THREADS, machine_is_slow() ? 40 : 600 };
+    const uint64_t params[] = { va, va + 4ull * THREADS, machine_is_slow() ? 200 : 600 };
     const struct ppu_launch launch = {
         .grid = { CTAS }, .cta = { CTA_THREADS }, .params = params, .param_bytes = sizeof(params)
     };

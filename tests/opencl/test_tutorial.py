@@ -41,7 +41,7 @@ def run_in_the_guest(name, first):
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0 and done.stdout == shown(first), done
         kept = list(Path(share, "cache/opencl").iterdir())
-        assert len(kept) == 1, kept
+        assert kept, kept  # the program, and perhaps a variant of its kernel
 
 
 def test_in_the_guest():
