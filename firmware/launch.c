@@ -150,7 +150,9 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->next_cta = 0;
     tmd->ctas_done = 0;
     tmd->warp_insns = 0;
-    memset(task_counts(task), 0, PPU_COUNTERS * sizeof(uint64_t));
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        ((struct ppu_tmd_copy *)tmd)->count[i] = 0;
+    }
     tmd->nest_va = 0;
     if (task_has_nest(task)) {
         tmd->nest_va = nest_record_va(task).va;
