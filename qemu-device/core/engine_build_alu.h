@@ -258,20 +258,37 @@ BUILD_INLINE void operands_step(struct operands *r, uint32_t sources, uint32_t s
     }
 }
 
+/* `count` words, 32 or 1, of a row, or of one word that is the same for all lanes. */
+BUILD_INLINE void spread_words(uint32_t *restrict to, const uint32_t *restrict from, bool same, uint32_t count,
+                               uint32_t keep, uint32_t flip)
+{
+    if (same) {
+        const uint32_t word = (from[0] & keep) ^ flip;
+        for (uint32_t i = 0; i < count; i++) {
+            to[i] = word;
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            to[i] = (from[i] & keep) ^ flip;
+        }
+    }
+}
+
 /* Makes a source one of 32 lanes (`count` 1: of one). Modifiers act on the word that has the sign. */
-static void spread_one(const struct code_insn *code, struct operand *o, uint32_t n, bool wide, uint32_t count,
-                       struct spread *to)
+BUILD_INLINE void spread_one(const struct code_insn *code, struct operand *o, uint32_t n, bool wide, uint32_t count,
+                             struct spread *to)
 {
     static const uint8_t negates[3] = { PPU_FMOD_NEG_A, PPU_FMOD_NEG_B, PPU_FMOD_NEG_C };
     static const uint8_t absolutes[3] = { PPU_FMOD_ABS_A, PPU_FMOD_ABS_B, 0 };
-    uint32_t keep = code->insn.fmod & absolutes[n] ? 0x7fffffffu : UINT32_MAX;
-    uint32_t flip = code->insn.fmod & negates[n] ? 0x80000000u : 0;
-    uint32_t step = code->kinds >> n & 1u ? 0 : 1;
+    const uint32_t keep = code->insn.fmod & absolutes[n] ? 0x7fffffffu : UINT32_MAX;
+    const uint32_t flip = code->insn.fmod & negates[n] ? 0x80000000u : 0;
+    const bool same = code->kinds >> n & 1u;
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t low = o->low[i * step];
-        to->low[n][i] = wide ? low : (low & keep) ^ flip;
-        to->high[n][i] = wide ? (o->high[i * step] & keep) ^ flip : 0;
+    if (wide) {
+        spread_words(to->low[n], o->low, same, count, UINT32_MAX, 0);
+        spread_words(to->high[n], o->high, same, count, keep, flip);
+    } else {
+        spread_words(to->low[n], o->low, same, count, keep, flip);
     }
     *o = (struct operand){ to->low[n], to->high[n] };
 }
@@ -551,7 +568,9 @@ struct forms {
         row(S32, S64, RTZ, 0, S, s, (int64_t)a) row(U32, U64, RTZ, 0, U, u, (uint64_t)a)                         \
             row(U8, U32, RTZ, 0, u, u, a & 0xffu) row(U16, U32, RTZ, 0, u, u, a & 0xffffu)                       \
                 row(S8, S32, RTZ, 0, s, u, (int8_t)(uint8_t)a) row(S16, S32, RTZ, 0, s, u, (int16_t)(uint16_t)a) \
-                    row(F32, S32, RTZ, 0, s, f, whole_of(a)) row(F32, F64, RNE, 0, g, f, (double)a)
+                    row(F32, S32, RTZ, 0, s, f, whole_of(a)) row(F32, F64, RNE, 0, g, f, (double)a)              \
+                        row(F64, F32, RNE, 0, f, g, (float)a) row(S32, F64, RNE, 0, g, s, (double)a)             \
+                            row(U32, F64, RNE, 0, g, u, (double)a) row(F64, S32, RTZ, 0, s, g, whole_of64(a))
 
 /* Towards zero, the nearest where there is none; NaN: 0. */
 BUILD_INLINE int32_t whole_of(float a)
@@ -560,6 +579,14 @@ BUILD_INLINE int32_t whole_of(float a)
     const int32_t value = (int32_t)inside;
 
     return a >= 2147483648.0f ? INT32_MAX : a < -2147483648.0f ? INT32_MIN : value;
+}
+
+BUILD_INLINE int32_t whole_of64(double a)
+{
+    const double inside = a > -2147483649.0 && a < 2147483648.0 ? a : 0.0;
+    const int32_t value = (int32_t)inside;
+
+    return a >= 2147483648.0 ? INT32_MAX : a <= -2147483649.0 ? INT32_MIN : value;
 }
 
 #define CONVERSION(stype, dtype, round, sat, td, ta, expression) \

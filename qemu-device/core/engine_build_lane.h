@@ -138,39 +138,43 @@ PREDICATE_OP(PAND, a &b)
 PREDICATE_OP(POR, a | b)
 PREDICATE_OP(PXOR, a ^ b)
 
-BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t chosen, uint32_t set)
+/* The sources in `same` are one word each. */
+BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t same, uint32_t chosen,
+                             uint32_t set)
 {
     EACH_LANE
     {
-        const uint32_t value = (chosen & lane_bit[i]) != 0 ? a[i] : b[i];
+        const uint32_t value =
+            (chosen & lane_bit[i]) != 0 ? a[same & CODE_SAME_A ? 0 : i] : b[same & CODE_SAME_B ? 0 : i];
         to[i] = (set & lane_bit[i]) != 0 ? value : to[i];
     }
 }
 
-static enum step op_select(struct exec *x, const struct code_insn *code, const struct lanes *mask)
-{
-    const struct ppu_insn *insn = &code->insn;
-    struct operands found;
-
-    operands_find(x, code, 3, &found);
-    for (uint32_t pass = 0; pass < x->passes; pass++) {
-        const uint32_t set = mask->m[pass], chosen = pred_word(x, insn->pred, pass);
-
-        if (set != 0) {
-            struct operands r = found;
-            struct spread spread;
-            if (code->kinds != 0) {
-                spread_all(code, &r, 3, insn->wd == 2 ? 3 : 0, PPU_LANES, &spread);
-            }
-            select_row(r.low, r.o[0].low, r.o[1].low, chosen, set);
-            if (insn->wd == 2) {
-                select_row(r.high, r.o[0].high, r.o[1].high, chosen, set);
-            }
-        }
-        operands_step(&found, 3, code->kinds);
+#define SELECT_FORM(function, words, same)                                                            \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        struct operands r;                                                                            \
+        operands_find_form(x, code, 3, same, (words) == 2 ? 3 : 0, &r);                               \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
+            const uint32_t set = mask->m[pass], chosen = pred_word(x, code->insn.pred, pass);         \
+            if (set != 0) {                                                                           \
+                select_row(r.low, r.o[0].low, r.o[1].low, same, chosen, set);                         \
+                if ((words) == 2) {                                                                   \
+                    select_row(r.high, r.o[0].high, r.o[1].high, same, chosen, set);                  \
+                }                                                                                     \
+            }                                                                                         \
+            operands_step(&r, 3, same);                                                               \
+        }                                                                                             \
+        return STEP_NEXT;                                                                             \
     }
-    return STEP_NEXT;
-}
+#define SELECT(name, words)               \
+    SELECT_FORM(op_##name, words, 0)      \
+    SELECT_FORM(op_##name##_a, words, 1)  \
+    SELECT_FORM(op_##name##_b, words, 2)  \
+    SELECT_FORM(op_##name##_ab, words, 3) \
+    static engine_op *const ops_##name[] = { op_##name, op_##name##_a, op_##name##_b, op_##name##_ab };
+SELECT(SEL, 1)
+SELECT(SEL64, 2)
 
 /* ---- special registers: those that are one number, or count up with the lanes ---- */
 
@@ -279,8 +283,9 @@ static engine_op *lane_op(const struct code_insn *code)
     case PPU_OP_PXOR:
         return op_PXOR;
     case PPU_OP_SEL:
+        return insn->scalar ? NULL : ops_SEL[code->kinds & (CODE_SAME_A | CODE_SAME_B)];
     case PPU_OP_SEL64:
-        return insn->scalar ? NULL : op_select;
+        return insn->scalar ? NULL : ops_SEL64[code->kinds & (CODE_SAME_A | CODE_SAME_B)];
     case PPU_OP_RDSR:
         return special_op(insn);
     default:
