@@ -93,6 +93,8 @@ static void inheritance(void **state)
 #define CTAS 512u /* more than have room at once */
 #define THREADS (CTAS * CTA_THREADS)
 #define EVICTIONS 3u
+#define WORK_NS 1500000000ull
+#define FEW_TURNS 20u
 
 /* Waits until so many tasks of the most urgent priority have been started since `number`. */
 static void wait_started(struct api *api, uint32_t number, uint32_t count)
@@ -133,20 +135,44 @@ static void take_every_slot(struct api *api, struct ppu_channel *channel, struct
     api_forget_programs(1);
 }
 
-/* The grid notices when a CTA of it does not run exactly once, or loses its state (tests/kernels/save.s). */
-static void evict(struct api *api, const char *kernel, struct ppu_channel *channel, struct ppu_stream *const *stream,
-                  struct ppu_memory *memory, struct ppu_memory *gate)
+/* Launches a grid that notices when a CTA of it does not run exactly once, or loses its state (tests/kernels/save.s).
+ */
+static void launch_work(struct api *api, const char *kernel, struct ppu_memory *memory, uint64_t turns,
+                        struct ppu_event *event)
 {
     const uint64_t va = api_va(api, memory);
-    const uint64_t params[] = { va, va + 4ull * THREADS, machine_is_slow() ? 200 : 600 };
+    const uint64_t params[] = { va, va + 4ull * THREADS, turns };
     const struct ppu_launch launch = {
         .grid = { CTAS }, .cta = { CTA_THREADS }, .params = params, .param_bytes = sizeof(params)
     };
+
+    api_set_word(memory, 4ull * THREADS, 0);
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "save", kernel), &launch, event));
+}
+
+/* Turns with which the grid takes about WORK_NS alone, however fast the machine is. */
+static uint64_t turns_of_work(struct api *api, struct ppu_memory *memory)
+{
+    struct ppu_event event;
+    uint64_t begin_ns, taken_ns;
+
+    launch_work(api, "works", memory, 1, &event); /* what only the first launch takes */
+    check(ppu_event_wait(&event, LONG_NS));
+    begin_ns = clock_ns();
+    launch_work(api, "works", memory, FEW_TURNS, &event);
+    check(ppu_event_wait(&event, LONG_NS));
+    taken_ns = clock_ns() - begin_ns;
+    return 1 + FEW_TURNS * WORK_NS / (taken_ns + 1);
+}
+
+static void evict(struct api *api, const char *kernel, struct ppu_channel *channel, struct ppu_stream *const *stream,
+                  struct ppu_memory *memory, struct ppu_memory *gate)
+{
+    const uint64_t turns = turns_of_work(api, memory);
     uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE), starts[PPU_PRIORITIES] = { 0 };
     struct ppu_event event;
 
-    api_set_word(memory, 4ull * THREADS, 0);
-    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "save", kernel), &launch, &event));
+    launch_work(api, kernel, memory, turns, &event);
     for (uint32_t i = 0; i < EVICTIONS; i++) {
         take_every_slot(api, channel, stream, gate);
     }

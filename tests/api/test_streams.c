@@ -328,10 +328,26 @@ static void completes_before_the_link(struct race *race)
     let_go(race);
 }
 
+/* Until a warp has come to a mark since record `number`: HELD counts one that is let go until it goes on. */
+static void wait_marked(struct race *race, uint32_t number, uint32_t mark)
+{
+    struct ppu_device *device = race->script.api->device;
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+    struct ppu_trace_record record = { 0 };
+
+    while (record.type != PPU_TRACE_MARK || record.id[0] != mark) {
+        assert_true(deadline_left(deadline_ns) != 0);
+        if (ppu_trace_read(device, PPU_TRACE_OF_DEVICE, &number, &record, 1) == 0) {
+            sleep_ns(100 * NS_PER_US);
+        }
+    }
+}
+
 /* ... and then stands before its start request. */
 static void request_comes_late(struct race *race)
 {
     uint64_t before = completions(race);
+    uint32_t number = ppu_trace_next(race->script.api->device, PPU_TRACE_OF_DEVICE);
 
     hold(race, NOT_LINKED);
     script_open(&race->script, race->gate);
@@ -340,6 +356,7 @@ static void request_comes_late(struct race *race)
     wait_completions(race, before + 1);
     hold_also(race, NOT_ASKED);
     hold(race, 0);
+    wait_marked(race, number, NOT_ASKED);
     wait_held(race, 1);
     b_does_not_begin(race);
     let_go(race);
