@@ -37,6 +37,18 @@ void device_free(struct device *device)
     free(device);
 }
 
+int device_setup(void **state)
+{
+    *state = device_new();
+    return 0;
+}
+
+int device_teardown(void **state)
+{
+    device_free(*state);
+    return 0;
+}
+
 char *device_read(const char *file)
 {
     char path[256];

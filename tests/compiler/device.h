@@ -49,6 +49,10 @@ struct device {
 struct device *device_new(void);
 void device_free(struct device *device);
 
+/* For cmocka: a test whose state is a new device. */
+int device_setup(void **state);
+int device_teardown(void **state);
+
 /* Compiles and loads; the test fails with the log when that fails. */
 void device_load(struct device *device, const char *source, const char *options);
 /* The same from bitcode, for launches of which the facts hold (NULL: any). */

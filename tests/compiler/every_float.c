@@ -44,22 +44,6 @@ struct found {
 
 /* ---- differences in double ---- */
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
-static inline double of_bits(uint64_t bits)
-{
-    double x;
-
-    memcpy(&x, &bits, sizeof(x));
-    return x;
-}
-
 #define LEAST_EXPONENT ((int64_t)(1023 - 126) << 52) /* of a normal float, in the bits of a double */
 #define SCALE_OF_ONE ((uint64_t)(2 * 1023 + 23) << 52)
 

@@ -14,22 +14,6 @@
 
 #define PI 3.14159265358979323846
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof(bits));
-    return bits;
-}
-
-static inline double of_bits(uint64_t bits)
-{
-    double x;
-
-    memcpy(&x, &bits, sizeof(x));
-    return x;
-}
-
 /* A float that is not zero is a normal double. */
 static inline double exponent(double x)
 {

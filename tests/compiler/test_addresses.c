@@ -205,23 +205,11 @@ static void small_ids(void **state)
     assert_false(ppu_kernel_takes_ids(&entry, 1ull << 32, 1));
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "indexes of all kinds reach their elements [A7]", addresses, setup, teardown, NULL },
-        { "who needs small ids says so [A7]", small_ids, setup, teardown, NULL },
+        { "indexes of all kinds reach their elements [A7]", addresses, device_setup, device_teardown, NULL },
+        { "who needs small ids says so [A7]", small_ids, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: addresses", tests, NULL, NULL);

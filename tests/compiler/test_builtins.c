@@ -361,24 +361,12 @@ static void write_table(const char *path)
     fclose(file);
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "functions of float are as precise as OpenCL asks [A7]", floats, setup, teardown, NULL },
-        { "functions of double are as precise as OpenCL asks [A7]", doubles, setup, teardown, NULL },
-        { "functions of vectors are those of their elements [A7]", vectors, setup, teardown, NULL },
+        { "functions of float are as precise as OpenCL asks [A7]", floats, device_setup, device_teardown, NULL },
+        { "functions of double are as precise as OpenCL asks [A7]", doubles, device_setup, device_teardown, NULL },
+        { "functions of vectors are those of their elements [A7]", vectors, device_setup, device_teardown, NULL },
     };
     int failed;
 

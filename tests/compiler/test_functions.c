@@ -65,22 +65,10 @@ static void functions(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "vectors, geometry, loads and stores, atomics, fences [A7]", functions, setup, teardown, NULL },
+        { "vectors, geometry, loads and stores, atomics, fences [A7]", functions, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: functions", tests, NULL, NULL);

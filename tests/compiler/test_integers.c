@@ -366,23 +366,11 @@ static void conversions(void **state)
     assert_int_equal(misses, 0);
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "integer functions of every type are exact [A7]", integers, setup, teardown, NULL },
-        { "conversions round and saturate as asked [A7]", conversions, setup, teardown, NULL },
+        { "integer functions of every type are exact [A7]", integers, device_setup, device_teardown, NULL },
+        { "conversions round and saturate as asked [A7]", conversions, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: integers", tests, NULL, NULL);

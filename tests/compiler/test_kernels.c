@@ -5,18 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 /* Calls `check` once a variant, with the file compiled for it. */
 static void in_variants(struct device *device, const char *file, void (*check)(struct device *device))
 {
@@ -246,10 +234,10 @@ static void locks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "the comparison set computes what C does [A7][E11]", compare, setup, teardown, NULL },
-        { "the comparison set written by hand computes it too [A7]", by_hand, setup, teardown, NULL },
-        { "lanes part and meet in loops, switches, gotos [E3][E11]", control, setup, teardown, NULL },
-        { "locks within a warp finish, in both idioms [E8]", locks, setup, teardown, NULL },
+        { "the comparison set computes what C does [A7][E11]", compare, device_setup, device_teardown, NULL },
+        { "the comparison set written by hand computes it too [A7]", by_hand, device_setup, device_teardown, NULL },
+        { "lanes part and meet in loops, switches, gotos [E3][E11]", control, device_setup, device_teardown, NULL },
+        { "locks within a warp finish, in both idioms [E8]", locks, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: kernels", tests, NULL, NULL);

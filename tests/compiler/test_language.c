@@ -616,28 +616,18 @@ static void waits(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, setup, teardown, NULL },
-        { "functions that are called, also where lanes parted [E12]", calls, setup, teardown, NULL },
-        { "the image says which arguments' memory is read, written, escapes, and which end loops [F1][F5]", references,
-          setup, teardown, NULL },
-        { "the image says how memory is indexed, and whether work-items keep apart [F1][F8]", forms, setup, teardown,
+        { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, device_setup, device_teardown,
           NULL },
-        { "kernels that reach a wait for children are flagged, others are not [B7]", waits, setup, teardown, NULL },
+        { "functions that are called, also where lanes parted [E12]", calls, device_setup, device_teardown, NULL },
+        { "the image says which arguments' memory is read, written, escapes, and which end loops [F1][F5]", references,
+          device_setup, device_teardown, NULL },
+        { "the image says how memory is indexed, and whether work-items keep apart [F1][F8]", forms, device_setup,
+          device_teardown, NULL },
+        { "kernels that reach a wait for children are flagged, others are not [B7]", waits, device_setup,
+          device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: language", tests, NULL, NULL);

@@ -461,23 +461,11 @@ static void random_programs(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    *state = device_new();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    device_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "random kernels, built-in functions too, compute what the host computes [E3][E11]", random_programs, setup,
-          teardown, NULL },
+        { "random kernels, built-in functions too, compute what the host computes [E3][E11]", random_programs,
+          device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: random kernels", tests, NULL, NULL);

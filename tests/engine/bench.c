@@ -62,6 +62,24 @@ void bench_free(struct bench *bench)
     free(bench);
 }
 
+int bench_setup_slices(void **state)
+{
+    *state = bench_new(0);
+    return 0;
+}
+
+int bench_setup_threads(void **state)
+{
+    *state = bench_new(2);
+    return 0;
+}
+
+int bench_teardown(void **state)
+{
+    bench_free(*state);
+    return 0;
+}
+
 void bench_load_image(struct bench *bench, struct ppuasm_image image)
 {
     const char *why;

@@ -55,6 +55,11 @@ struct bench *bench_new(uint32_t sm_threads);
 struct bench *bench_new_config(const struct core_config *config);
 void bench_free(struct bench *bench);
 
+/* For cmocka: a test whose state is a new bench; two SM threads, or none: SMs run in slices. */
+int bench_setup_slices(void **state);
+int bench_setup_threads(void **state);
+int bench_teardown(void **state);
+
 /* Puts a program at CODE_VA: a text, a file of tests/kernels, or words. */
 void bench_load_text(struct bench *bench, const char *text);
 void bench_load_file(struct bench *bench, const char *name);

@@ -8,24 +8,6 @@
 
 #define MARK_VALUE 0x1234u
 
-static int setup_slices(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int setup_threads(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 static void command(struct bench *bench, uint32_t slot, enum ppu_slot_command what)
 {
     mcu_write(bench->machine, PPU_REG_SLOT_CONTROL + 4 * slot, what);
@@ -665,51 +647,59 @@ static void random_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "faults name code, lanes, place and address, in slices [A9]", faults_are_precise, setup_slices, teardown,
+        { "faults name code, lanes, place and address, in slices [A9]", faults_are_precise, bench_setup_slices,
+          bench_teardown, NULL },
+        { "faults name code, lanes, place and address, on threads [A9]", faults_are_precise, bench_setup_threads,
+          bench_teardown, NULL },
+        { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a refused bus access faults, in slices [A9]", bus_refuses, bench_setup_slices, bench_teardown, NULL },
+        { "a refused bus access faults, on threads [A9]", bus_refuses, bench_setup_threads, bench_teardown, NULL },
+        { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a fault leaves other tasks alone, on threads [A8]", fault_beside_a_good_task, bench_setup_threads,
+          bench_teardown, NULL },
+        { "an endless kernel is killed, in slices [A5]", endless_kernel_is_killed, bench_setup_slices, bench_teardown,
           NULL },
-        { "faults name code, lanes, place and address, on threads [A9]", faults_are_precise, setup_threads, teardown,
+        { "an endless kernel is killed, on threads [A5]", endless_kernel_is_killed, bench_setup_threads, bench_teardown,
           NULL },
-        { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, setup_slices, teardown,
+        { "pause stops endless kernels, on threads [A1]", pause_stops_everything, bench_setup_threads, bench_teardown,
           NULL },
-        { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, setup_slices, teardown, NULL },
-        { "a refused bus access faults, in slices [A9]", bus_refuses, setup_slices, teardown, NULL },
-        { "a refused bus access faults, on threads [A9]", bus_refuses, setup_threads, teardown, NULL },
-        { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, setup_slices, teardown, NULL },
-        { "a fault leaves other tasks alone, on threads [A8]", fault_beside_a_good_task, setup_threads, teardown,
+        { "busy SMs answer a flush, in slices [A9]", flush_is_answered_by_busy_sms, bench_setup_slices, bench_teardown,
           NULL },
-        { "an endless kernel is killed, in slices [A5]", endless_kernel_is_killed, setup_slices, teardown, NULL },
-        { "an endless kernel is killed, on threads [A5]", endless_kernel_is_killed, setup_threads, teardown, NULL },
-        { "pause stops endless kernels, on threads [A1]", pause_stops_everything, setup_threads, teardown, NULL },
-        { "busy SMs answer a flush, in slices [A9]", flush_is_answered_by_busy_sms, setup_slices, teardown, NULL },
-        { "busy SMs answer a flush, on threads [A9]", flush_is_answered_by_busy_sms, setup_threads, teardown, NULL },
-        { "no access after an unmap is flushed, in slices [A9]", unmapped_page_is_not_used, setup_slices, teardown,
+        { "busy SMs answer a flush, on threads [A9]", flush_is_answered_by_busy_sms, bench_setup_threads,
+          bench_teardown, NULL },
+        { "no access after an unmap is flushed, in slices [A9]", unmapped_page_is_not_used, bench_setup_slices,
+          bench_teardown, NULL },
+        { "no access after an unmap is flushed, on threads [A9]", unmapped_page_is_not_used, bench_setup_threads,
+          bench_teardown, NULL },
+        { "reset under load, on threads [A1]", reset_under_load, bench_setup_threads, bench_teardown, NULL },
+        { "a launch sees code written before it [A11]", new_code_is_seen, bench_setup_slices, bench_teardown, NULL },
+        { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, bench_setup_slices,
+          bench_teardown, NULL },
+        { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room,
+          bench_setup_threads, bench_teardown, NULL },
+        { "a warp stalled on a full ring is killed, in slices [B1]", warp_stalled_on_a_ring_is_killed,
+          bench_setup_slices, bench_teardown, NULL },
+        { "a warp stalled on a full ring is killed, on threads [B1]", warp_stalled_on_a_ring_is_killed,
+          bench_setup_threads, bench_teardown, NULL },
+        { "a test hook holds a warp, in slices [A1]", hook_holds_a_warp, bench_setup_slices, bench_teardown, NULL },
+        { "a test hook holds a warp, on threads [A1]", hook_holds_a_warp, bench_setup_threads, bench_teardown, NULL },
+        { "barriers count threads that have not ended [A7]", barriers_count_threads, bench_setup_slices, bench_teardown,
           NULL },
-        { "no access after an unmap is flushed, on threads [A9]", unmapped_page_is_not_used, setup_threads, teardown,
-          NULL },
-        { "reset under load, on threads [A1]", reset_under_load, setup_threads, teardown, NULL },
-        { "a launch sees code written before it [A11]", new_code_is_seen, setup_slices, teardown, NULL },
-        { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, setup_slices,
-          teardown, NULL },
-        { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room, setup_threads,
-          teardown, NULL },
-        { "a warp stalled on a full ring is killed, in slices [B1]", warp_stalled_on_a_ring_is_killed, setup_slices,
-          teardown, NULL },
-        { "a warp stalled on a full ring is killed, on threads [B1]", warp_stalled_on_a_ring_is_killed, setup_threads,
-          teardown, NULL },
-        { "a test hook holds a warp, in slices [A1]", hook_holds_a_warp, setup_slices, teardown, NULL },
-        { "a test hook holds a warp, on threads [A1]", hook_holds_a_warp, setup_threads, teardown, NULL },
-        { "barriers count threads that have not ended [A7]", barriers_count_threads, setup_slices, teardown, NULL },
-        { "a yield lets the holder of a lock go on, in slices [E6]", yield_lets_the_holder_go_on, setup_slices,
-          teardown, NULL },
-        { "a yield lets the holder of a lock go on, on threads [E6]", yield_lets_the_holder_go_on, setup_threads,
-          teardown, NULL },
-        { "snapshots in the middle of a kernel, in slices [B7]", snapshots_in_the_middle, setup_slices, teardown,
-          NULL },
-        { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, setup_threads, teardown,
-          NULL },
-        { "corrupted snapshots do no harm [B7]", corrupted_snapshots, setup_slices, teardown, NULL },
+        { "a yield lets the holder of a lock go on, in slices [E6]", yield_lets_the_holder_go_on, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a yield lets the holder of a lock go on, on threads [E6]", yield_lets_the_holder_go_on, bench_setup_threads,
+          bench_teardown, NULL },
+        { "snapshots in the middle of a kernel, in slices [B7]", snapshots_in_the_middle, bench_setup_slices,
+          bench_teardown, NULL },
+        { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, bench_setup_threads,
+          bench_teardown, NULL },
+        { "corrupted snapshots do no harm [B7]", corrupted_snapshots, bench_setup_slices, bench_teardown, NULL },
         { "slices are deterministic [A14]", slices_are_deterministic, NULL, NULL, NULL },
-        { "random programs do no harm [A7]", random_programs, setup_slices, teardown, NULL },
+        { "random programs do no harm [A7]", random_programs, bench_setup_slices, bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: control", tests, NULL, NULL);

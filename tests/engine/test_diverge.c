@@ -666,38 +666,32 @@ static void small_queue(void **state)
     }
 }
 
-static int setup(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "random structured programs do what single threads do [E3][E4][E5][E6][E9][E12]", structured_programs, setup,
-          teardown, NULL },
-        { "lanes meet again at a sync [E3][E4]", sync_joins, setup, teardown, NULL },
-        { "indirect branches go to every target [E3][E9]", indirect_branches, setup, teardown, NULL },
-        { "exit waits for its token, then ends [E3][E12]", exit_tokens, setup, teardown, NULL },
-        { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, setup, teardown, NULL },
-        { "lanes that yield at one place go on together [E6]", yields_merge, setup, teardown, NULL },
-        { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, setup, teardown, NULL },
-        { "tokens that nobody waits for are dropped [E4][E5]", stale_tokens_are_dropped, setup, teardown, NULL },
-        { "waits without a token are branches [E5]", waits_without_tokens, setup, teardown, NULL },
-        { "return after a yield in the callee [E12]", return_after_a_yield, setup, teardown, NULL },
-        { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, setup, teardown,
+        { "random structured programs do what single threads do [E3][E4][E5][E6][E9][E12]", structured_programs,
+          bench_setup_slices, bench_teardown, NULL },
+        { "lanes meet again at a sync [E3][E4]", sync_joins, bench_setup_slices, bench_teardown, NULL },
+        { "indirect branches go to every target [E3][E9]", indirect_branches, bench_setup_slices, bench_teardown,
           NULL },
-        { "token queues need their room in memory [E1][E7]", queues_need_room, setup, teardown, NULL },
-        { "a yield every n-th time, or by chance [E6]", yields_now_and_then, setup, teardown, NULL },
-        { "long jumps leave loops and calls [E3][E5]", long_jumps, setup, teardown, NULL },
-        { "a small token queue recentres, a full one faults [E7]", small_queue, setup, teardown, NULL },
+        { "exit waits for its token, then ends [E3][E12]", exit_tokens, bench_setup_slices, bench_teardown, NULL },
+        { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, bench_setup_slices, bench_teardown,
+          NULL },
+        { "lanes that yield at one place go on together [E6]", yields_merge, bench_setup_slices, bench_teardown, NULL },
+        { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, bench_setup_slices,
+          bench_teardown, NULL },
+        { "tokens that nobody waits for are dropped [E4][E5]", stale_tokens_are_dropped, bench_setup_slices,
+          bench_teardown, NULL },
+        { "waits without a token are branches [E5]", waits_without_tokens, bench_setup_slices, bench_teardown, NULL },
+        { "return after a yield in the callee [E12]", return_after_a_yield, bench_setup_slices, bench_teardown, NULL },
+        { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, bench_setup_slices,
+          bench_teardown, NULL },
+        { "token queues need their room in memory [E1][E7]", queues_need_room, bench_setup_slices, bench_teardown,
+          NULL },
+        { "a yield every n-th time, or by chance [E6]", yields_now_and_then, bench_setup_slices, bench_teardown, NULL },
+        { "long jumps leave loops and calls [E3][E5]", long_jumps, bench_setup_slices, bench_teardown, NULL },
+        { "a small token queue recentres, a full one faults [E7]", small_queue, bench_setup_slices, bench_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: divergence", tests, NULL, NULL);

@@ -297,39 +297,23 @@ static void barriers_that_cannot_open(void **state)
     }
 }
 
-static int setup_slices(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int setup_threads(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a fault names the one thread of many, in slices [A9]", one_thread_of_many, setup_slices, teardown, NULL },
-        { "a fault names the one thread of many, on threads [A9]", one_thread_of_many, setup_threads, teardown, NULL },
-        { "nothing of a task that faulted is left running, in slices [A9]", nothing_is_left_running, setup_slices,
-          teardown, NULL },
-        { "nothing of a task that faulted is left running, on threads [A9]", nothing_is_left_running, setup_threads,
-          teardown, NULL },
-        { "operations not built are those listed, and say so [A15]", operations_not_built, setup_slices, teardown,
-          NULL },
-        { "barriers do not wait for ended threads [A7]", ended_threads_are_not_waited_for, setup_slices, teardown,
-          NULL },
-        { "a barrier that cannot open is a fault of who came last [A7]", barriers_that_cannot_open, setup_slices,
-          teardown, NULL },
+        { "a fault names the one thread of many, in slices [A9]", one_thread_of_many, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a fault names the one thread of many, on threads [A9]", one_thread_of_many, bench_setup_threads,
+          bench_teardown, NULL },
+        { "nothing of a task that faulted is left running, in slices [A9]", nothing_is_left_running, bench_setup_slices,
+          bench_teardown, NULL },
+        { "nothing of a task that faulted is left running, on threads [A9]", nothing_is_left_running,
+          bench_setup_threads, bench_teardown, NULL },
+        { "operations not built are those listed, and say so [A15]", operations_not_built, bench_setup_slices,
+          bench_teardown, NULL },
+        { "barriers do not wait for ended threads [A7]", ended_threads_are_not_waited_for, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a barrier that cannot open is a fault of who came last [A7]", barriers_that_cannot_open, bench_setup_slices,
+          bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: faults", tests, NULL, NULL);

@@ -348,37 +348,21 @@ static void counters(void **state)
     fuzz_free(f);
 }
 
-static int setup_slices(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int setup_threads(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, setup_slices, teardown, NULL },
-        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, setup_slices, teardown,
+        { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, bench_setup_slices,
+          bench_teardown, NULL },
+        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, bench_setup_slices,
+          bench_teardown, NULL },
+        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, bench_setup_slices,
+          bench_teardown, NULL },
+        { "random programs like the reference, on threads [A7][A8][A14]", threads, bench_setup_threads, bench_teardown,
           NULL },
-        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, setup_slices, teardown,
-          NULL },
-        { "random programs like the reference, on threads [A7][A8][A14]", threads, setup_threads, teardown, NULL },
         { "random programs stopped, saved, restored and moved at random points [A14][B7][E2]", interrupted,
-          setup_slices, teardown, NULL },
-        { "counters of random programs, one instruction at a time and at once [A10]", counters, setup_slices, teardown,
-          NULL },
+          bench_setup_slices, bench_teardown, NULL },
+        { "counters of random programs, one instruction at a time and at once [A10]", counters, bench_setup_slices,
+          bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);

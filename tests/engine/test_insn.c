@@ -14,18 +14,6 @@
 #define OUT_AT 0x10000u
 #define ROUNDS 12u
 
-static int setup(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 /* ---- operands ---- */
 
 static const uint64_t corners[] = {
@@ -652,18 +640,21 @@ static void compare_and_swap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "every arithmetic operation on corner operands [A7]", arithmetic, setup, teardown, NULL },
-        { "immediates and operand modifiers [A7]", immediates_and_modifiers, setup, teardown, NULL },
-        { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, setup, teardown, NULL },
-        { "every comparison on corner operands [A7]", comparisons, setup, teardown, NULL },
-        { "conversions at their borders [A7]", conversions, setup, teardown, NULL },
-        { "conversions to nearest are those of C [A7]", conversions_like_the_host, setup, teardown, NULL },
-        { "conversions of all types like the model [A7]", conversions_of_all_types, setup, teardown, NULL },
-        { "lanes exchange, vote and select [A7]", lanes_exchange, setup, teardown, NULL },
-        { "every width of memory access [A7]", widths_of_memory, setup, teardown, NULL },
-        { "a gather brings one to four words [A7]", gathers, setup, teardown, NULL },
-        { "every atomic operation [A7]", atomics, setup, teardown, NULL },
-        { "compare-and-swap goes lane by lane [A7]", compare_and_swap, setup, teardown, NULL },
+        { "every arithmetic operation on corner operands [A7]", arithmetic, bench_setup_slices, bench_teardown, NULL },
+        { "immediates and operand modifiers [A7]", immediates_and_modifiers, bench_setup_slices, bench_teardown, NULL },
+        { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, bench_setup_slices, bench_teardown,
+          NULL },
+        { "every comparison on corner operands [A7]", comparisons, bench_setup_slices, bench_teardown, NULL },
+        { "conversions at their borders [A7]", conversions, bench_setup_slices, bench_teardown, NULL },
+        { "conversions to nearest are those of C [A7]", conversions_like_the_host, bench_setup_slices, bench_teardown,
+          NULL },
+        { "conversions of all types like the model [A7]", conversions_of_all_types, bench_setup_slices, bench_teardown,
+          NULL },
+        { "lanes exchange, vote and select [A7]", lanes_exchange, bench_setup_slices, bench_teardown, NULL },
+        { "every width of memory access [A7]", widths_of_memory, bench_setup_slices, bench_teardown, NULL },
+        { "a gather brings one to four words [A7]", gathers, bench_setup_slices, bench_teardown, NULL },
+        { "every atomic operation [A7]", atomics, bench_setup_slices, bench_teardown, NULL },
+        { "compare-and-swap goes lane by lane [A7]", compare_and_swap, bench_setup_slices, bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: instructions", tests, NULL, NULL);

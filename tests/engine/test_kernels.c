@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int setup_slices(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int setup_threads(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
 static int setup_wave(void **state, uint32_t wave)
 {
     struct bench *bench = bench_new(0);
@@ -35,12 +23,6 @@ static int setup_wave64(void **state)
 static int setup_wave128(void **state)
 {
     return setup_wave(state, 128);
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
 }
 
 struct two_pointers {
@@ -359,52 +341,68 @@ static void tasks_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "saxpy of many sizes, in slices [A6][A14]", saxpy, setup_slices, teardown, NULL },
-        { "saxpy of many sizes, on threads [A6][A14]", saxpy, setup_threads, teardown, NULL },
-        { "reduction in shared memory with barriers, in slices [A7]", reduction, setup_slices, teardown, NULL },
-        { "reduction in shared memory with barriers, on threads [A7]", reduction, setup_threads, teardown, NULL },
-        { "histogram by global and by shared atomics, in slices [A7]", histogram, setup_slices, teardown, NULL },
-        { "histogram by global and by shared atomics, on threads [A7]", histogram, setup_threads, teardown, NULL },
-        { "filter over a 2-D grid, in slices [A6]", filter, setup_slices, teardown, NULL },
-        { "filter over a 2-D grid, on threads [A6]", filter, setup_threads, teardown, NULL },
-        { "special registers of every thread [A7]", special_registers, setup_slices, teardown, NULL },
-        { "one counter for all CTAs, in slices [A7]", counter, setup_slices, teardown, NULL },
-        { "one counter for all CTAs, on threads [A7]", counter, setup_threads, teardown, NULL },
-        { "nested branches, loops and calls [E3][E4][E9]", nested, setup_slices, teardown, NULL },
-        { "loads and stores to system memory, in slices [A9]", system_memory, setup_slices, teardown, NULL },
-        { "loads and stores to system memory, on threads [A9]", system_memory, setup_threads, teardown, NULL },
-        { "atomics on system memory, in slices [A9]", system_atomics, setup_slices, teardown, NULL },
-        { "atomics on system memory, on threads [A9]", system_atomics, setup_threads, teardown, NULL },
-        { "unified addresses select shared, local, global [A7]", unified, setup_slices, teardown, NULL },
-        { "threads release semaphores near and far [C8]", release, setup_slices, teardown, NULL },
-        { "four tasks at once, in slices [A8]", tasks_together, setup_slices, teardown, NULL },
-        { "four tasks at once, on threads [A8]", tasks_together, setup_threads, teardown, NULL },
-        { "saxpy of many sizes, waves of 64 [A6][A14][D1][D2]", saxpy, setup_wave64, teardown, NULL },
-        { "reduction in shared memory with barriers, waves of 64 [A7][D1]", reduction, setup_wave64, teardown, NULL },
-        { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, teardown, NULL },
-        { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, teardown, NULL },
-        { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, teardown, NULL },
-        { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, teardown, NULL },
-        { "nested branches, loops and calls, waves of 64 [E3][E4][E9][D1]", nested, setup_wave64, teardown, NULL },
-        { "loads and stores to system memory, waves of 64 [A9][D1]", system_memory, setup_wave64, teardown, NULL },
-        { "atomics on system memory, waves of 64 [A9][D1]", system_atomics, setup_wave64, teardown, NULL },
-        { "unified addresses select shared, local, global, waves of 64 [A7][D1]", unified, setup_wave64, teardown,
+        { "saxpy of many sizes, in slices [A6][A14]", saxpy, bench_setup_slices, bench_teardown, NULL },
+        { "saxpy of many sizes, on threads [A6][A14]", saxpy, bench_setup_threads, bench_teardown, NULL },
+        { "reduction in shared memory with barriers, in slices [A7]", reduction, bench_setup_slices, bench_teardown,
           NULL },
-        { "threads release semaphores near and far, waves of 64 [C8][D1]", release, setup_wave64, teardown, NULL },
-        { "saxpy of many sizes, waves of 128 [A6][A14][D1][D2]", saxpy, setup_wave128, teardown, NULL },
-        { "reduction in shared memory with barriers, waves of 128 [A7][D1]", reduction, setup_wave128, teardown, NULL },
-        { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, teardown,
+        { "reduction in shared memory with barriers, on threads [A7]", reduction, bench_setup_threads, bench_teardown,
           NULL },
-        { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, teardown, NULL },
-        { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, teardown,
+        { "histogram by global and by shared atomics, in slices [A7]", histogram, bench_setup_slices, bench_teardown,
           NULL },
-        { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, teardown, NULL },
-        { "nested branches, loops and calls, waves of 128 [E3][E4][E9][D1]", nested, setup_wave128, teardown, NULL },
-        { "loads and stores to system memory, waves of 128 [A9][D1]", system_memory, setup_wave128, teardown, NULL },
-        { "atomics on system memory, waves of 128 [A9][D1]", system_atomics, setup_wave128, teardown, NULL },
-        { "unified addresses select shared, local, global, waves of 128 [A7][D1]", unified, setup_wave128, teardown,
+        { "histogram by global and by shared atomics, on threads [A7]", histogram, bench_setup_threads, bench_teardown,
           NULL },
-        { "threads release semaphores near and far, waves of 128 [C8][D1]", release, setup_wave128, teardown, NULL },
+        { "filter over a 2-D grid, in slices [A6]", filter, bench_setup_slices, bench_teardown, NULL },
+        { "filter over a 2-D grid, on threads [A6]", filter, bench_setup_threads, bench_teardown, NULL },
+        { "special registers of every thread [A7]", special_registers, bench_setup_slices, bench_teardown, NULL },
+        { "one counter for all CTAs, in slices [A7]", counter, bench_setup_slices, bench_teardown, NULL },
+        { "one counter for all CTAs, on threads [A7]", counter, bench_setup_threads, bench_teardown, NULL },
+        { "nested branches, loops and calls [E3][E4][E9]", nested, bench_setup_slices, bench_teardown, NULL },
+        { "loads and stores to system memory, in slices [A9]", system_memory, bench_setup_slices, bench_teardown,
+          NULL },
+        { "loads and stores to system memory, on threads [A9]", system_memory, bench_setup_threads, bench_teardown,
+          NULL },
+        { "atomics on system memory, in slices [A9]", system_atomics, bench_setup_slices, bench_teardown, NULL },
+        { "atomics on system memory, on threads [A9]", system_atomics, bench_setup_threads, bench_teardown, NULL },
+        { "unified addresses select shared, local, global [A7]", unified, bench_setup_slices, bench_teardown, NULL },
+        { "threads release semaphores near and far [C8]", release, bench_setup_slices, bench_teardown, NULL },
+        { "four tasks at once, in slices [A8]", tasks_together, bench_setup_slices, bench_teardown, NULL },
+        { "four tasks at once, on threads [A8]", tasks_together, bench_setup_threads, bench_teardown, NULL },
+        { "saxpy of many sizes, waves of 64 [A6][A14][D1][D2]", saxpy, setup_wave64, bench_teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 64 [A7][D1]", reduction, setup_wave64, bench_teardown,
+          NULL },
+        { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, bench_teardown,
+          NULL },
+        { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, bench_teardown, NULL },
+        { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, bench_teardown,
+          NULL },
+        { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, bench_teardown, NULL },
+        { "nested branches, loops and calls, waves of 64 [E3][E4][E9][D1]", nested, setup_wave64, bench_teardown,
+          NULL },
+        { "loads and stores to system memory, waves of 64 [A9][D1]", system_memory, setup_wave64, bench_teardown,
+          NULL },
+        { "atomics on system memory, waves of 64 [A9][D1]", system_atomics, setup_wave64, bench_teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 64 [A7][D1]", unified, setup_wave64, bench_teardown,
+          NULL },
+        { "threads release semaphores near and far, waves of 64 [C8][D1]", release, setup_wave64, bench_teardown,
+          NULL },
+        { "saxpy of many sizes, waves of 128 [A6][A14][D1][D2]", saxpy, setup_wave128, bench_teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 128 [A7][D1]", reduction, setup_wave128, bench_teardown,
+          NULL },
+        { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, bench_teardown,
+          NULL },
+        { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, bench_teardown, NULL },
+        { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, bench_teardown,
+          NULL },
+        { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, bench_teardown, NULL },
+        { "nested branches, loops and calls, waves of 128 [E3][E4][E9][D1]", nested, setup_wave128, bench_teardown,
+          NULL },
+        { "loads and stores to system memory, waves of 128 [A9][D1]", system_memory, setup_wave128, bench_teardown,
+          NULL },
+        { "atomics on system memory, waves of 128 [A9][D1]", system_atomics, setup_wave128, bench_teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 128 [A7][D1]", unified, setup_wave128,
+          bench_teardown, NULL },
+        { "threads release semaphores near and far, waves of 128 [C8][D1]", release, setup_wave128, bench_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: kernels", tests, NULL, NULL);

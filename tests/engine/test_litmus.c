@@ -152,28 +152,18 @@ static void additions(void **state)
     assert_int_equal(word(*state, FLAG_AT), 3 * ROUNDS);
 }
 
-static int setup(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a message is not older than its flag [A7][C8]", message, setup, teardown, NULL },
-        { "a message from the CPU is not older than its flag [A7][C8]", message_from_the_cpu, setup, teardown, NULL },
-        { "a message to the CPU is not older than its flag [A7][C8]", message_to_the_cpu, setup, teardown, NULL },
-        { "behind fences one of two sees the other [A7]", store_buffers, setup, teardown, NULL },
-        { "reads of one word do not go back [A7]", coherence, setup, teardown, NULL },
-        { "words are read and written whole [A7]", whole_words, setup, teardown, NULL },
-        { "no addition is lost between SMs and CPU [A7][C8]", additions, setup, teardown, NULL },
+        { "a message is not older than its flag [A7][C8]", message, bench_setup_threads, bench_teardown, NULL },
+        { "a message from the CPU is not older than its flag [A7][C8]", message_from_the_cpu, bench_setup_threads,
+          bench_teardown, NULL },
+        { "a message to the CPU is not older than its flag [A7][C8]", message_to_the_cpu, bench_setup_threads,
+          bench_teardown, NULL },
+        { "behind fences one of two sees the other [A7]", store_buffers, bench_setup_threads, bench_teardown, NULL },
+        { "reads of one word do not go back [A7]", coherence, bench_setup_threads, bench_teardown, NULL },
+        { "words are read and written whole [A7]", whole_words, bench_setup_threads, bench_teardown, NULL },
+        { "no addition is lost between SMs and CPU [A7][C8]", additions, bench_setup_threads, bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: memory order", tests, NULL, NULL);

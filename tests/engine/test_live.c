@@ -368,37 +368,20 @@ static void two_runs_leave_the_same_traces(void **state)
     free(second);
 }
 
-static int setup_slices(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int setup_threads(void **state)
-{
-    *state = bench_new(2);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "code changed while it runs is old or new, and new after the flush, in slices [A9][A11]", code_is_old_or_new,
-          setup_slices, teardown, NULL },
+          bench_setup_slices, bench_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, on threads [A9][A11]", code_is_old_or_new,
-          setup_threads, teardown, NULL },
+          bench_setup_threads, bench_teardown, NULL },
         { "pages of every size are gone when the flush is answered, in slices [A9]", pages_are_gone_when_flushed,
-          setup_slices, teardown, NULL },
+          bench_setup_slices, bench_teardown, NULL },
         { "pages of every size are gone when the flush is answered, on threads [A9]", pages_are_gone_when_flushed,
-          setup_threads, teardown, NULL },
+          bench_setup_threads, bench_teardown, NULL },
         { "registers, warps, memory and queues limit the CTAs of an SM [A8]", occupancy_is_limited, NULL, NULL, NULL },
-        { "the last CTAs of the largest grid know who they are [A6][A7]", far_out_ctas, setup_slices, teardown, NULL },
+        { "the last CTAs of the largest grid know who they are [A6][A7]", far_out_ctas, bench_setup_slices,
+          bench_teardown, NULL },
         { "two runs in slices leave the same memory and traces [A14]", two_runs_leave_the_same_traces, NULL, NULL,
           NULL },
     };

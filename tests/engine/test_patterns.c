@@ -266,17 +266,11 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "lanes reach memory in every pattern, with every width and set of lanes [A7][A8]", every_pattern, setup,
-          teardown, NULL },
+          bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: patterns of addresses", tests, NULL, NULL);

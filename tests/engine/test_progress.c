@@ -251,30 +251,21 @@ static void barrier_too_large(void **state)
     assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_CORESIDENT);
 }
 
-static int setup(void **state)
-{
-    *state = bench_new(0);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, setup, teardown, NULL },
-        { "a hash table with locks in their order [E6]", locks_in_order, setup, teardown, NULL },
-        { "a list with a lock a node [E6]", locks_of_nodes, setup, teardown, NULL },
-        { "locks on ranges [E6]", locks_of_ranges, setup, teardown, NULL },
-        { "producers and consumers in one warp [E6]", producers_and_consumers, setup, teardown, NULL },
-        { "a barrier of atomics over co-resident CTAs [E6]", barrier_of_atomics, setup, teardown, NULL },
-        { "co-resident CTAs are evicted and come back together [A5][E6]", barrier_that_is_evicted, setup, teardown,
+        { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, bench_setup_slices, bench_teardown, NULL },
+        { "a hash table with locks in their order [E6]", locks_in_order, bench_setup_slices, bench_teardown, NULL },
+        { "a list with a lock a node [E6]", locks_of_nodes, bench_setup_slices, bench_teardown, NULL },
+        { "locks on ranges [E6]", locks_of_ranges, bench_setup_slices, bench_teardown, NULL },
+        { "producers and consumers in one warp [E6]", producers_and_consumers, bench_setup_slices, bench_teardown,
           NULL },
-        { "a co-resident grid that does not fit is refused [E6]", barrier_too_large, setup, teardown, NULL },
+        { "a barrier of atomics over co-resident CTAs [E6]", barrier_of_atomics, bench_setup_slices, bench_teardown,
+          NULL },
+        { "co-resident CTAs are evicted and come back together [A5][E6]", barrier_that_is_evicted, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a co-resident grid that does not fit is refused [E6]", barrier_too_large, bench_setup_slices, bench_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: forward progress", tests, NULL, NULL);

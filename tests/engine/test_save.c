@@ -34,12 +34,6 @@ static int setup_threads(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    bench_free(*state);
-    return 0;
-}
-
 static struct ppu_tmd *tmd_copy(struct bench *bench)
 {
     return (struct ppu_tmd *)(void *)(bench->machine->vram + TMD_AT(0));
@@ -330,13 +324,13 @@ static void places_are_large_enough(void **state)
 
 int main(void)
 {
-#define SLICES(name, function)                       \
-    {                                                \
-        name, function, setup_slices, teardown, NULL \
+#define SLICES(name, function)                             \
+    {                                                      \
+        name, function, setup_slices, bench_teardown, NULL \
     }
-#define THREADED(name, function)                      \
-    {                                                 \
-        name, function, setup_threads, teardown, NULL \
+#define THREADED(name, function)                            \
+    {                                                       \
+        name, function, setup_threads, bench_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         SLICES("CTAs that wait are saved and come back, in slices [B7 A14]", waiting_ctas_come_back),
