@@ -8,7 +8,7 @@ LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
 DEVICE_LIBRARY := $(BUILD)/compiler/library.bc
 CORE_LIBRARY := $(BUILD)/compiler/core.bc
-CORE_MODULES := $(foreach m,workitem sync printf copy enqueue,$(BUILD)/compiler/library/$(m).bc)
+CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workqueue,$(BUILD)/compiler/library/$(m).bc)
 DEVICE_MODULES := $(patsubst compiler/library/%.cl,$(BUILD)/compiler/library/%.bc,$(wildcard compiler/library/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
@@ -22,9 +22,9 @@ $(eval $(call ppu_tool,mklibrary,compiler/library/mklibrary.c,$(LLVM_CFLAGS),$(L
 $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
 # Long functions that are written into kernels again and again are optimised before.
-LIBRARY_PASSES_enqueue := -fno-vectorize -fno-slp-vectorize
+$(foreach m,enqueue event ndrange workqueue,$(eval LIBRARY_PASSES_$(m) := -fno-vectorize -fno-slp-vectorize))
 
-$(BUILD)/compiler/library/%.bc: compiler/library/%.cl compiler/library/primitive.h $(wildcard include/ppu/*.h) include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
+$(BUILD)/compiler/library/%.bc: compiler/library/%.cl $(wildcard compiler/library/*.h compiler/library/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
 	$(call say,CL,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding $(or $(LIBRARY_PASSES_$(*F)),-Xclang -disable-llvm-passes) -Wall -Werror -Wno-atomic-alignment \
