@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "bounds.h"
 
+#include "id.h"
 #include "ppu/limits.h"
-#include "primitive.h"
 
 #include <string.h>
 
 #define EFFORT 6u /* how deep questions go */
 #define SMALL_IDS "ppu-small-ids"
-#define ID_DEPTH 4u
 #define CONDITION_DEPTH 6u
 #define MOST_CONSTANT 0x40000000 /* added to what is asked about */
 
@@ -21,94 +20,6 @@ struct question {
 static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort);
 static bool is_natural(struct question q, LLVMValueRef value, uint32_t effort);
 static bool at_least(struct question q, LLVMValueRef value, int64_t least, uint32_t effort);
-
-/* ---- ids ---- */
-
-/* What a global id is the sum of, each at most once; bits. */
-enum id_part {
-    ID_THREAD = 1,
-    ID_GROUP = 2,  /* its number times its size */
-    ID_OFFSET = 4, /* its lower word, or all of it */
-    ID_HIGH = 8,   /* its upper word */
-};
-
-/* The register that a call reads, PPU_SR_COUNT: it is no such call. */
-static uint32_t register_of(LLVMValueRef value)
-{
-    if (!ir_is_instruction(value, LLVMCall) || primitive_find(ir_callee(value)) != PRIMITIVE_SR ||
-        LLVMIsAConstantInt(LLVMGetOperand(value, 0)) == NULL) {
-        return PPU_SR_COUNT;
-    }
-    return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
-}
-
-static LLVMValueRef without_width(LLVMValueRef value)
-{
-    while (ir_is_instruction(value, LLVMZExt) || ir_is_instruction(value, LLVMTrunc)) {
-        value = LLVMGetOperand(value, 0);
-    }
-    return value;
-}
-
-/* A word of the launch's global offset: its number, 0 to 5; 6: it is none. */
-static uint32_t offset_word(LLVMValueRef value)
-{
-    LLVMValueRef which = ir_is_instruction(value, LLVMCall) && primitive_find(ir_callee(value)) == PRIMITIVE_LAUNCH
-                             ? LLVMGetOperand(value, 0)
-                             : NULL;
-
-    return which != NULL && LLVMIsAConstantInt(which) != NULL && LLVMConstIntGetZExtValue(which) < 24
-               ? (uint32_t)LLVMConstIntGetZExtValue(which) / 4
-               : 6;
-}
-
-/* The upper word of an offset, in its place. */
-static bool is_high(LLVMValueRef value, uint32_t dimension)
-{
-    return ir_is_instruction(value, LLVMShl) &&
-           offset_word(without_width(LLVMGetOperand(value, 0))) == 2 * dimension + 1;
-}
-
-static bool is_group(LLVMValueRef value, uint32_t dimension)
-{
-    value = without_width(value);
-    if (!ir_is_instruction(value, LLVMMul)) {
-        return false;
-    }
-    uint32_t a = register_of(without_width(LLVMGetOperand(value, 0)));
-    uint32_t b = register_of(without_width(LLVMGetOperand(value, 1)));
-    return (a == PPU_SR_CTA_X + dimension && b == PPU_SR_NTID_X + dimension) ||
-           (b == PPU_SR_CTA_X + dimension && a == PPU_SR_NTID_X + dimension);
-}
-
-/* The parts that the value is a sum of; 0: of something else too. */
-static uint32_t id_parts(LLVMValueRef value, uint32_t dimension, uint32_t effort)
-{
-    value = without_width(value);
-    if ((ir_is_instruction(value, LLVMAdd) || ir_is_instruction(value, LLVMOr)) && effort != 0) {
-        uint32_t a = id_parts(LLVMGetOperand(value, 0), dimension, effort - 1);
-        uint32_t b = id_parts(LLVMGetOperand(value, 1), dimension, effort - 1);
-        return a != 0 && b != 0 && (a & b) == 0 ? a | b : 0;
-    }
-    if (register_of(value) == PPU_SR_TID_X + dimension) {
-        return ID_THREAD;
-    }
-    if (is_group(value, dimension)) {
-        return ID_GROUP;
-    }
-    return offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
-}
-
-/* A global id, or a part of one that is not the thread alone. */
-static bool is_id(LLVMValueRef value)
-{
-    for (uint32_t dimension = 0; dimension < 3; dimension++) {
-        if ((id_parts(value, dimension, ID_DEPTH) & (ID_GROUP | ID_OFFSET)) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 bool bounds_small_ids(LLVMValueRef kernel)
 {
@@ -125,7 +36,7 @@ static uint64_t add_bounds(uint64_t a, uint64_t b)
 
 static uint64_t call_bound(LLVMValueRef call)
 {
-    switch (register_of(call)) {
+    switch (id_register(call)) {
     case PPU_SR_COUNT:
         return UINT64_MAX;
     case PPU_SR_CTA_X:
@@ -209,7 +120,7 @@ static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
     }
     bound = bound < most ? bound : most;
     uint64_t id = q.small_ids ? PPU_MAX_SMALL_ID : bits == 64 ? PPU_MAX_ID : UINT64_MAX;
-    return bound >= id && is_id(value) ? id - 1 : bound;
+    return bound >= id && id_is_global(value) ? id - 1 : bound;
 }
 
 /* ---- branches ---- */

@@ -2,6 +2,7 @@
 #include "forms.h"
 
 #include "affine.h"
+#include "id.h"
 #include "ir.h"
 #include "ppu/image.h"
 #include "primitive.h"
@@ -27,28 +28,24 @@ struct form {
 
 static uint8_t form_of(LLVMValueRef value, uint32_t depth);
 
-static bool is_register(LLVMValueRef value, uint64_t number)
-{
-    return ir_is_instruction(value, LLVMCall) && primitive_find(ir_callee(value)) == PRIMITIVE_SR &&
-           LLVMIsAConstantInt(LLVMGetOperand(value, 0)) != NULL &&
-           LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0)) == number;
-}
-
 static uint8_t form_of_call(LLVMValueRef call)
 {
-    static const uint64_t numbers[] = { PPU_SR_TID_X, PPU_SR_TID_Y, PPU_SR_TID_Z, PPU_SR_TID,
-                                        PPU_SR_CTA_X, PPU_SR_CTA_Y, PPU_SR_CTA_Z };
-    enum primitive primitive = primitive_find(ir_callee(call));
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        if (is_register(call, numbers[i])) {
-            return PPU_REFERENCE_BY_THREAD;
-        }
+    switch (id_register(call)) {
+    case PPU_SR_TID_X:
+    case PPU_SR_TID_Y:
+    case PPU_SR_TID_Z:
+    case PPU_SR_TID:
+    case PPU_SR_CTA_X:
+    case PPU_SR_CTA_Y:
+    case PPU_SR_CTA_Z:
+        return PPU_REFERENCE_BY_THREAD;
+    case PPU_SR_NTID_X:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+        return 0;
+    default:
+        return primitive_find(ir_callee(call)) == PRIMITIVE_LAUNCH ? 0 : ANY;
     }
-    return primitive == PRIMITIVE_LAUNCH || is_register(call, PPU_SR_NTID_X) || is_register(call, PPU_SR_NTID_Y) ||
-                   is_register(call, PPU_SR_NTID_Z)
-               ? 0
-               : ANY;
 }
 
 /* A counter: what it begins with, and what is added. */
@@ -121,22 +118,12 @@ static LLVMValueRef narrow(LLVMValueRef value)
     return value;
 }
 
-static bool is_group_begin(LLVMValueRef value)
-{
-    if (!ir_is_instruction(value, LLVMMul)) {
-        return false;
-    }
-    LLVMValueRef a = narrow(LLVMGetOperand(value, 0)), b = narrow(LLVMGetOperand(value, 1));
-    return (is_register(a, PPU_SR_CTA_X) && is_register(b, PPU_SR_NTID_X)) ||
-           (is_register(b, PPU_SR_CTA_X) && is_register(a, PPU_SR_NTID_X));
-}
-
 static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
 {
     value = narrow(value);
-    if (is_register(value, PPU_SR_TID_X)) {
+    if (id_register(value) == PPU_SR_TID_X) {
         parts->tid++;
-    } else if (is_group_begin(value)) {
+    } else if (id_is_group_begin(value, 0)) {
         parts->group++;
     } else if (ir_is_instruction(value, LLVMAdd) && depth != 0) {
         add_parts(parts, LLVMGetOperand(value, 0), depth - 1);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Values that are the ids of work-items, as the library computes them (A7). */
+#ifndef COMPILER_ID_H
+#define COMPILER_ID_H
+
+#include "ir.h"
+#include "ppu/isa.h"
+
+/* The special register that a call reads; PPU_SR_COUNT: it is no such call. */
+uint32_t id_register(LLVMValueRef value);
+/* A group's number times its size: the id that its first work-item has, but for the offset. */
+bool id_is_group_begin(LLVMValueRef value, uint32_t dimension);
+/* A global id, or a part of one that is not the thread alone. */
+bool id_is_global(LLVMValueRef value);
+
+#endif
