@@ -14,6 +14,33 @@ static LLVMValueRef find_kernel(const struct unit *unit)
     return kernel != NULL && ir_is_kernel(kernel) && !LLVMIsDeclaration(kernel) ? kernel : NULL;
 }
 
+/* Casts of what is gone stay behind, and need nothing. */
+static bool is_needed(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsAConstantExpr(user) == NULL || is_needed(user)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Kernels that nothing needs: what a kernel enqueues is needed until that one is gone. False: there is none. */
+static bool delete_others(struct unit *unit, LLVMValueRef kernel)
+{
+    bool deleted = false;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module), next; f != NULL; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (ir_is_kernel(f) && f != kernel && !is_needed(f)) {
+            LLVMDeleteFunction(f);
+            deleted = true;
+        }
+    }
+    return deleted;
+}
+
 void facts_select(struct unit *unit)
 {
     LLVMValueRef kernel = find_kernel(unit);
@@ -21,11 +48,7 @@ void facts_select(struct unit *unit)
     if (kernel == NULL) {
         unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "the program has no kernel '%s'", unit->options->facts->kernel);
     }
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module), next; f != NULL; f = next) {
-        next = LLVMGetNextFunction(f);
-        if (ir_is_kernel(f) && f != kernel && LLVMGetFirstUse(f) == NULL) {
-            LLVMDeleteFunction(f);
-        }
+    while (delete_others(unit, kernel)) {
     }
 }
 

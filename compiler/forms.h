@@ -3,11 +3,18 @@
 #ifndef COMPILER_FORMS_H
 #define COMPILER_FORMS_H
 
+#include "ppu/image.h"
 #include "unit.h"
+
+/* Of an argument that points to memory. */
+struct forms {
+    uint8_t by; /* PPU_REFERENCE_BY_*, _APART */
+    struct ppu_reach reach;
+};
 
 /* Finds the forms of a kernel's arguments and keeps them with it, while its indexes can still be read. */
 void forms_find(struct unit *unit, LLVMValueRef function);
-/* PPU_REFERENCE_BY_*, _APART of an argument as they were found; 0 when nothing was looked for. */
-uint8_t forms_of(LLVMValueRef function, uint32_t argument);
+/* As they were found; all 0 when nothing was looked for. */
+struct forms forms_of(LLVMValueRef function, uint32_t argument);
 
 #endif

@@ -4,6 +4,7 @@
 #include "primitive.h"
 
 #define ID_DEPTH 4u
+#define ID_BITS 32u
 
 /* What a global id is the sum of, each at most once; bits. */
 enum id_part {
@@ -30,8 +31,7 @@ static LLVMValueRef without_width(LLVMValueRef value)
     return value;
 }
 
-/* A word of the launch's global offset: its number, 0 to 5; 6: it is none. */
-static uint32_t offset_word(LLVMValueRef value)
+uint32_t id_offset_word(LLVMValueRef value)
 {
     LLVMValueRef which = ir_is_instruction(value, LLVMCall) && primitive_find(ir_callee(value)) == PRIMITIVE_LAUNCH
                              ? LLVMGetOperand(value, 0)
@@ -46,17 +46,26 @@ static uint32_t offset_word(LLVMValueRef value)
 static bool is_high(LLVMValueRef value, uint32_t dimension)
 {
     return ir_is_instruction(value, LLVMShl) &&
-           offset_word(without_width(LLVMGetOperand(value, 0))) == 2 * dimension + 1;
+           id_offset_word(without_width(LLVMGetOperand(value, 0))) == 2 * dimension + 1;
+}
+
+LLVMValueRef id_narrow(LLVMValueRef value)
+{
+    while (ir_is_instruction(value, LLVMZExt) || ir_is_instruction(value, LLVMSExt) ||
+           (ir_is_instruction(value, LLVMTrunc) && ir_bits_of_integer(value) >= ID_BITS)) {
+        value = LLVMGetOperand(value, 0);
+    }
+    return value;
 }
 
 bool id_is_group_begin(LLVMValueRef value, uint32_t dimension)
 {
-    value = without_width(value);
+    value = id_narrow(value);
     if (!ir_is_instruction(value, LLVMMul)) {
         return false;
     }
-    uint32_t a = id_register(without_width(LLVMGetOperand(value, 0)));
-    uint32_t b = id_register(without_width(LLVMGetOperand(value, 1)));
+    uint32_t a = id_register(id_narrow(LLVMGetOperand(value, 0)));
+    uint32_t b = id_register(id_narrow(LLVMGetOperand(value, 1)));
     return (a == PPU_SR_CTA_X + dimension && b == PPU_SR_NTID_X + dimension) ||
            (b == PPU_SR_CTA_X + dimension && a == PPU_SR_NTID_X + dimension);
 }
@@ -76,7 +85,7 @@ static uint32_t id_parts(LLVMValueRef value, uint32_t dimension, uint32_t effort
     if (id_is_group_begin(value, dimension)) {
         return ID_GROUP;
     }
-    return offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
+    return id_offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
 }
 
 bool id_is_global(LLVMValueRef value)

@@ -8,6 +8,10 @@
 
 /* The special register that a call reads; PPU_SR_COUNT: it is no such call. */
 uint32_t id_register(LLVMValueRef value);
+/* A word of the launch's global offset: its number, 0 to 5; 6: it is none. */
+uint32_t id_offset_word(LLVMValueRef value);
+/* The value before it was widened, or cut to what all ids have room in. */
+LLVMValueRef id_narrow(LLVMValueRef value);
 /* A group's number times its size: the id that its first work-item has, but for the offset. */
 bool id_is_group_begin(LLVMValueRef value, uint32_t dimension);
 /* A global id, or a part of one that is not the thread alone. */

@@ -88,6 +88,7 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
                                   kernel_string(unit, kernel->function, "kernel_arg_base_type", i)),
             .references = kernel->arguments[i].references.access,
             .element_log2 = kernel->arguments[i].references.element_log2,
+            .reach = kernel->arguments[i].references.reach,
             .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
         };
         bytes_add(&tables->arguments, &entry, sizeof(entry));

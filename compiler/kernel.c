@@ -54,7 +54,7 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
                       PPU_MAX_PARAM);
         }
         bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
-        struct references references = { 0, 0 };
+        struct references references = { .access = 0 };
         if (pointer) {
             references = references_of(unit, LLVMGetParam(kernel->function, i));
         } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&

@@ -50,7 +50,7 @@ struct ppu_compile_header {
 enum ppu_relation {
     PPU_RELATION_UNKNOWN = 0, /* it may overlap anyhow */
     PPU_RELATION_IDENTICAL,   /* the same bytes, from the same address on */
-    PPU_RELATION_DISJOINT,    /* nothing written through one is reached through the other */
+    PPU_RELATION_DISJOINT,    /* nothing that a work-item writes through one it reaches through the other */
     PPU_RELATION_OVERLAP,     /* anything between; the addresses have a distance */
     PPU_RELATION_COUNT,
 };

@@ -3,7 +3,6 @@
 
 #include "forms.h"
 #include "ir.h"
-#include "ppu/image.h"
 
 #include <string.h>
 
@@ -97,7 +96,7 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     }
 }
 
-static uint8_t form_of_argument(LLVMValueRef argument)
+static struct forms forms_of_argument(LLVMValueRef argument)
 {
     LLVMValueRef function = LLVMGetParamParent(argument);
     uint32_t i = 0;
@@ -120,10 +119,14 @@ struct references references_of(struct unit *unit, LLVMValueRef argument)
             access |= use_access(&p, LLVMGetUser(use), pointer);
         }
     }
+    if (access == 0) {
+        return (struct references){ .access = 0 };
+    }
     /* What is done elsewhere with an address that escapes, or by an atomic operation, has no form. */
     bool elsewhere = (access & PPU_REFERENCE_ESCAPES) != 0 || p.elsewhere;
-    uint8_t forms = elsewhere ? PPU_REFERENCE_BY_ANY : form_of_argument(argument);
-    return (struct references){ (uint8_t)(access | (access != 0 ? forms : 0)), access != 0 ? p.element_log2 : 0 };
+    struct forms forms = { .by = PPU_REFERENCE_BY_ANY };
+    forms = elsewhere ? forms : forms_of_argument(argument);
+    return (struct references){ (uint8_t)(access | forms.by), p.element_log2, forms.reach };
 }
 
 /* ---- values ---- */

@@ -12,6 +12,7 @@
 
 struct choice {
     cl_kernel kernel;
+    const struct ppu_launch *launch;
     struct variants *variants;
     uint32_t index; /* of the kernel in the image */
     struct region regions[RELATION_ARGUMENTS];
@@ -69,11 +70,15 @@ static uint32_t argument_count(const struct choice *choice)
 
 static void find_regions(struct choice *choice)
 {
+    const struct ppu_launch *launch = choice->launch;
+    uint64_t first = launch->facts.global_offset[0];
+    uint64_t last = first + (uint64_t)launch->grid[0] * launch->cta[0] - 1;
+
     for (uint32_t i = 0; i < argument_count(choice); i++) {
         const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
         bool used = is_memory(argument) && argument->references != 0;
         if (used && find_region(choice, i, &choice->regions[choice->region_count])) {
-            choice->region_count++;
+            region_narrow(&choice->regions[choice->region_count++], &argument->reach, first, last);
         }
     }
 }
@@ -114,8 +119,13 @@ static void print_region(const struct region *region)
 {
     const unsigned long long start = region->start, bytes = region->bytes;
 
-    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s\n", region->argument, start, start + bytes,
-            bytes, region->writes ? ", written" : "");
+    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s", region->argument, start, start + bytes, bytes,
+            region->writes ? ", written" : "");
+    if (region->reach.low < region->reach.high) {
+        fprintf(stderr, "; each work-item %d to %d, step %d", region->reach.low, region->reach.high,
+                region->reach.step);
+    }
+    fputc('\n', stderr);
 }
 
 static void print_overlap(const struct choice *choice, const struct overlap *overlap)
@@ -152,9 +162,11 @@ static void print(const struct choice *choice, const char *name)
     const struct kernel_variants *of = &choice->variants->kernels[choice->index];
     char facts[1024];
 
-    fprintf(stderr, "ppu: kernel '%s': %u pairs of references, %u overlap, %u of them identical\n",
+    fprintf(stderr,
+            "ppu: kernel '%s': %u pairs of references, %u overlap, %u of them identical, %u "
+            "apart in each work-item\n",
             kernel_text(choice->kernel, choice->kernel->entry->name), choice->relation.references,
-            choice->relation.count, choice->relation.identical);
+            choice->relation.count, choice->relation.identical, choice->relation.apart);
     for (uint32_t i = 0; i < choice->region_count; i++) {
         print_region(&choice->regions[i]);
     }
@@ -163,8 +175,9 @@ static void print(const struct choice *choice, const char *name)
     }
     variant_key_print(&choice->key, facts, sizeof(facts));
     fprintf(stderr, "ppu:   facts%s\n", facts);
-    fprintf(stderr, "ppu:   variant %s%s%s; %u compiled, %u of them again\n", name, choice->why != NULL ? ": " : "",
-            choice->why != NULL ? choice->why : "", of->compiled, of->recompiled);
+    fprintf(stderr, "ppu:   variant %s%s%s; %u compiled, %u of them again, %u found in the cache\n", name,
+            choice->why != NULL ? ": " : "", choice->why != NULL ? choice->why : "", of->compiled, of->recompiled,
+            of->cached);
     print_gain(choice);
 }
 
@@ -284,10 +297,11 @@ void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
         return;
     }
     choice.kernel = kernel;
+    choice.launch = &launch->launch;
     choice.variants = kernel->program->variants;
     choice.index = (uint32_t)(kernel->entry - kernel->program->view.kernels);
     choice.region_count = 0;
-    choice.relation.count = choice.relation.references = choice.relation.identical = 0;
+    choice.relation.count = choice.relation.references = choice.relation.identical = choice.relation.apart = 0;
     choice.key.argument_count = choice.key.pair_count = 0;
     choice.variant = NULL;
     choice.why = NULL;

@@ -4,20 +4,64 @@
 #include <assert.h>
 
 #define MOST_ALIGN_LOG2 4u
+#define BEYOND (1ull << 61) /* addresses that no arithmetic here takes out of 64 bits are below */
 
-static bool begins_before(const struct region *a, const struct region *b)
+/* ---- regions ---- */
+
+static bool is_known(const struct ppu_reach *reach)
 {
+    return reach->low < reach->high;
+}
+
+void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_t first, uint64_t last)
+{
+    if (!is_known(reach) || first > last || last >= PPU_MAX_SMALL_ID || region->address >= BEYOND ||
+        region->start >= BEYOND || region->bytes >= BEYOND) {
+        return;
+    }
+    int64_t start = (int64_t)region->start, end = start + (int64_t)region->bytes;
+    int64_t low = (int64_t)region->address + reach->low + reach->step * (int64_t)(reach->step < 0 ? last : first);
+    int64_t high = (int64_t)region->address + reach->high + reach->step * (int64_t)(reach->step < 0 ? first : last);
+    low = low > start ? low : start;
+    high = high < end ? high : end;
+    region->start = (uint64_t)low;
+    region->bytes = low < high ? (uint64_t)(high - low) : 0;
+    region->reach = *reach;
+}
+
+/* What a work-item reaches through the one it does not reach through the other (F8). */
+static bool are_apart(const struct region *a, const struct region *b)
+{
+    if (!is_known(&a->reach) || !is_known(&b->reach) || a->reach.step != b->reach.step) {
+        return false;
+    }
+    int64_t distance = (int64_t)(b->address - a->address);
+    return distance + b->reach.low >= a->reach.high || distance + b->reach.high <= a->reach.low;
+}
+
+static bool begins_before(struct relation *relation, const struct region *a, const struct region *b)
+{
+    relation->comparisons++;
     return a->start < b->start;
 }
 
+static bool has_ended(struct relation *relation, const struct region *earlier, const struct region *region)
+{
+    relation->comparisons++;
+    return earlier->start + earlier->bytes <= region->start;
+}
+
+/* ---- order ---- */
+
 /* Merges [from, middle) and [middle, to) of one list into the other. */
-static void merge(const struct region *regions, const uint8_t *list, uint8_t *into, uint32_t from, uint32_t middle,
-                  uint32_t to)
+static void merge(struct relation *relation, const struct region *regions, const uint8_t *list, uint8_t *into,
+                  uint32_t from, uint32_t middle, uint32_t to)
 {
     uint32_t left = from, right = middle;
 
     for (uint32_t i = from; i < to; i++) {
-        bool take_right = left == middle || (right < to && begins_before(&regions[list[right]], &regions[list[left]]));
+        bool take_right =
+            left == middle || (right < to && begins_before(relation, &regions[list[right]], &regions[list[left]]));
         into[i] = take_right ? list[right++] : list[left++];
     }
 }
@@ -28,14 +72,15 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /* The regions by their starts: numbers into them, in one of the two lists. */
-static const uint8_t *sort(const struct region *regions, uint32_t count, uint8_t *list, uint8_t *other)
+static const uint8_t *sort(struct relation *relation, const struct region *regions, uint32_t count, uint8_t *list,
+                           uint8_t *other)
 {
     for (uint32_t i = 0; i < count; i++) {
         list[i] = (uint8_t)i;
     }
     for (uint32_t run = 1; run < count; run *= 2) {
         for (uint32_t from = 0; from < count; from += 2 * run) {
-            merge(regions, list, other, from, least(from + run, count), least(from + 2 * run, count));
+            merge(relation, regions, list, other, from, least(from + run, count), least(from + 2 * run, count));
         }
         uint8_t *sorted = other;
         other = list;
@@ -74,13 +119,19 @@ static struct overlap compare(const struct region *a, const struct region *b)
     };
 }
 
-static bool add(struct relation *relation, const struct overlap *overlap)
+/* Of two with bytes in common. */
+static bool add_pair(struct relation *relation, const struct region *a, const struct region *b)
 {
+    if (are_apart(a, b)) {
+        relation->apart++;
+        return true;
+    }
     if (relation->count == RELATION_OVERLAPS) {
         return false;
     }
-    relation->overlaps[relation->count++] = *overlap;
-    relation->identical += overlap->pair.relation == PPU_RELATION_IDENTICAL;
+    const struct overlap overlap = compare(a, b);
+    relation->overlaps[relation->count++] = overlap;
+    relation->identical += overlap.pair.relation == PPU_RELATION_IDENTICAL;
     return true;
 }
 
@@ -135,29 +186,25 @@ bool relation_find(const struct region *regions, uint32_t count, struct relation
     uint8_t lists[2][RELATION_ARGUMENTS], open[RELATION_ARGUMENTS];
     uint32_t open_count = 0, readers = 0;
 
-    relation->count = relation->identical = 0;
+    relation->count = relation->identical = relation->apart = relation->comparisons = 0;
     if (count > RELATION_ARGUMENTS) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         assert(regions[i].argument < RELATION_ARGUMENTS);
     }
-    const uint8_t *sorted = sort(regions, count, lists[0], lists[1]);
+    const uint8_t *sorted = sort(relation, regions, count, lists[0], lists[1]);
     for (uint32_t i = 0; i < count; i++) {
         const struct region *region = &regions[sorted[i]];
         uint32_t kept = 0;
         readers += !region->writes;
         for (uint32_t k = 0; k < open_count; k++) {
             const struct region *other = &regions[open[k]];
-            if (other->start + other->bytes <= region->start) {
+            if (has_ended(relation, other, region)) {
                 continue;
             }
             open[kept++] = open[k];
-            if (region->bytes == 0 || (!region->writes && !other->writes)) {
-                continue;
-            }
-            const struct overlap overlap = compare(other, region);
-            if (!add(relation, &overlap)) {
+            if (region->bytes != 0 && (region->writes || other->writes) && !add_pair(relation, other, region)) {
                 return false;
             }
         }

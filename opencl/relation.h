@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How the memory behind a launch's arguments lies (F1, F2). Knows no device: addresses are numbers. */
+/* How the memory behind a launch's arguments lies (F1, F2, F8). Knows no device: addresses are numbers. */
 #ifndef OPENCL_RELATION_H
 #define OPENCL_RELATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ppu/image.h"
 #include "ppu_compiler.h"
 
 #define RELATION_ARGUMENTS 64u /* of a launch that are looked at */
@@ -18,6 +19,7 @@ struct region {
     uint8_t argument;      /* its number, below RELATION_ARGUMENTS */
     uint8_t element_log2;  /* size of the smallest access */
     bool writes;
+    struct ppu_reach reach; /* of one work-item, from the address on */
 };
 
 /* Two regions with bytes in common, one of which is written. The numbers of F2; each region has its own start and size.
@@ -31,13 +33,22 @@ struct overlap {
 struct relation {
     struct overlap overlaps[RELATION_OVERLAPS]; /* by rising arguments */
     uint32_t count;
-    uint32_t references; /* pairs of regions one of which is written */
-    uint32_t identical;  /* of those */
+    uint32_t references;  /* pairs of regions one of which is written */
+    uint32_t identical;   /* of those */
+    uint32_t apart;       /* of those: they overlap, and no work-item reaches the same through both */
+    uint32_t comparisons; /* of two regions' places: what it took */
 };
 
 /*
- * Compares all regions, at most RELATION_ARGUMENTS: pairs that are not among the overlaps and of which one is written
- * are disjoint. O(n log n + overlaps). False: there are more than the relation has room for.
+ * Leaves of a region what work-items with these numbers in dimension 0 reach of it. Nothing changes where the reach is
+ * not known, or numbers are so large that a kernel may cut them off.
+ */
+void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_t first, uint64_t last);
+
+/*
+ * Compares all regions, at most RELATION_ARGUMENTS. Pairs that are not among the overlaps and of which one is written
+ * are disjoint: nothing that a work-item writes through one of them it reaches through the other. O(n log n + pairs
+ * with bytes in common). False: more overlap than the relation has room for.
  */
 bool relation_find(const struct region *regions, uint32_t count, struct relation *relation);
 /* Largest power of two, at most 16, that divides an address. */

@@ -210,6 +210,7 @@ static void finish(struct variant *variant, struct ppu_program *loaded, const st
     variant->code = code;
     variant->why = why;
     variant->cached = cached;
+    owner->kernels[variant->kernel].cached += cached;
     variant->state = why == NULL ? VARIANT_READY : VARIANT_FAILED;
     pthread_cond_broadcast(&owner->changed);
     pthread_mutex_unlock(&owner->lock);

@@ -56,7 +56,8 @@ struct variant_seen {
 struct kernel_variants {
     struct variant *list[VARIANTS_MOST]; /* oldest first */
     uint32_t count;
-    uint32_t compiled, recompiled;
+    uint32_t compiled, recompiled; /* those that are found in the cache too */
+    uint32_t cached;
     uint64_t sums[VARIANTS_REMEMBERED]; /* of the keys compiled last */
     struct variant_seen seen[RELATION_ARGUMENTS];
     struct variant_time time; /* of the base variant */

@@ -22,7 +22,7 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 2u
+#define PPU_PROGRAM_VERSION 3u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES 0x100000u
 #define PPU_LAUNCH_ALIGN 8u /* of struct ppu_launch_facts in the parameters */
@@ -118,6 +118,15 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_BY_ANY (1u << 6)    /* by memory, or in some way that is not known */
 #define PPU_REFERENCE_APART (1u << 7)     /* threads with another number in dimension 0 reach other bytes (F8) */
 
+/*
+ * What a work-item reaches through an argument: bytes [low, high) from step * get_global_id(0) behind the address on.
+ * Not known where low equals high. What is reached elsewhere, or by other numbers of the work-item, is never known.
+ */
+struct ppu_reach {
+    int32_t step, low, high;
+};
+PPU_ASSERT_SIZE(struct ppu_reach, 12);
+
 struct ppu_argument_entry {
     uint32_t name;   /* offset into text */
     uint32_t type;   /* offset into text: as the source spells it */
@@ -127,8 +136,9 @@ struct ppu_argument_entry {
     uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ... */
     uint8_t references;   /* PPU_REFERENCE_*: what the kernel may do with the memory at an address */
     uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes */
+    struct ppu_reach reach;
 };
-PPU_ASSERT_SIZE(struct ppu_argument_entry, 16);
+PPU_ASSERT_SIZE(struct ppu_argument_entry, 28);
 
 /*
  * Memory that printf writes to. Records follow each other from `words` on: number of words of the record with this one,
@@ -212,6 +222,9 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     }
     if (argument->kind >= PPU_ARGUMENT_KINDS || argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
         return "argument has an unknown kind or lies outside of the parameters";
+    }
+    if (argument->reach.low > argument->reach.high) {
+        return "argument's reach ends before it begins";
     }
     return NULL;
 }

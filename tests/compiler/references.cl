@@ -62,3 +62,36 @@ kernel void turns(global int *a, global const int *b, global const int *c, int n
         a[first + i] = c[b[i]];
     }
 }
+
+/* Numbers of work-items that are cut off, go backwards, or are not looked at. */
+kernel void cut(global int *a, global short *b, global int *c, int n)
+{
+    uchar i = get_global_id(0);
+    long k = get_global_id(0);
+
+    a[i] = n;
+    b[4 - 8 * k] = b[1 - 8 * k];
+    c[-1] = c[2];
+}
+
+/* The neighbour's too, through what is chosen. */
+kernel void chosen(global int *a, global int *b, global int *c, int n)
+{
+    size_t i = get_global_id(0);
+    global int *either = n > 3 ? a : b;
+
+    a[i] = n;
+    b[i] = n;
+    either[i + 1] = n;
+    c[i + n] = n;
+}
+
+/* Other numbers than the first. */
+kernel void rows(global int *a, global int *b, global int *c, int n)
+{
+    size_t i = get_global_id(0), j = get_global_id(1);
+
+    a[j] = n;
+    b[(int)i + 64 * (int)j] = n;
+    c[get_group_id(0) * get_local_size(0) + get_local_id(0)] = n;
+}

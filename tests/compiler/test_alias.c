@@ -19,6 +19,7 @@
 #define STATEMENTS 4u
 #define TURNS 23u    /* at most */
 #define WINDOW 2048u /* bytes of one work-item */
+#define WINDOW_TEXT "2048"
 #define ITEMS 3u
 #define BUFFER (WINDOW * ITEMS)
 #define MARGIN 1024u /* before the windows and behind them */
@@ -60,7 +61,8 @@ struct plan {
     struct statement statements[STATEMENTS];
     uint32_t count;
     bool reversed;
-    bool loop; /* else straight code: the statements a few times, with constants for i */
+    bool loop;  /* else straight code: the statements a few times, with constants for i */
+    bool fixed; /* the source says how far work-items are apart, not an argument */
     uint32_t straight;
 };
 
@@ -110,6 +112,7 @@ static struct plan random_plan(void)
     plan.reversed = chance(25);
     plan.loop = chance(75);
     plan.straight = 2 + below(5);
+    plan.fixed = chance(50);
     return plan;
 }
 
@@ -168,7 +171,8 @@ static void write_kernel(struct text *text, const struct plan *plan)
     }
     add(text, "int n, int window)\n{\n    ulong sum = 0;\n");
     for (uint32_t p = 0; p < plan->pointers; p++) {
-        add(text, "    int b%u = (int)get_global_id(0) * (window >> %u);\n", p, types[plan->type[p]].log2);
+        add(text, "    int b%u = (int)get_global_id(0) * (%s >> %u);\n", p, plan->fixed ? WINDOW_TEXT : "window",
+            types[plan->type[p]].log2);
     }
     if (plan->loop) {
         add(text, plan->reversed ? "    for (int i = n - 1; i >= 0; i--) {\n" : "    for (int i = 0; i < n; i++) {\n");
@@ -276,16 +280,21 @@ static void choose_addresses(const struct plan *plan, struct memory *memory, str
     }
 }
 
-/* As the kernel's image says. */
-static void add_accesses(const struct device *device, const struct plan *plan, struct region *regions)
+/* As the kernel's image says; gives back how many arguments' reach it knows. */
+static uint32_t add_accesses(const struct device *device, const struct plan *plan, struct region *regions)
 {
+    uint32_t known = 0;
+
     const struct ppu_program_view *program = &device->bench->program;
 
     for (uint32_t p = 0; p < plan->pointers; p++) {
         const struct ppu_argument_entry *entry = &program->arguments[device->kernel.argument_first + p];
         regions[p].writes = (entry->references & PPU_REFERENCE_WRITE) != 0;
         regions[p].element_log2 = entry->element_log2;
+        region_narrow(&regions[p], &entry->reach, 0, ITEMS - 1);
+        known += entry->reach.low < entry->reach.high;
     }
+    return known;
 }
 
 struct known {
@@ -482,8 +491,15 @@ static void check_kernel(struct device *device, uint64_t seed)
 
 #define DISTANCES 20
 
-/* p1[i] = 5 * p0[i] + 7, and back with p2 between: one of each element size, forwards and backwards. */
-static struct plan distance_plan(uint32_t type, bool reversed)
+enum direction {
+    FORWARDS,
+    BACKWARDS,
+    STRAIGHT, /* no loop: what work-items reach is known */
+    DIRECTIONS,
+};
+
+/* p1[i] = 2 * p0[i] + 7, and back with p2 between. */
+static struct plan distance_plan(uint32_t type, enum direction direction)
 {
     const struct place p0 = { .pointer = 0, .stride = 1 }, p1 = { .pointer = 1, .stride = 1 },
                        p2 = { .pointer = 2, .stride = 1 };
@@ -493,21 +509,26 @@ static struct plan distance_plan(uint32_t type, bool reversed)
                           .statements = { { .to = p1, .a = p0, .b = p0, .operation = ADD, .constant = 7 },
                                           { .to = p0, .a = p2, .b = p1, .operation = XOR, .constant = 1 } },
                           .count = 2,
-                          .reversed = reversed,
-                          .loop = true };
+                          .reversed = direction == BACKWARDS,
+                          .loop = direction != STRAIGHT,
+                          .straight = 6,
+                          .fixed = direction == STRAIGHT };
 }
 
-/* The regions say already what the kernel does with them. */
-static void check_distance(struct check *check, int32_t distance)
+static void check_distance(struct check *check, int32_t distance, bool reach_known)
 {
     uint32_t size = 1u << types[check->plan.type[0]].log2;
 
     for (uint32_t p = 0; p < check->plan.pointers; p++) {
         uint64_t start = DATA_VA + (p == 2 ? BUFFER_BYTES : 0);
-        check->memory.address[p] = start + MARGIN + (p == 1 ? (uint64_t)((int64_t)distance * size) : 0);
-        check->regions[p].address = check->memory.address[p];
-        check->regions[p].start = start;
+        uint64_t address = start + MARGIN + (p == 1 ? (uint64_t)((int64_t)distance * size) : 0);
+        check->memory.address[p] = address;
+        check->regions[p] =
+            (struct region){ .address = address, .start = start, .bytes = BUFFER_BYTES, .argument = (uint8_t)p };
     }
+    device_load_bitcode(check->device, &check->bitcode, NULL);
+    device_kernel(check->device, "k");
+    assert_int_equal(add_accesses(check->device, &check->plan, check->regions), reach_known ? check->plan.pointers : 0);
     check_model(check);
     find_facts(&check->plan, &check->memory, check->regions, check->turns, &check->known);
     uint32_t at = run_known(check);
@@ -518,22 +539,91 @@ static void check_distance(struct check *check, int32_t distance)
 
 static void every_distance(void **context)
 {
-    for (uint32_t kind = 0; kind < 8; kind++) {
+    for (uint32_t kind = 0; kind < 4 * DIRECTIONS; kind++) {
         struct check *check = check_new(*context, 1);
+        enum direction direction = (enum direction)(kind % DIRECTIONS);
         ppu_compiled_free(&check->bitcode);
-        check->plan = distance_plan(kind / 2, kind % 2 != 0);
+        check->plan = distance_plan(kind / DIRECTIONS, direction);
         write_kernel(&check->source, &check->plan);
         assert_int_equal(ppu_compile_source(check->source.at, strlen(check->source.at), NULL, &check->bitcode),
                          PPU_COMPILE_OK);
-        device_load_bitcode(check->device, &check->bitcode, NULL);
-        device_kernel(check->device, "k");
-        choose_addresses(&check->plan, &check->memory, check->regions);
-        add_accesses(check->device, &check->plan, check->regions);
         for (int32_t distance = -DISTANCES; distance <= DISTANCES; distance++) {
-            check_distance(check, distance);
+            check_distance(check, distance, direction == STRAIGHT);
         }
         check_free(check);
     }
+}
+
+/* ---- work-items that keep apart ---- */
+
+static const char halves[] = "kernel void k(global const float *in, global float *out)\n"
+                             "{\n"
+                             "    size_t i = get_global_id(0);\n"
+                             "    out[2 * i] = in[4 * i] + in[4 * i + 1];\n"
+                             "    out[2 * i + 1] = in[4 * i + 2] + in[4 * i + 3];\n"
+                             "}\n";
+
+#define HALVES 64u /* work-items */
+#define BEHIND 4096u
+
+/* Loads and stores of a work-item that reads and writes one buffer. */
+static uint64_t accesses_of_halves(struct device *device, const struct ppu_compiled *bitcode,
+                                   const struct ppu_compile_facts *facts)
+{
+    const uint64_t in = DATA_VA, out = DATA_VA + BEHIND;
+
+    device_load_bitcode(device, bitcode, facts);
+    device_kernel(device, "k");
+    float *at = (float *)(void *)bench_data(device->bench, 0);
+    for (uint32_t i = 0; i < 4 * HALVES; i++) {
+        at[i] = (float)(i * i);
+    }
+    device_value(device, 0, &in, sizeof(in));
+    device_value(device, 1, &out, sizeof(out));
+    device->data_used = 2 * BEHIND;
+    device->accesses = 0;
+    free(device_reference(device, 1, 1, HALVES, 1));
+    device_run(device, 1, 1, HALVES, 1);
+    for (uint32_t i = 0; i < 2 * HALVES; i++) {
+        assert_true(at[BEHIND / sizeof(float) + i] == at[2 * i] + at[2 * i + 1]);
+    }
+    return device->accesses;
+}
+
+/* Two arguments lead into one buffer, in steps that differ, so that no distance tells them apart: what they reach does.
+ */
+static void work_items_keep_apart(void **context)
+{
+    struct device *device = *context;
+    struct ppu_compiled bitcode;
+    struct relation *relation = calloc(1, sizeof(*relation));
+    struct region regions[2] = {
+        { .address = DATA_VA, .start = DATA_VA, .bytes = 2 * BEHIND },
+        { .address = DATA_VA + BEHIND, .start = DATA_VA, .bytes = 2 * BEHIND, .argument = 1 }
+    };
+    const struct plan plan = { .pointers = 2 };
+    struct known known = { .arguments = { { .separate = 1, .align_log2 = 4 }, { .separate = 1, .align_log2 = 4 } } };
+
+    assert_non_null(relation);
+    device->variant = &device_variants[0];
+    assert_int_equal(ppu_compile_source(halves, strlen(halves), NULL, &bitcode), PPU_COMPILE_OK);
+    uint64_t base = accesses_of_halves(device, &bitcode, NULL);
+    for (uint32_t narrow = 0; narrow < 2; narrow++) {
+        if (narrow != 0) {
+            device_load_bitcode(device, &bitcode, NULL);
+            device_kernel(device, "k");
+            assert_int_equal(add_accesses(device, &plan, regions), 2);
+            region_narrow(&regions[0], &regions[0].reach, 0, HALVES - 1);
+        }
+        regions[1].writes = true;
+        assert_true(relation_find(regions, 2, relation));
+        assert_int_equal(relation->count, narrow == 0);
+        known.pairs[0] = relation->overlaps[0].pair;
+        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, relation->count };
+        assert_int_equal(accesses_of_halves(device, &bitcode, &known.facts), narrow == 0 ? base * 2 / 3 : base / 3);
+    }
+    ppu_compiled_free(&bitcode);
+    free(relation);
 }
 
 /* ---- wrong relations ---- */
@@ -640,8 +730,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "random kernels with random overlaps compute what they do without facts [F3][F4][F7]", random_kernels, setup,
           teardown, NULL },
-        { "every distance from -20 to 20 of every size, forwards and backwards [F2][F4]", every_distance, setup,
-          teardown, NULL },
+        { "every distance from -20 to 20 of every size, forwards, backwards and straight [F2][F4][F5][F8]",
+          every_distance, setup, teardown, NULL },
+        { "arguments in one buffer whose work-items keep apart are joined like others [F1][F8]", work_items_keep_apart,
+          setup, teardown, NULL },
         { "relations that are wrong are noticed [F2][F4]", wrong_relations, setup, teardown, NULL },
     };
 

@@ -552,10 +552,16 @@ static void forms(void **state)
     static const struct {
         const char *kernel;
         uint8_t arguments[4];
+        struct ppu_reach reach[4];
     } wanted[] = {
-        { "own", { THREAD | APART, THREAD | APART, THREAD, 0 } },
-        { "turns", { LOOP | THREAD, LOOP, ANY, 0 } },
-        { "kept", { ANY, ANY, 0, 0 } },
+        { "own",
+          { THREAD | APART, THREAD | APART, THREAD, 0 },
+          { { 4, 0, 4 }, { 8, 0, 8 }, { 4, 0, 8 }, { 0, 0, 0 } } },
+        { "turns", { LOOP | THREAD, LOOP, ANY, 0 }, { { 0, 0, 0 } } },
+        { "kept", { ANY, ANY, 0, 0 }, { { 0, 0, 0 } } },
+        { "cut", { THREAD, THREAD | APART, 0, 0 }, { { 0, 0, 0 }, { -16, 2, 10 }, { 0, -4, 12 }, { 0, 0, 0 } } },
+        { "chosen", { THREAD | ANY, THREAD | ANY, THREAD | APART, 0 }, { { 0, 0, 0 } } },
+        { "rows", { THREAD, THREAD, THREAD | APART, 0 }, { { 0, 0, 0 } } },
     };
     struct device *device = *state;
 
@@ -565,8 +571,9 @@ static void forms(void **state)
         device_kernel(device, wanted[k].kernel);
         for (uint32_t a = 0; a < 4; a++) {
             uint32_t entry = device->kernel.argument_first + a;
-            device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references & FORMS,
-                          wanted[k].arguments[a]);
+            const struct ppu_argument_entry *argument = &device->bench->program.arguments[entry];
+            device_expect(device, wanted[k].kernel, a, argument->references & FORMS, wanted[k].arguments[a]);
+            assert_memory_equal(&argument->reach, &wanted[k].reach[a], sizeof(argument->reach));
         }
     }
 }

@@ -29,6 +29,9 @@ $(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BU
 opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)
 	$(Q)tests/opencl/programs $(WORDS)
 
+# Places of arguments, without a device.
+$(eval $(call ppu_test,opencl-relation,tests/opencl/relation.c opencl/relation.c,-Iinclude -Icompiler -Iopencl,))
+
 # Two devices: natively, as a joined machine has one.
 $(eval $(call ppu_program,plain,opencl-devices,tests/opencl/devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-devices))
 $(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-devices,$(BUILD)/plain/tests/opencl-devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))

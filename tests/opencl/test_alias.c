@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Variants of kernels: which one a launch gets, when, and that it computes the same. */
 #include <dirent.h>
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +29,32 @@ static const char *const source =
     "{\n"
     "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
     "}\n"
-    "kernel void alone(global uint *a, int n) { for (int i = 0; i < n; i++) { a[i] += i; } }\n";
+    "kernel void alone(global uint *a, int n) { for (int i = 0; i < n; i++) { a[i] += i; } }\n"
+    "kernel void halves(global const uint *in, global uint *out)\n"
+    "{\n"
+    "    size_t i = get_global_id(0);\n"
+    "    out[2 * i] = in[4 * i] + in[4 * i + 1];\n"
+    "    out[2 * i + 1] = in[4 * i + 2] + in[4 * i + 3];\n"
+    "}\n"
+    "kernel void fields(global const uint *x, global uint *y)\n"
+    "{\n"
+    "    size_t i = 8 * get_global_id(0);\n"
+    "    y[i] = 3 * x[i];\n"
+    "    y[i + 1] = 3 * x[i + 1];\n"
+    "    y[i + 2] = 3 * x[i + 2];\n"
+    "    y[i + 3] = 3 * x[i + 3];\n"
+    "}\n"
+    "kernel void through(global const ulong *table, global uint *a, global uint *b, int n)\n"
+    "{\n"
+    "    global uint *p = (global uint *)table[0];\n"
+    "    for (int i = 0; i < n; i++) { b[i] = a[i]; p[i + 1] = a[i] * 3 + 1; }\n"
+    "}\n"
+    "kernel void parent(global const uint *a, global uint *b, int n)\n"
+    "{\n"
+    "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{\n"
+    "        for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
+    "    });\n"
+    "}\n";
 
 struct alias {
     struct fixture *f;
@@ -53,7 +81,7 @@ static cl_program program_of(struct fixture *f)
     cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
 
     check(error);
-    check(clBuildProgram(program, 1, &f->device, "", NULL, NULL));
+    check(clBuildProgram(program, 1, &f->device, "-cl-std=CL3.0", NULL, NULL));
     return program;
 }
 
@@ -173,8 +201,8 @@ static void parts(void **state)
     end(&t);
 }
 
-/* b = a + distance, in one piece of memory that host and device share. */
-static void check_scan(struct alias *t, uint32_t *shared, int32_t distance)
+/* b = a + distance, in one piece of memory that host and device share; a kernel that computes as scan does. */
+static void check_scan_of(struct alias *t, cl_kernel kernel, uint32_t *shared, int32_t distance)
 {
     uint32_t expected[ROOM];
     const cl_int turns = 40;
@@ -187,18 +215,26 @@ static void check_scan(struct alias *t, uint32_t *shared, int32_t distance)
     for (int32_t i = 0; i < turns; i++) {
         expected[(int32_t)ROOM / 2 + distance + i] = expected[ROOM / 2 + (uint32_t)i] * 3 + 1;
     }
-    check(clSetKernelArgSVMPointer(t->scan, 0, a));
-    check(clSetKernelArgSVMPointer(t->scan, 1, b));
-    check(clSetKernelArg(t->scan, 2, sizeof(turns), &turns));
-    launch(t, t->scan, 1);
+    check(clSetKernelArgSVMPointer(kernel, 0, a));
+    check(clSetKernelArgSVMPointer(kernel, 1, b));
+    check(clSetKernelArg(kernel, 2, sizeof(turns), &turns));
+    launch(t, kernel, 1);
     check(clEnqueueSVMMap(t->f->queue, CL_TRUE, CL_MAP_READ, shared, sizeof(expected), 0, NULL, NULL));
     assert_memory_equal(shared, expected, sizeof(expected));
     check(clEnqueueSVMUnmap(t->f->queue, shared, 0, NULL, NULL));
 }
 
+static void check_scan(struct alias *t, uint32_t *shared, int32_t distance)
+{
+    check_scan_of(t, t->scan, shared, distance);
+}
+
 static uint32_t *shared_memory(struct alias *t)
 {
-    return clSVMAlloc(t->f->context, CL_MEM_READ_WRITE, ROOM * sizeof(uint32_t), 0);
+    uint32_t *shared = clSVMAlloc(t->f->context, CL_MEM_READ_WRITE, ROOM * sizeof(uint32_t), 0);
+
+    assert_non_null(shared);
+    return shared;
 }
 
 /* tests/compiler/test_alias.c has all of them. */
@@ -210,7 +246,7 @@ static void distances(void **state)
 
     begin(&t, *state, "all", "1");
     uint32_t *shared = shared_memory(&t);
-    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]) && shared != NULL; i++) {
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
         const int32_t distance = some[i];
         check_scan(&t, shared, distance);
         int32_t near = distance > 16 ? 16 : distance < -16 ? -16 : distance;
@@ -221,29 +257,200 @@ static void distances(void **state)
     end(&t);
 }
 
-/* The number of a variant counts what was compiled: one that left is compiled again. */
+/* ---- what is printed ---- */
+
+struct printed {
+    FILE *file;
+    int kept; /* where standard error went */
+    char text[8192];
+};
+
+static void print_begin(struct printed *printed)
+{
+    printed->file = tmpfile();
+    assert_non_null(printed->file);
+    fflush(stderr);
+    printed->kept = dup(STDERR_FILENO);
+    assert_true(dup2(fileno(printed->file), STDERR_FILENO) >= 0);
+}
+
+static void print_end(struct printed *printed)
+{
+    dup2(printed->kept, STDERR_FILENO);
+    close(printed->kept);
+    rewind(printed->file);
+    printed->text[fread(printed->text, 1, sizeof(printed->text) - 1, printed->file)] = '\0';
+    fclose(printed->file);
+}
+
+static void expect_printed(const struct printed *printed, const char *words)
+{
+    if (strstr(printed->text, words) == NULL) {
+        fail_msg("'%s' is not in\n%s", words, printed->text);
+    }
+}
+
+/* Eight stay; the ninth drives the first out, which is compiled again when it is wanted, counted and told. */
 static void eviction(void **state)
 {
     struct alias t;
-    uint32_t number = 0, last = 0;
+    struct printed printed;
+    char wanted[64];
 
+    setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "all", "1");
+    unsetenv("PPU_ALIAS_PRINT");
     uint32_t *shared = shared_memory(&t);
-    for (uint32_t round = 0; round < 2 && shared != NULL; round++) {
-        for (int32_t distance = 1; distance <= 9; distance++) {
-            check_scan(&t, shared, distance);
-            number = (uint32_t)strtoul(t.name, NULL, 10);
-            assert_true(number > last);
-            last = number;
-        }
+    check_scan(&t, shared, -1); /* from the next on the number of turns is known */
+    for (uint32_t n = 0; n < 18; n++) {
+        snprintf(wanted, sizeof(wanted), "; %u compiled, %u of them again", n + 2, n < 9 ? 0 : n - 8);
+        print_begin(&printed);
+        check_scan(&t, shared, 1 + (int32_t)(n % 9));
+        print_end(&printed);
+        expect_printed(&printed, wanted);
+        assert_int_equal(strtoul(t.name, NULL, 10), n + 2);
     }
-    if (shared != NULL) {
-        check_scan(&t, shared, 9); /* still there */
-        assert_int_equal(strtoul(t.name, NULL, 10), number);
+    for (int32_t distance = 9; distance >= 2; distance--) { /* eight are still there */
+        print_begin(&printed);
+        check_scan(&t, shared, distance);
+        print_end(&printed);
+        expect_printed(&printed, wanted);
+        assert_int_equal(strtoul(t.name, NULL, 10), 10 + distance);
     }
     clSVMFree(t.f->context, shared);
     end(&t);
 }
+
+/* ---- what work-items reach ---- */
+
+static void launch_two(struct alias *t, cl_kernel kernel, uint32_t *in, uint32_t *out, uint32_t *shared)
+{
+    check(clEnqueueSVMMap(t->f->queue, CL_TRUE, CL_MAP_WRITE, shared, sizeof(t->values), 0, NULL, NULL));
+    memcpy(shared, t->values, sizeof(t->values));
+    check(clEnqueueSVMUnmap(t->f->queue, shared, 0, NULL, NULL));
+    check(clSetKernelArgSVMPointer(kernel, 0, in));
+    check(clSetKernelArgSVMPointer(kernel, 1, out));
+    launch(t, kernel, ITEMS);
+    check(clEnqueueSVMMap(t->f->queue, CL_TRUE, CL_MAP_READ, shared, sizeof(t->values), 0, NULL, NULL));
+}
+
+/* Arguments lead into one piece of memory; what the launch's work-items reach there does not meet. */
+static void reached(void **state)
+{
+    struct alias t;
+
+    begin(&t, *state, "all", "1");
+    cl_kernel halves = kernel_of(t.program, "halves");
+    uint32_t *shared = shared_memory(&t), *out = shared + ROOM / 2;
+    launch_two(&t, halves, shared, out, shared);
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
+    for (uint32_t i = 0; i < 2 * ITEMS; i++) {
+        assert_int_equal(out[i], t.values[2 * i] + t.values[2 * i + 1]);
+    }
+    check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    launch_two(&t, halves, shared, shared + 4 * ITEMS - 1, shared); /* one element meets */
+    assert_non_null(strstr(t.name, " 1-0=15*4"));
+    check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(halves));
+    end(&t);
+}
+
+/* Parts of the same records: what one work-item writes no other reads, nor does it itself. */
+static void records(void **state)
+{
+    struct alias t;
+    struct printed printed;
+
+    setenv("PPU_ALIAS_PRINT", "1", 1);
+    begin(&t, *state, "all", "1");
+    unsetenv("PPU_ALIAS_PRINT");
+    cl_kernel fields = kernel_of(t.program, "fields");
+    uint32_t *shared = shared_memory(&t);
+    print_begin(&printed);
+    launch_two(&t, fields, shared, shared + 4, shared);
+    print_end(&printed);
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
+    expect_printed(&printed, "1 pairs of references, 0 overlap, 0 of them identical, 1 apart in each work-item");
+    expect_printed(&printed, ", written; each work-item 0 to 16, step 32");
+    for (uint32_t i = 0; i < 4 * ITEMS; i++) {
+        assert_int_equal(shared[i / 4 * 8 + 4 + i % 4], 3 * t.values[i / 4 * 8 + i % 4]);
+    }
+    check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    launch_two(&t, fields, shared, shared + 2, shared);
+    assert_non_null(strstr(t.name, " 1-0=2*4"));
+    for (uint32_t i = 0; i < 8 * ITEMS; i += 8) {
+        for (uint32_t k = 0; k < 2; k++) {
+            assert_int_equal(shared[i + 2 + k], 3 * t.values[i + k]);
+            assert_int_equal(shared[i + 4 + k], 9 * t.values[i + k]);
+        }
+    }
+    check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(fields));
+    end(&t);
+}
+
+/* ---- what is not known ---- */
+
+/* Nobody looks at what a thread gives its children: they run as first compiled, and so right. */
+static void launched_by_threads(void **state)
+{
+    static const int32_t some[] = { 64, 1, 3, -2 };
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+    const cl_queue_properties properties[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0
+    };
+
+    begin(&t, *state, "all", "1");
+    cl_command_queue own = clCreateCommandQueueWithProperties(t.f->context, t.f->device, properties, &error);
+    check(error);
+    cl_kernel parent = kernel_of(t.program, "parent");
+    uint32_t *shared = shared_memory(&t);
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+        check_scan_of(&t, parent, shared, some[i]);
+        assert_string_equal(t.name, "base");
+    }
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(parent));
+    check(clReleaseCommandQueue(own));
+    end(&t);
+}
+
+/* Arguments are separate; a pointer from memory leads where one of them does, and is never taken for separate. */
+static void pointers_from_memory(void **state)
+{
+    struct alias t;
+    const cl_int turns = 40;
+    uint32_t b[ROOM];
+
+    begin(&t, *state, "all", "1");
+    cl_kernel through = kernel_of(t.program, "through");
+    uint32_t *shared = shared_memory(&t);
+    cl_ulong address = (cl_ulong)(uintptr_t)shared;
+    cl_mem table = fixture_buffer(t.f, CL_MEM_COPY_HOST_PTR, sizeof(address), &address);
+    check(clEnqueueSVMMap(t.f->queue, CL_TRUE, CL_MAP_WRITE, shared, sizeof(t.values), 0, NULL, NULL));
+    memcpy(shared, t.values, sizeof(t.values));
+    check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    check(clSetKernelArg(through, 0, sizeof(cl_mem), &table));
+    check(clSetKernelArgSVMPointer(through, 1, shared));
+    check(clSetKernelArg(through, 2, sizeof(cl_mem), &t.b));
+    check(clSetKernelArg(through, 3, sizeof(turns), &turns));
+    launch(&t, through, 1);
+    assert_non_null(strstr(t.name, "1: s0 "));
+    check(clEnqueueReadBuffer(t.f->queue, t.b, CL_TRUE, 0, sizeof(b), b, 0, NULL, NULL));
+    uint32_t value = t.values[0];
+    for (int32_t i = 0; i < turns; i++, value = value * 3 + 1) {
+        assert_int_equal(b[i], value);
+    }
+    check(clReleaseMemObject(table));
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(through));
+    end(&t);
+}
+
+/* ---- when ---- */
 
 static void background(void **state)
 {
@@ -335,27 +542,98 @@ static void remove_files(const char *path)
     rmdir(path);
 }
 
-/* A second program of the same source finds the first one's variant: nothing new is stored. */
+/* This program again, as another process: its exit status. */
+static int run_other_process(void)
+{
+    char name[] = "other", *arguments[] = { name, name, NULL };
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 1;
+
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0), 0);
+    assert_int_equal(posix_spawn(&child, "/proc/self/exe", &actions, NULL, arguments, environ), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+static void launch_cached(void **state, const char *counts)
+{
+    struct alias t;
+    struct printed printed;
+
+    setenv("PPU_ALIAS_PRINT", "1", 1);
+    begin(&t, *state, "all", "1");
+    set_add(&t, t.a, t.b, t.c, TURNS);
+    print_begin(&printed);
+    launch(&t, t.add, ITEMS);
+    print_end(&printed);
+    unsetenv("PPU_ALIAS_PRINT");
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    expect_printed(&printed, counts);
+    expect_sum(&t);
+    end(&t);
+}
+
+/* A cache, and a compiler that counts its calls. */
+struct store {
+    char folder[32], clang[64], calls[64], entries[64];
+};
+
+static void store_open(struct store *store)
+{
+    strcpy(store->folder, "/tmp/ppu-alias-XXXXXX");
+    assert_non_null(mkdtemp(store->folder));
+    snprintf(store->clang, sizeof(store->clang), "%s/clang", store->folder);
+    snprintf(store->calls, sizeof(store->calls), "%s/calls", store->folder);
+    snprintf(store->entries, sizeof(store->entries), "%s/opencl", store->folder);
+    FILE *script = fopen(store->clang, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nprintf x >>%s\nexec clang-19 \"$@\"\n", store->calls);
+    fclose(script);
+    chmod(store->clang, 0700);
+    setenv("PPU_CLANG", store->clang, 1);
+    setenv("PPU_CACHE", store->folder, 1);
+}
+
+static void store_close(struct store *store)
+{
+    remove_files(store->entries);
+    remove(store->clang);
+    remove(store->calls);
+    rmdir(store->folder);
+    unsetenv("PPU_CLANG");
+    setenv("PPU_CACHE", "off", 1);
+}
+
+static void expect_calls(const struct store *store, off_t calls)
+{
+    struct stat status;
+
+    assert_int_equal(stat(store->calls, &status), 0);
+    assert_int_equal(status.st_size, calls);
+    assert_int_equal(count_files(store->entries), calls);
+}
+
+/* Programs of the same source find the variant, in another process too: nothing is compiled or stored there. */
 static void cached(void **state)
 {
-    char folder[] = "/tmp/ppu-alias-XXXXXX", inner[64];
-    struct alias t;
+    struct store store;
 
-    assert_non_null(mkdtemp(folder));
-    setenv("PPU_CACHE", folder, 1);
-    snprintf(inner, sizeof(inner), "%s/opencl", folder);
-    for (uint32_t i = 0; i < 2; i++) {
-        begin(&t, *state, "all", "1");
-        set_add(&t, t.a, t.b, t.c, TURNS);
-        launch(&t, t.add, ITEMS);
-        assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
-        expect_sum(&t);
-        end(&t);
-        assert_int_equal(count_files(inner), 2);
-    }
-    setenv("PPU_CACHE", "off", 1);
-    remove_files(inner);
-    rmdir(folder);
+    store_open(&store);
+    launch_cached(state, "1 compiled, 0 of them again, 0 found in the cache");
+    expect_calls(&store, 2); /* the program, and the variant */
+    launch_cached(state, "1 compiled, 0 of them again, 1 found in the cache");
+    expect_calls(&store, 2);
+    assert_int_equal(run_other_process(), 0);
+    expect_calls(&store, 2);
+    store_close(&store);
+}
+
+static void in_other_process(void **state)
+{
+    launch_cached(state, "1 compiled, 0 of them again, 1 found in the cache");
 }
 
 /* One argument has no pair; what is only known to the event of a kernel is "" for others. */
@@ -394,16 +672,6 @@ static void early_end(void **state)
     }
 }
 
-static void *other_stderr(FILE **file, int *kept)
-{
-    *file = tmpfile();
-    assert_non_null(*file);
-    fflush(stderr);
-    *kept = dup(STDERR_FILENO);
-    assert_true(dup2(fileno(*file), STDERR_FILENO) >= 0);
-    return *file;
-}
-
 static void decisions(void **state)
 {
     static const char *const words[] = { "kernel 'add': 2 pairs of references, 0 overlap",
@@ -413,44 +681,44 @@ static void decisions(void **state)
                                          "1 compiled, 0 of them again",
                                          "gain" };
     struct alias t;
-    FILE *file;
-    int kept;
-    char text[4096];
+    struct printed printed;
 
     setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "separation", "1");
     set_add(&t, t.a, t.b, t.c, TURNS);
-    other_stderr(&file, &kept);
+    print_begin(&printed);
     launch(&t, t.add, ITEMS);
-    dup2(kept, STDERR_FILENO);
-    close(kept);
-    rewind(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = 0;
-    fclose(file);
+    print_end(&printed);
     unsetenv("PPU_ALIAS_PRINT");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strstr(text, words[i]) == NULL) {
-            fail_msg("'%s' is not in\n%s", words[i], text);
-        }
+        expect_printed(&printed, words[i]);
     }
     end(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest other[] = { cl_test("another process finds the variant", in_other_process) };
     const struct CMUnitTest tests[] = {
         cl_test("separate, identical, and what is only read [F1][F3][F6]", relations),
         cl_test("parts of one buffer [F1][F2]", parts),
         cl_test("distances in shared virtual memory [F2][F4]", distances),
-        cl_test("eight variants, the oldest leaves and is compiled again [F5]", eviction),
+        cl_test("eight variants; what is compiled again is counted and told [F5]", eviction),
+        cl_test("one buffer, and work-items that do not meet in it [F1][F8]", reached),
+        cl_test("records whose parts each work-item keeps apart [F2][F8]", records),
+        cl_test("kernels that threads launch run as first compiled [F9]", launched_by_threads),
+        cl_test("pointers from memory are never taken for separate [F9]", pointers_from_memory),
         cl_test("compiled in the background, used from then on [F3][F5]", background),
         cl_test("values that end loops, seen twice [F5]", constants),
         cl_test("how much is used is said by the environment [F4]", levels),
-        cl_test("variants are found in the cache [F5]", cached),
+        cl_test("variants are found in the cache, by another process too [F5]", cached),
         cl_test("kernels without pairs, commands that are no kernels [F3]", without_pairs),
         cl_test("decisions are printed [F2][F3]", decisions),
         cl_test("programs that end while they are compiled [F5]", early_end),
     };
 
+    if (argc > 1) {
+        return cmocka_run_group_tests_name(argv[1], other, NULL, NULL);
+    }
     return cmocka_run_group_tests_name("opencl: variants", tests, NULL, NULL);
 }

@@ -29,6 +29,9 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
                    a->references & PPU_REFERENCE_BY_LOOP ? " loops" : "",
                    a->references & PPU_REFERENCE_BY_ANY ? " anything" : "",
                    a->references & PPU_REFERENCE_APART ? ", each thread its own" : "");
+            if (a->reach.low < a->reach.high) {
+                printf("#    each work-item %d to %d, step %d\n", a->reach.low, a->reach.high, a->reach.step);
+            }
         }
     }
     if (kernel->launch_at) {
