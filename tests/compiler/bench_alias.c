@@ -148,9 +148,12 @@ static struct ppu_compiled compile(const struct ppu_compiled *bitcode, const str
 
 static void load(struct device *device, const struct ppu_compiled *image)
 {
-    assert_true(image->len_bytes > 0);
-    uint8_t *copy = malloc(image->len_bytes);
-    assert_non_null(copy);
+    uint8_t *copy = image->len_bytes != 0 ? malloc(image->len_bytes) : NULL;
+
+    if (copy == NULL) {
+        fail_msg("no memory for an image of %zu bytes", image->len_bytes);
+        return;
+    }
     memcpy(copy, image->bytes, image->len_bytes);
     bench_load_image(device->bench, (struct ppuasm_image){ copy, image->len_bytes });
 }
