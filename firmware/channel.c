@@ -137,7 +137,8 @@ struct channel_counts *channel_counts(const struct channel *channel)
 
 void channel_count(const struct channel *channel, const uint64_t count[PPU_COUNTERS])
 {
-    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+    const uint32_t counters = machine.features & PPU_FEATURE_CACHE_MODEL ? PPU_COUNTERS : PPU_COUNTERS_ALWAYS;
+    for (uint32_t i = 0; i < counters; i++) {
         channel_counts(channel)->count[i] += count[i];
     }
 }

@@ -6,6 +6,8 @@
  * Transactions: of one pass of an instruction, lanes that follow one another in memory (each at the address behind that
  * of the lane before it, up to the gaps of lanes that do not take part) make one for each PPU_TRANSACTION_BYTES line
  * they touch; lanes that all use one address make one; other lanes make one each.
+ *
+ * Lines of the caches are counted apart from that: each different line that the lanes of a pass touch is one.
  */
 #ifndef PPU_COUNTER_H
 #define PPU_COUNTER_H
@@ -17,6 +19,7 @@ enum ppu_counter {
 #include "ppu/counter.def"
 #undef PPU_COUNTER
     PPU_COUNTERS,
+    PPU_COUNTERS_ALWAYS = PPU_COUNTER_L1_HITS, /* as many count whether or not there is PPU_FEATURE_CACHE_MODEL */
 };
 
 #endif

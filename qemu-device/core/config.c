@@ -7,6 +7,11 @@
 
 #define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)
+#define MIN_LINE 32u
+#define MAX_LINE 1024u /* a line lies in one page */
+#define MAX_L1 (16u * PPU_MIB)
+#define MAX_L2 (256u * PPU_MIB)
+#define MAX_WAYS 64u
 
 void core_config_default(struct core_config *config)
 {
@@ -22,6 +27,11 @@ void core_config_default(struct core_config *config)
         .sm_vregs = 65536,
         .sm_shared = 128 * PPU_KIB,
         .sm_threads = 1,
+        .cache_line = PPU_TRANSACTION_BYTES,
+        .l1_bytes = 64 * PPU_KIB,
+        .l1_ways = 8,
+        .l2_bytes = 2 * PPU_MIB,
+        .l2_ways = 16,
     };
 }
 
@@ -48,6 +58,29 @@ static const struct limit limits[] = {
     { offsetof(struct core_config, sm_threads), 0, CORE_MAX_SM_THREADS, "sm-threads must be 0 to 64" },
 };
 
+static bool is_power(uint32_t value, uint32_t min, uint32_t max)
+{
+    return value >= min && value <= max && (value & (value - 1)) == 0;
+}
+
+/* The sizes are looked at whether or not they are used: an error is told when it is made. */
+static const char *caches_check(const struct core_config *config)
+{
+    if (!is_power(config->cache_line, MIN_LINE, MAX_LINE)) {
+        return "cache-line must be a power of two from 32 to 1024 bytes";
+    }
+    if (!is_power(config->l1_ways, 1, MAX_WAYS) || !is_power(config->l2_ways, 1, MAX_WAYS)) {
+        return "l1-ways and l2-ways must be powers of two from 1 to 64";
+    }
+    if (!is_power(config->l1_bytes, config->l1_ways * config->cache_line, MAX_L1)) {
+        return "l1-size must be a power of two from l1-ways times cache-line to 16 MiB";
+    }
+    if (!is_power(config->l2_bytes, config->l2_ways * config->cache_line, MAX_L2)) {
+        return "l2-size must be a power of two from l2-ways times cache-line to 256 MiB";
+    }
+    return NULL;
+}
+
 const char *core_config_check(const struct core_config *config)
 {
     uint64_t vram = config->vram_bytes;
@@ -68,5 +101,5 @@ const char *core_config_check(const struct core_config *config)
     if (config->sms % config->gpcs != 0) {
         return "gpcs must divide sms";
     }
-    return NULL;
+    return caches_check(config);
 }

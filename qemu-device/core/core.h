@@ -34,6 +34,12 @@ struct core_config {
     uint32_t engine_level; /* of x86-64 that the SMs' engine uses: 2 to 4; 1: plain C; 0: the best that the host has */
     uint32_t instance;
     bool test_hooks;
+    bool cache_model;    /* caches are modelled and counted (A10); sizes in bytes, all powers of two: */
+    uint32_t cache_line; /* 32 to 1024 */
+    uint32_t l1_bytes;   /* of an SM; at least l1_ways lines */
+    uint32_t l1_ways;    /* 1 to 64 */
+    uint32_t l2_bytes;   /* of all SMs together */
+    uint32_t l2_ways;
 };
 
 struct core_host_ops {

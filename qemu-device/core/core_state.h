@@ -71,10 +71,13 @@ struct dma {
     bool held;            /* by a test hook */
 };
 
-/* Adds what was counted for a CTA. */
-static inline void counts_add(uint64_t sum[PPU_COUNTERS], const uint64_t count[PPU_COUNTERS])
+/* Adds what was counted for a CTA; `caches`: those counters, too. */
+static inline void counts_add(uint64_t sum[PPU_COUNTERS], const uint64_t count[PPU_COUNTERS], bool caches)
 {
-    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+    for (uint32_t i = 0; i < PPU_COUNTERS_ALWAYS; i++) {
+        sum[i] += count[i];
+    }
+    for (uint32_t i = PPU_COUNTERS_ALWAYS; caches && i < PPU_COUNTERS; i++) {
         sum[i] += count[i];
     }
 }

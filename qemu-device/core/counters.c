@@ -40,7 +40,7 @@ void count_end(struct exec *x, uint32_t done)
     }
     x->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
     x->count[PPU_COUNTER_INSNS] = done;
-    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+    for (uint32_t i = 0; i < PPU_COUNTERS_ALWAYS; i++) {
         x->cta->count[i] += x->count[i];
         __atomic_store_n(&x->sm->count[i], x->sm->count[i] + x->count[i], __ATOMIC_RELAXED);
     }

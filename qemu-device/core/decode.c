@@ -76,7 +76,7 @@ static void decode_one(const struct sm *sm, struct code_page *page, uint32_t ind
     code->kinds = kinds_of(&code->insn);
     immediate(&code->insn, code->imm);
     /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
-    code->op = sm->build->op_of(code);
+    code->op = sm->l2 != NULL ? sm->build->modelled_op_of(code) : sm->build->op_of(code);
     code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
 }
 

@@ -590,7 +590,7 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot->in_flight--;
     place_give(core, slot, sm);
     core->dist.stirred = core->dist.stirred || slot->starved;
-    counts_add(slot->count, count);
+    counts_add(slot->count, count, core->config.cache_model);
     slot->ctas_done += ended;
     slot->starved = false;
     local_give(slot, cta->local_slot);
@@ -637,7 +637,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     }
     slot->in_flight--;
     place_give(core, slot, sm);
-    counts_add(slot->count, count);
+    counts_add(slot->count, count, core->config.cache_model);
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
     if (waits) {
         slot->save_waiting |= bit(cta->save);

@@ -106,6 +106,8 @@ static engine_op *op_of(const struct code_insn *code)
     return op != NULL ? op : op_other;
 }
 
+#include "engine_build_cache.h"
+
 /* ---- a warp ---- */
 
 /* Two words of a set of lanes, in registers. */
@@ -208,6 +210,7 @@ static uint32_t run(struct exec *x, uint32_t budget)
 const struct engine_build BUILD_TABLE = {
     .run = run,
     .op_of = op_of,
+    .modelled_op_of = modelled_op_of,
 };
 
 #endif

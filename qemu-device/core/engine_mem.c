@@ -206,10 +206,8 @@ static uint64_t own_part(const struct exec *x, const struct ppu_insn *insn, uint
 }
 
 /* The address in memory of a lane's piece; false: it is in the SM. */
-static bool memory_address(const struct exec *x, const struct batch *b, uint32_t lane, uint64_t *address)
+static bool memory_address(const struct exec *x, enum space space, uint32_t lane, uint64_t *address)
 {
-    enum space space = b->space;
-
     if (space == SPACE_UNIFIED) {
         uint64_t window = *address & PPU_WINDOW_MASK;
         space = window == PPU_SHARED_WINDOW ? SPACE_SHARED : window == PPU_LOCAL_WINDOW ? SPACE_LOCAL : SPACE_GLOBAL;
@@ -239,9 +237,68 @@ static void count_batch(struct exec *x, const struct ppu_insn *insn, const struc
 
             address[bit] = lane_address(x, insn, lane, piece);
             own[bit] = b->space == SPACE_LOCAL ? 0 : own_part(x, insn, lane, piece);
-            set |= memory_address(x, b, lane, &address[bit]) ? 1u << bit : 0;
+            set |= memory_address(x, b->space, lane, &address[bit]) ? 1u << bit : 0;
         }
         count_pass(x, set, address, own, bytes);
+    }
+}
+
+/* ---- lines of the caches ---- */
+
+bool engine_mem_cached(const struct ppu_insn *insn)
+{
+    switch (insn->op) {
+    case PPU_OP_LDG:
+    case PPU_OP_STG:
+    case PPU_OP_LDL:
+    case PPU_OP_STL:
+    case PPU_OP_LDU:
+    case PPU_OP_STU:
+    case PPU_OP_GATHER:
+    case PPU_OP_ATOMG:
+    case PPU_OP_ATOMU:
+    case PPU_OP_SEMREL:
+    case PPU_OP_SEMRELT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum ppu_access engine_mem_access(const struct ppu_insn *insn)
+{
+    if (insn->format == PPU_FMT_ATOM) {
+        return PPU_ACCESS_ATOMIC;
+    }
+    return insn->format == PPU_FMT_AB || is_store(insn->op) ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
+}
+
+/* Bytes of a lane's access, in pieces of one word that may lie apart from one another, or whole. */
+static uint32_t access_bytes(const struct ppu_insn *insn)
+{
+    if (insn->format == PPU_FMT_AB) {
+        return sizeof(struct ppu_sem);
+    }
+    return insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
+}
+
+void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_t pass, uint32_t set,
+                      struct cache_lines *lines)
+{
+    const uint32_t line_bytes = core_config_of(x->core)->cache_line, bytes = access_bytes(insn);
+    const uint32_t piece_bytes = bytes < sizeof(uint32_t) ? bytes : (uint32_t)sizeof(uint32_t);
+
+    for (uint32_t piece = 0; piece * piece_bytes < bytes; piece++) {
+        uint64_t va[PPU_LANES] = { 0 };
+        uint32_t reaching = 0;
+
+        for (uint32_t left = set; left != 0; left &= left - 1) {
+            const uint32_t bit = (uint32_t)__builtin_ctz(left), lane = pass * PPU_LANES + bit;
+
+            va[bit] = lane_address(x, insn, lane, piece);
+            reaching |= memory_address(x, space_of(insn->op), lane, &va[bit]) ? 1u << bit : 0;
+        }
+        cache_lines_each(lines, line_bytes, va, reaching, piece_bytes);
     }
 }
 

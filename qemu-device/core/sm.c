@@ -19,12 +19,21 @@ static bool sm_alloc(struct sm *sm)
     return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->code != NULL && sm_file_init(sm);
 }
 
-bool sm_new(struct sm *sm, struct core *core, uint32_t number)
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2)
 {
+    const struct core_config *config = core_config_of(core);
+
     sm->core = core;
     sm->number = number;
-    sm->build = engine_choose(core_config_of(core)->engine_level);
-    return sm_alloc(sm);
+    sm->build = engine_choose(config->engine_level);
+    if (!sm_alloc(sm)) {
+        return false;
+    }
+    if (l2 != NULL && !cache_alloc(&sm->l1, config->l1_bytes, config->l1_ways, config->cache_line)) {
+        return false;
+    }
+    sm->l2 = l2;
+    return true;
 }
 
 void sm_free(struct sm *sm)
@@ -33,6 +42,7 @@ void sm_free(struct sm *sm)
     free(sm->warp);
     free(sm->sys);
     free(sm->code);
+    cache_free(&sm->l1);
     sm_file_free(sm);
 }
 
@@ -122,12 +132,18 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
     memset(cta, 0, sizeof(*cta));
 }
 
-/* Code that was uploaded before a task starts is seen by it: its first CTA on an SM drops what was decoded (A11). */
+/*
+ * Code and data that were there before a task starts are seen by it: its first CTA on an SM drops what was decoded, and
+ * what the first-level cache has (A11).
+ */
 static void see_code(struct sm *sm, const struct dist_task *task)
 {
     if (sm->started[task->slot] != task->start) {
         sm->started[task->slot] = task->start;
         decode_drop(sm, task->tmd.context);
+        if (sm->l2 != NULL) {
+            cache_empty(&sm->l1);
+        }
     }
 }
 
@@ -321,6 +337,9 @@ void sm_drop_all(struct sm *sm)
     }
     sm_tlb_drop_all(sm);
     decode_drop_all(sm);
+    if (sm->l2 != NULL) {
+        cache_empty(&sm->l1);
+    }
     memset(sm->flush, 0, sizeof(sm->flush));
     memset(sm->started, 0, sizeof(sm->started));
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {

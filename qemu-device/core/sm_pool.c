@@ -190,9 +190,9 @@ bool sm_pool_new(struct core *core)
     init_locks(pool);
     pool->sm = calloc(config->sms, sizeof(*pool->sm));
     pool->sms = pool->sm != NULL ? config->sms : 0;
-    ok = pool->sm != NULL;
+    ok = pool->sm != NULL && (!config->cache_model || cache_l2_init(&pool->l2, config));
     for (uint32_t i = 0; i < pool->sms; i++) {
-        ok = sm_new(&pool->sm[i], core, i) && ok;
+        ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL) && ok;
     }
     if (!ok || !start_workers(pool, config->sm_threads < config->sms ? config->sm_threads : config->sms)) {
         sm_pool_free(core);
@@ -220,6 +220,7 @@ void sm_pool_free(struct core *core)
     for (uint32_t i = 0; i < pool->sms; i++) {
         sm_free(&pool->sm[i]);
     }
+    cache_l2_free(&pool->l2);
     pthread_cond_destroy(&pool->wake);
     pthread_cond_destroy(&pool->idle);
     pthread_mutex_destroy(&pool->lock);
@@ -260,6 +261,9 @@ void sm_pool_reset(struct core *core)
     sm_pool_pause(core);
     for (uint32_t i = 0; i < pool->sms; i++) {
         sm_drop_all(&pool->sm[i]);
+    }
+    if (core_config_of(core)->cache_model) {
+        cache_empty(&pool->l2.cache);
     }
     pool->slice_ns = SLICE_NEVER;
     pool->spent_ns = 0;

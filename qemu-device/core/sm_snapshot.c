@@ -60,6 +60,8 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u32(snap, w->yield_count);
     snap_put_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
     snap_put_u64(snap, w->random);
+    snap_put_u32(snap, w->window.loads);
+    snap_put_u32(snap, w->window.misses);
     snap_put_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
@@ -93,6 +95,24 @@ static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap 
     sm_snap_put(sm, cta, snap);
 }
 
+/* Slots whose task has begun on the SM: what it found there (see_code()) is not dropped once more. */
+static uint64_t begun(const struct sm *sm)
+{
+    uint64_t slots = 0;
+
+    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+        const struct dist_task *task = dist_task_of(sm->core, slot);
+        slots |= task != NULL && sm->started[slot] == task->start ? 1ull << slot : 0;
+    }
+    return slots;
+}
+
+/* Nothing when caches are not modelled. */
+static void put_cache(struct snap *snap, const struct cache *cache)
+{
+    snap_put_bytes(snap, cache->way, cache_state_bytes(cache));
+}
+
 void sm_pool_save(struct core *core, struct snap *snap)
 {
     struct sm_pool *pool = *core_sm_pool(core);
@@ -113,7 +133,10 @@ void sm_pool_save(struct core *core, struct snap *snap)
                 save_cta(sm, &sm->cta[c], snap);
             }
         }
+        snap_put_u64(snap, begun(sm));
+        put_cache(snap, &sm->l1);
     }
+    put_cache(snap, &pool->l2.cache);
     snap_put_section(snap, SECTION_END);
 }
 
@@ -143,6 +166,8 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     w->yield_count = snap_get_u32(snap);
     snap_get_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
     w->random = snap_get_u64(snap);
+    w->window.loads = snap_get_u32(snap);
+    w->window.misses = snap_get_u32(snap);
     if (snap->bad || w->token_first > w->token_cap || w->token_count > w->token_cap - w->token_first ||
         w->yield_count > w->token_count) {
         return false;
@@ -327,6 +352,22 @@ static bool load_cta(struct sm *sm, struct snap *snap)
     return sm_snap_get(sm, cta, snap);
 }
 
+static void get_begun(struct sm *sm, uint64_t slots)
+{
+    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+        const struct dist_task *task = dist_task_of(sm->core, slot);
+        if (task != NULL && slots >> slot & 1) {
+            sm->started[slot] = task->start;
+        }
+    }
+}
+
+/* Any numbers do: lines are only looked for. */
+static void get_cache(struct snap *snap, struct cache *cache)
+{
+    snap_get_bytes(snap, cache->way, cache_state_bytes(cache));
+}
+
 static bool load_sm(struct sm *sm, struct snap *snap)
 {
     const struct core_config *config = core_config_of(sm->core);
@@ -346,6 +387,8 @@ static bool load_sm(struct sm *sm, struct snap *snap)
             return false;
         }
     }
+    get_begun(sm, snap_get_u64(snap));
+    get_cache(snap, &sm->l1);
     sm->attention = 1;
     sm->has_work = 1;
     return true;
@@ -361,6 +404,9 @@ bool sm_pool_load(struct core *core, struct snap *snap)
     pool->slice_ns = snap_get_u64(snap);
     for (uint32_t i = 0; i < pool->sms && ok; i++) {
         ok = load_sm(&pool->sm[i], snap);
+    }
+    if (ok) {
+        get_cache(snap, &pool->l2.cache);
     }
     snap_get_section(snap, SECTION_END);
     if (!ok || snap->bad) {

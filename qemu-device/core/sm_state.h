@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "cache.h"
 #include "guest_mem.h"
 #include "internal.h"
 #include "ppu/isa.h"
@@ -125,6 +126,36 @@ struct sys_request {
     struct sys_word word[PPU_LANES * SM_MAX_WORDS];
 };
 
+/* ---- caches, when they are modelled: sm_cache.c ---- */
+#define CACHE_WINDOW 1024u /* lines that a warp loads until what it is known by is worth half */
+#define CACHE_LOCKS 64u
+#define CACHE_MOST_LINES                                                                         \
+    (PPU_MAX_WAVE * SM_MAX_WORDS) /* of an instruction: gathers, or pieces that lie in two lines \
+                                   */
+
+/*
+ * How well the first level has served a warp of late (D8): lines that it loaded, and those of them that were not there.
+ * Both are halved when `loads` reaches CACHE_WINDOW, so that the ratio is of some 1,500 lines, the latest most.
+ */
+struct cache_window {
+    uint32_t loads;
+    uint32_t misses;
+};
+
+/* The second level; its sets are shared by SM threads. */
+struct cache_l2 {
+    struct cache cache;
+    pthread_mutex_t lock[CACHE_LOCKS]; /* of set n: n modulo CACHE_LOCKS; below all others */
+};
+
+/* Virtual addresses of lines that an instruction touches, each once in a pass. */
+struct cache_lines {
+    uint32_t count;
+    uint32_t begin; /* of those of the pass and piece looked at now */
+    uint64_t seen;  /* line modulo 64 of each of them */
+    uint64_t va[CACHE_MOST_LINES];
+};
+
 /* ---- warps ---- */
 enum warp_state {
     WARP_FREE = 0,
@@ -156,6 +187,7 @@ struct warp {
     uint32_t token_count;
     uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
     uint64_t random;      /* state of the generator of YIELDP and YIELDQ; not 0 */
+    struct cache_window window;
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
     uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one; the wave's alone */
@@ -212,6 +244,8 @@ struct sm {
     struct dist_room used;           /* by CTAs, but for their number */
     uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
+    struct cache_l2 *l2; /* NULL: caches are not modelled */
+    struct cache l1;
     struct sm_cta *cta;      /* sm_ctas */
     struct warp *warp;       /* sm_warps */
     struct sys_request *sys; /* one a warp */
@@ -230,6 +264,7 @@ struct sm_pool {
     struct core *core;
     struct sm *sm;
     uint32_t sms;
+    struct cache_l2 l2; /* when caches are modelled */
     uint32_t workers;
     struct sm_worker *worker;
     pthread_mutex_t lock; /* below all others; guards what follows */
@@ -264,7 +299,7 @@ struct exec {
     const struct code_insn *code;
     uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
     uint32_t counted; /* instructions of this turn that LANES has */
-    uint64_t count[PPU_COUNTERS];
+    uint64_t count[PPU_COUNTERS_ALWAYS];
 };
 
 /* What an instruction did. */
@@ -286,6 +321,7 @@ enum step {
 struct engine_build {
     uint32_t (*run)(struct exec *x, uint32_t budget);  /* as engine_run(), of a warp that can go on */
     engine_op *(*op_of)(const struct code_insn *code); /* what executes an instruction without fault; `op` is not set */
+    engine_op *(*modelled_op_of)(const struct code_insn *code); /* the same when caches are modelled */
 };
 extern const struct engine_build engine_build_plain, engine_build_v2, engine_build_v3, engine_build_v4;
 
@@ -313,7 +349,7 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta);
 void sm_cta_place(struct sm *sm, struct sm_cta *cta);
 /* The same for a CTA whose `cta` alone is set. */
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
-bool sm_new(struct sm *sm, struct core *core, uint32_t number);
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2); /* NULL: none is modelled */
 void sm_free(struct sm *sm);
 
 /* ---- sm_pool.c ---- */
@@ -417,6 +453,23 @@ static inline uint32_t count_lines(uint64_t address, uint32_t bytes)
     return ((uint32_t)address % PPU_TRANSACTION_BYTES + bytes + PPU_TRANSACTION_BYTES - 1) / PPU_TRANSACTION_BYTES;
 }
 
+/* ---- sm_cache.c: the model of the caches (A10) ---- */
+bool cache_l2_init(struct cache_l2 *l2, const struct core_config *config);
+void cache_l2_free(struct cache_l2 *l2);
+/* A pass, or a piece of it, begins: lines seen before count again. */
+static inline void cache_lines_begin(struct cache_lines *lines)
+{
+    lines->begin = lines->count;
+    lines->seen = 0;
+}
+/* Adds the lines that `bytes` bytes touch; line_bytes is the machine's. */
+void cache_lines_add(struct cache_lines *lines, uint32_t line_bytes, uint64_t va, uint32_t bytes);
+/* The same for each lane of a set. */
+void cache_lines_each(struct cache_lines *lines, uint32_t line_bytes, const uint64_t va[PPU_LANES], uint32_t set,
+                      uint32_t bytes);
+/* An instruction has accessed them in this order. */
+void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access);
+
 /* ---- engine_level.c ---- */
 #define ENGINE_LEVEL_MOST 4u
 /* 0 is replaced by the best level that the host has; 0: the host has not what is wanted. */
@@ -433,6 +486,12 @@ bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes
 enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_release(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+/* True: the instruction may access memory through the caches. */
+bool engine_mem_cached(const struct ppu_insn *insn);
+/* The lines that lanes of a pass will touch. */
+void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_t pass, uint32_t set,
+                      struct cache_lines *lines);
+enum ppu_access engine_mem_access(const struct ppu_insn *insn);
 /* Address of the word of a lane's local memory. */
 uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset);
 uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value, uint64_t compare);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SNAPSHOT_MAGIC 0x53555050u /* "PPUS" */
-#define SNAPSHOT_VERSION 8u
+#define SNAPSHOT_VERSION 9u
 #define FIRST_BYTES 4096u
 
 #define TAG(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -160,6 +160,12 @@ static void config_save(const struct core_config *config, struct snap *snap)
     snap_put_u32(snap, config->sm_vregs);
     snap_put_u32(snap, config->sm_shared);
     snap_put_u32(snap, config->test_hooks);
+    snap_put_u32(snap, config->cache_model);
+    snap_put_u32(snap, config->cache_line);
+    snap_put_u32(snap, config->l1_bytes);
+    snap_put_u32(snap, config->l1_ways);
+    snap_put_u32(snap, config->l2_bytes);
+    snap_put_u32(snap, config->l2_ways);
 }
 
 static bool config_same(const struct core_config *config, struct snap *snap)

@@ -40,14 +40,20 @@ static double resident_mib(const struct bench *bench)
 /* Every SM has had as many warps as it holds. */
 static void fill_sms(struct bench *bench, uint32_t sms)
 {
-    const uint64_t params[] = { bench->va, bench->va + 64 };
+    struct ppu_memory *values; /* the kernel keeps one a thread */
+    uint64_t params[] = { bench->va, 0 };
     const struct ppu_launch launch = {
         .grid = { sms * CTAS_A_SM, 1, 1 }, .cta = { CTA_THREADS, 1, 1 }, .params = params, .param_bytes = sizeof(params)
     };
     struct ppu_event event;
 
+    bench_need(
+        ppu_memory_create(bench->context, PPU_MEMORY_VRAM, sms * CTAS_A_SM * CTA_THREADS * sizeof(uint32_t), &values),
+        "memory");
+    params[1] = ppu_memory_va(values, bench->context).va;
     bench_need(ppu_stream_launch(bench->stream, bench->kernel, &launch, &event), "launch");
     bench_need(ppu_event_wait(&event, BENCH_WAIT_NS), "wait");
+    ppu_memory_free(values);
 }
 
 static void measure(uint32_t sms)

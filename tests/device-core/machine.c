@@ -127,7 +127,7 @@ static const struct core_host_ops bench_ops = {
 
 struct core_config bench_config(uint32_t sm_threads)
 {
-    const char *level = getenv("PPU_ENGINE_LEVEL");
+    const char *level = getenv("PPU_ENGINE_LEVEL"), *model = getenv("PPU_CACHE_MODEL");
     struct core_config config;
 
     core_config_default(&config);
@@ -140,6 +140,7 @@ struct core_config bench_config(uint32_t sm_threads)
     config.sm_ctas = 8;
     config.sm_threads = sm_threads;
     config.test_hooks = true;
+    config.cache_model = model != NULL && strcmp(model, "1") == 0;
     config.engine_level = level != NULL ? (uint32_t)strtoul(level, NULL, 0) : 0;
     return config;
 }

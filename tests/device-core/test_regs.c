@@ -548,6 +548,15 @@ static void config_limits(void **state)
     REFUSED(sm_vregs, 100, "sm-vregs");
     REFUSED(sm_shared, 1, "sm-shared");
     REFUSED(sm_threads, 1000, "sm-threads");
+    REFUSED(cache_line, 16, "cache-line");
+    REFUSED(cache_line, 2048, "cache-line");
+    REFUSED(cache_line, 96, "cache-line");
+    REFUSED(l1_ways, 0, "l1-ways");
+    REFUSED(l2_ways, 128, "l2-ways");
+    REFUSED(l2_ways, 3, "l2-ways");
+    REFUSED(l1_bytes, 512, "l1-size");
+    REFUSED(l1_bytes, 32 * PPU_MIB, "l1-size");
+    REFUSED(l2_bytes, 3 * PPU_MIB, "l2-size");
 #undef REFUSED
 }
 

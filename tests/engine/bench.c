@@ -239,7 +239,7 @@ struct bench *bench_moved(struct bench *bench)
     core_pause(bench->machine->core);
     state = core_save(bench->machine->core, &len);
     assert_non_null(state);
-    other = bench_new(bench->threads);
+    other = bench_new_config(&bench->machine->config);
     core_pause(other->machine->core);
     memcpy(other->machine->vram, bench->machine->vram, BENCH_VRAM);
     memcpy(other->machine->sys, bench->machine->sys, SYS_BYTES);

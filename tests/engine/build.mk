@@ -24,12 +24,13 @@ $(eval $(call engine_test,insn,asan plain,tests/engine/models.c))
 $(eval $(call engine_test,patterns,asan plain))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
-$(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/reference.c tests/engine/models.c))
+$(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/model_cache.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,progress))
+$(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engines for other levels of the host's instruction set than the best, which the tests above have.
-ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns fuzz)
+ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns fuzz cache)
 define engine_level_test
 TIMEOUT_engine-level-$(1) := 240
 $$(eval $$(call ppu_script_test,engine-level-$(1),tests/engine/level.sh $(1) $(ENGINE_LEVEL_TESTS),$(ENGINE_LEVEL_TESTS)))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "observe.h"
 
+#include "bench.h"
+
 /* One warp instruction as the lanes see it. */
 struct look {
     const struct sm *sm;
@@ -44,6 +46,7 @@ static bool place(const struct look *l, uint32_t lane, uint32_t piece, uint64_t 
     }
     va = insn->wa == 2 ? va : (uint32_t)va;
     if (insn->op == PPU_OP_LDU || insn->op == PPU_OP_STU || insn->op == PPU_OP_ATOMU) {
+        va += 4 * piece;
         local = (va & PPU_WINDOW_MASK) == PPU_LOCAL_WINDOW;
         if ((va & PPU_WINDOW_MASK) == PPU_SHARED_WINDOW) {
             return false;
@@ -106,6 +109,109 @@ static uint32_t of_memory(const struct look *l)
     return insn->scalar && sum != 0 ? 1 : sum;
 }
 
+/* ---- caches ---- */
+
+/* Words that lie apart from one another, or may, are looked at one by one. */
+static uint32_t words_apart(const struct ppu_insn *insn)
+{
+    bool apart = insn->op == PPU_OP_LDL || insn->op == PPU_OP_STL || insn->op == PPU_OP_LDU || insn->op == PPU_OP_STU;
+
+    if (insn->format == PPU_FMT_GATHER) {
+        return insn->width + 1u;
+    }
+    return insn->op == PPU_OP_ATOMU ? 1u + insn->wide : apart ? ppu_width_words(insn->width) : 1;
+}
+
+static uint32_t word_bytes(const struct ppu_insn *insn)
+{
+    uint32_t bytes = insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
+
+    return insn->format == PPU_FMT_GATHER || (words_apart(insn) > 1 && bytes > 4) ? 4 : bytes;
+}
+
+/* VRAM as the bench maps it. */
+static uint64_t line_of(const struct look *l, uint64_t va)
+{
+    uint64_t at = va >= LOCAL_VA ? va - LOCAL_VA + LOCAL_AT : va - DATA_VA + DATA_AT;
+
+    return at / core_config_of(l->sm->core)->cache_line;
+}
+
+static void use(struct observed *o, const struct ppu_insn *insn, uint64_t line)
+{
+    bool load = insn->op == PPU_OP_LDG || insn->op == PPU_OP_LDU || insn->op == PPU_OP_LDL || insn->op == PPU_OP_GATHER;
+    bool hit = false;
+
+    if (insn->format == PPU_FMT_ATOM) {
+        model_cache_drop(&o->l1, line);
+    } else {
+        hit = model_cache_use(&o->l1, line, load);
+    }
+    if (load) {
+        o->count[hit ? PPU_COUNTER_L1_HITS : PPU_COUNTER_L1_MISSES]++;
+    }
+    if (!load || !hit) {
+        o->count[model_cache_use(&o->l2, line, true) ? PPU_COUNTER_L2_HITS : PPU_COUNTER_L2_MISSES]++;
+    }
+}
+
+/* Each different line of a pass once. */
+static void use_pass(struct observed *o, const struct look *l, uint32_t pass)
+{
+    uint64_t seen[2 * PPU_LANES * SM_MAX_WORDS];
+    uint32_t count = 0, bytes = word_bytes(&l->insn);
+    bool done = false;
+
+    for (uint32_t word = 0; word < words_apart(&l->insn); word++) {
+        for (uint32_t lane = pass * PPU_LANES; lane < (pass + 1) * PPU_LANES && !done; lane++) {
+            uint64_t at;
+
+            if (!executes(l, lane) || !place(l, lane, word, &at)) {
+                continue;
+            }
+            for (uint64_t line = line_of(l, at); line <= line_of(l, at + bytes - 1); line++) {
+                uint32_t i = 0;
+
+                while (i < count && seen[i] != line) {
+                    i++;
+                }
+                if (i == count) {
+                    seen[count++] = line;
+                    use(o, &l->insn, line);
+                }
+            }
+            done = l->insn.scalar;
+        }
+    }
+}
+
+static void use_caches(struct observed *o, const struct look *l)
+{
+    bool any = false;
+
+    if (l->insn.op == PPU_OP_LDS || l->insn.op == PPU_OP_STS || l->insn.op == PPU_OP_ATOMS ||
+        l->insn.op == PPU_OP_LDP) {
+        return;
+    }
+    for (uint32_t pass = 0; pass < l->w->passes && !(any && l->insn.scalar); pass++) {
+        for (uint32_t lane = pass * PPU_LANES; lane < (pass + 1) * PPU_LANES; lane++) {
+            any = any || executes(l, lane);
+        }
+        use_pass(o, l, pass);
+    }
+}
+
+struct observed observe_new(const struct core_config *config)
+{
+    struct observed o = { .caches = config->cache_model };
+
+    if (o.caches) {
+        o.l1 = model_cache_new(config->l1_bytes, config->l1_ways, config->cache_line);
+        o.l2 = model_cache_new(config->l2_bytes, config->l2_ways, config->cache_line);
+    }
+    return o;
+}
+
 void observe_before(struct observed *o, const struct sm *sm, const struct warp *w, const uint64_t *code)
 {
     struct look l = { .sm = sm, .cta = &sm->cta[w->cta], .w = w };
@@ -118,6 +224,9 @@ void observe_before(struct observed *o, const struct sm *sm, const struct warp *
     }
     if (l.insn.format == PPU_FMT_MEM || l.insn.format == PPU_FMT_GATHER || l.insn.format == PPU_FMT_ATOM) {
         o->count[PPU_COUNTER_TRANSACTIONS] += of_memory(&l);
+        if (o->caches) {
+            use_caches(o, &l);
+        }
     }
 }
 

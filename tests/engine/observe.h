@@ -6,13 +6,18 @@
 #ifndef TESTS_ENGINE_OBSERVE_H
 #define TESTS_ENGINE_OBSERVE_H
 
+#include "model_cache.h"
 #include "sm_state.h"
 
 struct observed {
     uint64_t count[PPU_COUNTERS];
     struct lanes before; /* that the instruction found active */
+    bool caches;         /* are modelled: */
+    struct model_cache l1, l2;
 };
 
+/* Nothing is counted, and caches are empty. */
+struct observed observe_new(const struct core_config *config);
 /* The warp is about to execute the instruction at its pc. */
 void observe_before(struct observed *o, const struct sm *sm, const struct warp *w, const uint64_t *code);
 /* It has executed it. */

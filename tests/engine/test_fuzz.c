@@ -249,12 +249,17 @@ static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
     return interruptions;
 }
 
+static bool caches_modelled(const struct fuzz *f)
+{
+    return core_config_of(f->bench->machine->core)->cache_model;
+}
+
 static void interrupted(void **state)
 {
     struct fuzz *f = fuzz_new(*state);
     uint32_t interruptions = 0;
 
-    for (uint32_t left = random_rounds(PROGRAMS / 3); left != 0; left--) {
+    for (uint32_t left = random_rounds(caches_modelled(f) ? PROGRAMS / 12 : PROGRAMS / 3); left != 0; left--) {
         struct ppu_tmd tmd = fuzz_next(f, PPU_LANES << left % 3);
         struct outcome outcome = { .faulted = false };
 
@@ -290,12 +295,14 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 {
     const uint64_t *code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
     struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
-    struct observed seen = { .count = { 1, tmd->cta[0] } };
+    struct observed seen = observe_new(core_config_of(f->bench->machine->core));
     struct outcome outcome = { .faulted = false };
     enum sm_activity activity;
     struct warp *w;
     struct sm *sm = &pool->sm[0];
 
+    seen.count[PPU_COUNTER_INSNS] = 1;
+    seen.count[PPU_COUNTER_LANES] = tmd->cta[0];
     bench_start(f->bench, 0, tmd);
     sm_run(sm, 1, &activity);
     for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)) != NULL; turn++) {
@@ -311,12 +318,22 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
     return seen;
 }
 
+/* What runs next finds nothing there. */
+static void forget_l2(const struct fuzz *f)
+{
+    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+
+    if (pool->l2.cache.way != NULL) {
+        cache_empty(&pool->l2.cache);
+    }
+}
+
 static void counters(void **state)
 {
     struct fuzz *f = fuzz_new(*state);
     uint64_t sum[PPU_COUNTERS] = { 0 };
 
-    for (uint32_t left = random_rounds(PROGRAMS / 2); left != 0; left--) {
+    for (uint32_t left = random_rounds(caches_modelled(f) ? PROGRAMS / 8 : PROGRAMS / 2); left != 0; left--) {
         uint32_t wave = PPU_LANES << left % 3;
         struct ppu_tmd tmd = fuzz_shape(f, wave, 1, 1 + random_below(&f->random, wave));
         struct observed seen = run_observed(f, &tmd);
@@ -331,7 +348,9 @@ static void counters(void **state)
             sum[i] += seen.count[i];
         }
         memcpy(bench_data(f->bench, 0), f->input, GEN_BYTES);
+        forget_l2(f);
         outcome = bench_run(f->bench, &tmd);
+        forget_l2(f);
         fuzz_compare(f, &tmd, &outcome);
         assert_memory_equal(counts(f), seen.count, sizeof(seen.count));
     }
@@ -342,10 +361,25 @@ static void counters(void **state)
             sms += sm_count(f->bench->machine->core, n, (enum ppu_counter)i);
         }
         printf("# counter %u: %llu\n", i, (unsigned long long)sum[i]);
-        assert_true(sum[i] != 0);
+        assert_true((sum[i] != 0) == (i < PPU_COUNTERS_ALWAYS || caches_modelled(f)));
         assert_int_equal(sms, 2 * sum[i]);
     }
     fuzz_free(f);
+}
+
+/* Caches so small that nothing stays there for long. */
+static int setup_modelled(void **state)
+{
+    struct core_config config = bench_config(0);
+
+    config.cache_model = true;
+    config.cache_line = 64;
+    config.l1_bytes = 1024;
+    config.l1_ways = 2;
+    config.l2_bytes = 4096;
+    config.l2_ways = 4;
+    *state = bench_new_config(&config);
+    return 0;
 }
 
 int main(void)
@@ -363,6 +397,10 @@ int main(void)
           bench_setup_slices, bench_teardown, NULL },
         { "counters of random programs, one instruction at a time and at once [A10]", counters, bench_setup_slices,
           bench_teardown, NULL },
+        { "caches of random programs, one instruction at a time and at once [A10]", counters, setup_modelled,
+          bench_teardown, NULL },
+        { "random programs with caches modelled, stopped, saved, restored and moved [A10][A14]", interrupted,
+          setup_modelled, bench_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);

@@ -311,7 +311,8 @@ def sm_counts(counter):
 
 
 COUNTERS = {"INSNS": "warp instructions", "LANES": "lanes", "TRANSACTIONS": "memory transactions",
-            "DIVERGENT": "divergent branches"}
+            "DIVERGENT": "divergent branches", "L1_HITS": "L1 hits", "L1_MISSES": "L1 misses", "L2_HITS": "L2 hits",
+            "L2_MISSES": "L2 misses"}
 
 
 class Sms(Subcommand):
