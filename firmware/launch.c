@@ -150,9 +150,6 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->next_cta = 0;
     tmd->ctas_done = 0;
     tmd->warp_insns = 0;
-    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
-        ((struct ppu_tmd_copy *)tmd)->count[i] = 0;
-    }
     tmd->nest_va = 0;
     if (task_has_nest(task)) {
         tmd->nest_va = nest_record_va(task).va;
@@ -170,7 +167,9 @@ static void end_without_slot(struct task *task)
 static void leave_channel(struct task *task)
 {
     if (task->channel) {
-        channel_count(task->channel, task_counts(task));
+        if (task_tmd(task)->next_cta) { /* else there is nothing that the device has written */
+            channel_count(task->channel, task_counts(task));
+        }
         channel_remove_task(task->channel, task);
     }
 }
