@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include "bounds.h"
+#include "cut.h"
 #include "enqueue.h"
 #include "ir.h"
 #include "kernel.h"
@@ -155,6 +156,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
         .attributes = add_attributes(unit, kernel->function, tables),
+        .allows = cut_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
     };
 
     if (enqueue_child(unit, kernel->function) == NULL) { /* else it is for threads alone */

@@ -3,6 +3,7 @@
 
 #include "apart.h"
 #include "copies.h"
+#include "cut.h"
 #include "enqueue.h"
 #include "facts.h"
 #include "forms.h"
@@ -318,6 +319,7 @@ void optimise(struct unit *unit)
     mark_called(unit);
     link_libraries(unit);
     enqueue_linked(unit);
+    cut_mark(unit);
     set_layout(unit);
     prepare_functions(unit);
     align_shared(unit);

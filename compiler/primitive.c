@@ -7,7 +7,7 @@ enum primitive primitive_find(const char *name)
 {
     static const char *const names[] = {
         "",
-#define PRIMITIVE(name, text) text,
+#define PRIMITIVE(name, text, cta) text,
 #include "primitive.def"
     };
 
@@ -17,4 +17,15 @@ enum primitive primitive_find(const char *name)
         }
     }
     return PRIMITIVE_NONE;
+}
+
+bool primitive_tells_cta(enum primitive primitive)
+{
+    static const bool tells[] = {
+        false,
+#define PRIMITIVE(name, text, cta) (cta) != 0,
+#include "primitive.def"
+    };
+
+    return tells[primitive];
 }

@@ -3,15 +3,19 @@
 #ifndef COMPILER_PRIMITIVE_H
 #define COMPILER_PRIMITIVE_H
 
+#include <stdbool.h>
+
 #include "ppu/isa.h"
 
 enum primitive {
     PRIMITIVE_NONE,
-#define PRIMITIVE(name, text) PRIMITIVE_##name,
+#define PRIMITIVE(name, text, cta) PRIMITIVE_##name,
 #include "primitive.def"
 };
 
 /* PRIMITIVE_NONE when the name is no primitive's. */
 enum primitive primitive_find(const char *name);
+/* Whether a thread can learn something about its CTA by it. */
+bool primitive_tells_cta(enum primitive primitive);
 
 #endif

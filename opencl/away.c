@@ -129,7 +129,7 @@ static enum ppu_err run(struct away *away)
         return err;
     }
     away->launch->launch.params = away->launch->params;
-    ppu_block_launch(block, lane->stream, away->launch->kernel, &away->launch->launch);
+    launch_add(away->launch, block, lane->stream);
     ppu_block_wait_idle(block);
     err = ppu_block_submit(block, &done);
     if (err == PPU_OK) {

@@ -152,7 +152,9 @@ void event_end(cl_event event, cl_int status)
     release_dependents(event);
     event->lane = NULL;
     due_calls(event);
-    pthread_cond_broadcast(&event->context->changed);
+    if (event->awaited > 0) {
+        pthread_cond_broadcast(&event->context->changed);
+    }
     if (event->queue != NULL) {
         queue_ended(event);
     }
@@ -200,9 +202,11 @@ void graph_unlock(cl_context context)
 
 cl_int event_await(cl_event event)
 {
+    event->awaited++;
     while (!has_ended(event)) {
         pthread_cond_wait(&event->context->changed, &event->context->lock);
     }
+    event->awaited--;
     return event->status;
 }
 

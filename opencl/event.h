@@ -15,8 +15,10 @@ struct lane;
 
 /* Where a command runs. */
 enum work_place {
-    WORK_ON_HOST = 0,
+    WORK_NOWHERE = 0, /* there is nothing to do: it ends when it could start */
+    WORK_ON_HOST,
     WORK_ON_DEVICE,
+    WORK_PLACES,
 };
 
 /* A box of bytes moved by the host: rows of region[0] bytes, region[1] rows, region[2] slices. */
@@ -55,7 +57,7 @@ struct svm_free {
 /* What a command does. */
 struct work {
     enum work_place place;
-    /* On the host: does it; CL_SUCCESS or an error. NULL: there is nothing to do. */
+    /* On the host: does it; CL_SUCCESS or an error. */
     cl_int (*run)(cl_event event);
     /* On the device: adds its methods, which end with everything idle, to the block. */
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
@@ -95,11 +97,12 @@ struct _cl_event {
 
     cl_event *dependents; /* commands that wait for this one */
     size_t dependent_count, dependent_room;
-    size_t unmet;   /* events this one waits for */
-    size_t covered; /* those of them that are in the lane this one will run in: order is kept there */
-    bool failed;    /* one of them has ended with an error */
-    bool listed;    /* is or was in a ready list */
-    size_t open_at; /* in the queue's open commands */
+    size_t unmet;     /* events this one waits for */
+    size_t covered;   /* those of them that are in the lane this one will run in: order is kept there */
+    bool failed;      /* one of them has ended with an error */
+    bool listed;      /* is or was in a ready list */
+    uint32_t awaited; /* threads that sleep until it has ended */
+    size_t open_at;   /* in the queue's open commands */
     struct lane *lane;
     struct ppu_event done; /* in the lane */
     uint32_t slot;         /* its times in the lane */

@@ -11,6 +11,30 @@
 
 /* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
 #define LOCAL_ALIGN sizeof(cl_long16)
+/* A range that no larger groups divide is cut, where the kernel allows it. */
+#define FEW_THREADS (2u * PPU_LANES)
+
+/* Behind the last group that is full. */
+static struct ppu_launch rest_of(const struct launch *launch)
+{
+    struct ppu_launch rest = launch->launch;
+    uint32_t along = launch->along;
+
+    rest.facts.global_offset[along] += (uint64_t)rest.grid[along] * rest.cta[along];
+    rest.grid[along] = 1;
+    rest.cta[along] = launch->rest;
+    return rest;
+}
+
+void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream)
+{
+    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+    if (launch->rest > 0) {
+        const struct ppu_launch rest = rest_of(launch);
+        ppu_block_launch(block, stream, launch->kernel, &rest);
+    }
+}
+
 static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
 {
     struct launch *launch = event->work.owned;
@@ -18,24 +42,33 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->event = event;
     launch->launch.params = launch->params;
     launch->launch.facts.printf_va = event->work.printf_va;
-    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+    launch_add(launch, block, stream);
     if (launch->work != NULL) {
         ppu_block_round(block, launch->work->work);
     }
+}
+
+static uint64_t work_items(const struct launch *launch)
+{
+    uint64_t items = 1;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t full = (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
+        items *= i == launch->along ? full + launch->rest : full;
+    }
+    return items;
 }
 
 /* What it has taken, when that was measured. */
 static void note_time(const struct launch *launch)
 {
     const struct _cl_event *event = launch->event;
-    const uint32_t *grid = launch->launch.grid, *cta = launch->launch.cta;
 
     if (event == NULL || launch->variants == NULL || event->status != CL_COMPLETE ||
         event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
         return;
     }
-    const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START],
-                                       (uint64_t)grid[0] * grid[1] * grid[2] * cta[0] * cta[1] * cta[2] };
+    const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START], work_items(launch) };
     variant_note(launch->variants, launch->index, launch->variant, time);
 }
 
@@ -142,16 +175,47 @@ static size_t divisor(size_t n, size_t most)
     return found;
 }
 
+static size_t global_size(const struct space *space, cl_uint i)
+{
+    return i < space->dim ? space->global[i] : 1;
+}
+
 /* As many work-items as a group can have: what begins and ends a group is paid less often. */
 static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
     size_t most = kernel_max_group(kernel);
 
     for (cl_uint i = 0; i < 3; i++) {
-        size_t size = divisor(i < space->dim ? space->global[i] : 1, most);
+        size_t size = divisor(global_size(space, i), most);
         cta[i] = (uint32_t)size;
         most /= size;
     }
+}
+
+static uint32_t largest_dimension(const struct space *space)
+{
+    uint32_t largest = 0;
+
+    for (uint32_t i = 1; i < space->dim; i++) {
+        largest = space->global[i] > space->global[largest] ? i : largest;
+    }
+    return largest;
+}
+
+/* Groups that no work-item sees need not divide the range: in its largest dimension they are as large as they can. */
+static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
+{
+    uint32_t *cta = launch->launch.cta;
+    uint32_t threads = cta[0] * cta[1] * cta[2];
+
+    if (threads >= FEW_THREADS || (kernel->entry->allows & PPU_KERNEL_CUT) == 0) {
+        return;
+    }
+    uint32_t along = largest_dimension(space);
+    size_t n = space->global[along], most = kernel_max_group(kernel) / (threads / cta[along]);
+    cta[along] = (uint32_t)(n < most ? n : most);
+    launch->along = along;
+    launch->rest = (uint32_t)(n % cta[along]);
 }
 
 static bool is_fixed(const struct ppu_kernel_entry *entry)
@@ -186,12 +250,14 @@ static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t c
     return threads <= kernel_max_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
 }
 
-static cl_int set_grid(cl_kernel kernel, const struct space *space, struct ppu_launch *launch)
+static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launch *to)
 {
+    struct ppu_launch *launch = &to->launch;
+
     for (cl_uint i = 0; i < 3; i++) {
-        size_t n = i < space->dim ? space->global[i] : 1;
+        size_t n = global_size(space, i);
         size_t offset = i < space->dim && space->offset != NULL ? space->offset[i] : 0;
-        if (n % launch->cta[i] != 0) {
+        if (n % launch->cta[i] != (i == to->along ? to->rest : 0)) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
         if (offset + n < n) {
@@ -208,18 +274,20 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct ppu_l
     return CL_SUCCESS;
 }
 
-static cl_int set_space(cl_kernel kernel, const struct space *space, struct ppu_launch *launch)
+static cl_int set_space(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
+    uint32_t *cta = launch->launch.cta;
     cl_int error = CL_SUCCESS;
 
     if (space->local != NULL) {
-        error = take_group(kernel, space, launch->cta);
+        error = take_group(kernel, space, cta);
     } else if (is_fixed(kernel->entry)) {
         for (cl_uint i = 0; i < 3; i++) {
-            launch->cta[i] = fixed_size(kernel->entry, i);
+            cta[i] = fixed_size(kernel->entry, i);
         }
     } else {
-        choose_group(kernel, space, launch->cta);
+        choose_group(kernel, space, cta);
+        cut(kernel, space, launch);
     }
     return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
 }
@@ -278,7 +346,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         error = device_error(nest_need(queue->context, queue->place));
     }
     if (error == CL_SUCCESS) {
-        error = set_space(kernel, space, &launch->launch);
+        error = set_space(kernel, space, launch);
     }
     if (error == CL_SUCCESS && queue->place == 0) { /* elsewhere buffers lie otherwise */
         choose_variant(kernel, launch, work->variant);
@@ -315,7 +383,7 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space
 
 static cl_int take(cl_command_queue queue, cl_kernel kernel, const struct space *space, const struct command *command)
 {
-    struct work work = { .place = WORK_ON_HOST };
+    struct work work = { .place = WORK_NOWHERE };
     cl_int error = check(queue, kernel, space, command->count, command->events);
 
     /* No work-items: an event all the same. */

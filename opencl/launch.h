@@ -23,11 +23,16 @@ struct launch {
     uint32_t index;            /* of the kernel among the program's */
     cl_event event;            /* once it is built */
     struct ppu_launch launch;
+    uint32_t rest;         /* work-items of a dimension that do not fill a group, a grid of their own; 0: none */
+    uint32_t along;        /* that dimension */
     cl_command_queue work; /* whose round it begins and waits for, in use; NULL: none */
     uint32_t memories;
     struct launch_memory *memory;
     uint8_t params[PPU_MAX_PARAM];
 };
+
+/* Adds its grid to the block, or both. */
+void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream);
 
 /*
  * Work of a queue whose device is not the one that buffers lie on: copies them there, runs the launch, and copies back

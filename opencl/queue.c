@@ -47,10 +47,8 @@ static void make_eager(cl_command_queue queue)
 
 void queue_ready(cl_event event)
 {
-    cl_command_queue queue = event->queue;
-
-    list_add(event->work.place == WORK_ON_DEVICE ? &queue->for_device : &queue->for_host, event);
-    make_eager(queue);
+    list_add(&event->queue->ready[event->work.place], event);
+    make_eager(event->queue);
 }
 
 /* The one with the least to do; NULL: none takes it. */
@@ -67,19 +65,37 @@ static struct lane *choose_lane(cl_command_queue queue, cl_event event)
     return best;
 }
 
-void queue_start(cl_command_queue queue)
+static void end_at_once(cl_event event)
 {
+    if (wants_times(event->queue)) {
+        uint64_t now_ns = ppu_device_time_ns(event->queue->device->ppu);
+        event->time_ns[TIME_SUBMIT] = event->time_ns[TIME_START] = event->time_ns[TIME_END] = now_ns;
+    }
+    event_end(event, event->failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+}
+
+static void start_on_device(cl_command_queue queue)
+{
+    struct ready_list *ready = &queue->ready[WORK_ON_DEVICE];
     struct lane *lane = NULL;
 
-    while (queue->for_device.first != NULL && (lane = choose_lane(queue, queue->for_device.first)) != NULL) {
-        cl_event event = list_take(&queue->for_device);
+    while (ready->first != NULL && (lane = choose_lane(queue, ready->first)) != NULL) {
+        cl_event event = list_take(ready);
         if (event->failed) {
             event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         } else {
             lane_issue(lane, event);
         }
     }
-    if (queue->for_host.first != NULL) {
+}
+
+void queue_start(cl_command_queue queue)
+{
+    while (queue->ready[WORK_NOWHERE].first != NULL) {
+        end_at_once(list_take(&queue->ready[WORK_NOWHERE]));
+    }
+    start_on_device(queue);
+    if (queue->ready[WORK_ON_HOST].first != NULL) {
         pthread_cond_signal(&queue->host_work);
     }
 }
@@ -109,7 +125,7 @@ static cl_int run_on_host(cl_event event)
     if (timed) {
         event->time_ns[TIME_SUBMIT] = event->time_ns[TIME_START] = ppu_device_time_ns(device);
     }
-    cl_int status = event->work.run != NULL ? event->work.run(event) : CL_SUCCESS;
+    cl_int status = event->work.run(event);
     if (timed) {
         event->time_ns[TIME_END] = ppu_device_time_ns(device);
     }
@@ -119,7 +135,7 @@ static cl_int run_on_host(cl_event event)
 static void serve_first(cl_command_queue queue)
 {
     cl_context context = queue->context;
-    cl_event event = list_take(&queue->for_host);
+    cl_event event = list_take(&queue->ready[WORK_ON_HOST]);
 
     if (event->failed) {
         event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -140,8 +156,9 @@ static void *serve(void *opaque)
     cl_context context = queue->context;
 
     pthread_mutex_lock(&context->lock);
-    while (!queue->stopping || queue->for_host.first != NULL) {
-        if (queue->for_host.first != NULL) {
+    const struct ready_list *ready = &queue->ready[WORK_ON_HOST];
+    while (!queue->stopping || ready->first != NULL) {
+        if (ready->first != NULL) {
             serve_first(queue);
         } else {
             pthread_cond_wait(&queue->host_work, &context->lock);
@@ -563,7 +580,7 @@ cl_int clFlush(cl_command_queue queue)
 cl_int clFinish(cl_command_queue queue)
 {
     const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
-    struct work nothing = { .place = WORK_ON_HOST };
+    struct work nothing = { .place = WORK_NOWHERE };
 
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
@@ -575,7 +592,7 @@ cl_int clFinish(cl_command_queue queue)
 
 static cl_int take_nothing(cl_command_queue queue, const struct command *command)
 {
-    struct work nothing = { .place = WORK_ON_HOST };
+    struct work nothing = { .place = WORK_NOWHERE };
     cl_int error = command_check(queue, command->count, command->events);
 
     return error != CL_SUCCESS ? error : queue_take(queue, command, &nothing);

@@ -35,7 +35,7 @@ struct _cl_command_queue {
 
     /* Under the context's lock. */
     struct lane lane[QUEUE_LANES];
-    struct ready_list for_host, for_device;
+    struct ready_list ready[WORK_PLACES];
     cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */
     cl_event *open;  /* commands that have not ended */
     size_t open_count, open_room;

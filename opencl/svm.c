@@ -208,7 +208,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern
 /* Host and PPU see the same bytes: only order is asked for. */
 static cl_int take_nothing(cl_command_queue queue, const struct command *command)
 {
-    struct work nothing = { .place = WORK_ON_HOST };
+    struct work nothing = { .place = WORK_NOWHERE };
 
     return queue_take(queue, command, &nothing);
 }

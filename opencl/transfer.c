@@ -455,7 +455,7 @@ static struct mapped *forget_mapping(cl_mem memory, const void *pointer)
 
 static struct work map_work(cl_mem memory, const struct mapped *mapped)
 {
-    const struct work nothing = { .place = WORK_ON_HOST };
+    const struct work nothing = { .place = WORK_NOWHERE };
 
     return needing(memory->shadow ? transfer_bytes(mapped->pointer, memory->at + mapped->offset, mapped->bytes)
                                   : nothing,
@@ -464,7 +464,7 @@ static struct work map_work(cl_mem memory, const struct mapped *mapped)
 
 static struct work unmap_work(cl_mem memory, const struct mapped *mapped)
 {
-    const struct work nothing = { .place = WORK_ON_HOST };
+    const struct work nothing = { .place = WORK_NOWHERE };
     bool takes_over = memory->shadow && mapped->writes;
 
     return needing(takes_over ? transfer_bytes(memory->at + mapped->offset, mapped->pointer, mapped->bytes) : nothing,
@@ -532,7 +532,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count_memories
                                   cl_mem_migration_flags flags, cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_MIGRATE_MEM_OBJECTS, ORDER_AS_QUEUE, false, count, events, out };
-    struct work nothing = { .place = WORK_ON_HOST };
+    struct work nothing = { .place = WORK_NOWHERE };
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS && (count_memories == 0 || memories == NULL || !transfer_migrate_flags_are_good(flags))) {

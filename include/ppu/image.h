@@ -50,6 +50,11 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
                */
 #define PPU_KERNEL_ASSUMES PPU_KERNEL_SMALL_IDS
 
+/* Bits of ppu_kernel_entry.allows. */
+#define PPU_KERNEL_CUT \
+    (1u << 0) /* a launch may be made as several, of CTAs of other sizes, that give each thread its global id */
+#define PPU_KERNEL_ALLOWS PPU_KERNEL_CUT
+
 struct ppu_kernel_entry {
     uint32_t name;           /* offset into text */
     uint32_t entry;          /* byte offset into the code, multiple of 8 */
@@ -66,7 +71,8 @@ struct ppu_kernel_entry {
     uint32_t argument_first; /* of the argument entries */
     uint32_t argument_count; /* 0 when the kernel does not say */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
-    uint32_t reserved1[2];
+    uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
+    uint32_t reserved1;
 };
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
@@ -207,6 +213,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     }
     if (kernel->assumes & ~PPU_KERNEL_ASSUMES) {
         return "kernel assumes something that does not exist";
+    }
+    if (kernel->allows & ~PPU_KERNEL_ALLOWS) {
+        return "kernel allows something that does not exist";
     }
     if (kernel->attributes >= header->text_bytes) {
         return "kernel attributes lie beyond the text";

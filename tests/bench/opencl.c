@@ -14,6 +14,7 @@
 
 #define LAUNCHES 201u
 #define COPIES 7u
+#define PRIME_ITEMS 1000003u
 #define COPY_BYTES (16u << 20)
 #define BUILD_COLD_GUEST_MS 8000.0
 #define BUILD_CACHED_GUEST_MS 500.0
@@ -159,6 +160,33 @@ static void bench_copy(const struct bench *bench)
     clReleaseKernel(kernel);
 }
 
+static void bench_prime(const struct bench *bench)
+{
+    const cl_float a = 2;
+    cl_int error = CL_SUCCESS;
+    double us[COPIES];
+    cl_kernel kernel = clCreateKernel(bench->program, "saxpy", &error);
+
+    check(error, "kernel");
+    cl_mem x = clCreateBuffer(bench->context, 0, PRIME_ITEMS * sizeof(cl_float), NULL, &error);
+    check(error, "buffer");
+    cl_mem y = clCreateBuffer(bench->context, 0, PRIME_ITEMS * sizeof(cl_float), NULL, &error);
+    check(error, "buffer");
+    check(clSetKernelArg(kernel, 0, sizeof(a), &a), "argument");
+    check(clSetKernelArg(kernel, 1, sizeof(cl_mem), &x), "argument");
+    check(clSetKernelArg(kernel, 2, sizeof(cl_mem), &y), "argument");
+    for (size_t i = 0; i < COPIES; i++) {
+        double begun = now_us();
+        launch(bench, kernel, PRIME_ITEMS);
+        us[i] = now_us() - begun;
+    }
+    row(bench, "prime_range_ms", median(us, COPIES) / 1e3, "ms", "lower", 0,
+        "saxpy of 1,000,003 work-items, a prime number, without a local size, and clFinish; median of 7");
+    clReleaseMemObject(x);
+    clReleaseMemObject(y);
+    clReleaseKernel(kernel);
+}
+
 int main(int argc, char **argv)
 {
     struct bench bench = { .where = argc > 1 ? argv[1] : "native" };
@@ -169,6 +197,7 @@ int main(int argc, char **argv)
     if (!cached) {
         bench_empty(&bench);
         bench_copy(&bench);
+        bench_prime(&bench);
     }
     end(&bench);
     return 0;

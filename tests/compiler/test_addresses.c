@@ -205,11 +205,69 @@ static void small_ids(void **state)
     assert_false(ppu_kernel_takes_ids(&entry, 1ull << 32, 1));
 }
 
+/* ---- what may be done with launches ---- */
+
+static uint32_t allows(struct device *device, const char *parameters, const char *body)
+{
+    char source[512];
+
+    snprintf(source, sizeof(source),
+             "int helper(int i) { return i + get_group_id(0); }\n"
+             "kernel void other(global int *o) { o[get_local_id(0)] = 1; }\n"
+             "kernel void k(global int *o%s) { %s }",
+             parameters, body);
+    device_load(device, source, "-cl-std=CL3.0");
+    device_kernel(device, "k");
+    return device->kernel.allows;
+}
+
+/* All that shows a group to a thread: where it is not used, launches may be cut. */
+static void cuts(void **state)
+{
+    static const char *const blind[] = {
+        "o[get_global_id(0)] = 1;",
+        "o[get_global_id(1) * 100 + get_global_id(0)] = get_work_dim();",
+        "int i = get_global_id(0); o[i] = sin((float)i) * 100; mem_fence(CLK_GLOBAL_MEM_FENCE);",
+        "atomic_add(o, 1);",
+        "if (get_global_id(0) == 3) printf(\"%d\\n\", o[0]);",
+    };
+    static const char *const seen[] = {
+        "o[get_global_id(0)] = get_local_id(0);",
+        "o[get_global_id(0)] = get_local_linear_id();",
+        "o[get_global_id(0)] = get_local_size(0);",
+        "o[get_global_id(0)] = get_enqueued_local_size(0);",
+        "o[get_global_id(0)] = get_group_id(0);",
+        "o[get_global_id(0)] = get_num_groups(0);",
+        "o[get_global_id(0)] = get_global_size(0);",
+        "o[get_global_id(0)] = get_global_offset(0);",
+        "o[get_global_linear_id()] = 1;",
+        "o[0] = helper(3);",
+        "other(o);",
+        "barrier(CLK_GLOBAL_MEM_FENCE); o[get_global_id(0)] = 1;",
+        "local int l; if (o[1]) l = o[0]; o[get_global_id(0)] = atomic_inc(&l);",
+        "local int l[8]; event_t e = async_work_group_copy(l, o, 8, 0); wait_group_events(1, &e); o[0] = l[1];",
+    };
+    struct device *device = *state;
+
+    for (size_t i = 0; i < sizeof(blind) / sizeof(blind[0]); i++) {
+        if (allows(device, "", blind[i]) != PPU_KERNEL_CUT) {
+            fail_msg("no thread sees its group: %s", blind[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+        if (allows(device, "", seen[i]) != 0) {
+            fail_msg("threads see their group: %s", seen[i]);
+        }
+    }
+    assert_int_equal(allows(device, ", local int *l", "o[get_global_id(0)] = 1;"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "indexes of all kinds reach their elements [A7]", addresses, device_setup, device_teardown, NULL },
         { "who needs small ids says so [A7]", small_ids, device_setup, device_teardown, NULL },
+        { "only who cannot see its group lets launches be cut [A7]", cuts, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: addresses", tests, NULL, NULL);

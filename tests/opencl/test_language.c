@@ -140,6 +140,116 @@ static void narrow_arguments_are_read(void **state)
     check(clReleaseProgram(program));
 }
 
+/* ---- ranges that no group divides ---- */
+
+struct range {
+    cl_uint dim;
+    size_t offset[3], global[3];
+};
+
+/* Runs kernel k without a local size; it fills a long for each work-item. */
+static void run_range(struct fixture *f, cl_kernel kernel, const struct range *range, size_t count, cl_long *out)
+{
+    cl_mem buffer = fixture_buffer(f, 0, count * sizeof(out[0]), NULL);
+    const cl_long none = -1;
+
+    check(clEnqueueFillBuffer(f->queue, buffer, &none, sizeof(none), 0, count * sizeof(out[0]), 0, NULL, NULL));
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, range->dim, range->offset, range->global, NULL, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, count * sizeof(out[0]), out, 0, NULL, NULL));
+    check(clReleaseMemObject(buffer));
+}
+
+static size_t items(const struct range *range)
+{
+    size_t count = 1;
+
+    for (cl_uint i = 0; i < range->dim; i++) {
+        count *= range->global[i];
+    }
+    return count;
+}
+
+static cl_kernel build_kernel(struct fixture *f, const char *text, const char *name)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    check(clReleaseProgram(program));
+    return kernel;
+}
+
+static const struct range odd_ranges[] = {
+    { 1, { 0 }, { 1031 } },           { 1, { 7 }, { 2 * 1031 } },         { 1, { 0 }, { 67 } },
+    { 2, { 0, 0 }, { 1031, 3 } },     { 2, { 3, 1000 }, { 7, 1021 } },    { 2, { 5, 0 }, { 1, 1049 } },
+    { 3, { 1, 2, 3 }, { 5, 7, 61 } }, { 3, { 0, 9, 0 }, { 2, 307, 11 } }, { 3, { 0 }, { 7, 7, 7 } },
+};
+
+/* Each work-item adds what it knows to its place: one that runs twice, or not at all, shows. */
+static void every_item_of_a_cut_range_runs_once(void **state)
+{
+    struct fixture *f = *state;
+    cl_kernel kernel = build_kernel(f,
+                                    "kernel void k(global long *o, int ox, int oy, int oz, int nx, int ny, int dim) {\n"
+                                    "  long x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
+                                    "  o[((z - oz) * ny + y - oy) * nx + x - ox] += 1 + x + y * 10000 + z * 100000000\n"
+                                    "    + (get_work_dim() == dim ? 0 : 1l << 60); }\n",
+                                    "k");
+
+    for (size_t r = 0; r < sizeof(odd_ranges) / sizeof(odd_ranges[0]); r++) {
+        const struct range *range = &odd_ranges[r];
+        const size_t *o = range->offset, *n = range->global, ny = range->dim > 1 ? n[1] : 1;
+        const cl_int values[] = {
+            (cl_int)o[0], (cl_int)o[1], (cl_int)o[2], (cl_int)n[0], (cl_int)ny, (cl_int)range->dim
+        };
+        size_t count = items(range);
+        cl_long *out = calloc(count, sizeof(out[0]));
+
+        assert_non_null(out);
+        for (cl_uint i = 0; i < 6; i++) {
+            check(clSetKernelArg(kernel, 1 + i, sizeof(values[i]), &values[i]));
+        }
+        run_range(f, kernel, range, count, out);
+        for (size_t i = 0; i < count; i++) {
+            cl_long x = (cl_long)(o[0] + i % n[0]), y = (cl_long)(o[1] + i / n[0] % ny);
+            cl_long z = (cl_long)(o[2] + i / (n[0] * ny));
+            assert_int_equal(out[i], x + y * 10000 + z * 100000000);
+        }
+        free(out);
+    }
+    check(clReleaseKernel(kernel));
+}
+
+/* Who asks about groups is told of equal ones that divide the range, whichever function asks. */
+static void groups_that_are_seen_are_equal(void **state)
+{
+    static const char *const asks[] = {
+        "get_local_size(0)",  "get_enqueued_local_size(0)", "get_num_groups(0)",
+        "get_global_size(0)", "get_global_offset(0)",       "helper()",
+    };
+    const struct range range = { 1, { 5 }, { 2 * 1031 } };
+    const cl_long answers[] = { 2, 2, 1031, 2 * 1031, 5, 2 };
+    cl_long out[2 * 1031];
+    char text[500];
+
+    for (size_t a = 0; a < sizeof(asks) / sizeof(asks[0]); a++) {
+        snprintf(text, sizeof(text),
+                 "long helper(void) { return get_local_size(0); }\n"
+                 "kernel void k(global long *o) { o[get_global_id(0) - 5] = %s; }\n",
+                 asks[a]);
+        cl_kernel kernel = build_kernel(*state, text, "k");
+        run_range(*state, kernel, &range, 2 * 1031, out);
+        for (size_t i = 0; i < 2 * 1031; i++) {
+            assert_int_equal(out[i], answers[a]);
+        }
+        check(clReleaseKernel(kernel));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +257,8 @@ int main(void)
         cl_test("atomics of the extensions have 64 bits [E11]", old_atomics_have_64_bits),
         cl_test("arguments narrower than a word are read [E11]", narrow_arguments_are_read),
         cl_test("halves are loaded from constant memory [E11]", halves_come_from_constant_memory),
+        cl_test("every work-item of a range that no group divides runs once [F6]", every_item_of_a_cut_range_runs_once),
+        cl_test("groups that a work-item can see are equal and divide the range [F6]", groups_that_are_seen_are_equal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
