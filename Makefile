@@ -40,6 +40,11 @@ endif
 
 CC := gcc
 AR := ar
+# What another checkout has compiled from the same sources with the same flags is taken from there.
+CCACHE := $(if $(shell command -v ccache),ccache)
+export CCACHE_DIR := $(or $(PPU_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ppu)/ccache
+export CCACHE_MAXSIZE := 4G
+export CCACHE_NOHASHDIR := 1
 BUILD := build
 VARIANTS := plain asan tsan
 
@@ -84,7 +89,7 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags | $(SETUP_STAMP)
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 endef
