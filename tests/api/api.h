@@ -29,6 +29,7 @@ struct machine_config {
     uint32_t sm_threads; /* + 1; 0: default */
     uint32_t slots;
     bool counted; /* QEMU: time is counted in instructions, so that time limits do not depend on who else works here */
+    bool cache_model;
 };
 
 /* Starts the machine and returns the way to its PPU; the test program fails when that cannot be. */

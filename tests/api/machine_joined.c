@@ -20,6 +20,7 @@ struct ppu_transport *machine_start(const struct machine_config *config)
     if (config->slots != 0) {
         options.config.slots = config->slots;
     }
+    options.config.cache_model = config->cache_model;
     joined = joined_start(&options, &why);
     if (joined == NULL) {
         fail_msg("the joined machine does not start: %s", why);

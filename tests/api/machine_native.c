@@ -23,8 +23,8 @@ struct ppu_transport *machine_start(const struct machine_config *config)
     if (config->slots != 0) {
         snprintf(slots, sizeof(slots), "slots=%u,", config->slots);
     }
-    snprintf(properties, sizeof(properties), "%s%s%s%s", sms, threads, slots,
-             config->ppu != NULL ? config->ppu : "test-hooks=on");
+    snprintf(properties, sizeof(properties), "%s%s%s%s%s", sms, threads, slots,
+             config->cache_model ? "cache-model=on," : "", config->ppu != NULL ? config->ppu : "test-hooks=on");
     const char *const ppu[] = { properties };
     const char *const counted[] = { "--deterministic", NULL };
     const struct ppu_machine_options options = {

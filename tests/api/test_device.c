@@ -388,6 +388,10 @@ static void counters_of_a_kernel(void **state)
     assert_int_equal(channel[PPU_COUNTER_LANES], 48 * 19 + 16 * 10);
     /* A pass of 32 lanes and one of 16, two loads and a store of rows that begin with a line. */
     assert_int_equal(channel[PPU_COUNTER_TRANSACTIONS], 2 * 3);
+    /* Four of those rows are loaded, each a line that the first level has not; all six reach the second. */
+    assert_int_equal(channel[PPU_COUNTER_L1_HITS], 0);
+    assert_int_equal(channel[PPU_COUNTER_L1_MISSES], 4);
+    assert_int_equal(channel[PPU_COUNTER_L2_HITS] + channel[PPU_COUNTER_L2_MISSES], 6);
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
         assert_int_equal(after[i] - before[i], channel[i]);
         assert_int_equal(task[i], channel[i]);
@@ -474,5 +478,6 @@ int main(void)
         api_test("a microcontroller that locks up is reported [A1]", mcu_locks_up),
     };
 
+    api_machine = (struct machine_config){ .cache_model = true };
     return cmocka_run_group_tests(tests, api_machine_setup, api_machine_teardown);
 }
