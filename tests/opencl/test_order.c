@@ -194,6 +194,50 @@ static void enqueue_never_waits(void **state)
     check(clReleaseMemObject(a));
 }
 
+static void *await(void *event)
+{
+    const cl_event awaited = event;
+
+    check(clWaitForEvents(1, &awaited));
+    return NULL;
+}
+
+static int64_t processor_ns(void)
+{
+    struct timespec used;
+
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
+    return used.tv_sec * 1000000000ll + used.tv_nsec;
+}
+
+/* Commands for the device and for the host, all held back, and a thread that waits for them. */
+static void nothing_polls(void **state)
+{
+    struct fixture *f = *state;
+    const struct timespec while_ns = { 0, 400000000 };
+    cl_event gate = user_event(f), last = NULL;
+    cl_mem a = fixture_buffer(f, 0, 64, NULL);
+    uint32_t seen[2] = { 0 };
+    pthread_t waiter;
+
+    check(clFinish(f->queue));
+    check(clEnqueueCopyBuffer(f->queue, a, a, 0, 32, 32, 1, &gate, NULL));
+    check(clEnqueueReadBuffer(f->queue, a, CL_FALSE, 0, 8, seen, 0, NULL, &last));
+    check(clEnqueueMarkerWithWaitList(f->loose, 1, &gate, NULL));
+    assert_int_equal(pthread_create(&waiter, NULL, await, last), 0);
+    int64_t before_ns = processor_ns();
+    nanosleep(&while_ns, NULL);
+    int64_t used_ns = processor_ns() - before_ns;
+    check(clSetUserEventStatus(gate, CL_COMPLETE));
+    pthread_join(waiter, NULL);
+    print_message("# %lld us of the processor in %lld ms\n", (long long)(used_ns / 1000),
+                  (long long)(while_ns.tv_nsec / 1000000));
+    assert_true(used_ns < while_ns.tv_nsec / 20);
+    check(clReleaseEvent(gate));
+    check(clReleaseEvent(last));
+    check(clReleaseMemObject(a));
+}
+
 static void loose_commands_pass(void **state)
 {
     struct fixture *f = *state;
@@ -335,6 +379,7 @@ int main(void)
         cl_test("event callbacks are called once, late ones at once [F6]", callbacks_are_called),
         cl_test("native kernels run in order with copied arguments [F6]", native_kernels_run),
         cl_test("enqueuing a thousand commands behind a user event does not wait [A2]", enqueue_never_waits),
+        cl_test("nothing polls while commands are held back [F6]", nothing_polls),
         cl_test("an out-of-order queue passes what waits, not a barrier [B2]", loose_commands_pass),
         cl_test("the device's times of commands rise [C8]", times_rise),
         cl_test("threads share queues and buffers [F6]", threads_share_queues),
