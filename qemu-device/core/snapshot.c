@@ -69,6 +69,9 @@ void snap_put_section(struct snap *snap, uint32_t tag)
 
 void snap_get_bytes(struct snap *snap, void *bytes, size_t len)
 {
+    if (len == 0) {
+        return; /* of what is not there, which has no address */
+    }
     if (snap->bad || len > snap->len - snap->pos) {
         snap->bad = true;
         memset(bytes, 0, len);
