@@ -196,7 +196,7 @@ static void enqueue_never_waits(void **state)
 
 static void *await(void *event)
 {
-    const cl_event awaited = event;
+    cl_event awaited = event;
 
     check(clWaitForEvents(1, &awaited));
     return NULL;
