@@ -8,11 +8,14 @@ CL_SOURCE_CFLAGS := -Iopencl -Icompiler $(JOINED_CFLAGS)
 
 $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c,$(CL_SOURCE_CFLAGS)))
 
+CL_TEST_SOURCES_alias := tests/opencl/store.c
+CL_TEST_SOURCES_build := tests/opencl/store.c
+
 # $(call cl_test,NAME)
 define cl_test
 TIMEOUT_opencl-$(1)-joined := 240
-$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
-$$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-$(1)-native))
+$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
+$$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-$(1)-native))
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))

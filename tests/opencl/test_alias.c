@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Variants of kernels: which one a launch gets, when, and that it computes the same. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "cl_ppu.h"
 #include "fixture.h"
+#include "store.h"
 
 #define ITEMS 4u
 #define TURNS 21u
@@ -513,35 +513,6 @@ static void levels(void **state)
     }
 }
 
-static uint32_t count_files(const char *path)
-{
-    DIR *folder = opendir(path);
-    uint32_t count = 0;
-
-    for (struct dirent *item = folder != NULL ? readdir(folder) : NULL; item != NULL; item = readdir(folder)) {
-        count += item->d_name[0] != '.';
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    return count;
-}
-
-static void remove_files(const char *path)
-{
-    DIR *folder = opendir(path);
-    char name[512];
-
-    for (struct dirent *item = folder != NULL ? readdir(folder) : NULL; item != NULL; item = readdir(folder)) {
-        snprintf(name, sizeof(name), "%s/%s", path, item->d_name);
-        unlink(name);
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    rmdir(path);
-}
-
 /* This program again, as another process: its exit status. */
 static int run_other_process(void)
 {
@@ -576,44 +547,15 @@ static void launch_cached(void **state, const char *counts)
     end(&t);
 }
 
-/* A cache, and a compiler that counts its calls. */
-struct store {
-    char folder[32], clang[64], calls[64], entries[64];
-};
-
-static void store_open(struct store *store)
+static void keep(const char *path)
 {
-    strcpy(store->folder, "/tmp/ppu-alias-XXXXXX");
-    assert_non_null(mkdtemp(store->folder));
-    snprintf(store->clang, sizeof(store->clang), "%s/clang", store->folder);
-    snprintf(store->calls, sizeof(store->calls), "%s/calls", store->folder);
-    snprintf(store->entries, sizeof(store->entries), "%s/opencl", store->folder);
-    FILE *script = fopen(store->clang, "w");
-    assert_non_null(script);
-    fprintf(script, "#!/bin/sh\nprintf x >>%s\nexec clang-19 \"$@\"\n", store->calls);
-    fclose(script);
-    chmod(store->clang, 0700);
-    setenv("PPU_CLANG", store->clang, 1);
-    setenv("PPU_CACHE", store->folder, 1);
+    (void)path;
 }
 
-static void store_close(struct store *store)
+static void expect_calls(const struct store *store, long calls)
 {
-    remove_files(store->entries);
-    remove(store->clang);
-    remove(store->calls);
-    rmdir(store->folder);
-    unsetenv("PPU_CLANG");
-    setenv("PPU_CACHE", "off", 1);
-}
-
-static void expect_calls(const struct store *store, off_t calls)
-{
-    struct stat status;
-
-    assert_int_equal(stat(store->calls, &status), 0);
-    assert_int_equal(status.st_size, calls);
-    assert_int_equal(count_files(store->entries), calls);
+    assert_int_equal(store_compilations(store), calls);
+    assert_int_equal(store_each(store, keep), calls);
 }
 
 /* Programs of the same source find the variant, in another process too: nothing is compiled or stored there. */

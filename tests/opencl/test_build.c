@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Building in parts, in the background, and from the cache; what binaries hold. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "store.h"
 
 static const char *const main_source =
     "#include \"parts/scale.h\"\n"
@@ -265,51 +265,6 @@ static void builds_go_on_alone(void **state)
 
 /* ---- cache ---- */
 
-struct store {
-    char folder[32], clang[64], count[64], entries[64];
-};
-
-static void store_open(struct store *store)
-{
-    strcpy(store->folder, "/tmp/ppu-cache-XXXXXX");
-    assert_non_null(mkdtemp(store->folder));
-    snprintf(store->clang, sizeof(store->clang), "%s/clang", store->folder);
-    snprintf(store->count, sizeof(store->count), "%s/count", store->folder);
-    snprintf(store->entries, sizeof(store->entries), "%s/opencl", store->folder);
-    FILE *script = fopen(store->clang, "w");
-    assert_non_null(script);
-    fprintf(script, "#!/bin/sh\nprintf x >>%s\nexec clang-19 \"$@\"\n", store->count);
-    fclose(script);
-    chmod(store->clang, 0700);
-    setenv("PPU_CLANG", store->clang, 1);
-    setenv("PPU_CACHE", store->folder, 1);
-}
-
-/* Calls it for each entry. */
-static uint32_t each_entry(const struct store *store, void (*function)(const char *path))
-{
-    DIR *folder = opendir(store->entries);
-    uint32_t entries = 0;
-
-    for (struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
-        char path[400];
-        if (item->d_name[0] != '.') {
-            snprintf(path, sizeof(path), "%s/%s", store->entries, item->d_name);
-            function(path);
-            entries++;
-        }
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-    return entries;
-}
-
-static void remove_entry(const char *path)
-{
-    remove(path);
-}
-
 static void damage_entry(const char *path)
 {
     FILE *file = fopen(path, "r+b");
@@ -327,17 +282,6 @@ static void cut_entry(const char *path)
     assert_int_equal(truncate(path, 50), 0);
 }
 
-static void store_close(struct store *store)
-{
-    each_entry(store, remove_entry);
-    remove(store->entries);
-    remove(store->clang);
-    remove(store->count);
-    remove(store->folder);
-    unsetenv("PPU_CLANG");
-    setenv("PPU_CACHE", "off", 1);
-}
-
 static void build_and_run(struct fixture *f, const char *text, const char *options, int value)
 {
     cl_program program = source_of(f, text);
@@ -345,14 +289,6 @@ static void build_and_run(struct fixture *f, const char *text, const char *optio
     check(clBuildProgram(program, 0, NULL, options, NULL, NULL));
     expect(f, program, 0, value);
     check(clReleaseProgram(program));
-}
-
-/* How often clang has run. */
-static long runs(const struct store *store)
-{
-    struct stat info;
-
-    return stat(store->count, &info) == 0 ? (long)info.st_size : 0;
 }
 
 static void cache_spares_clang(void **state)
@@ -367,30 +303,30 @@ static void cache_spares_clang(void **state)
 
     store_open(&store);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 1);
+    assert_int_equal(store_compilations(&store), 1);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 1);
+    assert_int_equal(store_compilations(&store), 1);
     /* Another option, another compiler: other entries. */
     build_and_run(f, text, "-DVALUE=2", 2);
-    assert_int_equal(runs(&store), 2);
+    assert_int_equal(store_compilations(&store), 2);
     assert_int_equal(utimensat(AT_FDCWD, store.clang, times, 0), 0);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 3);
+    assert_int_equal(store_compilations(&store), 3);
     /* Damaged entries are made again. */
-    assert_int_equal(each_entry(&store, damage_entry), 3);
+    assert_int_equal(store_each(&store, damage_entry), 3);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 4);
-    each_entry(&store, cut_entry);
+    assert_int_equal(store_compilations(&store), 4);
+    store_each(&store, cut_entry);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 5);
+    assert_int_equal(store_compilations(&store), 5);
     build_and_run(f, text, "-DVALUE=1", 1);
-    assert_int_equal(runs(&store), 5);
+    assert_int_equal(store_compilations(&store), 5);
     /* What depends on more than the key says is not kept. */
     for (long i = 1; i <= 2; i++) {
         build_and_run(f, dated, "", 5);
         build_and_run(f, including, "", 6);
         build_and_run(f, text, "-DVALUE=sizeof(__TIME__)", 9);
-        assert_int_equal(runs(&store), 5 + 3 * i);
+        assert_int_equal(store_compilations(&store), 5 + 3 * i);
     }
     store_close(&store);
 }
