@@ -133,6 +133,12 @@ enum ppu_compile_status ppu_compile(const char *source, size_t len_bytes, const 
 
 void ppu_compiled_free(struct ppu_compiled *compiled);
 
+/*
+ * Makes all that LLVM keeps for the process and takes away in exit(): whoever waits there for threads that compile
+ * must have asked for it (atexit) after this call, so that the wait comes first.
+ */
+void ppu_compile_prepare(void);
+
 /* A word for the status. */
 const char *ppu_compile_status_text(enum ppu_compile_status status);
 

@@ -42,7 +42,8 @@ static void load(void)
     complete = library != NULL && find(library, "ppu_compile", &the_compiler.compile) &&
                find(library, "ppu_compile_source", &the_compiler.compile_source) &&
                find(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
-               find(library, "ppu_compile_link", &the_compiler.link);
+               find(library, "ppu_compile_link", &the_compiler.link) &&
+               find(library, "ppu_compile_prepare", &the_compiler.prepare);
     if (!complete) {
         const char *why = dlerror();
         fprintf(stderr, "OpenCL on the PPU: no compiler: %s\n", why != NULL ? why : "its place is not known");

@@ -21,6 +21,7 @@ struct compiler {
                                                const struct ppu_compile_options *options, struct ppu_compiled *image);
     enum ppu_compile_status (*link)(const struct ppu_compile_module *modules, uint32_t count,
                                     struct ppu_compiled *bitcode);
+    void (*prepare)(void);
 };
 
 /* Loads it at the first call; NULL: it is not there, standard error says why. */

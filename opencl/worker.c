@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -14,8 +15,8 @@ struct errand {
     void *opaque;
 };
 
-/* A process that ends takes LLVM's memory away: who still compiles then is waited for. */
-__attribute__((destructor)) static void await_workers(void)
+/* exit() takes LLVM's memory away: who still compiles then is waited for. */
+static void await_workers(void)
 {
     pthread_mutex_lock(&lock);
     while (workers > 0) {
@@ -29,14 +30,45 @@ static void await_at_exit(void)
     atexit(await_workers);
 }
 
-/* LLVM ends itself at exit, the libraries that were loaded last first: the wait must be noted later than that. */
-const struct compiler *worker_compiler(void)
+/* Of the C library: calls the function when this thread ends, and in exit() before everything else. */
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library);
+
+static void await_at_end(void *unused)
 {
-    static pthread_once_t noted = PTHREAD_ONCE_INIT;
+    (void)unused;
+    await_workers();
+}
+
+/* The thread that the program began with is the one that most programs end with: then nothing comes before the wait. */
+static void note_thread(void)
+{
+    static _Thread_local bool noted;
+
+    if (!noted && gettid() == getpid()) {
+        noted = __cxa_thread_atexit_impl(await_at_end, NULL, &lock) == 0;
+    }
+}
+
+static void prepare(void)
+{
     const struct compiler *compiler = compiler_get();
 
-    pthread_once(&noted, await_at_exit);
-    return compiler;
+    if (compiler != NULL) {
+        compiler->prepare();
+        await_at_exit();
+    }
+}
+
+/*
+ * Where another thread ends the program, exit() does what was asked for last first. LLVM asks for its end when it is
+ * loaded and used; so the wait must be asked for after that.
+ */
+const struct compiler *worker_compiler(void)
+{
+    static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+    pthread_once(&prepared, prepare);
+    return compiler_get();
 }
 
 static void count(int by)
@@ -65,6 +97,7 @@ bool worker_start(void (*function)(void *opaque), void *opaque)
     if (errand == NULL) {
         return false;
     }
+    note_thread();
     *errand = (struct errand){ function, opaque };
     count(1);
     if (pthread_create(&thread, NULL, run, errand) != 0) {

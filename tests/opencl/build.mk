@@ -44,3 +44,7 @@ $(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUI
 TIMEOUT_opencl-memory := 120
 CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
 $(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
+
+# Programs that end while a thread compiles.
+$(eval $(call ppu_program,plain,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE,-rdynamic -lOpenCL -ldl -pthread,$(BUILD)/plain/tests/opencl-exit))
+$(eval $(call ppu_script_test,opencl-exit,tests/opencl/test_exit.py,$(BUILD)/plain/tests/opencl-exit $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
