@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The addresses of a pass, and how they lie. Part of engine_build.h. */
+#ifndef PPU_CORE_ENGINE_BUILD_ADDRESS_H
+#define PPU_CORE_ENGINE_BUILD_ADDRESS_H
+
+/* ---- base + offset of each lane ---- */
+
+struct addresses {
+    const uint32_t *low;  /* of each lane; NULL: the base is the address of all */
+    const uint32_t *high; /* upper halves; NULL: none */
+    uint64_t base;
+    uint32_t wrap; /* shared memory: sums are modulo 2^32 */
+};
+
+BUILD_INLINE struct addresses addresses_of(const struct exec *x, const struct code_insn *code, uint32_t pass,
+                                           uint32_t lane_reg)
+{
+    const struct ppu_insn *insn = &code->insn;
+    struct addresses a = { .base = (uint64_t)(int64_t)insn->imm, .wrap = insn->wa != 2 };
+
+    if (insn->wa != 0 && insn->a_scalar) {
+        a.base +=
+            insn->wa == 2 ? x->w->sreg[insn->ra] | (uint64_t)x->w->sreg[insn->ra + 1u] << 32 : x->w->sreg[insn->ra];
+        a.low = insn->lane_off ? row(x, lane_reg, pass) : NULL;
+    } else if (insn->wa != 0) {
+        a.low = row(x, insn->ra, pass);
+        a.high = insn->wa == 2 ? a.low + x->wave : NULL;
+    }
+    return a;
+}
+
+BUILD_INLINE uint64_t address_at(const struct addresses *a, uint32_t i)
+{
+    uint64_t at = a->base;
+
+    if (a->low != NULL) {
+        at += a->low[i];
+    }
+    if (a->high != NULL) {
+        at += (uint64_t)a->high[i] << 32;
+    }
+    return a->wrap ? (uint32_t)at : at;
+}
+
+/* ---- patterns ---- */
+
+enum pattern {
+    LANES_IN_ROW, /* first to last of the set follow one another */
+    LANES_ALIKE,
+    LANES_APART,
+};
+
+/* True when low words of the set are begin + i * step, and high words alike. */
+BUILD_INLINE bool steady(const struct addresses *a, uint32_t set, uint32_t begin, uint32_t step)
+{
+    const uint32_t high = a->high != NULL ? a->high[__builtin_ctz(set)] : 0;
+    uint32_t differ = 0;
+
+    EACH_LANE
+    {
+        differ |= (set & lane_bit[i]) != 0 ? a->low[i] ^ (begin + i * step) : 0;
+    }
+    if (a->high != NULL) {
+        EACH_LANE
+        {
+            differ |= (set & lane_bit[i]) != 0 ? a->high[i] ^ high : 0;
+        }
+    }
+    return differ == 0;
+}
+
+/* How the lanes of a set that have addresses of their own lie; first and last tell what there is to look for. */
+BUILD_INLINE enum pattern pattern_of(const struct addresses *a, uint32_t set, uint32_t bytes)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), last = 31u - (uint32_t)__builtin_clz(set);
+    const uint32_t begin = a->low[first], end = a->low[last];
+
+    if (begin == end) {
+        return steady(a, set, begin, 0) ? LANES_ALIKE : LANES_APART;
+    }
+    if (end - begin != (last - first) * bytes || end < begin ||
+        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin))) {
+        return LANES_APART;
+    }
+    return steady(a, set, begin - first * bytes, bytes) ? LANES_IN_ROW : LANES_APART;
+}
+
+/* The same of all lanes of a warp; `a` is of the first pass. */
+BUILD_INLINE enum pattern pattern_whole(const struct exec *x, const struct addresses *a, uint32_t bytes)
+{
+    const uint32_t begin = a->low[0], end = a->low[x->wave - 1], step = begin == end ? 0 : bytes;
+    const uint32_t *low = a->low, *high = a->high;
+    uint32_t expected = begin, differ = 0;
+
+    if (end - begin != step * (x->wave - 1) || end < begin ||
+        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin))) {
+        return LANES_APART;
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++, low += PPU_LANES, expected += PPU_LANES * step) {
+        EACH_LANE
+        {
+            differ |= low[i] ^ (expected + i * step);
+        }
+    }
+    for (uint32_t pass = 0; high != NULL && pass < x->passes; pass++, high += PPU_LANES) {
+        EACH_LANE
+        {
+            differ |= high[i] ^ a->high[0];
+        }
+    }
+    return differ != 0 ? LANES_APART : step == 0 ? LANES_ALIKE : LANES_IN_ROW;
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where an access lies in memory of the host, by translations that are cached. Part of engine_build.h. */
+#ifndef PPU_CORE_ENGINE_BUILD_REACH_H
+#define PPU_CORE_ENGINE_BUILD_REACH_H
+
+enum mem_space {
+    MEM_GLOBAL,
+    MEM_SHARED,
+};
+
+/* ---- one access ---- */
+
+/* The bytes from `va` on, when they are in one page that the TLB has, in VRAM, and may be accessed so; else NULL. */
+BUILD_INLINE uint8_t *probe(const struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
+{
+    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
+    const uint64_t page = ~(uint64_t)(PPU_PAGE_4K - 1), last = va + bytes - 1;
+    const bool here = entry->tag == (((va & page) | x->tlb_key) & entry->mask) && entry->tag != 0 &&
+                      ((va ^ last) & entry->mask & page) == 0 && !entry->system;
+    const bool may = (access == PPU_ACCESS_READ || entry->write) && (access != PPU_ACCESS_ATOMIC || entry->atomic);
+
+    return here && may ? x->vram + entry->frame + (va - (entry->tag & page)) : NULL;
+}
+
+static __attribute__((noinline)) uint8_t *probe_again(const struct exec *x, uint64_t va, uint32_t bytes,
+                                                      enum ppu_access access)
+{
+    struct place place;
+
+    return sm_translate(x->sm, x->task->tmd.context, va, access, &place) == 0 ? probe(x, va, bytes, access) : NULL;
+}
+
+BUILD_INLINE uint8_t *reach_global(const struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
+{
+    uint8_t *host = probe(x, va, bytes, access);
+
+    return __builtin_expect(host != NULL, 1) ? host : probe_again(x, va, bytes, access);
+}
+
+BUILD_INLINE uint8_t *reach_shared(const struct exec *x, uint64_t at, uint32_t bytes)
+{
+    const uint32_t limit = x->task->tmd.shared_bytes;
+
+    return at <= limit && bytes <= limit - at ? x->shared + at : NULL;
+}
+
+BUILD_INLINE uint8_t *reach(const struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes,
+                            enum ppu_access access)
+{
+    return space == MEM_SHARED ? reach_shared(x, at, bytes) : reach_global(x, at, bytes, access);
+}
+
+/* The page that an access was found in, for those that follow. */
+struct page {
+    uint64_t first;
+    uint64_t bytes; /* 0: none yet */
+    uint8_t *host;
+};
+
+BUILD_INLINE struct page page_of(const struct exec *x, uint64_t va)
+{
+    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
+    const uint64_t below = PPU_PAGE_4K - 1;
+
+    return (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
+}
+
+BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes,
+                                 enum ppu_access access, struct page *page)
+{
+    const uint64_t offset = at - page->first;
+    uint8_t *host;
+
+    if (space == MEM_SHARED) {
+        return reach_shared(x, at, bytes);
+    }
+    if (offset < page->bytes && page->bytes - offset >= bytes) {
+        return page->host + offset;
+    }
+    host = reach_global(x, at, bytes, access);
+    if (host != NULL) {
+        *page = page_of(x, at);
+    }
+    return host;
+}
+
+/* ---- lanes of a pass ---- */
+
+/*
+ * When all lanes of a set are aligned and reach into one page, or into shared memory: where lane i's bytes are but for
+ * its low[i]; else 0.
+ */
+BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space, const struct addresses *a,
+                                      uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(set), high = a->high != NULL ? a->high[first] : 0;
+    const uint64_t base = a->base + ((uint64_t)high << 32);
+    uint32_t least = a->low[first], most = least, all = 0, differ = 0;
+    const uint8_t *host;
+
+    EACH_LANE
+    {
+        const uint32_t low = (set & lane_bit[i]) != 0 ? a->low[i] : a->low[first];
+        least = low < least ? low : least;
+        most = low > most ? low : most;
+        all |= low;
+    }
+    if (a->high != NULL) {
+        EACH_LANE
+        {
+            differ |= (set & lane_bit[i]) != 0 ? a->high[i] ^ high : 0;
+        }
+    }
+    if (differ != 0 || ((base | all) & (align - 1)) != 0 || most - least > UINT32_MAX - bytes ||
+        (a->wrap && (uint32_t)base + (uint64_t)most > UINT32_MAX)) {
+        return 0;
+    }
+    host = reach(x, space, a->wrap ? (uint32_t)base + least : base + least, most - least + bytes, access);
+    return host != NULL ? (uintptr_t)host - least : 0;
+}
+
+#define NEAR_LANES 4u /* fewer lanes than that are sooner looked up one by one */
+
+/* Host addresses of lanes that go each where they want; false: one of them cannot be reached here. */
+BUILD_INLINE bool reach_each(const struct exec *x, enum mem_space space, const struct addresses *a, uint32_t set,
+                             uint32_t bytes, uint32_t align, enum ppu_access access, uint8_t **host)
+{
+    struct page page = { 0, 0, NULL };
+    bool all = true;
+
+    LANES_LEFT(set, i)
+    {
+        const uint64_t at = address_at(a, i);
+        host[i] = at % align == 0 ? reach_near(x, space, at, bytes, access, &page) : NULL;
+        all = all && host[i] != NULL;
+    }
+    return all;
+}
+
+#endif
