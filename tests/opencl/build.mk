@@ -36,7 +36,11 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 # Places of arguments, without a device.
 $(eval $(call ppu_test,opencl-relation,tests/opencl/relation.c opencl/relation.c,-Iinclude -Icompiler -Iopencl,))
 
+# What queues are to the device.
+$(eval $(call ppu_test,opencl-channels,tests/opencl/channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include -Iinclude,cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
+
 # Two devices: natively, as a joined machine has one.
+$(eval $(call ppu_unit,opencl-devices,tests/opencl/devices.c,$(CL_TEST_CFLAGS)))
 $(eval $(call ppu_program,plain,opencl-devices,tests/opencl/devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-devices))
 $(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-devices,$(BUILD)/plain/tests/opencl-devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
@@ -46,5 +50,6 @@ CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
 $(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
 
 # Programs that end while a thread compiles.
+$(eval $(call ppu_unit,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE))
 $(eval $(call ppu_program,plain,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE,-rdynamic -lOpenCL -ldl -pthread,$(BUILD)/plain/tests/opencl-exit))
 $(eval $(call ppu_script_test,opencl-exit,tests/opencl/test_exit.py,$(BUILD)/plain/tests/opencl-exit $(BUILD)/opencl/ppu.icd $(QEMU) firmware))

@@ -265,6 +265,120 @@ static void loose_commands_pass(void **state)
     check(clReleaseMemObject(b));
 }
 
+/* ---- what runs beside what ---- */
+
+static const char *const meet_source =
+    "kernel void meet(global atomic_uint *here, global uint *seen, uint number, uint patience)\n"
+    "{ atomic_fetch_add(here, 1);\n"
+    "  for (uint i = 0; i < patience && atomic_load(here) < 2; i++) { }\n"
+    "  seen[number] = atomic_load(here); }\n"
+    "kernel void hold(global atomic_uint *flag, global uint *seen, uint patience)\n"
+    "{ uint i = 0;\n"
+    "  while (i < patience && atomic_load(flag) == 0) i++;\n"
+    "  *seen = atomic_load(flag); }\n";
+
+#define FOR_LONG 50000000u
+#define FOR_A_WHILE 2000u
+
+static cl_kernel meet_kernel(struct fixture *f, const char *name)
+{
+    const char *text = meet_source;
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    check(clReleaseProgram(program));
+    return kernel;
+}
+
+/* Two launches that look for each other: how many each of them has seen at its end. */
+static void meet(struct fixture *f, cl_command_queue first, cl_command_queue second, cl_uint patience, uint32_t seen[2])
+{
+    const cl_command_queue queues[2] = { first, second };
+    const size_t one = 1;
+    const uint32_t zero = 0;
+    cl_event gate = user_event(f), met[2] = { NULL, NULL };
+    cl_kernel kernel = meet_kernel(f, "meet");
+    cl_mem here = fixture_buffer(f, 0, 4, NULL), result = fixture_buffer(f, 0, 8, NULL);
+
+    check(clEnqueueFillBuffer(f->queue, here, &zero, 4, 0, 4, 0, NULL, NULL));
+    check(clFinish(f->queue));
+    check(clSetKernelArg(kernel, 0, sizeof(here), &here));
+    check(clSetKernelArg(kernel, 1, sizeof(result), &result));
+    check(clSetKernelArg(kernel, 3, sizeof(patience), &patience));
+    for (cl_uint i = 0; i < 2; i++) {
+        check(clSetKernelArg(kernel, 2, sizeof(i), &i));
+        check(clEnqueueNDRangeKernel(queues[i], kernel, 1, NULL, &one, &one, 1, &gate, &met[i]));
+    }
+    check(clSetUserEventStatus(gate, CL_COMPLETE));
+    check(clEnqueueReadBuffer(f->queue, result, CL_TRUE, 0, 8, seen, 2, met, NULL));
+    check(clReleaseEvent(gate));
+    check(clReleaseEvent(met[0]));
+    check(clReleaseEvent(met[1]));
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(here));
+    check(clReleaseMemObject(result));
+}
+
+static void queues_run_beside(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t seen[2] = { 0 };
+    cl_int error = CL_SUCCESS;
+    cl_command_queue other = clCreateCommandQueueWithProperties(f->context, f->device, NULL, &error);
+
+    check(error);
+    meet(f, f->queue, other, FOR_LONG, seen);
+    assert_int_equal(seen[0], 2);
+    assert_int_equal(seen[1], 2);
+    meet(f, f->loose, f->loose, FOR_LONG, seen);
+    assert_int_equal(seen[0], 2);
+    assert_int_equal(seen[1], 2);
+    meet(f, other, other, FOR_A_WHILE, seen); /* the second begins when the first has given up */
+    assert_int_equal(seen[0], 1);
+    assert_int_equal(seen[1], 2);
+    check(clReleaseCommandQueue(other));
+}
+
+/* A kernel that ends when it is told so, and behind it more than the device takes at once. */
+static void enqueue_passes_a_running_kernel(void **state)
+{
+    struct fixture *f = *state;
+    const size_t one = 1;
+    const uint32_t zero = 0, told = 1;
+    const cl_uint patience = FOR_LONG;
+    cl_kernel kernel = meet_kernel(f, "hold");
+    cl_mem flag = fixture_buffer(f, 0, 4, NULL), result = fixture_buffer(f, 0, 8, NULL);
+    uint32_t seen[2] = { 0 }, early = 0;
+
+    check(clEnqueueFillBuffer(f->queue, flag, &zero, 4, 0, 4, 0, NULL, NULL));
+    check(clFinish(f->queue));
+    check(clSetKernelArg(kernel, 0, sizeof(flag), &flag));
+    check(clSetKernelArg(kernel, 1, sizeof(result), &result));
+    check(clSetKernelArg(kernel, 2, sizeof(patience), &patience));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+    for (uint32_t i = 0; i < CHAIN / 4; i++) {
+        cl_int error = CL_SUCCESS;
+        check(clEnqueueCopyBuffer(f->queue, result, result, 0, 4, 4, 0, NULL, NULL));
+        check(clEnqueueReadBuffer(f->queue, result, CL_FALSE, 0, 4, &early, 0, NULL, NULL));
+        void *at = clEnqueueMapBuffer(f->queue, result, CL_FALSE, CL_MAP_READ, 0, 4, 0, NULL, NULL, &error);
+        check(error);
+        check(clEnqueueUnmapMemObject(f->queue, result, at, 0, NULL, NULL));
+        check(clEnqueueMarkerWithWaitList(f->queue, 0, NULL, NULL));
+        check(clFlush(f->queue));
+    }
+    check(clEnqueueWriteBuffer(f->loose, flag, CL_TRUE, 0, 4, &told, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, result, CL_TRUE, 0, 8, seen, 0, NULL, NULL));
+    assert_int_equal(seen[0], told);
+    assert_int_equal(seen[1], told);
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(flag));
+    check(clReleaseMemObject(result));
+}
+
 static void times_rise(void **state)
 {
     struct fixture *f = *state;
@@ -381,6 +495,11 @@ int main(void)
         cl_test("enqueuing a thousand commands behind a user event does not wait [A2]", enqueue_never_waits),
         cl_test("nothing polls while commands are held back [F6]", nothing_polls),
         cl_test("an out-of-order queue passes what waits, not a barrier [B2]", loose_commands_pass),
+        cl_test("enqueuing behind a kernel that runs until it is told does not wait [A2]",
+                enqueue_passes_a_running_kernel),
+        cl_test(
+            "commands of two queues and of one out of order run beside each other, of one in order they do not [B2]",
+            queues_run_beside),
         cl_test("the device's times of commands rise [C8]", times_rise),
         cl_test("threads share queues and buffers [F6]", threads_share_queues),
         cl_test("a released queue finishes its commands [A3]", released_queue_finishes),
