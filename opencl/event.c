@@ -50,8 +50,11 @@ void work_drop(struct work *work)
     if (work->drop != NULL) {
         work->drop(work);
     }
-    object_drop(work->needs[0]);
-    object_drop(work->needs[1]);
+    work->drop = NULL;
+    for (uint32_t i = 0; i < sizeof(work->needs) / sizeof(work->needs[0]); i++) {
+        object_drop(work->needs[i]);
+        work->needs[i] = NULL;
+    }
 }
 
 /* ---- waiting for each other ---- */
@@ -170,7 +173,8 @@ static void start_all(cl_context context)
     }
 }
 
-/* What a command that has ended leaves behind; without the lock, as it may be the last use of much. */
+/* What a command that has failed, or was never begun, leaves behind; without the lock, as it may be the last use of
+ * much. */
 static void retire(cl_event event)
 {
     work_drop(&event->work);

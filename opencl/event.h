@@ -126,7 +126,7 @@ cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events
 /* A command that waits for nothing yet; NULL: no memory. */
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
 
-/* Gives back what the work owns and needs. */
+/* Gives back what the work owns and needs, once. Without the context's lock. */
 void work_drop(struct work *work);
 
 /* The following with the context's lock. */

@@ -106,15 +106,25 @@ static bool print(struct lane *lane, cl_event event)
     return print_end(ppu_memory_host(lane->printed), event->work.prints, lane->queue->place);
 }
 
-static void land(struct lane *lane, cl_int status)
+/*
+ * Without the lock: whoever is told that the command has ended finds what it used given back, such as a kernel that
+ * keeps its program from being built.
+ */
+static void finish(const struct lane *lane, cl_event event)
 {
-    cl_event event = lane->flight[lane->first];
     const struct times *times = ppu_memory_host(lane->times);
 
     if (wants_times(lane)) {
         event->time_ns[TIME_START] = times[event->slot].begin.time_ns;
         event->time_ns[TIME_END] = times[event->slot].end.time_ns;
     }
+    work_drop(&event->work);
+}
+
+static void land(struct lane *lane, cl_int status)
+{
+    cl_event event = lane->flight[lane->first];
+
     lane->printing = lane->printing == event ? NULL : lane->printing;
     lane->first = (lane->first + 1) % LANE_DEPTH;
     lane->count--;
@@ -156,6 +166,9 @@ static void await_first(struct lane *lane)
     }
     if (err == PPU_OK && prints) {
         printed = print(lane, event);
+    }
+    if (err == PPU_OK) {
+        finish(lane, event);
     }
     pthread_mutex_lock(&context->lock);
     if (err == PPU_OK) {

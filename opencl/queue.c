@@ -129,6 +129,7 @@ static cl_int run_on_host(cl_event event)
     if (timed) {
         event->time_ns[TIME_END] = ppu_device_time_ns(device);
     }
+    work_drop(&event->work); /* before anybody is told that it has ended */
     return status;
 }
 

@@ -146,11 +146,32 @@ enum ppu_err channel_register(struct ppu_channel *channel)
     if (channel->index >= PPU_MAX_CHANNELS) {
         return PPU_ERR_INTERNAL;
     }
+    device_read_errors(device); /* those of the channel that had this number before are nobody's */
     pthread_mutex_lock(&device->error_lock);
     channel->errors_lost = device->errors_lost;
     device->channel[channel->index] = channel;
     pthread_mutex_unlock(&device->error_lock);
     return PPU_OK;
+}
+
+static void unregister(const struct ppu_channel *channel)
+{
+    struct ppu_device *device = device_of(channel);
+
+    pthread_mutex_lock(&device->error_lock);
+    device->channel[channel->index] = NULL;
+    pthread_mutex_unlock(&device->error_lock);
+}
+
+/* What it did wrong meanwhile was told to nobody: the firmware will be asked. */
+static void register_again(struct ppu_channel *channel)
+{
+    struct ppu_device *device = device_of(channel);
+
+    (void)channel_register(channel);
+    pthread_mutex_lock(&device->error_lock);
+    channel->errors_lost = ~device->errors_lost;
+    pthread_mutex_unlock(&device->error_lock);
 }
 
 static enum ppu_err open_channel(struct ppu_channel *channel)
@@ -223,18 +244,14 @@ static void settle_doorbells(const struct ppu_channel *channel)
 
 enum ppu_err channel_close(struct ppu_channel *channel)
 {
-    struct ppu_device *device = device_of(channel);
     settle_doorbells(channel);
-    enum ppu_err err = admin_call(device, PPU_ADMIN_CHANNEL_DESTROY, &channel->index, 1, NULL, 0);
+    /* Before the firmware's answer: after that, another thread's channel may have its number. */
+    unregister(channel);
+    enum ppu_err err = admin_call(device_of(channel), PPU_ADMIN_CHANNEL_DESTROY, &channel->index, 1, NULL, 0);
     /* A lost device answers nothing; its memory is kept until it is closed, the object need not be. */
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
-        return err;
+        register_again(channel);
     }
-    /* What it did wrong must not be taken for a fault of the next channel with its number. */
-    device_read_errors(device);
-    pthread_mutex_lock(&device->error_lock);
-    device->channel[channel->index] = NULL;
-    pthread_mutex_unlock(&device->error_lock);
     return err;
 }
 

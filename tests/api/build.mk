@@ -35,3 +35,7 @@ $(foreach t,$(API_TESTS),$(eval $(call api_joined_test,$(t))))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_program,$(t))))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),picolibc)))
 $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),newlib)))
+
+# Where another thread comes between two steps of libppu.
+API_REUSE_WRAPPED := -Wl,--wrap=admin_call
+$(eval $(call ppu_test,api-reuse,tests/api/reuse.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))

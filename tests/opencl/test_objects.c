@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Platform, device, contexts, queues, buffers as objects: making, counting, asking, and every way to get it wrong. */
 #include <string.h>
+#include <time.h>
 
 #include "fixture.h"
 
@@ -226,6 +227,57 @@ static void sub_buffer_is_checked(void **state)
     check(clReleaseMemObject(buffer));
 }
 
+/* ---- what commands used ---- */
+
+static void CL_CALLBACK end_slowly(cl_mem memory, void *user)
+{
+    const struct timespec pause = { 0, 50000000 };
+    int *ended = user;
+
+    (void)memory;
+    nanosleep(&pause, NULL);
+    __atomic_add_fetch(ended, 1, __ATOMIC_RELEASE);
+}
+
+/* A buffer whose only use is what the program will enqueue with it, and whose end takes a while. */
+static cl_mem slow_buffer(struct fixture *f, int *ended)
+{
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+
+    check(clSetMemObjectDestructorCallback(buffer, end_slowly, ended));
+    return buffer;
+}
+
+static void ended_commands_use_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const char *source = "kernel void k(global int *a) { a[0] = 1; }";
+    const size_t one = 1;
+    cl_int error = CL_SUCCESS;
+    uint32_t word = 0;
+    int ended = 0;
+
+    cl_program program = clCreateProgramWithSource(f->context, 1, &source, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, "k", &error);
+    check(error);
+    cl_mem buffer = slow_buffer(f, &ended);
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(buffer));
+    check(clFinish(f->queue));
+    assert_int_equal(__atomic_load_n(&ended, __ATOMIC_ACQUIRE), 1);
+    check(clBuildProgram(program, 0, NULL, "", NULL, NULL)); /* it has no kernels */
+    check(clReleaseProgram(program));
+    buffer = slow_buffer(f, &ended);
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_FALSE, 0, 4, &word, 0, NULL, NULL));
+    check(clReleaseMemObject(buffer));
+    check(clFinish(f->queue));
+    assert_int_equal(__atomic_load_n(&ended, __ATOMIC_ACQUIRE), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +287,7 @@ int main(void)
         cl_test("a context is made of a device and known properties [F6]", context_is_checked),
         cl_test("references are counted [F6]", references_are_counted),
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
+        cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
