@@ -4,24 +4,33 @@
  * is taken. Registers are placed in the order in which they begin to live, each in the lowest machine registers whose
  * maps have room. Before, copies are removed by joining what they connect where the ranges allow it. When nothing is
  * free the register that costs least, of those in the way, is spilled, and everything begins again.
+ *
+ * Where parts of a wave share registers inside segments (D4), what lives nowhere else is placed last: above what each
+ * part keeps for itself, or in what that leaves free. Parts are many and shared registers are there once, so no private
+ * register is worth saving a shared one.
  */
 #include "assign.h"
 
 #include "ranges.h"
 #include "spill.h"
+#include "subvector.h"
 
 #include <string.h>
 
 #define MAX_ROUNDS 24u
+#define SHARED_ALIGN 4u /* private registers, where others follow that are shared */
 
 struct assign {
     struct mir *mir;
     const struct assign_limits *limits;
     struct arena *arena;
     uint32_t positions;
-    struct ranges *words; /* of every word of every register */
-    double *weight;       /* of each register: how often it is used */
-    uint32_t *root;       /* of each register: what it was joined to, with root_word; itself when to nothing */
+    struct ranges *words;   /* of every word of every register */
+    struct ranges segments; /* code that parts of a wave run through one by one */
+    bool shares;            /* parts share registers there */
+    bool *inside;           /* of each register: it lives nowhere else */
+    double *weight;         /* of each register: how often it is used */
+    uint32_t *root;         /* of each register: what it was joined to, with root_word; itself when to nothing */
     uint8_t *root_word;
     uint64_t **maps[MIR_CLASSES]; /* of each machine register: positions taken */
     uint32_t *order;              /* registers as they begin to live */
@@ -104,6 +113,64 @@ static void scan_block(struct scan *scan, uint32_t b, const struct mir_live *liv
     }
 }
 
+/* Where segments are: between the instructions that begin and end them. */
+static void find_segments(struct assign *a)
+{
+    struct mir *mir = a->mir;
+    struct ranges forward = { .list = NULL }; /* first first */
+    uint32_t begin = 0, from = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            const struct mir_insn *insn = &mir->blocks[b].insns[i];
+            uint32_t at = begin + 2 * i + 1;
+            if (subvector_begins(insn)) {
+                from = at;
+            } else if (subvector_ends(insn)) {
+                forward.list = arena_grow(a->arena, forward.list, sizeof(forward.list[0]), forward.count, &forward.cap);
+                forward.list[forward.count++] = (struct range){ from, at };
+            }
+        }
+        begin += 2 * mir->blocks[b].count + 2;
+    }
+    for (uint32_t s = forward.count; s-- != 0;) {
+        ranges_add(a->arena, &a->segments, forward.list[s].from, forward.list[s].to);
+    }
+}
+
+/*
+ * Scalar registers and predicates are the same for all parts: what is there when a segment begins is there for each
+ * part, and no part writes over predicates that another leaves behind.
+ */
+static void keep_for_parts(struct assign *a)
+{
+    for (uint32_t r = 1; r < a->mir->reg_count && a->segments.count != 0; r++) {
+        const struct mir_reg *reg = &a->mir->regs[r];
+        for (uint32_t w = reg->word; reg->class != MIR_VECTOR && w < reg->word + reg->words; w++) {
+            for (uint32_t s = 0; s < a->segments.count; s++) {
+                const struct range *segment = &a->segments.list[s];
+                if (ranges_hold(&a->words[w], segment->from) ||
+                    (reg->class == MIR_PRED && ranges_hold(&a->words[w], segment->to))) {
+                    ranges_cover(a->arena, &a->words[w], segment->from, segment->to);
+                }
+            }
+        }
+    }
+}
+
+/* Registers that parts may share. */
+static void find_inside(struct assign *a)
+{
+    a->inside = arena_new(a->arena, bool, a->mir->reg_count);
+    for (uint32_t r = 1; r < a->mir->reg_count; r++) {
+        const struct mir_reg *reg = &a->mir->regs[r];
+        a->inside[r] = a->shares && reg->class == MIR_VECTOR;
+        for (uint32_t w = reg->word; w < reg->word + reg->words; w++) {
+            a->inside[r] &= ranges_within(&a->words[w], &a->segments);
+        }
+    }
+}
+
 static void find_ranges(struct assign *a)
 {
     struct mir *mir = a->mir;
@@ -122,6 +189,9 @@ static void find_ranges(struct assign *a)
         scan.begin = end;
         scan_block(&scan, b, &live);
     }
+    find_segments(a);
+    keep_for_parts(a);
+    find_inside(a);
 }
 
 /* ---- joining what copies connect ---- */
@@ -168,7 +238,7 @@ static void join_copy(struct assign *a, const struct mir_insn *insn, uint32_t wo
     resolve(a, &to);
     resolve(a, &from);
     if (to.reg == from.reg || regs[to.reg].class != regs[from.reg].class || regs[to.reg].brief ||
-        regs[from.reg].brief) {
+        regs[from.reg].brief || a->inside[to.reg] != a->inside[from.reg]) {
         return;
     }
     if (to.sub == 0 && regs[to.reg].words == words && join(a, to.reg, from.reg, from.sub)) {
@@ -376,19 +446,21 @@ static uint32_t birth(const struct assign *a, uint32_t reg)
     return first;
 }
 
+/* Registers in the order in which they begin to live; those that parts share behind the others. */
 static void sort_registers(struct assign *a)
 {
     uint32_t *births = arena_new(a->arena, uint32_t, a->mir->reg_count);
-    uint32_t *starts = arena_new(a->arena, uint32_t, a->positions + 2);
+    uint32_t *starts = arena_new(a->arena, uint32_t, 2 * (size_t)a->positions + 2);
 
     for (uint32_t r = 1; r < a->mir->reg_count; r++) {
         births[r] = a->root[r] == r ? birth(a, r) : UINT32_MAX;
         if (births[r] != UINT32_MAX) {
+            births[r] += a->inside[r] ? a->positions : 0;
             starts[births[r] + 1]++;
             a->order_count++;
         }
     }
-    for (uint32_t p = 0; p <= a->positions; p++) {
+    for (uint32_t p = 0; p <= 2 * a->positions; p++) {
         starts[p + 1] += starts[p];
     }
     a->order = arena_new(a->arena, uint32_t, a->order_count + 1);
@@ -433,6 +505,74 @@ static void place_all(struct assign *a)
         if (!try_place(a, a->order[i])) {
             make_room(a, a->order[i], i);
         }
+    }
+}
+
+/* ---- what parts share ---- */
+
+static uint32_t align_private(uint32_t registers)
+{
+    return (registers + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+}
+
+/* Vector registers that each part needs for itself, with those of functions. */
+static uint32_t count_private(const struct assign *a)
+{
+    uint32_t count = 1;
+
+    for (uint32_t i = 0; i < a->order_count; i++) {
+        const struct mir_reg *reg = &a->mir->regs[a->order[i]];
+        uint32_t end = reg->place + (uint32_t)reg->words;
+        if (reg->class == MIR_VECTOR && !a->inside[a->order[i]] && end > count) {
+            count = end;
+        }
+    }
+    for (uint32_t b = 0; b < a->mir->flow->count; b++) {
+        for (uint32_t i = 0; i < a->mir->blocks[b].count; i++) {
+            const struct mir_insn *insn = &a->mir->blocks[b].insns[i];
+            if (insn->callee != 0 && insn->clobbers[MIR_VECTOR] > count) {
+                count = insn->clobbers[MIR_VECTOR];
+            }
+        }
+    }
+    return align_private(count);
+}
+
+/* Shared registers in use in [segment->from, segment->to). */
+static uint32_t count_shared(const struct assign *a, const struct range *segment, uint32_t private)
+{
+    const struct ranges within = { (struct range *)(uintptr_t)segment, 1, 1 };
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < a->order_count; i++) {
+        const struct mir_reg *reg = &a->mir->regs[a->order[i]];
+        uint32_t end = reg->place + (uint32_t)reg->words;
+        for (uint32_t w = reg->word; a->inside[a->order[i]] && w < reg->word + reg->words; w++) {
+            if (end > private + count && ranges_overlap(&a->words[w], &within)) {
+                count = end - private;
+            }
+        }
+    }
+    return count;
+}
+
+/* Tells each segment's begin how many registers are shared in it. */
+static void share_registers(struct assign *a)
+{
+    uint32_t private = count_private(a), next = a->segments.count;
+
+    for (uint32_t b = 0; b < a->mir->flow->count && a->shares; b++) {
+        for (uint32_t i = 0; i < a->mir->blocks[b].count; i++) {
+            struct mir_insn *insn = &a->mir->blocks[b].insns[i];
+            if (subvector_begins(insn)) {
+                uint32_t shared = count_shared(a, &a->segments.list[--next], private);
+                insn->code.imm = (int32_t)shared;
+                a->mir->shared = shared > a->mir->shared ? shared : a->mir->shared;
+            }
+        }
+    }
+    if (a->mir->shared != 0) {
+        a->mir->used[MIR_VECTOR] = private + a->mir->shared;
     }
 }
 
@@ -491,6 +631,7 @@ static struct assign *round_new(struct mir *mir, const struct assign_limits *lim
     a->arena = &mir->unit->arena;
     a->force = force;
     a->fewer_constants = fewer;
+    a->shares = mir->unit->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments != NULL;
     a->gone = arena_new(a->arena, bool, mir->reg_count);
     a->root = arena_new(a->arena, uint32_t, mir->reg_count);
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);
@@ -515,9 +656,10 @@ bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool 
             return false;
         }
         if (!a->spilled) {
+            count_used(mir);
+            share_registers(a);
             drop_idle(mir);
             mir->placed = true;
-            count_used(mir);
             return true;
         }
         spill_registers(mir, a->words, a->gone);

@@ -6,6 +6,7 @@
 #include "ir.h"
 #include "kernel.h"
 #include "optimise.h"
+#include "plot.h"
 #include "unit.h"
 
 #include <llvm-c/BitReader.h>
@@ -119,6 +120,25 @@ static bool private_escapes(const struct unit *unit)
     return false;
 }
 
+/* The curves of all kernels whose segments were looked for. */
+static void draw_kernels(const struct unit *unit)
+{
+    FILE *file = unit->options->subvector.svg;
+    uint32_t drawn = 0;
+
+    for (uint32_t k = 0; k < unit->kernel_count; k++) {
+        drawn += unit->kernels[k].segments != NULL;
+    }
+    plot_svg_begin(file, drawn);
+    drawn = 0;
+    for (uint32_t k = 0; k < unit->kernel_count; k++) {
+        if (unit->kernels[k].segments != NULL) {
+            plot_svg(file, unit->kernels[k].segments, unit->kernels[k].name, drawn++ * PLOT_HEIGHT);
+        }
+    }
+    plot_svg_end(file);
+}
+
 static void compile_kernels(struct unit *unit)
 {
     uint32_t count = 0;
@@ -152,7 +172,25 @@ static void compile_unit(struct unit *unit, const void *bitcode, size_t len_byte
     }
     unit->private_escapes = private_escapes(unit);
     compile_kernels(unit);
+    if (unit->options->subvector.svg != NULL) {
+        draw_kernels(unit);
+    }
     image_write(unit, image);
+}
+
+/* False: the log says which option is wrong. */
+static bool check_options(struct unit *unit)
+{
+    const struct ppu_compile_subvector *subvector = &unit->options->subvector;
+
+    if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
+        bytes_print(&unit->log, "error: a wave has 32, 64 or 128 threads, not %u\n", unit->wave);
+        unit->status = PPU_COMPILE_BAD_OPTIONS;
+    } else if (subvector->inverted && subvector->form != PPU_SEGMENTS_ENTER) {
+        bytes_print(&unit->log, "error: tasks that start in sub-vector mode need segments of the form 'enter'\n");
+        unit->status = PPU_COMPILE_BAD_OPTIONS;
+    }
+    return unit->status == PPU_COMPILE_OK;
 }
 
 enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
@@ -170,10 +208,7 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
     unit->wave = unit->options->wave != 0 ? unit->options->wave : PPU_LANES;
     unit->dump = unit->options->dump_file != NULL ? unit->options->dump_file : stdout;
     unit->source_name = unit->options->name != NULL ? unit->options->name : "kernel.cl";
-    if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
-        bytes_print(&unit->log, "error: a wave has 32, 64 or 128 threads, not %u\n", unit->wave);
-        unit->status = PPU_COMPILE_BAD_OPTIONS;
-    } else {
+    if (check_options(unit)) {
         unit->llvm = LLVMContextCreate();
         LLVMContextSetDiagnosticHandler(unit->llvm, note_diagnostic, unit);
         compile_unit(unit, bitcode, len_bytes, &made);

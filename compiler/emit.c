@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "emit.h"
 
+#include "subvector.h"
+
 #include <string.h>
 
 struct emit_jump {
@@ -21,6 +23,7 @@ struct emit {
     struct emit_call *calls;
     uint32_t call_count;
     unsigned call_cap;
+    uint32_t loop;   /* the begin of the loop over parts that is open */
     uint32_t *start; /* of each block: its first instruction, from the kernel's first */
     struct emit_jump *jumps;
     uint32_t jump_count;
@@ -61,7 +64,7 @@ static void check_word(const struct emit *e, uint64_t word, const struct ppu_ins
 {
     struct ppu_insn decoded;
 
-    if (ppu_isa_decode(word, &decoded) != 0) {
+    if (ppu_isa_decode(word, &decoded) == PPU_FAULT_ILLEGAL) {
         unit_fail(e->unit, PPU_COMPILE_UNSUPPORTED,
                   "internal error: kernel '%s': instruction '%s' cannot be encoded (%016llx)", e->mir->name,
                   ppu_isa_row(insn->op)->mnemonic, (unsigned long long)word);
@@ -139,35 +142,13 @@ static void put_jump(struct emit *e, enum ppu_op op, struct mir_ref guard, uint3
     put_word(e, code, line);
 }
 
-static bool has_token(const struct emit *e, uint32_t block)
-{
-    for (uint32_t t = 0; t < e->mir->flow->token_count; t++) {
-        if (e->mir->flow->tokens[t].block == block) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A block that does nothing but end, or go on to one: jumps to it end instead. */
-static bool only_ends(const struct emit *e, uint32_t block)
-{
-    const struct mir_block *b = &e->mir->blocks[block];
-
-    while (b->count == 0 && b->end == MIR_JUMP && !has_token(e, block) && e->mir->flow->blocks[block].succ[0] > block) {
-        block = e->mir->flow->blocks[block].succ[0];
-        b = &e->mir->blocks[block];
-    }
-    return b->end == MIR_EXIT && b->count == 0;
-}
-
 /* A block that only goes on: jumps to it go there. A loop always has a block with more: its end, or a yield. */
 static bool only_jumps(const struct emit *e, uint32_t block)
 {
     const struct mir_block *b = &e->mir->blocks[block];
 
     return block != 0 && b->end == MIR_JUMP && b->count == 0 && e->mir->flow->blocks[block].succ[0] != block &&
-           !has_token(e, block);
+           !flow_has_token(e->mir->flow, block);
 }
 
 static bool is_target(const struct emit *e, uint32_t block)
@@ -183,7 +164,7 @@ static bool is_target(const struct emit *e, uint32_t block)
 /* Nothing is emitted for the block. */
 static bool is_left_out(const struct emit *e, uint32_t block)
 {
-    return block != 0 && (only_ends(e, block) || (only_jumps(e, block) && !is_target(e, block)));
+    return block != 0 && (mir_only_ends(e->mir, block) || (only_jumps(e, block) && !is_target(e, block)));
 }
 
 /* An edge as code: how lanes go (exit, sync, brk or bra), and where to. */
@@ -196,12 +177,13 @@ static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
 {
     const struct flow_token *wait = flow_wait(e->mir->flow, from, to);
 
-    for (uint32_t n = 0; n < e->mir->flow->count && wait == NULL && !only_ends(e, to) && is_left_out(e, to); n++) {
+    for (uint32_t n = 0; n < e->mir->flow->count && wait == NULL && !mir_only_ends(e->mir, to) && is_left_out(e, to);
+         n++) {
         from = to;
         to = e->mir->flow->blocks[from].succ[0];
         wait = flow_wait(e->mir->flow, from, to);
     }
-    if (only_ends(e, to)) {
+    if (mir_only_ends(e->mir, to)) {
         return (struct edge){ PPU_OP_EXIT, to };
     }
     return (struct edge){ wait == NULL ? PPU_OP_BRA : wait->is_break ? PPU_OP_BRK : PPU_OP_SYNC, to };
@@ -264,7 +246,7 @@ static void put_tokens(struct emit *e, uint32_t b)
     const struct flow *flow = e->mir->flow;
 
     for (uint32_t t = 0; t < flow->token_count; t++) {
-        if (flow->tokens[t].block == b && !only_ends(e, flow->tokens[t].target)) {
+        if (flow->tokens[t].block == b && !mir_only_ends(e->mir, flow->tokens[t].target)) {
             put_jump(e, flow->tokens[t].is_break ? PPU_OP_PBRK : PPU_OP_SSY, (struct mir_ref){ 0 },
                      flow->tokens[t].target, e->mir->blocks[b].line);
         }
@@ -290,17 +272,27 @@ static void put_return(struct emit *e, uint32_t line)
     put_word(e, mir_insn(PPU_OP_RET).code, line);
 }
 
-static void put_block(struct emit *e, uint32_t b)
+static void set_distance(const struct emit *e, uint32_t insn, uint32_t target)
+{
+    uint8_t *code = e->unit->code.at + (size_t)e->first * PPU_INSN_BYTES;
+    int32_t distance = (int32_t)(target - insn);
+
+    memcpy(code + (size_t)insn * PPU_INSN_BYTES + 4, &distance, sizeof(distance));
+}
+
+/* Jumps noted from `first` on go where their blocks are now. */
+static void resolve_jumps(struct emit *e, uint32_t first)
+{
+    for (uint32_t j = first; j < e->jump_count; j++) {
+        set_distance(e, e->jumps[j].insn, e->start[e->jumps[j].block]);
+    }
+    e->jump_count = first;
+}
+
+static void put_end(struct emit *e, uint32_t b)
 {
     const struct mir_block *block = &e->mir->blocks[b];
 
-    e->start[b] = here(e);
-    if (is_left_out(e, b)) {
-        return;
-    }
-    for (uint32_t i = 0; i < block->count; i++) {
-        put_insn(e, &block->insns[i]);
-    }
     put_tokens(e, b);
     switch (block->end) {
     case MIR_EXIT:
@@ -318,12 +310,139 @@ static void put_block(struct emit *e, uint32_t b)
     }
 }
 
-static void set_distance(const struct emit *e, uint32_t insn, uint32_t target)
-{
-    uint8_t *code = e->unit->code.at + (size_t)e->first * PPU_INSN_BYTES;
-    int32_t distance = (int32_t)(target - insn);
+/* ---- segments ---- */
 
-    memcpy(code + (size_t)insn * PPU_INSN_BYTES + 4, &distance, sizeof(distance));
+/* A place in the graph: before an instruction of a block, or its end. */
+struct place {
+    uint32_t block;
+    uint32_t insn;
+};
+
+static const struct mir_insn *insn_at(const struct emit *e, struct place at)
+{
+    return &e->mir->blocks[at.block].insns[at.insn];
+}
+
+static bool is_segment_end(const struct emit *e, struct place at)
+{
+    return at.insn < e->mir->blocks[at.block].count && subvector_ends(insn_at(e, at));
+}
+
+static struct place segment_end(const struct emit *e, struct place at)
+{
+    while (!is_segment_end(e, at)) {
+        at = at.insn < e->mir->blocks[at.block].count ? (struct place){ at.block, at.insn + 1 }
+                                                      : (struct place){ at.block + 1, 0 };
+    }
+    return at;
+}
+
+static uint32_t put_sync(struct emit *e, enum ppu_op op, struct mir_ref guard, uint32_t line)
+{
+    struct ppu_insn code = { .op = (uint8_t)op, .format = ppu_isa_row(op)->format, .guard = guard_bits(e, guard) };
+
+    code.immed = 1;
+    put_word(e, code, line);
+    return here(e) - 1;
+}
+
+static void put_code(struct emit *e, struct place at, struct place to);
+
+/* The lanes of one part go on, the others wait behind the copy. `border`: of the segment, before the copy. */
+static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *border, struct place from, struct place to)
+{
+    struct mir_insn is_part = mir_insn(PPU_OP_ISETP);
+    struct mir_ref others = border->pred;
+    uint32_t jumps = e->jump_count, token, wait, meet;
+
+    if (part != 0) { /* of the first it is known already */
+        is_part.code.immed = 1;
+        is_part.code.imm = (int32_t)part;
+        is_part.code.cmp = PPU_ICMP_EQ;
+        is_part.a = border->a;
+        is_part.d = border->pred;
+        is_part.line = border->line;
+        put_insn(e, &is_part);
+    }
+    others.negated = true;
+    token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->line);
+    wait = put_sync(e, PPU_OP_SYNC, others, border->line);
+    put_code(e, from, to);
+    if (to.insn == 0) { /* the copy's own end, for what jumps there */
+        e->start[to.block] = here(e);
+    }
+    meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->line);
+    resolve_jumps(e, jumps);
+    set_distance(e, token, here(e));
+    set_distance(e, wait, here(e));
+    set_distance(e, meet, here(e));
+}
+
+/* A copy of the segment for each part; where it goes on. */
+static struct place put_copies(struct emit *e, struct place begin)
+{
+    struct place from = { begin.block, begin.insn + 1 }, end = segment_end(e, begin);
+
+    for (uint32_t part = 0; part < subvector_parts(e->unit); part++) {
+        put_copy(e, part, insn_at(e, part == 0 ? begin : end), from, end);
+    }
+    return (struct place){ end.block, end.insn + 1 };
+}
+
+/* The loop's begin and end name each other. */
+static void put_loop_border(struct emit *e, const struct mir_insn *insn)
+{
+    uint32_t at = here(e);
+
+    put_insn(e, insn);
+    if (subvector_begins(insn)) {
+        e->loop = at;
+    } else {
+        set_distance(e, at, e->loop + 1);
+        set_distance(e, e->loop, at + 1);
+    }
+}
+
+/* One instruction, or a whole segment; where it goes on. */
+static struct place put_next(struct emit *e, struct place at)
+{
+    const struct mir_insn *insn = insn_at(e, at);
+    bool border = subvector_begins(insn) || subvector_ends(insn);
+
+    if (border && e->unit->options->subvector.form == PPU_SEGMENTS_DUPLICATE) {
+        return put_copies(e, at);
+    }
+    if (border && e->unit->options->subvector.form == PPU_SEGMENTS_LOOP) {
+        put_loop_border(e, insn);
+    } else if (!border || here(e) != 0 || e->mir->entry != MIR_ENTRY_SEGMENT) {
+        put_insn(e, insn);
+    }
+    return (struct place){ at.block, at.insn + 1 };
+}
+
+static void put_code(struct emit *e, struct place at, struct place to)
+{
+    while (at.block != to.block || at.insn != to.insn) {
+        if (at.insn == 0) {
+            e->start[at.block] = here(e);
+        }
+        if (at.insn == 0 && is_left_out(e, at.block)) {
+            at = (struct place){ at.block + 1, 0 };
+        } else if (at.insn == e->mir->blocks[at.block].count) {
+            put_end(e, at.block);
+            at = (struct place){ at.block + 1, 0 };
+        } else {
+            at = put_next(e, at);
+        }
+    }
+}
+
+/* The kernel begins as a segment, with or without one there. */
+static void put_inverted_entry(struct emit *e)
+{
+    if (e->mir->entry == MIR_ENTRY_LEAVES) {
+        put_word(e, mir_insn(PPU_OP_SVLEAVE).code, 0);
+    }
 }
 
 /* One graph of blocks; the number of its first instruction. */
@@ -337,12 +456,9 @@ static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
     if (is_function) {
         put_return_access(e, true, 0);
     }
-    for (uint32_t b = 0; b < mir->flow->count; b++) {
-        put_block(e, b);
-    }
-    for (uint32_t j = 0; j < e->jump_count; j++) {
-        set_distance(e, e->jumps[j].insn, e->start[e->jumps[j].block]);
-    }
+    put_inverted_entry(e);
+    put_code(e, (struct place){ 0, 0 }, (struct place){ mir->flow->count, 0 });
+    resolve_jumps(e, 0);
     return begin;
 }
 

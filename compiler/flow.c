@@ -578,6 +578,16 @@ void flow_bypass(struct flow *flow, uint32_t block, uint32_t join)
     flow->token_count = kept;
 }
 
+bool flow_has_token(const struct flow *flow, uint32_t block)
+{
+    for (uint32_t t = 0; t < flow->token_count; t++) {
+        if (flow->tokens[t].block == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to)
 {
     for (uint32_t t = 0; t < flow->token_count; t++) {

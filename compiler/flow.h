@@ -75,6 +75,8 @@ struct flow *flow_copy(const struct flow *flow);
 /* Makes a block that branches to two blocks, which both go on to `join`, go there itself. */
 void flow_bypass(struct flow *flow, uint32_t block, uint32_t join);
 
+/* True when some token is pushed at the end of the block. */
+bool flow_has_token(const struct flow *flow, uint32_t block);
 /* The token that an edge waits for, NULL: none. */
 const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to);
 

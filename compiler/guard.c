@@ -33,23 +33,13 @@ static bool may_guard(struct mir_insn *insn, struct mir_ref cond)
            insn->code.op != PPU_OP_CWAIT && !cross && !writes_any(insn, cond);
 }
 
-static bool has_token(const struct flow *flow, uint32_t block)
-{
-    for (uint32_t t = 0; t < flow->token_count; t++) {
-        if (flow->tokens[t].block == block) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* True when the block is one side of the branch and goes on to `join`. */
 static bool is_side(struct mir *mir, uint32_t block, uint32_t join, struct mir_ref cond)
 {
     struct mir_block *side = &mir->blocks[block];
 
     if (mir->flow->blocks[block].pred_count != 1 || side->end != MIR_JUMP || side->count > MAX_PARTING ||
-        mir->flow->blocks[block].succ[0] != join || has_token(mir->flow, block)) {
+        mir->flow->blocks[block].succ[0] != join || flow_has_token(mir->flow, block)) {
         return false;
     }
     for (uint32_t i = 0; i < side->count; i++) {
@@ -63,7 +53,7 @@ static bool is_side(struct mir *mir, uint32_t block, uint32_t join, struct mir_r
 /* The rest of a thread that may have nothing to do is short too when it is guarded. */
 static bool worth_it(const struct mir *mir, uint32_t block, uint32_t join, uint32_t insns)
 {
-    bool parting = has_token(mir->flow, block) || !mir->flow->convergent[block] ||
+    bool parting = flow_has_token(mir->flow, block) || !mir->flow->convergent[block] ||
                    (mir->flow->ends != NULL && mir->flow->ends[join]);
 
     return insns <= (parting ? MAX_PARTING : MAX_TOGETHER);

@@ -4,6 +4,7 @@
 #include "assign.h"
 #include "combine.h"
 #include "emit.h"
+#include "enqueue.h"
 #include "guard.h"
 #include "ir.h"
 #include "parameters.h"
@@ -11,6 +12,7 @@
 #include "schedule.h"
 #include "select.h"
 #include "stats.h"
+#include "subvector.h"
 #include "tidy.h"
 
 #include <string.h>
@@ -125,7 +127,7 @@ static uint32_t parameter_bytes(const struct unit_kernel *kernel)
  * registers, and selection begins again.
  */
 static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
-                                     struct ir *ir)
+                                     struct ir *ir, bool segments)
 {
     const struct assign_limits limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
                                             [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
@@ -149,8 +151,13 @@ static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kern
         after(mir, PPU_DUMP_GUARD, "guarding");
         schedule_loads(mir, &limits);
         after(mir, PPU_DUMP_SCHEDULE, "scheduling");
+        if (segments) {
+            subvector_insert(mir, kernel);
+            after(mir, PPU_DUMP_SUBVECTOR, "segments");
+        }
         if (assign_registers(mir, &limits, ir->force, &fewer)) {
             tidy(mir);
+            subvector_drop_empty(mir);
             after(mir, PPU_DUMP_ASSIGN, "assignment");
             return mir;
         }
@@ -217,11 +224,61 @@ static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
     for (uint32_t i = 0; i < kernel->function_count; i++) {
         struct function *function = &kernel->functions[i];
         kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
-        function->mir = select_and_assign(unit, kernel, function, ir_new(unit, function->function));
+        function->mir = select_and_assign(unit, kernel, function, ir_new(unit, function->function), false);
         note_clobbers(kernel, function->mir, function->clobbers);
         kernel->flags |= needed_flags(function->mir);
         kernel->local_begin = frame_end(function->mir);
     }
+}
+
+static uint32_t footprint(const struct unit *unit, const struct mir *mir)
+{
+    return segment_footprint(subvector_parts(unit), mir->used[MIR_VECTOR] - mir->shared, mir->shared);
+}
+
+/* NULL: segments need more registers than there are, which says nothing about the kernel without them. */
+static struct mir *try_segments(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+{
+    const size_t log_bytes = unit->log.len;
+    struct mir *volatile mir = NULL;
+    jmp_buf outer;
+
+    memcpy(&outer, &unit->escape, sizeof(outer));
+    if (setjmp(unit->escape) == 0) {
+        mir = select_and_assign(unit, kernel, NULL, ir, true);
+    } else {
+        unit->log.len = log_bytes;
+        unit->status = PPU_COMPILE_OK;
+    }
+    memcpy(&unit->escape, &outer, sizeof(outer));
+    return mir;
+}
+
+/* With the segments that were asked for, unless sharing registers in them takes no fewer than going without. */
+static struct mir *compile_graph(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+{
+    if (!subvector_wanted(unit) || enqueue_child(unit, kernel->function) != NULL) {
+        return select_and_assign(unit, kernel, NULL, ir, false);
+    }
+    struct mir *mir = try_segments(unit, kernel, ir);
+    if (mir == NULL) {
+        return select_and_assign(unit, kernel, NULL, ir, false);
+    }
+    if (mir->segments->chosen.count != 0 && unit->options->subvector.form != PPU_SEGMENTS_ENTER) {
+        mir->plain_vregs = mir->used[MIR_VECTOR];
+        return mir;
+    }
+    struct mir *plain = select_and_assign(unit, kernel, NULL, ir, false);
+    plain->segments = mir->segments;
+    if (mir->segments->chosen.count != 0 && (footprint(unit, mir) < footprint(unit, plain) ||
+                                             unit->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
+        mir->plain_vregs = plain->used[MIR_VECTOR];
+        return mir;
+    }
+    plain->segments->chosen.count = 0;
+    plain->segments->estimate.more = 0;
+    plain->plain_vregs = plain->used[MIR_VECTOR];
+    return plain;
 }
 
 void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
@@ -229,7 +286,7 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
     uint16_t clobbers[MIR_CLASSES];
 
     compile_functions(unit, kernel);
-    struct mir *mir = select_and_assign(unit, kernel, NULL, ir_new(unit, kernel->function));
+    struct mir *mir = compile_graph(unit, kernel, ir_new(unit, kernel->function));
     kernel->local_bytes = frame_end(mir);
     if (kernel->local_bytes > PPU_MAX_LOCAL) {
         unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
@@ -237,7 +294,12 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
     }
     kernel->flags |= needed_flags(mir);
     note_clobbers(kernel, mir, clobbers);
-    kernel->vregs = clobbers[MIR_VECTOR];
+    kernel->segments = mir->segments;
+    kernel->shared_vregs = mir->shared;
+    kernel->vregs = clobbers[MIR_VECTOR] - mir->shared;
+    if (mir->entry != MIR_ENTRY_TOGETHER) {
+        kernel->flags |= PPU_TMD_SUBVECTOR;
+    }
     emit_kernel(unit, kernel, mir);
     if (unit_dumps(unit, PPU_DUMP_STATS)) {
         stats_print(unit, kernel, mir);

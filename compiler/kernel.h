@@ -13,6 +13,8 @@ struct unit_argument {
     struct references references;
 };
 
+struct segment_plan;
+
 struct unit_kernel {
     LLVMValueRef function;
     const char *name;
@@ -30,10 +32,12 @@ struct unit_kernel {
     uint32_t local_begin; /* in local memory: behind the frames of functions compiled so far; 0: nothing is there yet */
     uint32_t local_bytes;
     uint32_t cta[3];
-    uint16_t flags; /* PPU_TMD_* that its instructions need */
-    uint32_t entry; /* byte offset into the code */
-    uint32_t vregs;
-    struct ppu_line_entry *lines; /* instructions count from the kernel's entry */
+    uint16_t flags;                      /* PPU_TMD_* that its instructions need */
+    uint32_t entry;                      /* byte offset into the code */
+    uint32_t vregs;                      /* that each part has for itself */
+    uint32_t shared_vregs;               /* behind them: that all parts have together inside segments */
+    const struct segment_plan *segments; /* NULL: not looked for */
+    struct ppu_line_entry *lines;        /* instructions count from the kernel's entry */
     uint32_t line_count;
     unsigned line_cap;
 };

@@ -136,6 +136,18 @@ bool mir_is_idle(const struct mir_insn *insn)
     return mir_is_copy(insn, &words) && from->reg == insn->d.reg && from->sub == insn->d.sub;
 }
 
+bool mir_only_ends(const struct mir *mir, uint32_t block)
+{
+    const struct mir_block *b = &mir->blocks[block];
+
+    while (b->count == 0 && b->end == MIR_JUMP && !flow_has_token(mir->flow, block) &&
+           mir->flow->blocks[block].succ[0] > block) {
+        block = mir->flow->blocks[block].succ[0];
+        b = &mir->blocks[block];
+    }
+    return b->end == MIR_EXIT && b->count == 0;
+}
+
 struct mir_counts mir_counts_new(const struct mir *mir)
 {
     return (struct mir_counts){ arena_new(&mir->unit->arena, uint32_t, mir->reg_count),

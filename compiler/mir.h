@@ -71,6 +71,15 @@ struct mir_block {
     uint32_t line; /* of the end */
 };
 
+/* How the parts of a wave enter a kernel (D6). */
+enum mir_entry {
+    MIR_ENTRY_TOGETHER,
+    MIR_ENTRY_SEGMENT, /* one by one: a segment is there */
+    MIR_ENTRY_LEAVES,  /* one by one, and are brought together first */
+};
+
+struct segment_plan;
+
 struct mir {
     struct unit *unit;
     const char *name;
@@ -84,9 +93,13 @@ struct mir {
     uint32_t return_at;       /* of a function: where it keeps the address that it returns to */
     uint32_t local_bytes;     /* private memory in use, without spills */
     uint32_t spill_bytes;
-    uint32_t spilled;           /* registers */
-    uint32_t remade;            /* registers that are made again where they are used */
-    uint32_t used[MIR_CLASSES]; /* machine registers, after assignment */
+    uint32_t spilled;              /* registers */
+    uint32_t remade;               /* registers that are made again where they are used */
+    uint32_t used[MIR_CLASSES];    /* machine registers, after assignment */
+    struct segment_plan *segments; /* of the kernel that parts of a wave run through one by one; NULL: not looked for */
+    uint32_t plain_vregs;          /* that it would use without them; 0: not known */
+    enum mir_entry entry;
+    uint32_t shared; /* of the vector registers in use, the highest, which parts share inside segments */
 };
 
 struct mir *mir_new(struct unit *unit, const char *name, struct flow *flow);
@@ -128,6 +141,9 @@ bool mir_is_copy(const struct mir_insn *insn, uint32_t *words);
 
 /* True for a copy of a register onto itself. */
 bool mir_is_idle(const struct mir_insn *insn);
+
+/* True for a block that does nothing but end, or go on to one: jumps to it end instead. */
+bool mir_only_ends(const struct mir *mir, uint32_t block);
 
 /* How often each register is written and read. */
 struct mir_counts {

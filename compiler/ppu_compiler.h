@@ -26,14 +26,15 @@ enum ppu_compile_status {
 
 /* What is printed about a compilation, after the pass of that name. */
 enum ppu_compile_dump {
-    PPU_DUMP_IR = 1 << 0,       /* LLVM IR as the back end gets it */
-    PPU_DUMP_FLOW = 1 << 1,     /* blocks, loops, convergence, tokens */
-    PPU_DUMP_SELECT = 1 << 2,   /* machine instructions with virtual registers */
-    PPU_DUMP_COMBINE = 1 << 3,  /* after clean-up */
-    PPU_DUMP_GUARD = 1 << 4,    /* short sides of branches guarded */
-    PPU_DUMP_SCHEDULE = 1 << 5, /* loads moved up */
-    PPU_DUMP_ASSIGN = 1 << 6,   /* with the machine's registers */
-    PPU_DUMP_STATS = 1 << 7,    /* one line of numbers a kernel, and its curve of live registers */
+    PPU_DUMP_IR = 1 << 0,        /* LLVM IR as the back end gets it */
+    PPU_DUMP_FLOW = 1 << 1,      /* blocks, loops, convergence, tokens */
+    PPU_DUMP_SELECT = 1 << 2,    /* machine instructions with virtual registers */
+    PPU_DUMP_COMBINE = 1 << 3,   /* after clean-up */
+    PPU_DUMP_GUARD = 1 << 4,     /* short sides of branches guarded */
+    PPU_DUMP_SCHEDULE = 1 << 5,  /* loads moved up */
+    PPU_DUMP_ASSIGN = 1 << 6,    /* with the machine's registers */
+    PPU_DUMP_STATS = 1 << 7,     /* one line of numbers a kernel, and its curve of live registers */
+    PPU_DUMP_SUBVECTOR = 1 << 8, /* begins and ends of segments put in */
 };
 
 #define PPU_COMPILE_CLANG "clang-19"
@@ -90,6 +91,33 @@ struct ppu_compile_facts {
     uint32_t pair_count;
 };
 
+/* How parts of a wave run through segments of a kernel one after the other (D7). */
+enum ppu_subvector_form {
+    PPU_SEGMENTS_OFF = 0,
+    PPU_SEGMENTS_ENTER,     /* instructions before and behind; parts share registers inside */
+    PPU_SEGMENTS_DUPLICATE, /* a copy of the segment for each part; needs nothing of the machine */
+    PPU_SEGMENTS_LOOP,      /* a loop over the parts, masks in scalar registers */
+    PPU_SEGMENTS_MAY,       /* as the first, where the control unit decides; no registers are shared */
+};
+
+/* The number of registers that a segment must need more of (D9). */
+enum ppu_subvector_threshold {
+    PPU_THRESHOLD_OCCUPANCY = 0, /* what lets the most waves be resident for at most 5 % more passes */
+    PPU_THRESHOLD_REGISTERS,     /* a number: a constant, or what a register of the device holds */
+    PPU_THRESHOLD_PERCENT,       /* of the registers that the kernel may use */
+};
+
+struct ppu_compile_subvector {
+    enum ppu_subvector_form form;
+    enum ppu_subvector_threshold threshold_kind;
+    uint32_t threshold; /* registers or percent */
+    uint32_t run;       /* instructions of a run (D9); 0: to where the need crosses the threshold */
+    uint32_t inverted;  /* the task starts in sub-vector mode, and what is no segment is marked (D11); form ENTER */
+    uint32_t sm_vregs; /* of the device's SMs: registers over all lanes, and warps in passes; 0: those of the default */
+    uint32_t sm_warps; /* device */
+    FILE *svg;         /* curve and segments of each kernel, as a picture; NULL: none */
+};
+
 struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
@@ -102,6 +130,7 @@ struct ppu_compile_options {
     uint32_t dump;                         /* PPU_DUMP_* */
     FILE *dump_file;                       /* NULL: standard output */
     const struct ppu_compile_facts *facts; /* NULL: right for every launch */
+    struct ppu_compile_subvector subvector;
 };
 
 /* Bytes and log are malloc()ed; ppu_compiled_free() frees them, also after an error. */

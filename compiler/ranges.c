@@ -39,6 +39,38 @@ bool ranges_hold(const struct ranges *ranges, uint32_t position)
     return false;
 }
 
+void ranges_cover(struct arena *arena, struct ranges *ranges, uint32_t from, uint32_t to)
+{
+    struct ranges old = *ranges;
+    uint32_t i = 0;
+
+    *ranges = (struct ranges){ .list = NULL };
+    for (; i < old.count && old.list[i].from > to; i++) {
+        ranges_add(arena, ranges, old.list[i].from, old.list[i].to);
+    }
+    for (; i < old.count && old.list[i].to >= from; i++) {
+        from = old.list[i].from < from ? old.list[i].from : from;
+        to = old.list[i].to > to ? old.list[i].to : to;
+    }
+    ranges_add(arena, ranges, from, to);
+    for (; i < old.count; i++) {
+        ranges_add(arena, ranges, old.list[i].from, old.list[i].to);
+    }
+}
+
+bool ranges_within(const struct ranges *x, const struct ranges *y)
+{
+    for (uint32_t i = 0, j = 0; i < x->count; i++) {
+        while (j < y->count && y->list[j].from > x->list[i].from) {
+            j++;
+        }
+        if (j == y->count || x->list[i].to > y->list[j].to) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void ranges_merge(struct arena *arena, struct ranges *x, const struct ranges *y)
 {
     struct ranges old = *x;

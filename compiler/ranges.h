@@ -27,6 +27,10 @@ struct ranges {
 void ranges_add(struct arena *arena, struct ranges *ranges, uint32_t from, uint32_t to);
 bool ranges_overlap(const struct ranges *x, const struct ranges *y);
 bool ranges_hold(const struct ranges *ranges, uint32_t position);
+/* Makes [from, to) part of the ranges. */
+void ranges_cover(struct arena *arena, struct ranges *ranges, uint32_t from, uint32_t to);
+/* True when each range lies within some of y's. */
+bool ranges_within(const struct ranges *x, const struct ranges *y);
 /* y's ranges become x's too; they do not overlap. */
 void ranges_merge(struct arena *arena, struct ranges *x, const struct ranges *y);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "stats.h"
 
+#include "plot.h"
+#include "subvector.h"
+
 #include <string.h>
 
 #define POINTS 24u /* of a curve, at most: each is the most of a part of the code */
@@ -114,6 +117,40 @@ static void print_curves(const struct unit *unit, struct mir *mir)
     }
 }
 
+/* ---- segments ---- */
+
+static void print_segment(const struct unit *unit, const struct segment_plan *plan, const struct segment *segment)
+{
+    uint32_t first = plan->pressure->line[segment->from], last = plan->pressure->line[segment->to - 1];
+
+    fprintf(unit->dump, "  %s: slots %u to %u, lines %u to %u, %u registers",
+            segment->refusal.kind == REFUSAL_NONE ? "segment" : "refused", segment->from, segment->to, first, last,
+            segment->need);
+    if (segment->refusal.kind != REFUSAL_NONE) {
+        fprintf(unit->dump, ": %s at slot %u, line %u", refusal_text(segment->refusal.kind), segment->refusal.slot,
+                plan->pressure->line[segment->refusal.slot]);
+    }
+    fputc('\n', unit->dump);
+}
+
+static void print_segments(const struct unit *unit, const struct unit_kernel *kernel, const struct mir *mir)
+{
+    const struct segment_plan *plan = mir->segments;
+
+    fprintf(unit->dump,
+            "  %u segments above %u registers; a wave takes %u times %u and %u shared, without segments %u times %u; "
+            "%.1f %% more passes expected\n",
+            plan->chosen.count, plan->threshold, subvector_parts(unit), kernel->vregs, kernel->shared_vregs,
+            subvector_parts(unit), mir->plain_vregs, 100 * plan->estimate.more / plan->estimate.passes);
+    plot_text(unit->dump, plan);
+    for (uint32_t i = 0; i < plan->chosen.count; i++) {
+        print_segment(unit, plan, &plan->chosen.at[i]);
+    }
+    for (uint32_t i = 0; i < plan->refused.count; i++) {
+        print_segment(unit, plan, &plan->refused.at[i]);
+    }
+}
+
 void stats_print(const struct unit *unit, const struct unit_kernel *kernel, struct mir *mir)
 {
     fprintf(
@@ -124,4 +161,7 @@ void stats_print(const struct unit *unit, const struct unit_kernel *kernel, stru
         kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->remade, kernel->function_count,
         kernel->shared_bytes, kernel->local_bytes);
     print_curves(unit, mir);
+    if (mir->segments != NULL) {
+        print_segments(unit, kernel, mir);
+    }
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tidy.h"
 
+#include "subvector.h"
+
 #include <string.h>
 
 /* Registers are compared by their places: several share one. */
@@ -53,7 +55,8 @@ static uint32_t find_same(const struct mir *mir, struct mir_block *block, struct
         if (same_insn(mir, &block->insns[i], insn)) {
             return i;
         }
-        if (depends(mir, &block->insns[i], insn) || block->insns[i].callee != 0) {
+        if (depends(mir, &block->insns[i], insn) || block->insns[i].callee != 0 || subvector_begins(&block->insns[i]) ||
+            subvector_ends(&block->insns[i])) {
             break;
         }
     }

@@ -27,6 +27,7 @@ $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
 $(eval $(call compiler_test,addresses))
+$(eval $(call compiler_test,segments))
 
 # What the runtime finds out about a launch, and the compiler makes of it.
 TIMEOUT_compiler-alias := 240

@@ -10,14 +10,22 @@
 
 #define VARIABLES_AT 0x1f0000u /* in the data area: the program's variables */
 
+/* Everything that may be a segment is one where more registers than so many are needed. */
+#define SEGMENTS(how, above)                                                                        \
+    {                                                                                               \
+        .form = PPU_SEGMENTS_##how, .threshold_kind = PPU_THRESHOLD_REGISTERS, .threshold = (above) \
+    }
+
 const struct device_variant device_variants[] = {
-    { "as it comes", "", 32, 0, 0 },
-    { "without optimisation", "-cl-opt-disable", 32, 0, 0 },
-    { "12 vector registers", "", 32, 12, 0 },
-    { "12 scalar registers", "", 32, 0, 12 },
-    { "waves of 64", "", 64, 0, 0 },
-    { "waves of 128, few registers", "", 128, 16, 12 },
-    { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10 },
+    { "as it comes", "", 32, 0, 0, { 0 } },
+    { "without optimisation", "-cl-opt-disable", 32, 0, 0, { 0 } },
+    { "12 vector registers", "", 32, 12, 0, { 0 } },
+    { "12 scalar registers", "", 32, 0, 12, { 0 } },
+    { "waves of 64", "", 64, 0, 0, { 0 } },
+    { "waves of 128, few registers", "", 128, 16, 12, { 0 } },
+    { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10, { 0 } },
+    { "waves of 64, segments twice", "", 64, 0, 0, SEGMENTS(DUPLICATE, 4) },
+    { "waves of 128, segments four times, few registers", "", 128, 16, 12, SEGMENTS(DUPLICATE, 2) },
 };
 const uint32_t device_variant_count = sizeof(device_variants) / sizeof(device_variants[0]);
 
@@ -102,6 +110,7 @@ void device_load_bitcode(struct device *device, const struct ppu_compiled *bitco
         .wave = device->variant->wave,
         .max_vregs = device->variant->max_vregs,
         .max_sregs = device->variant->max_sregs,
+        .subvector = device->variant->subvector,
         .facts = facts,
     };
     struct ppu_compiled image;
@@ -120,6 +129,7 @@ void device_load(struct device *device, const char *source, const char *options)
         .wave = variant->wave,
         .max_vregs = variant->max_vregs,
         .max_sregs = variant->max_sregs,
+        .subvector = variant->subvector,
     };
     struct ppu_compiled image;
     enum ppu_compile_status status;

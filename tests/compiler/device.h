@@ -15,6 +15,7 @@ struct device_variant {
     uint32_t wave;
     uint32_t max_vregs;
     uint32_t max_sregs;
+    struct ppu_compile_subvector subvector;
 };
 
 extern const struct device_variant device_variants[];

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -50,9 +51,66 @@ def spills():
 def dumps():
     for name, word in (("ir", "define"), ("flow", "convergent"), ("select", "selection of saxpy"),
                        ("combine", "combination of"), ("guard", "guarding of"), ("schedule", "scheduling of"),
-                       ("assign", "assignment of")):
-        status, text, _ = call(PPUCC, "--dump", name, KERNELS)
+                       ("assign", "assignment of"), ("subvector", "segments of")):
+        status, text, _ = call(PPUCC, "--dump", name, "--wave", "64", "--subvector=enter", KERNELS)
         assert status == 0 and word in text, name
+
+
+PRESSURE = "tests/compiler/kernels/pressure.cl"
+
+
+def segments():
+    """Curve, threshold and segments in the numbers; the code has the begins and ends."""
+    for wave, parts in ("64", 2), ("128", 4):
+        status, text, _ = call(PPUCC, "--stats", "-S", "--wave", wave, "--subvector=enter", PRESSURE)
+        assert status == 0
+        waves = re.findall(r"(\d+) segments above \d+ registers; a wave takes (\d+) times (\d+) and (\d+) shared, "
+                           r"without segments \d+ times (\d+); ([\d.]+) % more passes expected\n", text)
+        assert len(waves) == 5, text
+        for number, times, private, shared, plain, more in waves:
+            assert int(number) > 0 and int(times) == parts and float(more) < 5
+            assert parts * int(private) + int(shared) <= 0.7 * parts * int(plain), (private, shared, plain)
+        assert text.count("#") > 100 and text.count(" threshold\n") == 5 and text.count(" segments\n") == 5
+        assert len(re.findall(r"refused: .*: barrier at slot \d+, line \d+\n", text)) == 1, text
+        assert len(re.findall(r"^    sventer ", text, re.MULTILINE)) == len(re.findall(r"^    svleave ", text, re.MULTILINE)) == 6
+
+
+def forms():
+    """Each form has its instructions; a threshold above all needs, or waves of one part, give today's code."""
+    def listing_of(*options):
+        status, text, errors = call(PPUCC, "-S", *options, PRESSURE)
+        assert status == 0, errors
+        return text
+
+    plain = listing_of("--wave", "64")
+    assert listing_of("--wave", "64", "--subvector=off") == plain
+    for form, word in ("enter", "sventer"), ("may", "sventer 256"), ("loop", "svbegin"), ("duplicate", "rdsr v[0-9]+, %lane"):
+        text = listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=8%")
+        assert re.search(r"^    " + word, text, re.MULTILINE), form
+        assert listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=256") == plain
+        assert listing_of(f"--subvector={form}") == listing_of()
+    text = listing_of("--wave", "64", "--subvector=enter", "--subvector-default=inverted")
+    assert len(re.findall(r"^    svleave ", text, re.MULTILINE)) - len(re.findall(r"^    sventer ", text, re.MULTILINE)) == 5
+    for option, why in ("--subvector=twice", "no such form"), ("--subvector-threshold=x", "not a threshold"), \
+            ("--subvector-default=odd", "no such mode"), ("--subvector-sm=1", "not two numbers"), ("--subvectors", "no such option"):
+        status, _, errors = call(PPUCC, option, PRESSURE)
+        assert status == 1 and why in errors, errors
+    status, _, errors = call(PPUCC, "--wave", "64", "--subvector=loop", "--subvector-default=inverted", PRESSURE)
+    assert status == 1 and "need segments of the form 'enter'" in errors, errors
+
+
+def picture():
+    """The curves of all kernels, as a picture that can be read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/k.svg"
+        status, _, errors = call(PPUCC, "--wave", "64", "--subvector=enter", "--stats-svg", path, PRESSURE)
+        assert status == 0, errors
+        root = xml.etree.ElementTree.parse(path).getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        titles = [text.text for text in root.iter(space + "text") if "vector registers" in text.text]
+        assert [title.split(":")[0] for title in titles] == ["tile_matmul", "fourier256", "bodies", "sha256", "aes128"]
+        assert len(list(root.iter(space + "rect"))) == 1 + 6
+        assert sum("stroke-dasharray" in path.attrib for path in root.iter(space + "path")) == 5
 
 
 def image():
@@ -110,6 +168,9 @@ tap.main([
     ("numbers of each kernel, and curves that stay below them [A7]", numbers),
     ("with too few registers some are spilled [A7]", spills),
     ("every pass can be looked at [A7]", dumps),
+    ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
+    ("each form of segments has its code, each wrong option its error [D6][D7]", forms),
+    ("the curves are a picture too [D9]", picture),
     ("ppu-dis reads what ppucc writes [A7]", image),
     ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),

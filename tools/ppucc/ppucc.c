@@ -21,8 +21,14 @@ static const char usage[] =
     "  --stats        print numbers of each kernel\n"
     "  --wave N       threads a warp: 32, 64, 128\n"
     "  --vregs N, --sregs N   use at most so many registers\n"
-    "  --dump PASS    print what a pass made: ir, flow, select, combine, guard, schedule, assign;\n"
-    "                 may be repeated\n"
+    "  --dump PASS    print what a pass made: ir, flow, select, combine, guard, schedule, assign,\n"
+    "                 subvector; may be repeated\n"
+    "  --subvector=off|enter|duplicate|loop|may   parts of a wave run through segments one by one\n"
+    "  --subvector-threshold=N|N%|occupancy       segments need more registers than this\n"
+    "  --subvector-run=N                          runs of N instructions, not of those above the threshold\n"
+    "  --subvector-default=normal|inverted        the mode that tasks start in\n"
+    "  --subvector-sm=VREGS,WARPS                 what an SM holds, for the occupancy\n"
+    "  --stats-svg FILE                           the curves and segments of all kernels as a picture\n"
     "  --facts FACTS  compile one kernel for launches of which this is known: \"KERNEL FACT...\",\n"
     "                 as PPU_ALIAS_PRINT shows them\n"
     "What follows -- is given to the compiler as clBuildProgram's options.\n";
@@ -45,11 +51,17 @@ static bool fail(const char *what, const char *why)
 
 static bool add_dump(struct command *command, const char *name)
 {
-    static const char *const names[] = { "ir", "flow", "select", "combine", "guard", "schedule", "assign" };
+    static const struct {
+        const char *name;
+        uint32_t dump;
+    } passes[] = { { "ir", PPU_DUMP_IR },         { "flow", PPU_DUMP_FLOW },
+                   { "select", PPU_DUMP_SELECT }, { "combine", PPU_DUMP_COMBINE },
+                   { "guard", PPU_DUMP_GUARD },   { "schedule", PPU_DUMP_SCHEDULE },
+                   { "assign", PPU_DUMP_ASSIGN }, { "subvector", PPU_DUMP_SUBVECTOR } };
 
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], name) == 0) {
-            command->options.dump |= 1u << i;
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        if (strcmp(passes[i].name, name) == 0) {
+            command->options.dump |= passes[i].dump;
             return true;
         }
     }
@@ -63,6 +75,82 @@ static bool set_number(const char *text, uint32_t *number)
 
     *number = (uint32_t)value;
     return (*text != 0 && *end == 0 && value <= 256) || fail(text, "not a number that fits");
+}
+
+static bool set_run(struct command *command, const char *text)
+{
+    return set_number(text, &command->options.subvector.run);
+}
+
+static bool set_form(struct command *command, const char *text)
+{
+    static const char *const names[] = { "off", "enter", "duplicate", "loop", "may" };
+
+    for (uint32_t form = 0; form < sizeof(names) / sizeof(names[0]); form++) {
+        if (strcmp(text, names[form]) == 0) {
+            command->options.subvector.form = (enum ppu_subvector_form)form;
+            return true;
+        }
+    }
+    return fail(text, "no such form (see --help)");
+}
+
+static bool set_threshold(struct command *command, const char *text)
+{
+    struct ppu_compile_subvector *subvector = &command->options.subvector;
+    char *end;
+
+    if (strcmp(text, "occupancy") == 0) {
+        subvector->threshold_kind = PPU_THRESHOLD_OCCUPANCY;
+        return true;
+    }
+    subvector->threshold = (uint32_t)strtoul(text, &end, 10);
+    subvector->threshold_kind = *end == '%' ? PPU_THRESHOLD_PERCENT : PPU_THRESHOLD_REGISTERS;
+    return (end != text && (*end == 0 || strcmp(end, "%") == 0) && subvector->threshold <= PPU_MAX_VREGS) ||
+           fail(text, "not a threshold (see --help)");
+}
+
+static bool set_sm(struct command *command, const char *text)
+{
+    struct ppu_compile_subvector *subvector = &command->options.subvector;
+    int end = 0;
+
+    return (sscanf(text, "%u,%u%n", &subvector->sm_vregs, &subvector->sm_warps, &end) == 2 && text[end] == 0) ||
+           fail(text, "not two numbers");
+}
+
+static bool set_default(struct command *command, const char *text)
+{
+    command->options.subvector.inverted = strcmp(text, "inverted") == 0;
+    return command->options.subvector.inverted || strcmp(text, "normal") == 0 ||
+           fail(text, "no such mode (see --help)");
+}
+
+/* --subvector=... and its kin. */
+static bool set_subvector(struct command *command, const char *option)
+{
+    static const struct {
+        const char *name;
+        bool (*set)(struct command *command, const char *text);
+    } options[] = { { "--subvector=", set_form },
+                    { "--subvector-threshold=", set_threshold },
+                    { "--subvector-run=", set_run },
+                    { "--subvector-default=", set_default },
+                    { "--subvector-sm=", set_sm } };
+
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        size_t len = strlen(options[i].name);
+        if (strncmp(option, options[i].name, len) == 0) {
+            return options[i].set(command, option + len);
+        }
+    }
+    return fail(option, "no such option (see --help)");
+}
+
+static bool open_svg(struct command *command, const char *path)
+{
+    command->options.subvector.svg = fopen(path, "w");
+    return command->options.subvector.svg != NULL || fail(path, strerror(errno));
 }
 
 static bool set_value(struct command *command, const char *option, const char *value)
@@ -79,6 +167,8 @@ static bool set_value(struct command *command, const char *option, const char *v
         return set_number(value, &command->options.max_sregs);
     } else if (strcmp(option, "--dump") == 0) {
         return add_dump(command, value);
+    } else if (strcmp(option, "--stats-svg") == 0) {
+        return open_svg(command, value);
     } else if (strcmp(option, "--facts") == 0) {
         command->options.facts = &command->facts.facts;
         return facts_parse(value, &command->facts) || fail(value, "malformed facts (see docs/spec/alias.md)");
@@ -99,6 +189,10 @@ static bool parse(struct command *command, int argc, char **argv)
             command->assembly = true;
         } else if (strcmp(argv[i], "--stats") == 0) {
             command->options.dump |= PPU_DUMP_STATS;
+        } else if (strncmp(argv[i], "--subvector", 11) == 0) {
+            if (!set_subvector(command, argv[i])) {
+                return false;
+            }
         } else if (i + 1 == argc) {
             return fail(argv[i], "no such option, or nothing behind it (see --help)");
         } else {
@@ -236,5 +330,8 @@ int main(int argc, char **argv)
     }
     bool done = compile(&command, source, len);
     free(source);
+    if (command.options.subvector.svg != NULL && fclose(command.options.subvector.svg) != 0) {
+        done = fail("picture", strerror(errno));
+    }
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
