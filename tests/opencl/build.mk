@@ -21,6 +21,7 @@ endef
 $(foreach t,$(CL_TESTS),$(eval $(call cl_test,$(t))))
 
 $(eval $(call ppu_script_test,opencl-error-codes,tests/opencl/test_error_codes.py,))
+$(eval $(call ppu_script_test,opencl-entries,tests/opencl/test_entries.py,))
 # In the guest, and what clinfo tells in both places.
 $(eval $(call guest_program,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(GUEST_OPENCL_HEADERS),$(GUEST_OPENCL_LIBS) -lOpenCL -lcmocka -pthread))
 $(call guest_objects,opencl-program,tests/opencl/test_program.c tests/opencl/fixture.c): | $(GUEST_TOOLCHAIN)
