@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -14,10 +15,16 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 
+PROGRAM = TOP / "build/plain/tests/opencl-exit"
+VENDORS = {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd")}
+NEVER = "1000000"
+PATIENCE_S = 20
+
+
 def run(wanted, cache, **environment):
     """(how often LLVM asked exit() for something, how often after the ICD)"""
-    done = subprocess.run([TOP / "build/plain/tests/opencl-exit", str(wanted)], capture_output=True, text=True, timeout=60,
-                          env=os.environ | environment | {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": cache})
+    done = subprocess.run([PROGRAM, str(wanted)], capture_output=True, text=True, timeout=60,
+                          env=os.environ | environment | VENDORS | {"PPU_CACHE": cache})
     assert done.returncode == 0, (wanted, done)
     return [int(word) for word in done.stdout.split()]
 
@@ -40,7 +47,40 @@ def test_ends():
             assert run(wanted, str(used))[0] >= wanted
 
 
+def machines(session):
+    """Processes of QEMU in the session."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = status.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        if name.startswith("qemu") and int(rest.split()[3]) == session and rest.split()[0] != "Z":
+            found.add(status.parent.name)
+    return found
+
+
+def until(wanted, what):
+    end = time.monotonic() + PATIENCE_S
+    while not wanted():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def test_machine_ends():
+    """One program ends by itself, one is killed while it waits for what never comes."""
+    for argument, kill in (("0", False), (NEVER, True)):
+        program = subprocess.Popen([PROGRAM, argument], start_new_session=True, stdout=subprocess.DEVNULL,
+                                   env=os.environ | VENDORS | {"PPU_CACHE": "off"})
+        until(lambda: machines(program.pid), "no machine was started")
+        if kill:
+            program.kill()
+        program.wait(timeout=60)
+        until(lambda: not machines(program.pid), "the machine goes on")
+
+
 tap.main([
+    ("the first use starts a machine, which ends with the program, killed or not [A1]", test_machine_ends),
     ("exit() waits for threads that compile before it does what LLVM asked for [F6]", test_order),
     ("a program ends well whenever it ends while LLVM is loaded or used [F6]", test_ends),
 ])
