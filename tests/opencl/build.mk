@@ -51,6 +51,7 @@ CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
 $(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
 
 # Programs that end while a thread compiles.
+TIMEOUT_opencl-exit := 240
 $(eval $(call ppu_unit,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE))
 $(eval $(call ppu_program,plain,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE,-rdynamic -lOpenCL -ldl -pthread,$(BUILD)/plain/tests/opencl-exit))
 $(eval $(call ppu_script_test,opencl-exit,tests/opencl/test_exit.py,$(BUILD)/plain/tests/opencl-exit $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
