@@ -251,8 +251,9 @@ bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd)
 {
     const struct nest_plan *plan = &nests[nest].plan;
     uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
-    return plan->places && ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave, tmd->vregs,
-                                          tmd->token_count, tmd->shared_bytes) <= plan->save_bytes;
+    return plan->places && ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave,
+                                          ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs), tmd->token_count,
+                                          tmd->shared_bytes) <= plan->save_bytes;
 }
 
 /* The TMD copy names the set; nothing is saved in it yet. */

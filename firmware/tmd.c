@@ -27,7 +27,7 @@ static struct cta_need cta_need(const struct ppu_tmd *tmd)
     return (struct cta_need){
         .threads = threads,
         .passes = lanes / PPU_LANES,
-        .vregs = lanes * tmd->vregs,
+        .vregs = lanes / tmd->wave * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs),
         .local_bytes = (uint64_t)lanes * tmd->local_bytes,
     };
 }
@@ -67,8 +67,6 @@ static bool is_one(const uint32_t grid[3])
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                            \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                               \
     CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || can_coreside(tmd))                    \
-    CHECK(RESERVED, reserved0, !tmd->reserved0)                                                          \
-    CHECK(RESERVED, reserved1, !tmd->reserved1)                                                          \
     CHECK(RESERVED, reserved2, !tmd->reserved2)                                                          \
     CHECK(CODE, code_va, tmd->code_va % 8 == 0 && tmd->code_va < VA_END)                                 \
     CHECK(CODE, code_bytes, tmd->code_bytes % 8 == 0 && in(tmd->code_bytes, 8, PPU_MAX_CODE))            \
@@ -79,6 +77,9 @@ static bool is_one(const uint32_t grid[3])
     CHECK(CTA, cta[0], in(tmd->cta[0], 1, PPU_MAX_CTA_DIM))                                              \
     CHECK(CTA, cta[1], in(tmd->cta[1], 1, PPU_MAX_CTA_DIM))                                              \
     CHECK(CTA, cta[2], in(tmd->cta[2], 1, PPU_MAX_CTA_DIM))                                              \
+    CHECK(SUBVECTOR, mode, tmd->mode < PPU_MODES)                                                        \
+    CHECK(SUBVECTOR, miss_rate, ppu_miss_rate_ok(tmd->miss_rate))                                        \
+    CHECK(SUBVECTOR, shared_vregs, ppu_shared_vregs_ok(tmd->vregs, tmd->shared_vregs))                   \
     CHECK(CTA, cta, (need = cta_need(tmd)).threads <= PPU_MAX_CTA_THREADS)                               \
     CHECK(GRID, grid[0], in(tmd->grid[0], 1, PPU_MAX_GRID_X))                                            \
     CHECK(GRID, grid[1], in(tmd->grid[1], 1, PPU_MAX_GRID_YZ))                                           \

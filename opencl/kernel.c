@@ -299,7 +299,8 @@ size_t kernel_max_group(const struct _cl_kernel *kernel)
 {
     const struct ppu_device_info *info = kernel->program->context->device->info;
     size_t wave = kernel->entry->wave;
-    size_t by_registers = info->sm_vregs / kernel->entry->vregs;
+    size_t by_registers =
+        info->sm_vregs / ppu_warp_vregs(kernel->entry->wave, kernel->entry->vregs, kernel->entry->shared_vregs) * wave;
     size_t by_warps = (size_t)info->sm_warps * PPU_LANES;
     size_t most = by_registers < by_warps ? by_registers : by_warps;
 

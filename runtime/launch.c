@@ -109,7 +109,9 @@ static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu
         .entry = entry->entry,
         .vregs = entry->vregs,
         .wave = entry->wave,
+        .mode = (uint8_t)launch->mode,
         .token_count = entry->token_count,
+        .shared_vregs = entry->shared_vregs,
         .shared_bytes = entry->shared_bytes + launch->shared_bytes,
         .local_bytes = entry->local_bytes,
         .grid = { queue != NULL ? 1 : launch->grid[0], queue != NULL ? 1 : at_least_one(launch->grid[1]),
@@ -118,6 +120,7 @@ static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu
                                                                                          : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
         .queue = queue != NULL ? queue->number : 0,
+        .miss_rate = (uint16_t)launch->miss_rate,
         .addresses = launch->addresses | declared_addresses(kernel),
     };
 }
@@ -149,11 +152,17 @@ static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_l
     return params;
 }
 
+/* What a wave size and a shape do not matter for. */
+static bool numbers_ok(const struct ppu_launch *launch)
+{
+    return launch->priority < PPU_PRIORITIES && launch->shared_bytes <= PPU_MAX_SHARED && launch->mode < PPU_MODES &&
+           ppu_miss_rate_ok(launch->miss_rate);
+}
+
 enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out)
 {
     *out = describe(kernel, launch);
-    bool good = launch->priority < PPU_PRIORITIES && launch->shared_bytes <= PPU_MAX_SHARED &&
-                kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta) &&
+    bool good = numbers_ok(launch) && kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta) &&
                 takes_ids(kernel->entry, launch, out);
     out->param_bytes = 0;
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
@@ -165,8 +174,7 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
     struct ppu_tmd tmd = describe(kernel, launch);
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
-        launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
-        launch->priority >= PPU_PRIORITIES || launch->shared_bytes > PPU_MAX_SHARED ||
+        launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM || !numbers_ok(launch) ||
         !choose_cta(kernel->entry, launch, tmd.cta) || !takes_ids(kernel->entry, launch, &tmd)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;

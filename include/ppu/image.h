@@ -22,7 +22,7 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 3u
+#define PPU_PROGRAM_VERSION 4u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES 0x100000u
 #define PPU_LAUNCH_ALIGN 8u /* of struct ppu_launch_facts in the parameters */
@@ -72,7 +72,8 @@ struct ppu_kernel_entry {
     uint32_t argument_count; /* 0 when the kernel does not say */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
     uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
-    uint32_t reserved1;
+    uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
+    uint16_t reserved1;
 };
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
@@ -188,6 +189,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     }
     if (kernel->vregs < 1 || kernel->vregs > PPU_MAX_VREGS) {
         return "kernel has no or too many vector registers";
+    }
+    if (!ppu_shared_vregs_ok(kernel->vregs, kernel->shared_vregs)) {
+        return "kernel has shared vector registers that do not go with its private ones";
     }
     if (kernel->wave != 32 && kernel->wave != 64 && kernel->wave != 128) {
         return "kernel has a wave that is not 32, 64 or 128";

@@ -33,7 +33,9 @@
 #define PPU_INSN_BYTES 8u
 #define PPU_ISA_OPS 256u
 #define PPU_BARRIERS 16u
-#define PPU_SECTION_INSNS 32u /* instructions between csenter and csleave, at most (B4) */
+#define PPU_SUBVECTOR_REGISTERS 0xffu /* of the immediate of SVENTER: shared registers (D4) */
+#define PPU_SUBVECTOR_MAY 0x100u      /* no shared registers; the mode is left open (D8) */
+#define PPU_SECTION_INSNS 32u         /* instructions between csenter and csleave, at most (B4) */
 
 /* Flags of a row of isa.def. */
 #define PPU_IF_S (1u << 0) /* scalar form exists */
@@ -367,7 +369,8 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         insn->scope = (mods >> 8) & 3u;
         return insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT;
     case PPU_FMT_IMM:
-        return insn->op != PPU_OP_BAR || (uint32_t)insn->imm < PPU_BARRIERS;
+        return (insn->op != PPU_OP_BAR || (uint32_t)insn->imm < PPU_BARRIERS) &&
+               (insn->op != PPU_OP_SVENTER || (uint32_t)insn->imm <= PPU_SUBVECTOR_MAY);
     default:
         insn->fmod = (uint8_t)(insn->immed ? 0 : mods & ppu_isa_fmods(row));
         return 1;

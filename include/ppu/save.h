@@ -32,12 +32,13 @@ PPU_ASSERT_SIZE(struct ppu_save, 64);
 #define PPU_SAVE_CTA_BYTES 256u
 #define PPU_SAVE_WARP_BYTES 2048u
 
-/* Bytes of a place that any CTA with so many warps of `wave` threads fits in; `tokens` 0: the default. */
-static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t vregs, uint32_t tokens,
+/* Bytes of a place that any CTA with so many warps of `wave` threads and `warp_vregs` registers (ppu_warp_vregs()) each
+ * fits in; `tokens` 0: the default. */
+static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t warp_vregs, uint32_t tokens,
                                       uint32_t shared_bytes)
 {
     uint64_t token_bytes = (uint64_t)(tokens ? tokens : PPU_TOKENS_DEFAULT) * PPU_TOKEN_WORDS(wave) * 4u;
-    uint64_t warp_bytes = PPU_SAVE_WARP_BYTES + token_bytes + (uint64_t)vregs * wave * 4u;
+    uint64_t warp_bytes = PPU_SAVE_WARP_BYTES + token_bytes + (uint64_t)warp_vregs * 4u;
     uint64_t bytes = sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + warps * warp_bytes + shared_bytes;
 
     return (bytes + 2u * PPU_SAVE_ALIGN - 1u) & ~(uint64_t)(PPU_SAVE_ALIGN - 1u);

@@ -9,9 +9,11 @@
 
 #include "ppu/base.h"
 #include "ppu/counter.h"
+#include "ppu/limits.h"
 
 #define PPU_TMD_VERSION 1u
 #define PPU_TMD_ALIGN 64u
+#define PPU_SHARED_VREGS_ALIGN 4u
 
 enum ppu_tmd_kind {
     PPU_TMD_GRID = 1,  /* grid[0] x grid[1] x grid[2] CTAs */
@@ -27,7 +29,25 @@ enum ppu_tmd_kind {
 /* All CTAs are on SMs at the same time, so that threads of one may wait for those of another; not with MAY_WAIT, grids
  * only. */
 #define PPU_TMD_CORESIDENT (1u << 4)
-#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT)
+/* Its warps begin in sub-vector mode, with all registers that parts share: segments are what lies outside `svleave` ...
+ * `sventer` (D6). */
+#define PPU_TMD_SUBVECTOR (1u << 5)
+#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT | PPU_TMD_SUBVECTOR)
+
+/* ppu_tmd.mode: of segments that leave the choice open (D6). */
+enum ppu_tmd_mode {
+    PPU_MODE_AUTO = 0,      /* the control unit chooses (D8) */
+    PPU_MODE_NORMAL = 1,    /* each instruction for all parts */
+    PPU_MODE_SUBVECTOR = 2, /* the segment for one part after the other */
+    PPU_MODES = 3,
+};
+
+/* ppu_tmd.miss_rate: what the program says of its warps' first-level cache misses (D8). */
+#define PPU_MISS_UNSAID 0u
+#define PPU_MISS_RATE(of_1024) (1u + (of_1024)) /* so many of 1,024 loaded lines, 0 to 1,024 */
+#define PPU_MISS_BELOW 0xfffeu                  /* below the control unit's threshold, whatever that is */
+#define PPU_MISS_ABOVE 0xffffu                  /* at or above it */
+#define PPU_MISS_RATE_MOST PPU_MISS_RATE(1024u)
 
 struct ppu_tmd {
     struct ppu_struct_header head; /* PPU_TMD_VERSION, sizeof(struct ppu_tmd) */
@@ -38,11 +58,12 @@ struct ppu_tmd {
     uint32_t code_bytes; /* fetches beyond it fault; multiple of 8 */
     uint32_t entry;      /* byte offset of the first instruction to run; multiple of 8 */
 
-    uint16_t vregs; /* vector registers a lane, 1 to 256 */
-    uint8_t wave;   /* threads a warp: 32, 64 or 128 */
-    uint8_t reserved0;
-    uint16_t token_count; /* entries of a warp's token queue; 0: the default (E7) */
-    uint16_t reserved1;
+    uint16_t vregs;        /* vector registers a lane, 1 to 256: private ones of each part */
+    uint8_t wave;          /* threads a warp: 32, 64 or 128 */
+    uint8_t mode;          /* enum ppu_tmd_mode */
+    uint16_t token_count;  /* entries of a warp's token queue; 0: the default (E7) */
+    uint16_t shared_vregs; /* vector registers behind those that the parts of a warp share in sub-vector mode (D4); not
+                              0: vregs is a multiple of PPU_SHARED_VREGS_ALIGN, and both together are at most 256 */
     uint32_t shared_bytes; /* a CTA */
     uint32_t local_bytes;  /* a thread; multiple of 16 */
 
@@ -57,7 +78,8 @@ struct ppu_tmd {
     uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
     uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
     uint32_t queue;       /* number of the queue (queue.h) of a queue task; 0 for a grid */
-    uint32_t reserved2;
+    uint16_t miss_rate;   /* PPU_MISS_* (D8) */
+    uint16_t reserved2;
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */
 
     /* Below: set by the firmware in the copy. What the host or a thread leaves here is not read. */
@@ -97,6 +119,24 @@ struct ppu_tmd_copy {
     uint64_t count[PPU_COUNTERS]; /* of CTAs that left their SMs; written by the device with what is done, read when
                                      next_cta is not 0 */
 };
+
+/* 32-bit registers of a warp, over all its lanes (D4). */
+static inline uint32_t ppu_warp_vregs(uint32_t wave, uint32_t vregs, uint32_t shared_vregs)
+{
+    return wave * vregs + PPU_LANES * shared_vregs;
+}
+
+/* True when so many private and shared registers go together. */
+static inline int ppu_shared_vregs_ok(uint32_t vregs, uint32_t shared_vregs)
+{
+    return shared_vregs == 0 || (vregs % PPU_SHARED_VREGS_ALIGN == 0 && vregs + shared_vregs <= PPU_MAX_VREGS);
+}
+
+/* True when it is one of PPU_MISS_*. */
+static inline int ppu_miss_rate_ok(uint32_t miss_rate)
+{
+    return miss_rate <= PPU_MISS_RATE_MOST || miss_rate >= PPU_MISS_BELOW;
+}
 
 #define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, queue_limit)) /* what a launcher fills in */
 

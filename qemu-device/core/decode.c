@@ -55,7 +55,7 @@ static void immediate(const struct ppu_insn *insn, uint32_t words[2])
 /* How many scalar registers a set of lanes is depends on the wave, and not only on the instruction. */
 static bool delivers_lanes(const struct ppu_insn *insn)
 {
-    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE;
+    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE || insn->op == PPU_OP_SVBEGIN;
 }
 
 static void decode_one(const struct sm *sm, struct code_page *page, uint32_t index)

@@ -70,6 +70,14 @@ static uint16_t check_params(const struct core *core, const struct ppu_tmd *tmd)
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_PARAM;
 }
 
+static uint16_t check_subvector(const struct ppu_tmd *tmd)
+{
+    bool good =
+        ppu_shared_vregs_ok(tmd->vregs, tmd->shared_vregs) && tmd->mode < PPU_MODES && ppu_miss_rate_ok(tmd->miss_rate);
+
+    return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SUBVECTOR;
+}
+
 static void size_cta(struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
@@ -77,7 +85,7 @@ static void size_cta(struct dist_task *task)
     task->cta_threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
     task->cta_warps = (task->cta_threads + tmd->wave - 1) / tmd->wave;
     task->cta_passes = task->cta_warps * (tmd->wave / PPU_LANES);
-    task->cta_vregs = task->cta_passes * PPU_LANES * tmd->vregs;
+    task->cta_vregs = task->cta_warps * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
     task->token_cap = tmd->token_count != 0 ? tmd->token_count : PPU_TOKENS_DEFAULT;
     task->cta_tokens = ppu_token_bytes(task->cta_passes, tmd->token_count);
 }
@@ -100,7 +108,8 @@ static uint16_t check_resources(const struct core *core, const struct dist_task 
 static uint16_t check_save(const struct core *core, const struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
-    uint64_t need = ppu_save_bytes(task->cta_warps, tmd->wave, tmd->vregs, tmd->token_count, tmd->shared_bytes);
+    uint64_t need = ppu_save_bytes(task->cta_warps, tmd->wave, task->cta_vregs / task->cta_warps, tmd->token_count,
+                                   tmd->shared_bytes);
     uint64_t area = (uint64_t)tmd->save_count * tmd->save_bytes;
     bool good = tmd->save_count <= PPU_SAVE_PLACES && tmd->save_vram % PPU_SAVE_ALIGN == 0 &&
                 tmd->save_bytes % PPU_SAVE_ALIGN == 0 && tmd->save_bytes >= need &&
@@ -152,6 +161,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     code = code != PPU_FAULT_NONE ? code : check_code(tmd);
     code = code != PPU_FAULT_NONE ? code : check_shape(tmd);
     code = code != PPU_FAULT_NONE ? code : check_params(core, tmd);
+    code = code != PPU_FAULT_NONE ? code : check_subvector(tmd);
     if (code != PPU_FAULT_NONE) {
         return code;
     }

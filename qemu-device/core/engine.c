@@ -37,6 +37,11 @@ static enum step insn_fault(struct exec *x, uint16_t code, uint64_t payload, enu
     return engine_fault(x, code, access, payload, pass, mask->m[pass]);
 }
 
+enum step engine_insn_fault(struct exec *x, uint16_t code, const struct lanes *mask)
+{
+    return insn_fault(x, code, word_of(x->code), PPU_ACCESS_FETCH, mask);
+}
+
 /* ---- barriers ---- */
 
 /* Every thread left waits at one barrier: all go on. */
@@ -209,10 +214,19 @@ static struct lanes guarded(const struct warp *w, uint32_t guard)
     return guard & PPU_GUARD_NEGATE ? lanes_without(&w->active, pred) : lanes_and(&w->active, pred);
 }
 
+/* It needs all parts of the warp at one place. */
+static bool waits_for_warp(uint32_t op)
+{
+    return op == PPU_OP_BAR || op == PPU_OP_CWAIT || op == PPU_OP_CSENTER;
+}
+
 enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
         return engine_branch(x, insn, mask);
+    }
+    if (x->w->parts.on && waits_for_warp(insn->op)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     switch (insn->op) {
     case PPU_OP_NOP:
@@ -254,7 +268,7 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
     if (engine_lane(x, insn, mask)) {
         return STEP_NEXT;
     }
-    return insn_fault(x, PPU_FAULT_NOT_BUILT, word_of(x->code), PPU_ACCESS_FETCH, mask);
+    return engine_insn_fault(x, PPU_FAULT_NOT_BUILT, mask);
 }
 
 /* One more than the last scalar register of a set of lanes that the instruction delivers: as many as the wave needs. */
@@ -262,7 +276,15 @@ static uint32_t lanes_written(const struct exec *x)
 {
     const struct ppu_insn *insn = &x->code->insn;
 
-    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE ? insn->rd + x->passes : 0;
+    switch (insn->op) {
+    case PPU_OP_BALLOT:
+    case PPU_OP_ACTIVE:
+        return insn->rd + x->passes;
+    case PPU_OP_SVBEGIN:
+        return insn->rd + x->passes - 1u;
+    default:
+        return 0;
+    }
 }
 
 enum step engine_execute(struct exec *x)
@@ -277,13 +299,13 @@ enum step engine_execute(struct exec *x)
         return insn_fault(x, fault, va, PPU_ACCESS_FETCH, &w->active);
     }
     if (x->code->fault != 0) {
-        return insn_fault(x, x->code->fault, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
+        return engine_insn_fault(x, x->code->fault, &w->active);
     }
-    if (x->code->vregs > x->task->tmd.vregs || lanes_written(x) > PPU_SREGS) {
-        return insn_fault(x, PPU_FAULT_BAD_REGISTER, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
+    if (x->code->vregs > x->vregs || lanes_written(x) > PPU_SREGS) {
+        return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, &w->active);
     }
     if (w->section != 0 && !w->partial && !w->held && !section_allows(w, &x->code->insn)) {
-        return insn_fault(x, PPU_FAULT_SECTION, word_of(x->code), PPU_ACCESS_FETCH, &w->active);
+        return engine_insn_fault(x, PPU_FAULT_SECTION, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
     w->partial = false;
@@ -322,15 +344,15 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
         .index = index,
         .wave = task->tmd.wave,
         .passes = w->passes,
-        .vregs = task->tmd.vregs,
         .tlb_key = task->tmd.context | TLB_VALID,
         .vram = core_vram(sm->core),
         .vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
-                (size_t)w->number * task->tmd.vregs * task->tmd.wave,
+                (size_t)w->number * ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs),
         .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
         .tokens = sm_file_tokens(sm, cta, w->number),
     };
     memcpy(x->whole, &all, sizeof(x->whole));
+    engine_parts_rows(x);
 }
 
 /* True when the instruction was finished. */

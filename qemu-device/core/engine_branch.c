@@ -163,7 +163,7 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
     w->turned = true;
 }
 
-static void enable(struct warp *w, const struct lanes *set, uint32_t pc)
+void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc)
 {
     LANES_EACH(set, lane)
     {
@@ -174,14 +174,21 @@ static void enable(struct warp *w, const struct lanes *set, uint32_t pc)
     w->pc = pc;
 }
 
+/* Tokens that are not the running part's: they were queued before its segment. */
+static uint32_t token_floor(const struct warp *w)
+{
+    return w->parts.on ? w->parts.floor : 0;
+}
+
 /* Lanes that no token names: the lowest, and all that go on with it. */
 static bool pop_unnamed(struct warp *w)
 {
+    const struct lanes own = w->parts.on ? engine_parts_running(w) : w->live;
     struct lanes set = { { 0 } };
     uint32_t pc = 0;
     bool found = false;
 
-    LANES_EACH(&w->live, lane)
+    LANES_EACH(&own, lane)
     {
         if (w->reason[lane] == PPU_REASON_BARRIER || (found && w->wait_pc[lane] != pc)) {
             continue;
@@ -191,16 +198,17 @@ static bool pop_unnamed(struct warp *w)
         lanes_set(&set, lane);
     }
     if (found) {
-        enable(w, &set, pc);
+        engine_enable(w, &set, pc);
     }
     return found;
 }
 
-bool engine_pop(struct exec *x)
+/* False: no token of the running part has a lane that waits for it. */
+static bool pop_token(struct exec *x)
 {
     struct warp *w = x->w;
 
-    while (w->token_count != 0) {
+    while (w->token_count > token_floor(w)) {
         struct ppu_token token;
         struct lanes waiting;
 
@@ -208,21 +216,33 @@ bool engine_pop(struct exec *x)
         waiting = token_waiting(w, &token);
         token_drop_front(x, &token);
         if (lanes_any(&waiting)) {
-            enable(w, &waiting, token.address);
+            engine_enable(w, &waiting, token.address);
             return true;
         }
     }
-    if (pop_unnamed(w)) {
-        return true;
-    }
-    w->state = lanes_any(&w->live) ? WARP_BARRIER : WARP_DONE;
     return false;
 }
 
-/* E5: tokens at the front that nobody waits for, up to a yield token. */
-static void drop_stale(struct exec *x)
+bool engine_pop(struct exec *x)
 {
-    while (x->w->token_count != 0) {
+    struct warp *w = x->w;
+
+    while (!pop_token(x) && !pop_unnamed(w)) {
+        if (!w->parts.on) {
+            w->state = lanes_any(&w->live) ? WARP_BARRIER : WARP_DONE;
+            return false;
+        }
+        if (engine_parts_next(x)) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* E5: tokens at the front that nobody waits for, up to a yield token. */
+void engine_drop_stale(struct exec *x)
+{
+    while (x->w->token_count > token_floor(x->w)) {
         struct ppu_token token;
         struct lanes waiting;
 
@@ -292,12 +312,12 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
     return STEP_MOVED;
 }
 
-/* Lanes of `mask` that a queued token of this type and address names. */
-static struct lanes matched(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t address)
+/* Lanes of `mask` that one of the first `tokens` of this type and address names. */
+static struct lanes matched(struct exec *x, const struct lanes *mask, uint32_t tokens, uint32_t type, uint32_t address)
 {
     struct lanes all = { { 0 } };
 
-    for (uint32_t n = 0; n < x->w->token_count; n++) {
+    for (uint32_t n = 0; n < tokens; n++) {
         struct ppu_token token;
         token_get(x, n, &token);
         if (token.type == type && token.address == address) {
@@ -312,16 +332,33 @@ static struct lanes matched(struct exec *x, const struct lanes *mask, uint32_t t
     return lanes_and(&all, mask);
 }
 
+/* Lanes of `mask` that a queued token names; false: one of before the segment, for which a part cannot wait. */
+static bool find_waiting(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t address,
+                         struct lanes *waiting)
+{
+    const uint32_t inside = x->w->token_count - token_floor(x->w);
+
+    *waiting = matched(x, mask, x->w->token_count, type, address);
+    if (inside != x->w->token_count && lanes_any(waiting)) {
+        struct lanes near = matched(x, waiting, inside, type, address);
+        return lanes_equal(&near, waiting);
+    }
+    return true;
+}
+
 /* SYNC, BRK, CONT: wait for the token, or go there (E5). */
 static enum step wait_or_go(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
 {
-    struct lanes waiting = matched(x, mask, type, target);
-    struct lanes rest = lanes_without(mask, &waiting);
+    struct lanes waiting, rest;
     uint32_t next = x->w->pc + 1;
 
+    if (!find_waiting(x, mask, type, target, &waiting)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    rest = lanes_without(mask, &waiting);
     engine_disable(x->w, &waiting, type, target);
     if (lanes_any(&rest)) {
-        drop_stale(x);
+        engine_drop_stale(x);
         return go(x, &rest, target);
     }
     x->w->pc = next;
@@ -348,13 +385,15 @@ static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct l
             }
         }
         left = lanes_without(&left, &group);
-        waiting = matched(x, &group, PPU_TOKEN_CALL, address);
+        if (!find_waiting(x, &group, PPU_TOKEN_CALL, address, &waiting)) {
+            return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+        }
         engine_disable(x->w, &waiting, PPU_TOKEN_CALL, address);
         group = lanes_without(&group, &waiting);
         rest = lanes_or(&rest, &group);
     }
     if (lanes_any(&rest)) {
-        drop_stale(x);
+        engine_drop_stale(x);
         return scatter(x, &rest, target);
     }
     x->w->pc++;
@@ -373,6 +412,9 @@ static enum step leave(struct exec *x, const struct lanes *mask)
         if (token.type == PPU_TOKEN_EXIT) {
             struct lanes named = token_mask(&token);
             named = lanes_and(&named, &rest);
+            if (lanes_any(&named) && n >= w->token_count - token_floor(w)) {
+                return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask); /* one of before the segment */
+            }
             engine_disable(w, &named, PPU_TOKEN_EXIT, token.address);
             rest = lanes_without(&rest, &named);
         }
@@ -395,6 +437,9 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     struct warp *w = x->w;
     uint32_t next = w->pc + 1;
 
+    if (w->parts.on) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
     if (w->token_count == 0 && w->token_cap != 0 && lanes_equal(mask, &w->active)) {
         w->pc = next; /* their token would be the only one: they go on at once */
         return STEP_MOVED;
@@ -487,7 +532,7 @@ static enum step indirect(struct exec *x, const struct ppu_insn *insn, const str
 
 static enum step longjmp_to(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
-    drop_stale(x);
+    engine_drop_stale(x);
     return indirect(x, insn, mask, 0);
 }
 
@@ -526,6 +571,11 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
         return leave(x, mask);
     case PPU_OP_LONGJMP:
         return longjmp_to(x, insn, mask);
+    case PPU_OP_SVENTER:
+    case PPU_OP_SVLEAVE:
+    case PPU_OP_SVBEGIN:
+    case PPU_OP_SVEND:
+        return engine_parts(x, insn, mask);
     case PPU_OP_YIELDN:
         return yield_if(x, mask, turn_to_yield(x->w, mask, (uint32_t)insn->imm));
     case PPU_OP_YIELDP:

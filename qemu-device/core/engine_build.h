@@ -39,7 +39,13 @@
 /* A register's 32 lanes of a pass. */
 BUILD_INLINE uint32_t *row(const struct exec *x, uint32_t reg, uint32_t pass)
 {
-    return x->vreg + (size_t)reg * x->wave + (size_t)pass * PPU_LANES;
+    return x->vreg + x->rows[reg] + (size_t)pass * PPU_LANES;
+}
+
+/* Words from a register's lanes to those of the next. */
+BUILD_INLINE uint32_t row_step(const struct exec *x, uint32_t reg)
+{
+    return x->rows[reg + 1] - x->rows[reg];
 }
 
 /* The set of lanes whose word is not 0; words are 0 or all ones. */

@@ -24,7 +24,7 @@ BUILD_INLINE struct addresses addresses_of(const struct exec *x, const struct co
         a.low = insn->lane_off ? row(x, lane_reg, pass) : NULL;
     } else if (insn->wa != 0) {
         a.low = row(x, insn->ra, pass);
-        a.high = insn->wa == 2 ? a.low + x->wave : NULL;
+        a.high = insn->wa == 2 ? a.low + row_step(x, insn->ra) : NULL;
     }
     return a;
 }

@@ -190,7 +190,7 @@ BUILD_INLINE struct operand operand_at(const struct exec *x, uint32_t reg, bool 
 {
     const uint32_t *low = scalar ? &x->w->sreg[reg] : row(x, reg, 0);
 
-    return (struct operand){ low, low + (scalar ? 1u : x->wave) };
+    return (struct operand){ low, low + (scalar ? 1u : row_step(x, reg)) };
 }
 
 /* Sources that are none of the instruction's may lie beyond its registers: they are not asked for. */
@@ -204,7 +204,7 @@ BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *co
         out->high = out->low + 1;
     } else {
         out->low = row(x, insn->rd, 0);
-        out->high = out->low + x->wave;
+        out->high = out->low + row_step(x, insn->rd);
     }
     if (sources & 1u) {
         out->o[0] = operand_at(x, insn->ra, insn->a_scalar);
@@ -225,7 +225,7 @@ BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_ins
     const struct ppu_insn *insn = &code->insn;
 
     out->low = row(x, insn->rd, 0);
-    out->high = out->low + x->wave;
+    out->high = out->low + row_step(x, insn->rd);
     if (sources & 1u) {
         out->o[0] = operand_at(x, insn->ra, same & CODE_SAME_A);
     }

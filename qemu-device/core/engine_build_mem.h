@@ -49,6 +49,7 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     const uint32_t bytes = ppu_width_bytes(width);
     const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, &a, bytes);
     const uint64_t at = address_at(&a, 0);
+    const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *to = row(x, code->insn.rd, 0);
     const uint8_t *host;
 
@@ -66,9 +67,9 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     }
     for (uint32_t pass = 0; pass < x->passes; pass++, to += PPU_LANES) {
         if (pattern == LANES_ALIKE) {
-            load_alike(to, x->wave, host, ALL_LANES, width);
+            load_alike(to, step, host, ALL_LANES, width);
         } else {
-            load_row(to, x->wave, host, width);
+            load_row(to, step, host, width);
             host += bytes * PPU_LANES;
         }
     }
@@ -79,6 +80,7 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
 {
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width), *from = row(x, code->insn.rd, 0);
+    const uint32_t step = row_step(x, code->insn.rd);
     uint8_t *host;
 
     if (a.low == NULL || pattern_whole(x, &a, bytes) != LANES_IN_ROW || address_at(&a, 0) % alignment(width) != 0) {
@@ -90,7 +92,7 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
     }
     count_row_whole(x, space, address_at(&a, 0), bytes);
     for (uint32_t pass = 0; pass < x->passes; pass++, from += PPU_LANES, host += bytes * PPU_LANES) {
-        store_row(host, from, x->wave, width);
+        store_row(host, from, step, width);
     }
     return true;
 }
@@ -117,6 +119,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
     const bool few = (uint32_t)__builtin_popcount(set) < NEAR_LANES;
+    const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *const to = row(x, code->insn.rd, pass);
     const uint64_t at = address_at(&a, first);
     const enum pattern pattern = a.low == NULL ? LANES_ALIKE : few ? LANES_APART : pattern_of(&a, set, bytes);
@@ -128,7 +131,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     }
     if (pattern == LANES_IN_ROW && set == ALL_LANES &&
         (host[0] = reach(x, space, at, PPU_LANES * bytes, PPU_ACCESS_READ)) != NULL) {
-        load_row(to, x->wave, host[0], width);
+        load_row(to, step, host[0], width);
         count_row(x, space, at, PPU_LANES * bytes);
         return true;
     }
@@ -140,7 +143,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
         if ((host[0] = reach(x, space, at, bytes, PPU_ACCESS_READ)) == NULL) {
             return false;
         }
-        load_alike(to, x->wave, host[0], set, width);
+        load_alike(to, step, host[0], set, width);
         count_lanes(x, space, at, set, bytes, pattern);
         return true;
     }
@@ -148,7 +151,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
         count_lanes(x, space, at, set, bytes, pattern);
         LANES_LEFT(set, i)
         {
-            load_lane(to + i, x->wave, (const uint8_t *)(near + a.low[i]), width);
+            load_lane(to + i, step, (const uint8_t *)(near + a.low[i]), width);
         }
         return true;
     }
@@ -162,7 +165,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     }
     LANES_LEFT(set, i)
     {
-        load_lane(to + i, x->wave, host[i], width);
+        load_lane(to + i, step, host[i], width);
     }
     return true;
 }
@@ -172,6 +175,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
 {
     const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width);
+    const uint32_t step = row_step(x, code->insn.rd);
     const uint32_t *const from = row(x, code->insn.rd, pass);
     uint8_t *host[PPU_LANES];
     uintptr_t near;
@@ -181,7 +185,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
     } else if (set == ALL_LANES && a.low[1] - a.low[0] == bytes && pattern_of(&a, set, bytes) == LANES_IN_ROW &&
                address_at(&a, 0) % alignment(width) == 0 &&
                (host[0] = reach(x, space, address_at(&a, 0), PPU_LANES * bytes, PPU_ACCESS_WRITE)) != NULL) {
-        store_row(host[0], from, x->wave, width);
+        store_row(host[0], from, step, width);
         count_row(x, space, address_at(&a, 0), PPU_LANES * bytes);
         return true;
     } else if ((uint32_t)__builtin_popcount(set) >= NEAR_LANES &&
@@ -189,7 +193,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
         count_any(x, space, &a, set, bytes);
         LANES_LEFT(set, i)
         {
-            store_lane((uint8_t *)(near + a.low[i]), from + i, x->wave, width);
+            store_lane((uint8_t *)(near + a.low[i]), from + i, step, width);
         }
         return true;
     }
@@ -199,7 +203,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
     count_any(x, space, &a, set, bytes);
     LANES_LEFT(set, i)
     {
-        store_lane(host[i], from + i, x->wave, width);
+        store_lane(host[i], from + i, step, width);
     }
     return true;
 }

@@ -33,6 +33,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
         return false;
     }
     sm->l2 = l2;
+    engine_parts_init(sm);
     return true;
 }
 
@@ -82,6 +83,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->live = w->active;
     /* The same for the same warp of the same grid, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
+    engine_parts_start(w, task);
 }
 
 /* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */

@@ -36,6 +36,20 @@ static void put_lanes(struct snap *snap, const struct lanes *lanes)
     }
 }
 
+static void put_parts(struct snap *snap, const struct parts *parts)
+{
+    snap_put_u32(snap, parts->on);
+    snap_put_u32(snap, parts->loop);
+    snap_put_u32(snap, parts->ended);
+    snap_put_u32(snap, parts->part);
+    snap_put_u32(snap, parts->scalar);
+    snap_put_u32(snap, parts->shared);
+    snap_put_u32(snap, parts->floor);
+    snap_put_u32(snap, parts->begin);
+    snap_put_u32(snap, parts->end);
+    put_lanes(snap, &parts->entered);
+}
+
 static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
 {
     const struct warp *w = &sm->warp[index];
@@ -62,6 +76,7 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u64(snap, w->random);
     snap_put_u32(snap, w->window.loads);
     snap_put_u32(snap, w->window.misses);
+    put_parts(snap, &w->parts);
     snap_put_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
@@ -149,6 +164,20 @@ static void get_lanes(struct snap *snap, struct lanes *lanes)
     }
 }
 
+static void get_parts(struct snap *snap, struct parts *parts)
+{
+    parts->on = snap_get_u32(snap) != 0;
+    parts->loop = snap_get_u32(snap) != 0;
+    parts->ended = snap_get_u32(snap) != 0;
+    parts->part = (uint8_t)snap_get_u32(snap);
+    parts->scalar = (uint8_t)snap_get_u32(snap);
+    parts->shared = (uint16_t)snap_get_u32(snap);
+    parts->floor = snap_get_u32(snap);
+    parts->begin = snap_get_u32(snap);
+    parts->end = snap_get_u32(snap);
+    get_lanes(snap, &parts->entered);
+}
+
 static bool within(const struct lanes *part, const struct lanes *whole)
 {
     struct lanes outside = lanes_without(part, whole);
@@ -168,12 +197,30 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     w->random = snap_get_u64(snap);
     w->window.loads = snap_get_u32(snap);
     w->window.misses = snap_get_u32(snap);
+    get_parts(snap, &w->parts);
     if (snap->bad || w->token_first > w->token_cap || w->token_count > w->token_cap - w->token_first ||
         w->yield_count > w->token_count) {
         return false;
     }
     snap_get_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     return !snap->bad;
+}
+
+/* Lanes wait for their part in a segment that the warp is in, and that it can be in. */
+static bool parts_agree(const struct warp *w, const struct dist_task *task)
+{
+    const struct parts *parts = &w->parts;
+
+    LANES_EACH(&w->live, lane)
+    {
+        bool running = lane / PPU_LANES == parts->part;
+        if (w->reason[lane] == PPU_REASON_PART && (!parts->on || running || !lanes_has(&parts->entered, lane))) {
+            return false;
+        }
+    }
+    return !parts->on ||
+           (parts->part < w->passes && parts->shared <= task->tmd.shared_vregs && parts->floor <= w->token_count &&
+            (!parts->loop || (parts->shared == 0 && parts->scalar + w->passes - 1u <= PPU_SREGS)));
 }
 
 static bool states_agree(const struct warp *w, const struct lanes *started)
@@ -232,7 +279,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     snap_get_bytes(snap, &w->fault, sizeof(w->fault));
     snap_get_bytes(snap, w->sreg, sizeof(w->sreg));
     w->partial = w->partial && lanes_any(&w->pending);
-    return !snap->bad && states_agree(w, &started);
+    return !snap->bad && states_agree(w, &started) && parts_agree(w, cta->cta.task);
 }
 
 /* Counts what the warps say, and compares with what was saved. */

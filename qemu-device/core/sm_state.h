@@ -156,6 +156,26 @@ struct cache_lines {
     uint64_t va[CACHE_MOST_LINES];
 };
 
+/* ---- sub-vector mode: engine_parts.c ---- */
+/*
+ * A segment that a warp runs part by part (D3). Parts below `part` are through, those above come later; lanes of both
+ * are disabled for PPU_REASON_PART.
+ */
+struct parts {
+    bool on;
+    bool loop;    /* by SVBEGIN: the masks of the other parts are in scalars from `scalar` on, too */
+    bool ended;   /* a part has come to the end: `end` is known */
+    uint8_t part; /* that runs */
+    uint8_t scalar;
+    uint16_t shared; /* registers behind the private ones that parts share (D4) */
+    uint32_t floor;  /* tokens that were queued at the begin and stay */
+    uint32_t begin;  /* the instruction that each part begins at */
+    uint32_t end;    /* where the warp goes on behind the segment */
+    struct lanes entered;
+};
+
+#define SM_ROWS (PPU_MAX_VREGS + 1u) /* of registers; one more, as they are looked up by pairs */
+
 /* ---- warps ---- */
 enum warp_state {
     WARP_FREE = 0,
@@ -188,6 +208,7 @@ struct warp {
     uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
     uint64_t random;      /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct cache_window window;
+    struct parts parts;
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
     uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one; the wave's alone */
@@ -246,9 +267,12 @@ struct sm {
     struct sm_file file[SM_FILE_COUNT];
     struct cache_l2 *l2; /* NULL: caches are not modelled */
     struct cache l1;
-    struct sm_cta *cta;      /* sm_ctas */
-    struct warp *warp;       /* sm_warps */
-    struct sys_request *sys; /* one a warp */
+    struct sm_cta *cta;                         /* sm_ctas */
+    struct warp *warp;                          /* sm_warps */
+    struct sys_request *sys;                    /* one a warp */
+    uint32_t rows[PPU_MAX_WAVE_WORDS][SM_ROWS]; /* exec.rows of a warp of n passes in normal mode: of n - 1 */
+    uint32_t part_rows[SM_ROWS];                /* of the warp that was in sub-vector mode last */
+    uint64_t part_rows_key;                     /* what they are for; 0: nothing */
     struct tlb_entry tlb[SM_TLB_SIZE];
     struct code_page *code; /* SM_CODE_PAGES */
 };
@@ -289,11 +313,13 @@ struct exec {
     uint32_t index; /* of the warp on the SM */
     uint32_t wave;
     uint32_t passes;
-    uint32_t vregs;    /* of a lane */
+    uint32_t vregs;    /* of a lane, with those that parts share now */
     uint64_t whole[2]; /* struct lanes of all lanes of the wave */
     uint64_t tlb_key;  /* what tags have beside the address */
     uint8_t *vram;
-    uint32_t *vreg; /* [register][lane] */
+    uint32_t *vreg; /* private registers [register][lane], then shared ones [register][lane of a part] */
+    const uint32_t
+        *rows; /* where in there each register's begin; a shared one's is as far before as its part is behind */
     uint8_t *shared;
     uint8_t *tokens; /* queue of the warp, in VRAM */
     const struct code_insn *code;
@@ -415,6 +441,8 @@ const struct engine_build *engine_choose(uint32_t wanted);
 void engine_settle(struct sm *sm, uint32_t index);
 enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
                        uint32_t lanes);
+/* The instruction is one that must not stand here. */
+enum step engine_insn_fault(struct exec *x, uint16_t code, const struct lanes *mask);
 void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
@@ -503,6 +531,23 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
 /* Lets lanes go on when none is active; false: the warp waits at a barrier or is done. */
 bool engine_pop(struct exec *x);
 void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc);
+void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc);
+/* Drops tokens at the front that nobody waits for (E5). */
+void engine_drop_stale(struct exec *x);
+
+/* ---- engine_parts.c: sub-vector mode (D3 to D8) ---- */
+/* SVENTER, SVLEAVE, SVBEGIN, SVEND. */
+enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+/* No lane of the running part is left in the segment: the next part goes on, or all behind the end; false: none is
+ * left. */
+bool engine_parts_next(struct exec *x);
+/* Lanes of the part that runs, wherever in the segment they are. */
+struct lanes engine_parts_running(const struct warp *w);
+/* A warp of the task starts: in sub-vector mode, if the task says so (D6). */
+void engine_parts_start(struct warp *w, const struct dist_task *task);
+/* Registers as the warp's mode has them. */
+void engine_parts_rows(struct exec *x);
+void engine_parts_init(struct sm *sm);
 
 /* ---- sets of lanes ---- */
 static inline bool lanes_any(const struct lanes *a)
@@ -585,7 +630,7 @@ static inline struct lanes lanes_below(uint32_t count)
 /* ---- registers ---- */
 static inline uint32_t *exec_vreg(const struct exec *x, uint32_t reg)
 {
-    return x->vreg + (size_t)reg * x->wave;
+    return x->vreg + x->rows[reg];
 }
 /* Value of a source register of one lane. */
 static inline uint32_t exec_read(const struct exec *x, uint32_t reg, bool scalar, uint32_t lane)

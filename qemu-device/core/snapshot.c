@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SNAPSHOT_MAGIC 0x53555050u /* "PPUS" */
-#define SNAPSHOT_VERSION 9u
+#define SNAPSHOT_VERSION 10u
 #define FIRST_BYTES 4096u
 
 #define TAG(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)

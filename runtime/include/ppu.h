@@ -361,6 +361,8 @@ struct ppu_launch {
     struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
     const struct ppu_taskq *taskq; /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address; what the kernel declares is added */
+    uint32_t mode;      /* enum ppu_tmd_mode: of segments that leave it open (D6) */
+    uint32_t miss_rate; /* PPU_MISS_*: what the warps are known to miss in the first-level cache (D8) */
 };
 
 /* ---- task queue ---- */

@@ -323,6 +323,7 @@ static struct ppu_tmd tmd_for(const struct ppu_kernel *kernel, uint32_t grid, ui
         .code_bytes = kernel->program->view.header->code_bytes,
         .entry = kernel->entry->entry,
         .vregs = kernel->entry->vregs,
+        .shared_vregs = kernel->entry->shared_vregs,
         .wave = kernel->entry->wave,
         .cta = { cta, 1, 1 },
         .grid = { grid, 1, 1 },

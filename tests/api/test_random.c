@@ -146,6 +146,7 @@ static struct ppu_tmd good_tmd(const struct ppu_kernel *kernel, uint64_t param_v
         .code_bytes = kernel->program->view.header->code_bytes,
         .entry = kernel->entry->entry,
         .vregs = kernel->entry->vregs,
+        .shared_vregs = kernel->entry->shared_vregs,
         .wave = 32,
         .cta = { 32, 1, 1 },
         .grid = { 2, 1, 1 },

@@ -142,6 +142,8 @@ struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel)
     tmd.code_bytes = bench->program.header->code_bytes;
     tmd.entry = entry->entry;
     tmd.vregs = entry->vregs;
+    tmd.shared_vregs = entry->shared_vregs;
+    tmd.flags |= entry->flags & PPU_TMD_SUBVECTOR;
     tmd.wave = (uint8_t)(bench->wave != 0 ? bench->wave : entry->wave);
     tmd.shared_bytes = entry->shared_bytes;
     tmd.local_bytes = entry->local_bytes;

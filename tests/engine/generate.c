@@ -44,8 +44,11 @@ struct gen {
     char *text;
     size_t len;
     enum gen_style style;
-    bool region;   /* inside what an exit token covers: whatever may drop it is left out */
-    uint32_t jump; /* counter and address of the long jump that may be done here are those of this number; 0: none */
+    bool region;     /* inside what an exit token covers: whatever may drop it is left out */
+    bool parts;      /* the program has segments for parts of warps, and this may be inside of one */
+    bool segment;    /* it is */
+    uint32_t shared; /* registers that parts share here */
+    uint32_t jump;   /* counter and address of the long jump that may be done here are those of this number; 0: none */
     uint32_t cta_threads;
     uint32_t labels;
     uint32_t blocks; /* of a graph */
@@ -69,8 +72,19 @@ static void emit(struct gen *g, const char *format, ...)
     assert_true(g->len < GEN_TEXT_BYTES);
 }
 
+/* A shared register, or as many as that; 0: none now. They have values from the segment's begin on. */
+static uint32_t shared_reg(struct gen *g, uint32_t words)
+{
+    return g->shared >= words && below(g, 3) == 0 ? GEN_VREGS + (below(g, g->shared - words + 1) & ~(words - 1)) : 0;
+}
+
 static uint32_t dest(struct gen *g, uint32_t words)
 {
+    uint32_t shared = shared_reg(g, words);
+
+    if (shared != 0) {
+        return shared;
+    }
     return RANDOM_V + (below(g, RANDOM_REGS) & ~(words - 1));
 }
 
@@ -99,6 +113,12 @@ static bool usable(uint32_t op, bool joined)
 
 static void choose_reg(struct gen *g, uint32_t words, bool scalar, uint8_t *reg)
 {
+    uint32_t shared = scalar ? 0 : shared_reg(g, words);
+
+    if (shared != 0) {
+        *reg = (uint8_t)shared;
+        return;
+    }
     *reg = (uint8_t)(below(g, scalar ? SOURCE_S : SOURCE_V) & ~(words - 1));
 }
 
@@ -161,7 +181,7 @@ static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct
         words[1] = ppu_type_words(insn->stype);
     }
     if (words[0] != 0) {
-        insn->rd = (uint8_t)((insn->scalar ? RANDOM_S : RANDOM_V) + (below(g, RANDOM_REGS) & ~(words[0] - 1)));
+        insn->rd = (uint8_t)(insn->scalar ? RANDOM_S + (below(g, RANDOM_REGS) & ~(words[0] - 1)) : dest(g, words[0]));
     }
     if (insn->op == PPU_OP_ACTIVE) {
         insn->rd = (uint8_t)(RANDOM_S + below(g, RANDOM_REGS - 3));
@@ -246,7 +266,7 @@ static void emit_param(struct gen *g, bool joined)
     uint32_t unit = w->bytes < 4 ? w->bytes : 4, at = below(g, (GEN_PARAMS - w->bytes) / unit + 1) * unit;
 
     if (joined && below(g, 2)) {
-        emit(g, "ldp.%s s%u, [%u]\n", w->text, dest(g, w->words) - RANDOM_V + RANDOM_S, at);
+        emit(g, "ldp.%s s%u, [%u]\n", w->text, RANDOM_S + (below(g, RANDOM_REGS) & ~(w->words - 1)), at);
     } else {
         emit_guard(g);
         emit(g, "ldp.%s v%u, [%u]\n", w->text, dest(g, w->words), at);
@@ -415,6 +435,36 @@ static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loo
     }
 }
 
+/*
+ * What one part of the warp runs after the other (D3): by enter and leave, with or without registers that parts share,
+ * or by a loop. Nothing in there jumps out of it.
+ */
+static void emit_segment(struct gen *g, uint32_t depth)
+{
+    uint32_t label = g->labels++, jump = g->jump, form = below(g, 4);
+
+    g->segment = true;
+    g->jump = 0;
+    if (form == 0) {
+        emit(g, "svbegin s28, behind%u\npart%u:\n", label, label);
+    } else {
+        g->shared = form == 1 ? 0 : 4 + below(g, GEN_SHARED_VREGS - 3);
+        emit(g, "sventer %u\n", g->shared);
+    }
+    for (uint32_t i = 0; i < g->shared; i++) {
+        emit(g, "mov v%u, v%u\n", GEN_VREGS + i, RANDOM_V + below(g, RANDOM_REGS));
+    }
+    emit_body(g, depth + 1, false, 0);
+    if (form == 0) {
+        emit(g, "svend s28, part%u\nbehind%u:\n", label, label);
+    } else {
+        emit(g, "svleave\n");
+    }
+    g->segment = false;
+    g->shared = 0;
+    g->jump = jump;
+}
+
 static void emit_exchange(struct gen *g)
 {
     uint32_t id = below(g, PPU_BARRIERS);
@@ -447,6 +497,8 @@ static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
         emit_loose(g, depth, in_loop, loop);
     } else if (pick >= 40 && depth < DEPTH_MAX) {
         emit_region(g, depth);
+    } else if (g->parts && !g->segment && !g->region && g->function == 0 && depth < DEPTH_MAX && below(g, 6) == 0) {
+        emit_segment(g, depth);
     } else if (pick == 10 && (g->region || below(g, 4) == 0)) {
         emit_condition(g);
         emit(g, "@p6 exit\n");
@@ -476,16 +528,17 @@ static void emit_body(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
     }
 }
 
-static void emit_start(struct gen *g)
+static void emit_start(struct gen *g, bool inverted)
 {
-    emit(g,
-         ".kernel k\n.vregs %u\nldp.b64 s0, [0]\nadd64 s2, s0, %u\nadd64 s4, s0, %u\nadd64 s6, s0, %u\n"
-         "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
-         "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
-         "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
-         "add64 v36, v36, s0\nmov v38, 0\nmov v39, 1\n",
-         GEN_VREGS, RESULTS_AT, COUNTERS_AT, TABLE_AT, g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES,
-         g->cta_threads, SLOT_BYTES);
+    emit(
+        g,
+        ".kernel k\n.vregs %u\n.shared_vregs %u\n%sldp.b64 s0, [0]\nadd64 s2, s0, %u\nadd64 s4, s0, %u\nadd64 s6, s0, %u\n"
+        "rdsr v0, %%tid\nrdsr s8, %%cta.x\nmul s8, s8, %u\nadd v2, v0, s8\nmul v1, v2, %u\nmul v15, v2, %u\n"
+        "mul v3, v0, %u\nadd v4, v0, 1\nremu v4, v4, %u\nmul v4, v4, %u\n"
+        "mov64 v32, s0\nmov v32, v3\nmov v33, 0xfffe\nmov v34, 0\nmov v35, 0xffff\nmov v36, v1\nmov v37, 0\n"
+        "add64 v36, v36, s0\nmov v38, 0\nmov v39, 1\n",
+        GEN_VREGS, g->parts ? GEN_SHARED_VREGS : 0, inverted ? ".subvector\n" : "", RESULTS_AT, COUNTERS_AT, TABLE_AT,
+        g->cta_threads, PRIVATE_BYTES, RESULT_BYTES, SLOT_BYTES, g->cta_threads, SLOT_BYTES);
     for (uint32_t i = 0; i < RANDOM_REGS; i += 4) {
         emit(g, "ldg.b128 v%u, [s0+v1+%u]\nldp.b128 s%u, [%u]\n", RANDOM_V + i, 4 * i, RANDOM_S + i,
              4 * i % GEN_PARAMS);
@@ -493,7 +546,7 @@ static void emit_start(struct gen *g)
     for (uint32_t at = 0; at < GEN_LOCAL; at += 16) {
         emit(g, "stl.b128 v16, [%u]\n", at);
     }
-    emit(g, "r2p v19, 63\n");
+    emit(g, "r2p v19, 63\n%s", inverted ? "svleave\n" : "");
 }
 
 static void emit_end(struct gen *g)
@@ -603,14 +656,20 @@ static void emit_functions(struct gen *g)
 void generate(uint64_t *random, enum gen_style style, uint32_t cta_threads, char text[GEN_TEXT_BYTES])
 {
     struct gen g = { .random = random, .text = text, .style = style, .cta_threads = cta_threads };
+    bool inverted; /* sub-vector mode is what the warp begins in, and may end in (D6) */
 
-    emit_start(&g);
+    g.parts = style == GEN_JOINED && below(&g, 2) == 0;
+    inverted = g.parts && below(&g, 2) == 0;
+    emit_start(&g, inverted);
     if (style == GEN_GRAPH) {
         emit_graph(&g);
         emit_end(&g);
         return;
     }
     emit_body(&g, 0, false, 0);
+    if (inverted && below(&g, 2) == 0) {
+        emit(&g, "sventer %u\n", below(&g, GEN_SHARED_VREGS + 1));
+    }
     emit_end(&g);
     emit_functions(&g);
 }

@@ -17,6 +17,7 @@
 #define GEN_PARAMS 64u
 #define GEN_THREADS_MAX 320u /* of a task */
 #define GEN_VREGS 80u
+#define GEN_SHARED_VREGS 24u /* of programs that have segments for parts of warps (D4) */
 #define GEN_LOCAL 32u
 #define GEN_TEXT_BYTES 131072u
 #define GEN_LOCKS_AT 0x12000u /* in global memory: GEN_LOCKS_BYTES that are zero at the start */
@@ -24,7 +25,7 @@
 #define GEN_TOKENS 2048u /* entries of a warp's token queue that are enough */
 
 enum gen_style {
-    GEN_JOINED, /* scalar and cross-lane operations, where all lanes of a warp meet */
+    GEN_JOINED, /* scalar and cross-lane operations, where all lanes of a warp meet; segments run part by part */
     GEN_LOOSE,  /* yields anywhere, locks, long jumps, branches without tokens: warps may stay divergent */
     GEN_GRAPH,  /* as loose, and without structure: blocks that go to any other by any transfer of control */
     GEN_STYLES,

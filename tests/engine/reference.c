@@ -473,7 +473,7 @@ static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *
         t->exit_at[t->exits++] = target;
         t->pc++;
         return;
-    default: /* pushes, yields */
+    default: /* pushes, yields, sub-vector segments */
         t->pc++;
         return;
     }
@@ -491,6 +491,9 @@ static bool of_warp(const struct ppu_insn *insn)
     case PPU_OP_VOTEALL:
     case PPU_OP_VOTEANY:
         return true;
+    case PPU_OP_SVBEGIN:
+    case PPU_OP_SVEND:
+        return false; /* to a thread, what other threads do meanwhile is nothing */
     default:
         return insn->scalar;
     }

@@ -57,7 +57,7 @@ static uint64_t random_word(uint64_t *random, uint32_t op)
         word &= ~(0xc3ull << 14 | 0xc3ull << 22 | (immed ? 0 : 0xc3ull << 32 | 0xc3ull << 41));
         word |= scalar && !immed ? (fields & (1ull << 30 | 1ull << 40 | 1ull << 49)) : scalar ? fields & 1ull << 30 : 0;
     }
-    if (row->format == PPU_FMT_AI || op == PPU_OP_BAR) {
+    if (row->format == PPU_FMT_AI || op == PPU_OP_BAR || op == PPU_OP_SVENTER) {
         word &= ~(0xfffffff0ull << 32); /* small immediates only */
     }
     return word;

@@ -203,7 +203,9 @@ static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
     uint32_t warps = (tmd->cta[0] + tmd->wave - 1) / tmd->wave;
 
     tmd->save_vram = SAVE_AT;
-    tmd->save_bytes = (uint32_t)ppu_save_bytes(warps, tmd->wave, tmd->vregs, tmd->token_count, tmd->shared_bytes);
+    tmd->save_bytes =
+        (uint32_t)ppu_save_bytes(warps, tmd->wave, ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs),
+                                 tmd->token_count, tmd->shared_bytes);
     tmd->save_count = (uint8_t)tmd->grid[0];
     assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= TOKENS_AT);
     for (uint32_t n = 0; n < tmd->save_count; n++) {
@@ -302,7 +304,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
     struct sm *sm = &pool->sm[0];
 
     seen.count[PPU_COUNTER_INSNS] = 1;
-    seen.count[PPU_COUNTER_LANES] = tmd->cta[0];
+    seen.count[PPU_COUNTER_LANES] = tmd->flags & PPU_TMD_SUBVECTOR && tmd->cta[0] > PPU_LANES ? PPU_LANES : tmd->cta[0];
     bench_start(f->bench, 0, tmd);
     sm_run(sm, 1, &activity);
     for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)) != NULL; turn++) {

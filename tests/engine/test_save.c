@@ -314,7 +314,7 @@ static void places_are_large_enough(void **state)
         tmd.vregs = (uint16_t)(21 + random_below(&random, 20));
         tmd.token_count = (uint16_t)(8 + random_below(&random, 100));
         tmd.save_bytes =
-            (uint32_t)ppu_save_bytes((threads + 31) / 32, 32, tmd.vregs, tmd.token_count, tmd.shared_bytes);
+            (uint32_t)ppu_save_bytes((threads + 31) / 32, 32, 32u * tmd.vregs, tmd.token_count, tmd.shared_bytes);
         bench_start(bench, 0, &tmd);
         event = next_event(bench);
         assert_int_equal(event.kind, PPU_SLOT_PARKED);

@@ -11,6 +11,17 @@ void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, ui
     w->active = lanes_without(&w->active, set);
 }
 
+void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc)
+{
+    w->active = lanes_or(&w->active, set);
+    w->pc = pc;
+}
+
+void engine_drop_stale(struct exec *x)
+{
+    (void)x;
+}
+
 bool engine_pop(struct exec *x)
 {
     x->w->state = lanes_any(&x->w->live) ? WARP_BARRIER : WARP_DONE;

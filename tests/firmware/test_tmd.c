@@ -71,11 +71,15 @@ static const struct wrong wrongs[] = {
     BAD(KIND, kind, 255),
     BAD(PRIORITY, priority, 8),
     BAD(PRIORITY, priority, 255),
-    BAD(RESERVED, flags, PPU_TMD_CORESIDENT << 1),
+    BAD(RESERVED, flags, PPU_TMD_SUBVECTOR << 1),
     BAD(CORESIDENT, flags, PPU_TMD_CORESIDENT | PPU_TMD_MAY_WAIT),
     BAD(RESERVED, flags, 0x8000),
-    BAD(RESERVED, reserved0, 1),
-    BAD(RESERVED, reserved1, 1),
+    BAD(SUBVECTOR, mode, PPU_MODES),
+    BAD(SUBVECTOR, mode, 255),
+    BAD(SUBVECTOR, miss_rate, PPU_MISS_RATE_MOST + 1),
+    BAD(SUBVECTOR, miss_rate, PPU_MISS_BELOW - 1),
+    BAD(SUBVECTOR, shared_vregs, 257),
+    BAD(SUBVECTOR, shared_vregs, UINT16_MAX),
     BAD(CODE, code_va, 0),
     BAD(CODE, code_va, 0x10004),
     BAD(CODE, code_va, 1ull << 48),
@@ -121,7 +125,7 @@ static const struct wrong wrongs[] = {
     BAD(PARAM, param_va, 0x3008),
     BAD(PARAM, param_va, 0x0000fffffffffff0ull),
     BAD(RESERVED, reserved2, 1),
-    BAD(RESERVED, reserved2, 0x80000000),
+    BAD(RESERVED, reserved2, 0x8000),
 };
 
 static void every_wrong_field_is_named(void **state)

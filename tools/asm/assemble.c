@@ -142,6 +142,8 @@ static void kernel_directive(struct cursor *cur, struct ppu_kernel_entry *kernel
 #define IS(text) (len == sizeof(text) - 1 && memcmp(name, text, len) == 0)
     if (IS(".vregs")) {
         kernel->vregs = (uint16_t)directive_number(cur, 1, PPU_MAX_VREGS);
+    } else if (IS(".shared_vregs")) {
+        kernel->shared_vregs = (uint16_t)directive_number(cur, 0, PPU_MAX_VREGS);
     } else if (IS(".wave")) {
         kernel->wave = (uint8_t)directive_number(cur, PPU_LANES, PPU_MAX_WAVE);
         if (kernel->wave != 32 && kernel->wave != 64 && kernel->wave != 128) {

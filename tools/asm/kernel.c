@@ -7,10 +7,8 @@ static const struct {
     const char *name;
     uint16_t flag;
 } flags[] = {
-    { ".launch", PPU_TMD_LAUNCH },
-    { ".wait", PPU_TMD_MAY_WAIT },
-    { ".save", PPU_TMD_SAVE },
-    { ".coresident", PPU_TMD_CORESIDENT },
+    { ".launch", PPU_TMD_LAUNCH },         { ".wait", PPU_TMD_MAY_WAIT },       { ".save", PPU_TMD_SAVE },
+    { ".coresident", PPU_TMD_CORESIDENT }, { ".subvector", PPU_TMD_SUBVECTOR },
 };
 #define FLAGS (sizeof(flags) / sizeof(flags[0]))
 
@@ -29,6 +27,9 @@ void ppuasm_print_kernel(const struct ppu_program_view *view, const struct ppu_k
     fprintf(file, ".kernel %s\n.vregs %u\n.wave %u\n.shared %u\n.local %u\n.param %u\n.tokens %u\n",
             view->text + kernel->name, kernel->vregs, kernel->wave, kernel->shared_bytes, kernel->local_bytes,
             kernel->param_bytes, kernel->token_count);
+    if (kernel->shared_vregs) {
+        fprintf(file, ".shared_vregs %u\n", kernel->shared_vregs);
+    }
     if (kernel->cta[0] && kernel->cta[1] && kernel->cta[2]) {
         fprintf(file, ".cta %u %u %u\n", kernel->cta[0], kernel->cta[1], kernel->cta[2]);
     }

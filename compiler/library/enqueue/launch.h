@@ -37,7 +37,9 @@ INLINE int told(int error, uint flags)
 
 INLINE uint max_group(global struct ppu_enqueue *shared, constant struct ppu_child *child)
 {
-    uint wave = child->tmd.wave, most = min(shared->sm_vregs / child->tmd.vregs, shared->sm_lanes);
+    uint wave = child->tmd.wave;
+    uint warps = shared->sm_vregs / ppu_warp_vregs(wave, child->tmd.vregs, child->tmd.shared_vregs);
+    uint most = min(warps * wave, shared->sm_lanes);
 
     return min(most, (uint)PPU_MAX_CTA_THREADS) / wave * wave;
 }
