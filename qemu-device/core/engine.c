@@ -312,7 +312,8 @@ enum step engine_execute(struct exec *x)
     if (!lanes_any(&mask)) {
         return STEP_NEXT;
     }
-    return x->code->op(x, x->code, &mask);
+    return x->code->vregs != 0 && w->sampled ? x->sm->build->modelled_op_of(x->code)(x, x->code, &mask)
+                                             : x->code->op(x, x->code, &mask);
 }
 
 /* What an access to system memory brought, when the warp waited for one. */

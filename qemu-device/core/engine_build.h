@@ -157,7 +157,7 @@ BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code
     const struct code_insn *at = code;
     enum step step = STEP_NEXT;
 
-    for (; at < end && at->plain <= x->vregs; at++) {
+    for (; at < end && at->plain <= x->plain; at++) {
         step = plain_step(x, at);
         if (step != STEP_NEXT) {
             break;
@@ -187,7 +187,7 @@ static uint32_t run(struct exec *x, uint32_t budget)
         if (pc - first >= count) {
             window = decode_window(x->sm, x->task, pc, &first, &count);
         }
-        if (window == NULL || window[pc - first].plain > x->vregs || (w->section | w->partial | w->held) != 0) {
+        if (window == NULL || window[pc - first].plain > x->plain || (w->section | w->partial | w->held) != 0) {
             step = engine_execute(x);
             count = 0; /* its page may have given place to another */
             if (step == STEP_NEXT) {

@@ -44,6 +44,7 @@ void engine_parts_rows(struct exec *x)
         x->vregs += x->w->parts.shared;
         rows_of_part(x);
     }
+    x->plain = x->w->sampled ? 0 : x->vregs;
 }
 
 /* ---- parts ---- */
@@ -158,6 +159,9 @@ static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct
     if (w->parts.on || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
+    if ((uint32_t)insn->imm == PPU_SUBVECTOR_MAY && (w->measured || !sm_mode_parts(x))) {
+        return STEP_NEXT;
+    }
     if (shared > x->task->tmd.shared_vregs) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, mask);
     }
@@ -202,6 +206,9 @@ static enum step end(struct exec *x, const struct lanes *mask)
 static enum step leave(struct exec *x, const struct lanes *mask)
 {
     if (!x->w->parts.on) {
+        if (x->w->measured) {
+            sm_mode_end(x);
+        }
         return STEP_NEXT;
     }
     return x->w->parts.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end(x, mask);

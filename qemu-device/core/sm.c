@@ -29,7 +29,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
     if (!sm_alloc(sm)) {
         return false;
     }
-    if (l2 != NULL && !cache_alloc(&sm->l1, config->l1_bytes, config->l1_ways, config->cache_line)) {
+    if (!cache_alloc(&sm->l1, config->l1_bytes, config->l1_ways, config->cache_line)) {
         return false;
     }
     sm->l2 = l2;
@@ -143,9 +143,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
     if (sm->started[task->slot] != task->start) {
         sm->started[task->slot] = task->start;
         decode_drop(sm, task->tmd.context);
-        if (sm->l2 != NULL) {
-            cache_empty(&sm->l1);
-        }
+        cache_empty(&sm->l1);
     }
 }
 
@@ -339,9 +337,8 @@ void sm_drop_all(struct sm *sm)
     }
     sm_tlb_drop_all(sm);
     decode_drop_all(sm);
-    if (sm->l2 != NULL) {
-        cache_empty(&sm->l1);
-    }
+    cache_empty(&sm->l1);
+    memset(sm->mode, 0, sizeof(sm->mode));
     memset(sm->flush, 0, sizeof(sm->flush));
     memset(sm->started, 0, sizeof(sm->started));
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {

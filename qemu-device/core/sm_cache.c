@@ -111,14 +111,35 @@ static void window_count(struct cache_window *window, bool hit)
     }
 }
 
+static void load_seen(struct warp *w, bool hit)
+{
+    window_count(&w->window, hit);
+    w->segment.loads++;
+    w->segment.misses += !hit;
+}
+
+/* Of a segment that is a sample: there is no model, and nothing else to count. */
+static void sample_line(struct exec *x, uint64_t line, enum ppu_access access)
+{
+    if (access == PPU_ACCESS_READ) {
+        load_seen(x->w, cache_use(&x->sm->l1, line, true));
+    } else if (access != PPU_ACCESS_WRITE) {
+        cache_drop(&x->sm->l1, line);
+    }
+}
+
 static void use_line(struct exec *x, uint64_t line, enum ppu_access access)
 {
     struct cache *const l1 = &x->sm->l1;
 
+    if (x->sm->l2 == NULL) {
+        sample_line(x, line, access);
+        return;
+    }
     if (access == PPU_ACCESS_READ) {
         const bool hit = cache_use(l1, line, true);
 
-        window_count(&x->w->window, hit);
+        load_seen(x->w, hit);
         count_one(x, hit ? PPU_COUNTER_L1_HITS : PPU_COUNTER_L1_MISSES);
         if (hit) {
             return;

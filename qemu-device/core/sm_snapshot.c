@@ -76,6 +76,10 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u64(snap, w->random);
     snap_put_u32(snap, w->window.loads);
     snap_put_u32(snap, w->window.misses);
+    snap_put_u32(snap, w->measured);
+    snap_put_u32(snap, w->sampled);
+    snap_put_u32(snap, w->segment.loads);
+    snap_put_u32(snap, w->segment.misses);
     put_parts(snap, &w->parts);
     snap_put_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
@@ -122,7 +126,22 @@ static uint64_t begun(const struct sm *sm)
     return slots;
 }
 
-/* Nothing when caches are not modelled. */
+/* What is known of the tasks in the slots; of others nothing is worth keeping. */
+static void put_modes(const struct sm *sm, struct snap *snap)
+{
+    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+        const struct dist_task *task = dist_task_of(sm->core, slot);
+        const struct mode *mode = &sm->mode[slot];
+        const bool known = task != NULL && mode->start == task->start;
+
+        snap_put_u32(snap, known);
+        snap_put_u32(snap, known ? mode->normal.loads : 0);
+        snap_put_u32(snap, known ? mode->normal.misses : 0);
+        snap_put_u32(snap, known ? mode->segments : 0);
+        snap_put_u32(snap, known && mode->parts);
+    }
+}
+
 static void put_cache(struct snap *snap, const struct cache *cache)
 {
     snap_put_bytes(snap, cache->way, cache_state_bytes(cache));
@@ -149,6 +168,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
             }
         }
         snap_put_u64(snap, begun(sm));
+        put_modes(sm, snap);
         put_cache(snap, &sm->l1);
     }
     put_cache(snap, &pool->l2.cache);
@@ -197,6 +217,10 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     w->random = snap_get_u64(snap);
     w->window.loads = snap_get_u32(snap);
     w->window.misses = snap_get_u32(snap);
+    w->measured = snap_get_u32(snap) != 0;
+    w->sampled = snap_get_u32(snap) != 0;
+    w->segment.loads = snap_get_u32(snap);
+    w->segment.misses = snap_get_u32(snap);
     get_parts(snap, &w->parts);
     if (snap->bad || w->token_first > w->token_cap || w->token_count > w->token_cap - w->token_first ||
         w->yield_count > w->token_count) {
@@ -409,6 +433,22 @@ static void get_begun(struct sm *sm, uint64_t slots)
     }
 }
 
+/* Any numbers do: they are only compared. */
+static void get_modes(struct sm *sm, struct snap *snap)
+{
+    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+        const struct dist_task *task = dist_task_of(sm->core, slot);
+        struct mode *mode = &sm->mode[slot];
+        const bool known = snap_get_u32(snap) != 0;
+
+        mode->start = known && task != NULL ? task->start : 0;
+        mode->normal.loads = snap_get_u32(snap);
+        mode->normal.misses = snap_get_u32(snap);
+        mode->segments = snap_get_u32(snap);
+        mode->parts = snap_get_u32(snap) != 0;
+    }
+}
+
 /* Any numbers do: lines are only looked for. */
 static void get_cache(struct snap *snap, struct cache *cache)
 {
@@ -435,6 +475,7 @@ static bool load_sm(struct sm *sm, struct snap *snap)
         }
     }
     get_begun(sm, snap_get_u64(snap));
+    get_modes(sm, snap);
     get_cache(snap, &sm->l1);
     sm->attention = 1;
     sm->has_work = 1;

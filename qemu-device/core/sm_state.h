@@ -174,6 +174,17 @@ struct parts {
     struct lanes entered;
 };
 
+/* ---- the control unit: sm_mode.c ---- */
+#define SM_PROBE 32u /* segments of a task, of which one runs in normal mode to be looked at */
+
+/* What an SM knows of a task's segments that leave their mode open (D8). */
+struct mode {
+    uint64_t start;             /* dist_task.start of the task */
+    struct cache_window normal; /* lines that its segments loaded in normal mode */
+    uint32_t segments;          /* since the rate is known, modulo 2^32 */
+    bool parts;                 /* what was chosen last */
+};
+
 #define SM_ROWS (PPU_MAX_VREGS + 1u) /* of registers; one more, as they are looked up by pairs */
 
 /* ---- warps ---- */
@@ -193,6 +204,8 @@ struct warp {
     uint8_t number;  /* within the CTA */
     bool partial;    /* the instruction at pc has been done but for the lanes in `pending` */
     bool held;       /* by a test hook, at a MARK already recorded */
+    bool measured;   /* it is in a segment in normal mode, of whose loads `segment` is */
+    bool sampled;    /* that is predicted: each instruction goes through engine_execute() */
     bool turned;     /* `active` is another set than what lanes are counted for */
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
@@ -208,6 +221,7 @@ struct warp {
     uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
     uint64_t random;      /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct cache_window window;
+    struct cache_window segment; /* of the segment in normal mode that it is in */
     struct parts parts;
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
@@ -266,7 +280,8 @@ struct sm {
     uint64_t started[PPU_MAX_SLOTS]; /* dist_task.start of the task whose code was seen last */
     struct sm_file file[SM_FILE_COUNT];
     struct cache_l2 *l2; /* NULL: caches are not modelled */
-    struct cache l1;
+    struct cache l1;     /* without a model: what samples are shown */
+    struct mode mode[PPU_MAX_SLOTS];
     struct sm_cta *cta;                         /* sm_ctas */
     struct warp *warp;                          /* sm_warps */
     struct sys_request *sys;                    /* one a warp */
@@ -314,6 +329,7 @@ struct exec {
     uint32_t wave;
     uint32_t passes;
     uint32_t vregs;    /* of a lane, with those that parts share now */
+    uint32_t plain;    /* instructions that name no register from here on need not be looked at: vregs, or 0 for none */
     uint64_t whole[2]; /* struct lanes of all lanes of the wave */
     uint64_t tlb_key;  /* what tags have beside the address */
     uint8_t *vram;
@@ -548,6 +564,12 @@ void engine_parts_start(struct warp *w, const struct dist_task *task);
 /* Registers as the warp's mode has them. */
 void engine_parts_rows(struct exec *x);
 void engine_parts_init(struct sm *sm);
+
+/* ---- sm_mode.c ---- */
+/* A segment that leaves its mode open begins: true, it is to run part by part. */
+bool sm_mode_parts(struct exec *x);
+/* A segment that was measured ends. */
+void sm_mode_end(struct exec *x);
 
 /* ---- sets of lanes ---- */
 static inline bool lanes_any(const struct lanes *a)

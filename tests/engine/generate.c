@@ -437,16 +437,18 @@ static void emit_loose(struct gen *g, uint32_t depth, bool in_loop, uint32_t loo
 
 /*
  * What one part of the warp runs after the other (D3): by enter and leave, with or without registers that parts share,
- * or by a loop. Nothing in there jumps out of it.
+ * by a loop, or if the control unit wants it. Nothing in there jumps out of it.
  */
 static void emit_segment(struct gen *g, uint32_t depth)
 {
-    uint32_t label = g->labels++, jump = g->jump, form = below(g, 4);
+    uint32_t label = g->labels++, jump = g->jump, form = below(g, 5);
 
     g->segment = true;
     g->jump = 0;
     if (form == 0) {
         emit(g, "svbegin s28, behind%u\npart%u:\n", label, label);
+    } else if (form == 4) {
+        emit(g, "sventer %u\n", PPU_SUBVECTOR_MAY);
     } else {
         g->shared = form == 1 ? 0 : 4 + below(g, GEN_SHARED_VREGS - 3);
         emit(g, "sventer %u\n", g->shared);

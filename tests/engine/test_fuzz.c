@@ -82,6 +82,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     tmd = bench_tmd(f->bench, "k");
     tmd.wave = (uint8_t)wave;
     tmd.vregs = GEN_VREGS;
+    tmd.mode = (uint8_t)random_below(&f->random, PPU_MODES);
     tmd.shared_bytes = generate_shared(threads);
     tmd.local_bytes = GEN_LOCAL;
     tmd.local_va = LOCAL_VA;
@@ -341,7 +342,7 @@ static void counters(void **state)
         struct observed seen = run_observed(f, &tmd);
         struct outcome outcome;
 
-        for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        for (uint32_t i = 0; i < PPU_COUNTER_OPEN_PARTS; i++) {
             if (counts(f)[i] != seen.count[i]) {
                 keep_program(f);
                 fail_msg("wave %u, counter %u: %llu, observed %llu", wave, i, (unsigned long long)counts(f)[i],
@@ -354,9 +355,9 @@ static void counters(void **state)
         outcome = bench_run(f->bench, &tmd);
         forget_l2(f);
         fuzz_compare(f, &tmd, &outcome);
-        assert_memory_equal(counts(f), seen.count, sizeof(seen.count));
+        assert_memory_equal(counts(f), seen.count, PPU_COUNTER_OPEN_PARTS * sizeof(seen.count[0]));
     }
-    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+    for (uint32_t i = 0; i < PPU_COUNTER_OPEN_PARTS; i++) {
         uint64_t sms = 0;
 
         for (uint32_t n = 0; n < core_config_of(f->bench->machine->core)->sms; n++) {

@@ -312,7 +312,7 @@ def sm_counts(counter):
 
 COUNTERS = {"INSNS": "warp instructions", "LANES": "lanes", "TRANSACTIONS": "memory transactions",
             "DIVERGENT": "divergent branches", "L1_HITS": "L1 hits", "L1_MISSES": "L1 misses", "L2_HITS": "L2 hits",
-            "L2_MISSES": "L2 misses"}
+            "L2_MISSES": "L2 misses", "OPEN_PARTS": "segments part by part", "OPEN_NORMAL": "in normal mode"}
 
 
 class Sms(Subcommand):
