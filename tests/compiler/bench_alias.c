@@ -380,7 +380,7 @@ static void print_analysis(void)
 
 int main(void)
 {
-    const struct device_variant variant = { "wave of 128", "", WAVE, 0, 0 };
+    const struct device_variant variant = { .name = "wave of 128", .options = "", .wave = WAVE };
     static struct cost costs[KERNELS][FORMS];
     struct ppu_compiled bitcode, alone;
     struct device *device = device_new();
