@@ -99,7 +99,7 @@ static void place_all(void)
     layout.channel_counts = place(&end, machine.channels * (uint32_t)sizeof(struct channel_counts), 64);
     layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
-    layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, TMD_STRIDE);
+    layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, PPU_TMD_ALIGN);
     layout.params = place(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
     layout.nest_params = place(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
     layout.tokens = place(&end, machine.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);

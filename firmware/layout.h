@@ -25,7 +25,7 @@
 #define TRACE_DEV_RECORDS 8192u
 
 /* From one TMD copy to the next: a power of two, so that an offset gives its record without a division. */
-#define TMD_STRIDE 256u
+#define TMD_STRIDE 320u
 
 struct layout {
     ppu_vram_t fw_info;

@@ -25,7 +25,7 @@
 #define RING_AT(ring) (PROT_BASE + (ring)*0x20000u)
 #define TRACE_AT 0x1a0000u
 #define TRACE_RECORDS 1024u
-#define TMD_AT(slot) (0x1b0000u + (slot)*0x100u)
+#define TMD_AT(slot) (0x1b0000u + (slot)*0x200u)
 #define PARAMS_AT 0x1c0000u
 #define TABLES_AT 0x1d0000u
 #define HEAP_AT 0x400000u
