@@ -11,6 +11,7 @@
  */
 #include "assign.h"
 
+#include "ppu/tmd.h"
 #include "ranges.h"
 #include "spill.h"
 #include "subvector.h"
@@ -18,7 +19,6 @@
 #include <string.h>
 
 #define MAX_ROUNDS 24u
-#define SHARED_ALIGN 4u /* private registers, where others follow that are shared */
 
 struct assign {
     struct mir *mir;
@@ -512,7 +512,7 @@ static void place_all(struct assign *a)
 
 static uint32_t align_private(uint32_t registers)
 {
-    return (registers + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+    return (registers + PPU_SHARED_VREGS_ALIGN - 1) / PPU_SHARED_VREGS_ALIGN * PPU_SHARED_VREGS_ALIGN;
 }
 
 /* Vector registers that each part needs for itself, with those of functions. */

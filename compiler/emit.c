@@ -64,7 +64,7 @@ static void check_word(const struct emit *e, uint64_t word, const struct ppu_ins
 {
     struct ppu_insn decoded;
 
-    if (ppu_isa_decode(word, &decoded) == PPU_FAULT_ILLEGAL) {
+    if (ppu_isa_decode(word, &decoded) != 0) {
         unit_fail(e->unit, PPU_COMPILE_UNSUPPORTED,
                   "internal error: kernel '%s': instruction '%s' cannot be encoded (%016llx)", e->mir->name,
                   ppu_isa_row(insn->op)->mnemonic, (unsigned long long)word);

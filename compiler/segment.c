@@ -373,7 +373,7 @@ static void estimate(struct finder *f)
     if (!f->limits->shares) {
         e->private = most;
     }
-    e->private = max_of((e->private + 3u) / 4u * 4u, 4);
+    e->private = (max_of(e->private, 1) + PPU_SHARED_VREGS_ALIGN - 1) / PPU_SHARED_VREGS_ALIGN * PPU_SHARED_VREGS_ALIGN;
     e->shared = most > e->private ? most - e->private : 0;
     uint32_t by_registers = f->limits->sm_vregs / (PPU_LANES * segment_footprint(parts, e->private, e->shared));
     uint32_t by_warps = f->limits->sm_warps / parts;

@@ -12,11 +12,6 @@
 
 #include "segment.h"
 
-#ifndef PPU_SUBVECTOR_MAY
-#define PPU_SUBVECTOR_MAY 256u
-#define PPU_TMD_SUBVECTOR 0u
-#endif
-
 /* True when the options ask for segments and waves have parts. */
 bool subvector_wanted(const struct unit *unit);
 /* Parts of a wave. */

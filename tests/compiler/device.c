@@ -24,6 +24,15 @@ const struct device_variant device_variants[] = {
     { "waves of 64", "", 64, 0, 0, { 0 } },
     { "waves of 128, few registers", "", 128, 16, 12, { 0 } },
     { "few registers, no optimisation", "-cl-opt-disable", 32, 12, 10, { 0 } },
+    { "waves of 64, segments", "", 64, 0, 0, SEGMENTS(ENTER, 3) },
+    { "waves of 128, segments from the beginning, few registers",
+      "",
+      128,
+      16,
+      12,
+      { .form = PPU_SEGMENTS_ENTER, .threshold_kind = PPU_THRESHOLD_REGISTERS, .threshold = 0, .inverted = 1 } },
+    { "waves of 128, segments in loops", "", 128, 0, 0, SEGMENTS(LOOP, 2) },
+    { "waves of 64, segments in loops, few registers", "", 64, 12, 12, SEGMENTS(LOOP, 0) },
     { "waves of 64, segments twice", "", 64, 0, 0, SEGMENTS(DUPLICATE, 4) },
     { "waves of 128, segments four times, few registers", "", 128, 16, 12, SEGMENTS(DUPLICATE, 2) },
 };
@@ -255,6 +264,7 @@ uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, u
                                    .global = copy,
                                    .global_va = DATA_VA,
                                    .accesses = &device->accesses,
+                                   .counts = device->counts,
                                    .reads_code = true,
                                    .global_bytes = device->data_used };
 

@@ -36,6 +36,7 @@ struct device {
     struct device_layout layouts[DEVICE_LAYOUTS]; /* of the program that was compiled last */
     uint32_t layout_count;
     uint64_t warp_insns; /* that all runs executed */
+    uint64_t *counts;    /* of each instruction, threads that execute it on the reference executor; NULL: not kept */
     uint64_t accesses;   /* loads and stores of all threads on the reference executor */
     const struct device_variant *variant;
     struct ppu_kernel_entry kernel;

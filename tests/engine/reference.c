@@ -479,6 +479,15 @@ static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *
     }
 }
 
+/* A thread executes the instruction. */
+static void count_insn(struct run *run, uint32_t pc)
+{
+    run->thread_insns++;
+    if (run->r->counts != NULL) {
+        run->r->counts[pc]++;
+    }
+}
+
 /* ---- operations of a warp ---- */
 
 static bool of_warp(const struct ppu_insn *insn)
@@ -672,7 +681,7 @@ static bool release_warp(struct run *run, uint32_t warp)
         if (op.first[lane].state != ENDED) {
             op.first[lane].state = RUNS;
             op.first[lane].pc++;
-            run->thread_insns++;
+            count_insn(run, pc);
         }
     }
     return true;
@@ -689,7 +698,7 @@ static void step(struct run *run, struct thread *t)
         t->state = AT_WARP_OP;
         return;
     }
-    run->thread_insns++;
+    count_insn(run, t->pc);
     if (!guarded(t, insn)) {
         t->pc++;
         return;

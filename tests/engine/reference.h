@@ -28,6 +28,7 @@ struct reference {
     uint64_t global_bytes;
     uint64_t *accesses;     /* counts instructions that load or store, but of parameters; NULL: nobody wants to know */
     uint64_t *thread_insns; /* NULL, or where to say how many instructions the threads executed */
+    uint64_t *counts;       /* of each instruction, by how many threads it was executed; NULL: nobody wants to know */
     bool reads_code;        /* the code is memory too, which can be read at tmd->code_va */
 };
 

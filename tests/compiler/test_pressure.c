@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernels of high pressure with segments: the same results in every form, fewer registers, few more passes. */
+#include "pressure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORM(wave, how)                                           \
+    {                                                             \
+        "waves of " #wave ", " #how, "-cl-std=CL1.2", wave, 0, 0, \
+        {                                                         \
+            .form = PPU_SEGMENTS_##how                            \
+        }                                                         \
+    }
+
+static const struct device_variant waves[] = {
+    FORM(64, OFF),
+    FORM(128, OFF),
+};
+
+static const struct device_variant forms[] = {
+    FORM(64, ENTER),
+    FORM(64, DUPLICATE),
+    FORM(64, LOOP),
+    FORM(64, MAY),
+    FORM(128, ENTER),
+    FORM(128, DUPLICATE),
+    FORM(128, LOOP),
+    FORM(128, MAY),
+    { "waves of 64, inverted", "-cl-std=CL1.2", 64, 0, 0, { .form = PPU_SEGMENTS_ENTER, .inverted = 1 } },
+    { "waves of 128, above 15 %",
+      "-cl-std=CL1.2",
+      128,
+      0,
+      0,
+      { .form = PPU_SEGMENTS_ENTER, .threshold_kind = PPU_THRESHOLD_PERCENT, .threshold = 15 } },
+};
+
+static void load(struct device *device, const struct device_variant *variant)
+{
+    device->variant = variant;
+    device_load_file(device, "pressure", NULL);
+}
+
+static void results(void **state)
+{
+    struct device *device = *state;
+    uint8_t *normal[8];
+
+    assert_true(pressure_count <= 8);
+    load(device, &waves[0]);
+    for (uint32_t c = 0; c < pressure_count; c++) {
+        normal[c] = pressure_run(device, &pressure_cases[c]);
+    }
+    for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
+        load(device, &forms[f]);
+        for (uint32_t c = 0; c < pressure_count; c++) {
+            uint8_t *out = pressure_run(device, &pressure_cases[c]);
+            if (memcmp(out, normal[c], pressure_cases[c].out_bytes) != 0) {
+                fail_msg("%s, %s: not the results of the normal mode", pressure_cases[c].name, forms[f].name);
+            }
+            free(out);
+        }
+    }
+    for (uint32_t c = 0; c < pressure_count; c++) {
+        free(normal[c]);
+    }
+}
+
+static void check_worth(struct device *device, const struct device_variant *plain,
+                        const struct device_variant *segments)
+{
+    struct pressure_cost before[8];
+
+    load(device, plain);
+    for (uint32_t c = 0; c < pressure_count; c++) {
+        before[c] = pressure_cost_of(device, &pressure_cases[c]);
+        assert_int_equal(before[c].shared_vregs, 0);
+    }
+    load(device, segments);
+    for (uint32_t c = 0; c < pressure_count; c++) {
+        struct pressure_cost cost = pressure_cost_of(device, &pressure_cases[c]);
+        double vregs =
+            (double)(cost.parts * cost.private_vregs + cost.shared_vregs) / (before[c].parts * before[c].private_vregs);
+        if (vregs > 0.7 || cost.passes > 1.05 * before[c].passes) {
+            fail_msg("%s, %s: %.3f of the registers, %.4f of the passes", pressure_cases[c].name, segments->name, vregs,
+                     cost.passes / before[c].passes);
+        }
+    }
+}
+
+static void worth(void **state)
+{
+    check_worth(*state, &waves[0], &forms[0]);
+    check_worth(*state, &waves[1], &forms[4]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "kernels of high pressure have the same results in all forms, which are the host's [D5][D7][D10]", results,
+          device_setup, device_teardown, NULL },
+        { "they take at most 70 % of the registers, for at most 5 % more passes [D4][D9]", worth, device_setup,
+          device_teardown, NULL },
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
