@@ -15,21 +15,11 @@ static uint32_t bits_of(uint32_t set)
     return ((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
-static uint32_t active_lanes(const struct warp *w)
-{
-    uint32_t lanes = 0;
-
-    for (uint32_t pass = 0; pass < w->passes; pass++) {
-        lanes += bits_of(w->active.m[pass]);
-    }
-    return lanes;
-}
-
 void count_begin(struct exec *x)
 {
     if (COUNTED) {
         x->w->turned = false;
-        x->lanes = active_lanes(x->w);
+        x->lanes = lanes_count(&x->w->active);
     }
 }
 

@@ -52,6 +52,14 @@ static void immediate(const struct ppu_insn *insn, uint32_t words[2])
     words[1] = high_half ? (uint32_t)insn->imm : insn->imm < 0 ? UINT32_MAX : 0;
 }
 
+/* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */
+static uint32_t keeps_of(const struct ppu_insn *insn)
+{
+    const uint64_t written = insn->scalar ? 0 : ((1ull << insn->wd) - 1) << (insn->rd % 32u);
+
+    return insn->rd < EXEC_STEADY ? ~(uint32_t)written : UINT32_MAX;
+}
+
 /* How many scalar registers a set of lanes is depends on the wave, and not only on the instruction. */
 static bool delivers_lanes(const struct ppu_insn *insn)
 {
@@ -74,6 +82,7 @@ static void decode_one(const struct sm *sm, struct code_page *page, uint32_t ind
     }
     code->vregs = (uint16_t)ppu_isa_vregs(&code->insn);
     code->kinds = kinds_of(&code->insn);
+    code->keeps = keeps_of(&code->insn);
     immediate(&code->insn, code->imm);
     /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
     code->op = sm->l2 != NULL ? sm->build->modelled_op_of(code) : sm->build->op_of(code);

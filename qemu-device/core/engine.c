@@ -334,24 +334,30 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
     const struct dist_task *task = cta->cta.task;
-    const struct lanes all = lanes_below(task->tmd.wave);
+    const uint32_t second = task->tmd.wave > PPU_LANES ? UINT32_MAX : 0;
+    const uint32_t others = task->tmd.wave > 2 * PPU_LANES ? UINT32_MAX : 0;
+    const struct lanes all = { { UINT32_MAX, second, others, others } };
 
-    *x = (struct exec){
-        .core = sm->core,
-        .sm = sm,
-        .cta = cta,
-        .w = w,
-        .task = task,
-        .index = index,
-        .wave = task->tmd.wave,
-        .passes = w->passes,
-        .tlb_key = task->tmd.context | TLB_VALID,
-        .vram = core_vram(sm->core),
-        .vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
-                (size_t)w->number * ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs),
-        .shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off,
-        .tokens = sm_file_tokens(sm, cta, w->number),
-    };
+    x->core = sm->core;
+    x->sm = sm;
+    x->cta = cta;
+    x->w = w;
+    x->task = task;
+    x->index = index;
+    x->wave = task->tmd.wave;
+    x->passes = w->passes;
+    x->tlb_key = task->tmd.context | TLB_VALID;
+    x->vram = core_vram(sm->core);
+    x->vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
+              (size_t)w->number * ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs);
+    x->shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off;
+    x->tokens = sm_file_tokens(sm, cta, w->number);
+    x->found = sm_tlb_found(sm, x->tlb_key);
+    x->code = NULL;
+    x->steady = 0;
+    x->lanes = 0;
+    x->counted = 0;
+    memset(x->count, 0, sizeof(x->count));
     memcpy(x->whole, &all, sizeof(x->whole));
     engine_parts_rows(x);
 }

@@ -103,9 +103,26 @@ static enum step op_other(struct exec *x, const struct code_insn *code, const st
     return step;
 }
 
+/* The last lanes of a warp that has no tokens end; others are for engine_branch.c. */
+static enum step op_exit(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    struct warp *const w = x->w;
+
+    if (w->token_count != 0 || w->parts.on || x->cta->waiting != 0 || !lanes_equal(mask, &w->live)) {
+        return op_other(x, code, mask);
+    }
+    memset(w->reason, PPU_REASON_ENDED, sizeof(w->reason));
+    x->cta->threads_left -= lanes_count(mask);
+    w->active = w->live = (struct lanes){ { 0 } };
+    w->turned = true;
+    w->state = WARP_DONE;
+    w->pc++;
+    return STEP_ENDED;
+}
+
 static engine_op *op_of(const struct code_insn *code)
 {
-    engine_op *op = code->insn.op == PPU_OP_BRA ? op_bra : alu_op(code);
+    engine_op *op = code->insn.op == PPU_OP_BRA ? op_bra : code->insn.op == PPU_OP_EXIT ? op_exit : alu_op(code);
 
     op = op != NULL ? op : lane_op(code);
     op = op != NULL ? op : mem_op(&code->insn);
@@ -139,31 +156,37 @@ BUILD_INLINE bool guarded(const struct warp *w, uint32_t guard, struct lanes *ma
 
 BUILD_INLINE enum step plain_step(struct exec *x, const struct code_insn *code)
 {
+    const struct lanes *lanes = &x->w->active;
     const uint32_t guard = code->insn.guard;
     struct lanes mask;
 
-    x->code = code;
-    if (guard == 0) {
-        return code->op(x, code, &x->w->active);
+    if (guard != 0) {
+        if (!guarded(x->w, guard, &mask)) {
+            return STEP_NEXT;
+        }
+        lanes = &mask;
     }
-    return guarded(x->w, guard, &mask) ? code->op(x, code, &mask) : STEP_NEXT;
+    x->code = code;
+    x->steady &= code->keeps;
+    return code->op(x, code, lanes);
 }
 
-/* Instructions one behind the other, at most `most`, until one is not plain or does anything but go on. */
+/* Instructions one behind the other, 1 to `most` of them, until one is not plain or does anything but go on. */
 BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code, uint32_t most, uint32_t *done)
 {
     const struct code_insn *const end = code + most;
-    const uint32_t first = x->w->pc;
     const struct code_insn *at = code;
-    enum step step = STEP_NEXT;
+    struct warp *const w = x->w;
+    enum step step;
 
-    for (; at < end && at->plain <= x->plain; at++) {
+    do {
         step = plain_step(x, at);
         if (step != STEP_NEXT) {
             break;
         }
-        x->w->pc = first + (uint32_t)(at - code) + 1;
-    }
+        w->pc++;
+        at++;
+    } while (at != end && at->plain <= x->plain);
     *done += (uint32_t)(at - code);
     return step;
 }
@@ -189,6 +212,7 @@ static uint32_t run(struct exec *x, uint32_t budget)
         }
         if (window == NULL || window[pc - first].plain > x->plain || (w->section | w->partial | w->held) != 0) {
             step = engine_execute(x);
+            x->steady = 0;
             count = 0; /* its page may have given place to another */
             if (step == STEP_NEXT) {
                 w->pc = pc + 1;

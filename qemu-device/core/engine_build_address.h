@@ -85,30 +85,69 @@ BUILD_INLINE enum pattern pattern_of(const struct addresses *a, uint32_t set, ui
     return steady(a, set, begin - first * bytes, bytes) ? LANES_IN_ROW : LANES_APART;
 }
 
-/* The same of all lanes of a warp; `a` is of the first pass. */
-BUILD_INLINE enum pattern pattern_whole(const struct exec *x, const struct addresses *a, uint32_t bytes)
+/* As pattern_of(), sooner where lanes are apart: the first two mostly tell. */
+BUILD_INLINE enum pattern pattern_likely(const struct addresses *a, uint32_t set, uint32_t bytes)
 {
-    const uint32_t begin = a->low[0], end = a->low[x->wave - 1], step = begin == end ? 0 : bytes;
-    const uint32_t *low = a->low, *high = a->high;
-    uint32_t expected = begin, differ = 0;
+    const uint32_t rest = set & (set - 1), first = (uint32_t)__builtin_ctz(set);
+    uint32_t second, differ;
+
+    if (a->low == NULL || rest == 0) {
+        return LANES_ALIKE;
+    }
+    second = (uint32_t)__builtin_ctz(rest);
+    differ = a->low[second] - a->low[first];
+    return differ != 0 && differ != (second - first) * bytes ? LANES_APART : pattern_of(a, set, bytes);
+}
+
+/* ---- all lanes of a warp ---- */
+
+static __attribute__((noinline)) bool is_steady(const struct exec *x, uint32_t reg, uint32_t step)
+{
+    uint32_t expected = row(x, reg, 0)[0], differ = 0;
+
+    for (uint32_t pass = 0; pass < x->passes; pass++, expected += PPU_LANES * step) {
+        const uint32_t *const lanes = row(x, reg, pass);
+        EACH_LANE
+        {
+            differ |= lanes[i] ^ (expected + i * step);
+        }
+    }
+    return differ == 0;
+}
+
+/*
+ * True when a register of lane i is that of lane 0 + i * step. Loops use the same address registers again and again:
+ * what was found out is kept until the register is written.
+ */
+BUILD_INLINE bool steady_whole(struct exec *x, const struct code_insn *code, uint32_t reg, uint32_t step)
+{
+    if (reg >= EXEC_STEADY) {
+        return is_steady(x, reg, step);
+    }
+    if ((x->steady >> reg & 1u) == 0) {
+        if (!is_steady(x, reg, step)) {
+            return false;
+        }
+        x->steady |= code->keeps & 1u << reg;
+        x->step[reg] = step;
+    }
+    return x->step[reg] == step;
+}
+
+/* As pattern_of(); `a` is of the first pass. */
+BUILD_INLINE enum pattern pattern_whole(struct exec *x, const struct code_insn *code, const struct addresses *a,
+                                        uint32_t lane_reg, uint32_t bytes)
+{
+    const uint32_t begin = a->low[0], end = row(x, code->insn.a_scalar ? lane_reg : code->insn.ra, x->passes - 1u)[31];
+    const uint32_t step = begin == end ? 0 : bytes;
 
     if (end - begin != step * (x->wave - 1) || end < begin ||
-        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin))) {
+        (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin)) ||
+        !steady_whole(x, code, code->insn.a_scalar ? lane_reg : code->insn.ra, step) ||
+        (a->high != NULL && !steady_whole(x, code, code->insn.ra + 1u, 0))) {
         return LANES_APART;
     }
-    for (uint32_t pass = 0; pass < x->passes; pass++, low += PPU_LANES, expected += PPU_LANES * step) {
-        EACH_LANE
-        {
-            differ |= low[i] ^ (expected + i * step);
-        }
-    }
-    for (uint32_t pass = 0; high != NULL && pass < x->passes; pass++, high += PPU_LANES) {
-        EACH_LANE
-        {
-            differ |= high[i] ^ a->high[0];
-        }
-    }
-    return differ != 0 ? LANES_APART : step == 0 ? LANES_ALIKE : LANES_IN_ROW;
+    return step == 0 ? LANES_ALIKE : LANES_IN_ROW;
 }
 
 #endif

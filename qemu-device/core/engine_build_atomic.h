@@ -64,7 +64,7 @@ BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum
     const struct addresses a = addresses_of(x, code, pass, insn->rc);
     const uint32_t bytes = 4u << insn->wide;
     const bool add = insn->aop == PPU_AOP_ADD && !insn->wide;
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_of(&a, set, bytes);
+    const enum pattern pattern = pattern_likely(&a, set, bytes);
     const uint64_t at = address_at(&a, (uint32_t)__builtin_ctz(set));
     const bool alike = pattern == LANES_ALIKE;
     uint8_t *host[PPU_LANES];

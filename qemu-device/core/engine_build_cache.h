@@ -27,11 +27,11 @@ static void lines_of_pass(struct cache_lines *lines, uint32_t line_bytes, const 
 }
 
 /* A warp whose lanes are all active and have a pattern; false: nothing is done. */
-static bool lines_of_whole(const struct exec *x, const struct code_insn *code, struct cache_lines *lines, uint32_t *end)
+static bool lines_of_whole(struct exec *x, const struct code_insn *code, struct cache_lines *lines, uint32_t *end)
 {
     const uint32_t line_bytes = core_config_of(x->core)->cache_line, bytes = ppu_width_bytes(code->insn.width);
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, &a, bytes);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, code, &a, code->insn.rb, bytes);
     const uint32_t pass_bytes = pattern == LANES_ALIKE ? bytes : PPU_LANES * bytes;
     uint64_t at = address_at(&a, 0);
 

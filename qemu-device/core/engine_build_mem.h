@@ -47,7 +47,7 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
 {
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width);
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, &a, bytes);
+    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, code, &a, code->insn.rb, bytes);
     const uint64_t at = address_at(&a, 0);
     const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *to = row(x, code->insn.rd, 0);
@@ -83,7 +83,8 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
     const uint32_t step = row_step(x, code->insn.rd);
     uint8_t *host;
 
-    if (a.low == NULL || pattern_whole(x, &a, bytes) != LANES_IN_ROW || address_at(&a, 0) % alignment(width) != 0) {
+    if (a.low == NULL || pattern_whole(x, code, &a, code->insn.rb, bytes) != LANES_IN_ROW ||
+        address_at(&a, 0) % alignment(width) != 0) {
         return false;
     }
     host = reach(x, space, address_at(&a, 0), bytes * x->wave, PPU_ACCESS_WRITE);
@@ -113,19 +114,39 @@ BUILD_INLINE bool load_row_some(struct exec *x, enum mem_space space, uint64_t a
     return host != NULL;
 }
 
+/* Few lanes: each for itself. */
+BUILD_INLINE bool load_few(struct exec *x, const struct addresses *a, enum mem_space space, enum ppu_width width,
+                           uint32_t set, uint32_t *to, uint32_t step)
+{
+    uint8_t *host[PPU_LANES];
+
+    if (!reach_each(x, space, a, set, ppu_width_bytes(width), alignment(width), PPU_ACCESS_READ, host)) {
+        return false;
+    }
+    count_any(x, space, a, set, ppu_width_bytes(width));
+    LANES_LEFT(set, i)
+    {
+        load_lane(to + i, step, host[i], width);
+    }
+    return true;
+}
+
 BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
                             uint32_t pass, uint32_t set)
 {
     const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
-    const bool few = (uint32_t)__builtin_popcount(set) < NEAR_LANES;
     const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *const to = row(x, code->insn.rd, pass);
     const uint64_t at = address_at(&a, first);
-    const enum pattern pattern = a.low == NULL ? LANES_ALIKE : few ? LANES_APART : pattern_of(&a, set, bytes);
+    enum pattern pattern;
     uint8_t *host[PPU_LANES];
     uintptr_t near;
 
+    if ((uint32_t)__builtin_popcount(set) < NEAR_LANES && a.low != NULL) {
+        return load_few(x, &a, space, width, set, to, step);
+    }
+    pattern = pattern_likely(&a, set, bytes);
     if (at % alignment(width) != 0) {
         return false;
     }
@@ -147,7 +168,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
         count_lanes(x, space, at, set, bytes, pattern);
         return true;
     }
-    if (!few && (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ)) != 0) {
+    if ((near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ)) != 0) {
         count_lanes(x, space, at, set, bytes, pattern);
         LANES_LEFT(set, i)
         {
@@ -158,11 +179,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     if (!reach_each(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ, host)) {
         return false;
     }
-    if (few) {
-        count_any(x, space, &a, set, bytes);
-    } else {
-        count_lanes(x, space, at, set, bytes, pattern);
-    }
+    count_lanes(x, space, at, set, bytes, pattern);
     LANES_LEFT(set, i)
     {
         load_lane(to + i, step, host[i], width);
@@ -296,6 +313,7 @@ static enum step op_stg_one(struct exec *x, const struct code_insn *code, const 
 
 #include "engine_build_atomic.h"
 #include "engine_build_local.h"
+#include "engine_build_row.h"
 
 /* ---- which one an instruction is ---- */
 
@@ -308,7 +326,11 @@ static engine_op *mem_op(const struct ppu_insn *insn)
 #include "ppu/isa.def"
     };
     const bool words = insn->width >= PPU_WIDTH_B32;
+    engine_op *const in_row = row_op(insn);
 
+    if (in_row != NULL) {
+        return in_row;
+    }
     switch (insn->op) {
     case PPU_OP_LDG:
         return insn->scalar ? op_ldg_one : ops[insn->width][0];

@@ -50,13 +50,6 @@ BUILD_INLINE uint8_t *reach(const struct exec *x, enum mem_space space, uint64_t
     return space == MEM_SHARED ? reach_shared(x, at, bytes) : reach_global(x, at, bytes, access);
 }
 
-/* The page that an access was found in, for those that follow. */
-struct page {
-    uint64_t first;
-    uint64_t bytes; /* 0: none yet */
-    uint8_t *host;
-};
-
 BUILD_INLINE struct page page_of(const struct exec *x, uint64_t va)
 {
     const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
@@ -82,6 +75,22 @@ BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uin
         *page = page_of(x, at);
     }
     return host;
+}
+
+static __attribute__((noinline)) uint8_t *reach_other(const struct exec *x, uint64_t va, uint32_t bytes,
+                                                      enum ppu_access access, struct page *page)
+{
+    return reach_near(x, MEM_GLOBAL, va, bytes, access, page);
+}
+
+/* As reach_global(), in the page that accesses of this kind found last. */
+BUILD_INLINE uint8_t *reach_kept(struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
+{
+    struct page *const page = access == PPU_ACCESS_READ ? &x->found->reads : &x->found->writes;
+    const uint64_t offset = va - page->first;
+
+    return offset < page->bytes && page->bytes - offset >= bytes ? page->host + offset
+                                                                 : reach_other(x, va, bytes, access, page);
 }
 
 /* ---- lanes of a pass ---- */
@@ -119,22 +128,56 @@ BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space
     return host != NULL ? (uintptr_t)host - least : 0;
 }
 
-#define NEAR_LANES 4u /* fewer lanes than that are sooner looked up one by one */
+#define NEAR_LANES 12u /* fewer lanes than that are sooner looked up one by one */
 
-/* Host addresses of lanes that go each where they want; false: one of them cannot be reached here. */
-BUILD_INLINE bool reach_each(const struct exec *x, enum mem_space space, const struct addresses *a, uint32_t set,
-                             uint32_t bytes, uint32_t align, enum ppu_access access, uint8_t **host)
+/* As reach_each(), of addresses that have upper halves or not, and from `page` on. */
+BUILD_INLINE bool reach_each_from(const struct exec *x, enum mem_space space, const struct addresses *a, bool wide,
+                                  uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access,
+                                  struct page *page, uint8_t **host)
 {
-    struct page page = { 0, 0, NULL };
-    bool all = true;
+    struct page near = *page;
 
     LANES_LEFT(set, i)
     {
-        const uint64_t at = address_at(a, i);
-        host[i] = at % align == 0 ? reach_near(x, space, at, bytes, access, &page) : NULL;
-        all = all && host[i] != NULL;
+        const uint64_t sum = a->base + a->low[i] + (wide ? (uint64_t)a->high[i] << 32 : 0);
+        const uint64_t at = space == MEM_SHARED || (!wide && a->wrap) ? (uint32_t)sum : sum, offset = at - near.first;
+
+        if (at % align != 0) {
+            return false;
+        }
+        host[i] = near.host + offset;
+        if (__builtin_expect(offset >= near.bytes || near.bytes - offset < bytes, 0)) {
+            host[i] = space == MEM_SHARED ? NULL : reach_other(x, at, bytes, access, page);
+            near = *page;
+            if (host[i] == NULL) {
+                return false;
+            }
+        }
     }
-    return all;
+    return true;
+}
+
+/* Host addresses of lanes that go each where they want, or all to one place; false: one cannot be reached here. */
+BUILD_INLINE bool reach_each(struct exec *x, enum mem_space space, const struct addresses *a, uint32_t set,
+                             uint32_t bytes, uint32_t align, enum ppu_access access, uint8_t **host)
+{
+    struct page shared = { 0, x->task->tmd.shared_bytes, x->shared };
+    struct page *const page = space == MEM_SHARED          ? &shared
+                              : access == PPU_ACCESS_READ  ? &x->found->reads
+                              : access == PPU_ACCESS_WRITE ? &x->found->writes
+                                                           : &x->found->atomics;
+
+    if (a->low == NULL) {
+        const uint64_t at = address_at(a, 0);
+        uint8_t *const place = at % align == 0 ? reach_near(x, space, at, bytes, access, page) : NULL;
+        LANES_LEFT(set, i)
+        {
+            host[i] = place;
+        }
+        return place != NULL;
+    }
+    return a->high != NULL ? reach_each_from(x, space, a, true, set, bytes, align, access, page, host)
+                           : reach_each_from(x, space, a, false, set, bytes, align, access, page, host);
 }
 
 #endif

@@ -46,9 +46,7 @@ BUILD_INLINE void count_any(struct exec *x, enum mem_space space, const struct a
                             uint32_t bytes)
 {
     if (space == MEM_GLOBAL) {
-        const bool one = a->low == NULL || (set & (set - 1)) == 0;
-        count_lanes(x, space, address_at(a, (uint32_t)__builtin_ctz(set)), set, bytes,
-                    one ? LANES_ALIKE : pattern_of(a, set, bytes));
+        count_lanes(x, space, address_at(a, (uint32_t)__builtin_ctz(set)), set, bytes, pattern_likely(a, set, bytes));
     }
 }
 

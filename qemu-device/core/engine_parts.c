@@ -38,6 +38,7 @@ static void rows_of_part(struct exec *x)
 
 void engine_parts_rows(struct exec *x)
 {
+    x->steady = 0;
     x->vregs = x->task->tmd.vregs;
     x->rows = x->sm->rows[x->passes - 1];
     if (x->w->parts.on && x->w->parts.shared != 0) {

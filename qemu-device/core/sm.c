@@ -70,7 +70,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     uint32_t threads = task->cta_threads - first;
     uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
 
-    memset(w, 0, offsetof(struct warp, yield_turns) + task->tmd.wave * sizeof(w->yield_turns[0]));
+    sm_file_clear(w, offsetof(struct warp, yield_turns) + task->tmd.wave * sizeof(w->yield_turns[0]));
     w->state = WARP_READY;
     w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
     w->number = (uint8_t)number;
@@ -306,7 +306,7 @@ void sm_attend(struct sm *sm)
 {
     bool all = true;
 
-    if (__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
+    if (!sm_attention(sm) || __atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
         return;
     }
     for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {

@@ -56,6 +56,11 @@ uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t 
     return sm->file[SM_FILE_TOKENS].bytes + cta->block[SM_FILE_TOKENS].off + number * warp_bytes;
 }
 
+void sm_file_clear(void *bytes, size_t len)
+{
+    memset(bytes, 0, len);
+}
+
 /* The block with the lowest offset not below `from`; NULL: none. */
 static struct sm_block *next_block(struct sm *sm, uint32_t id, size_t from)
 {
@@ -108,7 +113,7 @@ static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len)
         file->tail += len;
     }
     if (id < SM_FILE_OWN) {
-        memset(file->bytes + block->off, 0, len);
+        sm_file_clear(file->bytes + block->off, len);
     }
 }
 

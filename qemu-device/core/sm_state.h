@@ -8,6 +8,7 @@
 #define PPU_CORE_SM_STATE_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "cache.h"
 #include "guest_mem.h"
@@ -39,6 +40,19 @@ struct tlb_entry {
     bool system;
     bool write;
     bool atomic;
+};
+
+/* A page that an access was found in, for those that follow. */
+struct page {
+    uint64_t first;
+    uint64_t bytes; /* 0: none yet */
+    uint8_t *host;
+};
+
+/* Where accesses of each kind were last, which they mostly stay. */
+struct tlb_found {
+    uint64_t key; /* of the tags of their pages; 0: there are none */
+    struct page reads, writes, atomics;
 };
 
 /* 64 KiB pages two apart by a power of two must not share an entry. */
@@ -80,6 +94,7 @@ struct code_insn {
     uint16_t vregs; /* one more than the highest vector register it names */
     uint8_t kinds;  /* CODE_SAME_*, CODE_MODIFIED */
     bool known;
+    uint32_t keeps; /* bit n: it does not write vector register n */
 };
 _Static_assert(sizeof(struct code_insn) == 64, "a line of the host's cache");
 
@@ -289,6 +304,7 @@ struct sm {
     uint32_t part_rows[SM_ROWS];                /* of the warp that was in sub-vector mode last */
     uint64_t part_rows_key;                     /* what they are for; 0: nothing */
     struct tlb_entry tlb[SM_TLB_SIZE];
+    struct tlb_found found; /* until translations are dropped */
     struct code_page *code; /* SM_CODE_PAGES */
 };
 
@@ -318,6 +334,8 @@ struct sm_pool {
     uint32_t stirred;  /* sm_threads 0: somebody called sm_wake(); atomic */
 };
 
+#define EXEC_STEADY 32u /* vector registers that may be known to be steady: the first ones */
+
 /* One warp being executed. */
 struct exec {
     struct core *core;
@@ -339,6 +357,9 @@ struct exec {
     uint8_t *shared;
     uint8_t *tokens; /* queue of the warp, in VRAM */
     const struct code_insn *code;
+    uint32_t steady;            /* bit n: vector register n of lane i is that of lane 0 + i * step[n] */
+    uint32_t step[EXEC_STEADY]; /* of registers that are steady */
+    struct tlb_found *found;
     uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
     uint32_t counted; /* instructions of this turn that LANES has */
     uint64_t count[PPU_COUNTERS_ALWAYS];
@@ -413,6 +434,8 @@ void sm_snap_put(const struct sm *sm, const struct sm_cta *cta, struct snap *sna
 bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap);
 
 /* ---- sm_file.c ---- */
+/* Zeros; by the host's library, whose way is sooner done than what compilers put in place of a call. */
+void sm_file_clear(void *bytes, size_t len);
 bool sm_file_init(struct sm *sm);
 void sm_file_free(struct sm *sm);
 /* Room in all files for a CTA that fits by count; other CTAs' blocks may move. */
@@ -428,6 +451,15 @@ void sm_file_give(struct sm *sm, struct sm_cta *cta);
 uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out);
 void sm_tlb_drop(struct sm *sm, uint32_t context);
 void sm_tlb_drop_all(struct sm *sm);
+/* Pages of a context, which is named as in tags. */
+static inline struct tlb_found *sm_tlb_found(struct sm *sm, uint64_t key)
+{
+    if (sm->found.key != key) {
+        memset(&sm->found, 0, sizeof(sm->found));
+        sm->found.key = key;
+    }
+    return &sm->found;
+}
 
 /* ---- decode.c ---- */
 /* Instruction at pc of the task; NULL: *fault and *va say why it cannot be fetched. */

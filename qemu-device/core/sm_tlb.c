@@ -49,6 +49,7 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
 
 void sm_tlb_drop(struct sm *sm, uint32_t context)
 {
+    sm->found.key = 0;
     for (uint32_t i = 0; i < SM_TLB_SIZE; i++) {
         if ((sm->tlb[i].tag & (PPU_PAGE_4K - 1)) == (context | TLB_VALID)) {
             sm->tlb[i].tag = 0;
@@ -58,5 +59,6 @@ void sm_tlb_drop(struct sm *sm, uint32_t context)
 
 void sm_tlb_drop_all(struct sm *sm)
 {
+    sm->found.key = 0;
     memset(sm->tlb, 0, sizeof(sm->tlb));
 }

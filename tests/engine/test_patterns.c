@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Loads, stores and additions whose lanes lie in memory in every way that an engine may treat apart: in a row, alike,
- * some lanes missing, far from each other, across pages, backwards; against a loop over the lanes.
+ * some lanes missing, far from each other, across pages, backwards; against a loop over the lanes. The registers of the
+ * addresses have served a row before, and are written in several ways: nothing may be remembered of what they were. All
+ * this is done twice, the first time without the access: an engine may do otherwise with code that it knows.
  */
 #include "bench.h"
 
@@ -43,12 +45,26 @@ static const struct {
 };
 #define WIDTHS (sizeof(widths) / sizeof(widths[0]))
 
+/* How offsets, and whether the lane takes part, get from the table at s0 + v1 to v2 and p0. */
+static const char *const ways[] = {
+    "ldg.b64 v2, [s0+v1]\nisetp.ne p0, v3, 0\n",
+    "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\nmov v2, v16\n",
+    "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\n@p0 mov v2, v16\n",
+    "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\nsel v2, v16, v2, p0\n",
+    "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\nshfl v2, v16, v0\n",
+    "mov v18, v1\nadd v19, v1, 4\ngather.n2 v2, [s0+v18]\nisetp.ne p0, v3, 0\n",
+    "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\nmov v2, 0\natomg.add v18, [s0+v1], v2\nmov v2, v18\n",
+};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
 struct shape {
     enum access access;
     uint32_t width;
     bool shared;
     enum form form;
     uint32_t wave;
+    uint32_t way;
+    bool twice; /* loads */
     uint32_t offset[PPU_MAX_WAVE];
     bool on[PPU_MAX_WAVE];
 };
@@ -110,6 +126,8 @@ static void choose(struct shape *s, uint64_t *random)
     s->shared = s->access != GATHER && random_below(random, 3) == 0;
     s->form = s->shared || s->access == GATHER ? BASE_AND_LANE : (enum form)random_below(random, FORMS);
     s->wave = 32u << random_below(random, 3);
+    s->way = random_below(random, WAYS);
+    s->twice = s->access == LOAD && random_below(random, 2) == 0;
     choose_lanes(s, random);
     choose_offsets(s, random);
 }
@@ -160,7 +178,7 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
                                 : s->form == PAIRS         ? "[v20]"
                                 : s->form == BASE_AND_LANE ? "[s4+v2]"
                                                            : "[s6]";
-    char access[96];
+    char access[96], again[128];
 
     if (s->access == GATHER) {
         snprintf(access, sizeof(access),
@@ -173,20 +191,24 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
                                                                   : widths[s->width].text,
                  address);
     }
-    snprintf(text, size,
-             ".kernel k\n.vregs 32\n.shared %u\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b128 s4, [16]\nrdsr v0, %%tid\n"
-             "shl v4, v0, 2\nin:\nldg.b32 v5, [s4+v4]\nsts.b32 v5, [v4]\nadd v4, v4, %u\n"
-             "isetp.lt p1, v4, %u\n@p1 bra in\n"
-             "shl v1, v0, 3\nldg.b64 v2, [s0+v1]\nisetp.ne p0, v3, 0\n"
-             "add v8, v0, 1\nmul v8, v8, 0x01020408\nadd v9, v8, 1\nadd v10, v8, 2\nadd v11, v8, 3\n"
-             "mov64 v20, s4\nmov v22, v2\nmov v23, 0\nadd64 v20, v20, v22\n"
-             "bar 0\n%s\nbar 0\n"
-             "shl v1, v0, 4\nstg.b128 v8, [s2+v1]\n%s"
-             "exit\n",
-             SHARED_BYTES, 4 * s->wave, SHARED_BYTES, access,
-             s->shared ? "shl v4, v0, 2\nout:\nlds.b32 v5, [v4]\nstg.b32 v5, [s4+v4]\nadd v4, v4, WAVE\n"
-                         "isetp.lt p1, v4, SIZE\n@p1 bra out\n"
-                       : "");
+    snprintf(again, sizeof(again), "\n%s", access);
+    snprintf(
+        text, size,
+        ".kernel k\n.vregs 32\n.shared %u\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b128 s4, [16]\nrdsr v0, %%tid\n"
+        "shl v4, v0, 2\nin:\nldg.b32 v5, [s4+v4]\nsts.b32 v5, [v4]\nadd v4, v4, %u\n"
+        "isetp.lt p1, v4, %u\n@p1 bra in\n"
+        "mov s12, 0\nagain:\nshl v1, v0, 3\nshl v2, v0, 2\nmov64 v20, s0\nldg.b32 v15, [s0+v2]\nldg.b32 v15, [v20]\n"
+        "%s"
+        "add v8, v0, 1\nmul v8, v8, 0x01020408\nadd v9, v8, 1\nadd v10, v8, 2\nadd v11, v8, 3\n"
+        "mov64 v20, s4\nmov v22, v2\nmov v23, 0\nadd64 v20, v20, v22\n"
+        "isetp.ne p2, s12, 0\npand p0, p0, p2\nbar 0\n%s%s\nbar 0\n"
+        "add s12, s12, 1\nisetp.eq p2, s12, 1\n@p2 bra again\n"
+        "shl v1, v0, 4\nstg.b128 v8, [s2+v1]\n%s"
+        "exit\n",
+        SHARED_BYTES, 4 * s->wave, SHARED_BYTES, ways[s->way], access, s->twice ? again : "",
+        s->shared ? "shl v4, v0, 2\nout:\nlds.b32 v5, [v4]\nstg.b32 v5, [s4+v4]\nadd v4, v4, WAVE\n"
+                    "isetp.lt p1, v4, SIZE\n@p1 bra out\n"
+                  : "");
     for (char *place; (place = strstr(text, "WAVE")) != NULL;) {
         char number[8];
         snprintf(number, sizeof(number), "%-4u", 4 * s->wave);
