@@ -291,6 +291,7 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
 {
     describe(device, gx, gy, x, y);
     struct ppu_tmd tmd = device->tmd;
+    tmd.mode = (uint8_t)device->mode;
     bench_params(device->bench, 0, &tmd, device->params, device->kernel.param_bytes);
     device->outcome = bench_run(device->bench, &tmd);
     device->warp_insns += device->outcome.event.warp_insns;
