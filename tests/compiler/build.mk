@@ -30,6 +30,8 @@ $(eval $(call compiler_test,addresses))
 SOURCES_compiler-pressure := tests/compiler/pressure.c
 $(eval $(call compiler_test,segments))
 $(eval $(call compiler_test,pressure))
+SOURCES_compiler-locality := tests/compiler/locality.c
+$(eval $(call compiler_test,locality))
 
 # What the runtime finds out about a launch, and the compiler makes of it.
 TIMEOUT_compiler-alias := 240
@@ -37,7 +39,7 @@ $(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/relatio
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
-$(eval $(call ppu_tool,bench-subvector,tests/compiler/bench_subvector.c tests/compiler/pressure.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_tool,bench-subvector,tests/compiler/bench_subvector.c tests/compiler/pressure.c tests/compiler/locality.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,subvector,$(BUILD)/plain/tools/bench-subvector,$(BUILD)/plain/tools/bench-subvector))
 $(eval $(call ppu_tool,bench-alias,tests/compiler/bench_alias.c opencl/relation.c opencl/variant_key.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS) -Iopencl,ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,alias,$(BUILD)/plain/tools/bench-alias,$(BUILD)/plain/tools/bench-alias))

@@ -43,8 +43,8 @@ struct device {
     uint8_t params[PPU_MAX_PARAM];
     uint64_t global_offset[3];
     enum ppu_tmd_mode mode; /* of segments that leave it open */
-    uint64_t printf_va; /* of the launch's buffer; 0: none */
-    uint32_t data_used; /* bytes of the data area that buffers take */
+    uint64_t printf_va;     /* of the launch's buffer; 0: none */
+    uint32_t data_used;     /* bytes of the data area that buffers take */
     struct outcome outcome;
     struct ppu_tmd tmd; /* of the last run */
 };

@@ -46,7 +46,7 @@ static uint64_t counted(const struct device *device, enum ppu_counter counter)
     return sum;
 }
 
-/* What the kernel is to give for a row. */
+/* What the kernel is to give for a row; x: the vector that matrix_vector has. */
 static uint32_t expected(uint32_t kernel, const uint32_t row[ROW], const float *x)
 {
     float sum = 0, most = 0, word[ROW];
@@ -54,7 +54,7 @@ static uint32_t expected(uint32_t kernel, const uint32_t row[ROW], const float *
 
     memcpy(word, row, sizeof(word));
     for (uint32_t j = 0; j < ROW; j++) {
-        sum = kernel == 0 ? sum + word[j] : fmaf(word[j], x[j], sum);
+        sum = x != NULL ? fmaf(word[j], x[j], sum) : sum + word[j];
         most = j != 0 ? fmaxf(most, fabsf(word[j] - word[j - 1])) : 0;
         for (uint32_t k = 0; k < 4; k++) {
             hash = (hash ^ (row[j] >> 8 * k & 255u)) * 16777619u;
@@ -93,7 +93,8 @@ struct locality_cost locality_run(struct device *device, uint32_t kernel, enum p
         count[i] = counted(device, counters[i]) - count[i];
     }
     for (uint32_t i = 0; i < ITEMS; i++) {
-        device_expect(device, locality_kernels[kernel], i, (int32_t)out[i], (int32_t)expected(kernel, &a[i % ROWS * ROW], x));
+        device_expect(device, locality_kernels[kernel], i, (int32_t)out[i],
+                      (int32_t)expected(kernel, &a[i % ROWS * ROW], x));
     }
     return (struct locality_cost){ (double)count[1] / (double)(count[0] + count[1]),
                                    (double)count[2] / (double)(count[2] + count[3]) };

@@ -14,9 +14,10 @@ static void misses_fall(void **state)
         const struct locality_cost chosen = locality_run(device, kernel, PPU_MODE_AUTO);
         const struct locality_cost parts = locality_run(device, kernel, PPU_MODE_SUBVECTOR);
 
-        printf("# %s: %.3f of the lines miss in normal mode, %.3f with the control unit (%.2f part by part), %.3f part by "
-               "part\n",
-               locality_kernels[kernel], normal.miss_rate, chosen.miss_rate, chosen.parts, parts.miss_rate);
+        printf(
+            "# %s: %.3f of the lines miss in normal mode, %.3f with the control unit (%.2f part by part), %.3f part by "
+            "part\n",
+            locality_kernels[kernel], normal.miss_rate, chosen.miss_rate, chosen.parts, parts.miss_rate);
         assert_true(normal.parts == 0 && parts.parts == 1 && chosen.parts > 0);
         assert_true(chosen.miss_rate <= 0.75 * normal.miss_rate);
     }
