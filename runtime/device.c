@@ -183,6 +183,7 @@ static void read_info(struct ppu_device *device)
     info->sm_vregs = device_reg_read(device, PPU_REG_SM_VREGS);
     info->sm_shared = device_reg_read(device, PPU_REG_SM_SHARED);
     info->vectors = device_reg_read(device, PPU_REG_VECTORS);
+    info->mode_vregs = device_reg_read(device, PPU_REG_MODE_VREGS);
     info->streams = device->firmware.streams;
     info->tasks = device->firmware.tasks;
     memcpy(info->build_id, device->firmware.build_id, sizeof(info->build_id));

@@ -134,6 +134,7 @@ struct ppu_device_info {
     uint32_t channels, contexts, slots, gpcs, sms, sm_warps, sm_ctas, sm_vregs, sm_shared, vectors;
     uint32_t streams; /* TMDQs of a context */
     uint32_t tasks;
+    uint32_t mode_vregs; /* threshold that the device has for compilers (D9): register MODE_VREGS when it was opened */
     uint8_t build_id[20];
 };
 

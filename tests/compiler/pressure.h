@@ -18,6 +18,7 @@ struct pressure_case {
 
 extern const struct pressure_case pressure_cases[];
 extern const uint32_t pressure_count;
+#define PRESSURE_SHA 3u /* which of them is sha256 */
 
 /* Registers of a wave in the lanes of one part, and passes: a vector instruction one for each part, any other one. */
 struct pressure_cost {

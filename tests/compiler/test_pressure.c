@@ -96,11 +96,38 @@ static void worth(void **state)
     check_worth(*state, &waves[1], &forms[4]);
 }
 
+/* The threshold is what a register of the device holds: kernels that need no more have no segments. */
+static void threshold_of_the_device(void **state)
+{
+    static const uint32_t values[] = { 0, 50, 100, PPU_MAX_VREGS };
+    struct device *device = *state;
+    struct machine *machine = device->bench->machine;
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct pressure_cost plain, cost;
+        struct device_variant variant = waves[0];
+
+        host_write(machine, PPU_REG_MODE_VREGS, values[i]);
+        load(device, &waves[0]);
+        plain = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
+        variant.subvector.form = PPU_SEGMENTS_ENTER;
+        variant.subvector.threshold_kind = PPU_THRESHOLD_REGISTERS;
+        variant.subvector.threshold = host_read(machine, PPU_REG_MODE_VREGS);
+        load(device, &variant);
+        cost = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
+        assert_int_equal(variant.subvector.threshold, values[i]);
+        assert_true((cost.shared_vregs != 0) == (values[i] < plain.private_vregs));
+    }
+    device->variant = &waves[0];
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "kernels of high pressure have the same results in all forms, which are the host's [D5][D7][D10]", results,
           device_setup, device_teardown, NULL },
+        { "the threshold may be a register of the device [D9]", threshold_of_the_device, device_setup, device_teardown,
+          NULL },
         { "they take at most 70 % of the registers, for at most 5 % more passes [D4][D9]", worth, device_setup,
           device_teardown, NULL },
     };
