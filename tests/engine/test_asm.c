@@ -270,6 +270,37 @@ static void image_tells_its_kernels(void **state)
     free(image.bytes);
 }
 
+/* Private and shared registers go together, and a disassembled kernel says both (D4, D6). */
+static void kernels_of_parts(void **state)
+{
+    static const struct {
+        uint32_t vregs, shared;
+        bool good;
+    } cases[] = { { 8, 12, true }, { 252, 4, true },  { 4, 252, true }, { 7, 0, true },
+                  { 7, 1, false }, { 252, 5, false }, { 256, 1, false } };
+    char message[PPUASM_MESSAGE_BYTES], text[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ppuasm_image image;
+        struct ppu_program_view view;
+
+        snprintf(text, sizeof(text), ".kernel k\n.vregs %u\n.shared_vregs %u\n.subvector\nexit\n", cases[i].vregs,
+                 cases[i].shared);
+        if (!ppuasm_assemble(text, "text", &image, message)) {
+            assert_false(cases[i].good);
+            assert_non_null(strstr(message, "shared registers"));
+            continue;
+        }
+        assert_true(cases[i].good);
+        assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
+        assert_int_equal(view.kernels[0].vregs, cases[i].vregs);
+        assert_int_equal(view.kernels[0].shared_vregs, cases[i].shared);
+        assert_int_equal(view.kernels[0].flags, PPU_TMD_SUBVECTOR);
+        free(image.bytes);
+    }
+}
+
 /* Any byte may be wrong, any end missing: open() says so or what it shows is in bounds. */
 static void corrupted_images(void **state)
 {
@@ -341,6 +372,7 @@ int main(void)
         { "every operation survives disassembly and assembly [A7]", every_row_round_trips, NULL, NULL, NULL },
         { "no bit of a legal word is ignored [A7]", random_words_round_trip, NULL, NULL, NULL },
         { "memory full of zeros or ones is illegal [A7]", zero_is_illegal, NULL, NULL, NULL },
+        { "a kernel says which registers its parts share [D4][D6]", kernels_of_parts, NULL, NULL, NULL },
         { "no two operations share a name [A7]", names_are_unique, NULL, NULL, NULL },
         { "errors of the assembler name line and column [A7]", errors_name_their_place, NULL, NULL, NULL },
         { "scrambled texts do no harm to the assembler [A7]", scrambled_texts, NULL, NULL, NULL },

@@ -352,6 +352,12 @@ static bool check_kernels(struct assembly *as, const char *file, char *message)
             return false;
         }
         as->kernels[i].vregs = as->kernels[i].vregs ? as->kernels[i].vregs : vregs;
+        if (!ppu_shared_vregs_ok(as->kernels[i].vregs, as->kernels[i].shared_vregs)) {
+            snprintf(message, PPUASM_MESSAGE_BYTES,
+                     "%.96s:1:1: kernel '%.64s': .vregs does not go with shared registers", file,
+                     as->text + as->kernels[i].name);
+            return false;
+        }
     }
     return true;
 }
