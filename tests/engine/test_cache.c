@@ -306,7 +306,7 @@ static void shared_by_threads(void **state)
     bench_free(bench);
 }
 
-/* A model that is off has no state, counts nothing, and is told by no feature bit. */
+/* A model that is off counts nothing, touches no tags, and is told by no feature bit. */
 static void off(void **state)
 {
     struct bench *bench = bench_new(0);
@@ -316,7 +316,9 @@ static void off(void **state)
     bench_run_done(bench, &tmd);
     EXPECT(0, 0, 0, 0);
     assert_null(pool->l2.cache.way);
-    assert_null(pool->sm[0].l1.way);
+    for (uint32_t i = 0; i < pool->sm[0].l1.sets * pool->sm[0].l1.ways; i++) {
+        assert_true(pool->sm[0].l1.way[i] == 0);
+    }
     assert_int_equal(host_read(bench->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL, 0);
     assert_int_equal(host_read(((struct bench *)*state)->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL,
                      PPU_FEATURE_CACHE_MODEL);
