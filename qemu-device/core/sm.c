@@ -143,7 +143,9 @@ static void see_code(struct sm *sm, const struct dist_task *task)
     if (sm->started[task->slot] != task->start) {
         sm->started[task->slot] = task->start;
         decode_drop(sm, task->tmd.context);
-        cache_empty(&sm->l1);
+        if (sm->l2 != NULL) {
+            cache_empty(&sm->l1);
+        }
     }
 }
 

@@ -94,14 +94,6 @@ void cache_lines_each(struct cache_lines *lines, uint32_t line_bytes, const uint
 
 /* ---- what it finds there ---- */
 
-static void count_one(struct exec *x, enum ppu_counter counter)
-{
-    uint64_t *const of_sm = &x->sm->count[counter];
-
-    x->cta->count[counter]++;
-    __atomic_store_n(of_sm, *of_sm + 1, __ATOMIC_RELAXED);
-}
-
 static void window_count(struct cache_window *window, bool hit)
 {
     window->misses += !hit;

@@ -17,6 +17,9 @@ static struct mode *mode_of(struct exec *x)
 
     if (mode->start != x->task->start) {
         *mode = (struct mode){ .start = x->task->start };
+        if (x->sm->l2 == NULL) {
+            cache_empty(&x->sm->l1); /* with a model it was emptied when the task came */
+        }
     }
     return mode;
 }
@@ -54,14 +57,6 @@ static bool above(const struct exec *x, const struct mode *mode)
     return rate >= threshold || (mode->parts && rate + (uint64_t)slack >= threshold);
 }
 
-static void count(struct exec *x, enum ppu_counter counter)
-{
-    uint64_t *const of_sm = &x->sm->count[counter];
-
-    x->cta->count[counter]++;
-    __atomic_store_n(of_sm, *of_sm + 1, __ATOMIC_RELAXED);
-}
-
 /* The segment runs in normal mode, and is measured until its end. */
 static void measure(struct exec *x, bool sample)
 {
@@ -80,17 +75,17 @@ bool sm_mode_parts(struct exec *x)
 
     if (launch != PPU_MODE_AUTO || x->passes == 1) {
         const bool parts = launch == PPU_MODE_SUBVECTOR && x->passes != 1;
-        count(x, parts ? PPU_COUNTER_OPEN_PARTS : PPU_COUNTER_OPEN_NORMAL);
+        count_one(x, parts ? PPU_COUNTER_OPEN_PARTS : PPU_COUNTER_OPEN_NORMAL);
         return parts;
     }
     known = rate_of(x, mode, 0) <= PER;
     probe = !said && (!known || ++mode->segments % SM_PROBE == 0);
     mode->parts = above(x, mode);
     if (mode->parts && !probe) {
-        count(x, PPU_COUNTER_OPEN_PARTS);
+        count_one(x, PPU_COUNTER_OPEN_PARTS);
         return true;
     }
-    count(x, PPU_COUNTER_OPEN_NORMAL);
+    count_one(x, PPU_COUNTER_OPEN_NORMAL);
     if (!said && (modelled || probe)) {
         measure(x, !modelled);
     }

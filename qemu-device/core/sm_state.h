@@ -511,6 +511,14 @@ static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
     x->lanes = lanes;
 }
 void count_end(struct exec *x, uint32_t done);
+/* Of what is rare enough to be added at once. */
+static inline void count_one(struct exec *x, enum ppu_counter counter)
+{
+    uint64_t *const of_sm = &x->sm->count[counter];
+
+    x->cta->count[counter]++;
+    __atomic_store_n(of_sm, *of_sm + 1, __ATOMIC_RELAXED);
+}
 /* Transactions of the lanes of a pass (counter.h): `own` is what each adds to an address that is else the same for all.
  */
 void count_pass(struct exec *x, uint32_t set, const uint64_t address[PPU_LANES], const uint64_t own[PPU_LANES],

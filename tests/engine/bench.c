@@ -55,6 +55,15 @@ struct bench *bench_new(uint32_t sm_threads)
     return bench_new_config(&config);
 }
 
+void bench_small_caches(struct core_config *config)
+{
+    config->cache_line = BENCH_LINE;
+    config->l1_bytes = 64 * BENCH_LINE;
+    config->l1_ways = 4;
+    config->l2_bytes = 128 * BENCH_LINE;
+    config->l2_ways = 4;
+}
+
 void bench_free(struct bench *bench)
 {
     free(bench->image.bytes);

@@ -54,6 +54,9 @@ struct outcome {
 struct bench *bench_new(uint32_t sm_threads);
 struct bench *bench_new_config(const struct core_config *config);
 void bench_free(struct bench *bench);
+/* A first level of 64 lines in 16 sets and a second of 128 in 32, so that little fills them. */
+#define BENCH_LINE 128u
+void bench_small_caches(struct core_config *config);
 
 /* For cmocka: a test whose state is a new bench; two SM threads, or none: SMs run in slices. */
 int bench_setup_slices(void **state);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE 128u
+#define LINE BENCH_LINE
 #define ACCESSES 20000u
 #define STEPS_MAX 100000u
 #define STEP_INSNS 37u
@@ -67,11 +67,7 @@ static struct bench *modelled(uint32_t sms, uint32_t threads)
 
     config.sms = sms;
     config.cache_model = true;
-    config.cache_line = LINE;
-    config.l1_bytes = 64 * LINE;
-    config.l1_ways = 4;
-    config.l2_bytes = 128 * LINE;
-    config.l2_ways = 4;
+    bench_small_caches(&config);
     return bench_new_config(&config);
 }
 

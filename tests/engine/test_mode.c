@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE 128u
+#define LINE BENCH_LINE
 #define THREADS 128u
 #define ROUNDS 100u
 #define WORDS (LINE / 4u)
@@ -19,11 +19,7 @@ static struct bench *bench_of(bool modelled)
 
     config.sms = 1;
     config.cache_model = modelled;
-    config.cache_line = LINE;
-    config.l1_bytes = 64 * LINE;
-    config.l1_ways = 4;
-    config.l2_bytes = 128 * LINE;
-    config.l2_ways = 4;
+    bench_small_caches(&config);
     return bench_new_config(&config);
 }
 

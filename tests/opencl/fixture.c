@@ -47,6 +47,19 @@ cl_mem fixture_buffer(struct fixture *fixture, cl_mem_flags flags, size_t bytes,
     return buffer;
 }
 
+cl_kernel fixture_kernel(struct fixture *fixture, const char *text, const char *name)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(fixture->context, 1, &text, NULL, &error);
+
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+    check(error);
+    check(clReleaseProgram(program));
+    return kernel;
+}
+
 uint64_t fixture_seed(void)
 {
     const char *text = getenv("PPU_SEED");

@@ -39,6 +39,8 @@ int fixture_teardown(void **state);
 #define check(expression) assert_int_equal((expression), CL_SUCCESS)
 
 cl_mem fixture_buffer(struct fixture *fixture, cl_mem_flags flags, size_t bytes, void *host);
+/* A kernel of a program in OpenCL C 3.0; the caller releases it. */
+cl_kernel fixture_kernel(struct fixture *fixture, const char *text, const char *name);
 /* Random numbers: seed from PPU_SEED, printed. */
 uint64_t fixture_seed(void);
 uint32_t fixture_random(uint64_t *state);

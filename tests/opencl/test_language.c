@@ -170,19 +170,6 @@ static size_t items(const struct range *range)
     return count;
 }
 
-static cl_kernel build_kernel(struct fixture *f, const char *text, const char *name)
-{
-    cl_int error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
-
-    check(error);
-    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
-    cl_kernel kernel = clCreateKernel(program, name, &error);
-    check(error);
-    check(clReleaseProgram(program));
-    return kernel;
-}
-
 static const struct range odd_ranges[] = {
     { 1, { 0 }, { 1031 } },           { 1, { 7 }, { 2 * 1031 } },         { 1, { 0 }, { 67 } },
     { 2, { 0, 0 }, { 1031, 3 } },     { 2, { 3, 1000 }, { 7, 1021 } },    { 2, { 5, 0 }, { 1, 1049 } },
@@ -193,12 +180,13 @@ static const struct range odd_ranges[] = {
 static void every_item_of_a_cut_range_runs_once(void **state)
 {
     struct fixture *f = *state;
-    cl_kernel kernel = build_kernel(f,
-                                    "kernel void k(global long *o, int ox, int oy, int oz, int nx, int ny, int dim) {\n"
-                                    "  long x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
-                                    "  o[((z - oz) * ny + y - oy) * nx + x - ox] += 1 + x + y * 10000 + z * 100000000\n"
-                                    "    + (get_work_dim() == dim ? 0 : 1l << 60); }\n",
-                                    "k");
+    cl_kernel kernel =
+        fixture_kernel(f,
+                       "kernel void k(global long *o, int ox, int oy, int oz, int nx, int ny, int dim) {\n"
+                       "  long x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
+                       "  o[((z - oz) * ny + y - oy) * nx + x - ox] += 1 + x + y * 10000 + z * 100000000\n"
+                       "    + (get_work_dim() == dim ? 0 : 1l << 60); }\n",
+                       "k");
 
     for (size_t r = 0; r < sizeof(odd_ranges) / sizeof(odd_ranges[0]); r++) {
         const struct range *range = &odd_ranges[r];
@@ -241,7 +229,7 @@ static void groups_that_are_seen_are_equal(void **state)
                  "long helper(void) { return get_local_size(0); }\n"
                  "kernel void k(global long *o) { o[get_global_id(0) - 5] = %s; }\n",
                  asks[a]);
-        cl_kernel kernel = build_kernel(*state, text, "k");
+        cl_kernel kernel = fixture_kernel(*state, text, "k");
         run_range(*state, kernel, &range, 2 * 1031, out);
         for (size_t i = 0; i < 2 * 1031; i++) {
             assert_int_equal(out[i], answers[a]);

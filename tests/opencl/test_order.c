@@ -280,20 +280,6 @@ static const char *const meet_source =
 #define FOR_LONG 50000000u
 #define FOR_A_WHILE 2000u
 
-static cl_kernel meet_kernel(struct fixture *f, const char *name)
-{
-    const char *text = meet_source;
-    cl_int error = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
-
-    check(error);
-    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
-    cl_kernel kernel = clCreateKernel(program, name, &error);
-    check(error);
-    check(clReleaseProgram(program));
-    return kernel;
-}
-
 /* Two launches that look for each other: how many each of them has seen at its end. */
 static void meet(struct fixture *f, cl_command_queue first, cl_command_queue second, cl_uint patience, uint32_t seen[2])
 {
@@ -301,7 +287,7 @@ static void meet(struct fixture *f, cl_command_queue first, cl_command_queue sec
     const size_t one = 1;
     const uint32_t zero = 0;
     cl_event gate = user_event(f), met[2] = { NULL, NULL };
-    cl_kernel kernel = meet_kernel(f, "meet");
+    cl_kernel kernel = fixture_kernel(f, meet_source, "meet");
     cl_mem here = fixture_buffer(f, 0, 4, NULL), result = fixture_buffer(f, 0, 8, NULL);
 
     check(clEnqueueFillBuffer(f->queue, here, &zero, 4, 0, 4, 0, NULL, NULL));
@@ -350,7 +336,7 @@ static void enqueue_passes_a_running_kernel(void **state)
     const size_t one = 1;
     const uint32_t zero = 0, told = 1;
     const cl_uint patience = FOR_LONG;
-    cl_kernel kernel = meet_kernel(f, "hold");
+    cl_kernel kernel = fixture_kernel(f, meet_source, "hold");
     cl_mem flag = fixture_buffer(f, 0, 4, NULL), result = fixture_buffer(f, 0, 8, NULL);
     uint32_t seen[2] = { 0 }, early = 0;
 
