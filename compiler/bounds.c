@@ -399,6 +399,13 @@ static bool is_constant_step(LLVMValueRef value, LLVMValueRef from, LLVMTargetDa
     return size <= NEAR && count <= NEAR && count >= -NEAR && (uint64_t)(count < 0 ? -count : count) * size <= NEAR;
 }
 
+/* A constant step within one object: where it leads to is accessed, so that it also begins there. */
+static bool is_step_inside(LLVMValueRef value, LLVMValueRef from)
+{
+    return ir_is_instruction(value, LLVMGetElementPtr) && LLVMIsInBounds(value) && LLVMGetNumOperands(value) == 2 &&
+           LLVMGetOperand(value, 0) == from && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL;
+}
+
 /* Every use is an access, or one near by. */
 static bool only_accessed(const struct ir *ir, LLVMValueRef address, uint32_t steps)
 {
@@ -408,7 +415,8 @@ static bool only_accessed(const struct ir *ir, LLVMValueRef address, uint32_t st
                         (ir_is_instruction(user, LLVMStore) && LLVMGetOperand(user, 0) != address) ||
                         (ir_is_instruction(user, LLVMAtomicRMW) && LLVMGetOperand(user, 1) != address);
         if (!accessed &&
-            (steps == 0 || !is_constant_step(user, address, ir->unit->layout) || !only_accessed(ir, user, steps - 1))) {
+            (steps == 0 || !(is_constant_step(user, address, ir->unit->layout) || is_step_inside(user, address)) ||
+             !only_accessed(ir, user, steps - 1))) {
             return false;
         }
     }

@@ -206,10 +206,24 @@ static void put_edge(struct emit *e, uint32_t from, uint32_t to, uint32_t line)
     }
 }
 
+/* All lanes go the same way: the branch's predicate was set for the whole warp, just before. */
+static bool is_uniform(const struct emit *e, uint32_t b)
+{
+    const struct mir_block *block = &e->mir->blocks[b];
+
+    for (uint32_t i = block->count; i-- != 0;) {
+        if (block->insns[i].d.reg == block->cond.reg) {
+            return block->insns[i].code.scalar;
+        }
+    }
+    return false;
+}
+
 /*
  * Which edge of a branch is not guarded. Lanes that end must do so before the others go on, and those that fall
- * through go first: so the side that waits or ends is guarded, or what falls through behind a branch backwards. Of two
- * branches the one to the next block is left out.
+ * through go first: so the side that waits or ends is guarded, or what falls through behind a branch backwards that
+ * all lanes take or none. Where they part, those that stay in the loop would need a token. Of two branches the one to
+ * the next block is left out.
  */
 static bool goes_second(const struct emit *e, uint32_t b, struct edge first, struct edge second)
 {
@@ -217,9 +231,22 @@ static bool goes_second(const struct emit *e, uint32_t b, struct edge first, str
         return first.to == next_block(e, b);
     }
     if (first.op == PPU_OP_BRA) {
-        return first.to > b;
+        return first.to > b || !is_uniform(e, b);
     }
-    return second.op == PPU_OP_BRA && second.to <= b;
+    return second.op == PPU_OP_BRA && second.to <= b && is_uniform(e, b);
+}
+
+/*
+ * Lanes that leave a loop at different times, with something to do on their way: were they to wait until the others
+ * have left, the queue would need a token for each of them.
+ */
+static bool leaves_loop(const struct emit *e, uint32_t b, struct edge leaving, struct edge staying)
+{
+    const struct flow *flow = e->mir->flow;
+    uint32_t loop = flow->blocks[b].loop;
+
+    return leaving.op == PPU_OP_BRA && staying.op == PPU_OP_BRA && loop != FLOW_NONE && !flow->convergent[b] &&
+           !flow_in_loop(flow, loop, leaving.to) && flow_in_loop(flow, loop, staying.to);
 }
 
 static void put_branch(struct emit *e, uint32_t b)
@@ -236,6 +263,12 @@ static void put_branch(struct emit *e, uint32_t b)
     if (goes_second(e, b, edges[0], edges[1])) {
         guarded = 1;
         cond.negated = !cond.negated;
+    }
+    if (leaves_loop(e, b, edges[guarded], edges[1 - guarded])) { /* those that fall through go first */
+        cond.negated = !cond.negated;
+        put_jump(e, PPU_OP_BRA, cond, edges[1 - guarded].to, line);
+        put_jump(e, PPU_OP_BRA, (struct mir_ref){ 0 }, edges[guarded].to, line);
+        return;
     }
     put_jump(e, edges[guarded].op, cond, edges[guarded].to, line);
     put_edge(e, b, block->succ[1 - guarded], line);

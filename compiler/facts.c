@@ -2,6 +2,7 @@
 #include "facts.h"
 
 #include "ir.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -268,6 +269,7 @@ void facts_apply(struct unit *unit)
     LLVMValueRef kernel = find_kernel(unit);
 
     if (kernel != NULL) {
+        shape_apply(unit, kernel);
         set_constants(unit, kernel);
         set_alignment(unit, kernel);
         set_all_scopes(unit, kernel);

@@ -12,8 +12,9 @@
 /* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
 void facts_select(struct unit *unit);
 /*
- * Constants in place of arguments, alignment of arguments, an argument that is another one plus a known distance as
- * just that, and scopes of LLVM's alias analysis for accesses through disjoint arguments. After inlining.
+ * What the launch's shape tells (shape.h), constants in place of arguments, alignment of arguments, an argument that is
+ * another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses through disjoint
+ * arguments. After inlining.
  */
 void facts_apply(struct unit *unit);
 

@@ -2,6 +2,7 @@
 #include "id.h"
 
 #include "primitive.h"
+#include "shape.h"
 
 #define ID_DEPTH 4u
 #define ID_BITS 32u
@@ -58,9 +59,33 @@ LLVMValueRef id_narrow(LLVMValueRef value)
     return value;
 }
 
+/* The same where the size is a constant. */
+static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
+{
+    uint64_t size = 1;
+
+    if (LLVMIsAInstruction(value) == NULL) {
+        return false;
+    }
+    bool times = ir_is_instruction(value, LLVMMul), shifted = ir_is_instruction(value, LLVMShl);
+    LLVMValueRef number = times || shifted ? LLVMGetOperand(value, 0) : value;
+    LLVMValueRef by = times || shifted ? LLVMGetOperand(value, 1) : NULL;
+    if (id_register(id_narrow(number)) != PPU_SR_CTA_X + dimension) {
+        return false;
+    }
+    if (by != NULL) {
+        uint64_t constant = LLVMIsAConstantInt(by) != NULL ? LLVMConstIntGetZExtValue(by) : 0;
+        size = times ? constant : constant < ID_BITS ? 1ull << constant : 0;
+    }
+    return size != 0 && size == shape_group(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
+}
+
 bool id_is_group_begin(LLVMValueRef value, uint32_t dimension)
 {
     value = id_narrow(value);
+    if (is_constant_begin(value, dimension)) {
+        return true;
+    }
     if (!ir_is_instruction(value, LLVMMul)) {
         return false;
     }
@@ -86,6 +111,16 @@ static uint32_t id_parts(LLVMValueRef value, uint32_t dimension, uint32_t effort
         return ID_GROUP;
     }
     return id_offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
+}
+
+uint32_t id_dimension(LLVMValueRef value)
+{
+    uint32_t dimension = 0;
+
+    while (dimension < 3 && id_parts(value, dimension, ID_DEPTH) == 0) {
+        dimension++;
+    }
+    return dimension;
 }
 
 bool id_is_global(LLVMValueRef value)

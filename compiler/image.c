@@ -7,6 +7,7 @@
 #include "ir.h"
 #include "kernel.h"
 #include "ppu/child.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -157,6 +158,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
         .attributes = add_attributes(unit, kernel->function, tables),
+        .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_GROUP : 0,
         .allows = cut_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
     };
 

@@ -59,9 +59,8 @@ static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
         struct references references = { .access = 0 };
         if (pointer) {
             references = references_of(unit, LLVMGetParam(kernel->function, i));
-        } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
-                   references_bound(unit, LLVMGetParam(kernel->function, i))) {
-            references.access = PPU_REFERENCE_BOUND;
+        } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) {
+            references.access = references_of_value(unit, LLVMGetParam(kernel->function, i));
         }
         kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes, references };
         at += bytes;

@@ -407,6 +407,9 @@ static void print_insn(const struct mir *mir, struct mir_insn *insn, FILE *file)
             print_ref(mir, operands[o].ref, operands[o].words, file);
         }
     }
+    if (insn->code.indexed) {
+        fprintf(file, " *%u", ppu_isa_bytes(&insn->code));
+    }
     if (insn->code.immed || insn->code.format == PPU_FMT_MEM) {
         fprintf(file, " %d", insn->code.imm);
     }

@@ -14,6 +14,7 @@
 #include "primitive.h"
 #include "printf.h"
 #include "strength.h"
+#include "sums.h"
 #include "unroll.h"
 #include "yield.h"
 
@@ -46,7 +47,11 @@
 #define VECTOR_PASSES                                                                                                           \
     "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
-#define SHAPE_PASSES "function(lower-switch,fix-irreducible,loop-simplify,break-crit-edges)"
+/* What ir_new() needs. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
+#define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
+#define GRAPH_PASSES "function(" GRAPH ")"
+#define SHAPE_PASSES "function(" GRAPH ",break-crit-edges)"
+#define UNROLLABLE_PASSES "function(lower-switch,fix-irreducible,loop-simplify)" /* loops keep their ends */
 
 #define CLEAN_PASSES "function(early-cse,dce)"
 
@@ -296,7 +301,7 @@ static bool has_facts(const struct unit *unit)
 
 static void unroll(struct unit *unit)
 {
-    run(unit, "function(loop-simplify)");
+    run(unit, UNROLLABLE_PASSES);
     each_function(unit, unroll_mark);
     run(unit, UNROLL_PASSES);
 }
@@ -328,6 +333,7 @@ void optimise(struct unit *unit)
     run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
     if (has_facts(unit)) {
         facts_apply(unit);
+        run(unit, GRAPH_PASSES);
         each_function(unit, unroll_reserve);
     }
     run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
@@ -344,6 +350,13 @@ void optimise(struct unit *unit)
     }
     run(unit, VECTOR_PASSES);
     run(unit, SHAPE_PASSES);
+    if (!is_plain(unit)) {
+        each_function(unit, sums_write);
+    }
+    if (has_facts(unit)) {
+        each_function(unit, sums_near);
+        run(unit, CLEAN_PASSES);
+    }
     if (!is_plain(unit)) {
         each_function(unit, strength_reduce);
         run(unit, CLEAN_PASSES);

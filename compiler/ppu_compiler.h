@@ -76,6 +76,8 @@ struct ppu_compile_argument {
     uint8_t separate;   /* every other such argument that it has no pair with is disjoint from it */
     uint8_t align_log2; /* of the address it holds; 0: unknown */
     uint8_t constant;   /* its value is `value`, in every launch */
+    uint8_t above_ids;  /* of an integer of 32 or 64 bits: bit d: as a signed number it is above all global ids in */
+                        /* dimension d, and those are below PPU_MAX_SMALL_ID */
     uint64_t value;     /* its bytes, little-endian */
 };
 
@@ -89,6 +91,7 @@ struct ppu_compile_facts {
     uint32_t argument_count;
     const struct ppu_compile_pair *pairs; /* others: disjoint when both are separate, else unknown */
     uint32_t pair_count;
+    uint32_t group[3]; /* threads that all groups have in a dimension; 0: any */
 };
 
 /* How parts of a wave run through segments of a kernel one after the other (D7). */

@@ -3,6 +3,7 @@
 
 #include "forms.h"
 #include "ir.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -162,7 +163,7 @@ static bool leaves_loop(const struct flow *flow, uint32_t block)
     return false;
 }
 
-bool references_bound(struct unit *unit, LLVMValueRef argument)
+static bool ends_loop(struct unit *unit, LLVMValueRef argument)
 {
     struct ir *ir = ir_new(unit, LLVMGetParamParent(argument));
 
@@ -174,4 +175,15 @@ bool references_bound(struct unit *unit, LLVMValueRef argument)
         }
     }
     return false;
+}
+
+uint8_t references_of_value(struct unit *unit, LLVMValueRef argument)
+{
+    uint8_t compared = shape_compared(argument);
+    uint32_t access = ends_loop(unit, argument) ? PPU_REFERENCE_BOUND : 0;
+
+    for (uint32_t d = 0; d < 3; d++) {
+        access |= (compared >> d & 1) != 0 ? PPU_REFERENCE_IDS(d) : 0;
+    }
+    return (uint8_t)access;
 }

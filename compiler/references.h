@@ -15,7 +15,7 @@ struct references {
 
 /* Of a kernel's argument that is a pointer. */
 struct references references_of(struct unit *unit, LLVMValueRef argument);
-/* True when the end of some loop depends on an argument that is a value. */
-bool references_bound(struct unit *unit, LLVMValueRef argument);
+/* Of one that is an integer: what depends on it. */
+uint8_t references_of_value(struct unit *unit, LLVMValueRef argument);
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "ir.h"
 #include "primitive.h"
+#include "shape.h"
 
 #include <string.h>
 
@@ -37,15 +38,17 @@ static bool load_scalar(LLVMValueRef load)
            memory != IR_UNIFIED;
 }
 
-static bool register_scalar(LLVMValueRef which)
+static bool register_scalar(const struct ir *ir, LLVMValueRef which)
 {
     if (LLVMIsAConstantInt(which) == NULL) {
         return false;
     }
     switch (LLVMConstIntGetZExtValue(which)) {
-    case PPU_SR_TID_X:
     case PPU_SR_TID_Y:
+        return shape_is_uniform(ir->unit, ir->function, 1);
     case PPU_SR_TID_Z:
+        return shape_is_uniform(ir->unit, ir->function, 2);
+    case PPU_SR_TID_X:
     case PPU_SR_TID:
     case PPU_SR_LANE:
         return false;
@@ -54,11 +57,11 @@ static bool register_scalar(LLVMValueRef which)
     }
 }
 
-static bool call_scalar(LLVMValueRef call)
+static bool call_scalar(const struct ir *ir, LLVMValueRef call)
 {
     switch (primitive_find(ir_callee(call))) {
     case PRIMITIVE_SR:
-        return register_scalar(LLVMGetOperand(call, 0));
+        return register_scalar(ir, LLVMGetOperand(call, 0));
     case PRIMITIVE_GATHER2:
     case PRIMITIVE_GATHER4:
         return false;
@@ -117,7 +120,7 @@ static bool now_scalar(const struct ir *ir, uint32_t number)
     case LLVMLoad:
         return load_scalar(value) && operands_scalar(ir, value);
     case LLVMCall:
-        return call_scalar(value) && operands_scalar(ir, value);
+        return call_scalar(ir, value) && operands_scalar(ir, value);
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
         return false;

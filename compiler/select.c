@@ -257,8 +257,12 @@ struct mir_ref select_reg(struct select *s, struct element element)
     sum = element_register(element.ref, element.words);
     if (element.lane.reg != 0) {
         struct element lane = element_register(element.lane, 1);
-        sum = element.words == 2 ? select_op3(s, PPU_OP_MADWU, lane, element_constant(1, 1), sum)
-                                 : select_op(s, PPU_OP_ADD, sum, lane);
+        if (element.lane_size != 0) {
+            sum = select_op3(s, PPU_OP_MADW, lane, element_constant(element.lane_size, 1), sum);
+        } else {
+            sum = element.words == 2 ? select_op3(s, PPU_OP_MADWU, lane, element_constant(1, 1), sum)
+                                     : select_op(s, PPU_OP_ADD, sum, lane);
+        }
     }
     if (element.add != 0) {
         sum = select_op(s, element.words == 2 ? PPU_OP_ADD64 : PPU_OP_ADD, sum,

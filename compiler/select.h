@@ -14,7 +14,7 @@
 enum element_kind {
     ELEMENT_UNDEFINED,
     ELEMENT_CONSTANT, /* add */
-    ELEMENT_REGISTER, /* ref + lane (unsigned) + add */
+    ELEMENT_REGISTER, /* ref + lane (unsigned; of a size: signed, times that) + add */
 };
 
 /* What the bits of a register above an integer's width hold. */
@@ -28,8 +28,9 @@ struct element {
     enum element_kind kind;
     enum element_above above;
     uint8_t words;       /* 1 or 2 */
+    uint8_t lane_size;   /* 0: the lane's part is an offset in bytes */
     struct mir_ref ref;  /* a predicate for i1 */
-    struct mir_ref lane; /* addresses: a 32-bit offset of each lane, reg 0: none */
+    struct mir_ref lane; /* addresses: a 32-bit offset or index of each lane, reg 0: none */
     uint64_t add;        /* of constants the value */
 };
 

@@ -27,9 +27,11 @@ static struct element atomic(struct select *s, struct address address, enum ppu_
     insn.code.wb = (uint8_t)((op == PPU_AOP_CAS ? 2u : 1u) << wide);
     insn.code.no_old = !want_old;
     insn.code.wd = (uint8_t)(want_old ? 1u << wide : 0);
-    if (address.at.kind == ELEMENT_REGISTER && lane.reg != 0) {
+    if (address.at.kind == ELEMENT_REGISTER && lane.reg != 0 &&
+        (address.at.lane_size == 0 || address.at.lane_size == 4u << wide)) {
         address.at.lane.reg = 0;
         insn.code.wc = insn.code.lane_off = 1;
+        insn.code.indexed = address.at.lane_size != 0;
         insn.c = lane;
         if (address.at.add != 0) {
             bool scalar = s->scalar; /* the base stays scalar where that may be */
@@ -38,7 +40,7 @@ static struct element atomic(struct select *s, struct address address, enum ppu_
             s->scalar = scalar;
             if (!select_is_scalar(s, address.at.ref)) {
                 address.at.lane = lane;
-                insn.code.wc = insn.code.lane_off = 0;
+                insn.code.wc = insn.code.lane_off = insn.code.indexed = 0;
                 insn.c = (struct mir_ref){ 0 };
             }
         }

@@ -222,6 +222,56 @@ static bool fits_lane(const struct select *s, struct element base, LLVMValueRef 
              bounds_inside(s->ir, gep, LLVMGetOperand(gep, 0), s->block)));
 }
 
+/* One instruction accesses so many bytes at the address, and does nothing else with it. */
+static bool accesses_whole(const struct select *s, LLVMValueRef user, LLVMValueRef address, uint64_t size)
+{
+    bool load = ir_is_instruction(user, LLVMLoad), store = ir_is_instruction(user, LLVMStore);
+
+    if (!(load || store || ir_is_instruction(user, LLVMAtomicRMW)) || (store && LLVMGetOperand(user, 0) == address)) {
+        return false;
+    }
+    LLVMTypeRef type = LLVMTypeOf(load ? user : LLVMGetOperand(user, store ? 0 : 1));
+    LLVMTypeRef one = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+    return LLVMStoreSizeOfType(s->unit->layout, type) == size && LLVMGetAlignment(user) >= (size < 4 ? size : 4) &&
+           (one == type || LLVMStoreSizeOfType(s->unit->layout, one) >= 4);
+}
+
+static bool is_constant_step(LLVMValueRef user)
+{
+    bool all = ir_is_instruction(user, LLVMGetElementPtr);
+
+    for (int i = 1; all && i < LLVMGetNumOperands(user); i++) {
+        all = LLVMIsAConstantInt(LLVMGetOperand(user, (unsigned)i)) != NULL;
+    }
+    return all;
+}
+
+/* Whether all that is done with an address, or a constant away from it, is to access so many bytes there. */
+static bool is_accessed_whole(const struct select *s, LLVMValueRef address, uint64_t size)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!(is_constant_step(user) ? is_accessed_whole(s, user, size) : accesses_whole(s, user, address, size))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * True when the index itself may be what each lane has, as a signed number of accesses. An index of which only the
+ * offset is known to fit is not negative, and a half of it fits.
+ */
+static bool is_index(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep,
+                     bool fits)
+{
+    bool is_signed = false;
+    bool narrow = narrow_index(index, &is_signed) != NULL && is_signed;
+
+    return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
+           is_power(size) && size <= 16 && (fits ? size > 1 : narrow) && is_accessed_whole(s, gep, size);
+}
+
 /* index * size as the offset of each lane, made once where that is before all its uses. */
 static struct mir_ref lane_offset(struct select *s, LLVMValueRef index, uint64_t size)
 {
@@ -258,12 +308,15 @@ static struct element add_index(struct select *s, struct element base, LLVMValue
         base.add = (uint32_t)add;
         return base;
     }
-    if (fits_lane(s, base, index, size, gep)) {
-        base.lane = lane_offset(s, index, size);
+    bool fits = fits_lane(s, base, index, size, gep), by_index = is_index(s, base, index, size, gep, fits);
+    if (fits || by_index) {
+        base.lane = by_index ? select_reg(s, index_word(s, index)) : lane_offset(s, index, size);
+        base.lane_size = by_index ? (uint8_t)size : 0;
         if (mir_class_of(s->mir, base.lane) == MIR_VECTOR) {
             return base;
         }
         base.lane = (struct mir_ref){ 0 };
+        base.lane_size = 0;
     }
     if (base.kind == ELEMENT_REGISTER) {
         base.add = 0;
@@ -436,7 +489,8 @@ static void set_address(struct select *s, struct mir_insn *insn, struct address 
         insn->code.imm = (int32_t)constant;
         return;
     }
-    if (at.kind != ELEMENT_REGISTER || !fits) {
+    bool other_index = at.lane.reg != 0 && at.lane_size != 0 && at.lane_size != ppu_isa_bytes(&insn->code);
+    if (at.kind != ELEMENT_REGISTER || !fits || other_index) {
         at = element_register(select_reg(s, add_offset(at, offset)), at.words);
         constant = 0;
     }
@@ -444,6 +498,7 @@ static void set_address(struct select *s, struct mir_insn *insn, struct address 
     insn->a = at.ref;
     insn->code.wb = at.lane.reg != 0;
     insn->code.lane_off = insn->code.wb;
+    insn->code.indexed = at.lane.reg != 0 && at.lane_size != 0;
     insn->b = at.lane;
     insn->code.imm = (int32_t)constant;
 }

@@ -5,7 +5,7 @@
 #include "ir.h"
 #include "ppu/limits.h"
 
-#define MAX_POINTERS 8u /* that a loop gets: each takes two registers */
+#define MAX_POINTERS 12u /* that a loop gets: each takes two registers */
 #define MAX_DEPTH 6u
 
 /* factor * multiple * counter + something that the loop does not change. */
@@ -280,6 +280,14 @@ static LLVMValueRef stride(struct reduction *r, const struct linear *linear)
     return linear->factor == NULL ? count : LLVMBuildMul(r->builder, as_64(r, linear->factor, linear), count, "");
 }
 
+/* The same in bytes, where one instruction for both products does not make it. */
+static LLVMValueRef stride_bytes(struct reduction *r, const struct linear *linear, LLVMTypeRef element)
+{
+    LLVMValueRef size = LLVMConstInt(i64(r), LLVMABISizeOfType(r->unit->layout, element), false);
+
+    return LLVMBuildMul(r->builder, stride(r, linear), size, "");
+}
+
 static void before_loop(struct reduction *r)
 {
     LLVMPositionBuilderBefore(r->builder,
@@ -315,8 +323,11 @@ static LLVMValueRef moving_pointer(struct reduction *r, LLVMValueRef address, LL
         index = as_64(r, index, linear);
         first = LLVMBuildGEP2(r->builder, element, first, &index, 1, "");
     }
-    LLVMValueRef by = stride(r, linear), pointer = new_phi(r, LLVMTypeOf(address), linear);
-    close_phi(r, pointer, first, LLVMBuildGEP2(r->builder, element, pointer, &by, 1, ""));
+    bool once = linear->step * linear->multiple != 1;
+    LLVMValueRef by = once ? stride_bytes(r, linear, element) : stride(r, linear);
+    LLVMValueRef pointer = new_phi(r, LLVMTypeOf(address), linear);
+    LLVMTypeRef unit = once ? LLVMInt8TypeInContext(r->unit->llvm) : element;
+    close_phi(r, pointer, first, LLVMBuildGEP2(r->builder, unit, pointer, &by, 1, ""));
     return pointer;
 }
 

@@ -11,6 +11,8 @@
 #define BODY_INSTRUCTIONS 200u /* of the unrolled loop, about */
 #define MOST_PROPERTIES 16u
 #define MOST_ADDED 2u
+#define MOST_PARTS 8u
+#define DEPTH 8u
 
 struct loop_size {
     uint32_t instructions;
@@ -138,10 +140,153 @@ static LLVMValueRef latch_branch(const struct ir *ir, uint32_t loop)
     return branch;
 }
 
+/* ---- how often lanes turn ---- */
+
+static bool is_uniform(const struct ir *ir, LLVMValueRef value, uint32_t depth);
+
+static bool has_uniform_operands(const struct ir *ir, LLVMValueRef value, uint32_t depth)
+{
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        if (!is_uniform(ir, LLVMGetOperand(value, (unsigned)i), depth)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True for what is the same for all lanes of a warp, also where they have parted. */
+static bool is_uniform(const struct ir *ir, LLVMValueRef value, uint32_t depth)
+{
+    uint32_t number = ir_value(ir, value);
+
+    if (number == IR_NO_VALUE || number < ir->argument_count || ir->scalar[number]) {
+        return true;
+    }
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMPHI:
+    case LLVMLoad:
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        return false;
+    case LLVMCall:
+        return strncmp(ir_callee(value), "llvm.", 5) == 0 && depth != 0 && has_uniform_operands(ir, value, depth - 1);
+    default:
+        return depth != 0 && has_uniform_operands(ir, value, depth - 1);
+    }
+}
+
+/* Parts of a sum that lanes may have different values of. */
+struct parts {
+    LLVMValueRef list[MOST_PARTS];
+    uint32_t count;
+};
+
+/* False: too many. */
+static bool add_parts(const struct ir *ir, struct parts *parts, LLVMValueRef value)
+{
+    if (is_uniform(ir, value, DEPTH)) {
+        return true;
+    }
+    if (ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value))) {
+        return add_parts(ir, parts, LLVMGetOperand(value, 0)) && add_parts(ir, parts, LLVMGetOperand(value, 1));
+    }
+    if (ir_is_instruction(value, LLVMSExt) || ir_is_instruction(value, LLVMZExt)) {
+        return add_parts(ir, parts, LLVMGetOperand(value, 0));
+    }
+    if (parts->count == MOST_PARTS) {
+        return false;
+    }
+    parts->list[parts->count++] = value;
+    return true;
+}
+
+static bool take_part(struct parts *parts, LLVMValueRef value)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        if (parts->list[i] == value) {
+            parts->list[i] = parts->list[--parts->count];
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_same_for_lanes(const struct parts *a, const struct parts *b)
+{
+    struct parts left = *b;
+
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (!take_part(&left, a->list[i])) {
+            return false;
+        }
+    }
+    return left.count == 0;
+}
+
+/* What a counter of the loop begins with, if that is one, perhaps after it moved on; else NULL. */
+static LLVMValueRef first_of(const struct ir *ir, uint32_t loop, LLVMValueRef value)
+{
+    const struct flow_loop *at = &ir->flow->loops[loop];
+
+    if (ir_is_instruction(value, LLVMAdd) && ir_is_instruction(LLVMGetOperand(value, 0), LLVMPHI)) {
+        value = LLVMGetOperand(value, 0);
+    }
+    if (!ir_is_instruction(value, LLVMPHI) || LLVMCountIncoming(value) != 2 ||
+        ir->block_of[ir_value(ir, value)] != at->header) {
+        return NULL;
+    }
+    bool second = flow_in_loop(ir->flow, loop, ir_block(ir, LLVMGetIncomingBlock(value, 0)));
+    LLVMValueRef next = LLVMGetIncomingValue(value, second ? 0 : 1);
+    bool moves = ir_is_instruction(next, LLVMAdd) && LLVMGetOperand(next, 0) == value &&
+                 is_uniform(ir, LLVMGetOperand(next, 1), DEPTH);
+    return moves ? LLVMGetIncomingValue(value, second ? 1 : 0) : NULL;
+}
+
+/* The condition becomes true in the same turn of all lanes: it compares a counter with what is as far away for all. */
+static bool is_met_together(const struct ir *ir, uint32_t loop, LLVMValueRef condition)
+{
+    struct parts first = { .count = 0 }, end = { .count = 0 };
+
+    if (is_uniform(ir, condition, DEPTH)) {
+        return true;
+    }
+    if (!ir_is_instruction(condition, LLVMICmp)) {
+        return false;
+    }
+    LLVMValueRef a = LLVMGetOperand(condition, 0), b = LLVMGetOperand(condition, 1), begin = first_of(ir, loop, a);
+    if (begin == NULL) {
+        begin = first_of(ir, loop, b);
+        b = a;
+    }
+    return begin != NULL && ir_is_invariant(ir, loop, b) && add_parts(ir, &first, begin) && add_parts(ir, &end, b) &&
+           is_same_for_lanes(&first, &end);
+}
+
+/*
+ * All lanes that enter the loop together leave it after the same number of turns. Where they do not, what remains would
+ * be a different number of turns for each, and so as many for the warp as if nothing had been unrolled.
+ */
+static bool turns_together(const struct ir *ir, uint32_t loop)
+{
+    for (uint32_t b = 0; b < ir->flow->count; b++) {
+        const struct flow_block *block = &ir->flow->blocks[b];
+        bool leaves = false;
+        for (uint32_t i = 0; i < block->succs && flow_in_loop(ir->flow, loop, b); i++) {
+            leaves |= !flow_in_loop(ir->flow, loop, block->succ[i]);
+        }
+        if (leaves && block->succs > 1 &&
+            !is_met_together(ir, loop, LLVMGetCondition(LLVMGetBasicBlockTerminator(ir->blocks[b])))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void unroll_mark(struct unit *unit, LLVMValueRef function)
 {
     struct ir *ir = ir_new(unit, function);
 
+    ir_find_scalars(ir);
     for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
         struct loop_size size = size_of(ir, l);
         uint32_t turns = MOST_TURNS;
@@ -149,7 +294,7 @@ void unroll_mark(struct unit *unit, LLVMValueRef function)
             turns /= 2;
         }
         LLVMValueRef branch = latch_branch(ir, l);
-        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL) {
+        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL && turns_together(ir, l)) {
             const struct property property = { "llvm.loop.unroll.count", turns };
             add_properties(unit, branch, &property, 1);
         }

@@ -8,8 +8,8 @@
 /* Keeps LLVM's vectorizer, which takes bytes for vectors, from all loops. Before its passes. */
 void unroll_reserve(struct unit *unit, LLVMValueRef function);
 /*
- * Asks LLVM's unroller for some turns at a time of each innermost loop that accesses memory, with a loop for the turns
- * that remain. What the source says about unrolling a loop stays.
+ * Asks LLVM's unroller for some turns at a time of each innermost loop that accesses memory and that lanes leave
+ * together, with a loop for the turns that remain. What the source says about unrolling a loop stays.
  */
 void unroll_mark(struct unit *unit, LLVMValueRef function);
 

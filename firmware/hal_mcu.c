@@ -70,11 +70,13 @@ uint32_t hal_take_events(void)
     return __atomic_exchange_n(&events, 0, __ATOMIC_ACQUIRE);
 }
 
-/* Interrupts are masked between the last look and WFI, which a pending one ends all the same. */
+/* Interrupts are masked between the last look and WFI, which a pending one ends all the same. The device may take a
+ * while to answer, when it expects one. */
 bool hal_wait(void)
 {
     __asm__ volatile("cpsid i" ::: "memory");
     if (__atomic_load_n(&events, __ATOMIC_RELAXED) == 0) {
+        (void)hal_read(PPU_REG_MCU_IDLE);
         __asm__ volatile("dsb\n\twfi" ::: "memory");
     }
     __asm__ volatile("cpsie i\n\tisb" ::: "memory");

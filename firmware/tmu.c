@@ -53,13 +53,15 @@ void tmu_remove(struct task *task)
     }
 }
 
-/* Levels below `priority` are passed over once more. Returns one that was passed over too often, else `priority`. */
+/* Levels below `priority` are passed over once more. Returns the lowest that was so too often, else `priority`. */
 static uint32_t age_below(uint32_t priority)
 {
     uint32_t chosen = priority;
-    for (uint32_t p = priority; p-- > 0;) {
-        if ((not_empty & (1u << p)) && ++passed[p] >= policy(PPU_POLICY_AGE)) {
-            chosen = p;
+    uint32_t level = 0;
+    for (uint32_t left = not_empty & ((1u << priority) - 1u); left; left &= ~(1u << level)) {
+        level = 31u - (uint32_t)__builtin_clz(left);
+        if (++passed[level] >= policy(PPU_POLICY_AGE)) {
+            chosen = level;
         }
     }
     return chosen;
@@ -70,7 +72,10 @@ struct task *tmu_take(void)
     if (!not_empty) {
         return NULL;
     }
-    uint32_t level = age_below(31u - (uint32_t)__builtin_clz(not_empty));
+    uint32_t level = 31u - (uint32_t)__builtin_clz(not_empty);
+    if (not_empty & (not_empty - 1)) { /* more levels than one */
+        level = age_below(level);
+    }
     struct task *task = LIST_OBJECT(ready[level].next, struct task, queue);
     passed[level] = 0;
     tmu_remove(task);

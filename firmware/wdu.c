@@ -439,12 +439,15 @@ void wdu_start_event(const union ring_entry *entry)
         queue_told(event); /* whatever became of the producer */
         return;
     }
+    if (event->handle != PPU_TASK_NULL && launch_child(event->context, event->handle, event->former)) {
+        return;
+    }
     struct task *asker = task_of_tmd(event->task);
     asker = asker && asker->context == event->context ? asker : NULL;
-    bool dies = asker && (asker->fault || asker->state == TASK_KILLING);
-    bool done = event->handle != PPU_TASK_NULL ? launch_child(event->context, event->handle, event->former)
-                                               : !dies && asker && workq_request(asker, event->former);
-    if (!done && !dies) {
+    if (asker && (asker->fault || asker->state == TASK_KILLING)) {
+        return;
+    }
+    if (event->handle != PPU_TASK_NULL || !asker || !workq_request(asker, event->former)) {
         start_refused(event, asker);
     }
 }

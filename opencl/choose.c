@@ -12,11 +12,13 @@
 
 struct choice {
     cl_kernel kernel;
-    const struct ppu_launch *launch;
+    const struct launch *launch;
     struct variants *variants;
     uint32_t index; /* of the kernel in the image */
     struct region regions[RELATION_ARGUMENTS];
     uint32_t region_count;
+    uint8_t above[RELATION_ARGUMENTS]; /* of values that are compared with ids: dimensions whose ids they are above */
+    bool fits;                         /* there are some */
     struct relation relation;
     struct variant_key key;
     struct variant *variant; /* in use; NULL: the base */
@@ -68,11 +70,18 @@ static uint32_t argument_count(const struct choice *choice)
     return count < RELATION_ARGUMENTS ? count : RELATION_ARGUMENTS;
 }
 
+/* One more than the last global id of a dimension. */
+static uint64_t ids_end(const struct choice *choice, uint32_t dimension)
+{
+    const struct launch *launch = choice->launch;
+    uint64_t grid = (uint64_t)launch->launch.grid[dimension] * launch->launch.cta[dimension];
+
+    return launch->launch.facts.global_offset[dimension] + grid + (dimension == launch->along ? launch->rest : 0);
+}
+
 static void find_regions(struct choice *choice)
 {
-    const struct ppu_launch *launch = choice->launch;
-    uint64_t first = launch->facts.global_offset[0];
-    uint64_t last = first + (uint64_t)launch->grid[0] * launch->cta[0] - 1;
+    uint64_t first = choice->launch->launch.facts.global_offset[0], last = ids_end(choice, 0) - 1;
 
     for (uint32_t i = 0; i < argument_count(choice); i++) {
         const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
@@ -83,6 +92,67 @@ static void find_regions(struct choice *choice)
     }
 }
 
+/* Whether the argument, as a signed number, is above all ids of a dimension, and those are small (ppu_compiler.h). */
+static bool is_above(const struct choice *choice, uint32_t i, uint32_t dimension)
+{
+    uint32_t bytes = choice->kernel->descriptions[i].bytes;
+    uint64_t end = ids_end(choice, dimension), value = value_of(choice, i);
+    uint64_t most = bytes == sizeof(uint32_t) ? INT32_MAX : INT64_MAX;
+
+    return (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t)) && end <= PPU_MAX_SMALL_ID && value >= end &&
+           value <= most;
+}
+
+static void find_above(struct choice *choice)
+{
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        uint32_t above = 0;
+        for (uint32_t d = 0; d < 3; d++) {
+            bool compared = argument->kind == PPU_ARGUMENT_VALUE && (argument->references & PPU_REFERENCE_IDS(d)) != 0;
+            above |= compared && is_above(choice, i, d) ? 1u << d : 0;
+        }
+        choice->above[i] = (uint8_t)above;
+        choice->fits |= above != 0;
+    }
+}
+
+static void add_above(struct choice *choice)
+{
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        if (choice->above[i] != 0) {
+            variant_key_add_above(&choice->key, (uint8_t)i, choice->above[i]);
+        }
+    }
+}
+
+/* True when it is what it was in the launch before. */
+static bool stays(struct variant_seen *seen, uint64_t value)
+{
+    seen->times = seen->value == value ? seen->times + 1 : 1;
+    seen->value = value;
+    return seen->times >= SEEN_OFTEN;
+}
+
+/* With the lock: the groups' size, when it stays what it is; a grid of what fills no group has another one. */
+static void add_group(struct choice *choice)
+{
+    const struct launch *launch = choice->launch;
+    uint32_t group[3];
+    uint64_t all = 0;
+
+    if ((choice->kernel->entry->gains & PPU_KERNEL_GAINS_GROUP) == 0) {
+        return;
+    }
+    for (uint32_t d = 0; d < 3; d++) {
+        group[d] = launch->rest != 0 && d == launch->along ? 0 : launch->launch.cta[d];
+        all = all << 16 | group[d];
+    }
+    if (stays(&choice->variants->kernels[choice->index].seen_group, all)) {
+        variant_key_add_group(&choice->key, group);
+    }
+}
+
 /* With the lock: values that end loops, when they stay what they are. */
 static void add_constants(struct choice *choice)
 {
@@ -90,14 +160,11 @@ static void add_constants(struct choice *choice)
 
     for (uint32_t i = 0; i < argument_count(choice); i++) {
         const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
-        struct variant_seen *seen = &of->seen[i];
         if (argument->kind != PPU_ARGUMENT_VALUE || (argument->references & PPU_REFERENCE_BOUND) == 0) {
             continue;
         }
         const struct variant_constant constant = { (uint8_t)i, value_of(choice, i) };
-        seen->times = seen->value == constant.value ? seen->times + 1 : 1;
-        seen->value = constant.value;
-        if (seen->times >= SEEN_OFTEN) {
+        if (stays(&of->seen[i], constant.value)) {
             variant_key_add_constant(&choice->key, &constant);
         }
     }
@@ -183,7 +250,7 @@ static void print(const struct choice *choice, const char *name)
 
 /* ---- choosing ---- */
 
-/* Some pair of references is not the same memory, and one of the two is written. */
+/* Some pair of references is not the same memory, and one of the two is written; or ids need not be compared. */
 static bool is_worth_it(struct choice *choice)
 {
     if (choice->variants->level == VARIANT_OFF) {
@@ -192,8 +259,10 @@ static bool is_worth_it(struct choice *choice)
         choice->why = "it enqueues kernels";
     } else if (!relation_find(choice->regions, choice->region_count, &choice->relation)) {
         choice->why = "too many arguments overlap";
+    } else if (choice->fits) {
+        return true;
     } else if (choice->relation.references == 0) {
-        choice->why = "no two references of which one writes";
+        choice->why = "no two references of which one writes, and no id less to compare";
     } else if (choice->relation.references == choice->relation.identical) {
         choice->why = "all are identical";
     }
@@ -245,9 +314,11 @@ static void find_variant(struct choice *choice)
     struct variant_key without;
 
     variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->relation);
+    add_above(choice);
     without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
         add_constants(choice);
+        add_group(choice);
     }
     use(choice, true);
     if (choice->variant == NULL && !variant_key_equal(&without, &choice->key)) {
@@ -270,6 +341,9 @@ static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTE
 static void choose(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
 {
     find_regions(choice);
+    if (choice->variants->level >= VARIANT_ALL) {
+        find_above(choice);
+    }
     bool worth = is_worth_it(choice);
     pthread_mutex_lock(&choice->variants->lock);
     if (worth) {
@@ -297,10 +371,12 @@ void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
         return;
     }
     choice.kernel = kernel;
-    choice.launch = &launch->launch;
+    choice.launch = launch;
     choice.variants = kernel->program->variants;
     choice.index = (uint32_t)(kernel->entry - kernel->program->view.kernels);
     choice.region_count = 0;
+    memset(choice.above, 0, sizeof(choice.above));
+    choice.fits = false;
     choice.relation.count = choice.relation.references = choice.relation.identical = choice.relation.apart = 0;
     choice.key.argument_count = choice.key.pair_count = 0;
     choice.variant = NULL;

@@ -132,8 +132,9 @@ static enum ppu_compile_status compile(const struct job *job, struct ppu_compile
 {
     const struct compiler *compiler = worker_compiler();
     const struct variant_key *key = &job->variant->key;
-    const struct ppu_compile_facts facts = { job->kernel, key->arguments, key->argument_count, key->pairs,
-                                             key->pair_count };
+    const struct ppu_compile_facts facts = { job->kernel,         key->arguments,
+                                             key->argument_count, key->pairs,
+                                             key->pair_count,     { key->group[0], key->group[1], key->group[2] } };
     const struct ppu_compile_options options = {
         .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
     };

@@ -46,7 +46,7 @@ struct variant {
     struct variant_time time;
 };
 
-/* A value that ends loops, in the launch before. */
+/* A value that ends loops, or the group's size, in the launch before. */
 struct variant_seen {
     uint64_t value;
     uint32_t times; /* that it was the same, one after the other */
@@ -59,7 +59,7 @@ struct kernel_variants {
     uint32_t compiled, recompiled; /* those that are found in the cache too */
     uint32_t cached;
     uint64_t sums[VARIANTS_REMEMBERED]; /* of the keys compiled last */
-    struct variant_seen seen[RELATION_ARGUMENTS];
+    struct variant_seen seen[RELATION_ARGUMENTS], seen_group;
     struct variant_time time; /* of the base variant */
 };
 

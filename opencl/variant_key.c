@@ -31,6 +31,7 @@ void variant_key_set(struct variant_key *key, enum variant_level level, const st
                      const struct relation *relation)
 {
     key->argument_count = key->pair_count = 0;
+    memset(key->group, 0, sizeof(key->group));
     for (uint32_t i = 0; i < count; i++) {
         struct ppu_compile_argument *argument = argument_of(key, regions[i].argument);
         argument->separate = 1;
@@ -49,6 +50,16 @@ void variant_key_add_constant(struct variant_key *key, const struct variant_cons
     argument->value = constant->value;
 }
 
+void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t dimensions)
+{
+    argument_of(key, argument)->above_ids = dimensions;
+}
+
+void variant_key_add_group(struct variant_key *key, const uint32_t group[3])
+{
+    memcpy(key->group, group, sizeof(key->group));
+}
+
 /* ---- comparing ---- */
 
 static size_t argument_bytes(const struct variant_key *key)
@@ -64,12 +75,14 @@ static size_t pair_bytes(const struct variant_key *key)
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
 {
     return a->argument_count == b->argument_count && a->pair_count == b->pair_count &&
+           memcmp(a->group, b->group, sizeof(a->group)) == 0 &&
            memcmp(a->arguments, b->arguments, argument_bytes(a)) == 0 && memcmp(a->pairs, b->pairs, pair_bytes(a)) == 0;
 }
 
 uint64_t variant_key_sum(const struct variant_key *key)
 {
-    return sum_of(key->arguments, argument_bytes(key)) * 31u + sum_of(key->pairs, pair_bytes(key));
+    return (sum_of(key->arguments, argument_bytes(key)) * 31u + sum_of(key->pairs, pair_bytes(key))) * 31u +
+           sum_of(key->group, sizeof(key->group));
 }
 
 /* ---- printing ---- */
@@ -98,6 +111,10 @@ static void print_argument(struct line *line, uint32_t i, const struct ppu_compi
     }
     if (argument->align_log2 != 0) {
         add(line, " a%u:%u", i, 1u << argument->align_log2);
+    }
+    if (argument->above_ids != 0) {
+        add(line, " i%u:%s%s%s", i, (argument->above_ids & 1u) != 0 ? "x" : "",
+            (argument->above_ids & 2u) != 0 ? "y" : "", (argument->above_ids & 4u) != 0 ? "z" : "");
     }
     if (argument->constant != 0) {
         add(line, " c%u:%llx", i, (unsigned long long)argument->value);
@@ -133,5 +150,8 @@ void variant_key_print(const struct variant_key *key, char *text, size_t bytes)
     }
     for (uint32_t i = 0; i < key->pair_count; i++) {
         print_pair(&line, &key->pairs[i]);
+    }
+    if ((key->group[0] | key->group[1] | key->group[2]) != 0) {
+        add(&line, " g%ux%ux%u", key->group[0], key->group[1], key->group[2]);
     }
 }

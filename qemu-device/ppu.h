@@ -19,6 +19,8 @@
 #include "system/hostmem.h"
 
 #include "core.h"
+#include "ppu/mailbox.h"
+#include "ppu/poll.h"
 
 #define TYPE_PPU "ppu"
 OBJECT_DECLARE_SIMPLE_TYPE(PPUState, PPU)
@@ -36,12 +38,21 @@ struct ppu_mcu {
     bool live;   /* accesses of the MCU to the device have effect: it runs and nobody has asked it to be held */
 };
 
+/* The MCU while it waits for interrupts. */
+struct ppu_idle {
+    struct ppu_poll poll;
+    int64_t since_ns; /* it has waited since then; 0: it does not wait */
+    bool looks;       /* nobody needs to wake it up; read by any thread */
+    bool kicked;      /* core_bottom_half() is to be called; set by any thread */
+};
+
 struct PPUState {
     PCIDevice parent_obj;
 
     /* properties */
     struct core_config config;
     HostMemoryBackend *vram_backend;
+    HostMemoryBackend *mailbox_backend;
     char *firmware_path;
     CharBackend log;    /* what the firmware prints */
     CharBackend notify; /* a byte for each MSI-X vector raised */
@@ -50,7 +61,9 @@ struct PPUState {
 
     struct core *core;
     struct ppu_mcu mcu;
-    uint8_t *firmware; /* contents of firmware_path, NULL without */
+    struct ppu_idle idle;
+    struct ppu_mailbox *mailbox; /* NULL: nobody shares one */
+    uint8_t *firmware;           /* contents of firmware_path, NULL without */
     size_t firmware_bytes;
     bool running; /* the virtual machine is: the core is not paused */
 
@@ -91,6 +104,24 @@ void *ppu_mcu_mem(PPUState *s, uint32_t addr, uint32_t len_bytes);
 /* A snapshot was loaded: follow what the core says about the MCU. */
 void ppu_mcu_loaded(PPUState *s);
 char *ppu_mcu_text(PPUState *s);
+
+/* ---- ppu_mailbox.c ---- */
+bool ppu_mailbox_init(PPUState *s, Error **errp);
+/* Rings the doorbells that are in the mailbox: before anything else that the host does to the function has effect. */
+void ppu_mailbox_serve(PPUState *s);
+
+/* ---- ppu_idle.c ---- */
+/* The MCU, on whose thread this is, has nothing to do: returns when it has, or is to sleep. Gives up the big lock. */
+void ppu_idle_begin(PPUState *s);
+/* An interrupt line of the MCU was raised. */
+void ppu_idle_end(PPUState *s);
+/* The MCU accesses the function: it takes what it would be woken up for. */
+void ppu_idle_access(PPUState *s);
+/* The MCU stops: others have to wake it up again. */
+void ppu_idle_stop(PPUState *s);
+/* Any thread: asks for core_bottom_half(). False: somebody has to call ppu_idle_serve_kick(). */
+bool ppu_idle_kick(PPUState *s);
+void ppu_idle_serve_kick(PPUState *s);
 
 /* ---- ppu_pci.c ---- */
 /* The host may write the MCU's memories through BAR0 only while the MCU is held. */

@@ -86,7 +86,9 @@ static void host_raise_vector(void *opaque, uint32_t vector)
         msix_notify(PCI_DEVICE(s), vector);
         outward_leave(s, before);
     }
-    qemu_chr_fe_write(&s->notify, &byte, 1);
+    if (!s->mailbox || !ppu_mailbox_raise(s->mailbox, 1u << vector)) {
+        qemu_chr_fe_write(&s->notify, &byte, 1);
+    }
 }
 
 static void host_function_reset(void *opaque)
@@ -136,6 +138,9 @@ static void host_kick(void *opaque)
 {
     PPUState *s = opaque;
 
+    if (ppu_idle_kick(s)) {
+        return;
+    }
     if (icount_enabled()) {
         timer_mod_ns(s->kick_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL));
     } else {
@@ -158,17 +163,9 @@ const struct core_host_ops ppu_host_ops = {
     .kick = host_kick,
 };
 
-/*
- * A stopped machine's memory must not change (it may be in the middle of being saved): the work waits until
- * core_resume() kicks again.
- */
 static void kicked(void *opaque)
 {
-    PPUState *s = opaque;
-
-    if (s->running) {
-        core_bottom_half(s->core);
-    }
+    ppu_idle_serve_kick(opaque);
 }
 
 static void deadline_reached(void *opaque)

@@ -40,8 +40,14 @@ static CPUState *mcu_cpu(PPUState *s)
 static uint64_t regs_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value = s->mcu.live ? core_reg_read(s->core, CORE_MCU, offset) : 0;
+    uint32_t value;
 
+    if (offset == PPU_REG_MCU_IDLE && s->mcu.live) {
+        ppu_idle_begin(s);
+    } else {
+        ppu_idle_access(s);
+    }
+    value = s->mcu.live ? core_reg_read(s->core, CORE_MCU, offset) : 0;
     trace_ppu_mcu_read(s->config.instance, offset, value);
     return value;
 }
@@ -50,6 +56,7 @@ static void regs_write(void *opaque, hwaddr offset, uint64_t value, unsigned siz
 {
     PPUState *s = opaque;
 
+    ppu_idle_access(s);
     trace_ppu_mcu_write(s->config.instance, offset, value);
     if (s->mcu.live) {
         core_reg_write(s->core, CORE_MCU, offset, value);
@@ -133,6 +140,7 @@ void *ppu_mcu_mem(PPUState *s, uint32_t addr, uint32_t len_bytes)
 
 static void mcu_hold(PPUState *s)
 {
+    ppu_idle_stop(s);
     s->mcu.live = false;
     s->mcu.armv7m.cpu->power_state = PSCI_OFF;
     mcu_cpu(s)->halted = 1;
@@ -219,6 +227,9 @@ void ppu_mcu_irq(PPUState *s, uint32_t line, bool level)
 {
     if (line < PPU_IRQ_COUNT) {
         trace_ppu_mcu_irq(s->config.instance, line, level);
+        if (level) {
+            ppu_idle_end(s);
+        }
         qemu_set_irq(qdev_get_gpio_in(DEVICE(&s->mcu.armv7m), line), level);
     }
 }
@@ -240,6 +251,7 @@ static void mcu_locked_up(void *opaque, int n, int level)
     BQL_LOCK_GUARD();
 
     if (level && s->mcu.live) {
+        ppu_idle_stop(s);
         s->mcu.live = false;
         trace_ppu_mcu_state(s->config.instance, "locked up");
         core_mcu_state(s->core, PPU_MCU_LOCKUP);
@@ -301,7 +313,7 @@ char *ppu_mcu_text(PPUState *s)
 {
     const CPUARMState *env = &s->mcu.armv7m.cpu->env;
 
-    return g_strdup_printf("mcu: %s, halted %u, pc 0x%08x, sp 0x%08x, exception %d\n",
+    return g_strdup_printf("mcu: %s, halted %u, pc 0x%08x, sp 0x%08x, exception %d; looks for work for %u us\n",
                            s->mcu.armv7m.cpu->power_state == PSCI_ON ? "on" : "off", mcu_cpu(s)->halted, env->regs[15],
-                           env->regs[13], env->v7m.exception);
+                           env->regs[13], env->v7m.exception, s->idle.poll.window_ns / 1000);
 }

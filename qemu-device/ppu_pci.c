@@ -27,8 +27,10 @@
 static uint64_t regs_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value = core_reg_read(s->core, CORE_HOST, offset);
+    uint32_t value;
 
+    ppu_mailbox_serve(s);
+    value = core_reg_read(s->core, CORE_HOST, offset);
     trace_ppu_host_read(s->config.instance, offset, value);
     return value;
 }
@@ -37,6 +39,7 @@ static void regs_write(void *opaque, hwaddr offset, uint64_t value, unsigned siz
 {
     PPUState *s = opaque;
 
+    ppu_mailbox_serve(s);
     trace_ppu_host_write(s->config.instance, offset, value);
     core_reg_write(s->core, CORE_HOST, offset, value);
 }
@@ -52,8 +55,10 @@ static const MemoryRegionOps regs_ops = {
 static uint64_t doorbells_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value = core_doorbell_read(s->core, offset);
+    uint32_t value;
 
+    ppu_mailbox_serve(s);
+    value = core_doorbell_read(s->core, offset);
     trace_ppu_doorbell_read(s->config.instance, offset, value);
     return value;
 }
@@ -62,6 +67,7 @@ static void doorbells_write(void *opaque, hwaddr offset, uint64_t value, unsigne
 {
     PPUState *s = opaque;
 
+    ppu_mailbox_serve(s);
     trace_ppu_doorbell_write(s->config.instance, offset, value);
     core_doorbell_write(s->core, offset, value);
 }
@@ -176,6 +182,7 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     if (running) {
         core_resume(s->core);
     } else {
+        ppu_idle_stop(s);
         core_pause(s->core);
         ppu_vmstate_memory_dirty(s);
     }
@@ -211,7 +218,7 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
     s->config.instance = instances++;
     ppu_host_init(s);
     if (!vram_init(s, errp) || !ppu_mcu_memory_init(s, errp) || !core_init(s, errp) || !bars_init(s, errp) ||
-        !ppu_mcu_realize(s, errp)) {
+        !ppu_mcu_realize(s, errp) || !ppu_mailbox_init(s, errp)) {
         return;
     }
     if (pcie_endpoint_cap_init(pci, PCIE_CAP_OFFSET) < 0) {
@@ -224,6 +231,7 @@ static void ppu_realize(PCIDevice *pci, Error **errp)
 
 static void ppu_config_write(PCIDevice *pci, uint32_t address, uint32_t value, int len)
 {
+    ppu_mailbox_serve(PPU(pci));
     pci_default_write_config(pci, address, value, len);
     pcie_cap_flr_write_config(pci, address, value, len);
 }

@@ -4,7 +4,7 @@ ifndef PPU_RUNTIME_SOURCES
 PPU_RUNTIME_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
 PPU_RUNTIME_SOURCES := $(addprefix runtime/,error.c range.c file.c interrupt.c admin.c firmware.c device.c nest.c \
 	trace.c pagetable.c context.c memory.c channel.c block.c event.c program.c stream.c launch.c workqueue.c taskq.c \
-	native/qtest.c native/pci.c native/process.c native/transport.c native/machine.c \
+	native/qtest.c native/pci.c native/process.c native/mailbox.c native/transport.c native/machine.c \
 	vfio/function.c vfio/chain.c vfio/region.c vfio/transport.c open.c)
 $(eval $(call ppu_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
 endif

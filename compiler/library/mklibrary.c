@@ -42,11 +42,43 @@ static void set_linkage(LLVMModuleRef module, LLVMLinkage linkage)
     }
 }
 
+/* Counting orders nothing else (OpenCL C: what was atomic before C11 is relaxed); libclc has the strongest order. */
+static bool is_count(LLVMValueRef function)
+{
+    static const char *const names[] = { "_Z10atomic_add", "_Z10atomic_sub", "_Z10atomic_inc", "_Z10atomic_dec",
+                                         "_Z8atom_add",    "_Z8atom_sub",    "_Z8atom_inc",    "_Z8atom_dec" };
+    size_t len;
+    const char *name = LLVMGetValueName2(function, &len);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strncmp(name, names[i], strlen(names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void relax(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsAAtomicRMWInst(i) != NULL) {
+                LLVMSetOrdering(i, LLVMAtomicOrderingMonotonic);
+            }
+        }
+    }
+}
+
 static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
 {
     LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
     LLVMSetTarget(libclc, LLVMGetTarget(library));
     set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
+    for (LLVMValueRef f = LLVMGetFirstFunction(libclc); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (is_count(f)) {
+            relax(f);
+        }
+    }
     return LLVMLinkModules2(library, libclc) == 0;
 }
 

@@ -55,6 +55,10 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
     (1u << 0) /* a launch may be made as several, of CTAs of other sizes, that give each thread its global id */
 #define PPU_KERNEL_ALLOWS PPU_KERNEL_CUT
 
+/* Bits of ppu_kernel_entry.gains: facts about a launch that code made for it alone may gain from (F4). */
+#define PPU_KERNEL_GAINS_GROUP (1u << 0) /* the group's size */
+#define PPU_KERNEL_GAINS PPU_KERNEL_GAINS_GROUP
+
 struct ppu_kernel_entry {
     uint32_t name;           /* offset into text */
     uint32_t entry;          /* byte offset into the code, multiple of 8 */
@@ -73,7 +77,7 @@ struct ppu_kernel_entry {
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
     uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
     uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
-    uint16_t reserved1;
+    uint16_t gains;          /* PPU_KERNEL_GAINS_* */
 };
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
@@ -119,7 +123,8 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_WRITE (1u << 1)
 #define PPU_REFERENCE_ESCAPES (1u << 2) /* the address is kept or given away: more references may come of it */
 #define PPU_REFERENCE_BOUND (1u << 3)   /* of a value: some loop's end depends on it */
-/* How memory is indexed; with none of them by what is the same for all threads. */
+#define PPU_REFERENCE_IDS(dimension) (1u << (4 + (dimension))) /* of a value: global ids are compared with it */
+/* How memory is indexed, where the argument is no value; with none of them by what is the same for all threads. */
 #define PPU_REFERENCE_BY_THREAD (1u << 4) /* sums of the thread's numbers times what is the same for all */
 #define PPU_REFERENCE_BY_LOOP (1u << 5)   /* and of counters of loops */
 #define PPU_REFERENCE_BY_ANY (1u << 6)    /* by memory, or in some way that is not known */
@@ -220,6 +225,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     }
     if (kernel->allows & ~PPU_KERNEL_ALLOWS) {
         return "kernel allows something that does not exist";
+    }
+    if (kernel->gains & ~PPU_KERNEL_GAINS) {
+        return "kernel gains from something that does not exist";
     }
     if (kernel->attributes >= header->text_bytes) {
         return "kernel attributes lie beyond the text";

@@ -6,7 +6,8 @@
  *   bits 9-13   guard: 0 always; else bit 13 set, bit 12 negates, bits 9-11 the predicate register
  *   bits 14-21  rd: destination; predicate (14-16) and comparison (17-20) in compares
  *   bits 22-29  ra, bit 30: ra is scalar
- *   bit 31      immediate form: bits 32-63 are the immediate, in the place of operand b or of the target
+ *   bit 31      immediate form: bits 32-63 are the immediate, in the place of operand b or of the target; memory and
+ *               atomics: the lane offset is an index
  *   bits 32-39  rb, bit 40: rb is scalar
  *   bits 41-48  rc, bit 49: rc is scalar
  *   bits 50-63  modifiers
@@ -17,7 +18,8 @@
  *
  * Memory: rd data, ra base, rb 32-bit unsigned lane offset, 40-42 width, 43 lane offset present, 44 no base,
  * 45-63 signed byte offset. Base: per-lane register, or scalar register with or without lane offset, or none (32-bit
- * spaces only). Atomics: rd old value (rd = ra = 0 is a register like any other), ra base, rb data, bit 40 data is
+ * spaces only). A lane offset that is an index is signed and counts what the lane accesses, as many bytes as the width
+ * says. Atomics: rd old value (rd = ra = 0 is a register like any other), ra base, rb data, bit 40 data is
  * scalar, rc lane offset, bit 49 lane offset present, 50-53 operation, 54 64 bits, 55-57 order, 58-59 scope, 60 no
  * old value wanted (rd is 0).
  *
@@ -163,6 +165,7 @@ struct ppu_insn {
     uint8_t fmod;     /* PPU_FMOD_* */
     uint8_t width;    /* enum ppu_width; GATHER: count - 1 */
     uint8_t lane_off; /* memory: rb (atomics: rc) is a lane offset */
+    uint8_t indexed;  /* memory: it is an index, signed, of accesses */
     uint8_t no_base;  /* memory: ra is not used */
     uint8_t aop;      /* enum ppu_aop */
     uint8_t wide;     /* atomics: 64 bits */
@@ -199,6 +202,12 @@ static inline const struct ppu_isa_row *ppu_isa_row(uint32_t op)
 static inline uint32_t ppu_bits(uint64_t word, uint32_t lo, uint32_t count)
 {
     return (uint32_t)(word >> lo) & (count == 32u ? 0xffffffffu : (1u << count) - 1u);
+}
+
+/* Formats whose bit 31 says that the lane offset is an index. */
+static inline int ppu_isa_may_index(uint32_t format)
+{
+    return format == PPU_FMT_MEM || format == PPU_FMT_ATOM;
 }
 
 /* Bits 14-63 that a format may set, apart from float modifiers; immediate form: bit 31 and 32-63 as well. */
@@ -301,6 +310,18 @@ static inline uint32_t ppu_width_bytes(uint32_t width)
     return width <= PPU_WIDTH_S8 ? 1u : width <= PPU_WIDTH_S16 ? 2u : 4u * ppu_width_words(width);
 }
 
+/* Bytes of a lane's access of an instruction of the formats MEM and ATOM. */
+static inline uint32_t ppu_isa_bytes(const struct ppu_insn *insn)
+{
+    return insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
+}
+
+/* What the lane offset register adds to a lane's address. */
+static inline uint64_t ppu_isa_lane_offset(const struct ppu_insn *insn, uint32_t word)
+{
+    return insn->indexed ? (uint64_t)(int32_t)word * ppu_isa_bytes(insn) : word;
+}
+
 /* Takes the fields a format has out of the word; false: a field has a value that means nothing. */
 static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, struct ppu_insn *insn)
 {
@@ -332,6 +353,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         insn->lane_off = ppu_bits(word, 43, 1);
         insn->no_base = ppu_bits(word, 44, 1);
         insn->imm = (int32_t)(word >> 32) >> 13;
+        insn->indexed = ppu_bits(word, 31, 1);
         insn->wd = (uint8_t)ppu_width_words(insn->width);
         insn->wb = insn->lane_off;
         insn->b_scalar = 0;
@@ -342,7 +364,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         if (insn->no_base) {
             insn->wa = 0;
         }
-        return insn->width < PPU_WIDTH_COUNT && (insn->lane_off || !insn->rb) &&
+        return insn->width < PPU_WIDTH_COUNT && (insn->lane_off || (!insn->rb && !insn->indexed)) &&
                (!insn->scalar || (!insn->lane_off && (insn->a_scalar || insn->no_base)));
     case PPU_FMT_GATHER:
         insn->width = ppu_bits(word, 40, 2);
@@ -355,6 +377,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         insn->lane_off = insn->c_scalar;
         insn->c_scalar = 0;
         insn->wc = insn->lane_off;
+        insn->indexed = ppu_bits(word, 31, 1);
         insn->aop = mods & 15u;
         insn->wide = (mods >> 4) & 1u;
         insn->order = (mods >> 5) & 7u;
@@ -363,7 +386,7 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         insn->wd = (uint8_t)(insn->no_old ? 0 : 1u << insn->wide);
         insn->wb = (uint8_t)((insn->aop == PPU_AOP_CAS ? 2u : 1u) << insn->wide);
         return insn->aop < PPU_AOP_COUNT && insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT &&
-               (insn->lane_off ? insn->a_scalar : !insn->rc) && (!insn->no_old || !insn->rd);
+               (insn->lane_off ? insn->a_scalar : !insn->rc && !insn->indexed) && (!insn->no_old || !insn->rd);
     case PPU_FMT_FENCE:
         insn->order = (mods >> 5) & 7u;
         insn->scope = (mods >> 8) & 3u;
@@ -405,7 +428,7 @@ static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
     const struct ppu_isa_row *row = ppu_isa_row((uint32_t)word);
     const struct ppu_isa_shape *shape;
     uint32_t guard = ppu_bits(word, 9, 5);
-    uint32_t immed = ppu_bits(word, 31, 1);
+    uint32_t immed = ppu_isa_may_index(row->format) ? 0 : ppu_bits(word, 31, 1);
     uint32_t scalar = ppu_bits(word, 8, 1);
     uint64_t allowed;
 
@@ -454,7 +477,8 @@ static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
 static inline uint64_t ppu_isa_encode(const struct ppu_insn *insn)
 {
     uint64_t word = insn->op | (uint64_t)insn->scalar << 8 | (uint64_t)insn->guard << 9 | (uint64_t)insn->rd << 14 |
-                    (uint64_t)insn->ra << 22 | (uint64_t)insn->a_scalar << 30 | (uint64_t)insn->immed << 31;
+                    (uint64_t)insn->ra << 22 | (uint64_t)insn->a_scalar << 30 |
+                    (uint64_t)(insn->immed | insn->indexed) << 31;
 
     if (insn->format == PPU_FMT_SETP) {
         word |= (uint64_t)insn->cmp << 17;

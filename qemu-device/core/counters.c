@@ -19,7 +19,7 @@ void count_begin(struct exec *x)
 {
     if (COUNTED) {
         x->w->turned = false;
-        x->lanes = lanes_count(&x->w->active);
+        x->lanes = memcmp(&x->w->active, x->whole, sizeof(x->whole)) == 0 ? x->wave : lanes_count(&x->w->active);
     }
 }
 

@@ -31,6 +31,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, uint32_t contex
         page->insn[i].known = false;
         page->insn[i].plain = CODE_NOT_PLAIN;
     }
+    sm->window.count = 0;
     page->bytes = place.host;
     page->tag = (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | context | CODE_VALID;
     return 0;
@@ -125,26 +126,27 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
     return &page->insn[index];
 }
 
-const struct code_insn *decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc, uint32_t *first,
-                                      uint32_t *count)
+void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
 {
-    uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
-    uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES, index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
+    const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    const uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES;
+    const uint32_t index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES), before = pc < index ? pc : index;
     uint16_t fault = 0;
     const struct code_page *page = pc < end ? page_fetch(sm, task, va, &fault) : NULL;
 
-    *first = pc < index ? 0 : pc - index;
-    *count = 0;
-    if (page == NULL) {
-        return NULL;
+    sm->window = (struct code_window){ .start = task->start };
+    if (page != NULL) {
+        const uint32_t here = SM_PAGE_INSNS - (index - before), left = end - (pc - before);
+
+        sm->window.insn = &page->insn[index - before];
+        sm->window.first = pc - before;
+        sm->window.count = left < here ? left : here;
     }
-    *count =
-        end - *first < SM_PAGE_INSNS - (index - (pc - *first)) ? end - *first : SM_PAGE_INSNS - (index - (pc - *first));
-    return &page->insn[index - (pc - *first)];
 }
 
 void decode_drop(struct sm *sm, uint32_t context)
 {
+    sm->window.count = 0;
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         if ((sm->code[i].tag & (CODE_PAGE_BYTES - 1)) == (context | CODE_VALID)) {
             sm->code[i].tag = 0;
@@ -154,6 +156,7 @@ void decode_drop(struct sm *sm, uint32_t context)
 
 void decode_drop_all(struct sm *sm)
 {
+    sm->window.count = 0;
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         sm->code[i].tag = 0;
     }

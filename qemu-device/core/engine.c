@@ -225,6 +225,7 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
     if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
         return engine_branch(x, insn, mask);
     }
+    sums_meet_any(x->sm);
     if (x->w->parts.on && waits_for_warp(insn->op)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
@@ -334,9 +335,6 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     struct warp *w = &sm->warp[index];
     struct sm_cta *cta = &sm->cta[w->cta];
     const struct dist_task *task = cta->cta.task;
-    const uint32_t second = task->tmd.wave > PPU_LANES ? UINT32_MAX : 0;
-    const uint32_t others = task->tmd.wave > 2 * PPU_LANES ? UINT32_MAX : 0;
-    const struct lanes all = { { UINT32_MAX, second, others, others } };
 
     x->core = sm->core;
     x->sm = sm;
@@ -345,6 +343,9 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     x->task = task;
     x->index = index;
     x->wave = task->tmd.wave;
+    x->whole[0] = x->wave > PPU_LANES ? UINT64_MAX : UINT32_MAX;
+    x->whole[1] = x->wave > 2 * PPU_LANES ? UINT64_MAX : 0;
+    x->looped = false;
     x->passes = w->passes;
     x->tlb_key = task->tmd.context | TLB_VALID;
     x->vram = core_vram(sm->core);
@@ -358,7 +359,6 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     x->lanes = 0;
     x->counted = 0;
     memset(x->count, 0, sizeof(x->count));
-    memcpy(x->whole, &all, sizeof(x->whole));
     engine_parts_rows(x);
 }
 

@@ -49,17 +49,27 @@ BUILD_INLINE uint32_t row_step(const struct exec *x, uint32_t reg)
 }
 
 /* The set of lanes whose word is not 0; words are 0 or all ones. */
-#if defined(__AVX2__)
+#if defined(__AVX512DQ__)
 #include <immintrin.h>
 BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
 {
-    uint32_t set = 0;
+    return (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(words)) |
+           (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(words + PPU_LANES / 2)) << PPU_LANES / 2;
+}
+#elif defined(__AVX2__)
+#include <immintrin.h>
+BUILD_INLINE __m256i eight_words(const uint32_t *words)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)words);
+}
+/* Words to bytes, which are then four from each eighth of the vectors, and in order again. */
+BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
+{
+    const __m256i low = _mm256_packs_epi32(eight_words(words), eight_words(words + 8));
+    const __m256i high = _mm256_packs_epi32(eight_words(words + 16), eight_words(words + 24));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
 
-    for (uint32_t i = 0; i < PPU_LANES; i += 8) {
-        __m256i eight = _mm256_loadu_si256((const __m256i *)(const void *)(words + i));
-        set |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(eight)) << i;
-    }
-    return set;
+    return (uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order));
 }
 #else
 BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
@@ -76,6 +86,20 @@ BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
 #include "engine_build_alu.h"
 #include "engine_build_lane.h"
 #include "engine_build_mem.h"
+
+/* Two words of a set of lanes, in registers. */
+BUILD_INLINE uint64_t half(const struct lanes *set, uint32_t n)
+{
+    uint64_t word;
+
+    memcpy(&word, &set->m[2 * n], sizeof(word));
+    return word;
+}
+
+BUILD_INLINE uint32_t count_of(const struct lanes *set)
+{
+    return (uint32_t)(__builtin_popcountll(half(set, 0)) + __builtin_popcountll(half(set, 1)));
+}
 
 /* ---- control ---- */
 
@@ -112,7 +136,7 @@ static enum step op_exit(struct exec *x, const struct code_insn *code, const str
         return op_other(x, code, mask);
     }
     memset(w->reason, PPU_REASON_ENDED, sizeof(w->reason));
-    x->cta->threads_left -= lanes_count(mask);
+    x->cta->threads_left -= count_of(mask);
     w->active = w->live = (struct lanes){ { 0 } };
     w->turned = true;
     w->state = WARP_DONE;
@@ -132,15 +156,6 @@ static engine_op *op_of(const struct code_insn *code)
 #include "engine_build_cache.h"
 
 /* ---- a warp ---- */
-
-/* Two words of a set of lanes, in registers. */
-BUILD_INLINE uint64_t half(const struct lanes *set, uint32_t n)
-{
-    uint64_t word;
-
-    memcpy(&word, &set->m[2 * n], sizeof(word));
-    return word;
-}
 
 BUILD_INLINE bool guarded(const struct warp *w, uint32_t guard, struct lanes *mask)
 {
@@ -191,44 +206,47 @@ BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code
     return step;
 }
 
-BUILD_INLINE uint32_t active_lanes(const struct warp *w)
-{
-    return (uint32_t)(__builtin_popcountll(half(&w->active, 0)) + __builtin_popcountll(half(&w->active, 1)));
-}
-
 /* As engine_run() of a warp that has active lanes. */
 static uint32_t run(struct exec *x, uint32_t budget)
 {
     struct warp *const w = x->w;
-    const struct code_insn *window = NULL; /* instructions first to first + count of the task */
-    uint32_t first = 0, count = 0, done = 0;
+    struct code_window window = x->sm->window;
+    uint32_t done = 0;
 
+    if (window.start != x->task->start) {
+        window.count = 0;
+    }
     while (done < budget) {
         const uint32_t pc = w->pc;
         enum step step;
 
-        if (pc - first >= count) {
-            window = decode_window(x->sm, x->task, pc, &first, &count);
+        if (pc - window.first >= window.count) {
+            decode_window(x->sm, x->task, pc);
+            window = x->sm->window;
         }
-        if (window == NULL || window[pc - first].plain > x->plain || (w->section | w->partial | w->held) != 0) {
+        if (window.count == 0 || window.insn[pc - window.first].plain > x->plain ||
+            (w->section | w->partial | w->held) != 0) {
             step = engine_execute(x);
             x->steady = 0;
-            count = 0; /* its page may have given place to another */
+            window.count = x->sm->window.count; /* none, when its page has given place to another */
             if (step == STEP_NEXT) {
                 w->pc = pc + 1;
                 done++;
             }
         } else {
-            const uint32_t left = first + count - pc, most = budget - done;
-            step = run_straight(x, &window[pc - first], left < most ? left : most, &done);
+            const uint32_t left = window.first + window.count - pc, most = budget - done;
+            step = run_straight(x, &window.insn[pc - window.first], left < most ? left : most, &done);
         }
         if (step == STEP_MOVED) {
             done++;
             if (COUNTED && w->turned) {
-                count_turn(x, done, active_lanes(w));
+                count_turn(x, done, count_of(&w->active));
             }
-            if (w->pc <= pc && sm_attention(x->sm)) {
-                return done;
+            if (w->pc <= pc) {
+                x->looped = true;
+                if (sm_attention(x->sm)) {
+                    return done;
+                }
             }
         } else if (step != STEP_NEXT) {
             return done + (step == STEP_ENDED);

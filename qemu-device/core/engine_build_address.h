@@ -12,6 +12,11 @@ struct addresses {
     uint32_t wrap; /* shared memory: sums are modulo 2^32 */
 };
 
+/* Offsets that are made of the indexes of a pass. */
+struct offsets {
+    uint32_t low[PPU_LANES], high[PPU_LANES];
+};
+
 BUILD_INLINE struct addresses addresses_of(const struct exec *x, const struct code_insn *code, uint32_t pass,
                                            uint32_t lane_reg)
 {
@@ -27,6 +32,45 @@ BUILD_INLINE struct addresses addresses_of(const struct exec *x, const struct co
         a.high = insn->wa == 2 ? a.low + row_step(x, insn->ra) : NULL;
     }
     return a;
+}
+
+/* Indexes of lanes times what each accesses. Upper halves are left out when all are 0. */
+BUILD_INLINE void offsets_make(struct addresses *a, const uint32_t *index, uint32_t log2, struct offsets *to)
+{
+    const uint32_t above = log2 == 0 ? 31u : 32u - log2; /* bits that are the sign, or leave the low half */
+    uint32_t all = 0;
+
+    EACH_LANE
+    {
+        to->low[i] = index[i] << log2;
+        all |= index[i];
+    }
+    a->low = to->low;
+    if (all >> above != 0) {
+        EACH_LANE
+        {
+            to->high[i] = (uint32_t)((int32_t)index[i] >> above);
+        }
+        a->high = to->high;
+    }
+}
+
+/* As addresses_of(), of a pass whose lanes may have indexes. */
+BUILD_INLINE struct addresses addresses_made(const struct exec *x, const struct code_insn *code, uint32_t pass,
+                                             uint32_t lane_reg, uint32_t bytes, struct offsets *to)
+{
+    struct addresses a = addresses_of(x, code, pass, lane_reg);
+
+    if (code->insn.indexed) {
+        offsets_make(&a, a.low, (uint32_t)__builtin_ctz(bytes), to);
+    }
+    return a;
+}
+
+/* What a lane's offset, or its index, adds to its address. */
+BUILD_INLINE uint64_t lane_offset(const struct code_insn *code, uint32_t word, uint32_t bytes)
+{
+    return code->insn.indexed ? (uint64_t)((int64_t)(int32_t)word * bytes) : word;
 }
 
 BUILD_INLINE uint64_t address_at(const struct addresses *a, uint32_t i)
@@ -134,20 +178,27 @@ BUILD_INLINE bool steady_whole(struct exec *x, const struct code_insn *code, uin
     return x->step[reg] == step;
 }
 
-/* As pattern_of(); `a` is of the first pass. */
+/* As pattern_of(); `a` is of the first pass, of which indexes are still indexes. */
 BUILD_INLINE enum pattern pattern_whole(struct exec *x, const struct code_insn *code, const struct addresses *a,
                                         uint32_t lane_reg, uint32_t bytes)
 {
     const uint32_t begin = a->low[0], end = row(x, code->insn.a_scalar ? lane_reg : code->insn.ra, x->passes - 1u)[31];
-    const uint32_t step = begin == end ? 0 : bytes;
+    const uint32_t step = begin == end ? 0 : code->insn.indexed ? 1 : bytes;
+    const uint64_t from = lane_offset(code, begin, bytes), to = lane_offset(code, end, bytes);
 
-    if (end - begin != step * (x->wave - 1) || end < begin ||
+    if (end - begin != step * (x->wave - 1) || from >> 32 != to >> 32 || to < from ||
         (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin)) ||
         !steady_whole(x, code, code->insn.a_scalar ? lane_reg : code->insn.ra, step) ||
         (a->high != NULL && !steady_whole(x, code, code->insn.ra + 1u, 0))) {
         return LANES_APART;
     }
     return step == 0 ? LANES_ALIKE : LANES_IN_ROW;
+}
+
+/* The address of the warp's first lane; `a` is of the first pass. */
+BUILD_INLINE uint64_t address_first(const struct code_insn *code, const struct addresses *a, uint32_t bytes)
+{
+    return code->insn.indexed ? a->base + lane_offset(code, a->low[0], bytes) : address_at(a, 0);
 }
 
 #endif

@@ -86,7 +86,7 @@ SMALLER(double, smaller64, __builtin_signbit)
 LARGER(float, larger, __builtin_signbitf)
 LARGER(double, larger64, __builtin_signbit)
 
-/* ---- operands by type letter; `low` and `high` are rows, `n` the lane ---- */
+/* ---- operands by type letter, from the lower and the upper word of a lane ---- */
 
 typedef uint32_t type_u;
 typedef int32_t type_s;
@@ -108,15 +108,15 @@ typedef uint64_t bits_S;
 typedef uint64_t bits_n;
 typedef uint64_t bits_g;
 
-#define GET_z(low, high, n) 0u
-#define GET_u(low, high, n) ((low)[n])
-#define GET_s(low, high, n) ((int32_t)(low)[n])
-#define GET_m(low, high, n) ((low)[n])
-#define GET_f(low, high, n) float_of((low)[n])
-#define GET_U(low, high, n) ((low)[n] | (uint64_t)(high)[n] << 32)
-#define GET_S(low, high, n) ((int64_t)GET_U(low, high, n))
-#define GET_n(low, high, n) GET_U(low, high, n)
-#define GET_g(low, high, n) double_of(GET_U(low, high, n))
+#define GET_z(low, high) 0u
+#define GET_u(low, high) (low)
+#define GET_s(low, high) ((int32_t)(low))
+#define GET_m(low, high) (low)
+#define GET_f(low, high) float_of(low)
+#define GET_U(low, high) ((low) | (uint64_t)(high) << 32)
+#define GET_S(low, high) ((int64_t)GET_U(low, high))
+#define GET_n(low, high) GET_U(low, high)
+#define GET_g(low, high) double_of(GET_U(low, high))
 
 BUILD_INLINE float float_of(uint32_t bits)
 {
@@ -177,8 +177,18 @@ struct operands {
     uint32_t *low;
     uint32_t *high;
     struct operand o[3];
-    uint32_t same[3][2]; /* what is the same for all lanes, where no store can change it */
+    uint32_t same[3][2]; /* words of sources that are the same for all lanes, in place of rows */
 };
+
+/* Words of source n of lane i; the sources in `same` are the same for all. */
+BUILD_INLINE uint32_t low_of(const struct operands *r, uint32_t same, uint32_t n, uint32_t i)
+{
+    return same >> n & 1u ? r->same[n][0] : r->o[n].low[i];
+}
+BUILD_INLINE uint32_t high_of(const struct operands *r, uint32_t same, uint32_t n, uint32_t i)
+{
+    return same >> n & 1u ? r->same[n][1] : r->o[n].high[i];
+}
 
 /* A scalar register, an immediate, or 32 lanes as 32 lanes, with the modifiers of floats. */
 struct spread {
@@ -218,7 +228,21 @@ BUILD_INLINE void operands_find(const struct exec *x, const struct code_insn *co
     }
 }
 
-/* The same when the sources are known that are `same` for all lanes. */
+/* Source n when it is known whether it is the same for all lanes: its words are then kept where no store changes them.
+ */
+BUILD_INLINE void source_find(const struct exec *x, const struct code_insn *code, uint32_t n, uint32_t reg, bool same,
+                              bool wide, struct operands *out)
+{
+    if (same) {
+        const uint32_t *const words = n == 1 && code->insn.immed ? code->imm : &x->w->sreg[reg];
+        out->same[n][0] = words[0];
+        out->same[n][1] = wide ? words[1] : 0;
+    } else {
+        out->o[n] = operand_at(x, reg, false);
+    }
+}
+
+/* As operands_find() when the sources are known that are `same` for all lanes. */
 BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_insn *code, uint32_t sources,
                                      uint32_t same, uint32_t wide, struct operands *out)
 {
@@ -227,21 +251,13 @@ BUILD_INLINE void operands_find_form(const struct exec *x, const struct code_ins
     out->low = row(x, insn->rd, 0);
     out->high = out->low + row_step(x, insn->rd);
     if (sources & 1u) {
-        out->o[0] = operand_at(x, insn->ra, same & CODE_SAME_A);
+        source_find(x, code, 0, insn->ra, same & CODE_SAME_A, wide & 1u, out);
     }
     if (sources & 2u) {
-        out->o[1] = (same & CODE_SAME_B) && insn->immed ? (struct operand){ &code->imm[0], &code->imm[1] }
-                                                        : operand_at(x, insn->rb, same & CODE_SAME_B);
+        source_find(x, code, 1, insn->rb, same & CODE_SAME_B, wide & 2u, out);
     }
     if (sources & 4u) {
-        out->o[2] = operand_at(x, insn->rc, same & CODE_SAME_C);
-    }
-    for (uint32_t n = 0; n < 3; n++) {
-        if ((sources & same) >> n & 1u) {
-            out->same[n][0] = out->o[n].low[0];
-            out->same[n][1] = wide >> n & 1u ? out->o[n].high[0] : 0;
-            out->o[n] = (struct operand){ &out->same[n][0], &out->same[n][1] };
-        }
+        source_find(x, code, 2, insn->rc, same & CODE_SAME_C, wide & 4u, out);
     }
 }
 
@@ -320,6 +336,16 @@ static const uint32_t lane_bit[PPU_LANES] = {
     1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
+/*
+ * One of two values, by whether a set has lane i. A lane's bit as the sign is what AVX2 chooses by; other levels have
+ * masks, or no shifts by lane.
+ */
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define LANE_PICK(set, i, in, out) ((int32_t)(~(set) << (31u - (i))) < 0 ? (out) : (in))
+#else
+#define LANE_PICK(set, i, in, out) (((set)&lane_bit[i]) != 0 ? (in) : (out))
+#endif
+
 /* Stores the result of lane i, `low_` and `high_`. */
 #define PUT(words, i)      \
     r.low[i] = low_;       \
@@ -336,62 +362,66 @@ BUILD_INLINE void keep(uint32_t *to, const uint32_t *from, uint32_t set)
 {
     EACH_LANE
     {
-        to[i] = (set & lane_bit[i]) != 0 ? from[i] : to[i];
+        to[i] = LANE_PICK(set, i, from[i], to[i]);
     }
 }
 
 #define FEW_LANES 4u /* of 64 bits: sooner done one by one */
 
 /* What MAKE says for the lanes of a set. Vectorizers put two rows only where every lane is put. */
-#define SOME_LANES(words, la, lb, lc, MAKE, ...)                   \
-    if ((words) == 1) {                                            \
-        EACH_LANE                                                  \
-        {                                                          \
-            MAKE(la, lb, lc, __VA_ARGS__)                          \
-            r.low[i] = (set & lane_bit[i]) != 0 ? low_ : r.low[i]; \
-        }                                                          \
-    } else if ((uint32_t)__builtin_popcount(set) < FEW_LANES) {    \
-        LANES_LEFT(set, i)                                         \
-        {                                                          \
-            MAKE(la, lb, lc, __VA_ARGS__)                          \
-            PUT(words, i)                                          \
-        }                                                          \
-    } else {                                                       \
-        struct result result;                                      \
-        EACH_LANE                                                  \
-        {                                                          \
-            MAKE(la, lb, lc, __VA_ARGS__)                          \
-            result.low[i] = low_;                                  \
-            result.high[i] = high_;                                \
-        }                                                          \
-        keep(r.low, result.low, set);                              \
-        keep(r.high, result.high, set);                            \
+#define SOME_LANES(words, same, MAKE, ...)                      \
+    if ((words) == 1) {                                         \
+        EACH_LANE                                               \
+        {                                                       \
+            MAKE(same, i, __VA_ARGS__)                          \
+            r.low[i] = LANE_PICK(set, i, low_, r.low[i]);       \
+        }                                                       \
+    } else if ((uint32_t)__builtin_popcount(set) < FEW_LANES) { \
+        LANES_LEFT(set, i)                                      \
+        {                                                       \
+            MAKE(same, i, __VA_ARGS__)                          \
+            PUT(words, i)                                       \
+        }                                                       \
+    } else {                                                    \
+        struct result result;                                   \
+        EACH_LANE                                               \
+        {                                                       \
+            MAKE(same, i, __VA_ARGS__)                          \
+            result.low[i] = low_;                               \
+            result.high[i] = high_;                             \
+        }                                                       \
+        keep(r.low, result.low, set);                           \
+        keep(r.high, result.high, set);                         \
     }
 
 /*
- * A function for instructions whose sources in `same` are the same for all lanes, and the others rows. MAKE(la, lb, lc,
- * ...) computes low_ and high_ from those lanes of the sources in r.
+ * A function for instructions whose sources in `same` are the same for all lanes, and the others rows. MAKE(same, i,
+ * ...) computes low_ and high_ of lane i from the sources in r. Each pass is looked at for itself: in a loop that lanes
+ * leave one by one most passes are still whole, or empty.
  */
-#define FORM(function, sources, same, wide, words, MAKE, ...)                                              \
-    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask)      \
-    {                                                                                                      \
-        struct operands r;                                                                                 \
-        operands_find_form(x, code, sources, same, wide, &r);                                              \
-        if (whole(x, mask)) {                                                                              \
-            for (uint32_t pass = 0; pass < x->passes; pass++) {                                            \
-                EACH_LANE{ MAKE((same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, __VA_ARGS__)         \
-                               PUT(words, i) } operands_step(&r, sources, same);                           \
-            }                                                                                              \
-            return STEP_NEXT;                                                                              \
-        }                                                                                                  \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                \
-            const uint32_t set = mask->m[pass];                                                            \
-            if (set != 0) {                                                                                \
-                SOME_LANES(words, (same)&1 ? 0 : i, (same)&2 ? 0 : i, (same)&4 ? 0 : i, MAKE, __VA_ARGS__) \
-            }                                                                                              \
-            operands_step(&r, sources, same);                                                              \
-        }                                                                                                  \
-        return STEP_NEXT;                                                                                  \
+#define FORM(function, sources, same, wide, words, MAKE, ...)                                         \
+    static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                 \
+        const uint32_t *sets = mask->m, *const end = sets + x->passes;                                \
+        struct operands r;                                                                            \
+        operands_find_form(x, code, sources, same, wide, &r);                                         \
+        do {                                                                                          \
+            uint32_t set;                                                                             \
+            for (; (set = *sets) == ALL_LANES; operands_step(&r, sources, same)) {                    \
+                EACH_LANE                                                                             \
+                {                                                                                     \
+                    MAKE(same, i, __VA_ARGS__) PUT(words, i)                                          \
+                }                                                                                     \
+                if (++sets == end) {                                                                  \
+                    return STEP_NEXT;                                                                 \
+                }                                                                                     \
+            }                                                                                         \
+            if (set != 0) {                                                                           \
+                SOME_LANES(words, same, MAKE, __VA_ARGS__)                                            \
+            }                                                                                         \
+            operands_step(&r, sources, same);                                                         \
+        } while (++sets != end);                                                                      \
+        return STEP_NEXT;                                                                             \
     }
 
 /* Sources of any kind, modified or not: they are made rows first. */
@@ -406,7 +436,7 @@ BUILD_INLINE void keep(uint32_t *to, const uint32_t *from, uint32_t set)
                 struct operands r = found;                                                            \
                 struct spread spread;                                                                 \
                 spread_all(code, &r, sources, wide, PPU_LANES, &spread);                              \
-                SOME_LANES(words, i, i, i, MAKE, __VA_ARGS__)                                         \
+                SOME_LANES(words, 0, MAKE, __VA_ARGS__)                                               \
             }                                                                                         \
             operands_step(&found, sources, code->kinds);                                              \
         }                                                                                             \
@@ -424,7 +454,7 @@ BUILD_INLINE void keep(uint32_t *to, const uint32_t *from, uint32_t set)
         if (code->kinds & CODE_MODIFIED) {                                                            \
             spread_all(code, &r, sources, wide, 1, &spread);                                          \
         }                                                                                             \
-        MAKE(0, 0, 0, __VA_ARGS__)                                                                    \
+        MAKE(0, 0, __VA_ARGS__)                                                                       \
         PUT(words, 0)                                                                                 \
         return STEP_NEXT;                                                                             \
     }
@@ -478,11 +508,10 @@ struct forms {
 #define SOURCES(ta, tb, tc) ((WORDS_##ta != 0) | (WORDS_##tb != 0) << 1 | (WORDS_##tc != 0) << 2)
 #define WIDES(ta, tb, tc) ((WORDS_##ta == 2) | (WORDS_##tb == 2) << 1 | (WORDS_##tc == 2) << 2)
 
-#define MAKE_VALUE(la, lb, lc, name, td, ta, tb, tc)                                                            \
-    const bits_##td bits_ =                                                                                     \
-        bits_of_##td(value_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##tb(r.o[1].low, r.o[1].high, lb), \
-                                  GET_##tc(r.o[2].low, r.o[2].high, lc)));                                      \
-    const uint32_t low_ = (uint32_t)bits_, high_ = (uint32_t)((uint64_t)bits_ >> 32);                           \
+#define GET(t, same, n, i) GET_##t(low_of(&r, same, n, i), high_of(&r, same, n, i))
+#define MAKE_VALUE(same, i, name, td, ta, tb, tc)                                                                      \
+    const bits_##td bits_ = bits_of_##td(value_##name(GET(ta, same, 0, i), GET(tb, same, 1, i), GET(tc, same, 2, i))); \
+    const uint32_t low_ = (uint32_t)bits_, high_ = (uint32_t)((uint64_t)bits_ >> 32);                                  \
     (void)high_;
 
 #define VALUE(name, td, ta, tb, tc, expression)                                \
@@ -496,35 +525,35 @@ struct forms {
     forms_of(name, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc)
 
 /* Operations that cost much for each lane: only those that are wanted. */
-#define DEAR(name, td, ta, tb, tc, expression)                                                                      \
-    VALUE(name, td, ta, tb, tc, expression)                                                                         \
-    static enum step op_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)        \
-    {                                                                                                               \
-        struct operands found;                                                                                      \
-        operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                        \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
-            struct operands r = found;                                                                              \
-            struct spread spread;                                                                                   \
-            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                       \
-            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(i, i, i, name, td, ta, tb, tc) PUT(                            \
-                WORDS_##td, i) } operands_step(&found, SOURCES(ta, tb, tc), code->kinds);                           \
-        }                                                                                                           \
-        return STEP_NEXT;                                                                                           \
-    }                                                                                                               \
-    FORM_ONE(op_##name##_one, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc) \
+#define DEAR(name, td, ta, tb, tc, expression)                                                                       \
+    VALUE(name, td, ta, tb, tc, expression)                                                                          \
+    static enum step op_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)         \
+    {                                                                                                                \
+        struct operands found;                                                                                       \
+        operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                         \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
+            struct operands r = found;                                                                               \
+            struct spread spread;                                                                                    \
+            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                        \
+            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(0, i, name, td, ta, tb, tc) PUT(WORDS_##td, i) } operands_step( \
+                &found, SOURCES(ta, tb, tc), code->kinds);                                                           \
+        }                                                                                                            \
+        return STEP_NEXT;                                                                                            \
+    }                                                                                                                \
+    FORM_ONE(op_##name##_one, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc)  \
     static const struct forms forms_##name = { { NULL }, op_##name##_any, op_##name##_one };
 
-#define HIGH_0(n, i) 0u
-#define HIGH_1(n, i) 0u
-#define HIGH_2(n, i) r.o[n].high[i]
-#define LOW_0(n, i) 0u
-#define LOW_1(n, i) r.o[n].low[i]
-#define LOW_2(n, i) r.o[n].low[i]
+#define HIGH_0(same, n, i) 0u
+#define HIGH_1(same, n, i) 0u
+#define HIGH_2(same, n, i) high_of(&r, same, n, i)
+#define LOW_0(same, n, i) 0u
+#define LOW_1(same, n, i) low_of(&r, same, n, i)
+#define LOW_2(same, n, i) low_of(&r, same, n, i)
 
-#define MAKE_HALVES(la, lb, lc, name, wa, wb, wc)                                                            \
-    const uint32_t al = LOW_##wa(0, la), ah = HIGH_##wa(0, la), bl = LOW_##wb(1, lb), bh = HIGH_##wb(1, lb); \
-    const uint32_t cl = LOW_##wc(2, lc), ch = HIGH_##wc(2, lc), low_ = low_##name(al, bl, cl);               \
-    const uint32_t high_ = high_##name(al, ah, bl, bh, cl, ch, low_);                                        \
+#define MAKE_HALVES(same, i, name, wa, wb, wc)                                                        \
+    const uint32_t al = LOW_##wa(same, 0, i), ah = HIGH_##wa(same, 0, i), bl = LOW_##wb(same, 1, i);  \
+    const uint32_t bh = HIGH_##wb(same, 1, i), cl = LOW_##wc(same, 2, i), ch = HIGH_##wc(same, 2, i); \
+    const uint32_t low_ = low_##name(al, bl, cl), high_ = high_##name(al, ah, bl, bh, cl, ch, low_);  \
     (void)high_;
 
 #define FORMS_WIDE_0 FORMS_2

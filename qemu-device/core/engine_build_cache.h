@@ -33,7 +33,7 @@ static bool lines_of_whole(struct exec *x, const struct code_insn *code, struct 
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, code, &a, code->insn.rb, bytes);
     const uint32_t pass_bytes = pattern == LANES_ALIKE ? bytes : PPU_LANES * bytes;
-    uint64_t at = address_at(&a, 0);
+    uint64_t at = address_first(code, &a, bytes);
 
     if (pattern == LANES_APART) {
         return false;
@@ -52,16 +52,17 @@ static void lines_of(const struct exec *x, const struct code_insn *code, uint32_
 {
     const uint32_t line_bytes = core_config_of(x->core)->cache_line;
     const struct ppu_insn *insn = &code->insn;
+    struct offsets offsets;
     struct addresses a;
 
     switch (insn->op) {
     case PPU_OP_LDG:
     case PPU_OP_STG:
-        a = addresses_of(x, code, pass, insn->rb);
+        a = addresses_made(x, code, pass, insn->rb, ppu_isa_bytes(insn), &offsets);
         lines_of_pass(lines, line_bytes, &a, set, ppu_width_bytes(insn->width));
         break;
     case PPU_OP_ATOMG:
-        a = addresses_of(x, code, pass, insn->rc);
+        a = addresses_made(x, code, pass, insn->rc, ppu_isa_bytes(insn), &offsets);
         lines_of_pass(lines, line_bytes, &a, set, 4u << insn->wide);
         break;
     case PPU_OP_GATHER:

@@ -5,78 +5,82 @@
 
 /* ---- comparisons: a function for each kind and type ---- */
 
-BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_t set, uint32_t value)
+BUILD_INLINE void pred_put(struct lanes *pred, uint32_t pass, uint32_t set, uint32_t value)
 {
-    uint32_t *const word = &x->w->pred[pred].m[pass];
-
-    *word = (*word & ~set) | (value & set);
+    pred->m[pass] = (pred->m[pass] & ~set) | (value & set);
 }
 
-#define COMPARE_LANES(name, ta, la, lb)                                                                                \
-    EACH_LANE                                                                                                          \
-    {                                                                                                                  \
-        words[i] =                                                                                                     \
-            0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, la), GET_##ta(r.o[1].low, r.o[1].high, lb)); \
+BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_t set, uint32_t value)
+{
+    pred_put(&x->w->pred[pred], pass, set, value);
+}
+
+#define COMPARE_LANE(name, ta, same, i) (0u - (uint32_t)holds_##name(GET(ta, same, 0, i), GET(ta, same, 1, i)))
+#define COMPARE_LANES(name, ta, same)               \
+    EACH_LANE                                       \
+    {                                               \
+        words[i] = COMPARE_LANE(name, ta, same, i); \
     }
 #define COMPARE_FORM(function, name, ta, same)                                                        \
     static enum step function(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
     {                                                                                                 \
+        struct lanes *const pred = &x->w->pred[code->insn.rd];                                        \
+        const uint32_t passes = x->passes;                                                            \
         struct operands r;                                                                            \
         operands_find_form(x, code, 3, same, WORDS_##ta == 2 ? 3 : 0, &r);                            \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
+        for (uint32_t pass = 0; pass < passes; pass++) {                                              \
             if (mask->m[pass] != 0) {                                                                 \
                 uint32_t words[PPU_LANES];                                                            \
-                COMPARE_LANES(name, ta, i, (same) != 0 ? 0 : i)                                       \
-                pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                  \
+                COMPARE_LANES(name, ta, same)                                                         \
+                pred_put(pred, pass, mask->m[pass], gather_mask(words));                              \
             }                                                                                         \
             operands_step(&r, 3, same);                                                               \
         }                                                                                             \
         return STEP_NEXT;                                                                             \
     }
 
-#define COMPARISON(name, ta, tsigned, expression)                                                                    \
-    BUILD_INLINE bool holds_##name(type_##ta a, type_##ta b)                                                         \
-    {                                                                                                                \
-        const tsigned sa = (tsigned)a, sb = (tsigned)b;                                                              \
-        (void)sa, (void)sb;                                                                                          \
-        return expression;                                                                                           \
-    }                                                                                                                \
-    COMPARE_FORM(setp_##name, name, ta, 0)                                                                           \
-    COMPARE_FORM(setp_##name##_b, name, ta, CODE_SAME_B)                                                             \
-    static enum step setp_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)       \
-    {                                                                                                                \
-        struct operands found;                                                                                       \
-        operands_find(x, code, 3, &found);                                                                           \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
-            struct operands r = found;                                                                               \
-            struct spread spread;                                                                                    \
-            uint32_t words[PPU_LANES];                                                                               \
-            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                                    \
-            COMPARE_LANES(name, ta, i, i)                                                                            \
-            pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                                     \
-            operands_step(&found, 3, code->kinds);                                                                   \
-        }                                                                                                            \
-        return STEP_NEXT;                                                                                            \
-    }                                                                                                                \
-    static enum step setp_##name##_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)       \
-    {                                                                                                                \
-        struct operands r;                                                                                           \
-        struct spread spread;                                                                                        \
-        uint32_t value;                                                                                              \
-        (void)mask;                                                                                                  \
-        operands_find(x, code, 3, &r);                                                                               \
-        if (code->kinds & CODE_MODIFIED) {                                                                           \
-            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, 1, &spread);                                            \
-        }                                                                                                            \
-        value =                                                                                                      \
-            0u - (uint32_t)holds_##name(GET_##ta(r.o[0].low, r.o[0].high, 0), GET_##ta(r.o[1].low, r.o[1].high, 0)); \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
-            pred_set(x, code->insn.rd, pass, ALL_LANES, value);                                                      \
-        }                                                                                                            \
-        return STEP_NEXT;                                                                                            \
-    }                                                                                                                \
-    static const struct forms forms_##name = { { setp_##name, NULL, setp_##name##_b },                               \
-                                               setp_##name##_any,                                                    \
+#define COMPARISON(name, ta, tsigned, expression)                                                              \
+    BUILD_INLINE bool holds_##name(type_##ta a, type_##ta b)                                                   \
+    {                                                                                                          \
+        const tsigned sa = (tsigned)a, sb = (tsigned)b;                                                        \
+        (void)sa, (void)sb;                                                                                    \
+        return expression;                                                                                     \
+    }                                                                                                          \
+    COMPARE_FORM(setp_##name, name, ta, 0)                                                                     \
+    COMPARE_FORM(setp_##name##_b, name, ta, CODE_SAME_B)                                                       \
+    static enum step setp_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                          \
+        struct operands found;                                                                                 \
+        operands_find(x, code, 3, &found);                                                                     \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                    \
+            struct operands r = found;                                                                         \
+            struct spread spread;                                                                              \
+            uint32_t words[PPU_LANES];                                                                         \
+            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                              \
+            COMPARE_LANES(name, ta, 0)                                                                         \
+            pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                               \
+            operands_step(&found, 3, code->kinds);                                                             \
+        }                                                                                                      \
+        return STEP_NEXT;                                                                                      \
+    }                                                                                                          \
+    static enum step setp_##name##_one(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                          \
+        struct operands r;                                                                                     \
+        struct spread spread;                                                                                  \
+        uint32_t value;                                                                                        \
+        (void)mask;                                                                                            \
+        operands_find(x, code, 3, &r);                                                                         \
+        if (code->kinds & CODE_MODIFIED) {                                                                     \
+            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, 1, &spread);                                      \
+        }                                                                                                      \
+        value = COMPARE_LANE(name, ta, 0, 0);                                                                  \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                    \
+            pred_set(x, code->insn.rd, pass, ALL_LANES, value);                                                \
+        }                                                                                                      \
+        return STEP_NEXT;                                                                                      \
+    }                                                                                                          \
+    static const struct forms forms_##name = { { setp_##name, NULL, setp_##name##_b },                         \
+                                               setp_##name##_any,                                              \
                                                setp_##name##_one };
 
 #define PPU_ICMP(name, text, number, expression)    \
@@ -138,15 +142,21 @@ PREDICATE_OP(PAND, a &b)
 PREDICATE_OP(POR, a | b)
 PREDICATE_OP(PXOR, a ^ b)
 
-/* The sources in `same` are one word each. */
-BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t same, uint32_t chosen,
-                             uint32_t set)
+BUILD_INLINE void select_low(const struct operands *r, uint32_t same, uint32_t chosen, uint32_t set)
 {
     EACH_LANE
     {
-        const uint32_t value =
-            (chosen & lane_bit[i]) != 0 ? a[same & CODE_SAME_A ? 0 : i] : b[same & CODE_SAME_B ? 0 : i];
-        to[i] = (set & lane_bit[i]) != 0 ? value : to[i];
+        const uint32_t value = LANE_PICK(chosen, i, low_of(r, same, 0, i), low_of(r, same, 1, i));
+        r->low[i] = LANE_PICK(set, i, value, r->low[i]);
+    }
+}
+
+BUILD_INLINE void select_high(const struct operands *r, uint32_t same, uint32_t chosen, uint32_t set)
+{
+    EACH_LANE
+    {
+        const uint32_t value = LANE_PICK(chosen, i, high_of(r, same, 0, i), high_of(r, same, 1, i));
+        r->high[i] = LANE_PICK(set, i, value, r->high[i]);
     }
 }
 
@@ -158,9 +168,9 @@ BUILD_INLINE void select_row(uint32_t *to, const uint32_t *a, const uint32_t *b,
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                           \
             const uint32_t set = mask->m[pass], chosen = pred_word(x, code->insn.pred, pass);         \
             if (set != 0) {                                                                           \
-                select_row(r.low, r.o[0].low, r.o[1].low, same, chosen, set);                         \
+                select_low(&r, same, chosen, set);                                                    \
                 if ((words) == 2) {                                                                   \
-                    select_row(r.high, r.o[0].high, r.o[1].high, same, chosen, set);                  \
+                    select_high(&r, same, chosen, set);                                               \
                 }                                                                                     \
             }                                                                                         \
             operands_step(&r, 3, same);                                                               \
@@ -186,9 +196,16 @@ static enum step op_special_same(struct exec *x, const struct code_insn *code, c
         uint32_t *const to = row(x, code->insn.rd, pass);
         const uint32_t set = mask->m[pass];
 
-        EACH_LANE
-        {
-            to[i] = (set & lane_bit[i]) != 0 ? value : to[i];
+        if (set == ALL_LANES) {
+            EACH_LANE
+            {
+                to[i] = value;
+            }
+        } else if (set != 0) {
+            EACH_LANE
+            {
+                to[i] = LANE_PICK(set, i, value, to[i]);
+            }
         }
     }
     return STEP_NEXT;
@@ -233,9 +250,16 @@ static enum step op_special_line(struct exec *x, const struct code_insn *code, c
         uint32_t *const to = row(x, code->insn.rd, pass);
         const uint32_t set = mask->m[pass], begin = first + pass * PPU_LANES;
 
-        EACH_LANE
-        {
-            to[i] = (set & lane_bit[i]) != 0 ? begin + i : to[i];
+        if (set == ALL_LANES) {
+            EACH_LANE
+            {
+                to[i] = begin + i;
+            }
+        } else if (set != 0) {
+            EACH_LANE
+            {
+                to[i] = LANE_PICK(set, i, begin + i, to[i]);
+            }
         }
     }
     return STEP_NEXT;

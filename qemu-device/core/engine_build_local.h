@@ -48,7 +48,7 @@ BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint3
 }
 #define local_load(x, code, space, width, pass, set) local_pass(x, code, pass, set, false)
 #define local_store(x, code, space, width, pass, set) local_pass(x, code, pass, set, true)
-MEMORY_OP(op_ldl, never_whole, local_load, , )
-MEMORY_OP(op_stl, never_whole, local_store, , )
+MEMORY_OP(op_ldl, never_whole, never_few, sums_meet_any, local_load, , )
+MEMORY_OP(op_stl, never_whole, never_few, sums_meet_any, local_store, , )
 
 #endif

@@ -26,20 +26,30 @@ BUILD_INLINE enum step leave_rest(struct exec *x, const struct code_insn *code, 
     return code->insn.format == PPU_FMT_ATOM ? engine_atomic(x, &code->insn, &rest) : engine_mem(x, &code->insn, &rest);
 }
 
-#define MEMORY_OP(name, all, which, space, width)                                                 \
+/* `meet`: what is done about sums before lanes are looked at one by one. */
+#define MEMORY_OP(name, all, few, meet, which, space, width)                                      \
     static enum step name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
     {                                                                                             \
-        if (whole(x, mask) && all(x, code, space, width)) {                                       \
-            return STEP_NEXT;                                                                     \
+        uint32_t pass = 0;                                                                        \
+        if (whole(x, mask)) {                                                                     \
+            if (all(x, code, space, width)) {                                                     \
+                return STEP_NEXT;                                                                 \
+            }                                                                                     \
+            meet(x->sm);                                                                          \
+        } else {                                                                                  \
+            meet(x->sm);                                                                          \
+            pass = few(x, code, mask, space, width);                                              \
         }                                                                                         \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                       \
+        for (; pass < x->passes; pass++) {                                                        \
             if (mask->m[pass] != 0 && !which(x, code, space, width, pass, mask->m[pass])) {       \
                 return leave_rest(x, code, mask, pass);                                           \
             }                                                                                     \
         }                                                                                         \
         return STEP_NEXT;                                                                         \
     }
+#define meet_later(sm) (void)(sm)
 #define never_whole(x, code, space, width) false
+#define never_few(x, code, mask, space, width) 0
 
 /* ---- a warp whose lanes are all active; false: nothing is done ---- */
 
@@ -48,7 +58,7 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width);
     const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, code, &a, code->insn.rb, bytes);
-    const uint64_t at = address_at(&a, 0);
+    const uint64_t at = address_first(code, &a, bytes);
     const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *to = row(x, code->insn.rd, 0);
     const uint8_t *host;
@@ -60,8 +70,12 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     if (host == NULL) {
         return false;
     }
+    sums_meet(x->sm, host, pattern == LANES_ALIKE ? bytes : (size_t)bytes * x->wave);
     if (pattern == LANES_IN_ROW) {
         count_row_whole(x, space, at, bytes);
+        if (space == MEM_GLOBAL) {
+            fetch_behind(x, host, bytes);
+        }
     } else if (space == MEM_GLOBAL) {
         count_transactions(x, x->passes);
     }
@@ -81,21 +95,155 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const uint32_t bytes = ppu_width_bytes(width), *from = row(x, code->insn.rd, 0);
     const uint32_t step = row_step(x, code->insn.rd);
+    const uint64_t at = address_first(code, &a, bytes);
     uint8_t *host;
 
     if (a.low == NULL || pattern_whole(x, code, &a, code->insn.rb, bytes) != LANES_IN_ROW ||
-        address_at(&a, 0) % alignment(width) != 0) {
+        at % alignment(width) != 0) {
         return false;
     }
-    host = reach(x, space, address_at(&a, 0), bytes * x->wave, PPU_ACCESS_WRITE);
+    host = reach(x, space, at, bytes * x->wave, PPU_ACCESS_WRITE);
     if (host == NULL) {
         return false;
     }
-    count_row_whole(x, space, address_at(&a, 0), bytes);
+    sums_meet(x->sm, host, (size_t)bytes * x->wave);
+    count_row_whole(x, space, at, bytes);
     for (uint32_t pass = 0; pass < x->passes; pass++, from += PPU_LANES, host += bytes * PPU_LANES) {
         store_row(host, from, step, width);
     }
     return true;
+}
+
+/* ---- a warp with few active lanes: each for itself ---- */
+
+/* Lanes of a warp that are so few that looking at them together does not pay. */
+BUILD_INLINE bool are_few(const struct exec *x, const struct lanes *mask)
+{
+    uint64_t set[2];
+
+    memcpy(set, mask, sizeof(set));
+    return (uint32_t)(__builtin_popcountll(set[0]) + __builtin_popcountll(set[1])) < NEAR_LANES * x->passes;
+}
+
+/* A page as lanes look for it: offsets in units of the alignment, so that one comparison finds a lane not aligned, too.
+ */
+struct near {
+    uint64_t first, units;
+    const uint8_t *host;
+};
+
+BUILD_INLINE struct near near_of(const struct page *page, uint32_t bytes, uint32_t align)
+{
+    return (struct near){ page->first, page->bytes < bytes ? 0 : (page->bytes - bytes) / align + 1, page->host };
+}
+
+BUILD_INLINE uint64_t units_of(uint64_t offset, uint32_t align)
+{
+    const uint32_t log2 = (uint32_t)__builtin_ctz(align);
+
+    return log2 == 0 ? offset : offset >> log2 | offset << (64 - log2);
+}
+
+/* Addresses of the warp's lanes. */
+struct few {
+    uint64_t base;
+    const uint32_t *low, *high; /* high NULL: none */
+    bool indexed;
+};
+
+BUILD_INLINE uint64_t few_at(const struct few *f, uint32_t lane, uint32_t bytes)
+{
+    const uint64_t low = f->indexed ? (uint64_t)((int64_t)(int32_t)f->low[lane] * bytes) : f->low[lane];
+
+    return f->base + low + (f->high != NULL ? (uint64_t)f->high[lane] << 32 : 0);
+}
+
+/* As count_any() of the first passes. The first two lanes of a pass mostly tell. */
+BUILD_INLINE void count_few(struct exec *x, const struct code_insn *code, const struct few *f, const struct lanes *mask,
+                            uint32_t passes, uint32_t bytes)
+{
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        const uint32_t set = mask->m[pass], rest = set & (set - 1);
+        const uint32_t first = (uint32_t)__builtin_ctz(set | 1u << 31),
+                       second = (uint32_t)__builtin_ctz(rest | 1u << 31);
+        const uint64_t apart = few_at(f, pass * PPU_LANES + second, bytes) - few_at(f, pass * PPU_LANES + first, bytes);
+
+        if (__builtin_expect(rest != 0 && (apart == 0 || apart == (uint64_t)(second - first) * bytes), 0)) {
+            count_again(x, code, pass, set, bytes);
+        } else {
+            count_transactions(x, (uint32_t)__builtin_popcount(set));
+        }
+    }
+}
+
+/* Loads lane n to to[n]. Passes that are done: all, or those before the one with the first lane that is not here. */
+BUILD_INLINE uint32_t load_few_lanes(struct exec *x, const struct lanes *mask, enum ppu_width width,
+                                     const struct few *f, uint32_t *to)
+{
+    const uint32_t bytes = ppu_width_bytes(width), align = alignment(width);
+    struct near near = near_of(page_kept(x, PPU_ACCESS_READ), bytes, align);
+
+    for (uint32_t first = 0; first < x->wave; first += 64) {
+        uint64_t left;
+
+        for (memcpy(&left, &mask->m[first / PPU_LANES], sizeof(left)); left != 0; left &= left - 1) {
+            const uint32_t lane = first + (uint32_t)__builtin_ctzll(left);
+            const uint64_t at = few_at(f, lane, bytes);
+            uint64_t offset = at - near.first;
+            if (__builtin_expect(units_of(offset, align) >= near.units, 0)) {
+                struct page *const page = page_kept(x, PPU_ACCESS_READ);
+                if (at % align != 0 || reach_other(x, at, bytes, PPU_ACCESS_READ, page) == NULL) {
+                    return lane / PPU_LANES;
+                }
+                near = near_of(page, bytes, align);
+                offset = at - near.first;
+            }
+            to[lane] = load_value(near.host + offset, width);
+        }
+    }
+    return x->passes;
+}
+
+/* The register that is loaded holds the addresses: those of a pass that is not done are needed again. */
+static __attribute__((noinline)) void few_keep(uint32_t *to, const uint32_t *from, const struct lanes *mask,
+                                               uint32_t passes)
+{
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        LANES_LEFT(mask->m[pass], i)
+        {
+            to[pass * PPU_LANES + i] = from[pass * PPU_LANES + i];
+        }
+    }
+}
+
+BUILD_INLINE uint32_t load_few_form(struct exec *x, const struct code_insn *code, const struct lanes *mask,
+                                    enum ppu_width width, struct few f)
+{
+    uint32_t value[PPU_MAX_WAVE], *const to = row(x, code->insn.rd, 0);
+    const bool apart = to != f.low && to != f.high;
+    const uint32_t done = load_few_lanes(x, mask, width, &f, apart ? to : value);
+
+    count_few(x, code, &f, mask, done, ppu_width_bytes(width));
+    if (!apart) {
+        few_keep(to, value, mask, done);
+    }
+    return done;
+}
+
+BUILD_INLINE uint32_t load_few(struct exec *x, const struct code_insn *code, const struct lanes *mask,
+                               enum mem_space space, enum ppu_width width)
+{
+    const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
+
+    (void)space;
+    if (ppu_width_words(width) != 1 || a.low == NULL || !are_few(x, mask)) {
+        return 0;
+    }
+    if (a.high != NULL) {
+        return load_few_form(x, code, mask, width, (struct few){ a.base, a.low, a.high, false });
+    }
+    return code->insn.indexed ? load_few_form(x, code, mask, width, (struct few){ a.base, a.low, NULL, true })
+                              : load_few_form(x, code, mask, width, (struct few){ a.base, a.low, NULL, false });
 }
 
 /* ---- a pass; false: nothing is done ---- */
@@ -115,8 +263,8 @@ BUILD_INLINE bool load_row_some(struct exec *x, enum mem_space space, uint64_t a
 }
 
 /* Few lanes: each for itself. */
-BUILD_INLINE bool load_few(struct exec *x, const struct addresses *a, enum mem_space space, enum ppu_width width,
-                           uint32_t set, uint32_t *to, uint32_t step)
+BUILD_INLINE bool load_pass_few(struct exec *x, const struct addresses *a, enum mem_space space, enum ppu_width width,
+                                uint32_t set, uint32_t *to, uint32_t step)
 {
     uint8_t *host[PPU_LANES];
 
@@ -134,7 +282,8 @@ BUILD_INLINE bool load_few(struct exec *x, const struct addresses *a, enum mem_s
 BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
                             uint32_t pass, uint32_t set)
 {
-    const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
+    struct offsets offsets;
+    const struct addresses a = addresses_made(x, code, pass, code->insn.rb, ppu_width_bytes(width), &offsets);
     const uint32_t bytes = ppu_width_bytes(width), first = (uint32_t)__builtin_ctz(set);
     const uint32_t step = row_step(x, code->insn.rd);
     uint32_t *const to = row(x, code->insn.rd, pass);
@@ -144,7 +293,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     uintptr_t near;
 
     if ((uint32_t)__builtin_popcount(set) < NEAR_LANES && a.low != NULL) {
-        return load_few(x, &a, space, width, set, to, step);
+        return load_pass_few(x, &a, space, width, set, to, step);
     }
     pattern = pattern_likely(&a, set, bytes);
     if (at % alignment(width) != 0) {
@@ -190,7 +339,8 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
 BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum mem_space space, enum ppu_width width,
                              uint32_t pass, uint32_t set)
 {
-    const struct addresses a = addresses_of(x, code, pass, code->insn.rb);
+    struct offsets offsets;
+    const struct addresses a = addresses_made(x, code, pass, code->insn.rb, ppu_width_bytes(width), &offsets);
     const uint32_t bytes = ppu_width_bytes(width);
     const uint32_t step = row_step(x, code->insn.rd);
     const uint32_t *const from = row(x, code->insn.rd, pass);
@@ -225,11 +375,11 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
     return true;
 }
 
-#define PPU_WIDTH(name, text, number, bytes, words)                                 \
-    MEMORY_OP(op_ldg_##name, load_whole, load_pass, MEM_GLOBAL, PPU_WIDTH_##name)   \
-    MEMORY_OP(op_stg_##name, store_whole, store_pass, MEM_GLOBAL, PPU_WIDTH_##name) \
-    MEMORY_OP(op_lds_##name, load_whole, load_pass, MEM_SHARED, PPU_WIDTH_##name)   \
-    MEMORY_OP(op_sts_##name, store_whole, store_pass, MEM_SHARED, PPU_WIDTH_##name)
+#define PPU_WIDTH(name, text, number, bytes, words)                                                           \
+    MEMORY_OP(op_ldg_##name, load_whole, load_few, sums_meet_any, load_pass, MEM_GLOBAL, PPU_WIDTH_##name)    \
+    MEMORY_OP(op_stg_##name, store_whole, never_few, sums_meet_any, store_pass, MEM_GLOBAL, PPU_WIDTH_##name) \
+    MEMORY_OP(op_lds_##name, load_whole, never_few, sums_meet_any, load_pass, MEM_SHARED, PPU_WIDTH_##name)   \
+    MEMORY_OP(op_sts_##name, store_whole, never_few, sums_meet_any, store_pass, MEM_SHARED, PPU_WIDTH_##name)
 #include "ppu/isa.def"
 
 /* ---- gathers: words that have an offset register each ---- */
@@ -264,7 +414,7 @@ BUILD_INLINE bool gather_pass(struct exec *x, const struct code_insn *code, uint
     return true;
 }
 #define gather_of(x, code, space, width, pass, set) gather_pass(x, code, pass, set)
-MEMORY_OP(op_gather, never_whole, gather_of, , )
+MEMORY_OP(op_gather, never_whole, never_few, sums_meet_any, gather_of, , )
 
 /* ---- parameters, and loads for the whole warp ---- */
 
@@ -291,6 +441,7 @@ static enum step op_ldg_one(struct exec *x, const struct code_insn *code, const 
     if (host == NULL) {
         return engine_mem(x, insn, mask);
     }
+    sums_meet(x->sm, host, bytes);
     count_transactions(x, 1);
     load_lane(&x->w->sreg[insn->rd], 1, host, insn->width);
     return STEP_NEXT;
@@ -306,6 +457,7 @@ static enum step op_stg_one(struct exec *x, const struct code_insn *code, const 
     if (host == NULL) {
         return engine_mem(x, insn, mask);
     }
+    sums_meet(x->sm, host, bytes);
     count_transactions(x, 1);
     store_lane(host, &x->w->sreg[insn->rd], 1, insn->width);
     return STEP_NEXT;
@@ -330,6 +482,9 @@ static engine_op *mem_op(const struct ppu_insn *insn)
 
     if (in_row != NULL) {
         return in_row;
+    }
+    if (insn->indexed && insn->op != PPU_OP_LDG && insn->op != PPU_OP_STG && insn->op != PPU_OP_ATOMG) {
+        return NULL;
     }
     switch (insn->op) {
     case PPU_OP_LDG:

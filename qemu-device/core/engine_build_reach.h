@@ -58,6 +58,22 @@ BUILD_INLINE struct page page_of(const struct exec *x, uint64_t va)
     return (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
 }
 
+/* What was found, and what was found before, when the two are neighbours here and there: buffers are longer than pages.
+ */
+BUILD_INLINE void page_join(struct page *page, const struct page *found)
+{
+    const bool behind = page->first + page->bytes == found->first && page->host + page->bytes == found->host;
+    const bool before = found->first + found->bytes == page->first && found->host + found->bytes == page->host;
+
+    if (page->bytes == 0 || !(behind || before)) {
+        *page = *found;
+        return;
+    }
+    page->bytes += found->bytes;
+    page->first = before ? found->first : page->first;
+    page->host = before ? found->host : page->host;
+}
+
 BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uint64_t at, uint32_t bytes,
                                  enum ppu_access access, struct page *page)
 {
@@ -72,7 +88,8 @@ BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uin
     }
     host = reach_global(x, at, bytes, access);
     if (host != NULL) {
-        *page = page_of(x, at);
+        const struct page found = page_of(x, at);
+        page_join(page, &found);
     }
     return host;
 }
@@ -83,24 +100,61 @@ static __attribute__((noinline)) uint8_t *reach_other(const struct exec *x, uint
     return reach_near(x, MEM_GLOBAL, va, bytes, access, page);
 }
 
-/* As reach_global(), in the page that accesses of this kind found last. */
+/* The page that accesses of this kind found last. */
+BUILD_INLINE struct page *page_kept(const struct exec *x, enum ppu_access access)
+{
+    switch (access) {
+    case PPU_ACCESS_READ:
+        return &x->found->reads[(uintptr_t)x->code / sizeof(*x->code) % FOUND_READS];
+    case PPU_ACCESS_WRITE:
+        return &x->found->writes;
+    default:
+        return &x->found->atomics;
+    }
+}
+
+/* As reach_global(), in that page. */
 BUILD_INLINE uint8_t *reach_kept(struct exec *x, uint64_t va, uint32_t bytes, enum ppu_access access)
 {
-    struct page *const page = access == PPU_ACCESS_READ ? &x->found->reads : &x->found->writes;
+    struct page *const page = page_kept(x, access);
     const uint64_t offset = va - page->first;
 
     return offset < page->bytes && page->bytes - offset >= bytes ? page->host + offset
                                                                  : reach_other(x, va, bytes, access, page);
 }
 
+#define HOST_LINE 64u
+
+/* What lies behind a row that a warp loads outside of its loops: mostly the next warp's, soon wanted. `bytes` of a
+ * lane. */
+BUILD_INLINE void fetch_behind(const struct exec *x, const uint8_t *host, uint32_t bytes)
+{
+    const uint32_t pass_bytes = PPU_LANES * bytes;
+
+    if (x->looped) {
+        return;
+    }
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        for (uint32_t at = 0; at < pass_bytes; at += HOST_LINE) {
+            __builtin_prefetch(host + (x->passes + pass) * pass_bytes + at);
+        }
+    }
+}
+
 /* ---- lanes of a pass ---- */
+
+/* The least and the most of the lanes' low[]. */
+struct span {
+    uint32_t least, most;
+};
 
 /*
  * When all lanes of a set are aligned and reach into one page, or into shared memory: where lane i's bytes are but for
  * its low[i]; else 0.
  */
-BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space, const struct addresses *a,
-                                      uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access)
+BUILD_INLINE uintptr_t reach_near_span(const struct exec *x, enum mem_space space, const struct addresses *a,
+                                       uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access,
+                                       struct span *span)
 {
     const uint32_t first = (uint32_t)__builtin_ctz(set), high = a->high != NULL ? a->high[first] : 0;
     const uint64_t base = a->base + ((uint64_t)high << 32);
@@ -125,7 +179,16 @@ BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space
         return 0;
     }
     host = reach(x, space, a->wrap ? (uint32_t)base + least : base + least, most - least + bytes, access);
+    *span = (struct span){ least, most };
     return host != NULL ? (uintptr_t)host - least : 0;
+}
+
+BUILD_INLINE uintptr_t reach_near_all(const struct exec *x, enum mem_space space, const struct addresses *a,
+                                      uint32_t set, uint32_t bytes, uint32_t align, enum ppu_access access)
+{
+    struct span span;
+
+    return reach_near_span(x, space, a, set, bytes, align, access, &span);
 }
 
 #define NEAR_LANES 12u /* fewer lanes than that are sooner looked up one by one */
@@ -162,10 +225,7 @@ BUILD_INLINE bool reach_each(struct exec *x, enum mem_space space, const struct 
                              uint32_t bytes, uint32_t align, enum ppu_access access, uint8_t **host)
 {
     struct page shared = { 0, x->task->tmd.shared_bytes, x->shared };
-    struct page *const page = space == MEM_SHARED          ? &shared
-                              : access == PPU_ACCESS_READ  ? &x->found->reads
-                              : access == PPU_ACCESS_WRITE ? &x->found->writes
-                                                           : &x->found->atomics;
+    struct page *const page = space == MEM_SHARED ? &shared : page_kept(x, access);
 
     if (a->low == NULL) {
         const uint64_t at = address_at(a, 0);

@@ -27,19 +27,23 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
                                 enum ppu_width width, enum ppu_access access, uint32_t *step, uint64_t *at)
 {
     const uint32_t reg = code->insn.rb, bytes = ppu_width_bytes(width);
-    uint32_t low, more;
+    uint64_t offset;
+    uint32_t more;
+    uint8_t *host;
 
     if (!whole(x, mask) || (x->steady >> reg & 1u) == 0) {
         return NULL;
     }
-    low = row(x, reg, 0)[0];
-    *step = x->step[reg];
-    *at = row_base(x, code) + low;
+    offset = lane_offset(code, row(x, reg, 0)[0], bytes);
+    *step = code->insn.indexed ? x->step[reg] * bytes : x->step[reg];
+    *at = row_base(x, code) + offset;
     more = *step * (x->wave - 1);
-    if ((*step != bytes && *step != 0) || low > UINT32_MAX - more || *at % alignment(width) != 0) {
+    if ((*step != bytes && *step != 0) || (uint32_t)offset > UINT32_MAX - more || *at % alignment(width) != 0) {
         return NULL;
     }
-    return reach_kept(x, *at, more + bytes, access);
+    host = reach_kept(x, *at, more + bytes, access);
+    sums_meet(x->sm, host, more + bytes);
+    return host;
 }
 
 #define ROW_LOAD(name, width)                                                                                \
@@ -59,6 +63,7 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
             return STEP_NEXT;                                                                                \
         }                                                                                                    \
         count_row_whole(x, MEM_GLOBAL, at, ppu_width_bytes(width));                                          \
+        fetch_behind(x, host, ppu_width_bytes(width));                                                       \
         for (uint32_t pass = 0; pass < x->passes; pass++, host += PPU_LANES * ppu_width_bytes(width)) {      \
             load_row(row(x, code->insn.rd, pass), row_step(x, code->insn.rd), host, width);                  \
         }                                                                                                    \

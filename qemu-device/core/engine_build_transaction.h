@@ -50,4 +50,14 @@ BUILD_INLINE void count_any(struct exec *x, enum mem_space space, const struct a
     }
 }
 
+/* The same of a load whose first lanes seem to follow one another, or to be alike. */
+static __attribute__((noinline)) void count_again(struct exec *x, const struct code_insn *code, uint32_t pass,
+                                                  uint32_t set, uint32_t bytes)
+{
+    struct offsets offsets;
+    const struct addresses a = addresses_made(x, code, pass, code->insn.rb, bytes, &offsets);
+
+    count_any(x, MEM_GLOBAL, &a, set, bytes);
+}
+
 #endif

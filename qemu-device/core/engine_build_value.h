@@ -60,7 +60,7 @@ GUEST_DATA void row_load_some(uint32_t *to, const uint8_t *from, uint32_t set)
 
     EACH_LANE
     {
-        to[i] = (set & lane_bit[i]) != 0 ? in[i] : to[i];
+        to[i] = LANE_PICK(set, i, in[i], to[i]);
     }
 }
 
@@ -175,7 +175,7 @@ BUILD_INLINE void load_alike(uint32_t *to, uint32_t wave, const uint8_t *host, u
         uint32_t *const row_ = to + word * wave;
         EACH_LANE
         {
-            row_[i] = (set & lane_bit[i]) != 0 ? bits : row_[i];
+            row_[i] = LANE_PICK(set, i, bits, row_[i]);
         }
     }
 }

@@ -82,7 +82,7 @@ static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, 
         address += exec_read(x, insn->ra, insn->a_scalar, lane);
     }
     if (insn->lane_off || gather) {
-        address += exec_read(x, offset_reg, false, lane);
+        address += ppu_isa_lane_offset(insn, exec_read(x, offset_reg, false, lane));
     }
     address += gather ? 0 : piece * 4u;
     return insn->wa == 2 ? address : (uint32_t)address;
@@ -198,7 +198,7 @@ static uint64_t own_part(const struct exec *x, const struct ppu_insn *insn, uint
         return exec_read(x, insn->rb + piece, false, lane);
     }
     if (insn->lane_off) {
-        return exec_read(x, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane);
+        return ppu_isa_lane_offset(insn, exec_read(x, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane));
     }
     return insn->wa == 0 || insn->a_scalar ? 0
            : insn->wa == 2                 ? exec_read64(x, insn->ra, false, lane)
@@ -279,7 +279,7 @@ static uint32_t access_bytes(const struct ppu_insn *insn)
     if (insn->format == PPU_FMT_AB) {
         return sizeof(struct ppu_sem);
     }
-    return insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
+    return ppu_isa_bytes(insn);
 }
 
 void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_t pass, uint32_t set,
@@ -421,6 +421,7 @@ enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct l
     bool store = is_store(insn->op);
     struct batch b;
 
+    sums_meet_any(x->sm);
     b.space = space_of(insn->op);
     b.access = store ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
     b.bytes = ppu_width_bytes(value_width(insn));
@@ -562,6 +563,7 @@ enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struc
     struct lanes left = *mask;
     struct batch b;
 
+    sums_meet_any(x->sm);
     b.space = space_of(insn->op);
     b.access = PPU_ACCESS_ATOMIC;
     b.bytes = 4u << insn->wide;

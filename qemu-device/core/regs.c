@@ -116,6 +116,13 @@ static void irq_pending(struct core *core, uint32_t index, uint32_t value)
     mcu_irq_clear(core, value);
 }
 
+/* Whoever drives the core may have waited for an interrupt first. */
+static uint32_t mcu_idle(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index, (void)side;
+    return reg_get(core, PPU_REG_IRQ_PENDING);
+}
+
 static void db_pending(struct core *core, uint32_t index, uint32_t value)
 {
     doorbell_clear(core, index, value);
@@ -318,6 +325,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_ADMIN_DOORBELL] = { .write = admin_doorbell },
     [ROW_VECTOR_RAISE] = { .write = vector_raise },
     [ROW_IRQ_PENDING] = { .write = irq_pending },
+    [ROW_MCU_IDLE] = { .read = mcu_idle },
     [ROW_DB_PENDING] = { .write = db_pending },
     [ROW_RING_BASE] = { .write = ring_base },
     [ROW_TRACE_BASE] = { .write = trace_base },

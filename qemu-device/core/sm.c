@@ -221,7 +221,8 @@ static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
     __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
     if (killed) {
         dist_killed(sm->core, sm->number, &ended, count);
-    } else {
+    } else if (!sums_hold(sm, &ended, count)) {
+        sums_settle(sm);
         dist_done(sm->core, sm->number, &ended, count);
     }
 }
@@ -311,6 +312,7 @@ void sm_attend(struct sm *sm)
     if (!sm_attention(sm) || __atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
         return;
     }
+    sums_settle(sm);
     for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
@@ -347,6 +349,7 @@ void sm_drop_all(struct sm *sm)
         sm->file[id].tail = 0;
         sm->file[id].spare = (struct sm_block){ 0, 0 };
     }
+    sums_drop(sm);
     sm->attention = 0;
     sm->has_work = 0;
     sm->system = 0;
@@ -375,6 +378,9 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
 
     *executed += done;
+    if (w->state != WARP_DONE) {
+        sums_settle(sm); /* others may wait for what it has added */
+    }
     if (w->state == WARP_FAULTED) {
         report_fault(sm, w);
     } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
@@ -395,14 +401,15 @@ static bool can_run(const struct sm *sm, uint32_t index)
 /* The next warp that can run, round robin; the number of warps when there is none. */
 static uint32_t pick(struct sm *sm)
 {
-    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    uint32_t warps = core_config_of(sm->core)->sm_warps, index = sm->next_warp;
 
     for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
-        uint32_t index = (sm->next_warp + i) % warps;
+        const uint32_t next = index + 1 < warps ? index + 1 : 0;
         if (can_run(sm, index)) {
-            sm->next_warp = (index + 1) % warps;
+            sm->next_warp = next;
             return index;
         }
+        index = next;
     }
     return warps;
 }
@@ -465,6 +472,7 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
         sm->turns++;
         warp_turn(sm, index, left < SM_QUANTUM ? left : SM_QUANTUM, &executed);
     }
+    sums_settle(sm);
     sm_attend(sm);
     *activity = activity_of(sm);
     return executed;

@@ -49,10 +49,12 @@ struct page {
     uint8_t *host;
 };
 
+#define FOUND_READS 4u /* loads that are neighbours in a program are mostly of different buffers */
+
 /* Where accesses of each kind were last, which they mostly stay. */
 struct tlb_found {
-    uint64_t key; /* of the tags of their pages; 0: there are none */
-    struct page reads, writes, atomics;
+    uint64_t key;                                    /* of the tags of their pages; 0: there are none */
+    struct page reads[FOUND_READS], writes, atomics; /* of loads by where they stand in the program */
 };
 
 /* 64 KiB pages two apart by a power of two must not share an entry. */
@@ -102,6 +104,14 @@ struct code_page {
     uint64_t tag; /* address of the page | context | valid; 0: none */
     const uint8_t *bytes;
     struct code_insn insn[SM_PAGE_INSNS];
+};
+
+/* Decoded instructions of a task that lie in one page. */
+struct code_window {
+    const struct code_insn *insn; /* the first */
+    uint32_t first;               /* its number */
+    uint32_t count;               /* 0: none */
+    uint64_t start;               /* dist_task.start of the task */
 };
 
 /* ---- accesses to system memory: sm_system.c ---- */
@@ -278,6 +288,24 @@ struct sm_cta {
     uint64_t count[PPU_COUNTERS];
 };
 
+/*
+ * Relaxed additions whose old values nobody wants, to words of VRAM that lie close together: they are summed up here
+ * and added to memory before this SM does anything else with these words, orders accesses, waits, or tells of the end
+ * of what added. Written by the SM's thread alone.
+ */
+#define SUMS_STEP 2048u
+#define SUMS_BYTES (2u * SUMS_STEP)
+#define SUMS_HELD 16u
+
+struct sums {
+    uint8_t *base;        /* in VRAM, of value[0]; NULL: there are none */
+    uint32_t first, last; /* words that may not be 0 */
+    uint32_t held;        /* CTAs that have ended, and are told of when the sums are in memory */
+    uint32_t value[SUMS_BYTES / sizeof(uint32_t)];
+    struct dist_cta ended[SUMS_HELD];
+    uint64_t count[SUMS_HELD][PPU_COUNTERS];
+};
+
 struct sm {
     struct core *core;
     const struct engine_build *build;
@@ -304,8 +332,10 @@ struct sm {
     uint32_t part_rows[SM_ROWS];                /* of the warp that was in sub-vector mode last */
     uint64_t part_rows_key;                     /* what they are for; 0: nothing */
     struct tlb_entry tlb[SM_TLB_SIZE];
-    struct tlb_found found; /* until translations are dropped */
-    struct code_page *code; /* SM_CODE_PAGES */
+    struct tlb_found found;    /* until translations are dropped */
+    struct code_page *code;    /* SM_CODE_PAGES */
+    struct code_window window; /* of the turn before; until pages change */
+    struct sums sums;
 };
 
 struct sm_worker {
@@ -357,6 +387,7 @@ struct exec {
     uint8_t *shared;
     uint8_t *tokens; /* queue of the warp, in VRAM */
     const struct code_insn *code;
+    bool looped;                /* the warp has jumped back in this turn */
     uint32_t steady;            /* bit n: vector register n of lane i is that of lane 0 + i * step[n] */
     uint32_t step[EXEC_STEADY]; /* of registers that are steady */
     struct tlb_found *found;
@@ -415,6 +446,35 @@ void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2); /* NULL: none is modelled */
 void sm_free(struct sm *sm);
 
+/* ---- sm_sums.c ---- */
+/* Adds the sums to memory. */
+void sums_empty(struct sm *sm);
+/* Makes room for words from `least` to the one at `most`, addresses of the host; false: they are too far apart. */
+bool sums_open(struct sm *sm, uintptr_t least, uintptr_t most);
+/* Keeps the end of a CTA until the sums are in memory; false: there are no sums, or no room. */
+bool sums_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
+/* Empties, and tells of the CTAs that have ended. */
+void sums_settle(struct sm *sm);
+void sums_drop(struct sm *sm);
+/* Before an access to VRAM: what is to be added there comes first. `host` NULL: there is none. */
+static inline void sums_meet(struct sm *sm, const uint8_t *host, size_t bytes)
+{
+    const struct sums *const sums = &sm->sums;
+
+    if (__builtin_expect(sums->base != NULL, 0) && host != NULL &&
+        (uintptr_t)host < (uintptr_t)sums->base + ((size_t)sums->last + 1) * sizeof(uint32_t) &&
+        (uintptr_t)host + bytes > (uintptr_t)sums->base + (size_t)sums->first * sizeof(uint32_t)) {
+        sums_empty(sm);
+    }
+}
+/* The same before an access that may lie anywhere. */
+static inline void sums_meet_any(struct sm *sm)
+{
+    if (__builtin_expect(sm->sums.base != NULL, 0)) {
+        sums_empty(sm);
+    }
+}
+
 /* ---- sm_pool.c ---- */
 void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
 bool sm_pool_paused(const struct sm_pool *pool);
@@ -465,10 +525,9 @@ static inline struct tlb_found *sm_tlb_found(struct sm *sm, uint64_t key)
 /* Instruction at pc of the task; NULL: *fault and *va say why it cannot be fetched. */
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
                                      uint64_t *va);
-/* Decoded instructions of the task from *first on, *count of them, `pc` among them; NULL: as decode_fetch(). Stays
- * until the next call of either. */
-const struct code_insn *decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc, uint32_t *first,
-                                      uint32_t *count);
+/* Makes sm->window that of the task with the instruction at pc; none: as decode_fetch(). Stays until the next call of
+ * either. */
+void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 

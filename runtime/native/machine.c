@@ -17,6 +17,7 @@
 
 #define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
+#define MAILBOX_BYTES (64u * PPU_KIB) /* whole pages on every host */
 #define MAX_ARGUMENTS 128u
 #define ARGUMENT_BYTES 32u /* of those with numbers */
 #define LAST_WORDS_BYTES 240u
@@ -80,7 +81,8 @@ static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
         ppu->machine = machine;
         ppu->transport.vram_bytes = vram_bytes;
         ppu->transport.vram = map_shared("ppu-vram", vram_bytes, &ppu->vram_fd);
-        mapped = ppu->transport.vram != NULL;
+        ppu->mailbox.shared = (void *)map_shared("ppu-mailbox", MAILBOX_BYTES, &ppu->mailbox_fd);
+        mapped = ppu->transport.vram != NULL && ppu->mailbox.shared != NULL;
     }
     return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);
 }
@@ -108,7 +110,7 @@ static bool make_sockets(struct ppu_machine *machine, struct far_ends *far)
     bool made = make_socket(&machine->qtest.fd, &far->qtest) && make_socket(&machine->life, &far->life);
 
     for (uint32_t i = 0; i < machine->ppus && made; i++) {
-        made = make_socket(&machine->ppu[i].notify, &far->notify[i]);
+        made = make_socket(&machine->ppu[i].mailbox.notify, &far->notify[i]);
     }
     return made;
 }
@@ -189,6 +191,7 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
     add_format(command, "--life", "fd:%d", far->life);
     for (uint32_t i = 0; i < machine->ppus; i++) {
         add_format(command, "--vram-file", "/proc/self/fd/%d", machine->ppu[i].vram_fd);
+        add_format(command, "--mailbox-file", "/proc/self/fd/%d", machine->ppu[i].mailbox_fd);
         add_format(command, "--notify", "fd:%d", far->notify[i]);
         if (options->ppu != NULL) {
             add(command, "--ppu");
@@ -210,11 +213,12 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
 
 static bool launch(struct ppu_machine *machine, const struct command *command, const struct far_ends *far)
 {
-    int inherited[3 + 2 * MACHINE_MAX_PPUS] = { machine->ram_fd, far->qtest, far->life };
+    int inherited[3 + 3 * MACHINE_MAX_PPUS] = { machine->ram_fd, far->qtest, far->life };
     uint32_t count = 3;
 
     for (uint32_t i = 0; i < machine->ppus; i++) {
         inherited[count++] = machine->ppu[i].vram_fd;
+        inherited[count++] = machine->ppu[i].mailbox_fd;
         inherited[count++] = far->notify[i];
     }
     return process_start(&machine->process, command->argv, inherited, count);
@@ -264,7 +268,7 @@ static struct ppu_machine *machine_new(const struct ppu_machine_options *options
     process_init(&machine->process);
     machine->life = -1;
     for (uint32_t i = 0; i < machine->ppus; i++) {
-        machine->ppu[i].notify = -1;
+        machine->ppu[i].mailbox.notify = -1;
     }
     return machine;
 }
@@ -274,6 +278,7 @@ static void unmap_memories(struct ppu_machine *machine)
     for (uint32_t i = 0; i < machine->ppus; i++) {
         struct native_ppu *ppu = &machine->ppu[i];
         unmap_shared(ppu->transport.vram, ppu->transport.vram_bytes, ppu->vram_fd);
+        unmap_shared((uint8_t *)ppu->mailbox.shared, MAILBOX_BYTES, ppu->mailbox_fd);
     }
     unmap_shared(machine->ram, machine->ram_bytes, machine->ram_fd);
     range_pool_fini(&machine->bus_memory);
@@ -287,7 +292,7 @@ void ppu_machine_stop(struct ppu_machine *machine)
     close_open(machine->life);
     qtest_fini(&machine->qtest);
     for (uint32_t i = 0; i < machine->ppus; i++) {
-        close_open(machine->ppu[i].notify);
+        close_open(machine->ppu[i].mailbox.notify);
     }
     process_stop(&machine->process);
     unmap_memories(machine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * QEMU as a child process, with one or more PPUs and no guest. Registers go over a
- * qtest socket; VRAM and system memory are anonymous files that both processes map; each
- * MSI-X vector raised is a byte on a socket of its PPU. QEMU ends when we do: by a socket that
+ * qtest socket; VRAM, system memory and each PPU's mailbox (doorbells, vectors) are anonymous files
+ * that both processes map. QEMU ends when we do: by a socket that
  * closes, and by a signal at our death.
  */
 #ifndef PPU_NATIVE_MACHINE_H
@@ -10,6 +10,7 @@
 
 #include "../range.h"
 #include "../transport.h"
+#include "mailbox.h"
 #include "pci.h"
 #include "process.h"
 #include "qtest.h"
@@ -22,7 +23,8 @@ struct native_ppu {
     struct ppu_machine *machine;
     struct pci_function function;
     int vram_fd;
-    int notify;    /* our end of the socket */
+    int mailbox_fd;
+    struct mailbox mailbox;
     bool attached; /* to a device, until the device closes it */
 };
 

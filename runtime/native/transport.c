@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <poll.h>
-#include <sys/socket.h>
-
-#include "../deadline.h"
 #include "machine.h"
+#include "ppu/channel.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
-
-/*
- * QEMU drops bytes that do not fit the socket, a few hundred when nobody reads. After as many as
- * this in one go something may have been dropped: every vector may have been raised.
- */
-#define NOTIFY_OVERFLOW 128
-#define ALL_VECTORS (~0u)
 
 static struct native_ppu *ppu_of(struct ppu_transport *transport)
 {
@@ -41,11 +30,18 @@ static uint32_t native_doorbell_read(struct ppu_transport *transport, uint64_t o
     return qtest_read32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset);
 }
 
+/* Through the mailbox, which does not wait for the registers that were written before. */
 static void native_doorbell_write(struct ppu_transport *transport, uint64_t offset, uint32_t value)
 {
     struct native_ppu *ppu = ppu_of(transport);
+    uint64_t channel = offset / PPU_DOORBELL_STRIDE;
 
-    qtest_write32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset, value);
+    if (channel >= PPU_MAX_CHANNELS || offset % PPU_DOORBELL_STRIDE != PPU_DB_PUT) {
+        qtest_write32(&ppu->machine->qtest, ppu->function.bar[PPU_BAR_DOORBELLS] + offset, value);
+        return;
+    }
+    qtest_sync(&ppu->machine->qtest);
+    mailbox_ring(&ppu->mailbox, (uint32_t)channel, value);
 }
 
 static void native_window_read(struct ppu_transport *transport, uint32_t offset, void *buf, uint32_t len_bytes)
@@ -90,32 +86,9 @@ static void native_system_free(struct ppu_transport *transport, const struct ppu
     pthread_mutex_unlock(&machine->lock);
 }
 
-/* Takes the bytes that are there. */
-static uint32_t drain(int fd)
-{
-    uint8_t bytes[512];
-    uint32_t vectors = 0;
-    ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
-
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-        return ALL_VECTORS;
-    }
-    for (ssize_t i = 0; i < got; i++) {
-        vectors |= 1u << bytes[i] % PPU_MAX_VECTORS;
-    }
-    return got >= NOTIFY_OVERFLOW ? ALL_VECTORS : vectors;
-}
-
 static uint32_t native_wait(struct ppu_transport *transport, uint64_t timeout_ns)
 {
-    struct native_ppu *ppu = ppu_of(transport);
-    struct pollfd poll_fd = { .fd = ppu->notify, .events = POLLIN };
-    struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / NS_PER_S), .tv_nsec = (long)(timeout_ns % NS_PER_S) };
-
-    if (ppoll(&poll_fd, 1, &timeout, NULL) <= 0) {
-        return 0;
-    }
-    return drain(ppu->notify);
+    return mailbox_wait(&ppu_of(transport)->mailbox, timeout_ns);
 }
 
 static void native_set_bus_master(struct ppu_transport *transport, bool on)

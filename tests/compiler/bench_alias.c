@@ -131,8 +131,8 @@ static void find_facts(const struct device *device, const char *kernel, enum var
             variant_key_add_constant(&facts->key, &constant);
         }
     }
-    facts->facts = (struct ppu_compile_facts){ kernel, facts->key.arguments, facts->key.argument_count,
-                                               facts->key.pairs, facts->key.pair_count };
+    facts->facts = (struct ppu_compile_facts){ kernel,           facts->key.arguments,  facts->key.argument_count,
+                                               facts->key.pairs, facts->key.pair_count, { 0 } };
 }
 
 /* ---- images ---- */

@@ -3,7 +3,7 @@
 # Kernels are compiled and run on a device core with its real SMs.
 COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/bench.c tests/engine/reference.c tests/engine/models.c tests/device-core/machine.c tools/asm/file.c
 COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-core -Itests/engine -Itests/compiler \
-	-Itools/asm $(LLVM_CFLAGS)
+	-Itools/asm -Itools $(LLVM_CFLAGS)
 
 # $(call compiler_test,NAME)
 define compiler_test
@@ -27,6 +27,8 @@ $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
 $(eval $(call compiler_test,addresses))
+SOURCES_compiler-variants := tools/ppucc/facts.c
+$(eval $(call compiler_test,variants))
 SOURCES_compiler-pressure := tests/compiler/pressure.c
 $(eval $(call compiler_test,segments))
 $(eval $(call compiler_test,pressure))

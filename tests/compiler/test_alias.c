@@ -325,7 +325,7 @@ static void find_facts(const struct plan *plan, const struct memory *memory, con
         known->arguments[plan->pointers + 1] = (struct ppu_compile_argument){ .constant = 1, .value = WINDOW };
     }
     known->facts =
-        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, relation->count };
+        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, relation->count, { 0 } };
     free(relation);
 }
 
@@ -619,7 +619,7 @@ static void work_items_keep_apart(void **context)
         assert_true(relation_find(regions, 2, relation));
         assert_int_equal(relation->count, narrow == 0);
         known.pairs[0] = relation->overlaps[0].pair;
-        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, relation->count };
+        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, relation->count, { 0 } };
         assert_int_equal(accesses_of_halves(device, &bitcode, &known.facts), narrow == 0 ? base * 2 / 3 : base / 3);
     }
     ppu_compiled_free(&bitcode);

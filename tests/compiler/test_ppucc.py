@@ -25,7 +25,7 @@ def call(*command):
 def listing():
     status, text, _ = call(PPUCC, "-S", KERNELS)
     assert status == 0
-    assert re.search(r"#  +9 +y\[i\] = a \* x\[i\] \+ y\[i\];\n +(@\S+ )?shl", text), text
+    assert re.search(r"#  +9 +y\[i\] = a \* x\[i\] \+ y\[i\];\n +(@\S+ )?ldg", text), text
     assert text.count(".kernel ") == 5
 
 

@@ -214,11 +214,10 @@ bool bench_wait(struct bench *bench, uint32_t slot, struct outcome *outcome)
     return false;
 }
 
-struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd)
+static struct outcome wait_for_end(struct bench *bench)
 {
     struct outcome outcome;
 
-    bench_start(bench, 0, tmd);
     if (!bench_wait(bench, 0, &outcome)) {
         char *text = core_state_text(bench->machine->core);
         print_error("%s", text);
@@ -228,9 +227,15 @@ struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd)
     return outcome;
 }
 
-void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd)
+struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd)
 {
-    struct outcome outcome = bench_run(bench, tmd);
+    bench_start(bench, 0, tmd);
+    return wait_for_end(bench);
+}
+
+void bench_done(struct bench *bench)
+{
+    struct outcome outcome = wait_for_end(bench);
 
     if (outcome.faulted) {
         fail_msg("fault 0x%x at instruction %u, address 0x%llx, lanes 0x%x", outcome.fault.code,
@@ -238,6 +243,12 @@ void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd)
                  outcome.fault.lanes);
     }
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+}
+
+void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd)
+{
+    bench_start(bench, 0, tmd);
+    bench_done(bench);
 }
 
 struct bench *bench_moved(struct bench *bench)

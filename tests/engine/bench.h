@@ -82,6 +82,8 @@ bool bench_wait(struct bench *bench, uint32_t slot, struct outcome *outcome);
 void bench_step(struct bench *bench);
 /* start and wait; fails the test when the task does not end. */
 struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd);
+/* Waits for the task of slot 0, which must end DONE. */
+void bench_done(struct bench *bench);
 /* bench_run() that must end DONE. */
 void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd);
 

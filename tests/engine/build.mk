@@ -28,6 +28,7 @@ $(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/o
 $(eval $(call engine_test,parts,asan plain))
 $(eval $(call engine_test,mode,asan plain))
 $(eval $(call engine_test,litmus))
+$(eval $(call engine_test,sums))
 $(eval $(call engine_test,progress))
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 

@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "machine.h"
 #include "ppu/isa.h"
@@ -241,6 +242,18 @@ static const struct width widths[] = {
 #include "ppu/isa.def"
 };
 
+/* The thread's own memory by an index, which may be negative. */
+static void emit_indexed(struct gen *g)
+{
+    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
+    uint32_t unit = w->bytes < 4 ? w->bytes : 4, back = below(g, 2) * below(g, 256);
+    uint32_t at = below(g, (PRIVATE_BYTES - w->bytes) / unit + 1) * unit + back * w->bytes;
+
+    emit(g, "shr v7, v1, %u\nsub v7, v7, %u\n", (uint32_t)__builtin_ctz(w->bytes), back);
+    emit_guard(g);
+    emit(g, "%sg.%s v%u, [s0+v7*%u+%u]\n", below(g, 2) ? "ld" : "st", w->text, dest(g, w->words), w->bytes, at);
+}
+
 static void emit_access(struct gen *g)
 {
     static const struct {
@@ -255,6 +268,10 @@ static void emit_access(struct gen *g)
     uint32_t place = below(g, sizeof(places) / sizeof(places[0])), unit = w->bytes < 4 ? w->bytes : 4;
     uint32_t at = below(g, (places[place].bytes - w->bytes) / unit + 1) * unit;
 
+    if (below(g, 4) == 0) {
+        emit_indexed(g);
+        return;
+    }
     emit_guard(g);
     emit(g, "%s%s.%s v%u, [%s%u]\n", below(g, 2) ? "ld" : "st", places[place].space, w->text, dest(g, w->words),
          places[place].address, at);
@@ -301,14 +318,25 @@ static void emit_shared_counter(struct gen *g)
 
 static void emit_own_atomic(struct gen *g)
 {
-    static const char *const places[] = { "atomg|s0+v1", "atoms|v3", "atomu|v32", "atomu|v36" };
+    static const char *const places[] = { "atomg|s0+v1", "atoms|v3", "atomu|v32", "atomu|v36", "atomg|s0+v7*4" };
     static const char *const ops[] = {
 #define PPU_AOP(name, text, number, doc) text,
 #include "ppu/isa.def"
     };
     uint32_t op = below(g, sizeof(ops) / sizeof(ops[0])), wide = below(g, 2), words = 1 + wide;
-    const char *place = places[below(g, 4)];
+    const char *place = places[below(g, 5)];
 
+    if (below(g, 3) == 0) { /* one that an SM may gather; what comes next sees it */
+        emit_guard(g);
+        emit(g, "atomg.add.relaxed.dev _, [s0+v1], v%u\n", dest(g, 1));
+        return;
+    }
+
+    if (strchr(place, '*') != NULL) {
+        wide = 0;
+        words = 1;
+        emit(g, "shr v7, v1, 2\n");
+    }
     emit_guard(g);
     emit(g, "%.5s.%s%s.seq_cst.sys v%u, [%s], v%u\n", place, ops[op], wide ? ".b64" : "", dest(g, words), place + 6,
          dest(g, op == PPU_AOP_CAS ? 2 * words : words));

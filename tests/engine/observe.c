@@ -42,7 +42,9 @@ static bool place(const struct look *l, uint32_t lane, uint32_t piece, uint64_t 
     if (insn->format == PPU_FMT_GATHER) {
         va += reg(l, insn->rb + piece, false, lane);
     } else if (insn->lane_off) {
-        va += reg(l, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane);
+        uint32_t offset = reg(l, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane);
+        int64_t size = insn->format == PPU_FMT_ATOM ? 4 << insn->wide : (int64_t)ppu_width_bytes(insn->width);
+        va += insn->indexed ? (uint64_t)((int32_t)offset * size) : offset;
     }
     va = insn->wa == 2 ? va : (uint32_t)va;
     if (insn->op == PPU_OP_LDU || insn->op == PPU_OP_STU || insn->op == PPU_OP_ATOMU) {

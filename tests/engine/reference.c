@@ -270,7 +270,8 @@ static uint64_t address_of(const struct run *run, const struct thread *t, const 
     if (insn->format == PPU_FMT_GATHER) {
         address += t->v[insn->rb + piece];
     } else {
-        address += insn->lane_off ? t->v[offset] : 0;
+        int64_t size = insn->format == PPU_FMT_ATOM ? 4 << insn->wide : (int64_t)ppu_width_bytes(insn->width);
+        address += !insn->lane_off ? 0 : insn->indexed ? (uint64_t)((int32_t)t->v[offset] * size) : t->v[offset];
         address += (uint64_t)piece * 4;
     }
     return insn->wa == 2 ? address : (uint32_t)address;

@@ -47,7 +47,8 @@ static uint64_t random_word(uint64_t *random, uint32_t op)
     bool scalar = (row->flags & PPU_IF_V) || ((row->flags & PPU_IF_S) && random_below(random, 2) != 0);
     uint64_t fields =
         immed ? shape->imm_mask | 0xffffffff00000000ull : shape->mask | (uint64_t)ppu_isa_fmods(row) << 50;
-    uint64_t word = (random_next(random) & fields) | op | (uint64_t)scalar << 8 | (uint64_t)immed << 31;
+    bool indexed = ppu_isa_may_index(row->format) && random_below(random, 2) != 0;
+    uint64_t word = (random_next(random) & fields) | op | (uint64_t)scalar << 8 | (uint64_t)(immed || indexed) << 31;
 
     if (random_below(random, 2) != 0) {
         word |= (uint64_t)(PPU_GUARD_ON | random_below(random, 16)) << 9;
@@ -149,6 +150,9 @@ static void errors_name_their_place(void **state)
         { "ldg v1, [v2]", "t.s:1:1: ldg needs a modifier" },
         { "ldg.b32 v1, [v3]", "t.s:1:1: operands do not fit ldg" },
         { "ldg.b32 v1, [v2+262144]", "t.s:1:17: offset does not fit in 19 bits" },
+        { "ldg.b32 v1, [s2+v2*2]", "t.s:1:20: an index counts accesses of 4 bytes" },
+        { "atomg.add.b64 _, [s2+v2*4], v4", "t.s:1:25: an index counts accesses of 8 bytes" },
+        { "gather.n2 v4, [s2+v2*4]", "t.s:1:22: this instruction has no index" },
         { "add s1, v2, 1", "t.s:1:1: operands do not fit add" },
         { "bra nowhere", "t.s:1:5: no label 'nowhere'" },
         { "a: nop\na: nop", "t.s:2:1: label 'a' is there already" },

@@ -39,15 +39,6 @@ static void start(struct bench *bench, const char *text, uint32_t role, uint32_t
     bench_start(bench, 0, &tmd);
 }
 
-static void finish(struct bench *bench)
-{
-    struct outcome outcome;
-
-    assert_true(bench_wait(bench, 0, &outcome));
-    assert_false(outcome.faulted);
-    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
-}
-
 static uint32_t word(struct bench *bench, uint32_t at)
 {
     return *(const uint32_t *)bench_data(bench, at);
@@ -63,7 +54,7 @@ static uint32_t word(struct bench *bench, uint32_t at)
 static void message(void **state)
 {
     start(*state, MESSAGE, 0, 2);
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
@@ -76,7 +67,7 @@ static void message_from_the_cpu(void **state)
         vram_write32(data, i);
         vram_store_release32(data + FLAG_AT, i);
     }
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
@@ -93,7 +84,7 @@ static void message_to_the_cpu(void **state)
         }
         bench_step(*state);
     }
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(seen, ROUNDS);
 }
 
@@ -106,7 +97,7 @@ static void store_buffers(void **state)
                 "ldg.b32 v11, [s0+v10]\nstg.b32 v11, [s0+v3+0x20000]\nadd v1, v1, 1\nisetp.ltu p1, v1, s3\n"
                 "@p1 bra loop\nexit\n",
           0, 2);
-    finish(*state);
+    bench_done(*state);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         assert_true(word(*state, 0x20000 + 4 * i) != 0 || word(*state, 0x30000 + 4 * i) != 0);
     }
@@ -120,7 +111,7 @@ static void coherence(void **state)
                 "isetp.ltu p2, v2, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
                 "zero: add v1, v1, 1\nstg.b32 v1, [s0]\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
           0, 2);
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
@@ -132,7 +123,7 @@ static void whole_words(void **state)
                 "isetp.ltu p2, v1, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
                 "zero: not v8, v8\nstg.b32 v8, [s0]\nadd v1, v1, 1\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
           0, 2);
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
@@ -148,8 +139,71 @@ static void additions(void **state)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         (void)vram_rmw_add32(data + FLAG_AT, 1);
     }
-    finish(*state);
+    bench_done(*state);
     assert_int_equal(word(*state, FLAG_AT), 3 * ROUNDS);
+}
+
+#define BINS 256u
+#define BINS_AT 0x1000u
+#define ADDERS 300u
+#define THREADS 96u
+
+/* The grid's CTAs add to bins, each lane to another; every 16th waits until the next one has added to its own word. */
+static void gathered(void **state)
+{
+    static const char text[] =
+        ".kernel k\n.vregs 16\nldp.b64 s0, [0]\nldp.b32 s2, [8]\nrdsr s4, %cta.x\nmov v8, 1\n"
+        "rdsr v0, %tid\nmul v1, v0, 7\nadd v1, v1, s4\nand v1, v1, 255\nshl v1, v1, 2\nadd v1, v1, 0x1000\n"
+        "atomg.add.relaxed.dev _, [s0+v1], v8\natomg.add.relaxed.dev _, [s0+v1], v8\n"
+        "shl s5, s4, 3\nadd s5, s5, 0x2000\nmov v2, s5\nisetp.eq p1, v0, 0\nshl v3, v0, 2\nand v3, v3, 4\n"
+        "add v2, v2, v3\natomg.add.relaxed.dev _, [s0+v2], v8\n" /* its own two words */
+        "and s6, s4, 15\nisetp.ne.s p2, s6, 0\n@p2 bra end\nisetp.eq.s p2, s4, s2\n@p2 bra end\n"
+        "mov v4, s5\nagain: ldg.b32 v5, [s0+v4+8]\nisetp.eq p3, v5, 0\nyield\n@p3 bra again\n"
+        "end: ldg.b32 v6, [s0+v2]\nisetp.ltu p4, v6, 1\n@p4 stg.b32 v8, [s0+128]\nexit\n";
+    struct bench *bench = *state;
+    struct params params = { DATA_VA, ADDERS - 1u, 0 };
+    uint32_t expected[BINS] = { 0 };
+    struct ppu_tmd tmd;
+
+    memset(bench_data(bench, 0), 0, 0x50000);
+    for (uint32_t i = 0; i < ADDERS * THREADS; i++) {
+        expected[(i % THREADS * 7 + i / THREADS) % BINS] += 2;
+    }
+    bench_load_text(bench, text);
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, ADDERS, 1, THREADS, 1);
+    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    bench_run_done(bench, &tmd);
+    for (uint32_t i = 0; i < BINS; i++) {
+        assert_int_equal(word(bench, BINS_AT + 4 * i), expected[i]);
+    }
+    for (uint32_t i = 0; i < ADDERS; i++) {
+        assert_int_equal(word(bench, 0x2000 + 8 * i) + word(bench, 0x2004 + 8 * i), THREADS);
+    }
+    assert_int_equal(word(bench, BAD_AT), 0);
+}
+
+/* The same additions of short CTAs and nothing else: their ends are held back, and none is forgotten. */
+static void gathered_ends(void **state)
+{
+    static const char text[] = ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nmov v3, 1\nrdsr v0, %tid\nshl v1, v0, 4\n"
+                               "rdsr s4, %cta.x\nand s4, s4, 3\nshl s4, s4, 2\nadd v1, v1, s4\n"
+                               "atomg.add.relaxed.dev _, [s0+v1], v3\nexit\n";
+    struct bench *bench = *state;
+    struct params params = { DATA_VA, 0, 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_text(bench, text);
+    for (uint32_t ctas = 1; ctas < 200; ctas = ctas * 3 / 2 + 1) {
+        memset(bench_data(bench, 0), 0, 0x1000);
+        tmd = bench_tmd(bench, "k");
+        bench_shape(&tmd, ctas, 1, 32, 1);
+        bench_params(bench, 0, &tmd, &params, sizeof(params));
+        bench_run_done(bench, &tmd);
+        for (uint32_t i = 0; i < 128; i++) {
+            assert_int_equal(word(bench, 4 * i), ctas / 4 + (i % 4 < ctas % 4));
+        }
+    }
 }
 
 int main(void)
@@ -164,6 +218,10 @@ int main(void)
         { "reads of one word do not go back [A7]", coherence, bench_setup_threads, bench_teardown, NULL },
         { "words are read and written whole [A7]", whole_words, bench_setup_threads, bench_teardown, NULL },
         { "no addition is lost between SMs and CPU [A7][C8]", additions, bench_setup_threads, bench_teardown, NULL },
+        { "additions that are gathered are seen by who waits, and at the end [A7][A13]", gathered, bench_setup_threads,
+          bench_teardown, NULL },
+        { "ends of CTAs that are held back are told [A7][A13]", gathered_ends, bench_setup_threads, bench_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: memory order", tests, NULL, NULL);

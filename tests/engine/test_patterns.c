@@ -17,6 +17,7 @@
 #define MEMORY_BYTES (PAGES * PPU_PAGE_64K)
 #define MEMORY_VA 0x0000000080000000ull /* the pages, the last one first */
 #define SHARED_BYTES 0x2000u
+#define MIDDLE (PPU_PAGE_64K + 0x4000u) /* where indexes count from */
 #define LANE_WORDS 4u
 #define JUNK(lane, word) (((lane) + 1u) * 0x01020408u + (word))
 
@@ -30,6 +31,7 @@ enum access {
 
 enum form {
     BASE_AND_LANE, /* a base for all and 32 bits of each lane */
+    INDEX,         /* the same, a signed number of accesses */
     PAIRS,         /* 64 bits of each lane */
     BASE_ALONE,
     FORMS,
@@ -174,12 +176,14 @@ static void model(const struct shape *s, uint8_t *memory, uint32_t out[][LANE_WO
 static void write_kernel(const struct shape *s, char *text, size_t size)
 {
     static const char *const names[] = { "ld", "st", "atom" };
+    char access[96], again[128], indexed[16];
     const char *const address = s->shared                  ? "[v2]"
                                 : s->form == PAIRS         ? "[v20]"
+                                : s->form == INDEX         ? indexed
                                 : s->form == BASE_AND_LANE ? "[s4+v2]"
                                                            : "[s6]";
-    char access[96], again[128];
 
+    snprintf(indexed, sizeof(indexed), "[s4+v2*%u]", widths[s->width].bytes);
     if (s->access == GATHER) {
         snprintf(access, sizeof(access),
                  "mov v12, v2\nxor v13, v2, 64\nand v14, v2, 0xfff0\n@p0 gather.n3 v8, [s4+v12]");
@@ -235,7 +239,8 @@ static void run_one(struct bench *bench, const struct shape *s, uint64_t *random
 {
     static uint8_t expected[MEMORY_BYTES], memory[MEMORY_BYTES];
     static uint32_t out[PPU_MAX_WAVE][LANE_WORDS];
-    const uint64_t params[4] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, MEMORY_VA, MEMORY_VA + s->offset[0] };
+    const uint32_t origin = s->form == INDEX ? MIDDLE : 0;
+    const uint64_t params[4] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, MEMORY_VA + origin, MEMORY_VA + s->offset[0] };
     uint32_t *const table = bench_data(bench, TABLE_AT);
     struct ppu_tmd tmd;
     char text[2048];
@@ -245,7 +250,9 @@ static void run_one(struct bench *bench, const struct shape *s, uint64_t *random
         memcpy(memory + i, &bits, 8);
     }
     for (uint32_t i = 0; i < s->wave; i++) {
-        table[2 * i] = s->offset[i];
+        table[2 * i] = s->form == INDEX
+                           ? (uint32_t)(((int32_t)s->offset[i] - (int32_t)origin) / (int32_t)widths[s->width].bytes)
+                           : s->offset[i];
         table[2 * i + 1] = s->on[i];
     }
     memcpy(expected, memory, MEMORY_BYTES);

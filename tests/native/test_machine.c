@@ -177,6 +177,75 @@ static void qemu_dies(void **state)
     ppu_machine_stop(machine);
 }
 
+/* A block of nothing but its event, from submission to the end of the wait. */
+static void run_nothing(struct ppu_channel *channel)
+{
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    assert_int_equal(ppu_block_begin(channel, &block), PPU_OK);
+    assert_int_equal(ppu_block_submit(block, &event), PPU_OK);
+    assert_int_equal(ppu_event_wait(&event, WAIT_NS), PPU_OK);
+}
+
+/* True when the device looked at some time until then. */
+static bool looked_in(const struct ppu_mailbox *mailbox, uint64_t ns)
+{
+    uint64_t deadline_ns = deadline_after(ns);
+    bool looked = false;
+
+    while (deadline_left(deadline_ns) != 0) {
+        looked |= ppu_mailbox_is_looked_at(&mailbox->device_looks);
+    }
+    return looked;
+}
+
+static uint64_t processor_ns(const struct ppu_machine *machine)
+{
+    struct timespec time;
+    clockid_t clock;
+
+    assert_int_equal(clock_getcpuclockid(machine->process.pid, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (uint64_t)time.tv_sec * NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Between blocks that follow one another the device looks for the next, in all the time between two that are far apart
+ * it sleeps; so it does when nothing comes.
+ */
+static void looks_while_waits_are_short(void **state)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_context *context = NULL;
+    struct ppu_channel *channel = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    expect_ok(ppu_machine_start(NULL, &machine, &error), &error);
+    struct ppu_device *device = open_ppu(machine, 0);
+    const struct mailbox *mailbox = &machine->ppu[0].mailbox;
+    assert_int_equal(ppu_context_create(device, &context), PPU_OK);
+    assert_int_equal(ppu_channel_create(context, NULL, &channel), PPU_OK);
+    uint64_t deadline_ns = deadline_after(WAIT_NS);
+    while (!ppu_mailbox_is_looked_at(&mailbox->shared->device_looks) || mailbox->poll.window_ns == 0) {
+        assert_true(deadline_left(deadline_ns) != 0);
+        run_nothing(channel);
+    }
+    sleep_ns(50 * NS_PER_MS); /* it finds nothing for once */
+    for (uint32_t i = 0; i < 5; i++) {
+        run_nothing(channel);
+        assert_false(looked_in(mailbox->shared, 20 * NS_PER_MS));
+    }
+    uint64_t before_ns = processor_ns(machine);
+    sleep_ns(300 * NS_PER_MS);
+    assert_true(processor_ns(machine) - before_ns < 3 * NS_PER_MS);
+    ppu_channel_destroy(channel);
+    ppu_context_destroy(context);
+    ppu_device_close(device);
+    ppu_machine_stop(machine);
+}
+
 /* QEMU ends when its machine is stopped. */
 static void stop_ends_qemu(void **state)
 {
@@ -198,6 +267,8 @@ int main(void)
         { "a property that QEMU refuses is told [A1]", bad_property, NULL, NULL, NULL },
         { "machines that cannot be are refused [A1]", bad_options, NULL, NULL, NULL },
         { "two PPUs of different size work in one machine [A8]", two_ppus, NULL, NULL, NULL },
+        { "the device looks for work while waits are short, else it sleeps [A3]", looks_while_waits_are_short, NULL,
+          NULL, NULL },
         { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },
         { "QEMU ends with its machine [A1]", stop_ends_qemu, NULL, NULL, NULL },
     };

@@ -126,6 +126,9 @@ static const struct refusal refusals[] = {
     { "autostart=on", NULL, "firmware" },
     { "notify=nobody", NULL, "nobody" },
     { "vram-memdev=small,vram-size=64M", "memory-backend-ram,id=small,size=32M", "vram-memdev" },
+    { "mailbox-memdev=tiny", "memory-backend-ram,id=tiny,size=4K", "mailbox-memdev has 4096 bytes" },
+    { "mailbox-memdev=large", "memory-backend-ram,id=large,size=64K", "needs notify" },
+    { "mailbox-memdev=twice,vram-memdev=twice", "memory-backend-ram,id=twice,size=32M", "mailbox-memdev is in use" },
     { "vram-memdev=odd", "memory-backend-ram,id=odd,size=48M", "vram" },
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,8 +14,10 @@
 
 #include "fw/probe.h"
 #include "machine.h"
+#include "ppu/mailbox.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
+#define MAILBOX_BYTES 65536u
 #define RAM_WORD (MACHINE_RAM + 0x100000)
 
 static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
@@ -221,6 +224,116 @@ static void vectors(void **state)
     machine_stop(machine);
 }
 
+/* ---- the mailbox, by a client that does all of it by hand ---- */
+
+struct client {
+    struct ppu_mailbox *mailbox;
+    int notify;
+    struct machine *machine;
+    struct ppu ppu;
+};
+
+static void client_start(struct client *client)
+{
+    int notify[2];
+    int memory = memfd_create("mailbox", 0);
+    char spec[16], path[32];
+    const char *args[] = { "--ppu", ONE_PPU, "--notify", spec, "--mailbox-file", path, NULL };
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, notify), 0);
+    assert_int_equal(ftruncate(memory, MAILBOX_BYTES), 0);
+    client->mailbox = mmap(NULL, MAILBOX_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    assert_ptr_not_equal(client->mailbox, MAP_FAILED);
+    snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
+    client->machine = start_probe(&client->ppu, args);
+    client->notify = notify[0];
+    close(notify[1]);
+    close(memory);
+}
+
+static void client_stop(const struct client *client)
+{
+    machine_stop(client->machine);
+    munmap(client->mailbox, MAILBOX_BYTES);
+    close(client->notify);
+}
+
+static uint32_t mcu_sees(const struct client *client, uint32_t reg)
+{
+    return probe_do(&client->ppu, PROBE_READ, PPU_MCU_REGS + reg, 0);
+}
+
+static uint32_t left_in(const struct client *client)
+{
+    return __atomic_load_n(&client->mailbox->words, __ATOMIC_ACQUIRE);
+}
+
+static void mailbox_doorbells(void **state)
+{
+    const uint8_t byte = 0;
+    struct client client;
+    (void)state;
+
+    client_start(&client);
+    assert_false(ppu_mailbox_ring(client.mailbox, 37, 5));
+    sleep_ms(5);
+    assert_int_not_equal(left_in(&client), 0);
+    assert_int_equal(write(client.notify, &byte, 1), 1);
+    for (unsigned ms = 0; left_in(&client) != 0 && ms < 5000; ms++) {
+        sleep_ms(1);
+    }
+    assert_int_equal(left_in(&client), 0);
+    assert_int_equal(mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
+    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
+    /* The host's next access comes after what it rang before. */
+    assert_false(ppu_mailbox_ring(client.mailbox, 37, 6));
+    assert_false(ppu_mailbox_ring(client.mailbox, 0, 7));
+    assert_int_equal(machine_read(client.machine, client.ppu.bar[PPU_BAR_DOORBELLS] + 37 * PPU_DOORBELL_STRIDE), 6);
+    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT), 7);
+    client_stop(&client);
+}
+
+static void mailbox_vectors(void **state)
+{
+    struct client client;
+    struct pollfd ready;
+    (void)state;
+
+    client_start(&client);
+    ready = (struct pollfd){ .fd = client.notify, .events = POLLIN };
+    probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
+    assert_int_equal(wait_byte(client.notify), 9);
+    assert_int_equal(ppu_mailbox_take(&client.mailbox->vectors), 1u << 9);
+    ppu_mailbox_look(&client.mailbox->client_looks, true);
+    probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
+    probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 31);
+    assert_int_equal(ppu_mailbox_take(&client.mailbox->vectors), 1u << 9 | 1u << 31);
+    assert_int_equal(poll(&ready, 1, 0), 0);
+    client_stop(&client);
+}
+
+/* Anything may be in there, at any time. */
+static void mailbox_noise(void **state)
+{
+    uint32_t seed = test_seed();
+    struct client client;
+    (void)state;
+
+    client_start(&client);
+    for (uint32_t round = 0; round < 200; round++) {
+        uint32_t *word = (uint32_t *)(void *)client.mailbox;
+        for (uint32_t i = 0; i < sizeof(*client.mailbox) / 4; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            __atomic_store_n(&word[i], seed, __ATOMIC_RELAXED);
+        }
+        (void)!write(client.notify, word, seed >> 24);
+        assert_int_equal(ppu_read(&client.ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+    }
+    assert_int_equal(mcu_sees(&client, PPU_REG_MAGIC), PPU_MAGIC);
+    client_stop(&client);
+}
+
 static void set_window(const struct ppu *ppu, uint64_t bus)
 {
     probe_do(ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_WINDOW_LO, (uint32_t)bus);
@@ -341,6 +454,10 @@ int main(void)
         { "the MCU may ask for its own reset [A1]", reset_request, NULL, NULL, NULL },
         { "an interrupt from before the release is taken [A1]", lines_survive_release, NULL, NULL, NULL },
         { "every vector reaches memory, notify and VECTOR_PENDING [A1]", vectors, NULL, NULL, NULL },
+        { "doorbells in the mailbox are rung, before what the host does next [A1]", mailbox_doorbells, NULL, NULL,
+          NULL },
+        { "vectors are in the mailbox, and told when nobody looks [A1]", mailbox_vectors, NULL, NULL, NULL },
+        { "QEMU survives any mailbox [A1]", mailbox_noise, NULL, NULL, NULL },
         { "the window reaches system memory [A1]", window_reaches_system_memory, NULL, NULL, NULL },
         { "without bus mastering nothing leaves the function [A1]", bus_master_off, NULL, NULL, NULL },
         { "the function does not reach its own registers by DMA [A1]", window_onto_itself, NULL, NULL, NULL },

@@ -68,6 +68,9 @@ static void put_address(struct writer *w, const struct ppu_insn *insn)
     if (insn->lane_off || insn->format == PPU_FMT_GATHER) {
         put(w, "+v%u", insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb);
     }
+    if (insn->indexed) {
+        put(w, "*%u", ppu_isa_bytes(insn));
+    }
     if (insn->imm) {
         put(w, "%+" PRId32, insn->imm);
     }

@@ -264,7 +264,22 @@ static void parse_offset(struct cursor *cur, struct ppu_insn *insn)
     insn->imm = (int32_t)value;
 }
 
-/* [v2+8], [s2+v3+8], [s2+8], [8] */
+/* *4: the lane offset is an index of accesses of so many bytes. */
+static void parse_index(struct cursor *cur, struct ppu_insn *insn)
+{
+    const uint32_t bytes = ppu_isa_bytes(insn);
+    const char *const at = cur->at;
+    int64_t value = 0;
+
+    if (!ppu_isa_may_index(insn->format)) {
+        cursor_fail(cur, at, "this instruction has no index");
+    } else if (!cursor_number(cur, &value) || value != bytes) {
+        cursor_fail(cur, at, "an index counts accesses of %u bytes", bytes);
+    }
+    insn->indexed = 1;
+}
+
+/* [v2+8], [s2+v3+8], [s2+v3*4+8], [s2+8], [8] */
 static void parse_address(struct cursor *cur, struct ppu_insn *insn)
 {
     bool atomic = insn->format == PPU_FMT_ATOM;
@@ -285,6 +300,11 @@ static void parse_address(struct cursor *cur, struct ppu_insn *insn)
                 cursor_fail(cur, save, "lane offset is a vector register");
             }
             cursor_space(cur);
+            if (cursor_take(cur, '*')) {
+                cursor_space(cur);
+                parse_index(cur, insn);
+                cursor_space(cur);
+            }
         } else {
             cur->at = save;
         }

@@ -10,6 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What depends on a value. */
+static void print_value(const struct ppu_argument_entry *argument)
+{
+    if (argument->references & PPU_REFERENCE_BOUND) {
+        printf("#    a loop ends by it\n");
+    }
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        if (argument->references & PPU_REFERENCE_IDS(dimension)) {
+            printf("#    global ids of dimension %u are compared with it\n", dimension);
+        }
+    }
+}
+
 /* What a compiled program says of itself. */
 static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
 {
@@ -21,8 +34,8 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
                kinds[a->kind], a->references & PPU_REFERENCE_READ ? ", read" : "",
                a->references & PPU_REFERENCE_WRITE ? ", written" : "",
                a->references & PPU_REFERENCE_ESCAPES ? ", escapes" : "");
-        if (a->references & PPU_REFERENCE_BOUND) {
-            printf("#    a loop ends by it\n");
+        if (a->kind == PPU_ARGUMENT_VALUE) {
+            print_value(a);
         } else if (a->references != 0) {
             printf("#    %u bytes at least, indexed by%s%s%s%s\n", 1u << a->element_log2,
                    a->references & PPU_REFERENCE_BY_THREAD ? " threads" : "",

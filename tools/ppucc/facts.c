@@ -49,14 +49,36 @@ static bool add_overlap(struct facts_text *facts, const char *word)
     return add_pair(facts, pair);
 }
 
+/* Of an argument above ids: in dimensions x, y, z. */
+static bool add_above(struct facts_text *facts, unsigned argument, const char *dimensions)
+{
+    if (!is_argument(argument) || *dimensions == 0) {
+        return false;
+    }
+    for (; *dimensions != 0; dimensions++) {
+        if (*dimensions < 'x' || *dimensions > 'z') {
+            return false;
+        }
+        facts->arguments[argument].above_ids |= (uint8_t)(1u << (*dimensions - 'x'));
+    }
+    return true;
+}
+
 static bool add_fact(struct facts_text *facts, const char *word)
 {
+    uint32_t *group = facts->facts.group;
     unsigned first, second, bytes;
     unsigned long long value;
     int end = 0;
 
     if (sscanf(word, "a%u:%u%n", &first, &bytes, &end) == 2 && word[end] == 0) {
         return is_argument(first) && log2_of(bytes, &facts->arguments[first].align_log2);
+    }
+    if (sscanf(word, "i%u:%n", &first, &end) == 1 && end != 0) {
+        return add_above(facts, first, word + end);
+    }
+    if (sscanf(word, "g%ux%ux%u%n", &group[0], &group[1], &group[2], &end) == 3) {
+        return word[end] == 0;
     }
     if (sscanf(word, "s%u%n", &first, &end) == 1 && word[end] == 0 && is_argument(first)) {
         facts->arguments[first].separate = 1;

@@ -17,7 +17,7 @@ struct facts_text {
     struct ppu_compile_facts facts; /* points into this */
 };
 
-/* "KERNEL FACT...", as s0 s2 a0:16 c3:40 0!1 0=2 2-1=3*4 2-1>3*4. False: malformed, or too much. */
+/* "KERNEL FACT...", as s0 s2 a0:16 c3:40 i3:xy g64x4x1 0!1 0=2 2-1=3*4 2-1>3*4. False: malformed, or too much. */
 bool facts_parse(const char *text, struct facts_text *facts);
 
 #endif

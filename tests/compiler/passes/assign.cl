@@ -47,7 +47,6 @@ assignment of k
   b6:
     v2 = mul v2 v3
     v1 = add v1 v2
-    v0 = shl v0 2
-    stg s0:2 v0 v1 0
+    stg s0:2 v0 v1 *4 0
     exit
 */

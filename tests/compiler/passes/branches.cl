@@ -15,41 +15,35 @@ __kernel void k(__global const int *a, __global int *out, int x, int w, __global
 /* prints
 combination of k
   b0:
-    s%39:4 = ldp.s 0
-    s%40:4 = ldp.s 16
-    s%24 = mov.s 4
-    s%37 = mov.s 1
+    s%33:4 = ldp.s 0
+    s%34:4 = ldp.s 16
+    s%31 = mov.s 1
     s%6 = rdsr.s
     s%7 = rdsr.s
     s%9 = ldp.s 32
     s%10 = mad.s s%7 s%6 s%9
     v%11 = rdsr
     v%12 = add s%10 v%11
-    v%14 = shl v%12 2
-    v%15 = ldg s%40.2:2 v%14 0
-    p%16 = isetp v%15 1
-    p%17 = isetp v%12 s%40.1
-    p%18 = por p%16 p%17
-    branch p%18 b1, b2
+    v%14 = ldg s%34.2:2 v%12 *4 0
+    p%15 = isetp v%14 1
+    p%16 = isetp v%12 s%34.1
+    p%17 = por p%15 p%16
+    branch p%17 b1, b2
   b1:
     jump b5
   b2:
-    v%20 = shl v%15 2
-    v%21 = ldg s%39.0:2 v%20 -4
-    v%22 = sub s%40.1 v%12
-    v%25:2 = madw v%22 s%24 s%39.0:2
-    v%26 = ldg v%25:2 0
-    v%27 = add v%26 v%21
-    v%29 = mad v%12 s%40.1 v%15
-    v%31 = shl v%29 2
-    stg s%39.2:2 v%31 v%27 0
-    p%32 = isetp v%15 s%40.0
-    branch p%32 b3, b4
+    v%19 = ldg s%33.0:2 v%14 *4 -4
+    v%20 = sub s%34.1 v%12
+    v%22 = ldg s%33.0:2 v%20 *4 0
+    v%23 = add v%22 v%19
+    v%25 = mad v%12 s%34.1 v%14
+    stg s%33.2:2 v%25 v%23 *4 0
+    p%27 = isetp v%14 s%34.0
+    branch p%27 b3, b4
   b3:
-    v%34 = mad v%15 s%40.0 v%12
-    v%36 = shl v%34 2
-    v%38 = mov s%37
-    stg s%39.2:2 v%36 v%38 0
+    v%29 = mad v%14 s%34.0 v%12
+    v%32 = mov s%31
+    stg s%33.2:2 v%29 v%32 *4 0
     jump b5
   b4:
     jump b5

@@ -7,19 +7,18 @@ __kernel void k(__global int *out, int a, int b, int c)
 /* prints
 combination of k
   b0:
-    s%24:4 = ldp.s 0
-    s%25:4 = ldp.s 16
+    s%23:4 = ldp.s 0
+    s%24:4 = ldp.s 16
     s%20:2 = mov64.s 4
-    v%6 = mad s%24.3 s%24.2 s%25.0
+    v%6 = mad s%23.3 s%23.2 s%24.0
     s%7 = rdsr.s
     s%9 = rdsr.s
     s%11:2 = mulwu.s s%9 s%7
-    s%17.0 = mov.s s%25.2
-    s%17.1 = mov.s s%25.3
+    s%17.0 = mov.s s%24.2
+    s%17.1 = mov.s s%24.3
     v%18 = rdsr
-    s%21:2 = mad64.s s%11:2 s%20:2 s%24.0:2
+    s%21:2 = mad64.s s%11:2 s%20:2 s%23.0:2
     s%22:2 = mad64.s s%17:2 s%20:2 s%21:2
-    v%23 = shl v%18 2
-    stg s%22:2 v%23 v%6 0
+    stg s%22:2 v%18 v%6 *4 0
     exit
 */

@@ -15,26 +15,25 @@ __kernel void k(__global int *out, int n)
 /* prints
 guarding of k
   b0:
-    s%18:4 = ldp.s 0
+    s%17:4 = ldp.s 0
     s%3 = rdsr.s
     s%4 = rdsr.s
     s%6 = ldp.s 16
     s%7 = mad.s s%4 s%3 s%6
     v%8 = rdsr
     v%9 = add s%7 v%8
-    v%11 = shl v%9 2
-    v%12 = ldg s%18.0:2 v%11 0
-    p%13 = isetp v%12 s%18.2
-    v%14 = mov @p%13 s%18.2
-    stg @p%13 s%18.0:2 v%11 v%14 4
-    v%17 = mul @p%13 v%9 3
-    v%17 =? ldg @!p%13 s%18.0:2 v%11 8
+    v%11 = ldg s%17.0:2 v%9 *4 0
+    p%12 = isetp v%11 s%17.2
+    v%13 = mov @p%12 s%17.2
+    stg @p%12 s%17.0:2 v%9 v%13 *4 4
+    v%16 = mul @p%12 v%9 3
+    v%16 =? ldg @!p%12 s%17.0:2 v%9 *4 8
     jump b3
   b1:
     jump b3
   b2:
     jump b3
   b3:
-    stg s%18.0:2 v%11 v%17 12
+    stg s%17.0:2 v%9 v%16 *4 12
     exit
 */

@@ -14,43 +14,39 @@ __kernel void k(__global const float *x, __global float *y, __global uchar *z, u
 /* prints
 combination of k
   b0:
-    s%29:4 = ldp.s 0
-    s%30:4 = ldp.s 16
-    s%25 = mov.s 4
-    s%27 = mov.s 1065353216
+    s%25:4 = ldp.s 0
+    s%26:4 = ldp.s 16
+    s%23 = mov.s 1065353216
     s%5 = rdsr.s
     s%6 = rdsr.s
     s%8 = ldp.s 32
     s%9 = mad.s s%6 s%5 s%8
     v%10 = rdsr
     v%11 = add s%9 v%10
-    v%13 = shl v%11 2
-    v%14 = ldg s%29.0:2 v%13 0
-    stg s%29.2:2 v%13 v%14 0
-    p%15 = isetp v%10 s%30.3
-    branch p%15 b1, b5
+    v%13 = ldg s%25.0:2 v%11 *4 0
+    stg s%25.2:2 v%11 v%13 *4 0
+    p%14 = isetp v%10 s%26.3
+    branch p%14 b1, b5
   b1:
-    v%16 = mov v%10
+    v%15 = mov v%10
     jump b2
   b2:
-    v%18 = shl v%16 2
-    v%19 = ldg s%29.0:2 v%18 4
-    v%20 = cvt v%19
-    stg s%30.0:2 v%16 v%20 0
-    v%21 = add v%16 64
-    p%22 = isetp v%21 s%30.3
-    branch p%22 b3, b4
+    v%17 = ldg s%25.0:2 v%15 *4 4
+    v%18 = cvt v%17
+    stg s%26.0:2 v%15 v%18 0
+    v%19 = add v%15 64
+    p%20 = isetp v%19 s%26.3
+    branch p%20 b3, b4
   b3:
-    v%16 = mov v%21
+    v%15 = mov v%19
     jump b2
   b4:
     jump b6
   b5:
     jump b6
   b6:
-    v%23 = sub v%11 s%30.3
-    v%26:2 = madw v%23 s%25 s%29.2:2
-    v%28 = mov s%27
-    stg v%26:2 v%28 0
+    v%21 = sub v%11 s%26.3
+    v%24 = mov s%23
+    stg s%25.2:2 v%21 v%24 *4 0
     exit
 */

@@ -61,13 +61,13 @@ pick.exit5.._crit_edge_crit_edge:                 ; preds = %pick.exit5
   %40 = add nuw i32 %.097, 1
   %exitcond.not = icmp eq i32 %40, %2
   %41 = add i32 %28, 4
-  br i1 %exitcond.not, label %._crit_edge.loopexit, label %._crit_edge98
+  br i1 %exitcond.not, label %.._crit_edge_crit_edge, label %._crit_edge98
 ._crit_edge98:                                    ; preds = %27
   br label %27
-._crit_edge.loopexit:                             ; preds = %27
+.._crit_edge_crit_edge:                           ; preds = %27
   br label %._crit_edge
-._crit_edge:                                      ; preds = %pick.exit5.._crit_edge_crit_edge, %._crit_edge.loopexit
-  %.094.lcssa = phi float [ 0.000000e+00, %pick.exit5.._crit_edge_crit_edge ], [ %39, %._crit_edge.loopexit ]
+._crit_edge:                                      ; preds = %.._crit_edge_crit_edge, %pick.exit5.._crit_edge_crit_edge
+  %.094.lcssa = phi float [ 0.000000e+00, %pick.exit5.._crit_edge_crit_edge ], [ %39, %.._crit_edge_crit_edge ]
   %42 = zext i32 %9 to i64
   %43 = getelementptr inbounds float, ptr addrspace(1) %1, i64 %42
   store float %.094.lcssa, ptr addrspace(1) %43, align 4

@@ -17,24 +17,22 @@ assignment of k
   b0:
     s0:2 = ldp.s 0
     s2 = ldp.s 8
-    s3 = mov.s 4
     v0 = rdsr
     p0 = isetp.s s2 0
     v1 = mov v0
     v2 = mov s2
     branch p0 b1, b5
   b1:
-    s4 = mov.s 0
+    s3 = mov.s 0
     jump b2
   b2:
     v1 = mul v2 v1
     v1 = add v1 v0
     v3 = and v1 63
-    v3 = shl v3 2
-    v3 = ldg s0:2 v3 0
+    v3 = ldg s0:2 v3 *4 0
     v2 = xor v3 v2
-    s4 = add.s s4 1
-    p0 = isetp.s s4 s2
+    s3 = add.s s3 1
+    p0 = isetp.s s3 s2
     branch p0 b4, b3
   b3:
     jump b2
@@ -45,10 +43,8 @@ assignment of k
   b6:
     v3 = xor v0 5
     v4 = add v2 v1
-    v0 = shl v0 2
-    stg s0:2 v0 v4 0
-    stg s0:2 v0 v2 4
-    v2:2 = madw v3 s3 s0:2
-    stg v2:2 v1 0
+    stg s0:2 v0 v4 *4 0
+    stg s0:2 v0 v2 *4 4
+    stg s0:2 v3 v1 *4 0
     exit
 */

@@ -14,7 +14,7 @@ selection of k
     s%1:2 = ldp.s 0
     s%2 = ldp.s 8
     s%3 = ldp.s 12
-    s%15 = mov.s 1056964608
+    s%14 = mov.s 1056964608
     s%4 = rdsr.s
     s%5 = rdsr.s
     s%6 = mul.s s%5 s%4
@@ -27,10 +27,9 @@ selection of k
   b1:
     v%12.0 = mov v%10
     v%12.1 = asr v%10 31
-    v%13 = shl v%10 2
-    v%14 = ldg s%1:2 v%13 0
-    v%16 = ffma s%2 v%14 s%15
-    stg s%1:2 v%13 v%16 12
+    v%13 = ldg s%1:2 v%10 *4 0
+    v%15 = ffma s%2 v%13 s%14
+    stg s%1:2 v%10 v%15 *4 12
     jump b3
   b2:
     jump b3

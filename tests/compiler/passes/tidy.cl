@@ -42,7 +42,6 @@ assignment of k
   b5:
     jump b6
   b6:
-    v0 = shl v0 2
-    stg s0:2 v0 v2 0
+    stg s0:2 v0 v2 *4 0
     exit
 */

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "shape.h"
+
+#include "id.h"
+#include "ir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GROUP "ppu-group" /* attribute of functions: three numbers */
+#define DIMENSIONS 3u
+
+static void each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+            next = LLVMGetNextInstruction(i);
+            visit(i, opaque);
+        }
+    }
+}
+
+/* ---- groups ---- */
+
+/* Facts come from outside: sizes that no group has are not believed. */
+static bool is_possible(const uint32_t size[DIMENSIONS])
+{
+    uint64_t threads = 1;
+
+    for (uint32_t d = 0; d < DIMENSIONS; d++) {
+        if (size[d] > PPU_MAX_CTA_DIM) {
+            return false;
+        }
+        threads *= size[d] != 0 ? size[d] : 1;
+    }
+    return threads <= PPU_MAX_CTA_THREADS && (size[0] | size[1] | size[2]) != 0;
+}
+
+static void write_group(struct unit *unit, LLVMValueRef function, const uint32_t size[DIMENSIONS])
+{
+    char text[48];
+    int len = snprintf(text, sizeof(text), "%u %u %u", size[0], size[1], size[2]);
+
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(unit->llvm, GROUP, (unsigned)strlen(GROUP), text, (unsigned)len));
+}
+
+uint32_t shape_group(LLVMValueRef function, uint32_t dimension)
+{
+    LLVMAttributeRef group =
+        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, GROUP, (unsigned)strlen(GROUP));
+    uint32_t size[DIMENSIONS] = { 0 };
+    unsigned len;
+
+    if (group == NULL ||
+        sscanf(LLVMGetStringAttributeValue(group, &len), "%u %u %u", &size[0], &size[1], &size[2]) != DIMENSIONS) {
+        return 0;
+    }
+    return size[dimension];
+}
+
+/* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
+bool shape_is_uniform(const struct unit *unit, LLVMValueRef function, uint32_t dimension)
+{
+    uint32_t before = 1;
+
+    for (uint32_t d = 0; d < dimension; d++) {
+        before *= shape_group(function, d);
+    }
+    return dimension != 0 && before != 0 && before % unit->wave == 0;
+}
+
+/* A size, or a local id where the size is 1, is a constant. */
+static void write_size(LLVMValueRef insn, void *opaque)
+{
+    const uint32_t *size = opaque;
+    uint32_t sr = id_register(insn), value = 0;
+    bool known = false;
+
+    for (uint32_t d = 0; d < DIMENSIONS; d++) {
+        if (sr == PPU_SR_NTID_X + d && size[d] != 0) {
+            value = size[d];
+            known = true;
+        } else if (sr == PPU_SR_TID_X + d && size[d] == 1) {
+            known = true;
+        }
+    }
+    if (known) {
+        LLVMReplaceAllUsesWith(insn, LLVMConstInt(LLVMTypeOf(insn), value, false));
+    }
+}
+
+static void write_sizes(struct unit *unit, const uint32_t size[DIMENSIONS])
+{
+    uint32_t copy[DIMENSIONS];
+
+    memcpy(copy, size, sizeof(copy));
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f)) {
+            write_group(unit, f, size);
+            each_instruction(f, write_size, copy);
+        }
+    }
+}
+
+/* The size is used for nothing but the numbers that groups begin with. */
+static bool only_begins(LLVMValueRef size)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(size); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !id_is_group_begin(user, 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void note_use(LLVMValueRef insn, void *opaque)
+{
+    bool *matters = opaque;
+
+    switch (id_register(insn)) {
+    case PPU_SR_TID_Y:
+    case PPU_SR_TID_Z:
+    case PPU_SR_TID:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+        *matters = true;
+        break;
+    case PPU_SR_NTID_X:
+        *matters |= !only_begins(insn);
+        break;
+    default:
+        break;
+    }
+}
+
+bool shape_matters(LLVMValueRef kernel)
+{
+    bool matters = false;
+
+    each_instruction(kernel, note_use, &matters);
+    return matters;
+}
+
+/* ---- values above ids ---- */
+
+static LLVMValueRef widened_from(LLVMValueRef value)
+{
+    while (ir_is_instruction(value, LLVMSExt) || ir_is_instruction(value, LLVMZExt)) {
+        value = LLVMGetOperand(value, 0);
+    }
+    return value;
+}
+
+/* Of a global id, or a part of one: its dimension; DIMENSIONS: it is none. Below 2^31 it keeps its sign. */
+static uint32_t dimension_of(LLVMValueRef value)
+{
+    while (ir_is_instruction(value, LLVMSExt) && ir_bits_of_integer(LLVMGetOperand(value, 0)) >= 32) {
+        value = LLVMGetOperand(value, 0);
+    }
+    return id_dimension(value);
+}
+
+/* The operand that an argument is compared by; 2: none. */
+static uint32_t side_of(LLVMValueRef comparison, LLVMValueRef argument)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        if (widened_from(LLVMGetOperand(comparison, side)) == argument) {
+            return side;
+        }
+    }
+    return 2;
+}
+
+uint8_t shape_compared(LLVMValueRef argument)
+{
+    LLVMValueRef function = LLVMGetParamParent(argument);
+    uint32_t dimensions = 0;
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            uint32_t side = ir_is_instruction(i, LLVMICmp) ? side_of(i, argument) : 2;
+            uint32_t dimension = side < 2 ? dimension_of(LLVMGetOperand(i, 1 - side)) : DIMENSIONS;
+            dimensions |= dimension < DIMENSIONS ? 1u << dimension : 0;
+        }
+    }
+    return (uint8_t)dimensions;
+}
+
+/* id < value, and neither is negative. */
+static bool holds(LLVMIntPredicate predicate, bool value_first)
+{
+    switch (predicate) {
+    case LLVMIntNE:
+        return true;
+    case LLVMIntSLT:
+    case LLVMIntULT:
+    case LLVMIntSLE:
+    case LLVMIntULE:
+        return !value_first;
+    case LLVMIntSGT:
+    case LLVMIntUGT:
+    case LLVMIntSGE:
+    case LLVMIntUGE:
+        return value_first;
+    default:
+        return false;
+    }
+}
+
+struct above {
+    LLVMValueRef argument;
+    uint8_t dimensions;
+};
+
+static void write_comparison(LLVMValueRef insn, void *opaque)
+{
+    const struct above *above = opaque;
+    uint32_t side = ir_is_instruction(insn, LLVMICmp) ? side_of(insn, above->argument) : 2;
+
+    if (side < 2 && ir_bits_of_integer(LLVMGetOperand(insn, side)) >= 32) {
+        uint32_t dimension = dimension_of(LLVMGetOperand(insn, 1 - side));
+        if (dimension < DIMENSIONS && (above->dimensions >> dimension & 1) != 0) {
+            bool truth = holds(LLVMGetICmpPredicate(insn), side == 0);
+            LLVMReplaceAllUsesWith(insn, LLVMConstInt(LLVMTypeOf(insn), truth, false));
+        }
+    }
+}
+
+void shape_apply(struct unit *unit, LLVMValueRef kernel)
+{
+    const struct ppu_compile_facts *facts = unit->options->facts;
+
+    for (uint32_t i = 0; i < LLVMCountParams(kernel) && i < facts->argument_count; i++) {
+        struct above above = { LLVMGetParam(kernel, i), facts->arguments[i].above_ids };
+        uint32_t bits = ir_bits_of_integer(above.argument);
+        if (above.dimensions != 0 && (bits == 32 || bits == 64)) {
+            each_instruction(kernel, write_comparison, &above);
+        }
+    }
+    if (is_possible(facts->group)) {
+        write_sizes(unit, facts->group);
+    }
+}

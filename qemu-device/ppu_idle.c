@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The MCU's thread, before it sleeps: it looks for work for a while (ppu/poll.h).
+ *
+ * From its first look on, and until it looks in vain, nobody needs to wake it up: it sees its
+ * interrupts, doorbells in the mailbox and kicks, all of them while it looks, the last two at
+ * each access to the function while it has work. So neither a doorbell nor the end of a CTA
+ * takes a turn of QEMU's main loop.
+ */
+#include "qemu/osdep.h"
+
+#include "hw/core/cpu.h"
+#include "qemu/main-loop.h"
+#include "system/cpu-timers.h"
+
+#include "ppu.h"
+#include "trace.h"
+
+static int64_t now_ns(void)
+{
+    return qemu_clock_get_ns(QEMU_CLOCK_REALTIME);
+}
+
+/* This and the next two need no lock. */
+static bool is_asked(const PPUState *s)
+{
+    return qatomic_read(&s->idle.kicked) || (s->mailbox && qatomic_read(&s->mailbox->words));
+}
+
+/* An interrupt that the MCU will take, or that ends its sleep. */
+static bool has_interrupt(const CPUState *cpu)
+{
+    return qatomic_read(&cpu->interrupt_request);
+}
+
+static bool has_work(const PPUState *s, const CPUState *cpu)
+{
+    return has_interrupt(cpu) || qatomic_read(&cpu->exit_request) || is_asked(s);
+}
+
+/* Without the big lock. False: somebody else wanted the processor. */
+static bool look(const PPUState *s, const CPUState *cpu, int64_t until_ns)
+{
+    int64_t before_ns = now_ns(), after_ns;
+
+    for (; !has_work(s, cpu) && before_ns < until_ns; before_ns = after_ns) {
+        sched_yield();
+        after_ns = now_ns();
+        if (after_ns - before_ns >= PPU_POLL_CROWDED_NS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_looks(PPUState *s, bool looks)
+{
+    qatomic_set(&s->idle.looks, looks);
+    if (s->mailbox) {
+        ppu_mailbox_look(&s->mailbox->device_looks, looks);
+    }
+    smp_mb();
+}
+
+static void serve(PPUState *s)
+{
+    ppu_mailbox_serve(s);
+    ppu_idle_serve_kick(s);
+}
+
+/*
+ * Called in the handler of a register. Others reach the function meanwhile, which QEMU would take for the function
+ * reaching itself.
+ */
+static void look_unlocked(PPUState *s, CPUState *cpu, uint32_t window_ns)
+{
+    MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
+    bool alone;
+
+    guard->engaged_in_io = false;
+    bql_unlock();
+    alone = look(s, cpu, s->idle.since_ns + window_ns);
+    bql_lock();
+    guard->engaged_in_io = true;
+    if (!alone) {
+        ppu_poll_crowded(&s->idle.poll, now_ns());
+    }
+}
+
+/* A debugger reads registers, too, on another thread. */
+void ppu_idle_begin(PPUState *s)
+{
+    CPUState *cpu = CPU(s->mcu.armv7m.cpu);
+    uint32_t window_ns;
+    int64_t now;
+
+    if (icount_enabled() || current_cpu != cpu || has_interrupt(cpu)) {
+        return;
+    }
+    now = now_ns();
+    s->idle.since_ns = s->idle.since_ns ?: now;
+    window_ns = ppu_poll_begin(&s->idle.poll, now);
+    if (window_ns) {
+        if (!s->idle.looks) {
+            set_looks(s, true);
+        }
+        look_unlocked(s, cpu, window_ns);
+        serve(s);
+    }
+    if (!has_interrupt(cpu)) {
+        ppu_idle_stop(s);
+    }
+}
+
+void ppu_idle_end(PPUState *s)
+{
+    if (s->idle.since_ns) {
+        ppu_poll_end(&s->idle.poll, now_ns() - s->idle.since_ns);
+        s->idle.since_ns = 0;
+    }
+}
+
+void ppu_idle_stop(PPUState *s)
+{
+    if (s->idle.looks) {
+        set_looks(s, false);
+        serve(s);
+    }
+}
+
+void ppu_idle_access(PPUState *s)
+{
+    if (s->idle.looks && is_asked(s)) {
+        serve(s);
+    }
+}
+
+bool ppu_idle_kick(PPUState *s)
+{
+    qatomic_set(&s->idle.kicked, true);
+    smp_mb();
+    return qatomic_read(&s->idle.looks);
+}
+
+/*
+ * A stopped machine's memory must not change (it may be in the middle of being saved): the work waits until
+ * core_resume() kicks again.
+ */
+void ppu_idle_serve_kick(PPUState *s)
+{
+    if (qatomic_xchg(&s->idle.kicked, false) && s->running) {
+        core_bottom_half(s->core);
+    }
+}

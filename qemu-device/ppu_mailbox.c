@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Doorbells and vectors through memory that a client beside QEMU shares (ppu/mailbox.h).
+ */
+#include "qemu/osdep.h"
+
+#include "qapi/error.h"
+#include "qemu/host-utils.h"
+
+#include "ppu.h"
+#include "ppu/channel.h"
+#include "trace.h"
+
+void ppu_mailbox_serve(PPUState *s)
+{
+    struct ppu_mailbox *mailbox = s->mailbox;
+
+    if (!mailbox) {
+        return;
+    }
+    for (uint32_t words = ppu_mailbox_take(&mailbox->words); words; words &= words - 1) {
+        uint32_t word = ctz32(words);
+
+        for (uint32_t rung = ppu_mailbox_take(&mailbox->rung[word]); rung; rung &= rung - 1) {
+            uint32_t channel = 32 * word + ctz32(rung);
+            uint32_t put = ppu_mailbox_put(mailbox, channel);
+
+            trace_ppu_mailbox(s->config.instance, channel, put);
+            core_doorbell_write(s->core, (uint64_t)channel * PPU_DOORBELL_STRIDE + PPU_DB_PUT, put);
+        }
+    }
+}
+
+static int woken_can_read(void *opaque)
+{
+    return 256;
+}
+
+static void woken(void *opaque, const uint8_t *bytes, int len)
+{
+    ppu_mailbox_serve(opaque);
+}
+
+bool ppu_mailbox_init(PPUState *s, Error **errp)
+{
+    MemoryRegion *memory;
+
+    if (!s->mailbox_backend) {
+        return true;
+    }
+    memory = host_memory_backend_get_memory(s->mailbox_backend);
+    if (host_memory_backend_is_mapped(s->mailbox_backend)) {
+        error_setg(errp, "ppu: mailbox-memdev is in use by something else");
+        return false;
+    }
+    if (memory_region_size(memory) < sizeof(struct ppu_mailbox)) {
+        error_setg(errp, "ppu: mailbox-memdev has %" PRIu64 " bytes, a mailbox has %zu", memory_region_size(memory),
+                   sizeof(struct ppu_mailbox));
+        return false;
+    }
+    if (!qemu_chr_fe_backend_connected(&s->notify)) {
+        error_setg(errp, "ppu: mailbox-memdev needs notify");
+        return false;
+    }
+    host_memory_backend_set_mapped(s->mailbox_backend, true);
+    s->mailbox = memory_region_get_ram_ptr(memory);
+    qemu_chr_fe_set_handlers(&s->notify, woken_can_read, woken, NULL, NULL, s, NULL, true);
+    return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "mailbox.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include "../deadline.h"
+
+#define ALL_VECTORS (~0u)
+
+/* Bytes say nothing; when they fill the socket, QEMU has some to read and will look. */
+static void wake_up(const struct mailbox *mailbox)
+{
+    const uint8_t byte = 0;
+
+    (void)!send(mailbox->notify, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void mailbox_ring(struct mailbox *mailbox, uint32_t channel, uint32_t put)
+{
+    if (!ppu_mailbox_ring(mailbox->shared, channel, put)) {
+        wake_up(mailbox);
+    }
+}
+
+static uint32_t look_until(struct mailbox *mailbox, uint64_t now_ns, uint64_t until_ns)
+{
+    uint32_t vectors = 0;
+
+    while ((vectors = ppu_mailbox_take(&mailbox->shared->vectors)) == 0 && now_ns < until_ns) {
+        uint64_t before_ns = now_ns;
+        sched_yield();
+        now_ns = clock_ns();
+        if (now_ns - before_ns >= PPU_POLL_CROWDED_NS) {
+            ppu_poll_crowded(&mailbox->poll, now_ns);
+            break;
+        }
+    }
+    return vectors;
+}
+
+/* Vectors that come within the time that looking is worth. */
+static uint32_t look(struct mailbox *mailbox, uint64_t now_ns, uint64_t timeout_ns)
+{
+    uint32_t window_ns = ppu_poll_begin(&mailbox->poll, now_ns);
+
+    if (window_ns == 0) {
+        return 0;
+    }
+    ppu_mailbox_look(&mailbox->shared->client_looks, true);
+    uint32_t vectors = look_until(mailbox, now_ns, now_ns + (window_ns < timeout_ns ? window_ns : timeout_ns));
+    ppu_mailbox_look(&mailbox->shared->client_looks, false);
+    return vectors;
+}
+
+/* Takes the bytes that are there. False: QEMU has gone. */
+static bool drain(int fd)
+{
+    uint8_t bytes[512];
+    ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* Bytes may be there for vectors that were taken long ago. */
+static uint32_t sleep_until(struct mailbox *mailbox, uint64_t deadline_ns)
+{
+    struct pollfd poll_fd = { .fd = mailbox->notify, .events = POLLIN };
+    uint32_t vectors = 0;
+
+    while ((vectors = ppu_mailbox_take(&mailbox->shared->vectors)) == 0) {
+        uint64_t left_ns = deadline_left(deadline_ns);
+        struct timespec timeout = { .tv_sec = (time_t)(left_ns / NS_PER_S), .tv_nsec = (long)(left_ns % NS_PER_S) };
+        if (ppoll(&poll_fd, 1, &timeout, NULL) <= 0) {
+            break;
+        }
+        if (!drain(mailbox->notify)) {
+            return ALL_VECTORS;
+        }
+    }
+    return vectors;
+}
+
+uint32_t mailbox_wait(struct mailbox *mailbox, uint64_t timeout_ns)
+{
+    uint64_t began_ns = clock_ns();
+    uint64_t deadline_ns = deadline_after(timeout_ns);
+    uint32_t vectors = look(mailbox, began_ns, timeout_ns);
+
+    if (vectors == 0) {
+        vectors = sleep_until(mailbox, deadline_ns);
+    }
+    ppu_poll_end(&mailbox->poll, clock_ns() - began_ns);
+    return vectors;
+}
