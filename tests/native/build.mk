@@ -7,7 +7,7 @@ $(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE 
 # No QEMU: a thread is the device.
 $(eval $(call ppu_test,native-mailbox,tests/native/test_mailbox.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/firmware,ppu -pthread,asan tsan))
 
-RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,saxpy.ppu tree.ppu creator.ppu queue.ppu)
+RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,accumulate.ppu tree.ppu creator.ppu queue.ppu)
 TIMEOUT_native-snapshot := 180
 $(eval $(call ppu_test,native-snapshot,tests/native/test_snapshot.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
 
