@@ -26,7 +26,8 @@
 #define WAIT_NS (60 * NS_PER_S)
 #define ELEMENTS (1u << 20)
 #define CTA_THREADS 256u
-#define TURNS 256u /* so many that an SM works for tens of milliseconds: far longer than a stop takes to come through */
+/* An SM works for tens of milliseconds: far longer than a stop takes to come through. */
+#define TURNS 256u
 
 static const char *const sm_threads[] = { "sms=2,gpcs=1,sm-threads=0", "sms=2,gpcs=1,sm-threads=2" };
 
