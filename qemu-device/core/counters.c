@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What warps are counted for (counter.def). A turn of a warp counts in its struct exec and is added to the SM and to
- * the CTA when it ends. Lanes are counted for all instructions between two changes of the set of active lanes at once.
+ * What warps are counted for (counter.def). Warps count for their CTA; the SM has what its CTAs have when one of them
+ * ends or waits. Lanes are counted for all instructions between two changes of the set of active lanes at once.
  */
 #include "sm_state.h"
 
@@ -25,14 +25,21 @@ void count_begin(struct exec *x)
 
 void count_end(struct exec *x, uint32_t done)
 {
-    if (!COUNTED) {
-        return;
+    if (COUNTED) {
+        x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
+        x->cta->count[PPU_COUNTER_INSNS] += done;
     }
-    x->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
-    x->count[PPU_COUNTER_INSNS] = done;
-    for (uint32_t i = 0; i < PPU_COUNTERS_ALWAYS; i++) {
-        x->cta->count[i] += x->count[i];
-        __atomic_store_n(&x->sm->count[i], x->sm->count[i] + x->count[i], __ATOMIC_RELAXED);
+}
+
+void count_settle(struct sm *sm, struct sm_cta *cta)
+{
+    for (uint32_t i = 0; COUNTED && i < PPU_COUNTERS; i++) {
+        const uint64_t more = cta->count[i] - cta->settled[i];
+
+        if (more != 0) {
+            __atomic_store_n(&sm->count[i], sm->count[i] + more, __ATOMIC_RELAXED);
+            cta->settled[i] = cta->count[i];
+        }
     }
 }
 

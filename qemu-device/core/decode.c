@@ -15,11 +15,17 @@ static struct code_page *page_of(struct sm *sm, uint64_t va)
     return &sm->code[(va / CODE_PAGE_BYTES) % SM_CODE_PAGES];
 }
 
+static uint64_t tag_of(const struct dist_task *task, uint64_t va)
+{
+    return (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID;
+}
+
 /* Code lies in VRAM: nothing is fetched over the bus. */
-static uint16_t page_fill(struct sm *sm, struct code_page *page, uint32_t context, uint64_t va)
+static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct dist_task *task, uint64_t va)
 {
     struct place place;
-    uint16_t fault = sm_translate(sm, context, va & ~(uint64_t)(CODE_PAGE_BYTES - 1), PPU_ACCESS_FETCH, &place);
+    uint16_t fault =
+        sm_translate(sm, task->tmd.context, va & ~(uint64_t)(CODE_PAGE_BYTES - 1), PPU_ACCESS_FETCH, &place);
 
     if (fault != 0) {
         return fault;
@@ -33,7 +39,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, uint32_t contex
     }
     sm->window.count = 0;
     page->bytes = place.host;
-    page->tag = (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | context | CODE_VALID;
+    page->tag = tag_of(task, va);
     return 0;
 }
 
@@ -51,6 +57,12 @@ static void immediate(const struct ppu_insn *insn, uint32_t words[2])
 
     words[0] = high_half ? 0 : (uint32_t)insn->imm;
     words[1] = high_half ? (uint32_t)insn->imm : insn->imm < 0 ? UINT32_MAX : 0;
+}
+
+/* A sum of a vector register and of what is the same for all lanes: it is steady when the register is. */
+static bool adds_same(const struct ppu_insn *insn, uint8_t kinds)
+{
+    return insn->op == PPU_OP_ADD && !insn->scalar && (kinds == CODE_SAME_A || kinds == CODE_SAME_B);
 }
 
 /* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */
@@ -83,8 +95,14 @@ static void decode_one(const struct sm *sm, struct code_page *page, uint32_t ind
     }
     code->vregs = (uint16_t)ppu_isa_vregs(&code->insn);
     code->kinds = kinds_of(&code->insn);
-    code->keeps = keeps_of(&code->insn);
-    immediate(&code->insn, code->imm);
+    code->steady = adds_same(&code->insn, code->kinds);
+    code->keeps = code->steady ? UINT32_MAX : keeps_of(&code->insn);
+    if (engine_mem_cached(&code->insn)) {
+        /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
+        code->unmodelled = sm->build->op_of(code);
+    } else {
+        immediate(&code->insn, code->imm);
+    }
     /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
     code->op = sm->l2 != NULL ? sm->build->modelled_op_of(code) : sm->build->op_of(code);
     code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
@@ -95,8 +113,8 @@ static struct code_page *page_fetch(struct sm *sm, const struct dist_task *task,
 {
     struct code_page *page = page_of(sm, va);
 
-    if (page->tag != ((va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID)) {
-        *fault = page_fill(sm, page, task->tmd.context, va);
+    if (page->tag != tag_of(task, va)) {
+        *fault = page_fill(sm, page, task, va);
         if (*fault != 0) {
             return NULL;
         }
@@ -124,6 +142,15 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
         decode_one(sm, page, index);
     }
     return &page->insn[index];
+}
+
+const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc)
+{
+    const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    const struct code_page *page = &sm->code[(va / CODE_PAGE_BYTES) % SM_CODE_PAGES];
+    const struct code_insn *code = &page->insn[va % CODE_PAGE_BYTES / PPU_INSN_BYTES];
+
+    return page->tag == tag_of(task, va) && code->known && code->fault == 0 ? code : NULL;
 }
 
 void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)

@@ -555,7 +555,21 @@ static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *roo
     return false;
 }
 
-bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out)
+/* The last ones are those that have ended since. */
+static void leave(struct core *core, uint32_t sm, struct dist_ends *ends)
+{
+    for (uint32_t i = ends->held; i != 0 && !ends->cta[i - 1].left; i--) {
+        struct dist_cta *const cta = &ends->cta[i - 1];
+        const struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+        cta->left = slot->in_flight != 0;
+        if (cta->left) {
+            place_give(core, slot, sm);
+        }
+    }
+}
+
+bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends,
+               struct dist_cta *out)
 {
     bool given = false, wake = false;
 
@@ -563,6 +577,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
         return false;
     }
     pthread_mutex_lock(&core->dist.lock);
+    leave(core, sm, ends);
     given = hand_out(core, sm, room, out);
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
@@ -573,8 +588,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
         if (out->number == 0 && !out->saved) {
             trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
         }
-        trace_emit(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, out->task->tmd.correlation, sm,
-                   out->task->slot, (uint32_t)out->number);
+        trace_ctas(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, sm, out, 1);
     }
     return given;
 }
@@ -588,7 +602,9 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
         return;
     }
     slot->in_flight--;
-    place_give(core, slot, sm);
+    if (!cta->left) {
+        place_give(core, slot, sm);
+    }
     core->dist.stirred = core->dist.stirred || slot->starved;
     counts_add(slot->count, count, core->config.cache_model);
     slot->ctas_done += ended;
@@ -601,14 +617,15 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot_settle(core, slot);
 }
 
-static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
-                    const uint64_t count[PPU_COUNTERS])
+static void ctas_end(struct core *core, uint32_t sm, const struct dist_ends *ends, bool ended)
 {
     bool wake = false;
 
-    trace_emit(core, PPU_TRACE_CTA_END, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
+    trace_ctas(core, PPU_TRACE_CTA_END, sm, ends->cta, ends->held);
     pthread_mutex_lock(&core->dist.lock);
-    give_back(core, sm, cta, ended, count);
+    for (uint32_t i = 0; i < ends->held; i++) {
+        give_back(core, sm, &ends->cta[i], ended, ends->count[i]);
+    }
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
@@ -616,14 +633,20 @@ static void cta_end(struct core *core, uint32_t sm, const struct dist_cta *cta, 
     }
 }
 
-void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
+void dist_done(struct core *core, uint32_t sm, struct dist_ends *ends)
 {
-    cta_end(core, sm, cta, true, count);
+    ctas_end(core, sm, ends, true);
+    ends->held = 0;
 }
 
 void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
 {
-    cta_end(core, sm, cta, false, count);
+    struct dist_ends ends;
+
+    ends.held = 1;
+    ends.cta[0] = *cta;
+    memcpy(ends.count[0], count, sizeof(ends.count[0]));
+    ctas_end(core, sm, &ends, false);
 }
 
 /* The slot goes on, is freed, or tells that somebody waits. */
@@ -654,7 +677,7 @@ void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool
 {
     bool wake = false;
 
-    trace_emit(core, PPU_TRACE_CTA_SAVE, cta->task->tmd.correlation, sm, cta->task->slot, (uint32_t)cta->number);
+    trace_ctas(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
     pthread_mutex_lock(&core->dist.lock);
     put_aside(core, sm, cta, waits, count);
     wake = take_stirred(&core->dist);

@@ -352,13 +352,12 @@ static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
     x->vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
               (size_t)w->number * ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs);
     x->shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off;
-    x->tokens = sm_file_tokens(sm, cta, w->number);
+    x->tokens = task->token_cap != 0 ? sm_file_tokens(sm, cta, w->number) : NULL;
     x->found = sm_tlb_found(sm, x->tlb_key);
     x->code = NULL;
     x->steady = 0;
     x->lanes = 0;
     x->counted = 0;
-    memset(x->count, 0, sizeof(x->count));
     engine_parts_rows(x);
 }
 
@@ -380,6 +379,7 @@ void engine_settle(struct sm *sm, uint32_t index)
     exec_init(&x, sm, index);
     count_begin(&x);
     count_end(&x, settle(&x));
+    count_settle(sm, x.cta);
 }
 
 static uint32_t turn(struct exec *x, uint32_t budget)

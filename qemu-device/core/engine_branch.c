@@ -272,7 +272,7 @@ static enum step go(struct exec *x, const struct lanes *mask, uint32_t target)
     if (!token_push_front(x, PPU_TOKEN_DIVERGE, mask, target)) {
         return queue_full(x, mask);
     }
-    x->count[PPU_COUNTER_DIVERGENT]++;
+    x->cta->count[PPU_COUNTER_DIVERGENT]++;
     engine_disable(w, mask, PPU_TOKEN_DIVERGE, target);
     w->pc++;
     return STEP_MOVED;
@@ -298,7 +298,7 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
         left = lanes_without(&left, &group);
         if (!lanes_any(&left) && !others) {
             w->pc = first;
-            x->count[PPU_COUNTER_DIVERGENT] += split;
+            x->cta->count[PPU_COUNTER_DIVERGENT] += split;
             return STEP_MOVED;
         }
         if (!token_push_front(x, PPU_TOKEN_DIVERGE, &group, first)) {
@@ -308,7 +308,7 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
         engine_disable(w, &group, PPU_TOKEN_DIVERGE, first);
     }
     w->pc++;
-    x->count[PPU_COUNTER_DIVERGENT] += split;
+    x->cta->count[PPU_COUNTER_DIVERGENT] += split;
     return STEP_MOVED;
 }
 
@@ -480,6 +480,7 @@ static bool turn_to_yield(struct warp *w, const struct lanes *mask, uint32_t n)
 {
     bool due = false;
 
+    warp_yields(w);
     LANES_EACH(mask, lane)
     {
         w->yield_turns[lane]++;

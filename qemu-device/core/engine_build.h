@@ -84,6 +84,8 @@ BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
 #endif
 
 #include "engine_build_alu.h"
+#include "engine_build_steady.h"
+
 #include "engine_build_lane.h"
 #include "engine_build_mem.h"
 
@@ -146,8 +148,9 @@ static enum step op_exit(struct exec *x, const struct code_insn *code, const str
 
 static engine_op *op_of(const struct code_insn *code)
 {
-    engine_op *op = code->insn.op == PPU_OP_BRA ? op_bra : code->insn.op == PPU_OP_EXIT ? op_exit : alu_op(code);
+    engine_op *op = code->insn.op == PPU_OP_BRA ? op_bra : code->insn.op == PPU_OP_EXIT ? op_exit : steady_op(code);
 
+    op = op != NULL ? op : alu_op(code);
     op = op != NULL ? op : lane_op(code);
     op = op != NULL ? op : mem_op(&code->insn);
     return op != NULL ? op : op_other;

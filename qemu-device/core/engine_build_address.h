@@ -145,39 +145,6 @@ BUILD_INLINE enum pattern pattern_likely(const struct addresses *a, uint32_t set
 
 /* ---- all lanes of a warp ---- */
 
-static __attribute__((noinline)) bool is_steady(const struct exec *x, uint32_t reg, uint32_t step)
-{
-    uint32_t expected = row(x, reg, 0)[0], differ = 0;
-
-    for (uint32_t pass = 0; pass < x->passes; pass++, expected += PPU_LANES * step) {
-        const uint32_t *const lanes = row(x, reg, pass);
-        EACH_LANE
-        {
-            differ |= lanes[i] ^ (expected + i * step);
-        }
-    }
-    return differ == 0;
-}
-
-/*
- * True when a register of lane i is that of lane 0 + i * step. Loops use the same address registers again and again:
- * what was found out is kept until the register is written.
- */
-BUILD_INLINE bool steady_whole(struct exec *x, const struct code_insn *code, uint32_t reg, uint32_t step)
-{
-    if (reg >= EXEC_STEADY) {
-        return is_steady(x, reg, step);
-    }
-    if ((x->steady >> reg & 1u) == 0) {
-        if (!is_steady(x, reg, step)) {
-            return false;
-        }
-        x->steady |= code->keeps & 1u << reg;
-        x->step[reg] = step;
-    }
-    return x->step[reg] == step;
-}
-
 /* As pattern_of(); `a` is of the first pass, of which indexes are still indexes. */
 BUILD_INLINE enum pattern pattern_whole(struct exec *x, const struct code_insn *code, const struct addresses *a,
                                         uint32_t lane_reg, uint32_t bytes)

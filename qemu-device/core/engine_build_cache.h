@@ -103,7 +103,7 @@ static enum step op_modelled(struct exec *x, const struct code_insn *code, const
     if (!row || !whole(x, mask) || !lines_of_whole(x, code, &lines, end)) {
         lines_of_passes(x, code, mask, &lines, end);
     }
-    step = op_of(code)(x, code, mask);
+    step = code->unmodelled(x, code, mask);
     if (step == STEP_FAULT) {
         return step;
     }

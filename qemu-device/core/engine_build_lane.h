@@ -246,16 +246,15 @@ static enum step op_special_line(struct exec *x, const struct code_insn *code, c
     if (code->insn.ra == PPU_SR_TID_X && tmd->cta[1] * tmd->cta[2] != 1) {
         return op_special_thread(x, code, mask);
     }
+    if (whole(x, mask)) {
+        steady_put(x, code->insn.rd, first, 1);
+        return STEP_NEXT;
+    }
     for (uint32_t pass = 0; pass < x->passes; pass++) {
         uint32_t *const to = row(x, code->insn.rd, pass);
         const uint32_t set = mask->m[pass], begin = first + pass * PPU_LANES;
 
-        if (set == ALL_LANES) {
-            EACH_LANE
-            {
-                to[i] = begin + i;
-            }
-        } else if (set != 0) {
+        if (set != 0) {
             EACH_LANE
             {
                 to[i] = LANE_PICK(set, i, begin + i, to[i]);
@@ -271,10 +270,27 @@ static enum step op_special_one(struct exec *x, const struct code_insn *code, co
     return STEP_NEXT;
 }
 
+/* Where a CTA is, and how large: what nearly every program begins with. */
+static enum step op_special_cta(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    (void)mask;
+    x->w->sreg[code->insn.rd] = x->cta->cta.id[code->insn.ra - PPU_SR_CTA_X];
+    return STEP_NEXT;
+}
+
+static enum step op_special_ntid(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+{
+    (void)mask;
+    x->w->sreg[code->insn.rd] = x->task->tmd.cta[code->insn.ra - PPU_SR_NTID_X];
+    return STEP_NEXT;
+}
+
 static engine_op *special_op(const struct ppu_insn *insn)
 {
     if (insn->scalar) {
-        return op_special_one;
+        const bool cta = insn->ra >= PPU_SR_CTA_X && insn->ra <= PPU_SR_CTA_Z;
+        const bool ntid = insn->ra >= PPU_SR_NTID_X && insn->ra <= PPU_SR_NTID_Z;
+        return cta ? op_special_cta : ntid ? op_special_ntid : op_special_one;
     }
     switch (insn->ra) {
     case PPU_SR_TID_X:

@@ -73,9 +73,6 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     sums_meet(x->sm, host, pattern == LANES_ALIKE ? bytes : (size_t)bytes * x->wave);
     if (pattern == LANES_IN_ROW) {
         count_row_whole(x, space, at, bytes);
-        if (space == MEM_GLOBAL) {
-            fetch_behind(x, host, bytes);
-        }
     } else if (space == MEM_GLOBAL) {
         count_transactions(x, x->passes);
     }
@@ -83,6 +80,9 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
         if (pattern == LANES_ALIKE) {
             load_alike(to, step, host, ALL_LANES, width);
         } else {
+            if (space == MEM_GLOBAL) {
+                fetch_behind(x, host, bytes);
+            }
             load_row(to, step, host, width);
             host += bytes * PPU_LANES;
         }
@@ -418,50 +418,63 @@ MEMORY_OP(op_gather, never_whole, never_few, sums_meet_any, gather_of, , )
 
 /* ---- parameters, and loads for the whole warp ---- */
 
-static enum step op_ldp_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+BUILD_INLINE enum step ldp_one(struct exec *x, const struct code_insn *code, const struct lanes *mask,
+                               enum ppu_width width)
 {
     const struct ppu_insn *insn = &code->insn;
-    const uint32_t bytes = ppu_width_bytes(insn->width), limit = x->task->tmd.param_bytes;
+    const uint32_t bytes = ppu_width_bytes(width), limit = x->task->tmd.param_bytes;
     const uint32_t at = (uint32_t)insn->imm + (insn->wa ? x->w->sreg[insn->ra] : 0);
 
-    if (at % alignment(insn->width) != 0 || at > limit || bytes > limit - at) {
+    if (at % alignment(width) != 0 || at > limit || bytes > limit - at) {
         return engine_mem(x, insn, mask);
     }
-    load_lane(&x->w->sreg[insn->rd], 1, x->task->params + at, insn->width);
+    load_lane(&x->w->sreg[insn->rd], 1, x->task->params + at, width);
     return STEP_NEXT;
 }
 
-static enum step op_ldg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+BUILD_INLINE enum step ldg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask,
+                               enum ppu_width width)
 {
-    const struct ppu_insn *insn = &code->insn;
     const struct addresses a = addresses_of(x, code, 0, 0);
-    const uint32_t bytes = ppu_width_bytes(insn->width);
-    const uint8_t *host = a.base % alignment(insn->width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_READ) : NULL;
+    const uint32_t bytes = ppu_width_bytes(width);
+    const uint8_t *host = a.base % alignment(width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_READ) : NULL;
 
     if (host == NULL) {
-        return engine_mem(x, insn, mask);
+        return engine_mem(x, &code->insn, mask);
     }
     sums_meet(x->sm, host, bytes);
     count_transactions(x, 1);
-    load_lane(&x->w->sreg[insn->rd], 1, host, insn->width);
+    load_lane(&x->w->sreg[code->insn.rd], 1, host, width);
     return STEP_NEXT;
 }
 
-static enum step op_stg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask)
+BUILD_INLINE enum step stg_one(struct exec *x, const struct code_insn *code, const struct lanes *mask,
+                               enum ppu_width width)
 {
-    const struct ppu_insn *insn = &code->insn;
     const struct addresses a = addresses_of(x, code, 0, 0);
-    const uint32_t bytes = ppu_width_bytes(insn->width);
-    uint8_t *host = a.base % alignment(insn->width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_WRITE) : NULL;
+    const uint32_t bytes = ppu_width_bytes(width);
+    uint8_t *host = a.base % alignment(width) == 0 ? reach_global(x, a.base, bytes, PPU_ACCESS_WRITE) : NULL;
 
     if (host == NULL) {
-        return engine_mem(x, insn, mask);
+        return engine_mem(x, &code->insn, mask);
     }
     sums_meet(x->sm, host, bytes);
     count_transactions(x, 1);
-    store_lane(host, &x->w->sreg[insn->rd], 1, insn->width);
+    store_lane(host, &x->w->sreg[code->insn.rd], 1, width);
     return STEP_NEXT;
 }
+
+#define ONE(name, which, width)                                                                   \
+    static enum step name(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                             \
+        return which(x, code, mask, width);                                                       \
+    }
+#define PPU_WIDTH(name, text, number, bytes, words)     \
+    ONE(op_ldp_##name##_one, ldp_one, PPU_WIDTH_##name) \
+    ONE(op_ldg_##name##_one, ldg_one, PPU_WIDTH_##name) \
+    ONE(op_stg_##name##_one, stg_one, PPU_WIDTH_##name)
+#include "ppu/isa.def"
+#undef ONE
 
 #include "engine_build_atomic.h"
 #include "engine_build_local.h"
@@ -477,6 +490,11 @@ static engine_op *mem_op(const struct ppu_insn *insn)
     [PPU_WIDTH_##name] = { op_ldg_##name, op_stg_##name, op_lds_##name, op_sts_##name },
 #include "ppu/isa.def"
     };
+    static engine_op *const ones[PPU_WIDTH_COUNT][3] = {
+#define PPU_WIDTH(name, text, number, bytes, words) \
+    [PPU_WIDTH_##name] = { op_ldg_##name##_one, op_stg_##name##_one, op_ldp_##name##_one },
+#include "ppu/isa.def"
+    };
     const bool words = insn->width >= PPU_WIDTH_B32;
     engine_op *const in_row = row_op(insn);
 
@@ -488,9 +506,9 @@ static engine_op *mem_op(const struct ppu_insn *insn)
     }
     switch (insn->op) {
     case PPU_OP_LDG:
-        return insn->scalar ? op_ldg_one : ops[insn->width][0];
+        return insn->scalar ? ones[insn->width][0] : ops[insn->width][0];
     case PPU_OP_STG:
-        return insn->scalar ? op_stg_one : ops[insn->width][1];
+        return insn->scalar ? ones[insn->width][1] : ops[insn->width][1];
     case PPU_OP_LDS:
         return insn->scalar ? NULL : ops[insn->width][2];
     case PPU_OP_STS:
@@ -502,7 +520,7 @@ static engine_op *mem_op(const struct ppu_insn *insn)
     case PPU_OP_STL:
         return words ? op_stl : NULL;
     case PPU_OP_LDP:
-        return insn->scalar ? op_ldp_one : NULL;
+        return insn->scalar ? ones[insn->width][2] : NULL;
     case PPU_OP_ATOMG:
         return op_atomg;
     case PPU_OP_ATOMS:

@@ -125,19 +125,15 @@ BUILD_INLINE uint8_t *reach_kept(struct exec *x, uint64_t va, uint32_t bytes, en
 
 #define HOST_LINE 64u
 
-/* What lies behind a row that a warp loads outside of its loops: mostly the next warp's, soon wanted. `bytes` of a
- * lane. */
+/* What lies behind a row that a warp loads outside of its loops: mostly the next warp's, soon wanted. This is of one
+ * pass with `bytes` of a lane. */
 BUILD_INLINE void fetch_behind(const struct exec *x, const uint8_t *host, uint32_t bytes)
 {
-    const uint32_t pass_bytes = PPU_LANES * bytes;
-
     if (x->looped) {
         return;
     }
-    for (uint32_t pass = 0; pass < x->passes; pass++) {
-        for (uint32_t at = 0; at < pass_bytes; at += HOST_LINE) {
-            __builtin_prefetch(host + (x->passes + pass) * pass_bytes + at);
-        }
+    for (uint32_t at = 0; at < PPU_LANES * bytes; at += HOST_LINE) {
+        __builtin_prefetch(host + x->wave * bytes + at);
     }
 }
 

@@ -63,8 +63,8 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
             return STEP_NEXT;                                                                                \
         }                                                                                                    \
         count_row_whole(x, MEM_GLOBAL, at, ppu_width_bytes(width));                                          \
-        fetch_behind(x, host, ppu_width_bytes(width));                                                       \
         for (uint32_t pass = 0; pass < x->passes; pass++, host += PPU_LANES * ppu_width_bytes(width)) {      \
+            fetch_behind(x, host, ppu_width_bytes(width));                                                   \
             load_row(row(x, code->insn.rd, pass), row_step(x, code->insn.rd), host, width);                  \
         }                                                                                                    \
         return STEP_NEXT;                                                                                    \

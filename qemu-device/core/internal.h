@@ -61,6 +61,9 @@ bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry);
 /* ---- trace.c ---- */
 void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
                 uint32_t id2); /* [any] */
+/* A record for each of `count` CTAs, of now. [any] */
+struct dist_cta;
+void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count);
 
 /* ---- semtab.c ---- */
 /* A SEM_RELEASE wrote the payload at this place: report and disarm whoever waits for it. [any] */
@@ -100,6 +103,7 @@ struct dist_cta {
     uint32_t local_slot; /* which backing of local memory it uses */
     uint32_t save;       /* its place in the save area, DIST_NO_SAVE: none */
     bool saved;          /* it has begun, and its state is in that place */
+    bool left;           /* it has ended, and its room on the SM is free again; nobody has been told yet */
 };
 
 /* Free room of an SM. */
@@ -111,10 +115,20 @@ struct dist_room {
     uint32_t token_bytes;
 };
 
-/* Next CTA that fits; false: none now (sm_wake() tells when that may change). [sm] */
-bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out);
-/* The CTA has ended by itself, its memory transactions performed. `count`: what was counted for it. [sm] */
-void dist_done(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS]);
+/* CTAs that have ended on an SM, and what was counted for each. */
+#define DIST_ENDS 16u
+struct dist_ends {
+    uint32_t held;
+    struct dist_cta cta[DIST_ENDS];
+    uint64_t count[DIST_ENDS][PPU_COUNTERS];
+};
+
+/* Next CTA that fits; false: none now (sm_wake() tells when that may change). The room of those that have ended is
+ * free, whoever is told of them later. [sm] */
+bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends,
+               struct dist_cta *out);
+/* CTAs have ended by themselves, their memory transactions performed; none is held afterwards. [sm] */
+void dist_done(struct core *core, uint32_t sm, struct dist_ends *ends);
 /* The CTA was thrown away because its slot is being killed. [sm] */
 void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS]);
 /*

@@ -70,7 +70,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     uint32_t threads = task->cta_threads - first;
     uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
 
-    sm_file_clear(w, offsetof(struct warp, yield_turns) + task->tmd.wave * sizeof(w->yield_turns[0]));
+    sm_file_clear(w, offsetof(struct warp, yield_turns));
     w->state = WARP_READY;
     w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
     w->number = (uint8_t)number;
@@ -79,7 +79,9 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->token_cap = task->token_cap;
     w->token_first = w->token_cap / 2;
     w->active = lanes_below(lanes);
-    memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
+    if (lanes < PPU_MAX_WAVE) {
+        memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
+    }
     w->live = w->active;
     /* The same for the same warp of the same grid, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
@@ -172,21 +174,40 @@ struct dist_room sm_room(const struct sm *sm)
     };
 }
 
+/* As dist_take(). Who makes CTAs offers them first and then says so: has_work is 0 before the last look. */
+static bool ask_for_cta(struct sm *sm, struct dist_cta *out)
+{
+    const struct dist_room room = sm_room(sm);
+
+    if (dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
+        return true;
+    }
+    __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST);
+    if (!dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
+        return false;
+    }
+    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    return true;
+}
+
 /* False: there is none, or no room for it. */
 static bool take_cta(struct sm *sm)
 {
     struct sm_cta *cta;
-    struct dist_room room;
 
-    if (__atomic_exchange_n(&sm->has_work, 0, __ATOMIC_SEQ_CST) == 0 || (cta = free_cta(sm)) == NULL) {
+    if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) == 0) {
+        return false;
+    }
+    cta = free_cta(sm);
+    if (cta == NULL) {
+        __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST); /* until one ends */
         return false;
     }
     if (sm->ctas_used == 0) {
         sm->next_warp = 0;
         sm_file_find_tokens(sm);
     }
-    room = sm_room(sm);
-    if (!dist_take(sm->core, sm->number, &room, &cta->cta)) {
+    if (!ask_for_cta(sm, &cta->cta)) {
         return false;
     }
     see_code(sm, cta->cta.task);
@@ -194,7 +215,6 @@ static bool take_cta(struct sm *sm)
     if (cta->cta.saved) {
         sm_save_restore(sm, cta);
     }
-    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
     return true;
 }
 
@@ -217,13 +237,13 @@ static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
     uint64_t count[PPU_COUNTERS];
 
     memcpy(count, cta->count, sizeof(count));
+    count_settle(sm, cta);
     sm_cta_free(sm, cta);
-    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    sm_has_room(sm);
     if (killed) {
         dist_killed(sm->core, sm->number, &ended, count);
-    } else if (!sums_hold(sm, &ended, count)) {
-        sums_settle(sm);
-        dist_done(sm->core, sm->number, &ended, count);
+    } else {
+        ends_hold(sm, &ended, count);
     }
 }
 
@@ -312,7 +332,7 @@ void sm_attend(struct sm *sm)
     if (!sm_attention(sm) || __atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
         return;
     }
-    sums_settle(sm);
+    ends_settle(sm);
     for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
@@ -349,7 +369,8 @@ void sm_drop_all(struct sm *sm)
         sm->file[id].tail = 0;
         sm->file[id].spare = (struct sm_block){ 0, 0 };
     }
-    sums_drop(sm);
+    memset(&sm->sums, 0, sizeof(sm->sums));
+    sm->ends.held = 0;
     sm->attention = 0;
     sm->has_work = 0;
     sm->system = 0;
@@ -379,7 +400,8 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
 
     *executed += done;
     if (w->state != WARP_DONE) {
-        sums_settle(sm); /* others may wait for what it has added */
+        ends_settle(sm); /* others may wait for what it has added */
+        count_settle(sm, cta);
     }
     if (w->state == WARP_FAULTED) {
         report_fault(sm, w);
@@ -387,6 +409,16 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
         cta_end(sm, cta, false);
     } else if (cta->must_save) {
         sm_save_waiting(sm, cta);
+    }
+}
+
+/* Warps have ended whose CTAs have not. */
+static void count_all(struct sm *sm)
+{
+    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas && sm->ctas_used != 0; i++) {
+        if (sm->cta[i].used) {
+            count_settle(sm, &sm->cta[i]);
+        }
     }
 }
 
@@ -472,7 +504,8 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
         sm->turns++;
         warp_turn(sm, index, left < SM_QUANTUM ? left : SM_QUANTUM, &executed);
     }
-    sums_settle(sm);
+    ends_settle(sm);
+    count_all(sm);
     sm_attend(sm);
     *activity = activity_of(sm);
     return executed;

@@ -47,21 +47,29 @@ static bool l2_use(struct cache_l2 *l2, uint64_t line)
 
 /* ---- which lines an instruction touches ---- */
 
-static inline void add_line(struct cache_lines *lines, uint64_t va, uint32_t line_bytes)
+/* True: it is among those of the pass, but not where its number says. */
+static bool is_known(const struct cache_lines *lines, uint64_t va)
 {
-    const uint64_t bit = 1ull << ((va >> __builtin_ctz(line_bytes)) % 64);
+    uint32_t i = lines->begin;
 
-    if (lines->count != lines->begin && lines->va[lines->count - 1] == va) {
-        return;
+    while (i < lines->count && lines->va[i] != va) {
+        i++;
     }
-    for (uint32_t i = lines->begin; (lines->seen & bit) != 0 && i < lines->count; i++) {
-        if (lines->va[i] == va) {
-            return;
-        }
+    return i < lines->count;
+}
+
+static inline void add_line(struct cache_lines *lines, uint64_t va, uint32_t log2)
+{
+    const uint32_t number = (uint32_t)(va >> log2) % 64;
+    const bool seen = (lines->seen >> number & 1u) != 0;
+
+    if (seen && (lines->va[lines->at[number]] == va || is_known(lines, va))) {
+        return;
     }
     /* Only lanes that are not aligned can need more room, and they are going to be a fault. */
     if (lines->count < CACHE_MOST_LINES) {
-        lines->seen |= bit;
+        lines->seen |= 1ull << number;
+        lines->at[number] = (uint16_t)lines->count;
         lines->va[lines->count++] = va;
     }
 }
@@ -69,10 +77,10 @@ static inline void add_line(struct cache_lines *lines, uint64_t va, uint32_t lin
 void cache_lines_add(struct cache_lines *lines, uint32_t line_bytes, uint64_t va, uint32_t bytes)
 {
     const uint64_t first = va & ~(uint64_t)(line_bytes - 1);
-    const uint32_t span = (uint32_t)(va - first) + bytes;
+    const uint32_t span = (uint32_t)(va - first) + bytes, log2 = (uint32_t)__builtin_ctz(line_bytes);
 
     for (uint32_t at = 0; at < span; at += line_bytes) {
-        add_line(lines, first + at, line_bytes);
+        add_line(lines, first + at, log2);
     }
 }
 
@@ -80,12 +88,13 @@ void cache_lines_each(struct cache_lines *lines, uint32_t line_bytes, const uint
                       uint32_t bytes)
 {
     const bool whole = bytes <= sizeof(uint32_t); /* aligned, or going to be a fault: none lies in two lines */
+    const uint32_t log2 = (uint32_t)__builtin_ctz(line_bytes);
 
     for (uint32_t left = set; left != 0; left &= left - 1) {
         const uint64_t at = va[__builtin_ctz(left)];
 
         if (whole) {
-            add_line(lines, at & ~(uint64_t)(line_bytes - 1), line_bytes);
+            add_line(lines, at & ~(uint64_t)(line_bytes - 1), log2);
         } else {
             cache_lines_add(lines, line_bytes, at, bytes);
         }
@@ -144,32 +153,37 @@ static void use_line(struct exec *x, uint64_t line, enum ppu_access access)
     count_one(x, l2_use(x->sm->l2, line) ? PPU_COUNTER_L2_HITS : PPU_COUNTER_L2_MISSES);
 }
 
-/* Lines of one page follow one another mostly. */
-static bool translate(struct exec *x, uint64_t va, uint64_t *page, struct place *of_page)
-{
-    const uint64_t wanted = va & ~(uint64_t)(PPU_PAGE_4K - 1);
+#define NO_LINE UINT64_MAX
 
-    if (wanted != *page || of_page->bus == UINT64_MAX) {
-        /* The access has been done; a translation that is gone since is nobody's fault. */
-        if (sm_translate(x->sm, x->task->tmd.context, wanted, PPU_ACCESS_READ, of_page) != 0) {
-            return false;
-        }
-        *page = wanted;
+/* The number of a line; NO_LINE: its page is gone since the access was done, which is nobody's fault. VRAM's pages are
+ * kept. */
+static __attribute__((noinline)) uint64_t find_line(const struct exec *x, uint64_t va, uint32_t shift)
+{
+    const uint64_t below = PPU_PAGE_4K - 1;
+    const struct tlb_entry *const entry = &x->sm->tlb[sm_tlb_index(va)];
+    struct place place;
+
+    if (sm_translate(x->sm, x->task->tmd.context, va, PPU_ACCESS_READ, &place) != 0) {
+        return NO_LINE;
     }
-    return true;
+    if (place.host != NULL) {
+        x->found->lines = (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
+    }
+    return (place.bus >> shift) + (place.host == NULL ? SYSTEM_LINES : 0);
 }
 
 void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access)
 {
     const uint32_t shift = (uint32_t)__builtin_ctz(core_config_of(x->core)->cache_line);
-    struct place of_page = { NULL, UINT64_MAX };
-    uint64_t page = 0;
+    const struct page *const page = &x->found->lines;
 
     for (uint32_t i = 0; i < lines->count; i++) {
-        const uint64_t va = lines->va[i];
+        const uint64_t offset = lines->va[i] - page->first;
+        const uint64_t line = offset < page->bytes ? ((uint64_t)(page->host - x->vram) + offset) >> shift
+                                                   : find_line(x, lines->va[i], shift);
 
-        if (translate(x, va, &page, &of_page)) {
-            use_line(x, ((of_page.bus + (va - page)) >> shift) + (of_page.host == NULL ? SYSTEM_LINES : 0), access);
+        if (line != NO_LINE) {
+            use_line(x, line, access);
         }
     }
 }

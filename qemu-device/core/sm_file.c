@@ -95,15 +95,18 @@ static void compact(struct sm *sm, uint32_t id)
     file->spare = (struct sm_block){ 0, 0 };
 }
 
-/* A CTA mostly follows one of its kind: what that left is in the host's caches. */
-static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len)
+/* A CTA mostly follows one of its kind: what that left is in the host's caches. `start`: dist_task.start of its task.
+ */
+static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len, uint64_t start)
 {
     struct sm_file *file = &sm->file[id];
+    bool clear = id < SM_FILE_OWN;
 
     *block = (struct sm_block){ 0, 0 };
     len = rounded(len);
     if (file->spare.len >= len && len != 0) {
         *block = (struct sm_block){ file->spare.off, len };
+        clear = clear && file->spare_for != start;
         file->spare = (struct sm_block){ file->spare.off + len, file->spare.len - len };
     } else {
         if (file->cap - file->tail < len) {
@@ -112,24 +115,38 @@ static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len)
         *block = (struct sm_block){ file->tail, len };
         file->tail += len;
     }
-    if (id < SM_FILE_OWN) {
+    if (clear) {
         sm_file_clear(file->bytes + block->off, len);
     }
+}
+
+/* Asked when a CTA has ended, so that its code has been decoded. */
+static bool writes_first(struct sm *sm, const struct dist_task *task)
+{
+    if (sm->writes.start != task->start) {
+        sm->writes.start = task->start;
+        sm->writes.first = decode_writes_first(sm, task);
+    }
+    return sm->writes.first;
 }
 
 void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
-    take(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t));
-    take(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes);
-    take(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens);
+    take(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t), task->start);
+    take(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, task->start);
+    take(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, task->start);
 }
 
 void sm_file_give(struct sm *sm, struct sm_cta *cta)
 {
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
         sm->file[id].spare = cta->block[id];
+        sm->file[id].spare_for = 0;
         cta->block[id] = (struct sm_block){ 0, 0 };
+    }
+    if (writes_first(sm, cta->cta.task)) {
+        sm->file[SM_FILE_VREGS].spare_for = cta->cta.task->start;
     }
 }

@@ -67,9 +67,10 @@ static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
     }
     write_place(sm, &saved, &snap);
     memcpy(count, cta->count, sizeof(count));
+    count_settle(sm, cta);
     free(snap.buf);
     sm_cta_free(sm, cta);
-    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    sm_has_room(sm);
     dist_saved(sm->core, sm->number, &saved, waits, count);
 }
 

@@ -52,10 +52,11 @@ static void put_parts(struct snap *snap, const struct parts *parts)
 
 static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
 {
-    const struct warp *w = &sm->warp[index];
+    struct warp *w = &sm->warp[index];
     size_t token_bytes = PPU_TOKEN_WORDS(w->passes * PPU_LANES) * sizeof(uint32_t);
     const uint8_t *tokens = sm_file_tokens(sm, &sm->cta[w->cta], w->number);
 
+    warp_yields(w);
     snap_put_u32(snap, w->state);
     snap_put_u32(snap, w->partial);
     snap_put_u32(snap, w->held);
@@ -214,6 +215,7 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     w->token_count = snap_get_u32(snap);
     w->yield_count = snap_get_u32(snap);
     snap_get_bytes(snap, w->yield_turns, sizeof(w->yield_turns));
+    w->yields = true;
     w->random = snap_get_u64(snap);
     w->window.loads = snap_get_u32(snap);
     w->window.misses = snap_get_u32(snap);
@@ -420,6 +422,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
     sm_cta_place(sm, cta);
     dist_loaded_cta(sm->core, sm->number, &cta->cta);
     snap_get_bytes(snap, cta->count, sizeof(cta->count));
+    memcpy(cta->settled, cta->count, sizeof(cta->count));
     return sm_snap_get(sm, cta, snap);
 }
 

@@ -55,6 +55,7 @@ struct page {
 struct tlb_found {
     uint64_t key;                                    /* of the tags of their pages; 0: there are none */
     struct page reads[FOUND_READS], writes, atomics; /* of loads by where they stand in the program */
+    struct page lines;                               /* of lines that the model of the caches looked at */
 };
 
 /* 64 KiB pages two apart by a power of two must not share an entry. */
@@ -87,16 +88,18 @@ typedef enum step engine_op(struct exec *x, const struct code_insn *code, const 
 struct code_insn {
     engine_op *op; /* NULL: not decoded yet, or it has a fault */
     union {
-        uint32_t imm[2]; /* operand b of the immediate form */
-        uint64_t word;   /* of one that has a fault */
+        uint32_t imm[2];       /* operand b of the immediate form, of arithmetic */
+        uint64_t word;         /* of one that has a fault */
+        engine_op *unmodelled; /* of an access to memory: its operation when caches are not modelled */
     };
     struct ppu_insn insn;
     uint16_t plain; /* as vregs; CODE_NOT_PLAIN: engine_execute() must look at it */
     uint16_t fault; /* 0, or what executing it raises */
     uint16_t vregs; /* one more than the highest vector register it names */
     uint8_t kinds;  /* CODE_SAME_*, CODE_MODIFIED */
-    bool known;
-    uint32_t keeps; /* bit n: it does not write vector register n */
+    bool known : 1;
+    bool steady : 1; /* its operation says itself whether what it writes is steady */
+    uint32_t keeps;  /* bit n: vector register n is as steady behind it as before, or `steady` */
 };
 _Static_assert(sizeof(struct code_insn) == 64, "a line of the host's cache");
 
@@ -176,8 +179,9 @@ struct cache_l2 {
 /* Virtual addresses of lines that an instruction touches, each once in a pass. */
 struct cache_lines {
     uint32_t count;
-    uint32_t begin; /* of those of the pass and piece looked at now */
-    uint64_t seen;  /* line modulo 64 of each of them */
+    uint32_t begin;  /* of those of the pass and piece looked at now */
+    uint64_t seen;   /* line modulo 64 of each of them */
+    uint16_t at[64]; /* where in va[] the latest of these is */
     uint64_t va[CACHE_MOST_LINES];
 };
 
@@ -232,6 +236,7 @@ struct warp {
     bool measured;   /* it is in a segment in normal mode, of whose loads `segment` is */
     bool sampled;    /* that is predicted: each instruction goes through engine_execute() */
     bool turned;     /* `active` is another set than what lanes are counted for */
+    bool yields;     /* it has come to a YIELDN: yield_turns[] holds something */
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
     uint32_t pc;     /* in instructions from the code base */
@@ -250,9 +255,18 @@ struct warp {
     struct parts parts;
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
-    uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one; the wave's alone */
+    uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one */
     uint32_t wait_pc[PPU_MAX_WAVE];     /* where a disabled lane goes on */
 };
+
+/* Makes yield_turns[] hold something: most warps never need it. */
+static inline void warp_yields(struct warp *w)
+{
+    if (!w->yields) {
+        memset(w->yield_turns, 0, sizeof(w->yield_turns));
+        w->yields = true;
+    }
+}
 
 /* ---- register and shared files, token queues: sm_file.c ---- */
 enum sm_file_id {
@@ -273,6 +287,7 @@ struct sm_file {
     size_t cap;
     size_t tail;           /* blocks lie below it */
     struct sm_block spare; /* below it too, and nobody's: what the last CTA left */
+    uint64_t spare_for;    /* dist_task.start of the task that need not find zeros there; 0: none */
 };
 
 struct sm_cta {
@@ -286,6 +301,7 @@ struct sm_cta {
     uint32_t barrier[SM_WAITS]; /* threads waiting at each */
     bool must_save;             /* every thread left waits for children (B7) */
     uint64_t count[PPU_COUNTERS];
+    uint64_t settled[PPU_COUNTERS]; /* what of it the SM has */
 };
 
 /*
@@ -295,15 +311,10 @@ struct sm_cta {
  */
 #define SUMS_STEP 2048u
 #define SUMS_BYTES (2u * SUMS_STEP)
-#define SUMS_HELD 16u
-
 struct sums {
     uint8_t *base;        /* in VRAM, of value[0]; NULL: there are none */
     uint32_t first, last; /* words that may not be 0 */
-    uint32_t held;        /* CTAs that have ended, and are told of when the sums are in memory */
     uint32_t value[SUMS_BYTES / sizeof(uint32_t)];
-    struct dist_cta ended[SUMS_HELD];
-    uint64_t count[SUMS_HELD][PPU_COUNTERS];
 };
 
 struct sm {
@@ -314,7 +325,7 @@ struct sm {
     uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
     uint32_t system;                       /* any thread, atomic: requests queued */
     uint64_t flush[PPU_MAX_CONTEXTS / 64]; /* any thread, atomic */
-    uint64_t count[PPU_COUNTERS];          /* atomic, written by the SM's thread */
+    uint64_t count[PPU_COUNTERS];          /* atomic, written by the SM's thread: count_settle() */
     uint32_t next_warp;                    /* round robin */
     uint32_t turns;                        /* of warps since a CTA was taken */
     uint32_t ctas_used;
@@ -335,7 +346,12 @@ struct sm {
     struct tlb_found found;    /* until translations are dropped */
     struct code_page *code;    /* SM_CODE_PAGES */
     struct code_window window; /* of the turn before; until pages change */
+    struct {
+        uint64_t start; /* dist_task.start of the task that a CTA has ended of */
+        bool first;     /* decode_writes_first() */
+    } writes;
     struct sums sums;
+    struct dist_ends ends; /* that the distributor has not been told of */
 };
 
 struct sm_worker {
@@ -393,7 +409,6 @@ struct exec {
     struct tlb_found *found;
     uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
     uint32_t counted; /* instructions of this turn that LANES has */
-    uint64_t count[PPU_COUNTERS_ALWAYS];
 };
 
 /* What an instruction did. */
@@ -432,6 +447,13 @@ static inline bool sm_attention(const struct sm *sm)
 {
     return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;
 }
+/* There may be a CTA to take, now that this SM has given something back. */
+static inline void sm_has_room(struct sm *sm)
+{
+    if (__atomic_load_n(&sm->has_work, __ATOMIC_RELAXED) == 0) { /* which nobody else makes 0 */
+        __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    }
+}
 /* Answers kills and flushes that are pending. */
 void sm_attend(struct sm *sm);
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
@@ -451,11 +473,6 @@ void sm_free(struct sm *sm);
 void sums_empty(struct sm *sm);
 /* Makes room for words from `least` to the one at `most`, addresses of the host; false: they are too far apart. */
 bool sums_open(struct sm *sm, uintptr_t least, uintptr_t most);
-/* Keeps the end of a CTA until the sums are in memory; false: there are no sums, or no room. */
-bool sums_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
-/* Empties, and tells of the CTAs that have ended. */
-void sums_settle(struct sm *sm);
-void sums_drop(struct sm *sm);
 /* Before an access to VRAM: what is to be added there comes first. `host` NULL: there is none. */
 static inline void sums_meet(struct sm *sm, const uint8_t *host, size_t bytes)
 {
@@ -474,6 +491,12 @@ static inline void sums_meet_any(struct sm *sm)
         sums_empty(sm);
     }
 }
+
+/* ---- sm_ends.c ---- */
+/* Keeps the end of a CTA, which has left the SM. Its memory transactions need not be performed yet. */
+void ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
+/* What was done here is seen by others: sums are added to memory, then ends are told of. */
+void ends_settle(struct sm *sm);
 
 /* ---- sm_pool.c ---- */
 void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
@@ -528,6 +551,10 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
 /* Makes sm->window that of the task with the instruction at pc; none: as decode_fetch(). Stays until the next call of
  * either. */
 void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc);
+/* The same if it has been decoded and has no fault; else NULL. */
+const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc);
+/* decode_writes.c: true when no warp of the task can read a vector register that it has not written. */
+bool decode_writes_first(const struct sm *sm, const struct dist_task *task);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 
@@ -559,24 +586,22 @@ void engine_barrier_check(struct exec *x, const struct lanes *mask);
 #else
 #define COUNTED true
 #endif
-/* ---- counters.c: a turn of a warp is counted from count_begin() to count_end() ---- */
+/* ---- counters.c: a turn of a warp is counted from count_begin() to count_end(), for its CTA ---- */
 void count_begin(struct exec *x);
 /* The active lanes have changed, to so many, with the last of `done` instructions of this turn. */
 static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
 {
-    x->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
+    x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
     x->counted = done;
     x->w->turned = false;
     x->lanes = lanes;
 }
 void count_end(struct exec *x, uint32_t done);
-/* Of what is rare enough to be added at once. */
+/* The SM gets what was counted for the CTA since it did last. */
+void count_settle(struct sm *sm, struct sm_cta *cta);
 static inline void count_one(struct exec *x, enum ppu_counter counter)
 {
-    uint64_t *const of_sm = &x->sm->count[counter];
-
     x->cta->count[counter]++;
-    __atomic_store_n(of_sm, *of_sm + 1, __ATOMIC_RELAXED);
 }
 /* Transactions of the lanes of a pass (counter.h): `own` is what each adds to an address that is else the same for all.
  */
@@ -585,7 +610,7 @@ void count_pass(struct exec *x, uint32_t set, const uint64_t address[PPU_LANES],
 static inline void count_transactions(struct exec *x, uint32_t count)
 {
     if (COUNTED) {
-        x->count[PPU_COUNTER_TRANSACTIONS] += count;
+        x->cta->count[PPU_COUNTER_TRANSACTIONS] += count;
     }
 }
 /* Appends them at buf[at], with a line's end; returns the new end, beyond `size` when it was cut. */
@@ -732,15 +757,10 @@ static inline struct lanes lanes_one(uint32_t lane)
 /* The first `count` lanes. */
 static inline struct lanes lanes_below(uint32_t count)
 {
-    struct lanes set = { { 0 } };
+    const uint64_t low = count < 64 ? (1ull << count) - 1 : UINT64_MAX;
+    const uint64_t high = count < 64 ? 0 : count < 128 ? (1ull << (count - 64)) - 1 : UINT64_MAX;
 
-    for (uint32_t word = 0; word < count / PPU_LANES; word++) {
-        set.m[word] = UINT32_MAX;
-    }
-    if (count % PPU_LANES != 0) {
-        set.m[count / PPU_LANES] = (1u << count % PPU_LANES) - 1u;
-    }
-    return set;
+    return (struct lanes){ { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32) } };
 }
 /* Runs a statement for each lane of a set, lowest first. */
 #define LANES_EACH(set, lane)                                     \

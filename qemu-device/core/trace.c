@@ -26,26 +26,53 @@ static void append(struct core *core, const struct ppu_trace_record *record)
     vram_store_release32(core->vram + core->trace.base + offsetof(struct ppu_trace_ring, tail), n + 1);
 }
 
-void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
-                uint32_t id2)
+/* False: nothing is recorded; else the lock is held. */
+static bool begin(struct core *core)
 {
-    struct ppu_trace_record record = {
+    if (__atomic_load_n(&core->trace.size, __ATOMIC_RELAXED) == 0) {
+        return false;
+    }
+    pthread_mutex_lock(&core->trace.lock);
+    if (core->trace.size == 0) {
+        pthread_mutex_unlock(&core->trace.lock);
+        return false;
+    }
+    return true;
+}
+
+static void record(struct core *core, uint64_t time_ns, enum ppu_trace_type type, uint32_t correlation, uint32_t id0,
+                   uint32_t id1, uint32_t id2)
+{
+    const struct ppu_trace_record record = {
         .version = PPU_TRACE_VERSION,
         .size_bytes = sizeof(record),
         .type = (uint16_t)type,
         .correlation = correlation,
+        .time_ns = time_ns,
         .id = { id0, id1, id2 },
     };
 
-    if (__atomic_load_n(&core->trace.size, __ATOMIC_RELAXED) == 0) {
-        return;
+    append(core, &record);
+}
+
+void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
+                uint32_t id2)
+{
+    if (begin(core)) {
+        record(core, core_now(core), type, correlation, id0, id1, id2);
+        pthread_mutex_unlock(&core->trace.lock);
     }
-    pthread_mutex_lock(&core->trace.lock);
-    if (core->trace.size != 0) {
-        record.time_ns = core_now(core);
-        append(core, &record);
+}
+
+void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count)
+{
+    if (begin(core)) {
+        const uint64_t time_ns = core_now(core);
+        for (uint32_t i = 0; i < count; i++) {
+            record(core, time_ns, type, cta[i].task->tmd.correlation, sm, cta[i].task->slot, (uint32_t)cta[i].number);
+        }
+        pthread_mutex_unlock(&core->trace.lock);
     }
-    pthread_mutex_unlock(&core->trace.lock);
 }
 
 void trace_mark(struct core *core, uint32_t mark, uint32_t unit)

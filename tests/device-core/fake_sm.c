@@ -72,7 +72,7 @@ static struct dist_cta drop(struct core *core, uint32_t index, uint32_t at)
     return cta;
 }
 
-static void step_cta(struct core *core, uint32_t index, uint32_t at)
+static void step_cta(struct core *core, uint32_t index, uint32_t at, struct dist_ends *ends)
 {
     struct sm_pool *pool = pool_of(core);
     struct fake_sm *sm = &pool->sm[index];
@@ -91,7 +91,11 @@ static void step_cta(struct core *core, uint32_t index, uint32_t at)
         if (pool->plan.ended != NULL) {
             pool->plan.ended(pool->plan.opaque, index, &cta);
         }
-        dist_done(core, index, &cta, (const uint64_t[PPU_COUNTERS]){ 10 });
+        if (ends->held == DIST_ENDS) {
+            dist_done(core, index, ends);
+        }
+        ends->cta[ends->held] = cta;
+        ends->count[ends->held++][0] = 10;
     }
 }
 
@@ -108,19 +112,31 @@ static void answer_flushes(struct core *core, uint32_t index)
     }
 }
 
-static void step_sm(struct core *core, uint32_t index)
+static void take_ctas(struct core *core, uint32_t index, struct dist_ends *ends)
 {
     struct fake_sm *sm = &pool_of(core)->sm[index];
     struct dist_cta cta;
 
-    answer_flushes(core, index);
-    while (sm->count < SM_CTAS && dist_take(core, index, &sm->room, &cta)) {
+    while (sm->count < SM_CTAS && dist_take(core, index, &sm->room, ends, &cta)) {
         room_add(&sm->room, cta.task, -1);
         sm->cta[sm->count] = cta;
         __atomic_store_n(&sm->count, sm->count + 1, __ATOMIC_SEQ_CST);
     }
-    for (uint32_t at = sm->count; at-- > 0;) {
-        step_cta(core, index, at);
+}
+
+/* The distributor is told of ends when others have the room of the CTAs already. */
+static void step_sm(struct core *core, uint32_t index)
+{
+    struct dist_ends ends = { .held = 0 };
+
+    answer_flushes(core, index);
+    take_ctas(core, index, &ends);
+    for (uint32_t at = pool_of(core)->sm[index].count; at-- > 0;) {
+        step_cta(core, index, at, &ends);
+    }
+    take_ctas(core, index, &ends);
+    if (ends.held != 0) {
+        dist_done(core, index, &ends);
     }
 }
 

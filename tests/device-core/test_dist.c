@@ -341,11 +341,19 @@ static void local_memory_bounds_residency(void **state)
     }
 }
 
+static void tell_end(const struct machine *machine, const struct dist_cta *cta)
+{
+    struct dist_ends ends = { .held = 1, .cta = { *cta }, .count = { { 1 } } };
+
+    dist_done(machine->core, 0, &ends);
+}
+
 static void local_slots_are_distinct(void **state)
 {
     struct machine *machine = *state;
     struct ppu_tmd tmd = good_tmd(300, 1, 1, 64);
     const struct dist_room room = { 64, 8, 65536, 0, UINT32_MAX };
+    struct dist_ends none = { .held = 0 };
     struct dist_cta cta[16];
     uint64_t random = random_seed();
     uint32_t held = 0;
@@ -358,7 +366,7 @@ static void local_slots_are_distinct(void **state)
     start_task(machine, 0, &tmd);
     for (uint32_t n = 0; n < 2000; n++) {
         if (random_below(&random, 2) == 0 && mcu_read(machine, PPU_REG_SLOT_STATE) == PPU_SLOT_RUNNING) {
-            bool given = dist_take(machine->core, 0, &room, &cta[held]);
+            bool given = dist_take(machine->core, 0, &room, &none, &cta[held]);
 
             assert_true(held < 7 || !given);
             if (given) {
@@ -371,13 +379,59 @@ static void local_slots_are_distinct(void **state)
             uint32_t at = random_below(&random, held);
 
             used &= ~(1u << cta[at].local_slot);
-            dist_done(machine->core, 0, &cta[at], (const uint64_t[PPU_COUNTERS]){ 1 });
+            tell_end(machine, &cta[at]);
             cta[at] = cta[--held];
         }
     }
     while (held != 0) {
-        dist_done(machine->core, 0, &cta[--held], (const uint64_t[PPU_COUNTERS]){ 1 });
+        tell_end(machine, &cta[--held]);
     }
+}
+
+/* The room of CTAs that have ended is there for others at once; the task ends when all are told of, and counts once. */
+static void ends_are_held(void **state)
+{
+    struct core_config config = bench_config(0);
+    const struct dist_room room = { 64, 8, 65536, 0, UINT32_MAX };
+    const uint32_t most = config.sm_ctas, total = most + 3;
+    const struct ppu_tmd tmd = good_tmd(total, 1, 1, 32);
+    struct dist_ends ends = { .held = 0 };
+    struct dist_cta cta[32];
+    uint32_t taken = 0;
+    struct machine *machine;
+
+    (void)state;
+    config.sms = config.gpcs = 1;
+    machine = machine_new(&config);
+    machine_boot(machine);
+    core_pause(machine->core); /* the test is the SM */
+    start_task(machine, 0, &tmd);
+    while (dist_take(machine->core, 0, &room, &ends, &cta[taken])) {
+        taken++;
+    }
+    assert_int_equal(taken, most);
+    for (uint32_t n = 0; n < 3; n++) {
+        ends.cta[ends.held] = cta[n];
+        ends.count[ends.held++][0] = 5;
+        assert_true(dist_take(machine->core, 0, &room, &ends, &cta[taken]));
+        taken++;
+        assert_false(dist_take(machine->core, 0, &room, &ends, &cta[taken]));
+        assert_int_equal(machine->core->dist.used[0].ctas, most);
+    }
+    for (uint32_t n = 3; n < total; n++) {
+        if (ends.held == DIST_ENDS) {
+            dist_done(machine->core, 0, &ends);
+        }
+        ends.cta[ends.held] = cta[n];
+        ends.count[ends.held++][0] = 5;
+    }
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+    dist_done(machine->core, 0, &ends);
+    assert_int_equal(ends.held, 0);
+    assert_int_equal(machine->core->dist.used[0].ctas, 0);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_DONE);
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
+    machine_free(machine);
 }
 
 /* ---- where CTAs go ---- */
@@ -1010,6 +1064,7 @@ int main(void)
         { "local memory bounds the CTAs at once, on threads [A7]", local_memory_bounds_residency, setup_threads,
           teardown, NULL },
         { "no two CTAs share local memory [A7]", local_slots_are_distinct, setup_slices, teardown, NULL },
+        { "the room of CTAs is free before their ends are told [A6]", ends_are_held, NULL, NULL, NULL },
         { "CTAs spread over the SMs [A8]", ctas_spread, NULL, NULL, NULL },
         { "tasks spread over the SMs, room permitting [A8]", tasks_spread, NULL, NULL, NULL },
         { "a co-resident grid that cannot fit is refused [E6][A11]", gangs_that_cannot_fit, setup_slices, teardown,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
 #include "bench.h"
+#include "sm_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,72 @@ static void pause_stops_everything(void **state)
         bench_step(bench);
     }
     assert_true(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS) > before);
+}
+
+static uint64_t all_insns(const struct bench *bench)
+{
+    uint64_t insns = 0;
+
+    for (uint32_t sm = 0; sm < bench->machine->config.sms; sm++) {
+        insns += sm_count(bench->machine->core, sm, PPU_COUNTER_INSNS);
+    }
+    return insns;
+}
+
+/* Runs it, moved to another machine every step_ns; the SMs have counted as much as the task. How many moves. */
+static uint32_t moved_and_counted(void **state, const struct ppu_tmd *tmd, uint64_t insns, uint64_t step_ns)
+{
+    struct bench *bench = *state;
+    const uint64_t before = all_insns(bench);
+    struct outcome outcome;
+    uint32_t moves = 0;
+
+    bench_start(bench, 0, tmd);
+    for (; mcu_read(bench->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; moves++) {
+        *state = bench = bench_moved(bench);
+        machine_advance(bench->machine, step_ns);
+    }
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_false(outcome.faulted);
+    assert_int_equal(outcome.event.warp_insns, insns);
+    assert_int_equal(all_insns(bench) - before, insns);
+    return moves;
+}
+
+/* Warps have ended, and others of their CTAs wait for the main loop, or for their turn: nothing is lost, or counted
+ * twice. */
+static void counts_move(void **state)
+{
+    static const char *const pads[] = { "", "nop\n", "nop\nnop\n" };
+    const struct {
+        uint64_t data, sys;
+    } addresses = { DATA_VA, SYS_VA };
+    struct ppu_tmd tmd;
+
+    bench_load_text(*state, ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid.x\nshl v1, v0, 2\n"
+                            "isetp.ltu p0, v0, 32\n@!p0 bra end\nldg.b32 v2, [s2+v1]\nldg.b32 v2, [s2+v1+256]\n"
+                            "ldg.b32 v3, [s0+v1]\nldg.b32 v2, [s2+v1+512]\nend: exit\n");
+    tmd = bench_tmd(*state, "k");
+    tmd.wave = PPU_LANES;
+    bench_shape(&tmd, 6, 1, 4 * PPU_LANES, 1);
+    bench_params(*state, 0, &tmd, &addresses, sizeof(addresses));
+    assert_in_range(moved_and_counted(state, &tmd, 6 * (11 + 3 * 7), 1), 2, 1000);
+
+    /* The second warp ends with a slice: 9 instructions beside its turns, and up to 2 more. */
+    for (uint32_t insns = SM_SLICE_NS - 4; insns < SM_SLICE_NS + 4; insns++) {
+        const uint32_t turns = (insns - 9) / 3, more = (insns - 9) % 3;
+        char text[512];
+
+        snprintf(text, sizeof(text),
+                 ".kernel k\n.vregs 4\nrdsr v0, %%tid.x\nisetp.ltu p0, v0, 32\n@!p0 bra loops\nbar 0\nexit\n"
+                 "loops: mov s0, %u\nloop: sub s0, s0, 1\nisetp.ne.s p0, s0, 0\n@p0 bra loop\n%sexit\n",
+                 turns, pads[more]);
+        bench_load_text(*state, text);
+        tmd = bench_tmd(*state, "k");
+        tmd.wave = PPU_LANES;
+        bench_shape(&tmd, 1, 1, 2 * PPU_LANES, 1);
+        moved_and_counted(state, &tmd, 10 + 3 * turns + more, SM_SLICE_NS);
+    }
 }
 
 static void flush_is_answered_by_busy_sms(void **state)
@@ -697,6 +764,7 @@ int main(void)
           bench_teardown, NULL },
         { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, bench_setup_threads,
           bench_teardown, NULL },
+        { "what was counted moves with a snapshot [A10 B7]", counts_move, bench_setup_slices, bench_teardown, NULL },
         { "corrupted snapshots do no harm [B7]", corrupted_snapshots, bench_setup_slices, bench_teardown, NULL },
         { "slices are deterministic [A14]", slices_are_deterministic, NULL, NULL, NULL },
         { "random programs do no harm [A7]", random_programs, bench_setup_slices, bench_teardown, NULL },
