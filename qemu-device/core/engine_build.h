@@ -83,12 +83,6 @@ BUILD_INLINE uint32_t gather_mask(const uint32_t *words)
 }
 #endif
 
-#include "engine_build_alu.h"
-#include "engine_build_steady.h"
-
-#include "engine_build_lane.h"
-#include "engine_build_mem.h"
-
 /* Two words of a set of lanes, in registers. */
 BUILD_INLINE uint64_t half(const struct lanes *set, uint32_t n)
 {
@@ -102,6 +96,12 @@ BUILD_INLINE uint32_t count_of(const struct lanes *set)
 {
     return (uint32_t)(__builtin_popcountll(half(set, 0)) + __builtin_popcountll(half(set, 1)));
 }
+
+#include "engine_build_alu.h"
+#include "engine_build_steady.h"
+
+#include "engine_build_lane.h"
+#include "engine_build_mem.h"
 
 /* ---- control ---- */
 

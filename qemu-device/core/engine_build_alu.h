@@ -324,10 +324,7 @@ BUILD_INLINE void spread_all(const struct code_insn *code, struct operands *r, u
 /* Every lane of the warp. */
 BUILD_INLINE bool whole(const struct exec *x, const struct lanes *mask)
 {
-    uint64_t set[2];
-
-    memcpy(set, mask, sizeof(set));
-    return ((set[0] ^ x->whole[0]) | (set[1] ^ x->whole[1])) == 0;
+    return ((half(mask, 0) ^ x->whole[0]) | (half(mask, 1) ^ x->whole[1])) == 0;
 }
 
 static const uint32_t lane_bit[PPU_LANES] = {

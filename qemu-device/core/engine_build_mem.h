@@ -119,10 +119,7 @@ BUILD_INLINE bool store_whole(struct exec *x, const struct code_insn *code, enum
 /* Lanes of a warp that are so few that looking at them together does not pay. */
 BUILD_INLINE bool are_few(const struct exec *x, const struct lanes *mask)
 {
-    uint64_t set[2];
-
-    memcpy(set, mask, sizeof(set));
-    return (uint32_t)(__builtin_popcountll(set[0]) + __builtin_popcountll(set[1])) < NEAR_LANES * x->passes;
+    return count_of(mask) < NEAR_LANES * x->passes;
 }
 
 /* A page as lanes look for it: offsets in units of the alignment, so that one comparison finds a lane not aligned, too.
@@ -153,9 +150,8 @@ struct few {
 
 BUILD_INLINE uint64_t few_at(const struct few *f, uint32_t lane, uint32_t bytes)
 {
-    const uint64_t low = f->indexed ? (uint64_t)((int64_t)(int32_t)f->low[lane] * bytes) : f->low[lane];
-
-    return f->base + low + (f->high != NULL ? (uint64_t)f->high[lane] << 32 : 0);
+    return f->base + lane_offset(f->indexed, f->low[lane], bytes) +
+           (f->high != NULL ? (uint64_t)f->high[lane] << 32 : 0);
 }
 
 /* As count_any() of the first passes. The first two lanes of a pass mostly tell. */
