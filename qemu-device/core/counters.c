@@ -15,22 +15,6 @@ static uint32_t bits_of(uint32_t set)
     return ((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
 }
 
-void count_begin(struct exec *x)
-{
-    if (COUNTED) {
-        x->w->turned = false;
-        x->lanes = memcmp(&x->w->active, x->whole, sizeof(x->whole)) == 0 ? x->wave : lanes_count(&x->w->active);
-    }
-}
-
-void count_end(struct exec *x, uint32_t done)
-{
-    if (COUNTED) {
-        x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
-        x->cta->count[PPU_COUNTER_INSNS] += done;
-    }
-}
-
 void count_settle(struct sm *sm, struct sm_cta *cta)
 {
     for (uint32_t i = 0; COUNTED && i < PPU_COUNTERS; i++) {

@@ -14,16 +14,6 @@
 #define SLICE_NEVER UINT64_MAX
 #define NS_PER_S 1000000000l
 
-static bool in_slices(const struct sm_pool *pool)
-{
-    return pool->workers == 0;
-}
-
-bool sm_pool_paused(const struct sm_pool *pool)
-{
-    return !in_slices(pool) && __atomic_load_n(&pool->paused, __ATOMIC_RELAXED);
-}
-
 /* ---- threads ---- */
 
 /* SM n belongs to thread n modulo the number of threads. */
@@ -94,7 +84,7 @@ static void *worker_main(void *argument)
 /* [any] */
 static void stir(struct sm_pool *pool)
 {
-    if (in_slices(pool)) {
+    if (sm_pool_in_slices(pool)) {
         __atomic_store_n(&pool->stirred, 1, __ATOMIC_SEQ_CST);
         core_kick(pool->core);
         return;
@@ -276,7 +266,7 @@ void sm_pool_service_slices(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
 
-    if (!in_slices(pool) || __atomic_exchange_n(&pool->stirred, 0, __ATOMIC_SEQ_CST) == 0) {
+    if (!sm_pool_in_slices(pool) || __atomic_exchange_n(&pool->stirred, 0, __ATOMIC_SEQ_CST) == 0) {
         return;
     }
     for (uint32_t i = 0; i < pool->sms; i++) {
@@ -325,7 +315,7 @@ void sm_pool_text(struct core *core, char *buf, size_t size)
 {
     static const char *const names[] = { "free", "ready", "barrier", "system", "stalled", "faulted", "done" };
     const struct sm_pool *pool = *core_sm_pool(core);
-    bool was_paused = sm_pool_paused(pool) || in_slices(pool);
+    bool was_paused = sm_pool_paused(pool) || sm_pool_in_slices(pool);
     size_t at = 0;
 
     if (size == 0) {

@@ -500,7 +500,14 @@ void ends_settle(struct sm *sm);
 
 /* ---- sm_pool.c ---- */
 void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
-bool sm_pool_paused(const struct sm_pool *pool);
+static inline bool sm_pool_in_slices(const struct sm_pool *pool)
+{
+    return pool->workers == 0;
+}
+static inline bool sm_pool_paused(const struct sm_pool *pool)
+{
+    return !sm_pool_in_slices(pool) && __atomic_load_n(&pool->paused, __ATOMIC_RELAXED);
+}
 
 /* ---- sm_save.c ---- */
 /* Every thread left waits for children: the CTA leaves the SM. */
@@ -581,13 +588,92 @@ void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
 
+/* ---- sets of lanes ---- */
+static inline bool lanes_any(const struct lanes *a)
+{
+    return (a->m[0] | a->m[1] | a->m[2] | a->m[3]) != 0;
+}
+static inline struct lanes lanes_and(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] & b->m[0], a->m[1] & b->m[1], a->m[2] & b->m[2], a->m[3] & b->m[3] } };
+}
+static inline struct lanes lanes_or(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] | b->m[0], a->m[1] | b->m[1], a->m[2] | b->m[2], a->m[3] | b->m[3] } };
+}
+static inline struct lanes lanes_without(const struct lanes *a, const struct lanes *b)
+{
+    return (struct lanes){ { a->m[0] & ~b->m[0], a->m[1] & ~b->m[1], a->m[2] & ~b->m[2], a->m[3] & ~b->m[3] } };
+}
+static inline bool lanes_equal(const struct lanes *a, const struct lanes *b)
+{
+    return a->m[0] == b->m[0] && a->m[1] == b->m[1] && a->m[2] == b->m[2] && a->m[3] == b->m[3];
+}
+/* Without an instruction for it, which not every host has. */
+static inline uint32_t lanes_count(const struct lanes *a)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t word = 0; word < PPU_MAX_WAVE_WORDS; word += 2) {
+        uint64_t pairs = a->m[word] | (uint64_t)a->m[word + 1] << 32;
+        pairs -= pairs >> 1 & 0x5555555555555555ull;
+        pairs = (pairs & 0x3333333333333333ull) + (pairs >> 2 & 0x3333333333333333ull);
+        bytes += (pairs + (pairs >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    }
+    return (uint32_t)(bytes * 0x0101010101010101ull >> 56);
+}
+/* Lowest lane of a set that is not empty. */
+static inline uint32_t lanes_first(const struct lanes *a)
+{
+    uint32_t word = 0;
+
+    while (word + 1 < PPU_MAX_WAVE_WORDS && a->m[word] == 0) {
+        word++;
+    }
+    return word * PPU_LANES + (uint32_t)__builtin_ctz(a->m[word] | 1u << 31);
+}
+static inline void lanes_set(struct lanes *a, uint32_t lane)
+{
+    a->m[lane / PPU_LANES] |= 1u << (lane % PPU_LANES);
+}
+static inline bool lanes_has(const struct lanes *a, uint32_t lane)
+{
+    return (a->m[lane / PPU_LANES] >> (lane % PPU_LANES)) & 1u;
+}
+static inline struct lanes lanes_one(uint32_t lane)
+{
+    struct lanes one = { { 0 } };
+
+    lanes_set(&one, lane);
+    return one;
+}
+/* The first `count` lanes. */
+static inline struct lanes lanes_below(uint32_t count)
+{
+    const uint64_t low = count < 64 ? (1ull << count) - 1 : UINT64_MAX;
+    const uint64_t high = count < 64 ? 0 : count < 128 ? (1ull << (count - 64)) - 1 : UINT64_MAX;
+
+    return (struct lanes){ { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32) } };
+}
+/* Runs a statement for each lane of a set, lowest first. */
+#define LANES_EACH(set, lane)                                     \
+    for (uint32_t word_ = 0; word_ < PPU_MAX_WAVE_WORDS; word_++) \
+        for (uint32_t left_ = (set)->m[word_], lane = 0;          \
+             left_ != 0 && ((lane) = word_ * PPU_LANES + (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
+
 #ifdef ENGINE_UNCOUNTED /* tests/engine/cost.py: an engine to compare with */
 #define COUNTED false
 #else
 #define COUNTED true
 #endif
 /* ---- counters.c: a turn of a warp is counted from count_begin() to count_end(), for its CTA ---- */
-void count_begin(struct exec *x);
+static inline void count_begin(struct exec *x)
+{
+    if (COUNTED) {
+        x->w->turned = false;
+        x->lanes = memcmp(&x->w->active, x->whole, sizeof(x->whole)) == 0 ? x->wave : lanes_count(&x->w->active);
+    }
+}
 /* The active lanes have changed, to so many, with the last of `done` instructions of this turn. */
 static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
 {
@@ -596,7 +682,13 @@ static inline void count_turn(struct exec *x, uint32_t done, uint32_t lanes)
     x->w->turned = false;
     x->lanes = lanes;
 }
-void count_end(struct exec *x, uint32_t done);
+static inline void count_end(struct exec *x, uint32_t done)
+{
+    if (COUNTED) {
+        x->cta->count[PPU_COUNTER_LANES] += (uint64_t)(done - x->counted) * x->lanes;
+        x->cta->count[PPU_COUNTER_INSNS] += done;
+    }
+}
 /* The SM gets what was counted for the CTA since it did last. */
 void count_settle(struct sm *sm, struct sm_cta *cta);
 static inline void count_one(struct exec *x, enum ppu_counter counter)
@@ -694,79 +786,6 @@ void engine_parts_init(struct sm *sm);
 bool sm_mode_parts(struct exec *x);
 /* A segment that was measured ends. */
 void sm_mode_end(struct exec *x);
-
-/* ---- sets of lanes ---- */
-static inline bool lanes_any(const struct lanes *a)
-{
-    return (a->m[0] | a->m[1] | a->m[2] | a->m[3]) != 0;
-}
-static inline struct lanes lanes_and(const struct lanes *a, const struct lanes *b)
-{
-    return (struct lanes){ { a->m[0] & b->m[0], a->m[1] & b->m[1], a->m[2] & b->m[2], a->m[3] & b->m[3] } };
-}
-static inline struct lanes lanes_or(const struct lanes *a, const struct lanes *b)
-{
-    return (struct lanes){ { a->m[0] | b->m[0], a->m[1] | b->m[1], a->m[2] | b->m[2], a->m[3] | b->m[3] } };
-}
-static inline struct lanes lanes_without(const struct lanes *a, const struct lanes *b)
-{
-    return (struct lanes){ { a->m[0] & ~b->m[0], a->m[1] & ~b->m[1], a->m[2] & ~b->m[2], a->m[3] & ~b->m[3] } };
-}
-static inline bool lanes_equal(const struct lanes *a, const struct lanes *b)
-{
-    return a->m[0] == b->m[0] && a->m[1] == b->m[1] && a->m[2] == b->m[2] && a->m[3] == b->m[3];
-}
-/* Without an instruction for it, which not every host has. */
-static inline uint32_t lanes_count(const struct lanes *a)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t word = 0; word < PPU_MAX_WAVE_WORDS; word += 2) {
-        uint64_t pairs = a->m[word] | (uint64_t)a->m[word + 1] << 32;
-        pairs -= pairs >> 1 & 0x5555555555555555ull;
-        pairs = (pairs & 0x3333333333333333ull) + (pairs >> 2 & 0x3333333333333333ull);
-        bytes += (pairs + (pairs >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    }
-    return (uint32_t)(bytes * 0x0101010101010101ull >> 56);
-}
-/* Lowest lane of a set that is not empty. */
-static inline uint32_t lanes_first(const struct lanes *a)
-{
-    uint32_t word = 0;
-
-    while (word + 1 < PPU_MAX_WAVE_WORDS && a->m[word] == 0) {
-        word++;
-    }
-    return word * PPU_LANES + (uint32_t)__builtin_ctz(a->m[word] | 1u << 31);
-}
-static inline void lanes_set(struct lanes *a, uint32_t lane)
-{
-    a->m[lane / PPU_LANES] |= 1u << (lane % PPU_LANES);
-}
-static inline bool lanes_has(const struct lanes *a, uint32_t lane)
-{
-    return (a->m[lane / PPU_LANES] >> (lane % PPU_LANES)) & 1u;
-}
-static inline struct lanes lanes_one(uint32_t lane)
-{
-    struct lanes one = { { 0 } };
-
-    lanes_set(&one, lane);
-    return one;
-}
-/* The first `count` lanes. */
-static inline struct lanes lanes_below(uint32_t count)
-{
-    const uint64_t low = count < 64 ? (1ull << count) - 1 : UINT64_MAX;
-    const uint64_t high = count < 64 ? 0 : count < 128 ? (1ull << (count - 64)) - 1 : UINT64_MAX;
-
-    return (struct lanes){ { (uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32) } };
-}
-/* Runs a statement for each lane of a set, lowest first. */
-#define LANES_EACH(set, lane)                                     \
-    for (uint32_t word_ = 0; word_ < PPU_MAX_WAVE_WORDS; word_++) \
-        for (uint32_t left_ = (set)->m[word_], lane = 0;          \
-             left_ != 0 && ((lane) = word_ * PPU_LANES + (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
 
 /* ---- registers ---- */
 static inline uint32_t *exec_vreg(const struct exec *x, uint32_t reg)
