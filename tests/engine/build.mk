@@ -23,24 +23,24 @@ $(eval $(call engine_test,live))
 $(eval $(call engine_test,insn,asan plain,tests/engine/models.c))
 $(eval $(call engine_test,patterns,asan plain))
 $(eval $(call engine_test,steady,asan plain))
-$(eval $(call engine_test,begin))
+$(eval $(call engine_test,begin,asan plain))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
 $(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/model_cache.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,parts,asan plain))
 $(eval $(call engine_test,mode,asan plain))
 $(eval $(call engine_test,litmus))
-$(eval $(call engine_test,sums))
+$(eval $(call engine_test,sums,asan plain))
 $(eval $(call engine_test,progress))
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
-# The engines for other levels of the host's instruction set than the best, which the tests above have.
-ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns steady fuzz cache)
+# The engine for each level of the host's instruction set; the tests above have the best.
+ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns steady begin sums fuzz cache)
 define engine_level_test
 TIMEOUT_engine-level-$(1) := 240
 $$(eval $$(call ppu_script_test,engine-level-$(1),tests/engine/level.sh $(1) $(ENGINE_LEVEL_TESTS),$(ENGINE_LEVEL_TESTS)))
 endef
-$(foreach level,1 2 4,$(eval $(call engine_level_test,$(level))))
+$(foreach level,1 2 3 4,$(eval $(call engine_level_test,$(level))))
 
 $(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))
