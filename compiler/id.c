@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "id.h"
 
+#include "cta.h"
 #include "primitive.h"
-#include "shape.h"
 
 #define ID_DEPTH 4u
 #define ID_BITS 32u
@@ -77,7 +77,7 @@ static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
         uint64_t constant = LLVMIsAConstantInt(by) != NULL ? LLVMConstIntGetZExtValue(by) : 0;
         size = times ? constant : constant < ID_BITS ? 1ull << constant : 0;
     }
-    return size != 0 && size == shape_group(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
+    return size != 0 && size == cta_size(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
 }
 
 bool id_is_group_begin(LLVMValueRef value, uint32_t dimension)

@@ -7,9 +7,9 @@
  * times, it would lose what the others still need; so a value is scalar only when its block is convergent. Where lanes
  * yield apart from each other the warp need not meet again, and nothing behind is convergent.
  */
+#include "cta.h"
 #include "ir.h"
 #include "primitive.h"
-#include "shape.h"
 
 #include <string.h>
 
@@ -45,9 +45,9 @@ static bool register_scalar(const struct ir *ir, LLVMValueRef which)
     }
     switch (LLVMConstIntGetZExtValue(which)) {
     case PPU_SR_TID_Y:
-        return shape_is_uniform(ir->unit, ir->function, 1);
+        return cta_is_uniform(ir->unit, ir->function, 1);
     case PPU_SR_TID_Z:
-        return shape_is_uniform(ir->unit, ir->function, 2);
+        return cta_is_uniform(ir->unit, ir->function, 2);
     case PPU_SR_TID_X:
     case PPU_SR_TID:
     case PPU_SR_LANE:

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "shape.h"
 
+#include "cta.h"
 #include "id.h"
 #include "ir.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define GROUP "ppu-group" /* attribute of functions: three numbers */
-#define DIMENSIONS 3u
 
 static void each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque)
 {
@@ -20,55 +18,7 @@ static void each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef i
     }
 }
 
-/* ---- groups ---- */
-
-/* Facts come from outside: sizes that no group has are not believed. */
-static bool is_possible(const uint32_t size[DIMENSIONS])
-{
-    uint64_t threads = 1;
-
-    for (uint32_t d = 0; d < DIMENSIONS; d++) {
-        if (size[d] > PPU_MAX_CTA_DIM) {
-            return false;
-        }
-        threads *= size[d] != 0 ? size[d] : 1;
-    }
-    return threads <= PPU_MAX_CTA_THREADS && (size[0] | size[1] | size[2]) != 0;
-}
-
-static void write_group(struct unit *unit, LLVMValueRef function, const uint32_t size[DIMENSIONS])
-{
-    char text[48];
-    int len = snprintf(text, sizeof(text), "%u %u %u", size[0], size[1], size[2]);
-
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(unit->llvm, GROUP, (unsigned)strlen(GROUP), text, (unsigned)len));
-}
-
-uint32_t shape_group(LLVMValueRef function, uint32_t dimension)
-{
-    LLVMAttributeRef group =
-        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, GROUP, (unsigned)strlen(GROUP));
-    uint32_t size[DIMENSIONS] = { 0 };
-    unsigned len;
-
-    if (group == NULL ||
-        sscanf(LLVMGetStringAttributeValue(group, &len), "%u %u %u", &size[0], &size[1], &size[2]) != DIMENSIONS) {
-        return 0;
-    }
-    return size[dimension];
-}
-
-/* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
-bool shape_is_uniform(const struct unit *unit, LLVMValueRef function, uint32_t dimension)
-{
-    uint32_t before = 1;
-
-    for (uint32_t d = 0; d < dimension; d++) {
-        before *= shape_group(function, d);
-    }
-    return dimension != 0 && before != 0 && before % unit->wave == 0;
-}
+/* ---- sizes ---- */
 
 /* A size, or a local id where the size is 1, is a constant. */
 static void write_size(LLVMValueRef insn, void *opaque)
@@ -77,7 +27,7 @@ static void write_size(LLVMValueRef insn, void *opaque)
     uint32_t sr = id_register(insn), value = 0;
     bool known = false;
 
-    for (uint32_t d = 0; d < DIMENSIONS; d++) {
+    for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
         if (sr == PPU_SR_NTID_X + d && size[d] != 0) {
             value = size[d];
             known = true;
@@ -90,14 +40,14 @@ static void write_size(LLVMValueRef insn, void *opaque)
     }
 }
 
-static void write_sizes(struct unit *unit, const uint32_t size[DIMENSIONS])
+static void write_sizes(struct unit *unit, const uint32_t size[CTA_DIMENSIONS])
 {
-    uint32_t copy[DIMENSIONS];
+    uint32_t copy[CTA_DIMENSIONS];
 
     memcpy(copy, size, sizeof(copy));
     for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
-            write_group(unit, f, size);
+            cta_write(unit, f, size);
             each_instruction(f, write_size, copy);
         }
     }
@@ -153,7 +103,7 @@ static LLVMValueRef widened_from(LLVMValueRef value)
     return value;
 }
 
-/* Of a global id, or a part of one: its dimension; DIMENSIONS: it is none. Below 2^31 it keeps its sign. */
+/* Of a global id, or a part of one: its dimension; CTA_DIMENSIONS: it is none. Below 2^31 it keeps its sign. */
 static uint32_t dimension_of(LLVMValueRef value)
 {
     while (ir_is_instruction(value, LLVMSExt) && ir_bits_of_integer(LLVMGetOperand(value, 0)) >= 32) {
@@ -181,8 +131,8 @@ uint8_t shape_compared(LLVMValueRef argument)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
             uint32_t side = ir_is_instruction(i, LLVMICmp) ? side_of(i, argument) : 2;
-            uint32_t dimension = side < 2 ? dimension_of(LLVMGetOperand(i, 1 - side)) : DIMENSIONS;
-            dimensions |= dimension < DIMENSIONS ? 1u << dimension : 0;
+            uint32_t dimension = side < 2 ? dimension_of(LLVMGetOperand(i, 1 - side)) : CTA_DIMENSIONS;
+            dimensions |= dimension < CTA_DIMENSIONS ? 1u << dimension : 0;
         }
     }
     return (uint8_t)dimensions;
@@ -221,7 +171,7 @@ static void write_comparison(LLVMValueRef insn, void *opaque)
 
     if (side < 2 && ir_bits_of_integer(LLVMGetOperand(insn, side)) >= 32) {
         uint32_t dimension = dimension_of(LLVMGetOperand(insn, 1 - side));
-        if (dimension < DIMENSIONS && (above->dimensions >> dimension & 1) != 0) {
+        if (dimension < CTA_DIMENSIONS && (above->dimensions >> dimension & 1) != 0) {
             bool truth = holds(LLVMGetICmpPredicate(insn), side == 0);
             LLVMReplaceAllUsesWith(insn, LLVMConstInt(LLVMTypeOf(insn), truth, false));
         }
@@ -239,7 +189,7 @@ void shape_apply(struct unit *unit, LLVMValueRef kernel)
             each_instruction(kernel, write_comparison, &above);
         }
     }
-    if (is_possible(facts->group)) {
+    if (cta_is_possible(facts->group)) {
         write_sizes(unit, facts->group);
     }
 }
