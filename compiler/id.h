@@ -12,7 +12,7 @@ uint32_t id_register(LLVMValueRef value);
 uint32_t id_offset_word(LLVMValueRef value);
 /* The value before it was widened, or cut to what all ids have room in. */
 LLVMValueRef id_narrow(LLVMValueRef value);
-/* A group's number times its size (shape.h): the id that its first work-item has, but for the offset. */
+/* A group's number times its size (cta.h): the id that its first work-item has, but for the offset. */
 bool id_is_group_begin(LLVMValueRef value, uint32_t dimension);
 /* The dimension of a global id or a part of one, also of less than its bits; 3: it is none. */
 uint32_t id_dimension(LLVMValueRef value);

@@ -5,7 +5,6 @@
 #include "id.h"
 #include "ir.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque)

@@ -316,10 +316,10 @@ static inline uint32_t ppu_isa_bytes(const struct ppu_insn *insn)
     return insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
 }
 
-/* What the lane offset register adds to a lane's address. */
-static inline uint64_t ppu_isa_lane_offset(const struct ppu_insn *insn, uint32_t word)
+/* What a lane's offset, or its index of accesses of `bytes`, adds to its address. */
+static inline uint64_t ppu_isa_lane_offset(uint32_t indexed, uint32_t bytes, uint32_t word)
 {
-    return insn->indexed ? (uint64_t)(int32_t)word * ppu_isa_bytes(insn) : word;
+    return indexed ? (uint64_t)((int64_t)(int32_t)word * bytes) : word;
 }
 
 /* Takes the fields a format has out of the word; false: a field has a value that means nothing. */

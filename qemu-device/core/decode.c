@@ -10,7 +10,7 @@
 #define CODE_PAGE_BYTES (SM_PAGE_INSNS * PPU_INSN_BYTES)
 #define CODE_VALID (1ull << 11)
 
-static struct code_page *page_of(struct sm *sm, uint64_t va)
+static struct code_page *page_of(const struct sm *sm, uint64_t va)
 {
     return &sm->code[(va / CODE_PAGE_BYTES) % SM_CODE_PAGES];
 }
@@ -147,7 +147,7 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
 const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc)
 {
     const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
-    const struct code_page *page = &sm->code[(va / CODE_PAGE_BYTES) % SM_CODE_PAGES];
+    const struct code_page *page = page_of(sm, va);
     const struct code_insn *code = &page->insn[va % CODE_PAGE_BYTES / PPU_INSN_BYTES];
 
     return page->tag == tag_of(task, va) && code->known && code->fault == 0 ? code : NULL;

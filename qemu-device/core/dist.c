@@ -617,14 +617,15 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot_settle(core, slot);
 }
 
-static void ctas_end(struct core *core, uint32_t sm, const struct dist_ends *ends, bool ended)
+static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                     const uint64_t (*count)[PPU_COUNTERS], uint32_t ctas)
 {
     bool wake = false;
 
-    trace_ctas(core, PPU_TRACE_CTA_END, sm, ends->cta, ends->held);
+    trace_ctas(core, PPU_TRACE_CTA_END, sm, cta, ctas);
     pthread_mutex_lock(&core->dist.lock);
-    for (uint32_t i = 0; i < ends->held; i++) {
-        give_back(core, sm, &ends->cta[i], ended, ends->count[i]);
+    for (uint32_t i = 0; i < ctas; i++) {
+        give_back(core, sm, &cta[i], ended, count[i]);
     }
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
@@ -635,18 +636,13 @@ static void ctas_end(struct core *core, uint32_t sm, const struct dist_ends *end
 
 void dist_done(struct core *core, uint32_t sm, struct dist_ends *ends)
 {
-    ctas_end(core, sm, ends, true);
+    ctas_end(core, sm, ends->cta, true, (const uint64_t(*)[PPU_COUNTERS])ends->count, ends->held);
     ends->held = 0;
 }
 
 void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
 {
-    struct dist_ends ends;
-
-    ends.held = 1;
-    ends.cta[0] = *cta;
-    memcpy(ends.count[0], count, sizeof(ends.count[0]));
-    ctas_end(core, sm, &ends, false);
+    ctas_end(core, sm, cta, false, (const uint64_t(*)[PPU_COUNTERS])count, 1);
 }
 
 /* The slot goes on, is freed, or tells that somebody waits. */

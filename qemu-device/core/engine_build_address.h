@@ -67,12 +67,6 @@ BUILD_INLINE struct addresses addresses_made(const struct exec *x, const struct 
     return a;
 }
 
-/* What a lane's offset, or its index, adds to its address. */
-BUILD_INLINE uint64_t lane_offset(bool indexed, uint32_t word, uint32_t bytes)
-{
-    return indexed ? (uint64_t)((int64_t)(int32_t)word * bytes) : word;
-}
-
 BUILD_INLINE uint64_t address_at(const struct addresses *a, uint32_t i)
 {
     uint64_t at = a->base;
@@ -151,8 +145,8 @@ BUILD_INLINE enum pattern pattern_whole(struct exec *x, const struct code_insn *
 {
     const uint32_t begin = a->low[0], end = row(x, code->insn.a_scalar ? lane_reg : code->insn.ra, x->passes - 1u)[31];
     const uint32_t step = begin == end ? 0 : code->insn.indexed ? 1 : bytes;
-    const uint64_t from = lane_offset(code->insn.indexed, begin, bytes),
-                   to = lane_offset(code->insn.indexed, end, bytes);
+    const uint64_t from = ppu_isa_lane_offset(code->insn.indexed, bytes, begin),
+                   to = ppu_isa_lane_offset(code->insn.indexed, bytes, end);
 
     if (end - begin != step * (x->wave - 1) || from >> 32 != to >> 32 || to < from ||
         (a->wrap && (uint32_t)(a->base + end) < (uint32_t)(a->base + begin)) ||
@@ -166,7 +160,7 @@ BUILD_INLINE enum pattern pattern_whole(struct exec *x, const struct code_insn *
 /* The address of the warp's first lane; `a` is of the first pass. */
 BUILD_INLINE uint64_t address_first(const struct code_insn *code, const struct addresses *a, uint32_t bytes)
 {
-    return code->insn.indexed ? a->base + lane_offset(code->insn.indexed, a->low[0], bytes) : address_at(a, 0);
+    return code->insn.indexed ? a->base + ppu_isa_lane_offset(code->insn.indexed, bytes, a->low[0]) : address_at(a, 0);
 }
 
 #endif

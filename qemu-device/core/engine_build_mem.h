@@ -150,7 +150,7 @@ struct few {
 
 BUILD_INLINE uint64_t few_at(const struct few *f, uint32_t lane, uint32_t bytes)
 {
-    return f->base + lane_offset(f->indexed, f->low[lane], bytes) +
+    return f->base + ppu_isa_lane_offset(f->indexed, bytes, f->low[lane]) +
            (f->high != NULL ? (uint64_t)f->high[lane] << 32 : 0);
 }
 

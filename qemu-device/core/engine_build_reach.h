@@ -50,14 +50,6 @@ BUILD_INLINE uint8_t *reach(const struct exec *x, enum mem_space space, uint64_t
     return space == MEM_SHARED ? reach_shared(x, at, bytes) : reach_global(x, at, bytes, access);
 }
 
-BUILD_INLINE struct page page_of(const struct exec *x, uint64_t va)
-{
-    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
-    const uint64_t below = PPU_PAGE_4K - 1;
-
-    return (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
-}
-
 /* What was found, and what was found before, when the two are neighbours here and there: buffers are longer than pages.
  */
 BUILD_INLINE void page_join(struct page *page, const struct page *found)
@@ -88,7 +80,7 @@ BUILD_INLINE uint8_t *reach_near(const struct exec *x, enum mem_space space, uin
     }
     host = reach_global(x, at, bytes, access);
     if (host != NULL) {
-        const struct page found = page_of(x, at);
+        const struct page found = exec_page(x, at);
         page_join(page, &found);
     }
     return host;

@@ -34,7 +34,7 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
     if (!whole(x, mask) || (x->steady >> reg & 1u) == 0) {
         return NULL;
     }
-    offset = lane_offset(code->insn.indexed, row(x, reg, 0)[0], bytes);
+    offset = ppu_isa_lane_offset(code->insn.indexed, bytes, row(x, reg, 0)[0]);
     *step = code->insn.indexed ? x->step[reg] * bytes : x->step[reg];
     *at = row_base(x, code) + offset;
     more = *step * (x->wave - 1);

@@ -82,7 +82,7 @@ static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, 
         address += exec_read(x, insn->ra, insn->a_scalar, lane);
     }
     if (insn->lane_off || gather) {
-        address += ppu_isa_lane_offset(insn, exec_read(x, offset_reg, false, lane));
+        address += ppu_isa_lane_offset(insn->indexed, ppu_isa_bytes(insn), exec_read(x, offset_reg, false, lane));
     }
     address += gather ? 0 : piece * 4u;
     return insn->wa == 2 ? address : (uint32_t)address;
@@ -198,7 +198,8 @@ static uint64_t own_part(const struct exec *x, const struct ppu_insn *insn, uint
         return exec_read(x, insn->rb + piece, false, lane);
     }
     if (insn->lane_off) {
-        return ppu_isa_lane_offset(insn, exec_read(x, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane));
+        return ppu_isa_lane_offset(insn->indexed, ppu_isa_bytes(insn),
+                                   exec_read(x, insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb, false, lane));
     }
     return insn->wa == 0 || insn->a_scalar ? 0
            : insn->wa == 2                 ? exec_read64(x, insn->ra, false, lane)

@@ -492,9 +492,7 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
     while (executed < budget && !sm_pool_paused(pool)) {
         uint32_t index, left = budget - executed;
 
-        if (sm_attention(sm)) {
-            sm_attend(sm);
-        }
+        sm_attend(sm);
         take_ctas(sm);
         index = pick(sm);
         if (index == warps && take_cta(sm)) {

@@ -159,15 +159,13 @@ static void use_line(struct exec *x, uint64_t line, enum ppu_access access)
  * kept. */
 static __attribute__((noinline)) uint64_t find_line(const struct exec *x, uint64_t va, uint32_t shift)
 {
-    const uint64_t below = PPU_PAGE_4K - 1;
-    const struct tlb_entry *const entry = &x->sm->tlb[sm_tlb_index(va)];
     struct place place;
 
     if (sm_translate(x->sm, x->task->tmd.context, va, PPU_ACCESS_READ, &place) != 0) {
         return NO_LINE;
     }
     if (place.host != NULL) {
-        x->found->lines = (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
+        x->found->lines = exec_page(x, va);
     }
     return (place.bus >> shift) + (place.host == NULL ? SYSTEM_LINES : 0);
 }

@@ -551,6 +551,15 @@ static inline struct tlb_found *sm_tlb_found(struct sm *sm, uint64_t key)
     return &sm->found;
 }
 
+/* The page that an address has just been found in, in VRAM. */
+static inline struct page exec_page(const struct exec *x, uint64_t va)
+{
+    const struct tlb_entry *entry = &x->sm->tlb[sm_tlb_index(va)];
+    const uint64_t below = PPU_PAGE_4K - 1;
+
+    return (struct page){ entry->tag & ~below, (~entry->mask | below) + 1, x->vram + entry->frame };
+}
+
 /* ---- decode.c ---- */
 /* Instruction at pc of the task; NULL: *fault and *va say why it cannot be fetched. */
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
