@@ -7,7 +7,7 @@
  * Two kinds:
  * - data (vram_read*, vram_write*, vram_copy, vram_fill): relaxed, single-copy atomic up to 64 bits when aligned, not
  *   seen by ThreadSanitizer. A kernel may race with itself; that is its own affair and must not hide a race of ours.
- * - synchronization (vram_load_acquire*, vram_store_release*, vram_rmw*, vram_cas*, vram_fence): C11 atomics that
+ * - synchronization (vram_load_acquire*, vram_store_release*, vram_rmw*, vram_cas*, vram_fence*): C11 atomics that
  *   ThreadSanitizer sees, so that it knows what is ordered. Every read-modify-write is sequentially consistent.
  */
 #ifndef PPU_CORE_GUEST_MEM_H
@@ -88,6 +88,16 @@ static inline void vram_fence(void)
     (void)__atomic_exchange_n(&word, 0, __ATOMIC_SEQ_CST);
 #else
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* Stores before it are seen before those behind it. */
+static inline void vram_fence_stores(void)
+{
+#if defined(__SANITIZE_THREAD__)
+    vram_fence();
+#else
+    __atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
 }
 

@@ -20,7 +20,7 @@ static void append(struct core *core, const struct ppu_trace_record *record)
     uint8_t *at = record_at(core, n);
 
     vram_store_release32(at + sequence_at, PPU_TRACE_TORN(n));
-    vram_fence(); /* a reader that sees a new word sees the torn sequence too */
+    vram_fence_stores(); /* a reader that sees a new word sees the torn sequence too */
     vram_copy(at, (const uint8_t *)record, sequence_at);
     vram_store_release32(at + sequence_at, n);
     vram_store_release32(core->vram + core->trace.base + offsetof(struct ppu_trace_ring, tail), n + 1);
