@@ -171,9 +171,19 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
     }
 }
 
-void decode_drop(struct sm *sm, uint32_t context)
+/* What is known of a program goes with its code. */
+static void forget(struct sm *sm)
 {
     sm->window.count = 0;
+    sm->program.start = 0;
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        sm->cta[i].begun = 0;
+    }
+}
+
+void decode_drop(struct sm *sm, uint32_t context)
+{
+    forget(sm);
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         if ((sm->code[i].tag & (CODE_PAGE_BYTES - 1)) == (context | CODE_VALID)) {
             sm->code[i].tag = 0;
@@ -183,7 +193,7 @@ void decode_drop(struct sm *sm, uint32_t context)
 
 void decode_drop_all(struct sm *sm)
 {
-    sm->window.count = 0;
+    forget(sm);
     for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
         sm->code[i].tag = 0;
     }

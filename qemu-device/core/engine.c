@@ -330,35 +330,49 @@ static enum step resume(struct exec *x)
     return engine_mem_finish(x, &x->code->insn);
 }
 
-static void exec_init(struct exec *x, struct sm *sm, uint32_t index)
+/* What is the same for all warps of a task. */
+static void exec_task(struct exec *x, struct sm *sm, const struct dist_task *task)
 {
-    struct warp *w = &sm->warp[index];
-    struct sm_cta *cta = &sm->cta[w->cta];
-    const struct dist_task *task = cta->cta.task;
-
     x->core = sm->core;
     x->sm = sm;
-    x->cta = cta;
-    x->w = w;
     x->task = task;
-    x->index = index;
+    x->start = task->start;
     x->wave = task->tmd.wave;
     x->whole[0] = x->wave > PPU_LANES ? UINT64_MAX : UINT32_MAX;
     x->whole[1] = x->wave > 2 * PPU_LANES ? UINT64_MAX : 0;
-    x->looped = false;
-    x->passes = w->passes;
+    x->passes = x->wave / PPU_LANES;
     x->tlb_key = task->tmd.context | TLB_VALID;
-    x->vram = core_vram(sm->core);
+    x->vram = sm->vram;
+    x->stride = ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs);
+}
+
+/* Ready to run a warp of this SM. */
+static struct exec *exec_of(struct sm *sm, uint32_t index)
+{
+    struct exec *const x = &sm->exec;
+    struct warp *const w = &sm->warp[index];
+    struct sm_cta *const cta = &sm->cta[w->cta];
+
+    if (x->start != cta->cta.task->start) {
+        exec_task(x, sm, cta->cta.task);
+    }
+    x->cta = cta;
+    x->w = w;
+    x->index = index;
+    x->looped = false;
     x->vreg = (uint32_t *)(void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off) +
-              (size_t)w->number * ppu_warp_vregs(task->tmd.wave, task->tmd.vregs, task->tmd.shared_vregs);
+              (size_t)w->number * x->stride;
     x->shared = sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off;
-    x->tokens = task->token_cap != 0 ? sm_file_tokens(sm, cta, w->number) : NULL;
     x->found = sm_tlb_found(sm, x->tlb_key);
     x->code = NULL;
-    x->steady = 0;
     x->lanes = 0;
     x->counted = 0;
-    engine_parts_rows(x);
+    if (w->parts.on || w->sampled) {
+        engine_parts_rows(x);
+    } else {
+        exec_rows(x);
+    }
+    return x;
 }
 
 /* True when the instruction was finished. */
@@ -374,12 +388,11 @@ static bool settle(struct exec *x)
 
 void engine_settle(struct sm *sm, uint32_t index)
 {
-    struct exec x;
+    struct exec *const x = exec_of(sm, index);
 
-    exec_init(&x, sm, index);
-    count_begin(&x);
-    count_end(&x, settle(&x));
-    count_settle(sm, x.cta);
+    count_begin(x);
+    count_end(x, settle(x));
+    count_settle(sm, x->cta);
 }
 
 static uint32_t turn(struct exec *x, uint32_t budget)
@@ -404,12 +417,10 @@ static uint32_t turn(struct exec *x, uint32_t budget)
 
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 {
-    struct exec x;
-    uint32_t done;
+    struct exec *const x = exec_of(sm, index);
+    const uint32_t done = turn(x, budget);
 
-    exec_init(&x, sm, index);
-    done = turn(&x, budget);
-    count_end(&x, done);
+    count_end(x, done);
     return done;
 }
 

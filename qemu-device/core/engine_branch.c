@@ -15,7 +15,7 @@
 
 static uint8_t *token_at(const struct exec *x, uint32_t entry)
 {
-    return x->tokens + (size_t)entry * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t);
+    return sm_file_tokens(x->sm, x->cta, x->w->number) + (size_t)entry * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t);
 }
 
 /* The n-th token from the front. */

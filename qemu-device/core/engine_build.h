@@ -209,12 +209,13 @@ BUILD_INLINE enum step run_straight(struct exec *x, const struct code_insn *code
     return step;
 }
 
-/* As engine_run() of a warp that has active lanes. */
-static uint32_t run(struct exec *x, uint32_t budget)
+#include "engine_build_prologue.h"
+
+/* As run() after `done` instructions. */
+BUILD_INLINE uint32_t run_from(struct exec *x, uint32_t done, uint32_t budget)
 {
     struct warp *const w = x->w;
     struct code_window window = x->sm->window;
-    uint32_t done = 0;
 
     if (window.start != x->task->start) {
         window.count = 0;
@@ -256,6 +257,31 @@ static uint32_t run(struct exec *x, uint32_t budget)
         }
     }
     return done;
+}
+
+/* As engine_run() of a warp that has active lanes. */
+static uint32_t run(struct exec *x, uint32_t budget)
+{
+    const struct program *const program = &x->sm->program;
+    const uint32_t prologue = program->prologue.insns;
+    const bool fresh = x->w->fresh;
+    uint32_t done = 0;
+
+    x->w->fresh = false;
+    if (fresh && prologue != 0 && prologue < budget && program->start == x->task->start) {
+        if (x->cta->begun == prologue) {
+            prologue_give(x, &program->prologue);
+            done = prologue;
+        } else {
+            const uint32_t pc = x->w->pc;
+            done = run_from(x, 0, prologue);
+            if (done != prologue || x->w->pc - pc != prologue) {
+                return done;
+            }
+            prologue_keep(x, &program->prologue);
+        }
+    }
+    return run_from(x, done, budget);
 }
 
 const struct engine_build BUILD_TABLE = {

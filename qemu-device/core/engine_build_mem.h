@@ -76,13 +76,13 @@ BUILD_INLINE bool load_whole(struct exec *x, const struct code_insn *code, enum 
     } else if (space == MEM_GLOBAL) {
         count_transactions(x, x->passes);
     }
+    if (pattern == LANES_IN_ROW && space == MEM_GLOBAL && !x->looped) {
+        fetch_behind(x, host, bytes);
+    }
     for (uint32_t pass = 0; pass < x->passes; pass++, to += PPU_LANES) {
         if (pattern == LANES_ALIKE) {
             load_alike(to, step, host, ALL_LANES, width);
         } else {
-            if (space == MEM_GLOBAL) {
-                fetch_behind(x, host, bytes);
-            }
             load_row(to, step, host, width);
             host += bytes * PPU_LANES;
         }

@@ -117,15 +117,16 @@ BUILD_INLINE uint8_t *reach_kept(struct exec *x, uint64_t va, uint32_t bytes, en
 
 #define HOST_LINE 64u
 
-/* What lies behind a row that a warp loads outside of its loops: mostly the next warp's, soon wanted. This is of one
- * pass with `bytes` of a lane. */
+/*
+ * Asks for what lies two rows behind one that a warp loads outside of its loops, `bytes` of each lane: mostly the
+ * second next warp's.
+ */
 BUILD_INLINE void fetch_behind(const struct exec *x, const uint8_t *host, uint32_t bytes)
 {
-    if (x->looped) {
-        return;
-    }
-    for (uint32_t at = 0; at < PPU_LANES * bytes; at += HOST_LINE) {
-        __builtin_prefetch(host + x->wave * bytes + at);
+    const uint32_t row_bytes = x->wave * bytes;
+
+    for (uint32_t at = 2 * row_bytes; at < 3 * row_bytes; at += HOST_LINE) {
+        __builtin_prefetch(host + at);
     }
 }
 

@@ -46,28 +46,56 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
     return host;
 }
 
-#define ROW_LOAD(name, width)                                                                                \
-    static enum step name##_row(struct exec *x, const struct code_insn *code, const struct lanes *mask)      \
-    {                                                                                                        \
-        uint32_t step;                                                                                       \
-        uint64_t at;                                                                                         \
-        const uint8_t *host = row_reach(x, code, mask, width, PPU_ACCESS_READ, &step, &at);                  \
-        if (host == NULL) {                                                                                  \
-            return name(x, code, mask);                                                                      \
-        }                                                                                                    \
-        if (step == 0) {                                                                                     \
-            count_transactions(x, x->passes);                                                                \
-            for (uint32_t pass = 0; pass < x->passes; pass++) {                                              \
-                load_alike(row(x, code->insn.rd, pass), row_step(x, code->insn.rd), host, ALL_LANES, width); \
-            }                                                                                                \
-            return STEP_NEXT;                                                                                \
-        }                                                                                                    \
-        count_row_whole(x, MEM_GLOBAL, at, ppu_width_bytes(width));                                          \
-        for (uint32_t pass = 0; pass < x->passes; pass++, host += PPU_LANES * ppu_width_bytes(width)) {      \
-            fetch_behind(x, host, ppu_width_bytes(width));                                                   \
-            load_row(row(x, code->insn.rd, pass), row_step(x, code->insn.rd), host, width);                  \
-        }                                                                                                    \
-        return STEP_NEXT;                                                                                    \
+/* `host`: of the first lane. */
+BUILD_INLINE void row_load(const struct exec *x, const struct code_insn *code, const uint8_t *host,
+                           enum ppu_width width)
+{
+    const uint32_t step = row_step(x, code->insn.rd), bytes = PPU_LANES * ppu_width_bytes(width), passes = x->passes;
+    uint32_t *to = row(x, code->insn.rd, 0);
+
+    for (uint32_t pass = 0; pass < passes; pass++, to += PPU_LANES) {
+        load_row(to, step, host + (size_t)pass * bytes, width);
+    }
+    if (!x->looped) {
+        fetch_behind(x, host, ppu_width_bytes(width));
+    }
+}
+
+BUILD_INLINE void row_load_alike(const struct exec *x, const struct code_insn *code, const uint8_t *host,
+                                 enum ppu_width width)
+{
+    for (uint32_t pass = 0; pass < x->passes; pass++) {
+        load_alike(row(x, code->insn.rd, pass), row_step(x, code->insn.rd), host, ALL_LANES, width);
+    }
+}
+
+BUILD_INLINE void row_store(const struct exec *x, const struct code_insn *code, uint8_t *host, enum ppu_width width)
+{
+    const uint32_t step = row_step(x, code->insn.rd), bytes = PPU_LANES * ppu_width_bytes(width), passes = x->passes;
+    const uint32_t *from = row(x, code->insn.rd, 0);
+
+    for (uint32_t pass = 0; pass < passes; pass++, from += PPU_LANES, host += bytes) {
+        store_row(host, from, step, width);
+    }
+}
+
+#define ROW_LOAD(name, width)                                                                           \
+    static enum step name##_row(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
+    {                                                                                                   \
+        uint32_t step;                                                                                  \
+        uint64_t at;                                                                                    \
+        const uint8_t *host = row_reach(x, code, mask, width, PPU_ACCESS_READ, &step, &at);             \
+        if (host == NULL) {                                                                             \
+            return name(x, code, mask);                                                                 \
+        }                                                                                               \
+        if (step == 0) {                                                                                \
+            count_transactions(x, x->passes);                                                           \
+            row_load_alike(x, code, host, width);                                                       \
+        } else {                                                                                        \
+            count_row_whole(x, MEM_GLOBAL, at, ppu_width_bytes(width));                                 \
+            row_load(x, code, host, width);                                                             \
+        }                                                                                               \
+        return STEP_NEXT;                                                                               \
     }
 #define ROW_STORE(name, width)                                                                          \
     static enum step name##_row(struct exec *x, const struct code_insn *code, const struct lanes *mask) \
@@ -79,9 +107,7 @@ BUILD_INLINE uint8_t *row_reach(struct exec *x, const struct code_insn *code, co
             return name(x, code, mask);                                                                 \
         }                                                                                               \
         count_row_whole(x, MEM_GLOBAL, at, ppu_width_bytes(width));                                     \
-        for (uint32_t pass = 0; pass < x->passes; pass++, host += PPU_LANES * ppu_width_bytes(width)) { \
-            store_row(host, row(x, code->insn.rd, pass), row_step(x, code->insn.rd), width);            \
-        }                                                                                               \
+        row_store(x, code, host, width);                                                                \
         return STEP_NEXT;                                                                               \
     }
 #define PPU_WIDTH(name, text, number, bytes, words) \

@@ -38,9 +38,7 @@ static void rows_of_part(struct exec *x)
 
 void engine_parts_rows(struct exec *x)
 {
-    x->steady = 0;
-    x->vregs = x->task->tmd.vregs;
-    x->rows = x->sm->rows[x->passes - 1];
+    exec_rows(x);
     if (x->w->parts.on && x->w->parts.shared != 0) {
         x->vregs += x->w->parts.shared;
         rows_of_part(x);

@@ -10,7 +10,7 @@
 /* Large and mostly unused: the host gives pages as they are touched. */
 static bool sm_alloc(struct sm *sm)
 {
-    const struct core_config *config = core_config_of(sm->core);
+    const struct core_config *config = sm->config;
 
     sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
     sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
@@ -24,6 +24,8 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
     const struct core_config *config = core_config_of(core);
 
     sm->core = core;
+    sm->config = config;
+    sm->vram = core_vram(core);
     sm->number = number;
     sm->build = engine_choose(config->engine_level);
     if (!sm_alloc(sm)) {
@@ -72,6 +74,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
 
     sm_file_clear(w, offsetof(struct warp, yield_turns));
     w->state = WARP_READY;
+    w->fresh = true;
     w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
     w->number = (uint8_t)number;
     w->cta = (uint32_t)(cta - sm->cta);
@@ -119,6 +122,18 @@ void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
     sm_cta_place(sm, cta);
 }
 
+/* Its code has been decoded now. */
+static void learn(struct sm *sm, const struct dist_task *task)
+{
+    if (sm->program.start != task->start) {
+        sm->program = (struct program){
+            .start = task->start,
+            .writes_first = decode_writes_first(sm, task),
+            .prologue = decode_prologue(sm, task),
+        };
+    }
+}
+
 void sm_cta_free(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
@@ -131,9 +146,10 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
         w->state = WARP_FREE;
         w->held = false;
     }
+    learn(sm, task);
     sm_file_give(sm, cta);
     count_room(sm, task, UINT32_MAX);
-    memset(cta, 0, sizeof(*cta));
+    memset(cta, 0, offsetof(struct sm_cta, done));
 }
 
 /*
@@ -153,7 +169,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
 
 static struct sm_cta *free_cta(struct sm *sm)
 {
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         if (!sm->cta[i].used) {
             return &sm->cta[i];
         }
@@ -163,7 +179,7 @@ static struct sm_cta *free_cta(struct sm *sm)
 
 struct dist_room sm_room(const struct sm *sm)
 {
-    const struct core_config *config = core_config_of(sm->core);
+    const struct core_config *config = sm->config;
 
     return (struct dist_room){
         .passes = config->sm_warps - sm->used.passes,
@@ -224,9 +240,9 @@ static bool take_cta(struct sm *sm)
  */
 static void take_ctas(struct sm *sm)
 {
-    uint32_t most = sm->ctas_used == 0 ? 1 : sm->turns >= sm->warps_used ? sm->ctas_used : 0;
+    uint32_t most = sm->ctas_used == 0 ? 1 : sm->ctas_used;
 
-    while (most-- != 0 && take_cta(sm)) {
+    for (; most != 0 && take_cta(sm); most--) {
         sm->turns = 0;
     }
 }
@@ -293,7 +309,7 @@ static bool attend_flush(struct sm *sm, uint32_t context)
 {
     bool ready = true;
 
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == context) {
             ready = take_back(sm, &sm->cta[i]) && ready;
         }
@@ -325,15 +341,13 @@ static bool attend_flushes(struct sm *sm)
     return all;
 }
 
-void sm_attend(struct sm *sm)
+void sm_answer(struct sm *sm)
 {
     bool all = true;
 
-    if (!sm_attention(sm) || __atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST) == 0) {
-        return;
-    }
+    (void)__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST);
     ends_settle(sm);
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
             all = attend_kill(sm, cta) && all;
@@ -349,7 +363,7 @@ void sm_attend(struct sm *sm)
 
 void sm_drop_all(struct sm *sm)
 {
-    const struct core_config *config = core_config_of(sm->core);
+    const struct core_config *config = sm->config;
 
     for (uint32_t i = 0; i < config->sm_ctas; i++) {
         if (sm->cta[i].used) {
@@ -371,6 +385,7 @@ void sm_drop_all(struct sm *sm)
     }
     memset(&sm->sums, 0, sizeof(sm->sums));
     sm->ends.held = 0;
+    sm->exec.start = 0;
     sm->attention = 0;
     sm->has_work = 0;
     sm->system = 0;
@@ -415,7 +430,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
 /* Warps have ended whose CTAs have not. */
 static void count_all(struct sm *sm)
 {
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas && sm->ctas_used != 0; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas && sm->ctas_used != 0; i++) {
         if (sm->cta[i].used) {
             count_settle(sm, &sm->cta[i]);
         }
@@ -433,17 +448,16 @@ static bool can_run(const struct sm *sm, uint32_t index)
 /* The next warp that can run, round robin; the number of warps when there is none. */
 static uint32_t pick(struct sm *sm)
 {
-    uint32_t warps = core_config_of(sm->core)->sm_warps, index = sm->next_warp;
+    uint32_t warps = sm->config->sm_warps, index = sm->next_warp, left = sm->ctas_used != 0 ? warps : 0;
 
-    for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
-        const uint32_t next = index + 1 < warps ? index + 1 : 0;
-        if (can_run(sm, index)) {
-            sm->next_warp = next;
-            return index;
-        }
-        index = next;
+    for (; left != 0 && !can_run(sm, index); left--) {
+        index = index + 1 < warps ? index + 1 : 0;
     }
-    return warps;
+    if (left == 0) {
+        return warps;
+    }
+    sm->next_warp = index + 1 < warps ? index + 1 : 0;
+    return index;
 }
 
 static bool waits_for_room(const struct warp *w)
@@ -454,7 +468,7 @@ static bool waits_for_room(const struct warp *w)
 /* Every warp that waited for a ring or a hook tries once. */
 static void retry_stalled(struct sm *sm, uint32_t *executed)
 {
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_warps; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
         if (waits_for_room(&sm->warp[i])) {
             warp_turn(sm, i, 1, executed);
         }
@@ -463,7 +477,7 @@ static void retry_stalled(struct sm *sm, uint32_t *executed)
 
 static enum sm_activity activity_of(struct sm *sm)
 {
-    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    uint32_t warps = sm->config->sm_warps;
     enum sm_activity activity = SM_IDLE;
 
     if (sm_attention(sm)) {
@@ -484,7 +498,7 @@ static enum sm_activity activity_of(struct sm *sm)
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
 {
     const struct sm_pool *pool = *core_sm_pool(sm->core);
-    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    uint32_t warps = sm->config->sm_warps;
     uint32_t executed = 0;
 
     sm_attend(sm);
@@ -493,7 +507,9 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
         uint32_t index, left = budget - executed;
 
         sm_attend(sm);
-        take_ctas(sm);
+        if (sm->turns >= sm->warps_used) {
+            take_ctas(sm);
+        }
         index = pick(sm);
         if (index == warps && take_cta(sm)) {
             continue;

@@ -26,7 +26,7 @@ static bool file_init(struct sm_file *file, size_t cap)
 
 bool sm_file_init(struct sm *sm)
 {
-    const struct core_config *config = core_config_of(sm->core);
+    const struct core_config *config = sm->config;
 
     /* A CTA's shared memory is rounded up; every CTA may waste less than FILE_ALIGN. */
     return file_init(&sm->file[SM_FILE_VREGS], (size_t)config->sm_vregs * sizeof(uint32_t)) &&
@@ -48,14 +48,6 @@ void sm_file_find_tokens(struct sm *sm)
     sm->file[SM_FILE_TOKENS] = (struct sm_file){ .bytes = core_vram(sm->core) + at, .cap = bytes };
 }
 
-uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number)
-{
-    const struct dist_task *task = cta->cta.task;
-    size_t warp_bytes = (size_t)task->token_cap * PPU_TOKEN_WORDS(task->tmd.wave) * sizeof(uint32_t);
-
-    return sm->file[SM_FILE_TOKENS].bytes + cta->block[SM_FILE_TOKENS].off + number * warp_bytes;
-}
-
 void sm_file_clear(void *bytes, size_t len)
 {
     memset(bytes, 0, len);
@@ -66,7 +58,7 @@ static struct sm_block *next_block(struct sm *sm, uint32_t id, size_t from)
 {
     struct sm_block *best = NULL;
 
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_ctas; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         struct sm_block *block = &sm->cta[i].block[id];
         if (sm->cta[i].used && block->len != 0 && block->off >= from && (best == NULL || block->off < best->off)) {
             best = block;
@@ -120,16 +112,6 @@ static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len,
     }
 }
 
-/* Asked when a CTA has ended, so that its code has been decoded. */
-static bool writes_first(struct sm *sm, const struct dist_task *task)
-{
-    if (sm->writes.start != task->start) {
-        sm->writes.start = task->start;
-        sm->writes.first = decode_writes_first(sm, task);
-    }
-    return sm->writes.first;
-}
-
 void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
@@ -146,7 +128,7 @@ void sm_file_give(struct sm *sm, struct sm_cta *cta)
         sm->file[id].spare_for = 0;
         cta->block[id] = (struct sm_block){ 0, 0 };
     }
-    if (writes_first(sm, cta->cta.task)) {
+    if (sm->program.start == cta->cta.task->start && sm->program.writes_first) {
         sm->file[SM_FILE_VREGS].spare_for = cta->cta.task->start;
     }
 }

@@ -16,7 +16,7 @@
 /* Afterwards no warp waits for system memory. */
 static void settle(struct sm *sm)
 {
-    for (uint32_t i = 0; i < core_config_of(sm->core)->sm_warps; i++) {
+    for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
         if (sm->warp[i].state != WARP_SYSTEM) {
             continue;
         }
@@ -120,7 +120,7 @@ static uint64_t begun(const struct sm *sm)
 {
     uint64_t slots = 0;
 
-    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+    for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
         slots |= task != NULL && sm->started[slot] == task->start ? 1ull << slot : 0;
     }
@@ -130,7 +130,7 @@ static uint64_t begun(const struct sm *sm)
 /* What is known of the tasks in the slots; of others nothing is worth keeping. */
 static void put_modes(const struct sm *sm, struct snap *snap)
 {
-    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+    for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
         const struct mode *mode = &sm->mode[slot];
         const bool known = task != NULL && mode->start == task->start;
@@ -283,6 +283,7 @@ static bool load_warp(struct sm *sm, struct sm_cta *cta, uint32_t number, struct
     struct warp *w = &sm->warp[cta->warp[number]];
     struct lanes started = w->live;
 
+    w->fresh = false;
     w->state = (uint8_t)snap_get_u32(snap);
     w->partial = snap_get_u32(snap) != 0;
     w->held = snap_get_u32(snap) != 0;
@@ -355,7 +356,7 @@ static bool cta_id_ok(const struct dist_cta *cta)
 /* Indices of the CTA's warps on the SM: all free, and no two alike. */
 static bool load_places(const struct sm *sm, struct sm_cta *cta, struct snap *snap)
 {
-    uint32_t warps = core_config_of(sm->core)->sm_warps;
+    uint32_t warps = sm->config->sm_warps;
 
     for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
         uint32_t index = snap_get_u32(snap);
@@ -377,7 +378,7 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
 {
     uint32_t slot = snap_get_u32(snap);
 
-    if (snap->bad || slot >= core_config_of(sm->core)->slots) {
+    if (snap->bad || slot >= sm->config->slots) {
         return false;
     }
     cta->cta.task = dist_task_of(sm->core, slot);
@@ -412,7 +413,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
     uint32_t index = snap_get_u32(snap);
     struct sm_cta *cta;
 
-    if (snap->bad || index >= core_config_of(sm->core)->sm_ctas || sm->cta[index].used) {
+    if (snap->bad || index >= sm->config->sm_ctas || sm->cta[index].used) {
         return false;
     }
     cta = &sm->cta[index];
@@ -428,7 +429,7 @@ static bool load_cta(struct sm *sm, struct snap *snap)
 
 static void get_begun(struct sm *sm, uint64_t slots)
 {
-    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+    for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
         if (task != NULL && slots >> slot & 1) {
             sm->started[slot] = task->start;
@@ -439,7 +440,7 @@ static void get_begun(struct sm *sm, uint64_t slots)
 /* Any numbers do: they are only compared. */
 static void get_modes(struct sm *sm, struct snap *snap)
 {
-    for (uint32_t slot = 0; slot < core_config_of(sm->core)->slots; slot++) {
+    for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
         struct mode *mode = &sm->mode[slot];
         const bool known = snap_get_u32(snap) != 0;
@@ -460,7 +461,7 @@ static void get_cache(struct snap *snap, struct cache *cache)
 
 static bool load_sm(struct sm *sm, struct snap *snap)
 {
-    const struct core_config *config = core_config_of(sm->core);
+    const struct core_config *config = sm->config;
     uint32_t ctas;
 
     snap_get_bytes(snap, sm->count, sizeof(sm->count));

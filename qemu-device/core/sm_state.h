@@ -24,6 +24,7 @@
 #define SM_NO_CTA UINT32_MAX
 #define SM_WAIT_CHILDREN PPU_BARRIERS /* cwait is a barrier that the firmware opens */
 #define SM_WAITS (PPU_BARRIERS + 1u)
+#define EXEC_STEADY 32u /* vector registers that may be known to be steady: the first ones */
 #define SM_MAX_WORDS 4u /* 32-bit words of one access */
 
 /* A set of lanes: lane n is bit n % 32 of word n / 32. Words beyond the wave are zero. */
@@ -237,6 +238,7 @@ struct warp {
     bool sampled;    /* that is predicted: each instruction goes through engine_execute() */
     bool turned;     /* `active` is another set than what lanes are counted for */
     bool yields;     /* it has come to a YIELDN: yield_turns[] holds something */
+    bool fresh;      /* it has not had a turn, and was not one that did elsewhere */
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
     uint32_t pc;     /* in instructions from the code base */
@@ -290,6 +292,13 @@ struct sm_file {
     uint64_t spare_for;    /* dist_task.start of the task that need not find zeros there; 0: none */
 };
 
+/* What a prologue did in a CTA: see struct prologue. */
+struct prologue_done {
+    uint32_t warp; /* that ran it */
+    uint32_t sreg[PPU_SREGS];
+    uint32_t vreg[EXEC_STEADY]; /* lane 0 of registers that are steady */
+};
+
 struct sm_cta {
     bool used;
     struct dist_cta cta;
@@ -302,6 +311,26 @@ struct sm_cta {
     bool must_save;             /* every thread left waits for children (B7) */
     uint64_t count[PPU_COUNTERS];
     uint64_t settled[PPU_COUNTERS]; /* what of it the SM has */
+    uint32_t begun;                 /* instructions of the prologue that `done` comes of; 0: of none */
+    struct prologue_done done;
+};
+
+/*
+ * The first instructions of a program, as far as they do the same for every warp of a CTA but for the numbers of its
+ * threads: they load parameters, look where the CTA is, and compute with that. Vector registers they write are those
+ * numbers plus something that is the same for all. One warp of a CTA executes them, the others get what it got.
+ */
+struct prologue {
+    uint32_t insns; /* 0: none that would be worth it */
+    uint32_t sregs; /* scalar registers that they may have written are below */
+    uint32_t vregs; /* bit n: vector register n is written */
+};
+
+/* What is known of a task's program when a CTA of it has ended. */
+struct program {
+    uint64_t start; /* dist_task.start; 0: of none */
+    bool writes_first;
+    struct prologue prologue;
 };
 
 /*
@@ -317,8 +346,40 @@ struct sums {
     uint32_t value[SUMS_BYTES / sizeof(uint32_t)];
 };
 
+/* One warp being executed. What is the task's stays for its next warp. */
+struct exec {
+    struct core *core;
+    struct sm *sm;
+    struct sm_cta *cta;
+    struct warp *w;
+    const struct dist_task *task;
+    uint64_t start; /* dist_task.start of the task that this was made for; 0: of none */
+    uint32_t index; /* of the warp on the SM */
+    uint32_t wave;
+    uint32_t passes;
+    uint32_t stride;   /* words from the registers of a warp to those of the next */
+    uint32_t vregs;    /* of a lane, with those that parts share now */
+    uint32_t plain;    /* instructions that name no register from here on need not be looked at: vregs, or 0 for none */
+    uint64_t whole[2]; /* struct lanes of all lanes of the wave */
+    uint64_t tlb_key;  /* what tags have beside the address */
+    uint8_t *vram;
+    uint32_t *vreg; /* private registers [register][lane], then shared ones [register][lane of a part] */
+    const uint32_t
+        *rows; /* where in there each register's begin; a shared one's is as far before as its part is behind */
+    uint8_t *shared;
+    const struct code_insn *code;
+    bool looped;                /* the warp has jumped back in this turn */
+    uint32_t steady;            /* bit n: vector register n of lane i is that of lane 0 + i * step[n] */
+    uint32_t step[EXEC_STEADY]; /* of registers that are steady */
+    struct tlb_found *found;
+    uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
+    uint32_t counted; /* instructions of this turn that LANES has */
+};
+
 struct sm {
     struct core *core;
+    const struct core_config *config;
+    uint8_t *vram;
     const struct engine_build *build;
     uint32_t number;
     uint32_t attention;                    /* any thread, atomic: look at kills, flushes, pause */
@@ -346,10 +407,8 @@ struct sm {
     struct tlb_found found;    /* until translations are dropped */
     struct code_page *code;    /* SM_CODE_PAGES */
     struct code_window window; /* of the turn before; until pages change */
-    struct {
-        uint64_t start; /* dist_task.start of the task that a CTA has ended of */
-        bool first;     /* decode_writes_first() */
-    } writes;
+    struct program program;
+    struct exec exec; /* the warp of the turn */
     struct sums sums;
     struct dist_ends ends; /* that the distributor has not been told of */
 };
@@ -378,37 +437,6 @@ struct sm_pool {
     uint64_t slice_ns; /* sm_threads 0: deadline of the next slice; host lock */
     uint64_t spent_ns; /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
     uint32_t stirred;  /* sm_threads 0: somebody called sm_wake(); atomic */
-};
-
-#define EXEC_STEADY 32u /* vector registers that may be known to be steady: the first ones */
-
-/* One warp being executed. */
-struct exec {
-    struct core *core;
-    struct sm *sm;
-    struct sm_cta *cta;
-    struct warp *w;
-    const struct dist_task *task;
-    uint32_t index; /* of the warp on the SM */
-    uint32_t wave;
-    uint32_t passes;
-    uint32_t vregs;    /* of a lane, with those that parts share now */
-    uint32_t plain;    /* instructions that name no register from here on need not be looked at: vregs, or 0 for none */
-    uint64_t whole[2]; /* struct lanes of all lanes of the wave */
-    uint64_t tlb_key;  /* what tags have beside the address */
-    uint8_t *vram;
-    uint32_t *vreg; /* private registers [register][lane], then shared ones [register][lane of a part] */
-    const uint32_t
-        *rows; /* where in there each register's begin; a shared one's is as far before as its part is behind */
-    uint8_t *shared;
-    uint8_t *tokens; /* queue of the warp, in VRAM */
-    const struct code_insn *code;
-    bool looped;                /* the warp has jumped back in this turn */
-    uint32_t steady;            /* bit n: vector register n of lane i is that of lane 0 + i * step[n] */
-    uint32_t step[EXEC_STEADY]; /* of registers that are steady */
-    struct tlb_found *found;
-    uint32_t lanes;   /* active, when count_begin() or count_turn() looked last */
-    uint32_t counted; /* instructions of this turn that LANES has */
 };
 
 /* What an instruction did. */
@@ -455,7 +483,13 @@ static inline void sm_has_room(struct sm *sm)
     }
 }
 /* Answers kills and flushes that are pending. */
-void sm_attend(struct sm *sm);
+void sm_answer(struct sm *sm);
+static inline void sm_attend(struct sm *sm)
+{
+    if (sm_attention(sm)) {
+        sm_answer(sm);
+    }
+}
 void sm_drop_all(struct sm *sm); /* as after reset; the distributor is not told */
 /* What is left for another CTA. */
 struct dist_room sm_room(const struct sm *sm);
@@ -533,7 +567,13 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta);
 /* Finds where the token queues lie now; only while the SM has no CTA. */
 void sm_file_find_tokens(struct sm *sm);
 /* A warp's token queue. */
-uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number);
+static inline uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *cta, uint32_t number)
+{
+    const struct dist_task *task = cta->cta.task;
+    const size_t warp_bytes = (size_t)task->token_cap * PPU_TOKEN_WORDS(task->tmd.wave) * sizeof(uint32_t);
+
+    return sm->file[SM_FILE_TOKENS].bytes + cta->block[SM_FILE_TOKENS].off + number * warp_bytes;
+}
 void sm_file_give(struct sm *sm, struct sm_cta *cta);
 
 /* ---- sm_tlb.c ---- */
@@ -571,6 +611,8 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc);
 const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc);
 /* decode_writes.c: true when no warp of the task can read a vector register that it has not written. */
 bool decode_writes_first(const struct sm *sm, const struct dist_task *task);
+/* decode_prologue.c: of the task's program, as far as it has been decoded. */
+struct prologue decode_prologue(const struct sm *sm, const struct dist_task *task);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 
@@ -786,6 +828,13 @@ bool engine_parts_next(struct exec *x);
 struct lanes engine_parts_running(const struct warp *w);
 /* A warp of the task starts: in sub-vector mode, if the task says so (D6). */
 void engine_parts_start(struct warp *w, const struct dist_task *task);
+/* Registers as the warp has them in normal mode. */
+static inline void exec_rows(struct exec *x)
+{
+    x->steady = 0;
+    x->plain = x->vregs = x->task->tmd.vregs;
+    x->rows = x->sm->rows[x->passes - 1];
+}
 /* Registers as the warp's mode has them. */
 void engine_parts_rows(struct exec *x);
 void engine_parts_init(struct sm *sm);

@@ -24,6 +24,7 @@ $(eval $(call engine_test,insn,asan plain,tests/engine/models.c))
 $(eval $(call engine_test,patterns,asan plain))
 $(eval $(call engine_test,steady,asan plain))
 $(eval $(call engine_test,begin,asan plain))
+$(eval $(call engine_test,prologue,asan plain))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
 $(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/model_cache.c tests/engine/reference.c tests/engine/models.c))
@@ -35,7 +36,7 @@ $(eval $(call engine_test,progress))
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engine for each level of the host's instruction set; the tests above have the best.
-ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns steady begin sums fuzz cache)
+ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns steady begin prologue sums fuzz cache)
 define engine_level_test
 TIMEOUT_engine-level-$(1) := 240
 $$(eval $$(call ppu_script_test,engine-level-$(1),tests/engine/level.sh $(1) $(ENGINE_LEVEL_TESTS),$(ENGINE_LEVEL_TESTS)))

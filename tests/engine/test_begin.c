@@ -80,7 +80,7 @@ static void registers_begin_as_zeros(void **state)
                 }
             }
             /* A whole warp of 32 needs no others. */
-            assert_int_equal(pool->sm[0].writes.first, way->first || (way->threads % wave == 0 && n == 2));
+            assert_int_equal(pool->sm[0].program.writes_first, way->first || (way->threads % wave == 0 && n == 2));
         }
     }
 }

@@ -15,13 +15,16 @@
 #define SAVE_STRIDE 0x14000u
 #define PLACES 8u
 #define CTAS 23u
-#define THREADS 70u
+#define THREADS 70u /* unless a test says something else */
 #define OUT_AT 0u
 #define COUNT_AT 0x100000u
 #define STEPS_MAX 100000u
 
+static uint32_t cta_threads;
+
 static int setup_slices(void **state)
 {
+    cta_threads = THREADS;
     *state = bench_new(0);
     bench_load_file(*state, "save");
     return 0;
@@ -29,6 +32,7 @@ static int setup_slices(void **state)
 
 static int setup_threads(void **state)
 {
+    cta_threads = THREADS;
     *state = bench_new(2);
     bench_load_file(*state, "save");
     return 0;
@@ -50,7 +54,7 @@ static struct ppu_tmd task(struct bench *bench, const char *kernel, uint32_t pla
     struct ppu_tmd tmd = bench_tmd(bench, kernel);
     uint64_t params[] = { DATA_VA + OUT_AT, DATA_VA + COUNT_AT, turns };
 
-    bench_shape(&tmd, CTAS, 1, THREADS, 1);
+    bench_shape(&tmd, CTAS, 1, cta_threads, 1);
     bench_params(bench, 0, &tmd, params, sizeof(params));
     tmd.save_vram = SAVE_AT;
     tmd.save_bytes = SAVE_STRIDE;
@@ -58,7 +62,7 @@ static struct ppu_tmd task(struct bench *bench, const char *kernel, uint32_t pla
     for (uint32_t n = 0; n < PLACES; n++) {
         *place(bench, n) = (struct ppu_save){ .state = PPU_SAVE_FREE };
     }
-    memset(bench_data(bench, OUT_AT), 0, CTAS * THREADS * 4);
+    memset(bench_data(bench, OUT_AT), 0, CTAS * cta_threads * 4);
     memset(bench_data(bench, COUNT_AT), 0, 4);
     return tmd;
 }
@@ -67,13 +71,13 @@ static void results_are_right(struct bench *bench)
 {
     const uint32_t *out = bench_data(bench, OUT_AT);
 
-    for (uint32_t i = 0; i < CTAS * THREADS; i++) {
-        uint32_t thread = i % THREADS;
+    for (uint32_t i = 0; i < CTAS * cta_threads; i++) {
+        uint32_t thread = i % cta_threads;
         uint32_t other = i - thread + (thread ^ 1);
 
         assert_int_equal(out[i], 3 * i + (thread & 1 ? 10 : 1) + other + i);
     }
-    assert_int_equal(*(const uint32_t *)bench_data(bench, COUNT_AT), CTAS * THREADS);
+    assert_int_equal(*(const uint32_t *)bench_data(bench, COUNT_AT), CTAS * cta_threads);
 }
 
 /* The slot's next event, without a fault. */
@@ -95,10 +99,8 @@ static void start_again(struct bench *bench, bool resume)
     machine_settle(bench->machine);
 }
 
-static void waiting_ctas_come_back(void **state)
+static void come_back(struct bench *bench)
 {
-    struct bench *bench = *state;
-
     for (uint32_t places = 1; places <= PLACES; places++) {
         struct ppu_tmd tmd = task(bench, "waits", places, 0);
         uint32_t parked = 0, told = 0;
@@ -122,6 +124,13 @@ static void waiting_ctas_come_back(void **state)
         assert_true(places > 1 || parked == 2 * CTAS);
         results_are_right(bench);
     }
+}
+
+static void waiting_ctas_come_back(void **state)
+{
+    come_back(*state);
+    cta_threads = 64; /* whole warps, which begin together */
+    come_back(*state);
 }
 
 /* Nobody answers: every place is taken, the slot is given back, and nothing more of the task runs. */
