@@ -31,7 +31,8 @@
 #else
 #define EACH_LANE _Pragma("GCC ivdep") for (uint32_t i = 0; i < PPU_LANES; i++)
 #endif
-#define LANES_LEFT(set, i) \
+/* For each bit of a 32-bit set that is set, lowest first: a lane of a pass, or a register. */
+#define BITS_EACH(set, i) \
     for (uint32_t left_ = (set), i = 0; left_ != 0 && ((i) = (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
 
 #define BUILD_INLINE static inline __attribute__((always_inline))

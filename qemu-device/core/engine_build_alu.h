@@ -374,7 +374,7 @@ BUILD_INLINE void keep(uint32_t *to, const uint32_t *from, uint32_t set)
             r.low[i] = LANE_PICK(set, i, low_, r.low[i]);       \
         }                                                       \
     } else if ((uint32_t)__builtin_popcount(set) < FEW_LANES) { \
-        LANES_LEFT(set, i)                                      \
+        BITS_EACH(set, i)                                       \
         {                                                       \
             MAKE(same, i, __VA_ARGS__)                          \
             PUT(words, i)                                       \
@@ -522,22 +522,22 @@ struct forms {
     forms_of(name, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc)
 
 /* Operations that cost much for each lane: only those that are wanted. */
-#define DEAR(name, td, ta, tb, tc, expression)                                                                       \
-    VALUE(name, td, ta, tb, tc, expression)                                                                          \
-    static enum step op_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)         \
-    {                                                                                                                \
-        struct operands found;                                                                                       \
-        operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                         \
-        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                          \
-            struct operands r = found;                                                                               \
-            struct spread spread;                                                                                    \
-            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                        \
-            LANES_LEFT(mask->m[pass], i){ MAKE_VALUE(0, i, name, td, ta, tb, tc) PUT(WORDS_##td, i) } operands_step( \
-                &found, SOURCES(ta, tb, tc), code->kinds);                                                           \
-        }                                                                                                            \
-        return STEP_NEXT;                                                                                            \
-    }                                                                                                                \
-    FORM_ONE(op_##name##_one, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc)  \
+#define DEAR(name, td, ta, tb, tc, expression)                                                                      \
+    VALUE(name, td, ta, tb, tc, expression)                                                                         \
+    static enum step op_##name##_any(struct exec *x, const struct code_insn *code, const struct lanes *mask)        \
+    {                                                                                                               \
+        struct operands found;                                                                                      \
+        operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                        \
+        for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
+            struct operands r = found;                                                                              \
+            struct spread spread;                                                                                   \
+            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                       \
+            BITS_EACH(mask->m[pass], i){ MAKE_VALUE(0, i, name, td, ta, tb, tc) PUT(WORDS_##td, i) } operands_step( \
+                &found, SOURCES(ta, tb, tc), code->kinds);                                                          \
+        }                                                                                                           \
+        return STEP_NEXT;                                                                                           \
+    }                                                                                                               \
+    FORM_ONE(op_##name##_one, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), WORDS_##td, MAKE_VALUE, name, td, ta, tb, tc) \
     static const struct forms forms_##name = { { NULL }, op_##name##_any, op_##name##_one };
 
 #define HIGH_0(same, n, i) 0u

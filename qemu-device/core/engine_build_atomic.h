@@ -25,12 +25,12 @@ static void add_together(struct exec *x, const struct ppu_insn *insn, uint8_t *h
 {
     uint32_t sum = 0;
 
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         sum += exec_read(x, insn->rb, insn->b_scalar, pass * PPU_LANES + i);
     }
     sum = vram_rmw_add32(host, sum);
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         const uint32_t lane = pass * PPU_LANES + i, value = exec_read(x, insn->rb, insn->b_scalar, lane);
         atomic_old(x, insn, lane, sum);
@@ -51,7 +51,7 @@ BUILD_INLINE void add_each(const struct exec *x, const struct ppu_insn *insn, ui
         }
         return;
     }
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         vram_rmw_add32((uint8_t *)(near + low[i]), value[i * step]);
     }
@@ -86,7 +86,7 @@ BUILD_INLINE bool sum_each(struct exec *x, const struct ppu_insn *insn, uintptr_
         }
         return true;
     }
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         *(uint32_t *)(to + low[i]) += value[i * step];
     }
@@ -127,7 +127,7 @@ BUILD_INLINE bool atomic_pass(struct exec *x, const struct code_insn *code, enum
         add_together(x, insn, host[__builtin_ctz(set)], pass, set);
         return true;
     }
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         const uint32_t lane = pass * PPU_LANES + i;
         const bool cas = insn->aop == PPU_AOP_CAS;

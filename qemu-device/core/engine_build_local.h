@@ -31,14 +31,14 @@ BUILD_INLINE bool local_pass(struct exec *x, const struct code_insn *code, uint3
         if (store && set == ALL_LANES) {
             row_store_B32(host[word], lane);
         } else if (store) {
-            LANES_LEFT(set, i)
+            BITS_EACH(set, i)
             {
                 vram_write32(host[word] + 4 * (i - first), lane[i]);
             }
         } else if (set == ALL_LANES) {
             row_load_B32(lane, host[word]);
         } else {
-            LANES_LEFT(set, i)
+            BITS_EACH(set, i)
             {
                 lane[i] = vram_read32(host[word] + 4 * (i - first));
             }

@@ -205,7 +205,7 @@ static __attribute__((noinline)) void few_keep(uint32_t *to, const uint32_t *fro
                                                uint32_t passes)
 {
     for (uint32_t pass = 0; pass < passes; pass++) {
-        LANES_LEFT(mask->m[pass], i)
+        BITS_EACH(mask->m[pass], i)
         {
             to[pass * PPU_LANES + i] = from[pass * PPU_LANES + i];
         }
@@ -268,7 +268,7 @@ BUILD_INLINE bool load_pass_few(struct exec *x, const struct addresses *a, enum 
         return false;
     }
     count_any(x, space, a, set, ppu_width_bytes(width));
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         load_lane(to + i, step, host[i], width);
     }
@@ -315,7 +315,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
     }
     if ((near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_READ)) != 0) {
         count_lanes(x, space, at, set, bytes, pattern);
-        LANES_LEFT(set, i)
+        BITS_EACH(set, i)
         {
             load_lane(to + i, step, (const uint8_t *)(near + a.low[i]), width);
         }
@@ -325,7 +325,7 @@ BUILD_INLINE bool load_pass(struct exec *x, const struct code_insn *code, enum m
         return false;
     }
     count_lanes(x, space, at, set, bytes, pattern);
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         load_lane(to + i, step, host[i], width);
     }
@@ -354,7 +354,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
     } else if ((uint32_t)__builtin_popcount(set) >= NEAR_LANES &&
                (near = reach_near_all(x, space, &a, set, bytes, alignment(width), PPU_ACCESS_WRITE)) != 0) {
         count_any(x, space, &a, set, bytes);
-        LANES_LEFT(set, i)
+        BITS_EACH(set, i)
         {
             store_lane((uint8_t *)(near + a.low[i]), from + i, step, width);
         }
@@ -364,7 +364,7 @@ BUILD_INLINE bool store_pass(struct exec *x, const struct code_insn *code, enum 
         return false;
     }
     count_any(x, space, &a, set, bytes);
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         store_lane(host[i], from + i, step, width);
     }
@@ -399,7 +399,7 @@ BUILD_INLINE bool gather_pass(struct exec *x, const struct code_insn *code, uint
     }
     for (uint32_t word = 0; word < words; word++) {
         count_any(x, MEM_GLOBAL, &a[word], set, 4);
-        LANES_LEFT(set, i)
+        BITS_EACH(set, i)
         {
             value[word][i] = vram_read32((const uint8_t *)(near[word] + a[word].low[i]));
         }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prologues (struct prologue): executed by a CTA's first warp, kept, and given to its others. Part of engine_build.h.
+/*
+ * Prologues (struct prologue): executed by one warp of a CTA, kept, and given to the others. Part of engine_build.h.
  */
 #ifndef PPU_CORE_ENGINE_BUILD_PROLOGUE_H
 #define PPU_CORE_ENGINE_BUILD_PROLOGUE_H
-
-#define VREGS_EACH(set, reg)                                                                            \
-    for (uint32_t left_ = (set), reg = 0; left_ != 0 && ((reg) = (uint32_t)__builtin_ctz(left_), true); \
-         left_ &= left_ - 1)
 
 /* What the warp has now that its prologue is through. */
 static void prologue_keep(struct exec *x, const struct prologue *prologue)
@@ -19,7 +16,7 @@ static void prologue_keep(struct exec *x, const struct prologue *prologue)
     x->cta->begun = prologue->insns;
     done->warp = x->w->number;
     memcpy(done->sreg, x->w->sreg, prologue->sregs * sizeof(done->sreg[0]));
-    VREGS_EACH(prologue->vregs, reg)
+    BITS_EACH(prologue->vregs, reg)
     {
         done->vreg[reg] = row(x, reg, 0)[0];
     }
@@ -32,7 +29,7 @@ static void prologue_give(struct exec *x, const struct prologue *prologue)
     const uint32_t further = (x->w->number - done->warp) * x->wave;
 
     memcpy(x->w->sreg, done->sreg, prologue->sregs * sizeof(done->sreg[0]));
-    VREGS_EACH(prologue->vregs, reg)
+    BITS_EACH(prologue->vregs, reg)
     {
         steady_put(x, reg, done->vreg[reg] + further, 1);
     }

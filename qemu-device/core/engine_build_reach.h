@@ -189,7 +189,7 @@ BUILD_INLINE bool reach_each_from(const struct exec *x, enum mem_space space, co
 {
     struct page near = *page;
 
-    LANES_LEFT(set, i)
+    BITS_EACH(set, i)
     {
         const uint64_t sum = a->base + a->low[i] + (wide ? (uint64_t)a->high[i] << 32 : 0);
         const uint64_t at = space == MEM_SHARED || (!wide && a->wrap) ? (uint32_t)sum : sum, offset = at - near.first;
@@ -219,7 +219,7 @@ BUILD_INLINE bool reach_each(struct exec *x, enum mem_space space, const struct 
     if (a->low == NULL) {
         const uint64_t at = address_at(a, 0);
         uint8_t *const place = at % align == 0 ? reach_near(x, space, at, bytes, access, page) : NULL;
-        LANES_LEFT(set, i)
+        BITS_EACH(set, i)
         {
             host[i] = place;
         }
