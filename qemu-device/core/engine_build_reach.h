@@ -197,13 +197,14 @@ BUILD_INLINE bool reach_each_from(const struct exec *x, enum mem_space space, co
         if (at % align != 0) {
             return false;
         }
-        host[i] = near.host + offset;
-        if (__builtin_expect(offset >= near.bytes || near.bytes - offset < bytes, 0)) {
-            host[i] = space == MEM_SHARED ? NULL : reach_other(x, at, bytes, access, page);
-            near = *page;
-            if (host[i] == NULL) {
-                return false;
-            }
+        if (__builtin_expect(offset < near.bytes && near.bytes - offset >= bytes, 1)) {
+            host[i] = near.host + offset;
+            continue;
+        }
+        host[i] = space == MEM_SHARED ? NULL : reach_other(x, at, bytes, access, page);
+        near = *page;
+        if (host[i] == NULL) {
+            return false;
         }
     }
     return true;

@@ -85,6 +85,15 @@ static const struct wrong {
     { "atomu.add v5, [v2], v4", PLAIN_VA, PLAIN_VA, LAST, PPU_FAULT_NO_ATOMIC, PPU_ACCESS_ATOMIC },
     { "ldg.b32 v5, [v2]", PROT_VA, PROT_VA, LAST, PPU_FAULT_PROTECTED, PPU_ACCESS_READ },
     { "ldg.b32 v5, [v2]", 1ull << 48, 1ull << 48, LAST, PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_READ },
+    /* far behind what the same instruction has reached before */
+    { "mov64 v10, 0x20000000\nagain: ldg.b32 v5, [v10]\nmov64 v10, v2\nbra again", 9ull << 60, 9ull << 60, 1,
+      PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_READ },
+    { "mov64 v10, 0x20000000\nagain: ldg.b64 v6, [v10]\nmov64 v10, v2\nbra again", 9ull << 60, 9ull << 60, 1,
+      PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_READ },
+    { "mov64 v10, 0x20000000\nagain: stg.b32 v5, [v10]\nmov64 v10, v2\nbra again", 9ull << 60, 9ull << 60, 1,
+      PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_WRITE },
+    { "mov64 v10, 0x20000000\nagain: atomg.add v5, [v10], v4\nmov64 v10, v2\nbra again", 9ull << 60, 9ull << 60, 1,
+      PPU_FAULT_BAD_ADDRESS, PPU_ACCESS_ATOMIC },
     /* divergence, waiting */
     { "more: bra push\npush: ssy more\nbra more", 0, TOKENS, 1, PPU_FAULT_TOKEN_FULL, PPU_ACCESS_READ },
     { "again: call v5, again", 0, TOKENS, 0, PPU_FAULT_TOKEN_FULL, PPU_ACCESS_READ },
