@@ -15,4 +15,10 @@
  */
 #define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
 
+/*
+ * cl_ppu_counters: clGetCommandQueueInfo() of a queue of the host answers with a cl_ulong: what the counter of that
+ * number (docs/spec/device.md) has counted for the queue's kernels that have ended. 0: warp instructions.
+ */
+#define CL_QUEUE_COUNTER_PPU(number) (0x4f60 + (number))
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl_ppu.h"
 #include "info.h"
 #include "nest.h"
 
@@ -551,6 +552,29 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     return CL_SUCCESS;
 }
 
+_Static_assert(PPU_KEY_CHANNEL_OPEN_NORMAL - PPU_KEY_CHANNEL_INSNS == PPU_COUNTERS - 1, "keys are as the counters");
+
+/* A counter of all channels of the queue. */
+static cl_int queue_counter(cl_command_queue queue, uint32_t number, const struct info_room *room)
+{
+    cl_ulong sum = 0;
+
+    if (!queue_is_for_host(queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        const uint32_t channel = ppu_channel_index(queue->lane[i].channel);
+        uint64_t count = 0;
+        enum ppu_err err =
+            ppu_device_query(queue->device->ppu, (enum ppu_key)(PPU_KEY_CHANNEL_INSNS + number), channel, &count);
+        if (err != PPU_OK) {
+            return device_error(err);
+        }
+        sum += count;
+    }
+    return info_bytes(room, &sum, sizeof(sum));
+}
+
 cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query, size_t bytes, void *at,
                              size_t *size_ret)
 {
@@ -566,7 +590,9 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query
         return is_on_device(queue) ? info_bytes(&room, &queue->device_bytes, sizeof(queue->device_bytes))
                                    : CL_INVALID_COMMAND_QUEUE;
     default:
-        return CL_INVALID_VALUE;
+        return query - CL_QUEUE_COUNTER_PPU(0) < PPU_COUNTERS
+                   ? queue_counter(queue, query - CL_QUEUE_COUNTER_PPU(0), &room)
+                   : CL_INVALID_VALUE;
     }
 }
 

@@ -32,7 +32,7 @@ $(call guest_objects,bench-opencl,tests/bench/opencl.c): | $(GUEST_TOOLCHAIN)
 $(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-opencl $(BUILD)/opencl/ppu.icd $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/bench-opencl))
 
 # The engine beside other implementations of OpenCL (apt install pocl-opencl-icd oclgrind; the set-up does).
-$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE,-lOpenCL))
+$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE -Iopencl,-lOpenCL))
 $(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # From nothing: minutes, and the network. Only when asked for: make bench COLD=1

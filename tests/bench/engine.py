@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 TOP = Path(__file__).resolve().parents[2]
 ROUNDS = 5
@@ -50,8 +51,15 @@ PLATFORMS = {
 }
 
 
+class Run(NamedTuple):
+    seconds: float
+    items: float  # work items' inner iterations
+    hash: str  # of the output
+    instructions: int  # of warps; 0: the platform has none
+
+
 def run(platform, kernel, size, runs):
-    """(seconds, items, hash) of the best of some runs"""
+    """The best of some runs."""
     prefix, environment, name = PLATFORMS[platform]
     command = [*prefix, str(TOP / "build/plain/tools/bench-kernels"), name, kernel, str(size), str(runs)]
     done = subprocess.run(command, cwd=TOP, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
@@ -62,7 +70,8 @@ def run(platform, kernel, size, runs):
     hashes = {line[2] for line in lines}
     if len(hashes) != 1:
         raise RuntimeError(f"{kernel} on {platform} gives something else each time")
-    return min(float(line[0]) for line in lines), float(lines[0][1]), hashes.pop()
+    best = min(lines, key=lambda line: float(line[0]))
+    return Run(float(best[0]), float(best[1]), hashes.pop(), int(best[3]))
 
 
 def row(name, value, budget, note):
@@ -78,32 +87,33 @@ def main():
     pocl_ratios, oclgrind_ratios = [], []
     for kernel, (size, small, floor, wanted) in KERNELS.items():
         platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
-        times, hashes = {platform: [] for platform in platforms}, set()
+        platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
+        runs = {platform: [] for platform in platforms}
         for _ in range(ROUNDS):
             for platform in platforms:
-                seconds, items, value = run(platform, kernel, size, RUNS)
-                times[platform].append(seconds)
-                hashes.add(value)
-        if len(hashes) != 1:
+                runs[platform].append(run(platform, kernel, size, RUNS))
+        if len({one.hash for several in runs.values() for one in several}) != 1:
             print(f"{kernel}: outputs differ", file=sys.stderr)
             return 1
-        median = {platform: statistics.median(values) for platform, values in times.items()}
+        median = {platform: statistics.median(one.seconds for one in several) for platform, several in runs.items()}
+        items, instructions = runs["ppu"][-1].items, runs["ppu"][-1].instructions
         ratio = median["pocl"] / median["ppu"]
         pocl_ratios.append(ratio)
         row(f"{kernel}.vs_pocl", ratio, floor,
-            f"{median['ppu'] * 1e3:.2f} ms, {items / median['ppu'] * 1e-6:.0f} M items/s, waves of 128; pocl "
-            f"{median['pocl'] * 1e3:.2f} ms; wanted {wanted}; medians of {ROUNDS}")
+            f"{median['ppu'] * 1e3:.2f} ms, {instructions / median['ppu'] * 1e-6:.1f} M warp instructions/s, "
+            f"{items / median['ppu'] * 1e-6:.0f} M items/s, waves of 128; pocl {median['pocl'] * 1e3:.2f} ms; "
+            f"wanted {wanted}; medians of {ROUNDS}")
         if "ppu2" in median:
             row(f"{kernel}.two_threads", median["ppu"] / median["ppu2"], TWO_FLOOR,
                 f"two host threads for the SMs: {median['ppu2'] * 1e3:.2f} ms; wanted {TWO_WANTED}")
-        slow, slow_items, slow_hash = run("oclgrind", kernel, small, 1)
-        _, _, small_hash = run("ppu", kernel, small, 1)
-        if small_hash != slow_hash:
+        slow, fast = run("oclgrind", kernel, small, 1), run("ppu", kernel, small, 1)
+        if fast.hash != slow.hash:
             print(f"{kernel}: Oclgrind's output differs", file=sys.stderr)
             return 1
-        ratio = items / median["ppu"] / (slow_items / slow)
+        slow_rate = slow.items / slow.seconds
+        ratio = items / median["ppu"] / slow_rate
         oclgrind_ratios.append(ratio)
-        row(f"{kernel}.vs_oclgrind", ratio, None, f"rates; Oclgrind {slow_items / slow * 1e-6:.3f} M items/s at size {small}")
+        row(f"{kernel}.vs_oclgrind", ratio, None, f"rates; Oclgrind {slow_rate * 1e-6:.3f} M items/s at size {small}")
     row("geomean.vs_pocl", geometric_mean(pocl_ratios), FLOOR_POCL, f"wanted {WANTED_POCL}")
     row("geomean.vs_oclgrind", geometric_mean(oclgrind_ratios), FLOOR_OCLGRIND, f"wanted {WANTED_OCLGRIND}")
     return 0

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernels PLATFORM KERNEL SIZE RUNS: runs one kernel of tests/compiler/kernels/compare.cl on an OpenCL platform,
- * whichever it is, and prints a line for each run: seconds, work items' inner iterations, and a hash of the output. The
- * first run, which loads and warms, is not printed.
+ * whichever it is, and prints a line for each run: seconds, work items' inner iterations, a hash of the output, and
+ * warp instructions (0 where a platform has none). The first run, which loads and warms, is not printed.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 
 #include <CL/cl.h>
+#include <cl_ppu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +305,15 @@ static unsigned long long read_output(struct run *run)
     return hash;
 }
 
+/* That the queue's kernels have executed so far; 0: the platform does not say. */
+static cl_ulong warp_instructions(const struct run *run)
+{
+    cl_ulong count = 0;
+
+    (void)clGetCommandQueueInfo(run->queue, CL_QUEUE_COUNTER_PPU(0), sizeof(count), &count, NULL);
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     struct run run = { 0 };
@@ -321,6 +331,7 @@ int main(int argc, char **argv)
     open_kernel(&run, argv[2]);
     kernels[found].data(&run);
     for (long i = 0; i <= strtol(argv[4], NULL, 0); i++) {
+        cl_ulong before = warp_instructions(&run);
         put_back(&run);
         double began = now();
         kernels[found].go(&run);
@@ -328,7 +339,8 @@ int main(int argc, char **argv)
         double seconds = now() - began;
         unsigned long long hash = read_output(&run);
         if (i > 0) {
-            printf("%.9f %.0f %016llx\n", seconds, run.items, hash);
+            printf("%.9f %.0f %016llx %llu\n", seconds, run.items, hash,
+                   (unsigned long long)(warp_instructions(&run) - before));
         }
     }
     return 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cl_ppu.h"
 #include "fixture.h"
 
 static cl_uint count_of(struct fixture *f)
@@ -157,6 +158,72 @@ static void queue_is_checked(void **state)
     assert_int_equal(clEnqueueMarker(f->queue, NULL), CL_INVALID_VALUE);
 }
 
+/* ---- cl_ppu_counters ---- */
+
+#define INSNS 0u
+#define LANES 1u
+#define COUNTERS 10u
+#define MAX_WAVE 128u
+#define BESIDE 4u /* kernels that can run at the same time, in a queue that lets them */
+
+static cl_ulong counter(cl_command_queue queue, uint32_t number)
+{
+    cl_ulong count = UINT64_MAX;
+
+    check(clGetCommandQueueInfo(queue, CL_QUEUE_COUNTER_PPU(number), sizeof(count), &count, NULL));
+    return count;
+}
+
+/* What a kernel has executed is there when it is done, at the queue that it was put into and no other. */
+static void queues_count(void **state)
+{
+    struct fixture *f = *state;
+    const cl_queue_properties on_device[] = { CL_QUEUE_PROPERTIES,
+                                              CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE, 0 };
+    const size_t items = 128;
+    cl_mem data = fixture_buffer(f, 0, items * sizeof(cl_uint), NULL);
+    cl_kernel kernel = fixture_kernel(f,
+                                      "kernel void k(global uint *data, uint n) {\n"
+                                      "    uint at = get_global_id(0), sum = 0;\n"
+                                      "    for (uint i = 0; i < n; i++) sum = sum * 3 + data[(at + i * sum) % 128];\n"
+                                      "    data[at] = sum;\n"
+                                      "}\n",
+                                      "k");
+    cl_ulong size = 0;
+    size_t bytes = 0;
+
+    check(clSetKernelArg(kernel, 0, sizeof(data), &data));
+    for (cl_uint n = 1; n < 1000; n += 37) {
+        cl_command_queue queue = n % 2 != 0 ? f->queue : f->loose, other = n % 2 != 0 ? f->loose : f->queue;
+        const cl_ulong insns = counter(queue, INSNS), lanes = counter(queue, LANES);
+        const cl_ulong elsewhere = counter(other, INSNS);
+
+        cl_event gate = clCreateUserEvent(f->context, NULL);
+
+        check(clSetKernelArg(kernel, 1, sizeof(n), &n));
+        for (uint32_t i = 0; i < BESIDE; i++) {
+            check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 1, &gate, NULL));
+        }
+        check(clSetUserEventStatus(gate, CL_COMPLETE));
+        check(clFinish(queue));
+        check(clReleaseEvent(gate));
+        const cl_ulong more = counter(queue, INSNS) - insns;
+        assert_in_range(more, BESIDE * 3 * n, BESIDE * (200 + 200 * n));
+        assert_in_range(counter(queue, LANES) - lanes, more, MAX_WAVE * more);
+        assert_int_equal(counter(other, INSNS), elsewhere);
+    }
+    check(clGetCommandQueueInfo(f->queue, CL_QUEUE_COUNTER_PPU(INSNS), 0, NULL, &bytes));
+    assert_int_equal(bytes, sizeof(cl_ulong));
+    assert_int_equal(clGetCommandQueueInfo(f->queue, CL_QUEUE_COUNTER_PPU(0), 4, &size, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clGetCommandQueueInfo(f->queue, CL_QUEUE_COUNTER_PPU(COUNTERS), 8, &size, NULL), CL_INVALID_VALUE);
+    cl_command_queue device = clCreateCommandQueueWithProperties(f->context, f->device, on_device, NULL);
+    assert_non_null(device);
+    assert_int_equal(clGetCommandQueueInfo(device, CL_QUEUE_COUNTER_PPU(0), 8, &size, NULL), CL_INVALID_COMMAND_QUEUE);
+    check(clReleaseCommandQueue(device));
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(data));
+}
+
 static void buffer_is_checked(void **state)
 {
     struct fixture *f = *state;
@@ -289,6 +356,7 @@ int main(void)
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
         cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
+        cl_test("a queue tells what its kernels have executed [A10]", queues_count),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
     };
