@@ -159,7 +159,8 @@ static void every_ring_is_seen(void **state)
         pthread_join(threads[i], NULL);
     }
     __atomic_store_n(&box->over, true, __ATOMIC_RELEASE);
-    assert_int_equal(write(box->client.notify, &byte, 1), 1);
+    /* Where there is no room, because the device has ended already or is behind, it needs no more to wake up. */
+    (void)!send(box->client.notify, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     pthread_join(device, &found);
     assert_non_null(found);
     assert_memory_equal(box->last, box->put, sizeof(box->put));
