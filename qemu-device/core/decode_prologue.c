@@ -7,6 +7,8 @@
 
 #define WORTH 2u /* instructions: what it takes to do without them is about one */
 
+_Static_assert(PPU_SR_COUNT == 24, "a new special register: is it the same for all warps of a CTA?");
+
 static bool is_of_cta(uint32_t sr)
 {
     switch (sr) {

@@ -29,7 +29,7 @@ static void lines_of_pass(struct cache_lines *lines, uint32_t line_bytes, const 
 /* A warp whose lanes are all active and have a pattern; false: nothing is done. */
 static bool lines_of_whole(struct exec *x, const struct code_insn *code, struct cache_lines *lines, uint32_t *end)
 {
-    const uint32_t line_bytes = core_config_of(x->core)->cache_line, bytes = ppu_width_bytes(code->insn.width);
+    const uint32_t line_bytes = x->sm->config->cache_line, bytes = ppu_width_bytes(code->insn.width);
     const struct addresses a = addresses_of(x, code, 0, code->insn.rb);
     const enum pattern pattern = a.low == NULL ? LANES_ALIKE : pattern_whole(x, code, &a, code->insn.rb, bytes);
     const uint32_t pass_bytes = pattern == LANES_ALIKE ? bytes : PPU_LANES * bytes;
@@ -50,7 +50,7 @@ static bool lines_of_whole(struct exec *x, const struct code_insn *code, struct 
 static void lines_of(const struct exec *x, const struct code_insn *code, uint32_t pass, uint32_t set,
                      struct cache_lines *lines)
 {
-    const uint32_t line_bytes = core_config_of(x->core)->cache_line;
+    const uint32_t line_bytes = x->sm->config->cache_line;
     const struct ppu_insn *insn = &code->insn;
     struct offsets offsets;
     struct addresses a;

@@ -112,7 +112,7 @@ static uint16_t locate_piece(const struct exec *x, const struct batch *b, enum s
         return 0;
     case SPACE_PARAM:
         /* Read only: nothing stores through it. */
-        *place = (struct place){ .host = core_vram(x->core) + (x->task->params - core_vram(x->core)) + address };
+        *place = (struct place){ .host = x->vram + (x->task->params - x->vram) + address };
         return 0;
     case SPACE_LOCAL:
         return sm_translate(x->sm, x->task->tmd.context, engine_local_va(x, lane, (uint32_t)address), b->access, place);
@@ -286,7 +286,7 @@ static uint32_t access_bytes(const struct ppu_insn *insn)
 void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_t pass, uint32_t set,
                       struct cache_lines *lines)
 {
-    const uint32_t line_bytes = core_config_of(x->core)->cache_line, bytes = access_bytes(insn);
+    const uint32_t line_bytes = x->sm->config->cache_line, bytes = access_bytes(insn);
     const uint32_t piece_bytes = bytes < sizeof(uint32_t) ? bytes : (uint32_t)sizeof(uint32_t);
 
     for (uint32_t piece = 0; piece * piece_bytes < bytes; piece++) {

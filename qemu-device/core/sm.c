@@ -445,18 +445,23 @@ static bool can_run(const struct sm *sm, uint32_t index)
            (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE);
 }
 
+static uint32_t warp_behind(const struct sm *sm, uint32_t index)
+{
+    return index + 1 < sm->config->sm_warps ? index + 1 : 0;
+}
+
 /* The next warp that can run, round robin; the number of warps when there is none. */
 static uint32_t pick(struct sm *sm)
 {
     uint32_t warps = sm->config->sm_warps, index = sm->next_warp, left = sm->ctas_used != 0 ? warps : 0;
 
     for (; left != 0 && !can_run(sm, index); left--) {
-        index = index + 1 < warps ? index + 1 : 0;
+        index = warp_behind(sm, index);
     }
     if (left == 0) {
         return warps;
     }
-    sm->next_warp = index + 1 < warps ? index + 1 : 0;
+    sm->next_warp = warp_behind(sm, index);
     return index;
 }
 

@@ -172,7 +172,7 @@ static __attribute__((noinline)) uint64_t find_line(const struct exec *x, uint64
 
 void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access)
 {
-    const uint32_t shift = (uint32_t)__builtin_ctz(core_config_of(x->core)->cache_line);
+    const uint32_t shift = (uint32_t)__builtin_ctz(x->sm->config->cache_line);
     const struct page *const page = &x->found->lines;
 
     for (uint32_t i = 0; i < lines->count; i++) {

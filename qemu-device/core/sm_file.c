@@ -45,7 +45,7 @@ void sm_file_find_tokens(struct sm *sm)
 {
     uint32_t bytes = 0, at = core_tokens_share(sm->core, sm->number, &bytes);
 
-    sm->file[SM_FILE_TOKENS] = (struct sm_file){ .bytes = core_vram(sm->core) + at, .cap = bytes };
+    sm->file[SM_FILE_TOKENS] = (struct sm_file){ .bytes = sm->vram + at, .cap = bytes };
 }
 
 void sm_file_clear(void *bytes, size_t len)

@@ -42,7 +42,7 @@ static void fault(struct sm *sm, struct sm_cta *cta)
 
 static void write_place(struct sm *sm, const struct dist_cta *cta, const struct snap *snap)
 {
-    uint8_t *place = core_vram(sm->core) + dist_save_place(cta);
+    uint8_t *place = sm->vram + dist_save_place(cta);
     const struct ppu_save save = {
         .local_slot = cta->local_slot,
         .number = cta->number,
@@ -94,7 +94,7 @@ bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
 
 void sm_save_restore(struct sm *sm, struct sm_cta *cta)
 {
-    const uint8_t *place = core_vram(sm->core) + dist_save_place(&cta->cta);
+    const uint8_t *place = sm->vram + dist_save_place(&cta->cta);
     uint32_t room = cta->cta.task->tmd.save_bytes - (uint32_t)sizeof(struct ppu_save);
     struct snap snap = { 0 };
     struct ppu_save save;

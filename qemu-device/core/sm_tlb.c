@@ -43,7 +43,7 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
     }
     at = entry->frame + (va - (entry->tag & ~(uint64_t)(PPU_PAGE_4K - 1)));
     out->bus = at;
-    out->host = entry->system ? NULL : core_vram(sm->core) + at;
+    out->host = entry->system ? NULL : sm->vram + at;
     return 0;
 }
 
