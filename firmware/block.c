@@ -251,10 +251,10 @@ static enum method_result method_COPY(struct channel *channel, const uint32_t *d
 
 static enum method_result method_FEED(struct channel *channel, const uint32_t *data)
 {
-    if (!queue_exists(data[0], channel->context)) {
+    if (data[0] >= PPU_QUEUES) {
         return refuse(channel, PPU_FAULT_NO_QUEUE, data[0]);
     }
-    queue_feed(data[0]);
+    queue_feed(data[0], channel->context);
     return METHOD_DONE;
 }
 

@@ -200,9 +200,9 @@ void queue_serve(struct task *task)
     }
 }
 
-void queue_feed(uint32_t number)
+void queue_feed(uint32_t number, uint32_t context)
 {
-    if (queues[number].task) {
+    if (queue_exists(number, context) && queues[number].task) {
         queue_serve(queues[number].task);
     }
 }

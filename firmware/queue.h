@@ -45,8 +45,11 @@ void queue_unbind(struct task *task);
  */
 void queue_serve(struct task *task);
 
-/* The same for whatever task the queue has (the method FEED). */
-void queue_feed(uint32_t number);
+/*
+ * The same for whatever task the queue has (the method FEED). Nothing happens when the number is that of no queue of
+ * this address space: whoever tells cannot know that the task has ended meanwhile, and the queue been closed.
+ */
+void queue_feed(uint32_t number, uint32_t context);
 
 /* Entries that have been published without a gap: so many CTAs of the task may begin. */
 uint64_t queue_published(const struct task *task);

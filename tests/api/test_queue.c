@@ -7,7 +7,9 @@
 
 #include "deadline.h"
 #include "ppu/devlib.h"
+#include "ppu/queue.h"
 #include "ppu/tmd.h"
+#include "taskq.h"
 
 enum { TAKEN = 0, STARTED = 4, NOTHING = 8, FAILED = 12, FEEDER_AT = 64, LEAF_AT = 128, TASKER_AT = 192, TMD_AT = 256 };
 
@@ -441,6 +443,56 @@ static void channel_is_reset(void **state)
     world_end(&world);
 }
 
+/* The task has found its queue empty: whoever appends, or closes, has to tell it. */
+static void wait_armed(const struct ppu_taskq *queue)
+{
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+
+    while (api_word(queue->memory, offsetof(struct ppu_queue_head, armed)) == PPU_TASK_NULL) {
+        assert_true(deadline_left(deadline_ns) > 0);
+        sleep_ns(100 * NS_PER_US);
+    }
+}
+
+/*
+ * The method that tells of the close is still to be executed when the task has ended and the queue is destroyed, and
+ * when another queue has its number: its channel goes on, and the other queue is none the worse.
+ */
+static void destroyed_before_its_task_is_told(void **state)
+{
+    struct api *api = *state;
+    struct world world = world_new(api, 16);
+    struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 16);
+
+    for (uint32_t number_is_used_again = 0; number_is_used_again < 2; number_is_used_again++) {
+        struct world told = world;
+        struct ppu_taskq *other = NULL;
+        struct ppu_block *block = NULL;
+
+        told.queue = new_queue(api, 2);
+        check(launch(&told, "taker"));
+        wait_armed(told.queue);
+        check(ppu_block_begin(world.feed, &block));
+        ppu_block_acquire(block, (ppu_va_t){ api_va(api, sem) }, number_is_used_again + 1, PPU_SEM_EQUAL);
+        check(ppu_block_submit(block, NULL));
+        check(ppu_taskq_close(told.queue, world.feed));
+        check(ppu_channel_reset(api->channel));
+        check(ppu_taskq_destroy(told.queue));
+        if (number_is_used_again) {
+            other = new_queue(api, 2);
+        }
+        api_set_word(sem, 0, number_is_used_again + 1);
+        ppu_channel_ring(world.feed);
+        check(api_finish(world.feed));
+        check(ppu_taskq_destroy(other));
+    }
+    check(launch(&world, "taker"));
+    push(&world, 1, 0);
+    close_and_wait(&world);
+    assert_int_equal(counter(&world, TAKEN), 1);
+    world_end(&world);
+}
+
 /* A kernel faults in the middle of the queue: its channel says why, and the producer is not held up. */
 static void a_fault_in_a_queue_task(void **state)
 {
@@ -475,6 +527,7 @@ int main(void)
         api_test("entries that are tasks, when records run out [A12 B3]", without_records),
         api_test("a queue task is evicted, drained and saved [A5 A6]", evicted),
         api_test("a channel is reset while its queue task runs or waits [A6]", channel_is_reset),
+        api_test("a queue is destroyed before its task is told of the close [A6]", destroyed_before_its_task_is_told),
         api_test("a queue task that faults [A6]", a_fault_in_a_queue_task),
     };
 

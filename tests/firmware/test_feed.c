@@ -42,6 +42,7 @@
 
 static uint32_t entries; /* of the queue */
 static uint32_t number;
+static uint32_t context;
 static struct channel *channel; /* that launched the task */
 static uint32_t order[PIECES];  /* pieces in the order of their tickets */
 static uint32_t taken;          /* tickets */
@@ -189,7 +190,7 @@ static void serve(void)
         wdu_start_event(&event);
     } else {
         feeds--;
-        queue_feed(number);
+        queue_feed(number, context);
     }
     while (queue_serve_more(1)) {
     }
@@ -313,7 +314,6 @@ static void launch(void)
 /* A task that waits for entries of an empty queue. */
 static void world_begin(void)
 {
-    uint32_t context;
     init_firmware();
     memset(mock.slot_task, 0, sizeof(mock.slot_task));
     mock.reg[PPU_REG_SLOT_LIMIT / 4] = 0;
@@ -332,6 +332,18 @@ static void world_begin(void)
     assert_non_null(channel);
     launch();
     assert_int_not_equal(head()->armed, PPU_TASK_NULL);
+}
+
+static bool task_has_ended(void)
+{
+    return channel->pending == 0;
+}
+
+/* Whoever made the queue needs it no more, though a FEED may be on its way. */
+static void owner(void)
+{
+    orders_wait(task_has_ended);
+    assert_int_equal(queue_close(number), PPU_FAULT_NONE);
 }
 
 /* The same, and ticket 0 is taken. */
@@ -424,7 +436,9 @@ static void an_entry_while_the_slot_runs(void **state)
 static void a_close(void **state)
 {
     (void)state;
-    const struct orders orders = { world_with_ticket, { publish_0, close_queue, firmware_and_device }, world_end };
+    const struct orders orders = { world_with_ticket,
+                                   { publish_0, close_queue, firmware_and_device, owner },
+                                   world_end };
     entries = 2;
     assert_true(orders_all(&orders) > 1000);
 }
@@ -456,7 +470,7 @@ int main(void)
         TEST("a thread feeds a task that waits, every order [A6 A12]", an_entry),
         TEST("a thread and the host publish at once, every order [A6]", two_entries),
         TEST("an entry is published while the slot runs and parks, every order [A6]", an_entry_while_the_slot_runs),
-        TEST("a queue is closed while an entry is on its way, every order [A6]", a_close),
+        TEST("a queue is closed, and destroyed, while an entry is on its way, every order [A6]", a_close),
         TEST("a thread and the host go around a small queue, random orders [A6]", around_the_queue),
         TEST("producers against the close, random orders [A6]", until_it_is_closed),
     };

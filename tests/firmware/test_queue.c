@@ -325,6 +325,33 @@ static void tasks_without_a_queue_of_their_own(void **state)
     is_fault(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
 }
 
+/* The producer that was to tell cannot know that the task has ended, the queue been closed, and its number be
+ * another's. */
+static void told_of_a_queue_that_was_closed(void **state)
+{
+    (void)state;
+    assert_int_equal(close_queue(number), 0);
+    feed(number);
+    assert_int_equal(stream_state(&stream), PPU_CHANNEL_IDLE);
+
+    uint32_t other = mock_context();
+    assert_int_equal(open_queue(other, queue_place(), ENTRIES, ENTRY_BYTES).arg[0], number);
+    struct stream others = stream_open(other, 1, 16, 7, 0);
+    struct ppu_tmd tmd = queue_tmd(number);
+    stream_launch(&others, TMD_VA, &tmd, NONE);
+    stream_submit(&others);
+    uint32_t armed = head()->armed;
+    assert_int_not_equal(armed, 0);
+    push();
+    feed(number);
+    assert_int_equal(stream_state(&stream), PPU_CHANNEL_IDLE);
+    assert_int_equal(mock.started, 0);
+    assert_int_equal(head()->armed, armed);
+    stream_method(&others, PPU_METHOD_FEED, 1, &number);
+    stream_submit(&others);
+    assert_int_equal(mock.started, 1);
+}
+
 static void a_channel_is_reset_with_its_queue_task(void **state)
 {
     (void)state;
@@ -525,6 +552,7 @@ int main(void)
         TEST("an entry that is never published is reported after the queue is closed [A6]", a_hole_is_reported),
         TEST("an entry that is published late is none [A6]", a_hole_is_filled_in_time),
         TEST("a queue has one task in its life; others are refused [A6]", tasks_without_a_queue_of_their_own),
+        TEST("a queue that has been closed since is told of [A6]", told_of_a_queue_that_was_closed),
         TEST("a channel is reset while its queue task waits or runs [A6]", a_channel_is_reset_with_its_queue_task),
         TEST("a channel is reset as its queue task ends, whose child runs [A6 B8]", a_reset_as_the_task_ends),
         TEST("queues that cannot be opened [A6]", what_cannot_be_opened),
