@@ -36,31 +36,13 @@ static uint64_t add_bounds(uint64_t a, uint64_t b)
 
 static uint64_t call_bound(LLVMValueRef call)
 {
-    switch (id_register(call)) {
-    case PPU_SR_COUNT:
-        return UINT64_MAX;
-    case PPU_SR_CTA_X:
-        return PPU_MAX_GRID_X - 1;
-    case PPU_SR_CTA_Y:
-    case PPU_SR_CTA_Z:
-        return PPU_MAX_GRID_YZ - 1;
-    case PPU_SR_NCTA_Y:
-    case PPU_SR_NCTA_Z:
-        return PPU_MAX_GRID_YZ;
-    case PPU_SR_TID_X:
-    case PPU_SR_TID_Y:
-    case PPU_SR_TID_Z:
-    case PPU_SR_TID:
-        return PPU_MAX_CTA_THREADS - 1;
-    case PPU_SR_NTID_X:
-    case PPU_SR_NTID_Y:
-    case PPU_SR_NTID_Z:
-        return PPU_MAX_CTA_THREADS;
-    case PPU_SR_LANE:
-        return PPU_MAX_WAVE - 1;
-    default:
-        return UINT32_MAX;
-    }
+    static const uint32_t most[PPU_SR_COUNT] = {
+#define PPU_SR(name, text, number, of, most, doc) [number] = (most),
+#include "ppu/isa.def"
+    };
+    uint32_t sr = id_register(call);
+
+    return sr < PPU_SR_COUNT ? most[sr] : UINT64_MAX;
 }
 
 static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t effort)

@@ -43,18 +43,11 @@ static bool register_scalar(const struct ir *ir, LLVMValueRef which)
     if (LLVMIsAConstantInt(which) == NULL) {
         return false;
     }
-    switch (LLVMConstIntGetZExtValue(which)) {
-    case PPU_SR_TID_Y:
-        return cta_is_uniform(ir->unit, ir->function, 1);
-    case PPU_SR_TID_Z:
-        return cta_is_uniform(ir->unit, ir->function, 2);
-    case PPU_SR_TID_X:
-    case PPU_SR_TID:
-    case PPU_SR_LANE:
-        return false;
-    default:
-        return true;
+    uint64_t sr = LLVMConstIntGetZExtValue(which);
+    if (sr == PPU_SR_TID_Y || sr == PPU_SR_TID_Z) {
+        return cta_is_uniform(ir->unit, ir->function, (uint32_t)sr - PPU_SR_TID_X);
     }
+    return sr >= PPU_SR_COUNT || ppu_sr_of((uint32_t)sr) != PPU_SR_OF_THREAD;
 }
 
 static bool call_scalar(const struct ir *ir, LLVMValueRef call)

@@ -3,7 +3,7 @@
 #ifndef LIBRARY_PRIMITIVE_H
 #define LIBRARY_PRIMITIVE_H
 
-#define PPU_SR(name, text, number, doc) PPU_SR_##name = number,
+#define PPU_SR(name, text, number, of, most, doc) PPU_SR_##name = number,
 enum library_register {
 #include "ppu/isa.def"
 };

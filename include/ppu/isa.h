@@ -51,7 +51,7 @@ enum ppu_op {
 #include "ppu/isa.def"
 };
 enum ppu_sr {
-#define PPU_SR(name, text, number, doc) PPU_SR_##name = (number),
+#define PPU_SR(name, text, number, of, most, doc) PPU_SR_##name = (number),
 #include "ppu/isa.def"
 };
 enum ppu_icmp {
@@ -95,6 +95,14 @@ enum ppu_order_scope {
     PPU_SCOPE_OF_COUNT
 };
 #define PPU_SR_COUNT (PPU_SR_DEPTH + 1u)
+
+/* What has a value of its own of a special register; the same for all that is part of it. */
+enum ppu_sr_of {
+    PPU_SR_OF_THREAD,
+    PPU_SR_OF_WARP,
+    PPU_SR_OF_CTA,
+    PPU_SR_OF_TASK,
+};
 
 /* Formats: the operands in the order of the assembler. */
 enum ppu_format {
@@ -196,6 +204,16 @@ static inline const struct ppu_isa_row *ppu_isa_row(uint32_t op)
 #include "ppu/isa.def"
     };
     return &rows[op & (PPU_ISA_OPS - 1u)];
+}
+
+/* Of a special register below PPU_SR_COUNT. */
+static inline enum ppu_sr_of ppu_sr_of(uint32_t sr)
+{
+    static const uint8_t of[PPU_SR_COUNT] = {
+#define PPU_SR(name, text, number, of, most, doc) [number] = PPU_SR_OF_##of,
+#include "ppu/isa.def"
+    };
+    return (enum ppu_sr_of)of[sr];
 }
 
 /* Number of the bits [lo, lo + count) of a word. */

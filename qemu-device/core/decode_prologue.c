@@ -7,23 +7,6 @@
 
 #define WORTH 2u /* instructions: what it takes to do without them is about one */
 
-_Static_assert(PPU_SR_COUNT == 24, "a new special register: is it the same for all warps of a CTA?");
-
-static bool is_of_cta(uint32_t sr)
-{
-    switch (sr) {
-    case PPU_SR_TID_X:
-    case PPU_SR_TID_Y:
-    case PPU_SR_TID_Z:
-    case PPU_SR_TID:
-    case PPU_SR_LANE:
-    case PPU_SR_WARP:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Made of scalar registers, parameters, and what is known of the CTA. */
 static bool is_scalar(const struct ppu_insn *insn)
 {
@@ -38,7 +21,7 @@ static bool is_scalar(const struct ppu_insn *insn)
     case PPU_FMT_CVT:
         return true;
     case PPU_FMT_SR:
-        return is_of_cta(insn->ra);
+        return ppu_sr_of(insn->ra) >= PPU_SR_OF_CTA;
     case PPU_FMT_MEM:
         return insn->op == PPU_OP_LDP;
     default:

@@ -176,6 +176,78 @@ static void special_registers(void **state)
     }
 }
 
+#define OWN_CTAS 24u
+#define OWN_THREADS 150u /* of a CTA */
+
+/* Every thread of the grid writes all its special registers. */
+static void own_program(char *text, size_t size)
+{
+    size_t len =
+        (size_t)snprintf(text, size,
+                         ".kernel own\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %%tid\nrdsr v1, %%cta.z\n"
+                         "rdsr v2, %%ncta.y\nrdsr v3, %%cta.y\nmad v1, v1, v2, v3\nrdsr v2, %%ncta.x\n"
+                         "rdsr v3, %%cta.x\nmad v1, v1, v2, v3\nmov v2, %u\nmad v0, v1, v2, v0\nmul v0, v0, %u\n",
+                         OWN_THREADS, PPU_SR_COUNT * 4);
+
+#define PPU_SR(name, sr, number, of, most, doc) \
+    len += (size_t)snprintf(text + len, size - len, "rdsr v1, %s\nstg.b32 v1, [s0+v0+%u]\n", sr, (number)*4u);
+#include "ppu/isa.def"
+    snprintf(text + len, size - len, "exit\n");
+}
+
+/* The thread's warp, CTA or task, or itself. */
+static uint32_t owner_of(enum ppu_sr_of of, uint32_t thread, uint32_t wave)
+{
+    const uint32_t cta = thread / OWN_THREADS, warps = ceil_div(OWN_THREADS, wave);
+
+    switch (of) {
+    case PPU_SR_OF_THREAD:
+        return thread;
+    case PPU_SR_OF_WARP:
+        return cta * warps + thread % OWN_THREADS / wave;
+    case PPU_SR_OF_CTA:
+        return cta;
+    default:
+        return 0;
+    }
+}
+
+/* One value for each that has one of its own, and another for some other that is part of the same. */
+static void check_owners(const uint32_t (*value)[PPU_SR_COUNT], uint32_t sr, uint32_t most, uint32_t wave)
+{
+    const enum ppu_sr_of of = ppu_sr_of(sr);
+    bool differs = false;
+
+    for (uint32_t i = 1; i < OWN_CTAS * OWN_THREADS; i++) {
+        const bool alike = value[i][sr] == value[i - 1][sr];
+
+        assert_in_range(value[i][sr], 0, most);
+        assert_true(alike || owner_of(of, i, wave) != owner_of(of, i - 1, wave));
+        differs |= !alike && (of == PPU_SR_OF_CTA || owner_of(of + 1, i, wave) == owner_of(of + 1, i - 1, wave));
+    }
+    assert_int_equal(differs, of != PPU_SR_OF_TASK && sr != PPU_SR_QUEUE_POS); /* a grid has no queue */
+}
+
+static void owners_of_special_registers(void **state)
+{
+    struct bench *bench = *state;
+    const uint32_t nt[3] = { 5, 3, 10 }, nc[3] = { 3, 2, 4 };
+    const uint64_t params[2] = { DATA_VA, 0 };
+    const uint32_t(*value)[PPU_SR_COUNT] = bench_data(bench, 0);
+    struct ppu_tmd tmd;
+    char text[4096];
+
+    own_program(text, sizeof(text));
+    bench_load_text(bench, text);
+    tmd = bench_tmd(bench, "own");
+    memcpy(tmd.cta, nt, sizeof(nt));
+    memcpy(tmd.grid, nc, sizeof(nc));
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    bench_run_done(bench, &tmd);
+#define PPU_SR(name, sr, number, of, most, doc) check_owners(value, number, most, tmd.wave);
+#include "ppu/isa.def"
+}
+
 static int compare_words(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -353,6 +425,8 @@ int main(void)
           NULL },
         { "filter over a 2-D grid, in slices [A6]", filter, bench_setup_slices, bench_teardown, NULL },
         { "filter over a 2-D grid, on threads [A6]", filter, bench_setup_threads, bench_teardown, NULL },
+        { "special registers: who has a value of its own, and how large it may be [A7]", owners_of_special_registers,
+          bench_setup_slices, bench_teardown, NULL },
         { "special registers of every thread [A7]", special_registers, bench_setup_slices, bench_teardown, NULL },
         { "one counter for all CTAs, in slices [A7]", counter, bench_setup_slices, bench_teardown, NULL },
         { "one counter for all CTAs, on threads [A7]", counter, bench_setup_threads, bench_teardown, NULL },
@@ -373,6 +447,8 @@ int main(void)
         { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, bench_teardown,
           NULL },
         { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, bench_teardown, NULL },
+        { "special registers: who has a value of its own, and how large it may be, waves of 64 [A7][D1]",
+          owners_of_special_registers, setup_wave64, bench_teardown, NULL },
         { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, bench_teardown,
           NULL },
         { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, bench_teardown, NULL },
@@ -391,6 +467,8 @@ int main(void)
         { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, bench_teardown,
           NULL },
         { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, bench_teardown, NULL },
+        { "special registers: who has a value of its own, and how large it may be, waves of 128 [A7][D1]",
+          owners_of_special_registers, setup_wave128, bench_teardown, NULL },
         { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, bench_teardown,
           NULL },
         { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, bench_teardown, NULL },

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const sr_names[] = {
-#define PPU_SR(name, text, number, doc) [number] = text,
+#define PPU_SR(name, text, number, of, most, doc) [number] = text,
 #include "ppu/isa.def"
 };
 static const char *const icmp_names[] = {
