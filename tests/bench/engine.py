@@ -87,7 +87,6 @@ def main():
     pocl_ratios, oclgrind_ratios = [], []
     for kernel, (size, small, floor, wanted) in KERNELS.items():
         platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
-        platforms = ["ppu", "pocl"] + (["ppu2"] if kernel in ("sgemm", "mandelbrot") else [])
         runs = {platform: [] for platform in platforms}
         for _ in range(ROUNDS):
             for platform in platforms:
