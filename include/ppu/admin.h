@@ -30,6 +30,14 @@ enum ppu_policy {
     PPU_POLICIES,
 };
 
+enum ppu_resource {
+#define PPU_RESOURCE(name, number, kept, doc) PPU_RESOURCE_##name = (number),
+#include "ppu/resource.def"
+#undef PPU_RESOURCE
+    PPU_RESOURCES,
+};
+#define PPU_RESOURCE_OBJECT(context, resource) ((context) | (uint32_t)(resource) << 16) /* of the keys CONTEXT_* */
+
 #define PPU_ADMIN_VERSION 1u
 #define PPU_ADMIN_ARGS 12u
 #define PPU_ADMIN_ENTRIES 16u

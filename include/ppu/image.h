@@ -25,7 +25,8 @@
 #define PPU_PROGRAM_VERSION 4u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES 0x100000u
-#define PPU_LAUNCH_ALIGN 8u /* of struct ppu_launch_facts in the parameters */
+#define PPU_LAUNCH_ALIGN 8u     /* of struct ppu_launch_facts in the parameters */
+#define PPU_MAX_ELEMENT_LOG2 7u /* the largest type has 128 bytes */
 
 struct ppu_program_header {
     uint32_t magic;
@@ -40,7 +41,7 @@ struct ppu_program_header {
     uint32_t arguments;
     uint32_t formats;
     uint32_t variable_bytes; /* multiple of 8, at most PPU_MAX_VARIABLES */
-    uint32_t reserved[4];
+    uint32_t reserved[4];    /* zero */
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -70,10 +71,10 @@ struct ppu_kernel_entry {
     uint32_t shared_bytes;   /* a CTA */
     uint32_t local_bytes;    /* a thread, multiple of 16 */
     uint32_t param_bytes;    /* what the kernel reads of its parameters */
-    uint32_t cta[3];         /* threads a CTA the kernel was made for; 0, 0, 0: any */
+    uint32_t cta[3];         /* threads a CTA the kernel was made for, a 0 behind the first is 1; 0, 0, 0: any */
     uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 8; 0: not read */
-    uint32_t argument_first; /* of the argument entries */
-    uint32_t argument_count; /* 0 when the kernel does not say */
+    uint32_t argument_first; /* of the argument entries, which no two kernels share */
+    uint32_t argument_count; /* 0 when the kernel does not say; they lie one behind the other, and before the facts */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
     uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
     uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
@@ -105,18 +106,16 @@ static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, ui
 
 /* What an argument is; the number of ppu_argument_entry.kind. */
 enum ppu_argument_kind {
-    PPU_ARGUMENT_VALUE = 0,    /* its bytes */
-    PPU_ARGUMENT_GLOBAL = 1,   /* address, 64 bits */
-    PPU_ARGUMENT_CONSTANT = 2, /* address, 64 bits */
-    PPU_ARGUMENT_LOCAL = 3,    /* offset into shared memory, behind what the kernel declares; 64 bits */
-    PPU_ARGUMENT_QUEUE = 4,    /* address of a struct ppu_device_queue (child.h) */
-    PPU_ARGUMENT_KINDS = 5,
+#define PPU_ARGUMENT_KIND(name, number, least, most, align, what) PPU_ARGUMENT_##name = (number),
+#include "ppu/argument.def"
+    PPU_ARGUMENT_KINDS
 };
 
 /* Qualifiers of what a pointer points to; bits of ppu_argument_entry.qualifiers. */
 #define PPU_ARGUMENT_CONST (1u << 0)
 #define PPU_ARGUMENT_RESTRICT (1u << 1)
 #define PPU_ARGUMENT_VOLATILE (1u << 2)
+#define PPU_ARGUMENT_QUALIFIERS (PPU_ARGUMENT_CONST | PPU_ARGUMENT_RESTRICT | PPU_ARGUMENT_VOLATILE)
 
 /* Bits of ppu_argument_entry.references (F1). */
 #define PPU_REFERENCE_READ (1u << 0)
@@ -147,7 +146,7 @@ struct ppu_argument_entry {
     uint8_t kind;         /* enum ppu_argument_kind */
     uint8_t qualifiers;   /* PPU_ARGUMENT_CONST ... */
     uint8_t references;   /* PPU_REFERENCE_*: what the kernel may do with the memory at an address */
-    uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes */
+    uint8_t element_log2; /* of memory: the size of the smallest access, 1 << element_log2 bytes; at most 7 */
     struct ppu_reach reach;
 };
 PPU_ASSERT_SIZE(struct ppu_argument_entry, 28);
@@ -182,6 +181,23 @@ struct ppu_program_view {
     const uint8_t *variables;
 };
 
+/* True when a kernel may be made for CTAs of so many threads. */
+static inline int ppu_cta_ok(const uint32_t cta[3])
+{
+    uint64_t threads = 1;
+
+    if (cta[0] == 0) {
+        return cta[1] == 0 && cta[2] == 0;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        if (cta[i] > PPU_MAX_CTA_DIM) {
+            return 0;
+        }
+        threads *= cta[i] ? cta[i] : 1;
+    }
+    return threads <= PPU_MAX_CTA_THREADS;
+}
+
 /* NULL when the entry is usable, else why not. */
 static inline const char *ppu_kernel_check(const struct ppu_program_header *header,
                                            const struct ppu_kernel_entry *kernel)
@@ -208,9 +224,8 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     if (kernel->token_count > PPU_MAX_TOKENS || (kernel->flags & ~(PPU_TMD_FLAGS | PPU_TMD_MAY_WAIT))) {
         return "kernel has a token count or flag that does not exist";
     }
-    if (kernel->cta[0] > PPU_MAX_CTA_DIM || kernel->cta[1] > PPU_MAX_CTA_DIM || kernel->cta[2] > PPU_MAX_CTA_DIM ||
-        (uint64_t)kernel->cta[0] * kernel->cta[1] * kernel->cta[2] > PPU_MAX_CTA_THREADS) {
-        return "kernel has a CTA with too many threads";
+    if (!ppu_cta_ok(kernel->cta)) {
+        return "kernel has a CTA with too many threads, or with none in its first dimension alone";
     }
     if (kernel->launch_at % PPU_LAUNCH_ALIGN || kernel->launch_at > PPU_MAX_PARAM ||
         (kernel->launch_at && kernel->launch_at + sizeof(struct ppu_launch_facts) > kernel->param_bytes)) {
@@ -235,17 +250,94 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     return NULL;
 }
 
+/* What the kinds allow. */
+struct ppu_argument_rule {
+    uint16_t least, most, align;
+};
+static const struct ppu_argument_rule ppu_argument_rules[PPU_ARGUMENT_KINDS] = {
+#define PPU_ARGUMENT_KIND(name, number, least, most, align, what) [PPU_ARGUMENT_##name] = { (least), (most), (align) },
+#include "ppu/argument.def"
+};
+
 static inline const char *ppu_argument_check(const struct ppu_program_header *header,
                                              const struct ppu_argument_entry *argument)
 {
     if (argument->name >= header->text_bytes || argument->type >= header->text_bytes) {
         return "argument name lies beyond the text";
     }
-    if (argument->kind >= PPU_ARGUMENT_KINDS || argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
-        return "argument has an unknown kind or lies outside of the parameters";
+    if (argument->kind >= PPU_ARGUMENT_KINDS || (argument->qualifiers & ~PPU_ARGUMENT_QUALIFIERS)) {
+        return "argument has a kind or qualifier that does not exist";
+    }
+    if (argument->bytes < ppu_argument_rules[argument->kind].least ||
+        argument->bytes > ppu_argument_rules[argument->kind].most) {
+        return "argument has a size that its kind cannot have";
+    }
+    if (argument->offset % ppu_argument_rules[argument->kind].align) {
+        return "argument is misaligned for its kind";
+    }
+    if (argument->offset + (uint32_t)argument->bytes > PPU_MAX_PARAM) {
+        return "argument lies outside of the parameters";
+    }
+    if (argument->element_log2 > PPU_MAX_ELEMENT_LOG2) {
+        return "argument has larger elements than there are";
     }
     if (argument->reach.low > argument->reach.high) {
         return "argument's reach ends before it begins";
+    }
+    return NULL;
+}
+
+/* Of one kernel: one behind the other, within what it reads of its parameters and before its launch facts. */
+static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_entry *kernel,
+                                                     const struct ppu_argument_entry *argument)
+{
+    uint32_t limit = kernel->launch_at ? kernel->launch_at : kernel->param_bytes, end = 0;
+
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        if (argument[i].offset < end) {
+            return "argument overlaps the one before it, or lies before it";
+        }
+        end = argument[i].offset + (uint32_t)argument[i].bytes;
+        if (end > limit) {
+            return "argument lies outside of its kernel's parameters, or in the launch facts";
+        }
+    }
+    return NULL;
+}
+
+/* Bytes of a text with its final zero, when that is among the first `most`, else more than `most`. */
+static inline uint32_t ppu_text_bytes(const char *text, uint32_t most)
+{
+    uint32_t bytes = 1;
+
+    while (bytes <= most && text[bytes - 1u]) {
+        bytes++;
+    }
+    return bytes;
+}
+
+/* All kernels. Their names and arguments take room of their own: no list of them is larger than the image. */
+static inline const char *ppu_kernels_check(const struct ppu_program_view *view)
+{
+    const struct ppu_program_header *header = view->header;
+    uint32_t text_left = header->text_bytes, arguments_left = header->arguments;
+
+    for (uint32_t i = 0; i < header->kernels; i++) {
+        const struct ppu_kernel_entry *kernel = &view->kernels[i];
+        const char *why = ppu_kernel_check(header, kernel);
+        if (why) {
+            return why;
+        }
+        uint32_t name_bytes = ppu_text_bytes(view->text + kernel->name, text_left);
+        if (name_bytes > text_left || kernel->argument_count > arguments_left) {
+            return "kernels share names or arguments";
+        }
+        text_left -= name_bytes;
+        arguments_left -= kernel->argument_count;
+        why = ppu_kernel_arguments_check(kernel, view->arguments + kernel->argument_first);
+        if (why) {
+            return why;
+        }
     }
     return NULL;
 }
@@ -284,6 +376,11 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     if (header->text_bytes == 0 || bytes[text_end - 1u] != 0 || header->source >= header->text_bytes) {
         return "program image has malformed text";
     }
+    for (uint32_t i = 0; i < sizeof(header->reserved) / sizeof(header->reserved[0]); i++) {
+        if (header->reserved[i]) {
+            return "program image has something where zeros must be";
+        }
+    }
     view->header = header;
     view->kernels = (const struct ppu_kernel_entry *)(const void *)(bytes + sizeof(*header));
     view->lines = (const struct ppu_line_entry *)(const void *)(bytes + kernels_end);
@@ -292,12 +389,6 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     view->text = (const char *)(bytes + formats_end);
     view->code = bytes + code_at;
     view->variables = view->code + header->code_bytes;
-    for (uint32_t i = 0; i < header->kernels; i++) {
-        const char *why = ppu_kernel_check(header, &view->kernels[i]);
-        if (why) {
-            return why;
-        }
-    }
     for (uint32_t i = 0; i < header->arguments; i++) {
         const char *why = ppu_argument_check(header, &view->arguments[i]);
         if (why) {
@@ -315,7 +406,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
             return "program image has a malformed line table";
         }
     }
-    return NULL;
+    return ppu_kernels_check(view);
 }
 
 static inline int ppu_text_equal(const char *a, const char *b)

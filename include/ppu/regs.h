@@ -61,7 +61,8 @@ enum ppu_reg_count {
 enum ppu_mcu_state {
     PPU_MCU_HELD = 0,
     PPU_MCU_RUNNING = 1,
-    PPU_MCU_LOCKUP = 2, /* it can be released again after being held */
+    PPU_MCU_LOCKUP = 2,   /* it can be released again after being held */
+    PPU_MCU_CLEARING = 3, /* held, and VRAM is being cleared after a reset: it cannot be reached yet */
 };
 
 /* IRQ_PENDING: interrupt lines of the MCU */
@@ -89,6 +90,10 @@ enum ppu_slot_command {
     PPU_SLOT_CMD_SAVE = 3,   /* as STOP, and CTAs with a place are saved instead of drained (A5) */
     PPU_SLOT_CMD_RESUME = 4, /* CTAs that the last event WAITS told of go on (B7) */
 };
+
+/* SLOT_RANK */
+#define PPU_SLOT_RANK_MASK 0xffu
+#define PPU_SLOT_CLAIMS (1u << 8)
 
 /* SLOT_STATE */
 enum ppu_slot_state {

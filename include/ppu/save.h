@@ -29,6 +29,13 @@ struct ppu_save {
 };
 PPU_ASSERT_SIZE(struct ppu_save, 64);
 
+/*
+ * Every address space has an area beside, SWITCH_BYTES long, for CTAs without a place that are taken off their SMs so
+ * that others get room. The driver gives it VRAM that is mapped nowhere.
+ */
+#define PPU_SWITCH_ALIGN 4096u
+#define PPU_SWITCH_CHUNK 2048u
+
 #define PPU_SAVE_CTA_BYTES 256u
 #define PPU_SAVE_WARP_BYTES 2048u
 

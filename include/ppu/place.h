@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where libraries find what they start, when neither their caller nor the environment says it. These are places in a
+ * checkout, from its top; an installation is compiled with absolute ones (packaging/build.mk). Not installed.
+ */
+#ifndef PPU_PLACE_H
+#define PPU_PLACE_H
+
+#ifndef PPU_PLACE_LAUNCHER
+#define PPU_PLACE_LAUNCHER "tools/ppu-run"
+#define PPU_PLACE_FIRMWARE "build/firmware/picolibc/ppufw.bin"
+#endif
+
+#endif
