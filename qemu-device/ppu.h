@@ -103,6 +103,8 @@ void ppu_mcu_irq(PPUState *s, uint32_t line, bool level);
 void *ppu_mcu_mem(PPUState *s, uint32_t addr, uint32_t len_bytes);
 /* A snapshot was loaded: follow what the core says about the MCU. */
 void ppu_mcu_loaded(PPUState *s);
+/* The CPUs are about to run: a core that is held or has locked up does not, whatever a snapshot says of it. */
+void ppu_mcu_resumed(PPUState *s);
 char *ppu_mcu_text(PPUState *s);
 
 /* ---- ppu_mailbox.c ---- */

@@ -4,6 +4,7 @@
  */
 #include "qemu/osdep.h"
 
+#include "exec/cpu-common.h"
 #include "hw/pci/msix.h"
 #include "hw/pci/pci_device.h"
 #include "qemu/log.h"
@@ -124,6 +125,36 @@ static void host_timer_set(void *opaque, uint64_t deadline_ns)
     }
 }
 
+/* True when the host gives new pages, which are zeros; what it took them from is nobody's any more. */
+static bool vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes)
+{
+    RAMBlock *block = s->vram->ram_block;
+    size_t page = qemu_ram_pagesize(block);
+
+    /* Of a file that is mapped privately the file's contents would come back. */
+    if ((qemu_ram_get_fd(block) >= 0 && !qemu_ram_is_shared(block)) || off % page || len_bytes % page) {
+        return false;
+    }
+    return ram_block_discard_range(block, off, len_bytes) == 0;
+}
+
+static void host_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
+{
+    PPUState *s = opaque;
+
+    if (!vram_discard(s, off, len_bytes)) {
+        memset((uint8_t *)memory_region_get_ram_ptr(s->vram) + off, 0, len_bytes);
+    }
+    memory_region_set_dirty(s->vram, off, len_bytes);
+}
+
+static void host_vram_hide(void *opaque, bool hide)
+{
+    PPUState *s = opaque;
+
+    memory_region_set_enabled(s->vram, !hide);
+}
+
 /* Any thread. */
 static uint64_t host_now_ns(void *opaque)
 {
@@ -161,6 +192,8 @@ const struct core_host_ops ppu_host_ops = {
     .timer_set = host_timer_set,
     .now_ns = host_now_ns,
     .kick = host_kick,
+    .vram_clear = host_vram_clear,
+    .vram_hide = host_vram_hide,
 };
 
 static void kicked(void *opaque)

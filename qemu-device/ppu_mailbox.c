@@ -15,7 +15,9 @@ void ppu_mailbox_serve(PPUState *s)
 {
     struct ppu_mailbox *mailbox = s->mailbox;
 
-    if (!mailbox) {
+    /* The core would refuse doorbells that the function's own DMA leads to: they stay, whoever was to serve them will.
+     */
+    if (!mailbox || core_dma_going(s->core)) {
         return;
     }
     for (uint32_t words = ppu_mailbox_take(&mailbox->words); words; words &= words - 1) {

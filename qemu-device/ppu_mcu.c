@@ -24,7 +24,8 @@
 #define MCU_IRQ_LINES 32
 #define MCU_REGS_BYTES (64 * KiB)
 #define MCU_VRAM_LIMIT (1 * GiB)
-#define MCU_AFFINITY 0xff00000000ull /* Aff3 no CPU of the machine has: its PSCI cannot start the MCU */
+#define MCU_AFFINITY \
+    0xff00000000ull /* Aff3 no CPU of the machine has: numbers stay unique. PSCI skips M-profile cores */
 
 static CPUState *mcu_cpu(PPUState *s)
 {
@@ -138,13 +139,18 @@ void *ppu_mcu_mem(PPUState *s, uint32_t addr, uint32_t len_bytes)
 
 /* ---- held and released ---- */
 
+static void switch_off(PPUState *s)
+{
+    s->mcu.armv7m.cpu->power_state = PSCI_OFF;
+    mcu_cpu(s)->halted = 1;
+    mcu_cpu(s)->exception_index = EXCP_HLT;
+}
+
 static void mcu_hold(PPUState *s)
 {
     ppu_idle_stop(s);
     s->mcu.live = false;
-    s->mcu.armv7m.cpu->power_state = PSCI_OFF;
-    mcu_cpu(s)->halted = 1;
-    mcu_cpu(s)->exception_index = EXCP_HLT;
+    switch_off(s);
     ppu_pci_protect_tcm(s, false);
     trace_ppu_mcu_state(s->config.instance, "held");
     core_mcu_state(s->core, PPU_MCU_HELD);
@@ -223,6 +229,14 @@ void ppu_mcu_loaded(PPUState *s)
     ppu_pci_protect_tcm(s, s->mcu.live);
 }
 
+/* A snapshot has the state of the core apart from what the device says of it. */
+void ppu_mcu_resumed(PPUState *s)
+{
+    if (!s->mcu.live) {
+        switch_off(s);
+    }
+}
+
 void ppu_mcu_irq(PPUState *s, uint32_t line, bool level)
 {
     if (line < PPU_IRQ_COUNT) {
@@ -239,7 +253,7 @@ static void mcu_reset_requested(void *opaque, int n, int level)
 {
     PPUState *s = opaque;
 
-    if (level) {
+    if (level && s->mcu.live) {
         ppu_mcu_run(s, true);
     }
 }

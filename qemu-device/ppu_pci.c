@@ -180,6 +180,7 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     }
     s->running = running;
     if (running) {
+        ppu_mcu_resumed(s);
         core_resume(s->core);
     } else {
         ppu_idle_stop(s);

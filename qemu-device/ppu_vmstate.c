@@ -59,11 +59,31 @@ static int vmstate_post_save(void *opaque)
     return 0;
 }
 
+/* A load that failed in the middle may have left one. */
+static int vmstate_pre_load(void *opaque)
+{
+    saved_drop(opaque);
+    return 0;
+}
+
+/* More than the state of this machine needs, before that much memory is asked for: files of SMs, warps and slots, token
+ * queues, which lie in VRAM. */
 static bool saved_bytes_usable(void *opaque, int version_id)
 {
     PPUState *s = opaque;
+    const struct core_config *config = &s->config;
+    uint64_t sm_bytes = 4ull * config->sm_vregs + config->sm_shared + config->sm_warps * 8 * KiB + config->l1_bytes;
+    uint64_t most = 4 * MiB + config->sms * sm_bytes + config->l2_bytes + config->vram_bytes;
 
-    return s->saved_bytes <= SAVED_BYTES_MAX;
+    return s->saved_bytes <= MIN(SAVED_BYTES_MAX, most);
+}
+
+/* Its memories are the stream's, and belong to nobody without the state. */
+static int refused(PPUState *s)
+{
+    saved_drop(s);
+    core_reset(s->core);
+    return -EINVAL;
 }
 
 /*
@@ -78,12 +98,11 @@ static int vmstate_post_load(void *opaque, int version_id)
     if (s->saved_instance != s->config.instance) {
         error_report("ppu%u: the snapshot has PPU %u in this place: the PPUs must be given in the same order",
                      s->config.instance, s->saved_instance);
-        return -EINVAL;
+        return refused(s);
     }
     if (!core_load(s->core, s->saved, s->saved_bytes, &wrong)) {
         error_report("ppu%u: %s", s->config.instance, wrong);
-        saved_drop(s);
-        return -EINVAL;
+        return refused(s);
     }
     saved_drop(s);
     ppu_mcu_loaded(s);
@@ -96,6 +115,7 @@ const VMStateDescription ppu_vmstate = {
     .minimum_version_id = 1,
     .pre_save = vmstate_pre_save,
     .post_save = vmstate_post_save,
+    .pre_load = vmstate_pre_load,
     .post_load = vmstate_post_load,
     .fields =
         (const VMStateField[]){

@@ -86,6 +86,11 @@ bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bo
     return done;
 }
 
+bool core_dma_going(const struct core *core)
+{
+    return core->dma_depth != 0;
+}
+
 bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes)
 {
     return off <= core->config.vram_bytes && len_bytes <= core->config.vram_bytes - off;
@@ -173,6 +178,7 @@ void core_bottom_half(struct core *core)
     }
     if (!core->paused) {
         sm_service_system(core);
+        clear_step(core);
     }
     core_timer_request(core);
 }
@@ -211,17 +217,6 @@ void core_reset_parts(struct core *core)
     core_timer_request(core);
 }
 
-/* The range is protected until its contents are gone. */
-static void scrub_protected(struct core *core)
-{
-    uint32_t base = reg_get(core, PPU_REG_PROT_BASE);
-    uint32_t limit = reg_get(core, PPU_REG_PROT_LIMIT);
-
-    if (base < limit) {
-        vram_fill(core->vram + base, 0, limit - base);
-    }
-}
-
 /* A DMA of this function reached its own reset: whoever does it must end first. */
 static bool reset_must_wait(struct core *core)
 {
@@ -239,10 +234,9 @@ void core_reset(struct core *core)
         return;
     }
     core->reset_deferred = false;
-    sm_pool_reset(core); /* nothing runs while the range is scrubbed */
-    scrub_protected(core);
     core_reset_parts(core);
     regs_reset_host(core);
+    clear_begin(core);
     core->ops.mcu_run(core->opaque, false);
 }
 
@@ -255,6 +249,7 @@ void core_mcu_state(struct core *core, enum ppu_mcu_state state)
     if (state == PPU_MCU_HELD && !reset_must_wait(core)) {
         trace_emit(core, PPU_TRACE_RESET, 0, RESET_MCU, 0, 0);
         core_reset_parts(core);
+        core_kick(core); /* what waits until it is held */
     } else if (state == PPU_MCU_LOCKUP) {
         reg_set(core, PPU_REG_MCU_LOCKUPS, reg_get(core, PPU_REG_MCU_LOCKUPS) + 1);
         mcu_vector_raise(core, PPU_VECTOR_ERROR);
@@ -295,6 +290,7 @@ struct core *core_new(const struct core_config *config, void *vram, const struct
     core->paused = true;
     core->timer_ns = CORE_NEVER;
     core->deadline_ns = CORE_NEVER;
+    core->clear_at = config->vram_bytes;
     init_locks(core);
     regs_init(core);
     dist_reset(core);
@@ -314,6 +310,8 @@ void core_free(struct core *core)
         return;
     }
     sm_pool_free(core);
+    census_end(core);
+    dist_free(core);
     destroy_locks(core);
     free(core);
 }

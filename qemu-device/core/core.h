@@ -62,7 +62,13 @@ struct core_host_ops {
     void (*timer_set)(void *opaque, uint64_t deadline_ns);
     uint64_t (*now_ns)(void *opaque); /* virtual clock [any] */
     void (*kick)(void *opaque);       /* call core_bottom_half() soon, with the lock held [any] */
+    /* Makes [off, off + len_bytes) of VRAM zeros, at most CORE_CLEAR_BYTES; both are multiples of 1 MiB. [lock] */
+    void (*vram_clear)(void *opaque, uint64_t off, uint64_t len_bytes);
+    /* VRAM is to be cleared: nobody but the core may reach it, until false. [lock] */
+    void (*vram_hide)(void *opaque, bool hide);
 };
+
+#define CORE_CLEAR_BYTES (8u << 20) /* of VRAM, cleared at once */
 
 enum core_side {
     CORE_HOST = 0,
@@ -84,7 +90,8 @@ void core_free(struct core *core);
 
 /*
  * Power-on, system reset, FLR: kills what runs, drops copies, asks for the MCU to be
- * held, resets registers, scrubs the protected range. Bounded. [lock]
+ * held, resets registers. When the MCU is held VRAM is cleared, a part in each
+ * bottom half; until that is done VRAM is hidden and the MCU stays held. [lock]
  */
 void core_reset(struct core *core);
 
@@ -95,6 +102,10 @@ void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uin
 /* BAR2; offset in bytes. [lock] */
 uint32_t core_doorbell_read(struct core *core, uint64_t offset);
 void core_doorbell_write(struct core *core, uint64_t offset, uint32_t value);
+
+/* True while a DMA of the function is under way: whoever is called has been reached by it, and must not ask the core
+ * for anything. [lock] */
+bool core_dma_going(const struct core *core);
 
 /* Bus address of the MCU's window onto system memory. [lock] */
 uint64_t core_window_base(const struct core *core);
@@ -112,9 +123,10 @@ void core_resume(struct core *core);
 
 /*
  * State without VRAM and MCU memories, while paused: a versioned byte string.
- * core_save() returns a malloc()ed buffer, the caller's. core_load() checks every
- * value it takes; false with a sentence in *error when the state is not one of a
- * device like this, and then the core is as after core_reset(). [lock]
+ * core_save() returns a malloc()ed buffer, the caller's. core_load() checks the state
+ * as a whole before any of it takes effect; false with a sentence in *error, valid
+ * until the next call, when it is not one of a device like this: nothing has changed
+ * then. [lock]
  */
 uint8_t *core_save(struct core *core, size_t *len_bytes);
 bool core_load(struct core *core, const uint8_t *buf, size_t len_bytes, const char **error);

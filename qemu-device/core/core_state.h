@@ -11,8 +11,10 @@
 #include "guest_mem.h"
 #include "internal.h"
 #include "ppu/save.h"
+#include "snapshot.h"
 
 #define CORE_NEVER UINT64_MAX
+#define CORE_STEP_MOST_NS 1000000000ull /* no step of SMs or copies is further away than that */
 #define CORE_MAX_SM_WARPS 256u
 #define CORE_MAX_SM_CTAS CORE_MAX_SM_WARPS
 #define CORE_MAX_SM_VREGS (1u << 20)
@@ -91,6 +93,10 @@ struct dist_slot {
     uint64_t ctas_done;           /* ended by themselves */
     uint64_t count[PPU_COUNTERS]; /* of CTAs that have left their SMs */
     uint32_t in_flight;           /* CTAs on SMs */
+    uint64_t run_ns;              /* while there were any, until run_since_ns */
+    uint64_t run_since_ns;        /* while there are some: virtual time at which run_ns was true */
+    uint64_t stepped_ns;          /* of a queue task: time it had run when a CTA began or ended last */
+    uint8_t rank;                 /* higher ones are handed out first; atomic, written with the lock */
     bool starved;                 /* an SM found no backing for local memory, or no place to save */
     bool told;                    /* an event WAITS was pushed and not answered */
     bool was_planned;             /* a snapshot being loaded: the gang had room */
@@ -105,6 +111,22 @@ struct dist_slot {
         uint64_t number;
         uint32_t local_slot;
     } save[PPU_SAVE_PLACES];
+    uint32_t switched; /* CTAs that were taken off their SMs into the address space's area, oldest first */
+    struct dist_switched {
+        uint64_t number;
+        uint32_t local_slot;
+        uint32_t chunk; /* the first */
+    } * switched_cta;
+    uint32_t switched_room; /* elements there */
+};
+/* dist_switch.c: the area of an address space. */
+#define SWITCH_NONE UINT32_MAX
+struct switch_area {
+    uint32_t place;  /* VRAM offset */
+    uint32_t chunks; /* 0: there is no area */
+    uint32_t first;  /* free chunk; those behind it follow by next[], to beyond the last */
+    uint32_t held;   /* chunks that CTAs which have begun may need */
+    uint32_t *next;
 };
 struct dist_flush {
     uint32_t context;
@@ -117,16 +139,21 @@ struct dist {
     uint64_t offering; /* slots with CTAs to hand out; also read without the lock */
     uint64_t killing;  /* slots being killed; also read without the lock */
     uint64_t saving;   /* slots whose CTAs are being saved; also read without the lock */
+    uint64_t leaving;  /* gangs that leave their SMs altogether, for others; also read without the lock */
+    uint64_t claiming; /* slots that claim a place on each SM; also read without the lock */
+    uint16_t present[PPU_MAX_SMS][PPU_MAX_CONTEXTS]; /* CTAs of each address space on an SM */
+    struct switch_area area[PPU_MAX_CONTEXTS];
     uint8_t cursor[PPU_MAX_SMS];
-    struct dist_room used[PPU_MAX_SMS];        /* by CTAs that are there, or planned */
-    uint64_t gangs;                            /* slots whose co-resident grid waits for room */
-    uint64_t gang_clock;                       /* gives each its age */
-    bool stood_back;                           /* an SM left a CTA to another since the last was handed out */
-    bool stirred;                              /* SMs may find a CTA that they did not find before */
+    struct dist_room used[PPU_MAX_SMS]; /* by CTAs that are there, or planned */
+    uint64_t gangs;                     /* slots whose co-resident grid waits for room; also read without the lock */
+    uint64_t gang_clock;                /* gives each its age */
+    bool stood_back;                    /* an SM left a CTA to another since the last was handed out */
+    bool stirred;                       /* SMs may find a CTA that they did not find before */
     struct dist_flush flush[PPU_MAX_CONTEXTS]; /* circular; the first is under way */
     uint32_t flush_head;
     uint32_t flush_count;
-    uint64_t flush_waiting; /* SMs that have not answered the first */
+    uint64_t flush_waiting;     /* SMs that have not answered the first */
+    struct dist_census *census; /* while a snapshot is loaded; else NULL */
 };
 
 struct core {
@@ -139,6 +166,7 @@ struct core {
     bool reset_deferred;
     uint32_t dma_depth;   /* calls of the host's DMA under way: it may reach back to this function */
     uint32_t events;      /* CORE_EVENT_* for the bottom half; any thread */
+    uint64_t clear_at;    /* VRAM below it has been cleared since the reset; all of it: nothing is left to do */
     uint64_t timer_ns;    /* deadline of the MCU's timer */
     uint64_t deadline_ns; /* what the host's timer is set to */
     uint64_t error_window_ns;
@@ -152,7 +180,8 @@ struct core {
     struct semtab semtab;
     struct dma dma;
     struct dist dist;
-    uint32_t hook_held_count; /* any thread */
+    uint32_t hook_held_count;     /* any thread */
+    char refusal[SNAP_WHY_BYTES]; /* why the last snapshot was refused */
 };
 
 /* What the bottom half has to do. */
@@ -165,6 +194,13 @@ void core_post(struct core *core, uint32_t events); /* [any] for the bottom half
 __attribute__((format(printf, 2, 3))) void core_guest_error(struct core *core, const char *format, ...);
 /* All that the MCU has set up, put back to its reset state: it is held, or the function is reset. [lock] */
 void core_reset_parts(struct core *core);
+
+/* ---- clear.c [lock] ---- */
+void clear_begin(struct core *core);
+bool clear_going(const struct core *core);
+void clear_step(struct core *core); /* a part, when the MCU is held */
+void clear_save(const struct core *core, struct snap *snap);
+void clear_load(struct core *core, struct snap *snap);
 
 /* ---- regs.c ---- */
 uint32_t reg_get(const struct core *core, uint32_t offset); /* [any] */
@@ -237,13 +273,43 @@ void place_give(struct core *core, const struct dist_slot *slot, uint32_t sm);
 /* A CTA was there when the snapshot was taken. */
 void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm);
 
+/* ---- dist_switch.c: with the distributor's lock, but for what says otherwise ---- */
+uint32_t switch_bytes(const struct core *core); /* [any] of an area on this machine */
+/* False: no area can lie there, or the host has no memory. Nothing of the address space runs. */
+bool switch_open(struct core *core, uint32_t context, uint32_t place);
+void switch_close(struct core *core, uint32_t context);
+/* CTAs of the task go there when they are taken off. */
+bool switch_has(struct core *core, const struct dist_task *task);
+/* A CTA begins; false: it must wait until others have ended. One that was let begin has ended. */
+bool switch_hold(struct core *core, const struct dist_task *task);
+void switch_let_go(struct core *core, const struct dist_task *task);
+/* Chunks for a CTA that has begun, the first of a chain; SWITCH_NONE: there are none, which cannot be. */
+uint32_t switch_take(struct core *core, const struct dist_task *task);
+/* The same for a snapshot, which says which; false: they cannot be had. */
+bool switch_take_at(struct core *core, const struct dist_task *task, const uint32_t *chunk);
+void switch_give(struct core *core, const struct dist_task *task, uint32_t first);
+/* Whoever has taken a chain reads it without the lock. */
+uint32_t switch_next(struct core *core, const struct dist_task *task, uint32_t chunk);
+uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t chunk);
+
+/* ---- dist.c: for SMs that make room ---- */
+/* A co-resident grid leaves all SMs, and comes back when there is room for all of it. [sm] */
+void dist_gang_leave(struct core *core, uint32_t index);
+bool dist_leaving(struct core *core, uint32_t slot); /* [any] */
+
 /* ---- dist.c [lock] ---- */
+void dist_rank(struct core *core, uint32_t index, uint32_t value);
+/* False: see switch_open(). */
+bool dist_area(struct core *core, uint32_t context, uint32_t place);
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
 void dist_control(struct core *core, uint32_t index, uint32_t command);
 void dist_limit(struct core *core, uint32_t index, uint32_t limit);
 uint32_t dist_state(struct core *core, uint32_t index);
+uint64_t dist_run_ns(struct core *core, uint32_t index);
+uint64_t dist_still_ns(struct core *core, uint32_t index);
 void dist_flush_request(struct core *core, uint32_t context);
 void dist_reset(struct core *core);
+void dist_free(struct core *core); /* what reset leaves allocated; nothing runs */
 
 /* ---- snapshots of the parts; load functions leave `snap->bad` set when a value cannot be [lock] ---- */
 void regs_save(struct core *core, struct snap *snap);
@@ -258,6 +324,12 @@ void dma_save(struct core *core, struct snap *snap);
 void dma_load(struct core *core, struct snap *snap);
 void dist_save(struct core *core, struct snap *snap);
 void dist_load(struct core *core, struct snap *snap);
-void dist_loaded(struct core *core); /* the SMs have their state too: tell them what is asked of them */
+void dist_check(struct core *core, struct snap *snap); /* the SMs have their state too: does it fit the slots'? */
+void dist_loaded(struct core *core);                   /* it does: tell the SMs what is asked of them */
+
+/* ---- dist_census.c [lock] ---- */
+bool census_begin(struct core *core, struct snap *snap); /* no CTA has been seen yet */
+bool census_agrees(struct core *core, struct snap *snap);
+void census_end(struct core *core);
 
 #endif

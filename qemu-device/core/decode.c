@@ -79,12 +79,8 @@ static bool delivers_lanes(const struct ppu_insn *insn)
     return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE || insn->op == PPU_OP_SVBEGIN;
 }
 
-static void decode_one(const struct sm *sm, struct code_page *page, uint32_t index)
+static void decode_word(const struct sm *sm, struct code_insn *code, uint64_t word)
 {
-    struct code_insn *code = &page->insn[index];
-
-    uint64_t word = vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES);
-
     code->fault = ppu_isa_decode(word, &code->insn);
     code->known = true;
     code->vregs = 0;
@@ -139,9 +135,15 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
     }
     index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
     if (!page->insn[index].known) {
-        decode_one(sm, page, index);
+        decode_word(sm, &page->insn[index], vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES));
     }
     return &page->insn[index];
+}
+
+const struct code_insn *decode_begun(struct sm *sm, uint64_t word)
+{
+    decode_word(sm, &sm->begun, word);
+    return &sm->begun;
 }
 
 const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc)

@@ -6,6 +6,7 @@
 #include "core_state.h"
 #include "snapshot.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t bit(uint32_t slot)
@@ -140,7 +141,7 @@ static bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t 
         }
         *word |= bit(save.local_slot % 64);
     }
-    slot->save[n] = (struct dist_saved_cta){ save.number, save.local_slot };
+    slot->save[n] = (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_slot : 0 };
     slot->save_used |= bit(n);
     if (save.state == PPU_SAVE_READY || slot->task.tmd.resume) {
         slot->save_ready |= bit(n);
@@ -167,6 +168,7 @@ static bool progress_read(struct core *core, struct dist_slot *slot)
             return false;
         }
     }
+    /* Without places of its own a task that stopped has run to the end what it had begun. */
     return slot->next - slot->ctas_done == (uint32_t)__builtin_popcountll(slot->save_used);
 }
 
@@ -221,10 +223,47 @@ static void push_flushed(struct core *core, const struct dist_flush *flush)
     ring_push(core, PPU_RING_SLOT, &event);
 }
 
+/* ---- time on SMs; with the lock ---- */
+
+static uint64_t run_ns(const struct core *core, const struct dist_slot *slot)
+{
+    return slot->run_ns + (slot->in_flight != 0 ? core_now(core) - slot->run_since_ns : 0);
+}
+
+/* So many CTAs are on SMs from now on. */
+static void run_ctas(const struct core *core, struct dist_slot *slot, uint32_t ctas)
+{
+    if (slot->in_flight == 0 || ctas == 0) {
+        slot->run_ns = run_ns(core, slot);
+        slot->run_since_ns = core_now(core);
+    }
+    slot->in_flight = ctas;
+}
+
+/* A CTA of a queue task has begun or ended. Of a grid nobody asks. */
+static void run_step(const struct core *core, struct dist_slot *slot)
+{
+    if (slot->task.tmd.kind == PPU_TMD_QUEUE) {
+        slot->stepped_ns = run_ns(core, slot);
+    }
+}
+
 /* ---- life of a slot; with the lock ---- */
+
+/* Those that were taken off their SMs end there. */
+static void switched_drop(struct core *core, struct dist_slot *slot)
+{
+    for (; slot->switched != 0; slot->switched--) {
+        switch_give(core, &slot->task, slot->switched_cta[slot->switched - 1].chunk);
+        switch_let_go(core, &slot->task);
+    }
+}
 
 static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_event_kind kind)
 {
+    switched_drop(core, slot);
+    mask_clear(&core->dist.claiming, bit(slot->task.slot));
+    mask_clear(&core->dist.leaving, bit(slot->task.slot));
     mask_clear(&core->dist.killing, bit(slot->task.slot));
     mask_clear(&core->dist.saving, bit(slot->task.slot));
     slot->state = PPU_SLOT_FREE;
@@ -237,7 +276,8 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
 /* A CTA is to be handed out, now or when an SM has room. */
 static bool slot_can_go_on(const struct core *core, struct dist_slot *slot)
 {
-    return slot->save_ready != 0 || (slot->next < slot->total && save_exists(slot) && local_exists(core, slot));
+    return slot->save_ready != 0 || slot->switched != 0 ||
+           (slot->next < slot->total && save_exists(slot) && local_exists(core, slot));
 }
 
 static bool is_queue(const struct dist_slot *slot)
@@ -248,7 +288,7 @@ static bool is_queue(const struct dist_slot *slot)
 /* A queue may get more entries; only the firmware knows that it will not. */
 static bool slot_is_done(const struct dist_slot *slot)
 {
-    return !is_queue(slot) && slot->next == slot->total && slot->save_used == 0;
+    return !is_queue(slot) && slot->next == slot->total && slot->save_used == 0 && slot->switched == 0;
 }
 
 /* Frees the slot when nothing of it runs and nothing more will. */
@@ -261,7 +301,7 @@ static void slot_settle(struct core *core, struct dist_slot *slot)
         slot_free(core, slot, PPU_SLOT_KILLED);
     } else if (slot_is_done(slot)) {
         slot_free(core, slot, PPU_SLOT_DONE);
-    } else if (slot->state == PPU_SLOT_STOPPING) {
+    } else if (slot->state == PPU_SLOT_STOPPING && slot->switched == 0) {
         slot_free(core, slot, PPU_SLOT_STOPPED);
     } else if (!slot_can_go_on(core, slot)) {
         slot_free(core, slot, PPU_SLOT_PARKED);
@@ -306,6 +346,9 @@ static void slot_stop(struct core *core, struct dist_slot *slot)
         if (!slot_must_drain_all(core, slot)) {
             place_withdraw(core, slot);
         }
+        if (slot->switched != 0 && !place_is_planned(core, slot)) { /* they have begun, and end first */
+            place_offer(core, slot);
+        }
         slot_settle(core, slot);
     }
 }
@@ -329,16 +372,26 @@ static void slot_kill(struct core *core, struct dist_slot *slot)
     }
 }
 
-/* Copies the TMD copy once and decodes that; 0 or a fault code. */
-static uint16_t slot_read(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
+/* The device reads there, and writes what is done. */
+static uint16_t copy_check(const struct core *core, uint32_t tmd_off)
 {
-    slot->task.tmd_off = tmd_off;
     if (tmd_off % PPU_TMD_ALIGN != 0) {
         return PPU_FAULT_TMD_ALIGN;
     }
-    if (!core_protected_has(core, tmd_off, sizeof(struct ppu_tmd_copy)) ||
-        !core_vram_has(core, tmd_off, sizeof(struct ppu_tmd_copy))) {
-        return PPU_FAULT_TMD_MEMORY;
+    return core_protected_has(core, tmd_off, sizeof(struct ppu_tmd_copy)) &&
+                   core_vram_has(core, tmd_off, sizeof(struct ppu_tmd_copy))
+               ? PPU_FAULT_NONE
+               : PPU_FAULT_TMD_MEMORY;
+}
+
+/* Copies the TMD copy once and decodes that; 0 or a fault code. */
+static uint16_t slot_read(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
+{
+    uint16_t code = copy_check(core, tmd_off);
+
+    slot->task.tmd_off = tmd_off;
+    if (code != PPU_FAULT_NONE) {
+        return code;
     }
     vram_copy((uint8_t *)&slot->task.tmd, core->vram + tmd_off, sizeof(struct ppu_tmd));
     return dist_task_decode(core, &slot->task, &slot->total);
@@ -350,6 +403,7 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
 
     slot->next = 0;
     slot->ctas_done = 0;
+    slot->run_ns = slot->stepped_ns = 0;
     memset(slot->count, 0, sizeof(slot->count));
     slot->starved = false;
     slot->told = false;
@@ -357,6 +411,8 @@ static void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_o
     memset(slot->planned, 0, sizeof(slot->planned));
     slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
     memset(slot->local_used, 0, sizeof(slot->local_used));
+    slot->switched = 0;
+    __atomic_store_n(&slot->rank, 0, __ATOMIC_RELAXED);
     slot->task.start = ++core->dist.starts;
     code = slot_read(core, slot, tmd_off);
     if (code == PPU_FAULT_NONE && !progress_read(core, slot)) {
@@ -479,6 +535,27 @@ uint32_t dist_state(struct core *core, uint32_t index)
     return state;
 }
 
+uint64_t dist_run_ns(struct core *core, uint32_t index)
+{
+    uint64_t ns;
+
+    pthread_mutex_lock(&core->dist.lock);
+    ns = run_ns(core, &core->dist.slot[index]);
+    pthread_mutex_unlock(&core->dist.lock);
+    return ns;
+}
+
+uint64_t dist_still_ns(struct core *core, uint32_t index)
+{
+    const struct dist_slot *slot = &core->dist.slot[index];
+    uint64_t ns;
+
+    pthread_mutex_lock(&core->dist.lock);
+    ns = run_ns(core, slot) - slot->stepped_ns;
+    pthread_mutex_unlock(&core->dist.lock);
+    return ns;
+}
+
 /* ---- the SMs' side ---- */
 
 /* The next CTA of the grid. */
@@ -487,7 +564,7 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
     if (slot->next == slot->total) {
         return false;
     }
-    if (!save_exists(slot) || !local_exists(core, slot)) {
+    if (!save_exists(slot) || !local_exists(core, slot) || !switch_hold(core, &slot->task)) {
         slot->starved = true;
         return false;
     }
@@ -496,7 +573,9 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
         .number = slot->next++,
         .local_slot = local_take(core, slot),
         .save = save_take(slot),
+        .chunk = SWITCH_NONE,
     };
+    run_step(core, slot);
     return true;
 }
 
@@ -511,8 +590,48 @@ static void take_saved(struct dist_slot *slot, struct dist_cta *out)
         .number = slot->save[n].number,
         .local_slot = slot->save[n].local_slot,
         .save = n,
+        .chunk = SWITCH_NONE,
         .saved = true,
     };
+}
+
+/* The CTA that was taken off its SM first. */
+static void take_switched(struct dist_slot *slot, struct dist_cta *out)
+{
+    const struct dist_switched first = slot->switched_cta[0];
+
+    slot->switched--;
+    memmove(slot->switched_cta, slot->switched_cta + 1, slot->switched * sizeof(slot->switched_cta[0]));
+    *out = (struct dist_cta){
+        .task = &slot->task,
+        .number = first.number,
+        .local_slot = first.local_slot,
+        .save = DIST_NO_SAVE,
+        .chunk = first.chunk,
+        .saved = true,
+    };
+}
+
+/* Takes what is to go on before what is to begin; of a slot that stops, and is no gang, nothing begins. */
+static bool take_next(struct core *core, struct dist_slot *slot, struct dist_cta *out)
+{
+    if (slot->save_ready != 0) {
+        take_saved(slot, out);
+        return true;
+    }
+    if (slot->switched != 0) {
+        take_switched(slot, out);
+        return true;
+    }
+    return take_new(core, slot, out);
+}
+
+/* A slot that stops, and is no gang, only goes on with what it had begun. */
+static bool slot_has_more(const struct dist_slot *slot)
+{
+    bool begins = slot->state == PPU_SLOT_RUNNING || (slot->task.tmd.flags & PPU_TMD_CORESIDENT);
+
+    return slot->save_ready != 0 || slot->switched != 0 || (begins && slot->next < slot->total);
 }
 
 static bool slot_hand_out(struct core *core, struct dist_slot *slot, uint32_t sm, const struct dist_room *room,
@@ -521,21 +640,45 @@ static bool slot_hand_out(struct core *core, struct dist_slot *slot, uint32_t sm
     if (!place_fits(&slot->task, room) || !place_allows(core, slot, sm)) {
         return false;
     }
-    if (slot->save_ready != 0) {
-        take_saved(slot, out);
-    } else if (!take_new(core, slot, out)) {
+    if (!take_next(core, slot, out)) {
         return false;
     }
     dist_cta_id(&slot->task.tmd, out->number, out->id);
-    slot->in_flight++;
+    run_ctas(core, slot, slot->in_flight + 1);
+    core->dist.present[sm][slot->task.tmd.context]++;
     place_take(core, slot, sm);
-    if (slot->next == slot->total && slot->save_ready == 0) {
+    if (!slot_has_more(slot)) {
         mask_clear(&core->dist.offering, bit(slot->task.slot));
     }
     return true;
 }
 
-/* Offers go round among the slots, for each SM on its own, so that tasks run beside each other (A8). */
+/* The first of two slots goes before the second: by rank, then by what its address space has on the SM already. */
+static bool goes_before(const struct dist *dist, uint32_t sm, uint32_t first, uint32_t second)
+{
+    const struct dist_slot *a = &dist->slot[first], *b = &dist->slot[second];
+
+    return a->rank != b->rank ? a->rank > b->rank
+                              : dist->present[sm][a->task.tmd.context] < dist->present[sm][b->task.tmd.context];
+}
+
+/* The slot to be asked next; among equals from `later` on. */
+static uint32_t best_offer(const struct dist *dist, uint32_t sm, uint64_t offers, uint64_t later)
+{
+    uint32_t best = (uint32_t)__builtin_ctzll(later != 0 ? later : offers);
+
+    for (uint64_t left = later != 0 ? later & (later - 1) : offers & (offers - 1); left != 0; left &= left - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(left);
+        best = goes_before(dist, sm, index, best) ? index : best;
+    }
+    for (uint64_t left = later != 0 ? offers & ~later : 0; left != 0; left &= left - 1) {
+        uint32_t index = (uint32_t)__builtin_ctzll(left);
+        best = goes_before(dist, sm, index, best) ? index : best;
+    }
+    return best;
+}
+
+/* Offers of equals go round among the slots, for each SM on its own, so that tasks run beside each other (A8). */
 static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_cta *out)
 {
     struct dist *dist = &core->dist;
@@ -543,7 +686,7 @@ static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *roo
     uint64_t later = offers & ~(bit(dist->cursor[sm]) - 1);
 
     while (offers != 0) {
-        uint32_t index = (uint32_t)__builtin_ctzll(later != 0 ? later : offers);
+        uint32_t index = best_offer(dist, sm, offers, later);
 
         if (slot_hand_out(core, &dist->slot[index], sm, room, out)) {
             dist->cursor[sm] = (uint8_t)((index + 1) % PPU_MAX_SLOTS);
@@ -601,13 +744,16 @@ static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta
     if (slot->in_flight == 0) {
         return;
     }
-    slot->in_flight--;
+    run_ctas(core, slot, slot->in_flight - 1);
+    core->dist.present[sm][slot->task.tmd.context]--;
+    switch_let_go(core, &slot->task);
     if (!cta->left) {
         place_give(core, slot, sm);
     }
     core->dist.stirred = core->dist.stirred || slot->starved;
     counts_add(slot->count, count, core->config.cache_model);
     slot->ctas_done += ended;
+    run_step(core, slot);
     slot->starved = false;
     local_give(slot, cta->local_slot);
     save_give(slot, cta->save);
@@ -645,6 +791,22 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, con
     ctas_end(core, sm, cta, false, (const uint64_t(*)[PPU_COUNTERS])count, 1);
 }
 
+/* Its chunks and a place in the list were taken before. A slot being killed needs neither. */
+static void put_into_area(struct core *core, struct dist_slot *slot, const struct dist_cta *cta)
+{
+    slot->switched_cta[slot->switched++] = (struct dist_switched){ cta->number, cta->local_slot, cta->chunk };
+    bool together = dist_leaving(core, slot->task.slot);
+
+    if (together && slot->in_flight == 0) {
+        mask_clear(&core->dist.leaving, bit(slot->task.slot));
+    }
+    if (slot->state != PPU_SLOT_KILLING && (!together || slot->in_flight == 0)) {
+        place_offer(core, slot);
+        core->dist.stirred = true;
+    }
+    slot_settle(core, slot);
+}
+
 /* The slot goes on, is freed, or tells that somebody waits. */
 static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                       const uint64_t count[PPU_COUNTERS])
@@ -654,9 +816,14 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     if (slot->in_flight == 0) {
         return;
     }
-    slot->in_flight--;
+    run_ctas(core, slot, slot->in_flight - 1);
+    core->dist.present[sm][slot->task.tmd.context]--;
     place_give(core, slot, sm);
     counts_add(slot->count, count, core->config.cache_model);
+    if (cta->save == DIST_NO_SAVE) {
+        put_into_area(core, slot, cta);
+        return;
+    }
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
     if (waits) {
         slot->save_waiting |= bit(cta->save);
@@ -680,6 +847,157 @@ void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);
+    }
+}
+
+/* ---- the area of an address space ---- */
+
+/* Room in the list for every CTA of the slot that is on an SM: one that leaves has its place. */
+static bool list_grow(struct dist_slot *slot)
+{
+    uint32_t need = slot->switched + slot->in_flight;
+    struct dist_switched *list;
+
+    if (need <= slot->switched_room) {
+        return true;
+    }
+    list = realloc(slot->switched_cta, need * sizeof(*list));
+    if (list == NULL) {
+        return false;
+    }
+    slot->switched_cta = list;
+    slot->switched_room = need;
+    return true;
+}
+
+bool dist_switch_take(struct core *core, struct dist_cta *cta)
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+
+    pthread_mutex_lock(&core->dist.lock);
+    cta->chunk = switch_has(core, cta->task) && list_grow(slot) ? switch_take(core, cta->task) : SWITCH_NONE;
+    pthread_mutex_unlock(&core->dist.lock);
+    return cta->chunk != SWITCH_NONE;
+}
+
+void dist_switch_give(struct core *core, struct dist_cta *cta)
+{
+    pthread_mutex_lock(&core->dist.lock);
+    switch_give(core, cta->task, cta->chunk);
+    cta->chunk = SWITCH_NONE;
+    pthread_mutex_unlock(&core->dist.lock);
+}
+
+void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t chunk = cta->chunk; len != 0; chunk = switch_next(core, cta->task, chunk)) {
+        uint32_t piece = len < PPU_SWITCH_CHUNK ? len : PPU_SWITCH_CHUNK;
+
+        vram_copy(switch_chunk(core, cta->task, chunk), bytes, piece);
+        bytes += piece;
+        len -= piece;
+    }
+}
+
+void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t chunk = cta->chunk; len != 0; chunk = switch_next(core, cta->task, chunk)) {
+        uint32_t piece = len < PPU_SWITCH_CHUNK ? len : PPU_SWITCH_CHUNK;
+
+        vram_copy(bytes, switch_chunk(core, cta->task, chunk), piece);
+        bytes += piece;
+        len -= piece;
+    }
+}
+
+bool dist_area(struct core *core, uint32_t context, uint32_t place)
+{
+    bool opened;
+
+    pthread_mutex_lock(&core->dist.lock);
+    opened = switch_open(core, context, place);
+    pthread_mutex_unlock(&core->dist.lock);
+    return opened;
+}
+
+/* ---- claims ---- */
+
+/* Slots that claim a place and have a CTA for it. */
+static uint64_t claims(const struct dist *dist)
+{
+    return __atomic_load_n(&dist->claiming, __ATOMIC_SEQ_CST) &
+           (__atomic_load_n(&dist->offering, __ATOMIC_SEQ_CST) | __atomic_load_n(&dist->gangs, __ATOMIC_SEQ_CST));
+}
+
+void dist_gang_leave(struct core *core, uint32_t index)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool leaves;
+
+    pthread_mutex_lock(&core->dist.lock);
+    leaves = (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) && slot->in_flight != 0 &&
+             !dist_leaving(core, index);
+    if (leaves) {
+        mask_set(&core->dist.leaving, bit(index));
+        place_withdraw(core, slot);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    if (leaves) {
+        sm_kill(core, index);
+    }
+}
+
+bool dist_leaving(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.leaving, __ATOMIC_SEQ_CST) & bit(slot);
+}
+
+bool dist_claiming(struct core *core)
+{
+    return claims(&core->dist) != 0;
+}
+
+bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim)
+{
+    struct dist *dist = &core->dist;
+    const struct dist_slot *best = NULL;
+
+    pthread_mutex_lock(&dist->lock);
+    for (uint64_t left = claims(dist); left != 0; left &= left - 1) {
+        const struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
+        bool gang = dist->gangs & bit(slot->task.slot);
+
+        if ((gang || dist->present[sm][slot->task.tmd.context] == 0) && (best == NULL || slot->rank > best->rank)) {
+            best = slot;
+        }
+    }
+    if (best != NULL) {
+        *claim = (struct dist_claim){ best->task, best->rank, dist->gangs & bit(best->task.slot) };
+    }
+    pthread_mutex_unlock(&dist->lock);
+    return best != NULL;
+}
+
+uint32_t dist_rank_of(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.slot[slot].rank, __ATOMIC_RELAXED);
+}
+
+void dist_rank(struct core *core, uint32_t index, uint32_t value)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool attend;
+
+    pthread_mutex_lock(&core->dist.lock);
+    __atomic_store_n(&slot->rank, (uint8_t)(value & PPU_SLOT_RANK_MASK), __ATOMIC_RELAXED);
+    mask_clear(&core->dist.claiming, bit(index));
+    if ((value & PPU_SLOT_CLAIMS) && slot->state == PPU_SLOT_RUNNING) {
+        mask_set(&core->dist.claiming, bit(index));
+    }
+    attend = claims(&core->dist) & bit(index);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (attend) {
+        sm_kill(core, index);
     }
 }
 
@@ -815,15 +1133,22 @@ void dist_reset(struct core *core)
 
     pthread_mutex_lock(&dist->lock);
     for (uint32_t i = 0; i < PPU_MAX_SLOTS; i++) {
+        free(dist->slot[i].switched_cta);
         memset(&dist->slot[i], 0, sizeof(dist->slot[i]));
         dist->slot[i].task.slot = i;
     }
     mask_clear(&dist->offering, UINT64_MAX);
     mask_clear(&dist->killing, UINT64_MAX);
     mask_clear(&dist->saving, UINT64_MAX);
+    mask_clear(&dist->claiming, UINT64_MAX);
+    mask_clear(&dist->leaving, UINT64_MAX);
+    memset(dist->present, 0, sizeof(dist->present));
+    for (uint32_t i = 0; i < PPU_MAX_CONTEXTS; i++) {
+        switch_close(core, i);
+    }
     memset(dist->cursor, 0, sizeof(dist->cursor));
     memset(dist->used, 0, sizeof(dist->used));
-    dist->gangs = 0;
+    __atomic_store_n(&dist->gangs, 0, __ATOMIC_SEQ_CST);
     dist->gang_clock = 0;
     dist->stood_back = false;
     dist->stirred = false;
@@ -833,6 +1158,16 @@ void dist_reset(struct core *core)
     pthread_mutex_unlock(&dist->lock);
 }
 
+void dist_free(struct core *core)
+{
+    for (uint32_t i = 0; i < PPU_MAX_SLOTS; i++) {
+        free(core->dist.slot[i].switched_cta);
+    }
+    for (uint32_t i = 0; i < PPU_MAX_CONTEXTS; i++) {
+        switch_close(core, i);
+    }
+}
+
 const struct dist_task *dist_task_of(struct core *core, uint32_t slot)
 {
     bool used = slot < core->config.slots && core->dist.slot[slot].state != PPU_SLOT_FREE;
@@ -840,14 +1175,104 @@ const struct dist_task *dist_task_of(struct core *core, uint32_t slot)
     return used ? &core->dist.slot[slot].task : NULL;
 }
 
-void dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta)
+static void switched_save(struct core *core, const struct dist_slot *slot, struct snap *snap)
 {
-    place_resident(core, &core->dist.slot[cta->task->slot], sm);
+    snap_put_u32(snap, slot->rank);
+    snap_put_u32(snap, (core->dist.claiming & bit(slot->task.slot)) != 0);
+    snap_put_u32(snap, dist_leaving(core, slot->task.slot));
+    snap_put_u32(snap, slot->switched);
+    for (uint32_t i = 0; i < slot->switched; i++) {
+        const struct dist_switched *cta = &slot->switched_cta[i];
+
+        snap_put_u64(snap, cta->number);
+        snap_put_u32(snap, cta->local_slot);
+        for (uint32_t chunk = cta->chunk; chunk != SWITCH_NONE;) {
+            snap_put_u32(snap, chunk);
+            chunk = switch_next(core, &slot->task, chunk);
+        }
+    }
 }
 
-static void slot_save(const struct core *core, const struct dist_slot *slot, bool saving, struct snap *snap)
+/* A CTA that was taken off its SM, with chunks that nobody else has. */
+static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_t *chunk, struct snap *snap)
+{
+    struct dist_switched cta = { .number = snap_get_u64(snap), .local_slot = snap_get_u32(snap) };
+
+    for (uint32_t i = 0; i < slot->task.cta_chunks; i++) {
+        chunk[i] = snap_get_u32(snap);
+    }
+    if (snap->bad || cta.number >= slot->next) {
+        return snap_refuse(snap, "CTA %llu that was taken off an SM has not begun", (unsigned long long)cta.number);
+    }
+    if (!switch_hold(core, &slot->task) || !switch_take_at(core, &slot->task, chunk)) {
+        return snap_refuse(snap, "CTA %llu cannot have its chunks", (unsigned long long)cta.number);
+    }
+    cta.chunk = chunk[0];
+    slot->switched_cta[slot->switched++] = cta;
+    return true;
+}
+
+static bool switched_ctas_load(struct core *core, struct dist_slot *slot, uint32_t count, struct snap *snap)
+{
+    uint32_t *chunk = malloc(slot->task.cta_chunks * sizeof(*chunk));
+    bool good = chunk != NULL;
+
+    slot->switched_cta = calloc(count, sizeof(slot->switched_cta[0]));
+    slot->switched_room = slot->switched_cta != NULL ? count : 0;
+    if (!good || slot->switched_cta == NULL) {
+        free(chunk);
+        return snap_refuse(snap, "there is no memory for %u CTAs", count);
+    }
+    for (uint32_t i = 0; i < count && good; i++) {
+        good = switched_cta_load(core, slot, chunk, snap);
+    }
+    free(chunk);
+    return good;
+}
+
+static bool switched_load(struct core *core, struct dist_slot *slot, struct snap *snap)
+{
+    const struct switch_area *area = &core->dist.area[slot->task.tmd.context];
+    bool claims = false, leaves = false;
+    uint32_t count;
+
+    slot->rank = (uint8_t)snap_get_u32(snap);
+    claims = snap_get_flag(snap);
+    leaves = snap_get_flag(snap);
+    count = snap_get_u32(snap);
+    if (snap->bad || (count != 0 && !switch_has(core, &slot->task)) || count > area->chunks ||
+        (claims && slot->state != PPU_SLOT_RUNNING) ||
+        (leaves && (!(slot->task.tmd.flags & PPU_TMD_CORESIDENT) || slot->was_planned || slot->in_flight == 0))) {
+        return snap_refuse(snap, "%u CTAs in an area of %u chunks, or a claim or leave that cannot be", count,
+                           area->chunks);
+    }
+    if (leaves) {
+        mask_set(&core->dist.leaving, bit(slot->task.slot));
+    }
+    if (claims) {
+        mask_set(&core->dist.claiming, bit(slot->task.slot));
+    }
+    return count == 0 || switched_ctas_load(core, slot, count, snap);
+}
+
+/* Their places are values of registers. */
+static bool areas_load(struct core *core, struct snap *snap)
+{
+    for (uint32_t i = 0; i < core->config.contexts; i++) {
+        uint32_t place = reg_get(core, PPU_REG_CTX_SAVE + 4 * i);
+
+        if (!switch_open(core, i, place)) {
+            return snap_refuse(snap, "address space %u cannot have its area at 0x%x", i, place);
+        }
+    }
+    return true;
+}
+
+static void slot_save(struct core *core, const struct dist_slot *slot, bool saving, struct snap *snap)
 {
     snap_put_u32(snap, slot->state);
+    snap_put_u64(snap, run_ns(core, slot));
+    snap_put_u64(snap, slot->stepped_ns);
     if (slot->state == PPU_SLOT_FREE) {
         return;
     }
@@ -872,6 +1297,7 @@ static void slot_save(const struct core *core, const struct dist_slot *slot, boo
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         snap_put_u64(snap, slot->local_used[i]);
     }
+    switched_save(core, slot, snap);
 }
 
 void dist_save(struct core *core, struct snap *snap)
@@ -892,54 +1318,81 @@ void dist_save(struct core *core, struct snap *snap)
 }
 
 /* A state that a slot can be in between two events. */
-static bool slot_usable(const struct core *core, const struct dist_slot *slot)
+static bool slot_usable(struct core *core, struct dist_slot *slot, bool saving, struct snap *snap)
 {
-    bool more = slot->next < slot->total;
+    const bool gang = slot->task.tmd.flags & PPU_TMD_CORESIDENT;
 
-    if (slot->next > slot->total || slot->ctas_done > slot->next || slot->in_flight > slot->next - slot->ctas_done ||
-        slot->in_flight > core->config.sms * core->config.sm_ctas) {
-        return false;
+    if (slot->next > slot->total || slot->ctas_done > slot->next) {
+        return snap_refuse(snap, "%llu CTAs have begun and %llu ended, of %llu", (unsigned long long)slot->next,
+                           (unsigned long long)slot->ctas_done, (unsigned long long)slot->total);
     }
-    return slot->in_flight != 0 || (slot->state == PPU_SLOT_RUNNING && (more || slot->save_ready != 0));
+    if (slot->stepped_ns > slot->run_ns) {
+        return snap_refuse(snap, "its last step was at %llu ns of the %llu it has run",
+                           (unsigned long long)slot->stepped_ns, (unsigned long long)slot->run_ns);
+    }
+    if (saving && (slot->state != PPU_SLOT_STOPPING || slot->task.tmd.save_count == 0)) {
+        return snap_refuse(snap, "CTAs are being saved, and it is not stopping or has no save area");
+    }
+    if (slot->was_planned && (!gang || slot->state == PPU_SLOT_KILLING)) {
+        return snap_refuse(snap, "room is planned for a grid that is not co-resident, or is being killed");
+    }
+    if (slot->told != (slot->save_waiting != 0)) {
+        return snap_refuse(snap, "CTAs wait and nobody was told, or the other way round");
+    }
+    if (slot->in_flight == 0 && slot->switched == 0 &&
+        (slot->state != PPU_SLOT_RUNNING || !slot_can_go_on(core, slot))) {
+        return snap_refuse(snap, "it is busy, and no CTA runs or can go on");
+    }
+    return true;
 }
 
 /* The sets of places fit each other, and every saved CTA can be one of the task's. */
-static bool saves_usable(const struct core *core, const struct dist_slot *slot)
+static bool saves_usable(const struct dist_slot *slot, struct snap *snap)
 {
     uint64_t saved = slot->save_ready | slot->save_waiting;
 
-    if ((slot->save_used & ~save_places(slot)) || (saved & ~slot->save_used) ||
-        (slot->save_ready & slot->save_waiting) || (slot->save_told & ~slot->save_waiting)) {
-        return false;
+    if (slot->save_used & ~save_places(slot)) {
+        return snap_refuse(snap, "places 0x%llx of the save area are in use, of %u",
+                           (unsigned long long)slot->save_used, slot->task.tmd.save_count);
+    }
+    if ((saved & ~slot->save_used) || (slot->save_ready & slot->save_waiting) ||
+        (slot->save_told & ~slot->save_waiting)) {
+        return snap_refuse(snap, "sets of places contradict each other");
     }
     for (; saved != 0; saved &= saved - 1) {
-        const struct dist_saved_cta *cta = &slot->save[__builtin_ctzll(saved)];
+        const uint32_t n = (uint32_t)__builtin_ctzll(saved);
 
-        if (cta->number >= slot->next || cta->local_slot >= dist_local_limit(core, &slot->task)) {
-            return false;
+        if (slot->save[n].number >= slot->next) {
+            return snap_refuse(snap, "CTA %llu in place %u of the save area has not begun",
+                               (unsigned long long)slot->save[n].number, n);
         }
     }
     return true;
 }
 
-static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *snap)
+static bool task_usable(struct core *core, struct dist_slot *slot, struct snap *snap)
 {
-    uint32_t state = snap_get_u32(snap);
-    bool saving;
+    uint16_t code = copy_check(core, slot->task.tmd_off);
 
-    if (state == PPU_SLOT_FREE || state > PPU_SLOT_KILLING) {
-        return state == PPU_SLOT_FREE;
+    code = code != PPU_FAULT_NONE ? code : dist_task_decode(core, &slot->task, &slot->total);
+    if (code != PPU_FAULT_NONE) {
+        return snap_refuse(snap, "its task at 0x%x cannot run: fault 0x%x", slot->task.tmd_off, code);
     }
+    return true;
+}
+
+static void slot_get(struct dist_slot *slot, bool *saving, struct snap *snap)
+{
     slot->task.tmd_off = snap_get_u32(snap);
     snap_get_bytes(snap, &slot->task.tmd, sizeof(slot->task.tmd));
     slot->next = snap_get_u64(snap);
     slot->ctas_done = snap_get_u64(snap);
     snap_get_bytes(snap, slot->count, sizeof(slot->count));
     slot->in_flight = snap_get_u32(snap);
-    slot->starved = snap_get_u32(snap) != 0;
-    slot->told = snap_get_u32(snap) != 0;
-    saving = snap_get_u32(snap) != 0;
-    slot->was_planned = snap_get_u32(snap) != 0;
+    slot->starved = snap_get_flag(snap);
+    slot->told = snap_get_flag(snap);
+    *saving = snap_get_flag(snap);
+    slot->was_planned = snap_get_flag(snap);
     slot->save_used = snap_get_u64(snap);
     slot->save_ready = snap_get_u64(snap);
     slot->save_waiting = snap_get_u64(snap);
@@ -951,15 +1404,35 @@ static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *sn
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         slot->local_used[i] = snap_get_u64(snap);
     }
-    if (snap->bad || dist_task_decode(core, &slot->task, &slot->total) != PPU_FAULT_NONE) {
+}
+
+static bool slot_load(struct core *core, struct dist_slot *slot, struct snap *snap)
+{
+    uint32_t state = snap_get_u32(snap);
+    bool saving = false;
+
+    slot->run_ns = snap_get_u64(snap);
+    slot->stepped_ns = snap_get_u64(snap);
+    slot->run_since_ns = core_now(core);
+    if (state == PPU_SLOT_FREE) {
+        return !snap->bad;
+    }
+    if (state > PPU_SLOT_KILLING) {
+        return snap_refuse(snap, "no state %u", state);
+    }
+    slot_get(slot, &saving, snap);
+    if (snap->bad || !task_usable(core, slot, snap)) {
         return false;
     }
     slot->task.start = ++core->dist.starts;
     slot->state = (enum ppu_slot_state)state;
-    if (saving && state == PPU_SLOT_STOPPING && slot->task.tmd.save_count != 0) {
+    if (saving) {
         mask_set(&core->dist.saving, bit(slot->task.slot));
     }
-    return slot_usable(core, slot) && saves_usable(core, slot);
+    if (state == PPU_SLOT_KILLING) {
+        mask_set(&core->dist.killing, bit(slot->task.slot));
+    }
+    return saves_usable(slot, snap) && switched_load(core, slot, snap) && slot_usable(core, slot, saving, snap);
 }
 
 /* CTAs that are to be handed out, now that it is known what the SMs have. */
@@ -967,9 +1440,11 @@ static void slots_offer(struct core *core, bool planned)
 {
     for (uint32_t i = 0; i < core->config.slots; i++) {
         struct dist_slot *slot = &core->dist.slot[i];
-        bool goes_on = slot->state == PPU_SLOT_RUNNING || (slot->state == PPU_SLOT_STOPPING && slot->was_planned);
+        bool goes_on = slot->state == PPU_SLOT_RUNNING ||
+                       (slot->state == PPU_SLOT_STOPPING && (slot->was_planned || slot->switched != 0));
+        bool more = slot->next < slot->total || slot->save_ready != 0 || slot->switched != 0;
 
-        if (goes_on && slot->was_planned == planned && (slot->next < slot->total || slot->save_ready != 0)) {
+        if (goes_on && slot->was_planned == planned && more && !dist_leaving(core, i)) {
             place_offer(core, slot);
         }
     }
@@ -981,37 +1456,68 @@ static bool flushes_load(struct core *core, struct snap *snap)
     uint32_t count = snap_get_u32(snap);
 
     if (count > PPU_MAX_CONTEXTS) {
-        return false;
+        return snap_refuse(snap, "%u flushes", count);
     }
     for (uint32_t i = 0; i < count; i++) {
         dist->flush[i].context = snap_get_u32(snap);
         dist->flush[i].tag = snap_get_u32(snap);
         if (dist->flush[i].context >= core->config.contexts) {
-            return false;
+            return snap_refuse(snap, "a flush of address space %u", dist->flush[i].context);
         }
     }
     dist->flush_count = count;
     dist->flush_waiting = count != 0 ? all_sms(core) : 0;
-    return true;
+    return !snap->bad;
+}
+
+static bool cursors_load(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+
+    snap_get_bytes(snap, dist->cursor, sizeof(dist->cursor));
+    for (uint32_t sm = 0; sm < PPU_MAX_SMS; sm++) {
+        if (dist->cursor[sm] >= PPU_MAX_SLOTS) {
+            return snap_refuse(snap, "SM %u begins with slot %u", sm, dist->cursor[sm]);
+        }
+    }
+    return !snap->bad;
 }
 
 void dist_load(struct core *core, struct snap *snap)
 {
-    struct dist *dist = &core->dist;
-    bool good = true;
+    bool good = census_begin(core, snap) && areas_load(core, snap);
 
     for (uint32_t i = 0; i < core->config.slots && good; i++) {
-        good = slot_load(core, &dist->slot[i], snap);
-        if (dist->slot[i].state == PPU_SLOT_KILLING) {
-            mask_set(&dist->killing, bit(i));
+        snap->unit[SNAP_SLOT] = i;
+        good = slot_load(core, &core->dist.slot[i], snap);
+    }
+    snap->unit[SNAP_SLOT] = SNAP_NO_UNIT;
+    if (good && cursors_load(core, snap)) {
+        flushes_load(core, snap);
+    }
+}
+
+/* A co-resident grid of which CTAs run must find room for the others where it had some. */
+void dist_check(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+
+    if (!census_agrees(core, snap)) {
+        return;
+    }
+    slots_offer(core, true); /* before others can take the room they had */
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        const struct dist_slot *slot = &dist->slot[i];
+        const bool gang = slot->task.tmd.flags & PPU_TMD_CORESIDENT;
+        const bool wants = slot->state == PPU_SLOT_RUNNING && slot->next < slot->total && slot->in_flight != 0 &&
+                           !dist_leaving(core, i);
+
+        if (slot->state != PPU_SLOT_FREE && gang &&
+            ((dist->gangs & bit(i)) || (wants && !place_is_planned(core, slot)))) {
+            snap->unit[SNAP_SLOT] = i;
+            snap_refuse(snap, "the CTAs of its co-resident grid do not find room together");
+            return;
         }
-    }
-    snap_get_bytes(snap, dist->cursor, sizeof(dist->cursor));
-    for (uint32_t sm = 0; sm < PPU_MAX_SMS; sm++) {
-        good = good && dist->cursor[sm] < PPU_MAX_SLOTS;
-    }
-    if (!good || !flushes_load(core, snap)) {
-        snap->bad = true;
     }
 }
 
@@ -1019,10 +1525,10 @@ void dist_loaded(struct core *core)
 {
     struct dist *dist = &core->dist;
 
-    slots_offer(core, true); /* before others can take the room they had */
+    census_end(core);
     slots_offer(core, false);
     for (uint32_t i = 0; i < core->config.slots; i++) {
-        if (dist->slot[i].state == PPU_SLOT_KILLING || dist_saving(core, i)) {
+        if (dist->slot[i].state == PPU_SLOT_KILLING || dist_saving(core, i) || dist_leaving(core, i)) {
             sm_kill(core, i);
         }
     }

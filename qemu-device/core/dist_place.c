@@ -93,13 +93,23 @@ bool place_gang_fits(const struct core *core, const struct dist_task *task, uint
            (task->tmd.save_count == 0 || total <= task->tmd.save_count);
 }
 
-/* CTAs of a slot that are to be handed out. */
+/* CTAs of a slot that are to be handed out; of a gang, together. */
 static uint64_t pending(const struct dist_slot *slot)
 {
-    return slot->total - slot->next + (uint32_t)__builtin_popcountll(slot->save_ready);
+    return slot->total - slot->next + (uint32_t)__builtin_popcountll(slot->save_ready) + slot->switched;
 }
 
-/* The gang that gets room first: of the highest priority, then the oldest; NULL: none waits. */
+/* True when the first of two gangs that wait gets room before the second. */
+static bool gang_before(const struct dist_slot *a, const struct dist_slot *b)
+{
+    if (a->rank != b->rank) {
+        return a->rank > b->rank;
+    }
+    return a->task.tmd.priority != b->task.tmd.priority ? a->task.tmd.priority > b->task.tmd.priority
+                                                        : a->gang_age < b->gang_age;
+}
+
+/* The gang that gets room first: of the highest rank, then priority, then the oldest; NULL: none waits. */
 static struct dist_slot *first_gang(struct dist *dist)
 {
     struct dist_slot *first = NULL;
@@ -107,8 +117,7 @@ static struct dist_slot *first_gang(struct dist *dist)
     for (uint64_t waiting = dist->gangs; waiting != 0; waiting &= waiting - 1) {
         struct dist_slot *slot = &dist->slot[__builtin_ctzll(waiting)];
 
-        if (first == NULL || slot->task.tmd.priority > first->task.tmd.priority ||
-            (slot->task.tmd.priority == first->task.tmd.priority && slot->gang_age < first->gang_age)) {
+        if (first == NULL || gang_before(slot, first)) {
             first = slot;
         }
     }
@@ -146,7 +155,7 @@ void place_plan(struct core *core)
     struct dist_slot *slot;
 
     while ((slot = first_gang(dist)) != NULL && plan(core, slot)) {
-        dist->gangs &= ~bit(slot->task.slot);
+        __atomic_fetch_and(&dist->gangs, ~bit(slot->task.slot), __ATOMIC_SEQ_CST);
         __atomic_fetch_or(&dist->offering, bit(slot->task.slot), __ATOMIC_SEQ_CST);
         dist->stirred = true;
     }
@@ -158,7 +167,7 @@ void place_offer(struct core *core, struct dist_slot *slot)
 
     if (is_gang(slot)) {
         slot->gang_age = dist->gang_clock++;
-        dist->gangs |= bit(slot->task.slot);
+        __atomic_fetch_or(&dist->gangs, bit(slot->task.slot), __ATOMIC_SEQ_CST);
         place_plan(core);
     } else {
         __atomic_fetch_or(&dist->offering, bit(slot->task.slot), __ATOMIC_SEQ_CST);
@@ -177,7 +186,7 @@ void place_withdraw(struct core *core, struct dist_slot *slot)
         room_change(&dist->used[sm], &slot->task, 0u - slot->planned[sm]);
         slot->planned[sm] = 0;
     }
-    dist->gangs &= ~bit(slot->task.slot);
+    __atomic_fetch_and(&dist->gangs, ~bit(slot->task.slot), __ATOMIC_SEQ_CST);
     dist->stirred = true; /* others need not stand back for it any more */
     place_plan(core);
 }
@@ -217,6 +226,15 @@ static bool another_should(const struct core *core, const struct dist_task *task
     return false;
 }
 
+/* Others must leave it the room that comes free: those of its own address space, and those of lower rank. */
+static bool stands_back_for(const struct dist_slot *slot, const struct dist_slot *gang)
+{
+    if (gang->rank != slot->rank) {
+        return gang->rank > slot->rank;
+    }
+    return gang->task.tmd.context == slot->task.tmd.context && gang->task.tmd.priority >= slot->task.tmd.priority;
+}
+
 bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
 {
     struct dist *dist = &core->dist;
@@ -226,7 +244,7 @@ bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
         return slot->planned[sm] != 0;
     }
     gang = first_gang(dist);
-    if ((gang != NULL && gang->task.tmd.priority >= slot->task.tmd.priority) || !sm_fits(core, sm, &slot->task)) {
+    if ((gang != NULL && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task)) {
         return false;
     }
     if (has_share(core, sm) && another_should(core, &slot->task, sm)) {

@@ -88,6 +88,10 @@ static void size_cta(struct dist_task *task)
     task->cta_vregs = task->cta_warps * ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
     task->token_cap = tmd->token_count != 0 ? tmd->token_count : PPU_TOKENS_DEFAULT;
     task->cta_tokens = ppu_token_bytes(task->cta_passes, tmd->token_count);
+    task->cta_chunks = (uint32_t)((ppu_save_bytes(task->cta_warps, tmd->wave, task->cta_vregs / task->cta_warps,
+                                                  tmd->token_count, tmd->shared_bytes) +
+                                   PPU_SWITCH_CHUNK - 1) /
+                                  PPU_SWITCH_CHUNK);
 }
 
 static uint16_t check_resources(const struct core *core, const struct dist_task *task)
@@ -115,7 +119,10 @@ static uint16_t check_save(const struct core *core, const struct dist_task *task
                 tmd->save_bytes % PPU_SAVE_ALIGN == 0 && tmd->save_bytes >= need &&
                 core_protected_has(core, tmd->save_vram, area) && core_vram_has(core, tmd->save_vram, area);
 
-    return tmd->save_count == 0 || good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SAVE;
+    if (tmd->save_count == 0) {
+        good = tmd->save_vram == 0 && tmd->save_bytes == 0;
+    }
+    return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SAVE;
 }
 
 static uint16_t check_local(struct dist_task *task)

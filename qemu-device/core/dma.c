@@ -480,17 +480,31 @@ void dma_save(struct core *core, struct snap *snap)
     snap_put_u32(snap, dma->held);
 }
 
-static bool copy_load(struct snap *snap, struct dma_copy *copy)
+static struct dma_copy copy_get(struct snap *snap)
 {
-    copy->src = snap_get_u64(snap);
-    copy->dst = snap_get_u64(snap);
-    copy->src_space = snap_get_u32(snap);
-    copy->dst_space = snap_get_u32(snap);
-    copy->len_bytes = snap_get_u64(snap);
-    copy->done_bytes = snap_get_u64(snap);
-    copy->tag = snap_get_u32(snap);
+    struct dma_copy copy;
+
+    copy.src = snap_get_u64(snap);
+    copy.dst = snap_get_u64(snap);
+    copy.src_space = snap_get_u32(snap);
+    copy.dst_space = snap_get_u32(snap);
+    copy.len_bytes = snap_get_u64(snap);
+    copy.done_bytes = snap_get_u64(snap);
+    copy.tag = snap_get_u32(snap);
+    return copy;
+}
+
+static bool copy_usable(const struct dma_copy *copy)
+{
     return copy->done_bytes <= copy->len_bytes && !wraps(copy->src, copy->len_bytes) &&
            !wraps(copy->dst, copy->len_bytes);
+}
+
+static bool deadline_usable(struct core *core, uint64_t deadline_ns)
+{
+    const uint64_t now = core_now(core);
+
+    return deadline_ns == CORE_NEVER || deadline_ns <= now || deadline_ns - now <= CORE_STEP_MOST_NS;
 }
 
 void dma_load(struct core *core, struct snap *snap)
@@ -499,19 +513,25 @@ void dma_load(struct core *core, struct snap *snap)
     uint32_t count = snap_get_u32(snap);
 
     if (count > PPU_MAX_COPIES) {
-        snap->bad = true;
-        return;
+        snap_refuse(snap, "%u copies, of %u", count, PPU_MAX_COPIES);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct dma_copy copy;
+    for (uint32_t i = 0; i < count && !snap->bad; i++) {
+        const struct dma_copy copy = copy_get(snap);
 
-        if (!copy_load(snap, &copy)) {
-            snap->bad = true;
-            return;
+        if (!snap->bad && !copy_usable(&copy)) {
+            snap_refuse(snap, "copy %u: %llu of %llu bytes from 0x%llx to 0x%llx", i,
+                        (unsigned long long)copy.done_bytes, (unsigned long long)copy.len_bytes,
+                        (unsigned long long)copy.src, (unsigned long long)copy.dst);
         }
         queue_put(dma, &copy);
     }
     dma->deadline_ns = snap_get_u64(snap);
-    dma->held = snap_get_u32(snap) == 1;
+    dma->held = snap_get_flag(snap);
+    if (!deadline_usable(core, dma->deadline_ns)) {
+        snap_refuse(snap, "the next step is due at %llu ns", (unsigned long long)dma->deadline_ns);
+    }
+    if (dma->held && !hook_holds(core, PPU_MARK_COPY_STEP)) {
+        snap_refuse(snap, "they are held, and no test hook holds them");
+    }
     schedule(dma, dma->deadline_ns != CORE_NEVER ? dma->deadline_ns : 0);
 }

@@ -37,6 +37,18 @@ static enum step insn_fault(struct exec *x, uint16_t code, uint64_t payload, enu
     return engine_fault(x, code, access, payload, pass, mask->m[pass]);
 }
 
+static void keep_word(struct exec *x)
+{
+    x->w->word = word_of(x->code);
+}
+
+void engine_leave(struct exec *x, const struct lanes *left)
+{
+    keep_word(x);
+    x->w->pending = *left;
+    x->w->partial = true;
+}
+
 enum step engine_insn_fault(struct exec *x, uint16_t code, const struct lanes *mask)
 {
     return insn_fault(x, code, word_of(x->code), PPU_ACCESS_FETCH, mask);
@@ -91,6 +103,19 @@ void engine_barrier_check(struct exec *x, const struct lanes *mask)
     }
 }
 
+static void wait_at(struct warp *w, uint32_t id, const struct lanes *mask)
+{
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        if (mask->m[pass] == UINT32_MAX) {
+            memset(w->barrier + pass * PPU_LANES, (int)id, PPU_LANES);
+            continue;
+        }
+        for (uint32_t left = mask->m[pass]; left != 0; left &= left - 1) {
+            w->barrier[pass * PPU_LANES + (uint32_t)__builtin_ctz(left)] = (uint8_t)id;
+        }
+    }
+}
+
 /*
  * The lanes wait; lanes of the warp that have not arrived go on before it, as after a yield. When all lanes of the
  * warp arrive together they stay active, so that their tokens stay in order.
@@ -102,6 +127,7 @@ static enum step barrier(struct exec *x, uint32_t id, const struct lanes *mask)
 
     x->cta->barrier[id] += arrived;
     x->cta->waiting += arrived;
+    wait_at(w, id, mask);
     if (lanes_equal(mask, &w->live)) {
         w->state = WARP_BARRIER;
         engine_barrier_check(x, mask);
@@ -162,8 +188,7 @@ static enum step start(struct exec *x, const struct ppu_insn *insn, const struct
         };
 
         if (!ring_push(x->core, PPU_RING_START, &event)) {
-            x->w->partial = true;
-            x->w->pending = left;
+            engine_leave(x, &left);
             x->w->state = WARP_STALLED;
             return STEP_STOP;
         }
@@ -183,6 +208,7 @@ static enum step mark(struct exec *x, uint32_t value)
     if (hook_holds(x->core, value)) {
         if (!w->held) {
             hook_count_held(x->core, true);
+            keep_word(x);
             w->held = true;
         }
         w->state = WARP_STALLED;
@@ -295,7 +321,7 @@ enum step engine_execute(struct exec *x)
     uint16_t fault = 0;
     uint64_t va = 0;
 
-    x->code = decode_fetch(x->sm, x->task, w->pc, &fault, &va);
+    x->code = warp_begun(w) ? decode_begun(x->sm, w->word) : decode_fetch(x->sm, x->task, w->pc, &fault, &va);
     if (x->code == NULL) {
         return insn_fault(x, fault, va, PPU_ACCESS_FETCH, &w->active);
     }
@@ -305,7 +331,7 @@ enum step engine_execute(struct exec *x)
     if (x->code->vregs > x->vregs || lanes_written(x) > PPU_SREGS) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, &w->active);
     }
-    if (w->section != 0 && !w->partial && !w->held && !section_allows(w, &x->code->insn)) {
+    if (w->section != 0 && !warp_begun(w) && !section_allows(w, &x->code->insn)) {
         return engine_insn_fault(x, PPU_FAULT_SECTION, &w->active);
     }
     mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
@@ -317,16 +343,10 @@ enum step engine_execute(struct exec *x)
                                              : x->code->op(x, x->code, &mask);
 }
 
-/* What an access to system memory brought, when the warp waited for one. */
+/* What an access to system memory brought goes where the instruction that made it says. */
 static enum step resume(struct exec *x)
 {
-    uint16_t fault = 0;
-    uint64_t va = 0;
-
-    x->code = decode_fetch(x->sm, x->task, x->w->pc, &fault, &va);
-    if (x->code == NULL || x->code->fault != 0) {
-        return insn_fault(x, x->code == NULL ? fault : x->code->fault, va, PPU_ACCESS_FETCH, &x->w->active);
-    }
+    x->code = decode_begun(x->sm, x->w->word);
     return engine_mem_finish(x, &x->code->insn);
 }
 
@@ -390,9 +410,11 @@ void engine_settle(struct sm *sm, uint32_t index)
 {
     struct exec *const x = exec_of(sm, index);
 
+    sm_file_enter(x);
     count_begin(x);
     count_end(x, settle(x));
     count_settle(sm, x->cta);
+    sm_file_leave(sm);
 }
 
 static uint32_t turn(struct exec *x, uint32_t budget)
@@ -418,9 +440,12 @@ static uint32_t turn(struct exec *x, uint32_t budget)
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 {
     struct exec *const x = exec_of(sm, index);
-    const uint32_t done = turn(x, budget);
+    uint32_t done;
 
+    sm_file_enter(x);
+    done = turn(x, budget);
     count_end(x, done);
+    sm_file_leave(sm);
     return done;
 }
 

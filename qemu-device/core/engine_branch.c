@@ -119,12 +119,13 @@ static struct lanes token_mask(const struct ppu_token *token)
     return mask;
 }
 
-/* Lanes of the token that are disabled for its reason and go on at its address. */
+/* Lanes of the token that are disabled for its reason and go on at its address; in a segment, of the running part. */
 static struct lanes token_waiting(const struct warp *w, const struct ppu_token *token)
 {
+    const struct lanes own = w->parts.on ? engine_parts_running(w) : w->live;
     struct lanes mask = token_mask(token), waiting = { { 0 } };
 
-    mask = lanes_and(&mask, &w->live);
+    mask = lanes_and(&mask, &own);
     LANES_EACH(&mask, lane)
     {
         if (w->reason[lane] == token->type && w->wait_pc[lane] == token->address) {
@@ -365,33 +366,59 @@ static enum step wait_or_go(struct exec *x, const struct lanes *mask, uint32_t t
     return after(x);
 }
 
+/*
+ * As find_waiting() of calls, each lane at its own address. Tokens are gone through once for all lanes: there may be as
+ * many addresses as lanes.
+ */
+static bool find_called(struct exec *x, const struct lanes *mask, const uint32_t target[PPU_MAX_WAVE],
+                        struct lanes *waiting)
+{
+    const uint32_t inside = x->w->token_count - token_floor(x->w);
+    struct lanes left = *mask;
+
+    for (uint32_t n = 0; n < x->w->token_count && lanes_any(&left); n++) {
+        struct lanes named, found = { { 0 } };
+        struct ppu_token token;
+
+        token_get(x, n, &token);
+        if (token.type != PPU_TOKEN_CALL) {
+            continue;
+        }
+        named = token_mask(&token);
+        named = lanes_and(&named, &left);
+        LANES_EACH(&named, lane)
+        {
+            if (target[lane] == token.address) {
+                lanes_set(&found, lane);
+            }
+        }
+        if (n >= inside && lanes_any(&found)) {
+            return false;
+        }
+        left = lanes_without(&left, &found);
+    }
+    *waiting = lanes_without(mask, &left);
+    return true;
+}
+
 static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     uint32_t target[PPU_MAX_WAVE] = { 0 };
-    struct lanes left = *mask, rest = { { 0 } };
+    struct lanes waiting, rest;
 
     LANES_EACH(mask, lane)
     {
         target[lane] = exec_read(x, insn->ra, insn->a_scalar, lane);
     }
-    while (lanes_any(&left)) {
-        uint32_t address = target[lanes_first(&left)];
-        struct lanes group = { { 0 } }, waiting;
-
-        LANES_EACH(&left, lane)
-        {
-            if (target[lane] == address) {
-                lanes_set(&group, lane);
-            }
-        }
-        left = lanes_without(&left, &group);
-        if (!find_waiting(x, &group, PPU_TOKEN_CALL, address, &waiting)) {
-            return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
-        }
-        engine_disable(x->w, &waiting, PPU_TOKEN_CALL, address);
-        group = lanes_without(&group, &waiting);
-        rest = lanes_or(&rest, &group);
+    if (!find_called(x, mask, target, &waiting)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
+    LANES_EACH(&waiting, lane)
+    {
+        const struct lanes one = lanes_one(lane);
+        engine_disable(x->w, &one, PPU_TOKEN_CALL, target[lane]);
+    }
+    rest = lanes_without(mask, &waiting);
     if (lanes_any(&rest)) {
         engine_drop_stale(x);
         return scatter(x, &rest, target);

@@ -40,6 +40,7 @@
 /* A register's 32 lanes of a pass. */
 BUILD_INLINE uint32_t *row(const struct exec *x, uint32_t reg, uint32_t pass)
 {
+    exec_has(x, reg);
     return x->vreg + x->rows[reg] + (size_t)pass * PPU_LANES;
 }
 
@@ -239,8 +240,9 @@ BUILD_INLINE uint32_t run_from(struct exec *x, uint32_t done, uint32_t budget)
                 done++;
             }
         } else {
-            const uint32_t left = window.first + window.count - pc, most = budget - done;
-            step = run_straight(x, &window.insn[pc - window.first], left < most ? left : most, &done);
+            const uint32_t left = window.first + window.count - pc, more = budget - done;
+            const uint32_t most = left < more ? left : more;
+            step = run_straight(x, &window.insn[pc - window.first], most < SM_LOOK ? most : SM_LOOK, &done);
         }
         if (step == STEP_MOVED) {
             done++;
@@ -249,12 +251,12 @@ BUILD_INLINE uint32_t run_from(struct exec *x, uint32_t done, uint32_t budget)
             }
             if (w->pc <= pc) {
                 x->looped = true;
-                if (sm_attention(x->sm)) {
-                    return done;
-                }
             }
         } else if (step != STEP_NEXT) {
             return done + (step == STEP_ENDED);
+        }
+        if (sm_attention(x->sm)) {
+            return done;
         }
     }
     return done;

@@ -529,11 +529,17 @@ struct forms {
         struct operands found;                                                                                      \
         operands_find(x, code, SOURCES(ta, tb, tc), &found);                                                        \
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                                         \
-            struct operands r = found;                                                                              \
-            struct spread spread;                                                                                   \
-            spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                       \
-            BITS_EACH(mask->m[pass], i){ MAKE_VALUE(0, i, name, td, ta, tb, tc) PUT(WORDS_##td, i) } operands_step( \
-                &found, SOURCES(ta, tb, tc), code->kinds);                                                          \
+            if (mask->m[pass] != 0) {                                                                               \
+                struct operands r = found;                                                                          \
+                struct spread spread;                                                                               \
+                spread_all(code, &r, SOURCES(ta, tb, tc), WIDES(ta, tb, tc), PPU_LANES, &spread);                   \
+                BITS_EACH(mask->m[pass], i)                                                                         \
+                {                                                                                                   \
+                    MAKE_VALUE(0, i, name, td, ta, tb, tc)                                                          \
+                    PUT(WORDS_##td, i)                                                                              \
+                }                                                                                                   \
+            }                                                                                                       \
+            operands_step(&found, SOURCES(ta, tb, tc), code->kinds);                                                \
         }                                                                                                           \
         return STEP_NEXT;                                                                                           \
     }                                                                                                               \

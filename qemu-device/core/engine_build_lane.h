@@ -53,12 +53,14 @@ BUILD_INLINE void pred_set(struct exec *x, uint32_t pred, uint32_t pass, uint32_
         struct operands found;                                                                                 \
         operands_find(x, code, 3, &found);                                                                     \
         for (uint32_t pass = 0; pass < x->passes; pass++) {                                                    \
-            struct operands r = found;                                                                         \
-            struct spread spread;                                                                              \
-            uint32_t words[PPU_LANES];                                                                         \
-            spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                              \
-            COMPARE_LANES(name, ta, 0)                                                                         \
-            pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                               \
+            if (mask->m[pass] != 0) {                                                                          \
+                struct operands r = found;                                                                     \
+                struct spread spread;                                                                          \
+                uint32_t words[PPU_LANES];                                                                     \
+                spread_all(code, &r, 3, WORDS_##ta == 2 ? 3 : 0, PPU_LANES, &spread);                          \
+                COMPARE_LANES(name, ta, 0)                                                                     \
+                pred_set(x, code->insn.rd, pass, mask->m[pass], gather_mask(words));                           \
+            }                                                                                                  \
             operands_step(&found, 3, code->kinds);                                                             \
         }                                                                                                      \
         return STEP_NEXT;                                                                                      \
@@ -223,7 +225,9 @@ static enum step op_special_thread(struct exec *x, const struct code_insn *code,
         uint32_t *const to = row(x, code->insn.rd, pass);
 
         for (uint32_t i = 0; i < PPU_LANES; i++) {
-            to[i] = mask->m[pass] >> i & 1u ? at[which] : to[i];
+            if (mask->m[pass] >> i & 1u) {
+                to[i] = at[which];
+            }
             at[0]++;
             if (at[0] == tmd->cta[0]) {
                 at[0] = 0;

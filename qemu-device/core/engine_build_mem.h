@@ -162,8 +162,12 @@ BUILD_INLINE void count_few(struct exec *x, const struct code_insn *code, const 
         const uint32_t set = mask->m[pass], rest = set & (set - 1);
         const uint32_t first = (uint32_t)__builtin_ctz(set | 1u << 31),
                        second = (uint32_t)__builtin_ctz(rest | 1u << 31);
-        const uint64_t apart = few_at(f, pass * PPU_LANES + second, bytes) - few_at(f, pass * PPU_LANES + first, bytes);
+        uint64_t apart;
 
+        if (set == 0) {
+            continue;
+        }
+        apart = few_at(f, pass * PPU_LANES + second, bytes) - few_at(f, pass * PPU_LANES + first, bytes);
         if (__builtin_expect(rest != 0 && (apart == 0 || apart == (uint64_t)(second - first) * bytes), 0)) {
             count_again(x, code, pass, set, bytes);
         } else {

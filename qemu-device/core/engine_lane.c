@@ -168,6 +168,17 @@ static uint32_t source_lane(const struct exec *x, uint32_t op, uint32_t lane, ui
     }
 }
 
+/*
+ * A vector register of any lane of the warp. Parts share the 32 words of a shared register: whichever part a lane is
+ * of, it has word n % 32.
+ */
+static uint32_t read_of_lane(const struct exec *x, uint32_t reg, uint32_t lane)
+{
+    const bool shared = reg >= x->task->tmd.vregs;
+
+    return exec_read(x, reg, false, shared ? x->w->parts.part * PPU_LANES + lane % PPU_LANES : lane);
+}
+
 static void shuffle(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     uint32_t value[PPU_MAX_WAVE];
@@ -175,7 +186,8 @@ static void shuffle(struct exec *x, const struct ppu_insn *insn, const struct la
     LANES_EACH(mask, lane)
     {
         uint32_t by = insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane);
-        value[lane] = exec_read(x, insn->ra, insn->a_scalar, source_lane(x, insn->op, lane, by));
+        value[lane] =
+            insn->a_scalar ? x->w->sreg[insn->ra] : read_of_lane(x, insn->ra, source_lane(x, insn->op, lane, by));
     }
     LANES_EACH(mask, lane)
     {
@@ -190,7 +202,7 @@ static void read_lane(struct exec *x, const struct ppu_insn *insn, const struct 
     if (insn->op == PPU_OP_READLANE) {
         lane = (insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane)) % x->wave;
     }
-    x->w->sreg[insn->rd] = exec_vreg(x, insn->ra)[lane];
+    x->w->sreg[insn->rd] = read_of_lane(x, insn->ra, lane);
 }
 
 static void vote(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)

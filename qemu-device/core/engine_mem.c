@@ -376,9 +376,8 @@ static struct sys_word *request_add(struct sys_request *request, const struct pl
 /* The lanes of the request stay pending, and so do all of the passes behind this one. */
 static enum step request_post(struct exec *x, const struct batch *b, const struct lanes *left)
 {
-    x->w->pending = *left;
+    engine_leave(x, left);
     x->w->pending.m[b->pass] = b->system;
-    x->w->partial = true;
     x->w->state = WARP_SYSTEM;
     sm_system_post(x);
     return STEP_STOP;

@@ -48,6 +48,7 @@ struct mmu_page {
     uint64_t bytes; /* its size */
     uint64_t frame; /* VRAM offset or bus address of its first byte */
     uint64_t table; /* VRAM offset of the table that names it */
+    uint64_t pte;   /* what the table said */
 };
 /* Takes the neighbours in for which the table says the same: 64 KiB pages of VRAM one behind the other. [any] */
 void mmu_widen(const struct core *core, struct mmu_page *page);
@@ -90,6 +91,7 @@ struct dist_task {
     uint32_t cta_vregs;    /* 32-bit registers over all lanes, as SM_VREGS counts */
     uint32_t token_cap;    /* entries of a warp's token queue */
     uint32_t cta_tokens;   /* bytes of the queues of all warps */
+    uint32_t cta_chunks;   /* that its state fits in (PPU_SWITCH_CHUNK) */
     uint32_t local_slots;  /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
     const uint8_t *params; /* in VRAM, tmd.param_bytes */
 };
@@ -102,7 +104,8 @@ struct dist_cta {
     uint32_t id[3];
     uint32_t local_slot; /* which backing of local memory it uses */
     uint32_t save;       /* its place in the save area, DIST_NO_SAVE: none */
-    bool saved;          /* it has begun, and its state is in that place */
+    uint32_t chunk;      /* of its address space's area: the first of those that have its state; SWITCH_NONE: none */
+    bool saved;          /* it has begun, and its state is in that place or those chunks */
     bool left;           /* it has ended, and its room on the SM is free again; nobody has been told yet */
 };
 
@@ -140,6 +143,26 @@ bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, stru
 /* The CTA has left the SM, its state is in its place; `waits`: until its children have completed. [sm] */
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                 const uint64_t count[PPU_COUNTERS]);
+/* Chunks for the state of a CTA that has no place; false: it cannot be taken off. [sm] */
+bool dist_switch_take(struct core *core, struct dist_cta *cta);
+/* The CTA is on an SM again: its chunks are free. [sm] */
+void dist_switch_give(struct core *core, struct dist_cta *cta);
+/* Copies the state between the CTA's chunks and a buffer, at most what fits. [sm] */
+void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint8_t *bytes, uint32_t len);
+void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *bytes, uint32_t len);
+
+/* What a slot asks of an SM that has no CTA of its address space. */
+struct dist_claim {
+    struct dist_task task; /* as it is now */
+    uint32_t rank;
+    bool gang; /* for all of a co-resident grid: everything of lower rank is in its way */
+};
+/* True when some slot claims a place. [any] */
+bool dist_claiming(struct core *core);
+/* The claim of the highest rank on this SM; false: none. [sm] */
+bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim);
+uint32_t dist_rank_of(struct core *core, uint32_t slot); /* [any] */
+
 /* VRAM offset of a CTA's place in the save area. */
 uint32_t dist_save_place(const struct dist_cta *cta);
 /* True when CTAs of the slot that have a place are to be saved. [any] */
@@ -165,6 +188,7 @@ void sm_service_system(struct core *core);
 /* sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
 uint64_t sm_slice_deadline(struct core *core);
 void sm_slice_run(struct core *core);
+uint64_t sm_time_ns(struct core *core, uint32_t context); /* spent on an address space, since reset [any] */
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
 /* Snapshot of warps, CTAs, shared memory, while paused [lock]; see snapshot.h for the byte string. */
 struct snap;
@@ -172,8 +196,8 @@ void sm_pool_save(struct core *core, struct snap *snap);
 bool sm_pool_load(struct core *core, struct snap *snap); /* false: not a state of this machine */
 /* dist.c: the task a loaded CTA belongs to, NULL when that slot is free. [lock] */
 const struct dist_task *dist_task_of(struct core *core, uint32_t slot);
-/* dist.c: the SM has a loaded CTA of that task. [lock] */
-void dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta);
+/* dist_census.c: the SM has a loaded CTA of that task; false: it cannot, as the snapshot is told. [lock] */
+bool dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, struct snap *snap);
 void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 
 /* State of the SM side; core.c keeps the pointer. */

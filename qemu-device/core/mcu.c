@@ -16,7 +16,9 @@ void mcu_control(struct core *core, uint32_t value)
     reg_set(core, PPU_REG_MCU_CONTROL, run);
     reg_set(core, PPU_REG_BOOT_STATUS, 0);
     reg_set(core, PPU_REG_BOOT_DETAIL, 0);
-    core->ops.mcu_run(core->opaque, run);
+    if (!run || !clear_going(core)) {
+        core->ops.mcu_run(core->opaque, run);
+    }
 }
 
 void mcu_irq_raise(struct core *core, enum ppu_irq line)

@@ -103,6 +103,7 @@ static struct mmu_page walk(const struct core *core, uint64_t table, uint64_t va
         if (level == 0 || size_of(pte) != PPU_PTE_TABLE) {
             struct mmu_page page = leaf(core, pte, level, va, access);
             page.table = table;
+            page.pte = pte;
             return page;
         }
         if (pte & ~TABLE_BITS) {
@@ -128,12 +129,7 @@ static bool names_run(const struct core *core, uint64_t table, uint32_t first, u
 
 void mmu_widen(const struct core *core, struct mmu_page *page)
 {
-    const uint32_t entry = ppu_pt_index(page->va, 0);
-    const uint64_t like = page->bytes == PPU_PAGE_64K && !page->system
-                              ? vram_read64(core->vram + page->table + (size_t)entry * sizeof(like))
-                              : 0;
-
-    while (like != 0 && page->bytes < PPU_PAGE_2M) {
+    while (page->bytes >= PPU_PAGE_64K && page->bytes < PPU_PAGE_2M && !page->system) {
         struct mmu_page wide = *page;
 
         wide.bytes *= 2;
@@ -141,7 +137,7 @@ void mmu_widen(const struct core *core, struct mmu_page *page)
         wide.frame -= page->va - wide.va;
         if (page->va - wide.va > page->frame || placement(core, &wide) != PPU_FAULT_NONE ||
             !names_run(core, page->table, ppu_pt_index(wide.va, 0), (uint32_t)(wide.bytes / PPU_PAGE_4K), wide.frame,
-                       like)) {
+                       page->pte)) {
             return;
         }
         *page = wide;

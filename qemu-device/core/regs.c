@@ -116,6 +116,14 @@ static void irq_pending(struct core *core, uint32_t index, uint32_t value)
     mcu_irq_clear(core, value);
 }
 
+static uint32_t mcu_state(struct core *core, uint32_t index, enum core_side side)
+{
+    const uint32_t state = reg_get(core, PPU_REG_MCU_STATE);
+
+    (void)index, (void)side;
+    return state == PPU_MCU_HELD && clear_going(core) ? PPU_MCU_CLEARING : state;
+}
+
 /* Whoever drives the core may have waited for an interrupt first. */
 static uint32_t mcu_idle(struct core *core, uint32_t index, enum core_side side)
 {
@@ -284,6 +292,35 @@ static void slot_start(struct core *core, uint32_t index, uint32_t value)
     dist_start(core, index, value);
 }
 
+static void slot_rank(struct core *core, uint32_t index, uint32_t value)
+{
+    dist_rank(core, index, value);
+}
+
+static void ctx_save(struct core *core, uint32_t index, uint32_t value)
+{
+    bool opened = dist_area(core, index, value);
+
+    reg_set(core, PPU_REG_CTX_SAVE + 4 * index, opened ? value : 0);
+    if (!opened) {
+        core_guest_error(core, "CTX_SAVE: no area of %u bytes can lie at 0x%x", switch_bytes(core), value);
+        core_device_error(core, PPU_DEVERR_ARG);
+    }
+}
+
+static uint32_t ctx_time_us(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return (uint32_t)(sm_time_ns(core, index) / 1000u);
+}
+
+static uint32_t read_switch_bytes(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)index;
+    (void)side;
+    return switch_bytes(core);
+}
+
 static void slot_limit(struct core *core, uint32_t index, uint32_t value)
 {
     dist_limit(core, index, value);
@@ -292,6 +329,18 @@ static void slot_limit(struct core *core, uint32_t index, uint32_t value)
 static void slot_control(struct core *core, uint32_t index, uint32_t value)
 {
     dist_control(core, index, value);
+}
+
+static uint32_t slot_run_us(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return (uint32_t)(dist_run_ns(core, index) / 1000u);
+}
+
+static uint32_t slot_still_us(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return (uint32_t)(dist_still_ns(core, index) / 1000u);
 }
 
 static uint32_t slot_state(struct core *core, uint32_t index, enum core_side side)
@@ -321,6 +370,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_TIME_HI] = { .read = time_hi },
     [ROW_TIMER_HI] = { .write = timer_hi },
     [ROW_MCU_CONTROL] = { .write = control },
+    [ROW_MCU_STATE] = { .read = mcu_state },
     [ROW_DEVICE_RESET] = { .write = device_reset },
     [ROW_ADMIN_DOORBELL] = { .write = admin_doorbell },
     [ROW_VECTOR_RAISE] = { .write = vector_raise },
@@ -349,12 +399,18 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_SLOT_START] = { .write = slot_start, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_CONTROL] = { .write = slot_control, LIMIT(slots), .error = PPU_DEVERR_SLOT },
     [ROW_SLOT_LIMIT] = { .write = slot_limit, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_SLOT_RUN_US] = { .read = slot_run_us, LIMIT(slots) },
+    [ROW_SLOT_STILL_US] = { .read = slot_still_us, LIMIT(slots) },
     [ROW_SLOT_STATE] = { .read = slot_state, LIMIT(slots) },
 #define PPU_COUNTER(name, number, doc)                                \
     [ROW_SM_##name##_LO] = { .read = count_##name##_LO, LIMIT(sms) }, \
     [ROW_SM_##name##_HI] = { .read = count_##name##_HI, LIMIT(sms) },
 #include "ppu/counter.def"
 #undef PPU_COUNTER
+    [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts), .error = PPU_DEVERR_ARG },
+    [ROW_CTX_TIME_US] = { .read = ctx_time_us, LIMIT(contexts) },
+    [ROW_SWITCH_BYTES] = { .read = read_switch_bytes },
     [ROW_CTX_ROOT] = { LIMIT(contexts), .error = PPU_DEVERR_ARG },
     [ROW_GP_PUT] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
     [ROW_GP_GET] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
@@ -551,6 +607,24 @@ void regs_save(struct core *core, struct snap *snap)
     snap_put_u64(snap, core->timer_ns);
 }
 
+/* Rows of test hooks hold nothing without them; elements beyond the machine's size never do. */
+static bool holds_nothing(const struct core *core, enum row row, uint32_t index)
+{
+    return (is_hook(row) && !core->config.test_hooks) || !exists(core, &hooks[row], index);
+}
+
+static bool rows_usable(const struct core *core, struct snap *snap)
+{
+    for (uint32_t row = 0; row < ROW_COUNT; row++) {
+        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+            if (holds_nothing(core, row, index) && reg_get(core, rows[row].offset + 4 * index) != rows[row].reset) {
+                return snap_refuse(snap, "%s[%u] does not exist here, and holds something", rows[row].name, index);
+            }
+        }
+    }
+    return true;
+}
+
 static bool prot_usable(const struct core *core, uint32_t offset)
 {
     uint32_t value = reg_get(core, offset);
@@ -558,19 +632,49 @@ static bool prot_usable(const struct core *core, uint32_t offset)
     return value % PPU_PAGE_64K == 0 && value <= core->config.vram_bytes;
 }
 
-/* Values that have a side effect or a meaning to the device; the others are what some side wrote. */
-static bool regs_usable(const struct core *core)
+/* A doorbell that rings is found by the MCU: each bit leads to the next. */
+static bool doorbells_usable(const struct core *core, struct snap *snap)
 {
-    return prot_usable(core, PPU_REG_PROT_BASE) && prot_usable(core, PPU_REG_PROT_LIMIT) &&
-           reg_get(core, PPU_REG_MCU_STATE) <= PPU_MCU_LOCKUP &&
-           reg_get(core, PPU_REG_IRQ_PENDING) >> PPU_IRQ_COUNT == 0 &&
-           reg_get(core, PPU_REG_WINDOW_LO) % PPU_MCU_WINDOW_BYTES == 0 && reg_get(core, PPU_REG_MCU_CONTROL) <= 1;
+    const uint32_t summary = reg_get(core, PPU_REG_DB_SUMMARY);
+
+    for (uint32_t word = 0; word < PPU_MAX_CHANNELS / 32; word++) {
+        const uint32_t pending = reg_get(core, PPU_REG_DB_PENDING + 4 * word), first = 32 * word;
+        const uint32_t there = core->config.channels > first ? core->config.channels - first : 0;
+
+        if (there < 32 && pending >> there != 0) {
+            return snap_refuse(snap, "a doorbell rings of a channel that does not exist");
+        }
+        if ((pending != 0) != (summary >> word & 1)) {
+            return snap_refuse(snap, "DB_SUMMARY and word %u of DB_PENDING contradict each other", word);
+        }
+    }
+    return true;
+}
+
+/* Values that have a side effect or a meaning to the device; the others are what some side wrote. */
+static bool regs_usable(const struct core *core, struct snap *snap)
+{
+    if (!prot_usable(core, PPU_REG_PROT_BASE) || !prot_usable(core, PPU_REG_PROT_LIMIT)) {
+        return snap_refuse(snap, "the protected range from 0x%x to 0x%x is unaligned or beyond VRAM",
+                           reg_get(core, PPU_REG_PROT_BASE), reg_get(core, PPU_REG_PROT_LIMIT));
+    }
+    if (reg_get(core, PPU_REG_MCU_STATE) > PPU_MCU_LOCKUP || reg_get(core, PPU_REG_MCU_CONTROL) > 1) {
+        return snap_refuse(snap, "MCU_STATE is %u, MCU_CONTROL %u", reg_get(core, PPU_REG_MCU_STATE),
+                           reg_get(core, PPU_REG_MCU_CONTROL));
+    }
+    if (reg_get(core, PPU_REG_IRQ_PENDING) >> PPU_IRQ_COUNT != 0 ||
+        (uint64_t)reg_get(core, PPU_REG_VECTOR_PENDING) >> PPU_MAX_VECTORS != 0) {
+        return snap_refuse(snap, "interrupts 0x%x or vectors 0x%x do not exist", reg_get(core, PPU_REG_IRQ_PENDING),
+                           reg_get(core, PPU_REG_VECTOR_PENDING));
+    }
+    if (reg_get(core, PPU_REG_WINDOW_LO) % PPU_MCU_WINDOW_BYTES != 0) {
+        return snap_refuse(snap, "the window at 0x%x is unaligned", reg_get(core, PPU_REG_WINDOW_LO));
+    }
+    return rows_usable(core, snap) && doorbells_usable(core, snap);
 }
 
 void regs_load(struct core *core, struct snap *snap)
 {
-    uint32_t mcu_state = reg_get(core, PPU_REG_MCU_STATE);
-
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
         for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
             reg_set(core, rows[row].offset + 4 * index, snap_get_u32(snap));
@@ -578,10 +682,7 @@ void regs_load(struct core *core, struct snap *snap)
     }
     reg_set(core, PPU_REG_MCU_STATE, snap_get_u32(snap));
     core->timer_ns = snap_get_u64(snap);
-    if (snap->bad || !regs_usable(core)) {
-        regs_reset_mcu(core);
-        regs_reset_host(core);
-        reg_set(core, PPU_REG_MCU_STATE, mcu_state);
-        snap->bad = true;
+    if (!snap->bad) {
+        regs_usable(core, snap);
     }
 }

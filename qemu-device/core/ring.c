@@ -126,8 +126,8 @@ void ring_load(struct core *core, struct snap *snap)
         uint32_t size = snap_get_u32(snap);
         uint32_t tail = snap_get_u32(snap);
 
-        if (size != 0 && !usable(core, base, size)) {
-            snap->bad = true;
+        if (snap->bad || (size != 0 && !usable(core, base, size))) {
+            snap_refuse(snap, "ring %u: %u entries at 0x%x are unusable", id, size, base);
             return;
         }
         pthread_mutex_lock(&core->ring[id].lock);

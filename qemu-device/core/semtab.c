@@ -118,24 +118,36 @@ void semtab_save(struct core *core, struct snap *snap)
     }
 }
 
+static bool place_usable(const struct core *core, bool system, uint64_t place)
+{
+    return place % PPU_SEM_ALIGN == 0 && (system || core_vram_has(core, place, sizeof(struct ppu_sem)));
+}
+
+static void entry_load(struct core *core, struct snap *snap)
+{
+    const uint32_t entry = snap_get_u32(snap);
+    const bool system = snap_get_flag(snap);
+    const uint64_t place = snap_get_u64(snap);
+    const uint32_t tag = snap_get_u32(snap);
+
+    if (entry >= PPU_MAX_ARMED || core->semtab.entry[entry].armed) {
+        snap_refuse(snap, "entry %u does not exist, or is there twice", entry);
+    } else if (!place_usable(core, system, place)) {
+        snap_refuse(snap, "entry %u: no semaphore can be at 0x%llx", entry, (unsigned long long)place);
+    }
+    if (!snap->bad) {
+        semtab_arm(core, entry, system, place, tag);
+    }
+}
+
 void semtab_load(struct core *core, struct snap *snap)
 {
     uint32_t count = snap_get_u32(snap);
 
     if (count > PPU_MAX_ARMED) {
-        snap->bad = true;
-        return;
+        snap_refuse(snap, "%u entries are armed, of %u", count, PPU_MAX_ARMED);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t entry = snap_get_u32(snap);
-        uint32_t system = snap_get_u32(snap);
-        uint64_t place = snap_get_u64(snap);
-        uint32_t tag = snap_get_u32(snap);
-
-        if (entry >= PPU_MAX_ARMED || system > 1) {
-            snap->bad = true;
-            return;
-        }
-        semtab_arm(core, entry, system, place, tag);
+    for (uint32_t i = 0; i < count && !snap->bad; i++) {
+        entry_load(core, snap);
     }
 }

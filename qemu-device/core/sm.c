@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One SM: which CTAs and warps are on it, and which warp runs next. */
+#include "core_state.h"
 #include "sm_state.h"
 
 #include <stdlib.h>
@@ -94,6 +95,11 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
 /* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
 static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
 {
+    if (ctas == 1) {
+        share_came(sm, task->tmd.context);
+    } else {
+        share_left(sm, task->tmd.context);
+    }
     sm->ctas_used += ctas;
     sm->warps_used += ctas * task->cta_warps;
     sm->used.passes += ctas * task->cta_passes;
@@ -206,8 +212,7 @@ static bool ask_for_cta(struct sm *sm, struct dist_cta *out)
     return true;
 }
 
-/* False: there is none, or no room for it. */
-static bool take_cta(struct sm *sm)
+bool sm_take_cta(struct sm *sm)
 {
     struct sm_cta *cta;
 
@@ -242,7 +247,7 @@ static void take_ctas(struct sm *sm)
 {
     uint32_t most = sm->ctas_used == 0 ? 1 : sm->ctas_used;
 
-    for (; most != 0 && take_cta(sm); most--) {
+    for (; most != 0 && sm_take_cta(sm); most--) {
         sm->turns = 0;
     }
 }
@@ -296,6 +301,31 @@ static bool attend_kill(struct sm *sm, struct sm_cta *cta)
     }
     cta_end(sm, cta, true);
     return true;
+}
+
+/* Ends what is between two instructions that a CTA cannot leave: an access that was answered, a critical section. */
+static void finish(struct sm *sm, const struct sm_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        const uint32_t index = cta->warp[i];
+        struct warp *w = &sm->warp[index];
+
+        if (w->state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE) {
+            engine_settle(sm, index);
+        }
+        for (uint32_t n = 0; n <= PPU_SECTION_INSNS && w->section != 0 && w->state == WARP_READY; n++) {
+            (void)engine_run(sm, index, 1);
+        }
+    }
+}
+
+bool sm_leave(struct sm *sm, struct sm_cta *cta)
+{
+    if (!take_back(sm, cta)) {
+        return false;
+    }
+    finish(sm, cta);
+    return sm_save_switched(sm, cta);
 }
 
 /* A warp whose access the main loop has answered finishes its instruction first. */
@@ -353,9 +383,12 @@ void sm_answer(struct sm *sm)
             all = attend_kill(sm, cta) && all;
         } else if (cta->used && dist_saving(sm->core, cta->cta.task->slot)) {
             all = attend_save(sm, cta) && all;
+        } else if (cta->used && dist_leaving(sm->core, cta->cta.task->slot)) {
+            all = sm_leave(sm, cta) && all;
         }
     }
     all = attend_flushes(sm) && all;
+    all = share_make_room(sm) && all;
     if (!all) {
         __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST);
     }
@@ -391,6 +424,7 @@ void sm_drop_all(struct sm *sm)
     sm->system = 0;
     sm->next_warp = 0;
     sm->turns = 0;
+    memset(&sm->share, 0, sizeof(sm->share));
     for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
         __atomic_store_n(&sm->count[i], 0, __ATOMIC_RELAXED);
     }
@@ -414,6 +448,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
 
     *executed += done;
+    sm->share.insns += done;
     if (w->state != WARP_DONE) {
         ends_settle(sm); /* others may wait for what it has added */
         count_settle(sm, cta);
@@ -437,7 +472,7 @@ static void count_all(struct sm *sm)
     }
 }
 
-static bool can_run(const struct sm *sm, uint32_t index)
+bool sm_can_run(const struct sm *sm, uint32_t index)
 {
     enum warp_state state = sm->warp[index].state;
 
@@ -455,7 +490,11 @@ static uint32_t pick(struct sm *sm)
 {
     uint32_t warps = sm->config->sm_warps, index = sm->next_warp, left = sm->ctas_used != 0 ? warps : 0;
 
-    for (; left != 0 && !can_run(sm, index); left--) {
+    if (sm->share.spaces > 1) {
+        return share_pick(sm);
+    }
+
+    for (; left != 0 && !sm_can_run(sm, index); left--) {
         index = warp_behind(sm, index);
     }
     if (left == 0) {
@@ -492,12 +531,25 @@ static enum sm_activity activity_of(struct sm *sm)
         return SM_BUSY;
     }
     for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
-        if (can_run(sm, i)) {
+        if (sm_can_run(sm, i)) {
             return SM_BUSY;
         }
         activity = waits_for_room(&sm->warp[i]) ? SM_STALLED : activity;
     }
     return activity;
+}
+
+/* A turn is shorter where address spaces share the SM, and its time is that of the warp's. */
+static void take_turn(struct sm *sm, uint32_t index, uint32_t most, uint32_t *executed)
+{
+    if (sm->share.spaces > 1) {
+        const uint32_t context = sm->cta[sm->warp[index].cta].cta.task->tmd.context;
+
+        warp_turn(sm, index, most < SHARE_QUANTUM ? most : SHARE_QUANTUM, executed);
+        share_charge(sm, context);
+        return;
+    }
+    warp_turn(sm, index, most < SM_QUANTUM ? most : SM_QUANTUM, executed);
 }
 
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
@@ -506,6 +558,7 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
     uint32_t warps = sm->config->sm_warps;
     uint32_t executed = 0;
 
+    share_begin(sm);
     sm_attend(sm);
     retry_stalled(sm, &executed);
     while (executed < budget && !sm_pool_paused(pool)) {
@@ -516,18 +569,19 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
             take_ctas(sm);
         }
         index = pick(sm);
-        if (index == warps && take_cta(sm)) {
+        if (index == warps && sm_take_cta(sm)) {
             continue;
         }
         if (index == warps) {
             break;
         }
         sm->turns++;
-        warp_turn(sm, index, left < SM_QUANTUM ? left : SM_QUANTUM, &executed);
+        take_turn(sm, index, left, &executed);
     }
     ends_settle(sm);
     count_all(sm);
     sm_attend(sm);
+    share_end(sm);
     *activity = activity_of(sm);
     return executed;
 }

@@ -10,7 +10,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if SM_FILE_SHADED
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, len) ((void)(at), (void)(len))
+#define ASAN_UNPOISON_MEMORY_REGION(at, len) ((void)(at), (void)(len))
+#endif
+
 #define FILE_ALIGN 64u
+
+/* ---- what may be accessed, in builds with the address sanitizer ---- */
+
+/* Token queues lie in VRAM, which others copy and clear as a whole: they are forbidden only while a warp runs. */
+static void block_shade(const struct sm_file *file, uint32_t id, const struct sm_block *block)
+{
+    if (id < SM_FILE_OWN) {
+        ASAN_POISON_MEMORY_REGION(file->bytes + block->off, block->len);
+    }
+}
+
+static void block_show(const struct sm_file *file, uint32_t id, const struct sm_block *block)
+{
+    if (id < SM_FILE_OWN) {
+        ASAN_UNPOISON_MEMORY_REGION(file->bytes + block->off, block->len);
+    }
+}
+
+#if SM_FILE_SHADED
+void sm_file_enter(const struct exec *x)
+{
+    const struct sm *const sm = x->sm;
+    const struct dist_task *const task = x->task;
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        for (uint32_t id = 0; id < SM_FILE_OWN && sm->cta[i].used; id++) {
+            block_shade(&sm->file[id], id, &sm->cta[i].block[id]);
+        }
+    }
+    ASAN_POISON_MEMORY_REGION(sm->file[SM_FILE_TOKENS].bytes, sm->file[SM_FILE_TOKENS].cap);
+    ASAN_UNPOISON_MEMORY_REGION(x->vreg, (size_t)x->stride * sizeof(uint32_t));
+    ASAN_UNPOISON_MEMORY_REGION(x->shared, task->tmd.shared_bytes);
+    ASAN_UNPOISON_MEMORY_REGION(sm_file_tokens(sm, x->cta, x->w->number),
+                                (size_t)task->token_cap * PPU_TOKEN_WORDS(x->wave) * sizeof(uint32_t));
+}
+
+void sm_file_leave(const struct sm *sm)
+{
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        for (uint32_t id = 0; id < SM_FILE_OWN && sm->cta[i].used; id++) {
+            block_show(&sm->file[id], id, &sm->cta[i].block[id]);
+        }
+    }
+    ASAN_UNPOISON_MEMORY_REGION(sm->file[SM_FILE_TOKENS].bytes, sm->file[SM_FILE_TOKENS].cap);
+}
+#endif
+
+/* ---- blocks ---- */
 
 static size_t rounded(size_t len)
 {
@@ -21,6 +76,9 @@ static bool file_init(struct sm_file *file, size_t cap)
 {
     file->cap = rounded(cap);
     file->bytes = aligned_alloc(FILE_ALIGN, file->cap);
+    if (file->bytes != NULL) {
+        ASAN_POISON_MEMORY_REGION(file->bytes, file->cap);
+    }
     return file->bytes != NULL;
 }
 
@@ -74,7 +132,10 @@ static void compact(struct sm *sm, uint32_t id)
     size_t from = 0, to = 0;
 
     while ((block = next_block(sm, id, from)) != NULL) {
+        const struct sm_block moved = { to, block->len };
+
         from = block->off + block->len;
+        block_show(file, id, &moved);
         if (id < SM_FILE_OWN) {
             memmove(file->bytes + to, file->bytes + block->off, block->len);
         } else {
@@ -83,6 +144,7 @@ static void compact(struct sm *sm, uint32_t id)
         block->off = to;
         to += block->len;
     }
+    block_shade(file, id, &(struct sm_block){ to, file->cap - to });
     file->tail = to;
     file->spare = (struct sm_block){ 0, 0 };
 }
@@ -107,6 +169,7 @@ static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len,
         *block = (struct sm_block){ file->tail, len };
         file->tail += len;
     }
+    block_show(file, id, block);
     if (clear) {
         sm_file_clear(file->bytes + block->off, len);
     }
@@ -124,6 +187,7 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
 void sm_file_give(struct sm *sm, struct sm_cta *cta)
 {
     for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        block_shade(&sm->file[id], id, &cta->block[id]);
         sm->file[id].spare = cta->block[id];
         sm->file[id].spare_for = 0;
         cta->block[id] = (struct sm_block){ 0, 0 };

@@ -34,7 +34,7 @@ static void fault(struct sm *sm, struct sm_cta *cta)
         .code = PPU_FAULT_SAVE,
         .access = PPU_ACCESS_READ,
         .sm = (uint8_t)sm->number,
-        .address = dist_save_place(at),
+        .address = at->save != DIST_NO_SAVE ? dist_save_place(at) : 0,
         .pc = at->task->tmd.code_va + (uint64_t)w->pc * PPU_INSN_BYTES,
         .cta = { at->id[0], at->id[1], at->id[2] },
     };
@@ -53,12 +53,51 @@ static void write_place(struct sm *sm, const struct dist_cta *cta, const struct 
     vram_copy(place + sizeof(save), snap->buf, snap->len);
 }
 
+/* The CTA has left; its state is kept where `saved` says. */
+static void left(struct sm *sm, struct sm_cta *cta, const struct dist_cta *saved, bool waits)
+{
+    uint64_t count[PPU_COUNTERS];
+
+    memcpy(count, cta->count, sizeof(count));
+    count_settle(sm, cta);
+    sm_cta_free(sm, cta);
+    sm_has_room(sm);
+    dist_saved(sm->core, sm->number, saved, waits, count);
+}
+
+/* The state of a CTA without a place, behind how long it is, in chunks of its address space's area. False: it stays. */
+static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
+{
+    struct dist_cta saved = cta->cta;
+    struct snap snap = { 0 };
+    bool good;
+
+    snap_put_u32(&snap, 0);
+    sm_snap_put(sm, cta, &snap);
+    good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK &&
+           dist_switch_take(sm->core, &saved);
+    if (good) {
+        const uint32_t len = (uint32_t)snap.len;
+
+        memcpy(snap.buf, &len, sizeof(len));
+        dist_switch_write(sm->core, &saved, snap.buf, len);
+        left(sm, cta, &saved, false);
+    }
+    free(snap.buf);
+    return good;
+}
+
 static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
 {
     struct dist_cta saved = cta->cta;
-    uint64_t count[PPU_COUNTERS];
     struct snap snap = { 0 };
 
+    if (saved.save == DIST_NO_SAVE) {
+        if (waits || !leave_to_area(sm, cta)) {
+            fault(sm, cta);
+        }
+        return;
+    }
     sm_snap_put(sm, cta, &snap);
     if (snap.bad || snap.len > saved.task->tmd.save_bytes - sizeof(struct ppu_save)) {
         fault(sm, cta);
@@ -66,12 +105,20 @@ static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
         return;
     }
     write_place(sm, &saved, &snap);
-    memcpy(count, cta->count, sizeof(count));
-    count_settle(sm, cta);
     free(snap.buf);
-    sm_cta_free(sm, cta);
-    sm_has_room(sm);
-    dist_saved(sm->core, sm->number, &saved, waits, count);
+    left(sm, cta, &saved, waits);
+}
+
+bool sm_save_switched(struct sm *sm, struct sm_cta *cta)
+{
+    if (!stands(sm, cta)) {
+        return false;
+    }
+    if (cta->cta.save == DIST_NO_SAVE) {
+        return leave_to_area(sm, cta);
+    }
+    leave(sm, cta, false);
+    return !cta->used;
 }
 
 void sm_save_waiting(struct sm *sm, struct sm_cta *cta)
@@ -92,20 +139,47 @@ bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
     return true;
 }
 
-void sm_save_restore(struct sm *sm, struct sm_cta *cta)
+/* What the chunks of a CTA hold; false: no memory. */
+static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *snap)
 {
-    const uint8_t *place = sm->vram + dist_save_place(&cta->cta);
-    uint32_t room = cta->cta.task->tmd.save_bytes - (uint32_t)sizeof(struct ppu_save);
-    struct snap snap = { 0 };
+    const uint32_t room = cta->task->cta_chunks * PPU_SWITCH_CHUNK;
+    uint32_t len = 0;
+
+    dist_switch_read(sm->core, cta, (uint8_t *)&len, sizeof(len));
+    len = len < room ? len : room;
+    *snap = (struct snap){ .buf = malloc(len + 1), .len = len, .pos = len < sizeof(len) ? len : sizeof(len) };
+    if (snap->buf != NULL) {
+        dist_switch_read(sm->core, cta, snap->buf, len);
+    }
+    return snap->buf != NULL;
+}
+
+/* The same for a place of the task's save area. */
+static bool read_place(const struct sm *sm, const struct dist_cta *cta, struct snap *snap)
+{
+    const uint8_t *place = sm->vram + dist_save_place(cta);
+    const uint32_t room = cta->task->tmd.save_bytes - (uint32_t)sizeof(struct ppu_save);
     struct ppu_save save;
 
     vram_copy((uint8_t *)&save, place, sizeof(save));
-    snap.len = save.len_bytes < room ? save.len_bytes : room;
-    snap.buf = malloc(snap.len + 1);
-    if (snap.buf != NULL) {
-        vram_copy(snap.buf, place + sizeof(save), snap.len);
+    *snap = (struct snap){ .len = save.len_bytes < room ? save.len_bytes : room };
+    snap->buf = malloc(snap->len + 1);
+    if (snap->buf != NULL) {
+        vram_copy(snap->buf, place + sizeof(save), snap->len);
     }
-    if (snap.buf == NULL || !sm_snap_get(sm, cta, &snap)) {
+    return snap->buf != NULL;
+}
+
+void sm_save_restore(struct sm *sm, struct sm_cta *cta)
+{
+    struct snap snap = { 0 };
+    const bool switched = cta->cta.save == DIST_NO_SAVE;
+    bool good = switched ? read_chunks(sm, &cta->cta, &snap) : read_place(sm, &cta->cta, &snap);
+
+    if (switched) {
+        dist_switch_give(sm->core, &cta->cta);
+    }
+    if (!good || !sm_snap_get(sm, cta, &snap)) {
         struct dist_cta lost = cta->cta;
 
         sm_cta_free(sm, cta);

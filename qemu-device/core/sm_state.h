@@ -7,6 +7,7 @@
 #ifndef PPU_CORE_SM_STATE_H
 #define PPU_CORE_SM_STATE_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -16,8 +17,10 @@
 #include "ppu/isa.h"
 #include "ppu/token.h"
 
-#define SM_QUANTUM 4096u   /* warp instructions between two looks at the attention word, at most */
-#define SM_SLICE_NS 10000u /* virtual time of a slice; one warp instruction is 1 ns */
+#define SM_QUANTUM 4096u    /* warp instructions of a turn, at most */
+#define SM_LOOK 32u         /* of them between two looks at the attention word, at most */
+#define SHARE_QUANTUM 1024u /* the same where CTAs of several address spaces are side by side */
+#define SM_SLICE_NS 10000u  /* virtual time of a slice; one warp instruction is 1 ns */
 #define SM_TLB_SIZE 512u
 #define SM_CODE_PAGES 16u
 #define SM_PAGE_INSNS 512u
@@ -242,6 +245,7 @@ struct warp {
     uint8_t section; /* instructions the critical section may still have, 0: in none (B4) */
     uint32_t cta;    /* index of its CTA on the SM */
     uint32_t pc;     /* in instructions from the code base */
+    uint64_t word;   /* partial or held: the instruction, as it was when it began */
     struct lanes active;
     struct lanes live; /* have not ended */
     struct lanes pending;
@@ -259,7 +263,14 @@ struct warp {
     uint32_t sreg[PPU_SREGS];
     uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one */
     uint32_t wait_pc[PPU_MAX_WAVE];     /* where a disabled lane goes on */
+    uint8_t barrier[PPU_MAX_WAVE];      /* number of the barrier that a waiting lane waits at */
 };
+
+/* It has begun the instruction at pc and goes on with it: with this one, whatever the code has become meanwhile. */
+static inline bool warp_begun(const struct warp *w)
+{
+    return w->partial || w->held;
+}
 
 /* Makes yield_turns[] hold something: most warps never need it. */
 static inline void warp_yields(struct warp *w)
@@ -376,6 +387,20 @@ struct exec {
     uint32_t counted; /* instructions of this turn that LANES has */
 };
 
+/*
+ * How the address spaces share the SM: who has had less time goes first. Time is that of the host thread, or of slices,
+ * in which an instruction takes 1 ns.
+ */
+struct sm_share {
+    uint32_t spaces;   /* of which there are CTAs */
+    uint32_t sole;     /* the one, when there is one */
+    uint64_t since_ns; /* time that is not yet anybody's begins here; 0: the SM does not run */
+    uint64_t insns;    /* executed, ever */
+    uint16_t ctas[PPU_MAX_CONTEXTS];
+    uint64_t turn_ns[PPU_MAX_CONTEXTS]; /* what each has had beside others, from where the least had when it came */
+    uint64_t time_ns[PPU_MAX_CONTEXTS]; /* what each has had; atomic */
+};
+
 struct sm {
     struct core *core;
     const struct core_config *config;
@@ -385,10 +410,12 @@ struct sm {
     uint32_t attention;                    /* any thread, atomic: look at kills, flushes, pause */
     uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
     uint32_t system;                       /* any thread, atomic: requests queued */
+    uint32_t system_warp;                  /* whose request the main loop looks at first */
     uint64_t flush[PPU_MAX_CONTEXTS / 64]; /* any thread, atomic */
     uint64_t count[PPU_COUNTERS];          /* atomic, written by the SM's thread: count_settle() */
     uint32_t next_warp;                    /* round robin */
     uint32_t turns;                        /* of warps since a CTA was taken */
+    struct sm_share share;
     uint32_t ctas_used;
     uint32_t warps_used;
     struct dist_room used;           /* by CTAs, but for their number */
@@ -407,6 +434,7 @@ struct sm {
     struct tlb_found found;    /* until translations are dropped */
     struct code_page *code;    /* SM_CODE_PAGES */
     struct code_window window; /* of the turn before; until pages change */
+    struct code_insn begun;    /* of decode_begun() */
     struct program program;
     struct exec exec; /* the warp of the turn */
     struct sums sums;
@@ -434,9 +462,10 @@ struct sm_pool {
     bool paused;
     bool quit;
     uint32_t parked;
-    uint64_t slice_ns; /* sm_threads 0: deadline of the next slice; host lock */
-    uint64_t spent_ns; /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
-    uint32_t stirred;  /* sm_threads 0: somebody called sm_wake(); atomic */
+    uint64_t slice_ns;  /* sm_threads 0: deadline of the next slice; host lock */
+    uint64_t spent_ns;  /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
+    uint32_t stirred;   /* sm_threads 0: somebody called sm_wake(); atomic */
+    uint32_t system_sm; /* whose requests the main loop looks at first; host lock */
 };
 
 /* What an instruction did. */
@@ -448,11 +477,20 @@ enum step {
     STEP_FAULT, /* sm_fault() was called */
 };
 
+#ifdef __has_feature
+#define SM_FILE_SHADED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SM_FILE_SHADED 1
+#else
+#define SM_FILE_SHADED 0
+#endif
+
 /*
- * The engine for a level of the host's instruction set: engine_build.h. Sanitizers see the plain one, which is the same
- * source.
+ * The engine for a level of the host's instruction set: engine_build.h. The thread sanitizer sees the plain one, which
+ * is the same source: between which accesses there are races does not depend on the level. So do fuzz targets, whose
+ * coverage must not depend on the host.
  */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !(defined(__clang__) && SM_FILE_SHADED)
 #define ENGINE_HAS_LEVELS 1
 #endif
 struct engine_build {
@@ -482,6 +520,11 @@ static inline void sm_has_room(struct sm *sm)
         __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
     }
 }
+/* Takes a CTA from the distributor. False: there is none, or no room for it. */
+bool sm_take_cta(struct sm *sm);
+/* The CTA leaves the SM so that others get its room; false: it cannot yet. */
+bool sm_leave(struct sm *sm, struct sm_cta *cta);
+bool sm_can_run(const struct sm *sm, uint32_t index);
 /* Answers kills and flushes that are pending. */
 void sm_answer(struct sm *sm);
 static inline void sm_attend(struct sm *sm)
@@ -501,6 +544,19 @@ void sm_cta_place(struct sm *sm, struct sm_cta *cta);
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2); /* NULL: none is modelled */
 void sm_free(struct sm *sm);
+
+/* ---- sm_share.c ---- */
+/* The SM begins to run: its time is somebody's from now on. Or it stops. */
+void share_begin(struct sm *sm);
+void share_end(struct sm *sm);
+/* A CTA of the address space is here, or has left. */
+void share_came(struct sm *sm, uint32_t context);
+void share_left(struct sm *sm, uint32_t context);
+/* As a warp's turn, when there are CTAs of several address spaces: the time is its own's. */
+uint32_t share_pick(struct sm *sm);
+void share_charge(struct sm *sm, uint32_t context);
+/* Takes off CTAs so that a slot which claims a place gets it; false: some cannot leave yet. */
+bool share_make_room(struct sm *sm);
 
 /* ---- sm_sums.c ---- */
 /* Adds the sums to memory. */
@@ -548,6 +604,8 @@ static inline bool sm_pool_paused(const struct sm_pool *pool)
 void sm_save_waiting(struct sm *sm, struct sm_cta *cta);
 /* The slot is evicted: the CTA leaves the SM if it has a place. False: it cannot yet. */
 bool sm_save_evicted(struct sm *sm, struct sm_cta *cta);
+/* Others get the room of the CTA, which leaves the SM. False: it cannot yet. */
+bool sm_save_switched(struct sm *sm, struct sm_cta *cta);
 /* Gives a CTA that was just placed the state it was saved with; a state that cannot be is a fault of its task. */
 void sm_save_restore(struct sm *sm, struct sm_cta *cta);
 
@@ -575,6 +633,23 @@ static inline uint8_t *sm_file_tokens(const struct sm *sm, const struct sm_cta *
     return sm->file[SM_FILE_TOKENS].bytes + cta->block[SM_FILE_TOKENS].off + number * warp_bytes;
 }
 void sm_file_give(struct sm *sm, struct sm_cta *cta);
+/*
+ * In builds with the address sanitizer, what is nobody's in a file is forbidden, and while a warp runs all that is not
+ * the warp's: an access to a neighbour's block is an error. From enter() to leave() x->w runs.
+ */
+#if SM_FILE_SHADED
+void sm_file_enter(const struct exec *x);
+void sm_file_leave(const struct sm *sm);
+#else
+static inline void sm_file_enter(const struct exec *x)
+{
+    (void)x;
+}
+static inline void sm_file_leave(const struct sm *sm)
+{
+    (void)sm;
+}
+#endif
 
 /* ---- sm_tlb.c ---- */
 /* 0, or the fault code of an access of at most 16 bytes inside one page. */
@@ -613,6 +688,8 @@ const struct code_insn *decode_known(const struct sm *sm, const struct dist_task
 bool decode_writes_first(const struct sm *sm, const struct dist_task *task);
 /* decode_prologue.c: of the task's program, as far as it has been decoded. */
 struct prologue decode_prologue(const struct sm *sm, const struct dist_task *task);
+/* An instruction that a warp has begun (warp.word), whatever stands in memory now. Stays until the next call. */
+const struct code_insn *decode_begun(struct sm *sm, uint64_t word);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 
@@ -635,6 +712,8 @@ enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, ui
                        uint32_t lanes);
 /* The instruction is one that must not stand here. */
 enum step engine_insn_fault(struct exec *x, uint16_t code, const struct lanes *mask);
+/* The instruction waits after it has begun: lanes of it are left. */
+void engine_leave(struct exec *x, const struct lanes *left);
 void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
 /* These lanes have arrived at a barrier, or ended: opens it, or calls it a fault, when nobody else will come. */
 void engine_barrier_check(struct exec *x, const struct lanes *mask);
@@ -846,8 +925,18 @@ bool sm_mode_parts(struct exec *x);
 void sm_mode_end(struct exec *x);
 
 /* ---- registers ---- */
+/* Checked in builds with the address sanitizer: what an instruction names was checked before it is executed. */
+static inline void exec_has(const struct exec *x, uint32_t reg)
+{
+#if SM_FILE_SHADED
+    assert(reg < x->vregs);
+#else
+    (void)x, (void)reg;
+#endif
+}
 static inline uint32_t *exec_vreg(const struct exec *x, uint32_t reg)
 {
+    exec_has(x, reg);
     return x->vreg + x->rows[reg];
 }
 /* Value of a source register of one lane. */

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define SYSTEM_WORDS 1024u /* of accesses to system memory in one bottom half; the last request may exceed it */
+
 void sm_system_post(struct exec *x)
 {
     struct sm *sm = x->sm;
@@ -92,31 +94,60 @@ static bool service_word(struct core *core, const struct sys_request *request, s
     }
 }
 
-static void service(struct core *core, struct sys_request *request)
+/* Performs the request, if there is one; how many words it had. */
+static uint32_t service(struct core *core, struct sys_request *request)
 {
-    uint32_t expected = SYS_QUEUED;
+    uint32_t expected = SYS_QUEUED, count;
 
     if (!__atomic_compare_exchange_n(&request->state, &expected, SYS_BUSY, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        return;
+        return 0;
     }
-    while (request->done < request->count && service_word(core, request, &request->word[request->done])) {
+    count = request->count; /* the SM's again once it is DONE */
+    while (request->done < count && service_word(core, request, &request->word[request->done])) {
         request->done++;
     }
     __atomic_store_n(&request->state, SYS_DONE, __ATOMIC_SEQ_CST);
+    return count;
 }
 
+/* False: more is left than `words` allows; the warp that comes next is first then. */
+static bool service_sm(struct core *core, struct sm *sm, uint32_t *words)
+{
+    const uint32_t warps = sm->config->sm_warps;
+
+    for (uint32_t n = 0; n < warps; n++) {
+        const uint32_t index = (sm->system_warp + n) % warps;
+
+        if (*words == 0) {
+            sm->system_warp = index;
+            return false;
+        }
+        const uint32_t served = service(core, &sm->sys[index]);
+        *words -= served < *words ? served : *words;
+    }
+    return true;
+}
+
+/* Others wait for the host lock: what is more than SYSTEM_WORDS has its turn in the next bottom half. */
 void sm_service_system(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
+    uint32_t words = SYSTEM_WORDS;
     bool any = false;
 
-    for (uint32_t i = 0; i < pool->sms; i++) {
-        if (__atomic_exchange_n(&pool->sm[i].system, 0, __ATOMIC_SEQ_CST) == 0) {
+    for (uint32_t n = 0; n < pool->sms; n++) {
+        const uint32_t index = (pool->system_sm + n) % pool->sms;
+        struct sm *sm = &pool->sm[index];
+
+        if (__atomic_exchange_n(&sm->system, 0, __ATOMIC_SEQ_CST) == 0) {
             continue;
         }
         any = true;
-        for (uint32_t w = 0; w < core_config_of(core)->sm_warps; w++) {
-            service(core, &pool->sm[i].sys[w]);
+        if (!service_sm(core, sm, &words)) {
+            __atomic_fetch_add(&sm->system, 1u, __ATOMIC_SEQ_CST);
+            pool->system_sm = index;
+            core_kick(core);
+            break;
         }
     }
     sm_pool_service_slices(core);

@@ -9,10 +9,22 @@ static bool allows(const struct tlb_entry *entry, enum ppu_access access)
            (access != PPU_ACCESS_ATOMIC || (entry->write && entry->atomic));
 }
 
+/*
+ * Walks are what an instruction can cost most: each of 512 addresses may need one. Who waits for the SM waits for this
+ * instruction and no other.
+ */
+static void hurry(struct sm *sm)
+{
+    if (sm_attention(sm)) {
+        sm->exec.plain = 0;
+    }
+}
+
 static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va, enum ppu_access access)
 {
     struct mmu_page page = mmu_walk(sm->core, context, va, access);
 
+    hurry(sm);
     if (page.fault != 0) {
         return page.fault;
     }

@@ -137,8 +137,8 @@ void trace_load(struct core *core, struct snap *snap)
     uint32_t size = snap_get_u32(snap);
     uint32_t next = snap_get_u32(snap);
 
-    if (size != 0 && !usable(core, base, size)) {
-        snap->bad = true;
+    if (snap->bad || (size != 0 && !usable(core, base, size))) {
+        snap_refuse(snap, "%u records at 0x%x are unusable", size, base);
         return;
     }
     trace_set(core, base, size, next);

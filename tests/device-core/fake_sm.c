@@ -317,6 +317,12 @@ void sm_slice_run(struct core *core)
     }
 }
 
+uint64_t sm_time_ns(struct core *core, uint32_t context)
+{
+    (void)core, (void)context;
+    return 0;
+}
+
 uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter)
 {
     return counter != PPU_COUNTER_INSNS ? 0 : __atomic_load_n(&pool_of(core)->sm[sm].insns, __ATOMIC_SEQ_CST);
@@ -339,16 +345,18 @@ void sm_pool_save(struct core *core, struct snap *snap)
 static bool load_cta(struct core *core, struct snap *snap, uint32_t index)
 {
     struct fake_sm *sm = &pool_of(core)->sm[index];
-    struct dist_cta cta = { .task = dist_task_of(core, snap_get_u32(snap)) };
+    struct dist_cta cta = { .task = dist_task_of(core, snap_get_u32(snap)), .save = DIST_NO_SAVE };
 
     cta.number = snap_get_u64(snap);
     cta.local_slot = snap_get_u32(snap);
     if (cta.task == NULL || sm->room.ctas == 0 || snap->bad) {
         return false;
     }
+    if (!dist_loaded_cta(core, index, &cta, snap)) {
+        return false;
+    }
     room_add(&sm->room, cta.task, -1);
     sm->cta[sm->count++] = cta;
-    dist_loaded_cta(core, index, &cta);
     return true;
 }
 

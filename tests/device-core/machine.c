@@ -108,7 +108,23 @@ static void op_kick(void *opaque)
     __atomic_store_n(&((struct machine *)opaque)->kicked, 1, __ATOMIC_SEQ_CST);
 }
 
+static void op_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
+{
+    struct machine *machine = opaque;
+
+    assert_true(machine->hidden && len_bytes <= CORE_CLEAR_BYTES && core_vram_has(machine->core, off, len_bytes));
+    memset(machine->vram + off, 0, len_bytes);
+    machine->cleared_bytes += len_bytes;
+}
+
+static void op_vram_hide(void *opaque, bool hide)
+{
+    ((struct machine *)opaque)->hidden = hide;
+}
+
 static const struct core_host_ops bench_ops = {
+    .vram_clear = op_vram_clear,
+    .vram_hide = op_vram_hide,
     .dma_read = op_dma_read,
     .dma_write = op_dma_write,
     .mcu_irq = op_mcu_irq,

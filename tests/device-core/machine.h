@@ -59,6 +59,8 @@ struct machine {
     uint32_t run_requests;
     bool run;
     char last_char;
+    bool hidden;                                 /* VRAM, from all but the core */
+    uint64_t cleared_bytes;                      /* of VRAM */
     void (*during_dma)(struct machine *machine); /* called by every bus access, as a device that is reached by DMA */
 };
 

@@ -116,6 +116,47 @@ static void every_cta_once(void **state)
     no_event(machine);
 }
 
+/* Two tasks that each need every SM: the second waits for room, and that time is not its own. */
+static void time_on_sms(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = good_tmd(machine->config.sms, 1, 1, 32);
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    tmd.shared_bytes = PPU_MAX_SHARED;
+    start_task(machine, 0, &tmd);
+    machine_advance(machine, 3000000);
+    start_task(machine, 1, &tmd);
+    machine_advance(machine, 4000000);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_RUN_US), 6900, 7000);
+    assert_int_equal(mcu_read(machine, PPU_REG_SLOT_RUN_US + 4), 0);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    machine_advance(machine, 1000000);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_RUN_US), 6900, 7100); /* as it ended */
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_RUN_US + 4), 900, 1100);
+}
+
+/* CTAs of a queue task begin the count anew, entries that are only told of do not. */
+static void time_without_a_step(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_tmd tmd = good_tmd(1, 1, 1, 32);
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    tmd.kind = PPU_TMD_QUEUE;
+    tmd.queue_limit = 1;
+    start_task(machine, 0, &tmd);
+    machine_advance(machine, 3000000);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_STILL_US), 2900, 3000);
+    mcu_write(machine, PPU_REG_SLOT_LIMIT, 1);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_STILL_US), 2900, 3000);
+    mcu_write(machine, PPU_REG_SLOT_LIMIT, 2);
+    machine_advance(machine, 1000000);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_STILL_US), 900, 1000);
+    assert_in_range(mcu_read(machine, PPU_REG_SLOT_RUN_US), 3900, 4000);
+}
+
 static void several_tasks_at_once(void **state)
 {
     struct machine *machine = *state;
@@ -1004,6 +1045,7 @@ static void reset_under_load(void **state)
         submit(machine, &copy);
         machine_advance(machine, 1000 * round);
         core_reset(machine->core);
+        machine_settle(machine);
         assert_int_equal(fake_resident(machine->core), 0);
         assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
         for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
@@ -1049,6 +1091,9 @@ int main(void)
         { "one SM runs two tasks side by side [A8]", one_sm_runs_two_tasks, NULL, NULL, NULL },
         { "a kill ends what runs, in slices [A5]", kill_ends_what_runs, setup_slices, teardown, NULL },
         { "a kill ends what runs, on threads [A5]", kill_ends_what_runs, setup_threads, teardown, NULL },
+        { "a slot counts the time that its task is on SMs [A5]", time_on_sms, setup_slices, teardown, NULL },
+        { "a slot counts the time without a step of its queue task [A6]", time_without_a_step, setup_slices, teardown,
+          NULL },
         { "a stop drains, in slices [A5]", stop_drains, setup_slices, teardown, NULL },
         { "a stop drains, on threads [A5]", stop_drains, setup_threads, teardown, NULL },
         { "kills, stops and faults at random points, in slices [A5]", random_commands, setup_slices, teardown, NULL },
@@ -1067,12 +1112,11 @@ int main(void)
         { "the room of CTAs is free before their ends are told [A6]", ends_are_held, NULL, NULL, NULL },
         { "CTAs spread over the SMs [A8]", ctas_spread, NULL, NULL, NULL },
         { "tasks spread over the SMs, room permitting [A8]", tasks_spread, NULL, NULL, NULL },
-        { "a co-resident grid that cannot fit is refused [E6][A11]", gangs_that_cannot_fit, setup_slices, teardown,
-          NULL },
-        { "a co-resident grid gets room for all or for none [E6]", gangs_get_all_or_nothing, NULL, NULL, NULL },
-        { "a co-resident grid that gives up leaves room [E6][A5]", gangs_that_give_up, NULL, NULL, NULL },
-        { "co-resident grids among others, in slices [A5][E6]", gangs_among_others, setup_slices, teardown, NULL },
-        { "co-resident grids among others, on threads [A5][E6]", gangs_among_others, setup_threads, teardown, NULL },
+        { "a co-resident grid that cannot fit is refused [A11]", gangs_that_cannot_fit, setup_slices, teardown, NULL },
+        { "a co-resident grid gets room for all or for none", gangs_get_all_or_nothing, NULL, NULL, NULL },
+        { "a co-resident grid that gives up leaves room [A5]", gangs_that_give_up, NULL, NULL, NULL },
+        { "co-resident grids among others, in slices [A5]", gangs_among_others, setup_slices, teardown, NULL },
+        { "co-resident grids among others, on threads [A5]", gangs_among_others, setup_threads, teardown, NULL },
         { "CTA numbers of huge grids [A6]", numbers_of_huge_grids, NULL, NULL, NULL },
         { "a queue task parks when its queue is empty [A6]", a_queue_parks_when_it_is_empty, setup_slices, teardown,
           NULL },

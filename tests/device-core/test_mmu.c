@@ -379,6 +379,22 @@ static void neighbours_that_stay_out(void **state)
     assert_true(page.bytes == PPU_PAGE_64K);
 }
 
+/* Neighbours are taken in for what the walk read, and not for what the entry has become since. */
+static void entries_that_change(void **state)
+{
+    struct machine *machine = *state;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
+    }
+    struct mmu_page page = mmu_walk(machine->core, CTX, VA_2M, PPU_ACCESS_READ);
+    for (uint32_t i = 0; i < 2; i++) {
+        map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, 0);
+    }
+    mmu_widen(machine->core, &page);
+    assert_true(page.write && page.bytes == PPU_PAGE_64K);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +408,8 @@ int main(void)
         { "the hook fails the n-th walk [A9]", hook_fails_nth, setup, teardown, NULL },
         { "neighbours are one page where every address stays what it was [A9]", neighbours, setup, teardown, NULL },
         { "neighbours that may not be reached so stay out [A9]", neighbours_that_stay_out, setup, teardown, NULL },
+        { "neighbours are not taken in for an entry that has changed since", entries_that_change, setup, teardown,
+          NULL },
         { "random maps agree with a model [A9]", random_maps, setup, teardown, NULL },
         { "tables of random bits never lead outside [A9]", random_tables, setup, teardown, NULL },
     };

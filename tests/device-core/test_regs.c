@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include "ppu/channel.h"
+#include "ppu/save.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,8 @@ static uint32_t holdable(const struct row *row, uint32_t value)
     case PPU_REG_RING_SIZE:
     case PPU_REG_TRACE_SIZE:
     case PPU_REG_TOKEN_BYTES:
-        return 0; /* other sizes are checked against the base: test_ring.c */
+    case PPU_REG_CTX_SAVE:
+        return 0; /* other values are checked against the machine: ctx_save_takes_areas() */
     default:
         return value;
     }
@@ -98,6 +100,36 @@ static void rw_registers_hold(void **state)
                 assert_int_equal(core_reg_read(machine->core, side, offset), value);
             }
         }
+    }
+}
+
+/* An area lies in VRAM altogether and is aligned; a place that is refused leaves the address space without one. */
+static void ctx_save_takes_areas(void **state)
+{
+    struct machine *machine = *state;
+    const uint32_t bytes = mcu_read(machine, PPU_REG_SWITCH_BYTES), last = BENCH_VRAM - bytes;
+    const struct {
+        uint32_t place;
+        bool taken;
+    } places[] = {
+        { 0, true },
+        { PPU_SWITCH_ALIGN, true },
+        { last, true },
+        { last + PPU_SWITCH_ALIGN, false },
+        { BENCH_VRAM, false },
+        { UINT32_MAX - PPU_SWITCH_ALIGN + 1, false },
+        { PPU_SWITCH_ALIGN + 1, false },
+        { PPU_SWITCH_ALIGN / 2, false },
+    };
+
+    assert_in_range(bytes, 1, BENCH_VRAM - 2 * PPU_SWITCH_ALIGN);
+    assert_int_equal(bytes % PPU_SWITCH_ALIGN, 0);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(machine, PPU_REG_CTX_SAVE + 4, PPU_SWITCH_ALIGN);
+        mcu_write(machine, PPU_REG_CTX_SAVE + 4, places[i].place);
+        assert_int_equal(mcu_read(machine, PPU_REG_CTX_SAVE + 4), places[i].taken ? places[i].place : 0);
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), places[i].taken ? 0 : PPU_DEVERR_ARG);
     }
 }
 
@@ -268,6 +300,7 @@ static void random_accesses(void **state)
         }
     }
     core_reset(machine->core);
+    machine_settle(machine);
     assert_int_equal(host_read(machine, PPU_REG_MAGIC), PPU_MAGIC);
     assert_int_equal(mcu_read(machine, PPU_REG_PROT_LIMIT), 0);
 }
@@ -450,10 +483,7 @@ static void device_reset(void **state)
     machine_boot(machine);
     mcu_write(machine, PPU_REG_VECTOR_RAISE, 4);
     host_write(machine, PPU_REG_HOOK_FAIL_WALK, 9);
-    machine->vram[PROT_BASE] = 1;
-    machine->vram[PROT_LIMIT - 1] = 1;
-    machine->vram[PROT_BASE - 1] = 1;
-    machine->vram[PROT_LIMIT] = 1;
+    memset(machine->vram, 1, BENCH_VRAM);
     host_write(machine, PPU_REG_DEVICE_RESET, 1);
     assert_int_equal(machine->resets, 0);
     host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
@@ -462,13 +492,82 @@ static void device_reset(void **state)
     assert_int_equal(host_read(machine, PPU_REG_HOOK_FAIL_WALK), 0);
     assert_int_equal(host_read(machine, PPU_REG_PROT_LIMIT), 0);
     assert_false(machine->run);
-    assert_int_equal(machine->vram[PROT_BASE], 0);
-    assert_int_equal(machine->vram[PROT_LIMIT - 1], 0);
-    assert_int_equal(machine->vram[PROT_BASE - 1], 1);
-    assert_int_equal(machine->vram[PROT_LIMIT], 1);
+    machine_settle(machine);
+    for (uint32_t at = 0; at < BENCH_VRAM; at++) {
+        assert_int_equal(machine->vram[at], 0);
+    }
     for (uint32_t line = 0; line < PPU_IRQ_COUNT; line++) {
         assert_false(machine->irq[line]);
     }
+}
+
+/* A part of VRAM in each bottom half; nobody reaches it before all is done, and the MCU is released then. */
+static void vram_is_cleared_in_parts(void **state)
+{
+    struct machine *machine = *state;
+    uint32_t parts = 0;
+
+    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    assert_int_equal(machine->cleared_bytes, 0);
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    for (; machine->hidden; parts++) {
+        uint64_t before = machine->cleared_bytes;
+
+        assert_false(machine->run);
+        assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
+        assert_int_equal(mcu_read(machine, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
+        core_bottom_half(machine->core);
+        assert_in_range(machine->cleared_bytes - before, 1, CORE_CLEAR_BYTES);
+        assert_true(machine->kicked || !machine->hidden);
+    }
+    assert_int_equal(parts, BENCH_VRAM / CORE_CLEAR_BYTES);
+    assert_int_equal(machine->cleared_bytes, BENCH_VRAM);
+    assert_true(machine->run);
+    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_HELD);
+}
+
+/* Not while the MCU may still write there; from the start when there is another reset. */
+static void clearing_waits_for_the_mcu(void **state)
+{
+    struct machine *machine = *state;
+
+    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    machine_settle(machine);
+    assert_true(machine->hidden && machine->cleared_bytes == 0);
+    core_mcu_state(machine->core, PPU_MCU_HELD);
+    core_bottom_half(machine->core);
+    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES);
+    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    machine_settle(machine);
+    assert_false(machine->hidden);
+    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES + BENCH_VRAM);
+    assert_false(machine->run);
+}
+
+/* A machine that stands still is not touched, and one that is loaded elsewhere goes on where it was. */
+static void clearing_goes_on_elsewhere(void **state)
+{
+    struct machine *machine = *state, *other = machine_new(&machine->config);
+    const char *error = NULL;
+    size_t len = 0;
+    uint8_t *saved;
+
+    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    core_bottom_half(machine->core);
+    core_pause(machine->core);
+    core_bottom_half(machine->core);
+    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES);
+    saved = core_save(machine->core, &len);
+    core_pause(other->core);
+    assert_true(core_load(other->core, saved, len, &error));
+    assert_true(other->hidden && host_read(other, PPU_REG_MCU_STATE) == PPU_MCU_CLEARING);
+    core_resume(other->core);
+    machine_settle(other);
+    assert_false(other->hidden);
+    assert_int_equal(other->cleared_bytes, BENCH_VRAM - CORE_CLEAR_BYTES);
+    free(saved);
+    machine_free(other);
 }
 
 static void protected_range_checked(void **state)
@@ -581,6 +680,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "RW registers hold what is written [A1]", rw_registers_hold, setup, teardown, NULL },
+        { "CTX_SAVE takes areas that lie in VRAM [A5]", ctx_save_takes_areas, setup_small, teardown, NULL },
         { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },
         { "registers of the other side read zero [A1]", other_side_reads_zero, setup, teardown, NULL },
         { "registers have their reset values [A1]", reset_values, setup, teardown, NULL },
@@ -597,7 +697,12 @@ int main(void)
         { "holding the MCU ends what it started [A1]", holding_ends_what_the_mcu_started, setup_small, teardown, NULL },
         { "the timer raises its line once [A1]", timer_raises_once, setup_small, teardown, NULL },
         { "admin doorbell, log and window [A1]", admin_and_log, setup_small, teardown, NULL },
-        { "DEVICE_RESET resets all and scrubs the protected range [A1]", device_reset, setup_small, teardown, NULL },
+        { "DEVICE_RESET resets all and clears VRAM [A1]", device_reset, setup_small, teardown, NULL },
+        { "VRAM is cleared in parts, and hidden until all is done [A1]", vram_is_cleared_in_parts, setup_small,
+          teardown, NULL },
+        { "VRAM is cleared when the MCU is held, from the start after another reset [A1]", clearing_waits_for_the_mcu,
+          setup_small, teardown, NULL },
+        { "a snapshot has how far VRAM is cleared [A1]", clearing_goes_on_elsewhere, setup_small, teardown, NULL },
         { "an unusable protected range is refused [A9]", protected_range_checked, setup_small, teardown, NULL },
         { "the allocation hook fails the n-th [A1]", alloc_hook_counts, setup_small, teardown, NULL },
         { "a mark holds the MCU while a hook says so [A1]", mark_holds_the_mcu, setup_small, teardown, NULL },

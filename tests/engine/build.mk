@@ -12,6 +12,7 @@ TIMEOUT_engine-control := 240
 TIMEOUT_engine-fuzz := 180
 TIMEOUT_engine-live := 180
 TIMEOUT_engine-faults := 120
+TIMEOUT_engine-snapshot := 120
 TIMEOUT_engine-progress := 120
 TIMEOUT_engine-cost := 180
 
@@ -27,24 +28,36 @@ $(eval $(call engine_test,begin,asan plain))
 $(eval $(call engine_test,prologue,asan plain))
 $(eval $(call engine_test,diverge))
 $(eval $(call engine_test,save,asan tsan))
+$(eval $(call engine_test,snapshot,,tests/engine/liar.c))
 $(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/observe.c tests/engine/model_cache.c tests/engine/reference.c tests/engine/models.c))
 $(eval $(call engine_test,parts,asan plain))
 $(eval $(call engine_test,mode,asan plain))
+$(eval $(call engine_test,isolation,asan plain))
+TIMEOUT_engine-pause := 120
+SERIAL_engine-pause := 1
+$(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,sums,asan plain))
 $(eval $(call engine_test,progress))
 $(eval $(call engine_test,cache,asan tsan plain,tests/engine/model_cache.c))
 
 # The engine for each level of the host's instruction set; the tests above have the best.
-ENGINE_LEVEL_TESTS := $(addprefix $(BUILD)/plain/tests/engine-,insn patterns steady begin prologue sums fuzz cache)
+# $(call engine_level_test,NAME,VARIANT,LEVEL)
+engine_level_programs = $(addprefix $(BUILD)/$(1)/tests/engine-,insn patterns steady begin prologue sums fuzz cache parts isolation)
 define engine_level_test
-TIMEOUT_engine-level-$(1) := 240
-$$(eval $$(call ppu_script_test,engine-level-$(1),tests/engine/level.sh $(1) $(ENGINE_LEVEL_TESTS),$(ENGINE_LEVEL_TESTS)))
+TIMEOUT_engine-$(1)-$(3) := 480
+$$(eval $$(call ppu_script_test,engine-$(1)-$(3),tests/engine/level.sh $(3) $(call engine_level_programs,$(2)),$(call engine_level_programs,$(2))))
 endef
-$(foreach level,1 2 3 4,$(eval $(call engine_level_test,$(level))))
+$(foreach level,1 2 3 4,$(eval $(call engine_level_test,level,plain,$(level)))$(eval $(call engine_level_test,asan-level,asan,$(level))))
 
 $(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))
+
+# What a stop of the machine waits for.
+$(eval $(call ppu_tool,bench-pause,tests/engine/bench_pause.c tests/engine/worst.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+$(eval $(call ppu_bench,pause,$(BUILD)/plain/tools/bench-pause,$(BUILD)/plain/tools/bench-pause))
+$(eval $(call ppu_tool,bench-lock,tests/engine/bench_lock.c tests/engine/worst.c $(ENGINE_BENCH),$(ENGINE_FLAGS),ppu-core ppuasm -pthread -lm -lcmocka))
+$(eval $(call ppu_bench,lock,$(BUILD)/plain/tools/bench-lock,$(BUILD)/plain/tools/bench-lock))
 
 # What divergence costs: the engine beside one that cannot diverge, and token queues of few entries.
 COST := $(addprefix $(BUILD)/plain/tools/,bench-uniform bench-uniform-only bench-divergence)

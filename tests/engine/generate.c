@@ -48,6 +48,7 @@ struct gen {
     bool region;     /* inside what an exit token covers: whatever may drop it is left out */
     bool parts;      /* the program has segments for parts of warps, and this may be inside of one */
     bool segment;    /* it is */
+    uint32_t meets;  /* depth at which all lanes meet: of the warp, or of the part that runs */
     uint32_t shared; /* registers that parts share here */
     uint32_t jump;   /* counter and address of the long jump that may be done here are those of this number; 0: none */
     uint32_t cta_threads;
@@ -472,6 +473,7 @@ static void emit_segment(struct gen *g, uint32_t depth)
     uint32_t label = g->labels++, jump = g->jump, form = below(g, 5);
 
     g->segment = true;
+    g->meets = depth == 0 && form != 4 ? 1 : 0;
     g->jump = 0;
     if (form == 0) {
         emit(g, "svbegin s28, behind%u\npart%u:\n", label, label);
@@ -491,8 +493,22 @@ static void emit_segment(struct gen *g, uint32_t depth)
         emit(g, "svleave\n");
     }
     g->segment = false;
+    g->meets = 0;
     g->shared = 0;
     g->jump = jump;
+}
+
+/* What a lane of any part has, of a register that parts share or of one of the lane's own. */
+static void emit_across(struct gen *g)
+{
+    static const char *const ops[] = { "shfl", "shflup", "shfldn", "shflx" };
+    const uint32_t from = dest(g, 1), lane = below(g, PPU_MAX_WAVE);
+
+    if (below(g, 2)) {
+        emit(g, "%s v%u, v%u, %u\n", ops[below(g, 4)], dest(g, 1), from, lane);
+    } else {
+        emit(g, "readlane s%u, v%u, %u\n", RANDOM_S + below(g, RANDOM_REGS), from, lane);
+    }
 }
 
 static void emit_exchange(struct gen *g)
@@ -504,7 +520,8 @@ static void emit_exchange(struct gen *g)
 
 static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop)
 {
-    bool top = depth == 0 && g->function == 0, joined = top && g->style == GEN_JOINED;
+    bool top = depth == 0 && g->function == 0;
+    bool joined = depth == g->meets && g->function == 0 && g->style == GEN_JOINED;
     uint32_t pick = below(g, 42);
 
     if (++g->items > ITEMS_MAX) {
@@ -534,6 +551,8 @@ static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
         emit(g, "@p6 exit\n");
     } else if (pick == 11 && top) {
         emit_exchange(g);
+    } else if (joined && g->segment && below(g, 2)) {
+        emit_across(g);
     } else if (pick < 18) {
         emit_access(g);
     } else if (pick == 18) {

@@ -25,7 +25,7 @@
 #define GEN_TOKENS 2048u /* entries of a warp's token queue that are enough */
 
 enum gen_style {
-    GEN_JOINED, /* scalar and cross-lane operations, where all lanes of a warp meet; segments run part by part */
+    GEN_JOINED, /* scalar and cross-lane operations, where all lanes of a warp or part meet; segments by parts */
     GEN_LOOSE,  /* yields anywhere, locks, long jumps, branches without tokens: warps may stay divergent */
     GEN_GRAPH,  /* as loose, and without structure: blocks that go to any other by any transfer of control */
     GEN_STYLES,

@@ -17,7 +17,18 @@ enum thread_state {
     RUNS,
     AT_BARRIER,
     AT_WARP_OP,
+    AT_BEGIN, /* of a segment: all of the warp together, or each for itself */
+    AT_PART,  /* before its part of the segment, or behind it */
     ENDED,
+};
+
+/* A segment that the parts of a warp run one after the other (D3). */
+struct segment {
+    bool on;
+    uint32_t part;                        /* that runs */
+    uint32_t begin;                       /* the instruction that each part begins at */
+    uint32_t end;                         /* behind the segment, when a part has come there */
+    uint32_t v[PPU_MAX_VREGS][PPU_LANES]; /* shared registers, from tmd->vregs on */
 };
 
 struct thread {
@@ -39,6 +50,7 @@ struct run {
     uint32_t warps;
     struct thread *thread;
     uint32_t (*s)[PPU_SREGS]; /* of each warp */
+    struct segment *segment;  /* of each warp */
     uint8_t *shared;
     uint32_t cta[3];
     uint32_t steps;
@@ -61,20 +73,37 @@ static uint32_t *scalars(const struct run *run, const struct thread *t)
     return run->s[t->id / run->r->tmd->wave];
 }
 
+static struct segment *segment_of(const struct run *run, const struct thread *t)
+{
+    return &run->segment[t->id / run->r->tmd->wave];
+}
+
+/* A thread's own register, or the word of one that parts share now. */
+static uint32_t *vector(const struct run *run, struct thread *t, uint32_t reg)
+{
+    struct segment *segment = segment_of(run, t);
+    const bool shared = segment->on && reg >= run->r->tmd->vregs;
+
+    return shared ? &segment->v[reg][t->id % PPU_LANES] : &t->v[reg];
+}
+
+static uint32_t *word(const struct run *run, const struct thread *t, uint32_t reg, bool scalar)
+{
+    return scalar ? &scalars(run, t)[reg] : vector(run, &run->thread[t->id], reg);
+}
+
 static uint64_t read_reg(const struct run *run, const struct thread *t, uint32_t reg, bool scalar, uint32_t words)
 {
-    const uint32_t *file = scalar ? scalars(run, t) : t->v;
+    const uint32_t low = *word(run, t, reg, scalar);
 
-    return words == 2 ? file[reg] | (uint64_t)file[reg + 1] << 32 : file[reg];
+    return words == 2 ? low | (uint64_t)*word(run, t, reg + 1, scalar) << 32 : low;
 }
 
 static void write_reg(struct run *run, struct thread *t, uint32_t reg, bool scalar, uint32_t words, uint64_t value)
 {
-    uint32_t *file = scalar ? scalars(run, t) : t->v;
-
-    file[reg] = (uint32_t)value;
+    *word(run, t, reg, scalar) = (uint32_t)value;
     if (words == 2) {
-        file[reg + 1] = (uint32_t)(value >> 32);
+        *word(run, t, reg + 1, scalar) = (uint32_t)(value >> 32);
     }
 }
 
@@ -268,10 +297,13 @@ static uint64_t address_of(const struct run *run, const struct thread *t, const 
         address += read_reg(run, t, insn->ra, insn->a_scalar, insn->wa);
     }
     if (insn->format == PPU_FMT_GATHER) {
-        address += t->v[insn->rb + piece];
+        address += read_reg(run, t, insn->rb + piece, false, 1);
     } else {
         int64_t size = insn->format == PPU_FMT_ATOM ? 4 << insn->wide : (int64_t)ppu_width_bytes(insn->width);
-        address += !insn->lane_off ? 0 : insn->indexed ? (uint64_t)((int32_t)t->v[offset] * size) : t->v[offset];
+        if (insn->lane_off) {
+            uint32_t own = (uint32_t)read_reg(run, t, offset, false, 1);
+            address += insn->indexed ? (uint64_t)((int32_t)own * size) : own;
+        }
         address += (uint64_t)piece * 4;
     }
     return insn->wa == 2 ? address : (uint32_t)address;
@@ -474,7 +506,12 @@ static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *
         t->exit_at[t->exits++] = target;
         t->pc++;
         return;
-    default: /* pushes, yields, sub-vector segments */
+    case PPU_OP_SVLEAVE:
+    case PPU_OP_SVEND:
+        t->state = segment_of(run, t)->on ? AT_PART : RUNS;
+        t->pc++;
+        return;
+    default: /* pushes, yields, begins of segments that each thread goes into for itself */
         t->pc++;
         return;
     }
@@ -503,10 +540,16 @@ static bool of_warp(const struct ppu_insn *insn)
         return true;
     case PPU_OP_SVBEGIN:
     case PPU_OP_SVEND:
-        return false; /* to a thread, what other threads do meanwhile is nothing */
+        return false; /* the masks in their scalars are nobody's */
     default:
         return insn->scalar;
     }
+}
+
+/* What `sventer 256` begins, if anything, is not known here. */
+static bool begins_segment(const struct ppu_insn *insn)
+{
+    return insn->op == PPU_OP_SVBEGIN || (insn->op == PPU_OP_SVENTER && insn->imm != PPU_SUBVECTOR_MAY);
 }
 
 static uint32_t source_lane(const struct ppu_insn *insn, uint32_t lane, uint32_t by, uint32_t wave)
@@ -529,13 +572,19 @@ struct warp_op {
     struct thread *first; /* thread of lane 0 */
     uint32_t wave;
     uint32_t lanes;            /* that exist */
+    uint32_t from, to;         /* of those that run: all, or a part */
     bool active[PPU_MAX_WAVE]; /* execute */
     struct thread *lowest;     /* active */
 };
 
-/* A lane's register; lanes without a thread have zeros. */
+/* A lane's register; lanes without a thread have zeros. All parts have the same words of one that they share. */
 static uint32_t lane_reg(const struct warp_op *op, uint32_t lane, uint32_t reg)
 {
+    struct segment *segment = segment_of(op->run, op->first);
+
+    if (segment->on && reg >= op->run->r->tmd->vregs) {
+        return segment->v[reg][lane % PPU_LANES];
+    }
     return lane < op->lanes ? op->first[lane].v[reg] : 0;
 }
 
@@ -544,7 +593,7 @@ static void do_shuffle(const struct warp_op *op)
     const struct ppu_insn *insn = op->insn;
     uint32_t value[PPU_MAX_WAVE] = { 0 };
 
-    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+    for (uint32_t lane = op->from; lane < op->to; lane++) {
         uint64_t in[SOURCES];
         uint32_t from;
 
@@ -552,9 +601,9 @@ static void do_shuffle(const struct warp_op *op)
         from = source_lane(insn, lane, (uint32_t)in[1], op->wave);
         value[lane] = insn->a_scalar ? (uint32_t)in[0] : lane_reg(op, from, insn->ra);
     }
-    for (uint32_t lane = 0; lane < op->lanes; lane++) {
+    for (uint32_t lane = op->from; lane < op->to; lane++) {
         if (op->active[lane]) {
-            op->first[lane].v[insn->rd] = value[lane];
+            write_reg(op->run, &op->first[lane], insn->rd, false, 1, value[lane]);
         }
     }
 }
@@ -646,30 +695,49 @@ static void do_warp_op(const struct warp_op *op)
     }
 }
 
-/* True when the warp stood together at such an operation, which has been done. */
-static bool release_warp(struct run *run, uint32_t warp)
+/* The threads of a warp that run together: all of it, or the part that is at its segment. */
+static struct warp_op threads_of(struct run *run, uint32_t warp)
 {
-    uint32_t wave = run->r->tmd->wave, at = warp * wave;
+    const struct segment *segment = &run->segment[warp];
+    const uint32_t wave = run->r->tmd->wave, at = warp * wave;
     struct warp_op op = { .run = run, .first = &run->thread[at], .wave = wave };
-    uint32_t pc = UINT32_MAX;
 
     op.lanes = run->threads - at < wave ? run->threads - at : wave;
-    for (uint32_t lane = 0; lane < op.lanes; lane++) {
-        const struct thread *t = &op.first[lane];
+    op.from = segment->on ? segment->part * PPU_LANES : 0;
+    op.to = segment->on && op.from + PPU_LANES < op.lanes ? op.from + PPU_LANES : op.lanes;
+    return op;
+}
+
+/* All of them that have not ended stand in this state at one instruction: its number, or UINT32_MAX. */
+static uint32_t stand_at(const struct warp_op *op, enum thread_state state)
+{
+    uint32_t pc = UINT32_MAX;
+
+    for (uint32_t lane = op->from; lane < op->to; lane++) {
+        const struct thread *t = &op->first[lane];
 
         if (t->state == ENDED) {
             continue;
         }
-        if (t->state != AT_WARP_OP || (pc != UINT32_MAX && t->pc != pc)) {
-            return false;
+        if (t->state != state || (pc != UINT32_MAX && t->pc != pc)) {
+            return UINT32_MAX;
         }
         pc = t->pc;
     }
+    return pc;
+}
+
+/* True when the warp stood together at such an operation, which has been done. */
+static bool release_warp(struct run *run, uint32_t warp)
+{
+    struct warp_op op = threads_of(run, warp);
+    const uint32_t pc = stand_at(&op, AT_WARP_OP);
+
     if (pc == UINT32_MAX) {
         return false;
     }
     op.insn = &run->insn[pc];
-    for (uint32_t lane = op.lanes; lane-- != 0;) {
+    for (uint32_t lane = op.to; lane-- != op.from;) {
         struct thread *t = &op.first[lane];
 
         op.active[lane] = t->state != ENDED && guarded(t, op.insn);
@@ -678,7 +746,7 @@ static bool release_warp(struct run *run, uint32_t warp)
     if (op.lowest != NULL) {
         do_warp_op(&op);
     }
-    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+    for (uint32_t lane = op.from; lane < op.to; lane++) {
         if (op.first[lane].state != ENDED) {
             op.first[lane].state = RUNS;
             op.first[lane].pc++;
@@ -686,6 +754,119 @@ static bool release_warp(struct run *run, uint32_t warp)
         }
     }
     return true;
+}
+
+/* ---- segments ---- */
+
+static bool has_threads(const struct warp_op *op, uint32_t part)
+{
+    for (uint32_t lane = part * PPU_LANES; lane < (part + 1) * PPU_LANES && lane < op->lanes; lane++) {
+        if (op->first[lane].state != ENDED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first part from `part` on that has threads begins; false: none is left. */
+static bool begin_part(struct run *run, uint32_t warp, uint32_t part)
+{
+    struct segment *segment = &run->segment[warp];
+    const struct warp_op op = threads_of(run, warp);
+
+    while (part * PPU_LANES < op.lanes && !has_threads(&op, part)) {
+        part++;
+    }
+    if (part * PPU_LANES >= op.lanes) {
+        return false;
+    }
+    segment->part = part;
+    for (uint32_t lane = part * PPU_LANES; lane < (part + 1) * PPU_LANES && lane < op.lanes; lane++) {
+        if (op.first[lane].state != ENDED) {
+            op.first[lane].state = RUNS;
+            op.first[lane].pc = segment->begin;
+        }
+    }
+    return true;
+}
+
+static void begin_segment(struct run *run, uint32_t warp, uint32_t begin)
+{
+    const struct warp_op op = threads_of(run, warp);
+
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        op.first[lane].state = op.first[lane].state != ENDED ? AT_PART : ENDED;
+    }
+    run->segment[warp].on = true;
+    run->segment[warp].begin = begin;
+    begin_part(run, warp, 0);
+}
+
+/* A warp stands at the begin of a segment, all threads together. */
+static bool release_begin(struct run *run, uint32_t warp)
+{
+    const struct warp_op op = threads_of(run, warp);
+    const uint32_t pc = run->segment[warp].on ? UINT32_MAX : stand_at(&op, AT_BEGIN);
+
+    if (pc == UINT32_MAX) {
+        return false;
+    }
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        if (op.first[lane].state != ENDED) {
+            count_insn(run, pc);
+        }
+    }
+    begin_segment(run, warp, pc + 1);
+    return true;
+}
+
+/* The part that ran is through: the next one begins, or all go on behind the segment. */
+static bool release_part(struct run *run, uint32_t warp)
+{
+    struct segment *segment = &run->segment[warp];
+    const struct warp_op op = threads_of(run, warp);
+    const uint32_t pc = stand_at(&op, AT_PART);
+
+    if (!segment->on || (pc == UINT32_MAX && has_threads(&op, segment->part))) {
+        return false;
+    }
+    segment->end = pc != UINT32_MAX ? pc : segment->end;
+    if (begin_part(run, warp, segment->part + 1)) {
+        return true;
+    }
+    segment->on = false;
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        if (op.first[lane].state != ENDED) {
+            op.first[lane].state = RUNS;
+            op.first[lane].pc = segment->end;
+        }
+    }
+    return true;
+}
+
+/*
+ * Threads at the begin of a segment that the rest of their warp is not at go into it each for itself: those at the
+ * first such begin in the program, for which the others may wait behind it.
+ */
+static bool release_loose(struct run *run, uint32_t warp)
+{
+    const struct warp_op op = threads_of(run, warp);
+    uint32_t first = UINT32_MAX;
+
+    for (uint32_t lane = 0; lane < op.lanes; lane++) {
+        const struct thread *t = &op.first[lane];
+        first = t->state == AT_BEGIN && t->pc < first ? t->pc : first;
+    }
+    for (uint32_t lane = 0; lane < op.lanes && first != UINT32_MAX; lane++) {
+        struct thread *t = &op.first[lane];
+
+        if (t->state == AT_BEGIN && t->pc == first) {
+            count_insn(run, t->pc);
+            t->state = RUNS;
+            t->pc++;
+        }
+    }
+    return first != UINT32_MAX;
 }
 
 /* ---- running ---- */
@@ -697,6 +878,10 @@ static void step(struct run *run, struct thread *t)
 
     if (of_warp(insn)) {
         t->state = AT_WARP_OP;
+        return;
+    }
+    if (begins_segment(insn)) {
+        t->state = AT_BEGIN;
         return;
     }
     count_insn(run, t->pc);
@@ -789,11 +974,15 @@ static void start_cta(struct run *run, uint8_t *local)
 
     memset(run->thread, 0, run->threads * sizeof(*run->thread));
     memset(run->s, 0, run->warps * sizeof(*run->s));
+    memset(run->segment, 0, run->warps * sizeof(*run->segment));
     memset(run->shared, 0, tmd->shared_bytes + 1);
     for (uint32_t i = 0; i < run->threads; i++) {
         run->thread[i].id = i;
         run->thread[i].pc = tmd->entry / PPU_INSN_BYTES;
         run->thread[i].local = local + (size_t)i * tmd->local_bytes;
+    }
+    for (uint32_t warp = 0; warp < run->warps && (tmd->flags & PPU_TMD_SUBVECTOR); warp++) {
+        begin_segment(run, warp, tmd->entry / PPU_INSN_BYTES);
     }
 }
 
@@ -806,7 +995,10 @@ static void run_cta(struct run *run)
             run_thread(run, &run->thread[i]);
         }
         for (uint32_t warp = 0; warp < run->warps; warp++) {
-            moved = release_warp(run, warp) || moved;
+            moved = release_warp(run, warp) || release_begin(run, warp) || release_part(run, warp) || moved;
+        }
+        for (uint32_t warp = 0; warp < run->warps && !moved; warp++) {
+            moved = release_loose(run, warp);
         }
         if (!moved && !release_barrier(run) && !all_ended(run)) {
             give_up(run, "threads wait for each other");
@@ -826,9 +1018,10 @@ const char *reference_run(const struct reference *r)
     run.fault = calloc(r->insns, sizeof(*run.fault));
     run.thread = calloc(run.threads, sizeof(*run.thread));
     run.s = calloc(run.warps, sizeof(*run.s));
+    run.segment = calloc(run.warps, sizeof(*run.segment));
     run.shared = calloc(1, tmd->shared_bytes + 1u);
     if (local == NULL || run.insn == NULL || run.fault == NULL || run.thread == NULL || run.s == NULL ||
-        run.shared == NULL) {
+        run.segment == NULL || run.shared == NULL) {
         give_up(&run, "out of memory");
         ctas = 0;
     }
@@ -850,6 +1043,7 @@ const char *reference_run(const struct reference *r)
     free(run.fault);
     free(run.thread);
     free(run.s);
+    free(run.segment);
     free(run.shared);
     return run.why;
 }

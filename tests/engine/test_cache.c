@@ -334,6 +334,7 @@ static void registers(void **state)
     assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_HITS_LO), 240);
     assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_MISSES_LO), 80);
     core_reset(bench->machine->core);
+    machine_settle(bench->machine);
     assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_MISSES_LO), 0);
 }
 

@@ -350,6 +350,7 @@ static void reset_under_load(void **state)
     bench_step(bench);
     core_reset(bench->machine->core);
     machine_settle(bench->machine);
+    machine_settle(bench->machine);
     assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);
     bench_step(bench);
     assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);

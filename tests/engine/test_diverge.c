@@ -564,6 +564,75 @@ static void tokens_are_in_memory(void **state)
     }
 }
 
+/* Runs a program of waves of 32 up to mark 77, and tells the queue from its first token on. */
+static const uint8_t *held_queue(struct bench *bench, const char *text, uint32_t middle)
+{
+    bench_load_text(bench, text);
+    struct ppu_tmd tmd = bench_tmd(bench, "k");
+
+    tmd.token_count = 2 * (uint16_t)middle;
+    bench_shape(&tmd, 1, 1, 32, 1);
+    host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+    bench_start(bench, 0, &tmd);
+    for (uint32_t step = 0; step < 100 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+        bench_step(bench);
+    }
+    assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
+    return bench->machine->vram + TOKENS_AT;
+}
+
+static void let_go(struct bench *bench)
+{
+    struct outcome outcome;
+
+    host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
+    assert_true(bench_wait(bench, 0, &outcome));
+    assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
+}
+
+/* Each token has the bits of the one behind it and that one's own: bits 58 sync, 59 divergence, 60 call, 61 yield. */
+static void summaries_tell_what_is_behind(void **state)
+{
+    static const struct {
+        uint32_t type, summary;
+    } queue[] = { { PPU_TOKEN_SYNC, 0xf },
+                  { PPU_TOKEN_DIVERGE, 0xd },
+                  { PPU_TOKEN_CALL, 0x9 },
+                  { PPU_TOKEN_BRK, 0x8 },
+                  { PPU_TOKEN_YIELD, 0 } };
+    const uint32_t middle = 6, front = 4; /* the yield is pushed at the back, where the middle begins */
+    const uint8_t *at = held_queue(*state,
+                                   ".kernel k\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\n"
+                                   "isetp.ltu p1, v0, 8\n@p1 yield\npbrk end\ncall v8, f\nend: exit\n"
+                                   "f: @p0 bra other\nssy end\nmark 77\nother: ret v8\n",
+                                   middle) +
+                        (middle - front) * 8;
+
+    for (uint32_t i = 0; i < sizeof(queue) / sizeof(queue[0]); i++) {
+        assert_int_equal(bits_of(at + 8 * i, 0, 4), queue[i].type);
+        assert_int_equal(bits_of(at + 8 * i, 58, 4), queue[i].summary);
+    }
+    let_go(*state);
+}
+
+/* What a YIELD pushes behind a token later, that token's bits do not tell, nor those of tokens in front of it (E2). */
+static void summaries_grow_old(void **state)
+{
+    const uint32_t middle = 6;
+    const uint8_t *at = held_queue(*state,
+                                   ".kernel k\nrdsr v0, %tid\nisetp.ltu p1, v0, 8\npbrk end\n@p1 yield\n"
+                                   "call v8, f\nend: exit\nf: mark 77\nret v8\n",
+                                   middle) +
+                        (middle - 2) * 8;
+
+    assert_int_equal(bits_of(at, 0, 4), PPU_TOKEN_CALL);
+    assert_int_equal(bits_of(at, 58, 4), PPU_TOKEN_SUM_SYNC);
+    assert_int_equal(bits_of(at + 8, 0, 4), PPU_TOKEN_BRK);
+    assert_int_equal(bits_of(at + 8, 58, 4), 0);
+    assert_int_equal(bits_of(at + 16, 0, 4), PPU_TOKEN_YIELD);
+    let_go(*state);
+}
+
 /* The share of an SM bounds the queues of a CTA; without a usable place for them no task runs. */
 static void queues_need_room(void **state)
 {
@@ -686,6 +755,10 @@ int main(void)
         { "return after a yield in the callee [E12]", return_after_a_yield, bench_setup_slices, bench_teardown, NULL },
         { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, bench_setup_slices,
           bench_teardown, NULL },
+        { "a token tells which types are behind it [E10]", summaries_tell_what_is_behind, bench_setup_slices,
+          bench_teardown, NULL },
+        { "a yield behind a token makes its summary old, and nothing is lost by it [E2][E10]", summaries_grow_old,
+          bench_setup_slices, bench_teardown, NULL },
         { "token queues need their room in memory [E1][E7]", queues_need_room, bench_setup_slices, bench_teardown,
           NULL },
         { "a yield every n-th time, or by chance [E6]", yields_now_and_then, bench_setup_slices, bench_teardown, NULL },

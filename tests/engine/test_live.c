@@ -368,9 +368,56 @@ static void two_runs_leave_the_same_traces(void **state)
     free(second);
 }
 
+/* ---- what a bottom half does for SMs ---- */
+
+#define BOTTOM_HALF_WORDS \
+    (1024u + PPU_LANES * 4u) /* accesses to system memory, and what the last request exceeds that by */
+
+static uint32_t accesses;
+
+static void count_access(struct machine *machine)
+{
+    (void)machine;
+    accesses++;
+}
+
+/* Every warp of every SM loads 16 bytes a lane, all at once: others may have the host lock in between. */
+static void system_memory_is_served_in_parts(void **state)
+{
+    struct bench *bench = *state;
+    struct machine *machine = bench->machine;
+    uint64_t params[2] = { SYS_VA, 0 };
+    uint32_t all = 0, most = 0;
+    struct ppu_slot_event event = { .kind = 0 };
+    struct ppu_tmd tmd;
+
+    bench_load_text(bench,
+                    ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n");
+    tmd = bench_tmd(bench, "k");
+    bench_shape(&tmd, 24, 1, 256, 1);
+    bench_params(bench, 0, &tmd, params, sizeof(params));
+    machine->during_dma = count_access;
+    start_task(machine, 0, &tmd);
+    for (uint32_t step = 0; !ring_pop(machine, PPU_RING_SLOT, &event); step++) {
+        assert_true(step < STEPS_MAX);
+        accesses = 0;
+        core_bottom_half(machine->core);
+        most = accesses > most ? accesses : most;
+        all += accesses;
+        __atomic_store_n(&machine->now_ns, machine->now_ns + 10000, __ATOMIC_SEQ_CST);
+        core_timer(machine->core);
+    }
+    machine->during_dma = NULL;
+    assert_int_equal(event.kind, PPU_SLOT_DONE);
+    assert_int_equal(all, 24 * 256 * 4);
+    assert_in_range(most, 1024, BOTTOM_HALF_WORDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        { "accesses to system memory are served in parts [A9]", system_memory_is_served_in_parts, bench_setup_slices,
+          bench_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, in slices [A9][A11]", code_is_old_or_new,
           bench_setup_slices, bench_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, on threads [A9][A11]", code_is_old_or_new,

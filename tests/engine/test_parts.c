@@ -159,6 +159,152 @@ static void registers_are_shared(void **state)
     }
 }
 
+/* ---- lanes of other parts ---- */
+
+static uint32_t source_of(uint32_t op, uint32_t lane, uint32_t by, uint32_t wave)
+{
+    switch (op) {
+    case PPU_OP_SHFL:
+        return by % wave;
+    case PPU_OP_SHFLUP:
+        return by <= lane ? lane - by : lane;
+    case PPU_OP_SHFLDN:
+        return lane + by < wave ? lane + by : lane;
+    case PPU_OP_SHFLX:
+        return (lane ^ by) < wave ? lane ^ by : lane;
+    default: /* READLANE, by what the lowest lane of the part says */
+        return by % wave;
+    }
+}
+
+#define ACROSS(op, name)                                        \
+    {                                                           \
+        PPU_OP_##op, name " v4, v15, v5\n" name " v6, v3, v5\n" \
+    }
+static const struct {
+    uint32_t op;
+    const char *text; /* v4: from a shared register, v6: from a private one; lanes by v5 */
+} across[] = {
+    ACROSS(SHFL, "shfl"),
+    ACROSS(SHFLUP, "shflup"),
+    ACROSS(SHFLDN, "shfldn"),
+    ACROSS(SHFLX, "shflx"),
+    { PPU_OP_READLANE, "readfirst s8, v5\nreadlane s9, v15, s8\nreadlane s10, v3, s8\nmov v4, s9\nmov v6, s10\n" },
+};
+
+/* v15 is shared and holds the thread + 1000 of the part that runs; v3 is private, + 9000 where the part has run. */
+static void check_across(struct bench *bench, uint32_t op, uint32_t wave, uint32_t factor)
+{
+    const uint32_t *out = bench_data(bench, TICKETS_AT);
+
+    for (uint32_t t = 0; t < 2 * wave; t++) {
+        const uint32_t lane = t % wave, part = lane / PPU_LANES, first = t - lane;
+        const uint32_t by = ((op == PPU_OP_READLANE ? t / PPU_LANES * PPU_LANES : t) * factor + 33) & 255u;
+        const uint32_t source = source_of(op, lane, by, wave);
+
+        assert_int_equal(out[4 * t], first + part * PPU_LANES + source % PPU_LANES + 1000);
+        assert_int_equal(out[4 * t + 2], first + source + (source / PPU_LANES < part ? 9000 : 5000));
+    }
+}
+
+static void lanes_of_other_parts(void **state)
+{
+    struct bench *bench = *state;
+
+    for (size_t i = 0; i < sizeof(across) / sizeof(across[0]); i++) {
+        for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+            for (uint32_t factor = 0; factor < 40; factor += 13) {
+                char text[512];
+
+                snprintf(text, sizeof(text),
+                         ".kernel k\n.vregs 8\n.shared_vregs 8\nldp.b64 s0, [0]\nrdsr v0, %%tid\nmul v2, v0, 16\n"
+                         "mul v5, v0, %u\nadd v5, v5, 33\nand v5, v5, 255\nadd v3, v0, 5000\nsventer 8\n"
+                         "add v15, v0, 1000\n%sadd v3, v0, 9000\nstg.b128 v4, [s0+v2+0x1000]\nsvleave\nexit\n",
+                         factor, across[i].text);
+                run_done(bench, text, wave, 2 * wave);
+                check_across(bench, across[i].op, wave, factor);
+            }
+        }
+    }
+}
+
+/* ---- the last registers of the file: nothing is read behind them, which sanitizers see ---- */
+
+static const char *const at_the_end[] = {
+    "shfl v3, v75, v2",
+    "shflup v3, v75, v2",
+    "shfldn v3, v75, v2",
+    "shflx v3, v75, v2",
+    "readlane s8, v75, 127",
+    "readlane s8, v75, 33",
+    "readfirst s8, v75",
+    "div v75, v75, v74",
+    "remu v3, v75, v74",
+    "mulhi64 v72, v72, v74",
+    "fsin v3, v75",
+    "flog2 v75, v75",
+    "fsetp.lt p1, -v75, |v74|",
+    "dsetp.lt p1, -v74, v72",
+    "isetp.lt p1, v75, s0",
+    "isetp64.lt p1, v74, v72",
+    "rdsr v75, %tid.x",
+    "rdsr v75, %tid.y",
+    "rdsr v75, %tid",
+    "rdsr v75, %lane",
+    "rdsr v75, %cta.x",
+    "rdtime v74",
+    "p2r v75",
+    "r2p v75, 255",
+    "sel v75, v74, v73, p1",
+    "sel64 v74, v72, v74, p1",
+    "cvt.f16.f32.rtp v75, v74",
+    "ffma v75, v74, -v73, v75",
+    "add64 v74, v72, v74",
+    "isetp.ltu p1, v0, 3\n@p1 ldg.b32 v75, [s0+v1]",
+    "isetp.ltu p1, v0, 3\n@p1 ldg.b32 v75, [s0+v75*4]",
+    "mov v74, v1\nldg.b128 v72, [s0+v74]",
+    "mov v74, v1\nstg.b64 v74, [s0+v1]",
+    "mov v72, v1\nmov v73, v1\nmov v74, v1\nmov v75, v1\ngather.n4 v72, [s0+v72]",
+    "mov v75, v1\natomg.add.seq_cst.dev v75, [s0+v75], v75",
+    "mov v75, v1\natomg.add.relaxed.dev _, [s0+v75], v75",
+    "brx v75",
+};
+
+static void the_end_of_the_file(void **state)
+{
+    struct core_config config = bench_config(0);
+    struct bench *bench;
+
+    (void)state;
+    config.sms = 1;
+    config.sm_vregs = PPU_LANES * PPU_MAX_VREGS; /* the least there is: 128 * 60 + 32 * 16 words */
+    for (uint32_t model = 0; model < 2; model++) {
+        config.cache_model = model != 0;
+        bench = bench_new_config(&config);
+        for (size_t i = 0; i < sizeof(at_the_end) / sizeof(at_the_end[0]); i++) {
+            const uint64_t params[1] = { DATA_VA };
+            struct outcome outcome;
+            struct ppu_tmd tmd;
+            char text[512];
+
+            snprintf(text, sizeof(text),
+                     ".kernel k\n.vregs 60\n.shared_vregs 16\nldp.b64 s0, [0]\nrdsr v0, %%tid.x\nmul v1, v0, 16\n"
+                     "add v2, v0, 96\nsventer 16\nmov v72, 0\nmov v73, 0\nmov v74, 0\nmov v75, 1\n%s\nsvleave\nexit\n",
+                     at_the_end[i]);
+            bench_load_text(bench, text);
+            tmd = bench_tmd(bench, "k");
+            tmd.wave = PPU_MAX_WAVE;
+            bench_shape(&tmd, 3, 1, 64, 2);
+            bench_params(bench, 0, &tmd, params, sizeof(params));
+            outcome = bench_run(bench, &tmd);
+            if (outcome.event.kind != PPU_SLOT_DONE) {
+                fail_msg("'%s': event %u, fault 0x%x", at_the_end[i], outcome.event.kind, outcome.fault.code);
+            }
+        }
+        bench_free(bench);
+    }
+}
+
 /* As many CTAs are on an SM as private registers of all parts and shared ones of each warp let. */
 static void more_warps_fit(void **state)
 {
@@ -385,6 +531,10 @@ int main(void)
         { "parts without lanes are skipped [D5]", empty_parts_are_skipped, bench_setup_slices, bench_teardown, NULL },
         { "parts share the registers of the mode, and no others [D4]", registers_are_shared, bench_setup_slices,
           bench_teardown, NULL },
+        { "lanes of other parts have the words of shared registers that the part's own have [D4]", lanes_of_other_parts,
+          bench_setup_slices, bench_teardown, NULL },
+        { "no instruction of a part reads behind the registers of its warp [D4]", the_end_of_the_file, NULL, NULL,
+          NULL },
         { "an SM has as many warps as their registers let [D4]", more_warps_fit, bench_setup_slices, bench_teardown,
           NULL },
         { "the loop keeps the other half's mask in a scalar [D7]", the_loop_keeps_the_other_half, bench_setup_slices,

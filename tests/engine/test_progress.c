@@ -260,11 +260,10 @@ int main(void)
         { "locks on ranges [E6]", locks_of_ranges, bench_setup_slices, bench_teardown, NULL },
         { "producers and consumers in one warp [E6]", producers_and_consumers, bench_setup_slices, bench_teardown,
           NULL },
-        { "a barrier of atomics over co-resident CTAs [E6]", barrier_of_atomics, bench_setup_slices, bench_teardown,
-          NULL },
-        { "co-resident CTAs are evicted and come back together [A5][E6]", barrier_that_is_evicted, bench_setup_slices,
+        { "a barrier of atomics over co-resident CTAs", barrier_of_atomics, bench_setup_slices, bench_teardown, NULL },
+        { "co-resident CTAs are evicted and come back together [A5]", barrier_that_is_evicted, bench_setup_slices,
           bench_teardown, NULL },
-        { "a co-resident grid that does not fit is refused [E6]", barrier_too_large, bench_setup_slices, bench_teardown,
+        { "a co-resident grid that does not fit is refused", barrier_too_large, bench_setup_slices, bench_teardown,
           NULL },
     };
 

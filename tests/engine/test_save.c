@@ -56,8 +56,8 @@ static struct ppu_tmd task(struct bench *bench, const char *kernel, uint32_t pla
 
     bench_shape(&tmd, CTAS, 1, cta_threads, 1);
     bench_params(bench, 0, &tmd, params, sizeof(params));
-    tmd.save_vram = SAVE_AT;
-    tmd.save_bytes = SAVE_STRIDE;
+    tmd.save_vram = places != 0 ? SAVE_AT : 0;
+    tmd.save_bytes = places != 0 ? SAVE_STRIDE : 0;
     tmd.save_count = (uint8_t)places;
     for (uint32_t n = 0; n < PLACES; n++) {
         *place(bench, n) = (struct ppu_save){ .state = PPU_SAVE_FREE };

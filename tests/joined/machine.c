@@ -10,6 +10,7 @@
 #include "deadline.h"
 #include "guest_mem.h"
 #include "hal.h"
+#include "joined_image.h"
 #include "ppu/mmu.h"
 
 #define NEVER UINT64_MAX
@@ -147,7 +148,21 @@ static uint64_t ops_now_ns(void *opaque)
     return joined_now(opaque);
 }
 
+static void ops_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
+{
+    const struct joined *joined = opaque;
+
+    vram_fill(joined->vram + off, 0, len_bytes);
+}
+
+static void ops_vram_hide(void *opaque, bool hide)
+{
+    (void)opaque, (void)hide; /* it waits for MCU_STATE instead */
+}
+
 static const struct core_host_ops host_ops = {
+    .vram_clear = ops_vram_clear,
+    .vram_hide = ops_vram_hide,
     .dma_read = ops_dma_read,
     .dma_write = ops_dma_write,
     .mcu_irq = ops_mcu_irq,
@@ -255,40 +270,6 @@ static void *mcu_main(void *opaque)
     return NULL;
 }
 
-/* ---- firmware file ---- */
-
-static uint32_t crc32_of(const uint8_t *bytes, size_t count)
-{
-    uint32_t crc = ~0u;
-
-    for (size_t i = 0; i < count; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++) {
-            crc = (crc & 1u) != 0 ? crc >> 1 ^ 0xedb88320u : crc >> 1;
-        }
-    }
-    return ~crc;
-}
-
-static bool make_firmware(struct joined *joined)
-{
-    uint8_t image[PPU_IMAGE_HEADER_OFFSET + sizeof(struct ppu_image_header)] = { 0 };
-    struct ppu_image_header header = {
-        .magic = PPU_IMAGE_MAGIC,
-        .head = { PPU_IMAGE_VERSION, sizeof(header) },
-        .abi_major = PPU_ABI_MAJOR,
-        .abi_minor = PPU_ABI_MINOR,
-        .image_bytes = sizeof(image),
-    };
-
-    memcpy(image + PPU_IMAGE_HEADER_OFFSET, &header, sizeof(header));
-    header.crc32 = crc32_of(image, sizeof(image));
-    memcpy(image + PPU_IMAGE_HEADER_OFFSET, &header, sizeof(header));
-    joined->firmware_fd = memfd_create("firmware", MFD_CLOEXEC);
-    snprintf(joined->firmware_path, sizeof(joined->firmware_path), "/proc/self/fd/%d", joined->firmware_fd);
-    return joined->firmware_fd >= 0 && write(joined->firmware_fd, image, sizeof(image)) == (ssize_t)sizeof(image);
-}
-
 const char *joined_firmware(const struct joined *joined)
 {
     return joined->firmware_path;
@@ -332,7 +313,8 @@ static bool make_parts(struct joined *joined, const struct joined_options *optio
     joined->vram = map_anonymous(options->config.vram_bytes);
     joined->system = map_anonymous(options->system_bytes);
     return joined->vram != NULL && joined->system != NULL &&
-           range_pool_init(&joined->bus, JOINED_BUS_BASE, options->system_bytes) && make_firmware(joined) &&
+           range_pool_init(&joined->bus, JOINED_BUS_BASE, options->system_bytes) &&
+           (joined->firmware_fd = joined_image_file(joined->firmware_path, sizeof(joined->firmware_path))) >= 0 &&
            (joined->core = core_new(&options->config, joined->vram, &host_ops, joined)) != NULL;
 }
 

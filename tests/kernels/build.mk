@@ -31,4 +31,4 @@ ALL_TARGETS += $(CL_KERNELS)
 $(BUILD)/kernels/cl-%.ppu: tests/compiler/kernels/%.cl $(BUILD)/plain/tools/ppucc
 	$(call say,PPUCC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(BUILD)/plain/tools/ppucc -o $@ $< -- -cl-std=$(if $(filter language,$*),CL3.0,CL1.2) -ffp-contract=off
+	$(Q)$(BUILD)/plain/tools/ppucc -o $@ -cl-std=$(if $(filter language,$*),CL3.0,CL1.2) -ffp-contract=off $<

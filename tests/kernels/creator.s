@@ -277,7 +277,7 @@ mine:
     exit
 
 # One thread puts a block of the CPU's making into a queue. Parameters: 0 queue, 8 words of the block behind its header (addresses),
-# 16 how many, 20 words that the entry says too many, 24 where the result goes (address).
+# 16 how many, 20 words that the entry says too many, 24 where the result goes (address), and 16 bytes behind it the block's address.
 .kernel poster
 .param 32
     rdsr v0, %tid.x
@@ -299,6 +299,8 @@ mine:
     mov64 v16, s0
     mov v18, v60
     call v15, workq_block
+    mov64 v2, s6
+    stg.b64 v16, [v2+16]
     mov64 v2, s2
     mov v4, s4
 post_word:
