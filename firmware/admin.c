@@ -17,6 +17,7 @@
 #include "ppu/queue.h"
 #include "ppu/save.h"
 #include "queue.h"
+#include "quota.h"
 #include "shared.h"
 #include "stats.h"
 #include "task.h"
@@ -132,6 +133,27 @@ static void query_context(struct admin_ticket *ticket, uint32_t object)
     answer_value(ticket, context_task_count(object));
 }
 
+static void query_time(struct admin_ticket *ticket, uint32_t object)
+{
+    if (!context_is_open(object)) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, object);
+        return;
+    }
+    answer_value(ticket, hal_read(PPU_REG_CTX_TIME_US + 4 * object));
+}
+
+static void query_quota(struct admin_ticket *ticket, uint32_t key, uint32_t object)
+{
+    uint32_t context = object & 0xffffu;
+    uint32_t resource = object >> 16;
+    if (!context_is_open(context) || resource >= PPU_RESOURCES) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, object);
+        return;
+    }
+    const struct quota *quota = &quota_pools[resource].of[context];
+    answer_value(ticket, key == PPU_KEY_CONTEXT_HELD ? quota->held : quota->most);
+}
+
 static void query_policy(struct admin_ticket *ticket, uint32_t number)
 {
     if (number >= PPU_POLICIES) {
@@ -182,10 +204,29 @@ static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
     case PPU_KEY_CONTEXT_TASKS:
         query_context(ticket, arg[1]);
         break;
+    case PPU_KEY_CONTEXT_TIME_US:
+        query_time(ticket, arg[1]);
+        break;
+    case PPU_KEY_CONTEXT_HELD:
+    case PPU_KEY_CONTEXT_QUOTA:
+        query_quota(ticket, key, arg[1]);
+        break;
     default:
         admin_answer(ticket, PPU_FAULT_NO_KEY, key);
         break;
     }
+}
+
+/* [off, off + bytes) within [from, end). */
+static bool lies_in(uint64_t off, uint64_t bytes, uint64_t from, uint64_t end)
+{
+    return off >= from && off <= end && bytes <= end - off;
+}
+
+/* End of what the firmware reaches. */
+static uint64_t reachable_vram(void)
+{
+    return machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
 }
 
 static void admin_CONTEXT_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
@@ -196,7 +237,12 @@ static void admin_CONTEXT_CREATE(struct admin_ticket *ticket, const uint32_t *ar
         refuse_argument(ticket, 0);
         return;
     }
-    if (!context_open((ppu_vram_t){ root }, &ticket->result[0])) {
+    if (arg[1] % PPU_SWITCH_ALIGN ||
+        !lies_in(arg[1], hal_read(PPU_REG_SWITCH_BYTES), layout.heap_base, machine.vram_bytes)) {
+        refuse_argument(ticket, 1);
+        return;
+    }
+    if (!context_open((ppu_vram_t){ root }, (ppu_vram_t){ arg[1] }, &ticket->result[0])) {
         admin_answer(ticket, PPU_FAULT_NO_RESOURCE, 0);
         return;
     }
@@ -236,7 +282,7 @@ static void admin_CHANNEL_CREATE(struct admin_ticket *ticket, const uint32_t *ar
     } else {
         struct channel *channel = channel_open(context, ring, entries, priority, vector);
         ticket->result[0] = channel ? channel_index(channel) : 0;
-        admin_answer(ticket, channel ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+        admin_answer(ticket, channel ? PPU_FAULT_NONE : quota_refusal(PPU_RESOURCE_CHANNELS, context), context);
     }
 }
 
@@ -269,18 +315,6 @@ static void admin_MMU_FLUSH(struct admin_ticket *ticket, const uint32_t *arg)
         return;
     }
     context_flush(arg[0], ticket);
-}
-
-/* [off, off + bytes) within [from, end). */
-static bool lies_in(uint64_t off, uint64_t bytes, uint64_t from, uint64_t end)
-{
-    return off >= from && off <= end && bytes <= end - off;
-}
-
-/* End of what the firmware reaches. */
-static uint64_t reachable_vram(void)
-{
-    return machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
 }
 
 static bool power_of_two(uint32_t value)
@@ -372,6 +406,13 @@ static uint32_t wrong_in_workq(const struct workq_plan *plan)
     return plan->first < ppu_workq_period(plan->entries) ? PPU_ADMIN_ARGS : 8;
 }
 
+/* It needs a channel, too. */
+static enum ppu_fault refusal_of_workq(uint32_t context)
+{
+    enum ppu_fault refusal = quota_refusal(PPU_RESOURCE_WORKQS, context);
+    return refusal == PPU_FAULT_QUOTA ? refusal : quota_refusal(PPU_RESOURCE_CHANNELS, context);
+}
+
 static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
 {
     struct workq_plan plan = {
@@ -392,7 +433,7 @@ static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
     } else {
         const struct channel *channel = workq_create(&plan);
         ticket->result[0] = channel ? channel_index(channel) : 0;
-        admin_answer(ticket, channel ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+        admin_answer(ticket, channel ? PPU_FAULT_NONE : refusal_of_workq(plan.context), plan.context);
     }
 }
 
@@ -423,7 +464,7 @@ static void admin_QUEUE_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
         refuse_argument(ticket, wrong);
     } else {
         bool opened = queue_open(&plan, &ticket->result[0]);
-        admin_answer(ticket, opened ? PPU_FAULT_NONE : PPU_FAULT_NO_RESOURCE, 0);
+        admin_answer(ticket, opened ? PPU_FAULT_NONE : quota_refusal(PPU_RESOURCE_QUEUES, plan.context), plan.context);
     }
 }
 
@@ -441,6 +482,19 @@ static void admin_POLICY(struct admin_ticket *ticket, const uint32_t *arg)
     }
 }
 
+static void admin_QUOTA(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    if (!context_is_open(arg[0])) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, arg[0]);
+    } else if (arg[1] >= PPU_RESOURCES) {
+        refuse_argument(ticket, 1);
+    } else if (!quota_set(arg[0], arg[1], arg[2])) {
+        refuse_argument(ticket, 2);
+    } else {
+        admin_answer(ticket, PPU_FAULT_NONE, 0);
+    }
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -448,7 +502,7 @@ struct operation {
 
 static const struct operation operations[] = {
     [PPU_ADMIN_QUERY] = { admin_QUERY, 2 },
-    [PPU_ADMIN_CONTEXT_CREATE] = { admin_CONTEXT_CREATE, 1 },
+    [PPU_ADMIN_CONTEXT_CREATE] = { admin_CONTEXT_CREATE, 2 },
     [PPU_ADMIN_CONTEXT_DESTROY] = { admin_CONTEXT_DESTROY, 1 },
     [PPU_ADMIN_CHANNEL_CREATE] = { admin_CHANNEL_CREATE, 6 },
     [PPU_ADMIN_CHANNEL_DESTROY] = { admin_CHANNEL_DESTROY, 1 },
@@ -459,6 +513,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_QUEUE_OPEN] = { admin_QUEUE_OPEN, 4 },
     [PPU_ADMIN_POLICY] = { admin_POLICY, 2 },
     [PPU_ADMIN_QUEUE_CLOSE] = { admin_QUEUE_CLOSE, 1 },
+    [PPU_ADMIN_QUOTA] = { admin_QUOTA, 3 },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 

@@ -14,6 +14,7 @@
 #include "launch.h"
 #include "layout.h"
 #include "machine.h"
+#include "quota.h"
 #include "sem.h"
 #include "workq.h"
 
@@ -105,6 +106,7 @@ static void channel_timer(struct timer *timer)
 void channel_init(void)
 {
     memset(channels, 0, sizeof(channels));
+    quota_total(PPU_RESOURCE_CHANNELS, machine.channels);
     ready_priorities = 0;
     turns = 0;
     for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
@@ -171,7 +173,7 @@ static struct channel *find_closed(void)
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector)
 {
     struct channel *channel = find_closed();
-    if (!channel || !machine_allows_allocation()) {
+    if (!channel || !machine_allows_allocation() || !quota_take(PPU_RESOURCE_CHANNELS, context)) {
         return NULL;
     }
     uint32_t last_tag = channel->sem.tag;
@@ -209,6 +211,7 @@ static void channel_ended(struct channel *channel)
             workq_close(channel->workq);
         }
         channel_enter(channel, PPU_CHANNEL_CLOSED);
+        quota_give(PPU_RESOURCE_CHANNELS, channel->context);
         context_remove_channel(channel->context);
     } else {
         channel_enter(channel, PPU_CHANNEL_IDLE);

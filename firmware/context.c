@@ -11,6 +11,7 @@
 #include "nest.h"
 #include "ppu/limits.h"
 #include "queue.h"
+#include "quota.h"
 #include "tmdq.h"
 #include "workq.h"
 
@@ -44,7 +45,7 @@ bool context_is_open(uint32_t context)
     return context < machine.contexts && contexts[context].open && !contexts[context].closing;
 }
 
-bool context_open(ppu_vram_t root, uint32_t *context)
+bool context_open(ppu_vram_t root, ppu_vram_t area, uint32_t *context)
 {
     for (uint32_t i = 0; i < machine.contexts; i++) {
         if (contexts[i].open) {
@@ -54,7 +55,9 @@ bool context_open(ppu_vram_t root, uint32_t *context)
             return false;
         }
         contexts[i] = (struct context){ .open = true };
+        quota_open(i);
         tmdq_open_group(i);
+        hal_write(PPU_REG_CTX_SAVE + 4 * i, area.off);
         hal_write(PPU_REG_CTX_ROOT + 4 * i, root.off | ROOT_VALID);
         *context = i;
         return true;
@@ -92,6 +95,7 @@ void context_flushed(uint32_t tag)
     if (ticket->op == PPU_ADMIN_CONTEXT_DESTROY) {
         nest_close(ticket->object);
         queue_close_all(ticket->object);
+        quota_close(ticket->object);
         contexts[ticket->object] = (struct context){ .open = false };
     }
     admin_answer(ticket, 0, 0);
@@ -101,6 +105,7 @@ void context_flushed(uint32_t tag)
 static void unmap(uint32_t context)
 {
     hal_write(PPU_REG_CTX_ROOT + 4 * context, 0);
+    hal_write(PPU_REG_CTX_SAVE + 4 * context, 0);
     context_flush(context, contexts[context].closing);
 }
 

@@ -16,8 +16,9 @@ void context_init(void);
 
 bool context_is_open(uint32_t context);
 
-/* Opens an address space whose level-3 table is at `root`, checked already. False: none is left. */
-bool context_open(ppu_vram_t root, uint32_t *context);
+/* Opens an address space whose level-3 table is at `root`, and its area for CTAs that are taken off SMs at `area`;
+ * checked already. False: none is left. */
+bool context_open(ppu_vram_t root, ppu_vram_t area, uint32_t *context);
 
 /*
  * Closes an open address space; the ticket is answered when its last task has ended and no SM holds a translation.

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "machine.h"
 #include "ppu/limits.h"
+#include "quota.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -27,6 +28,7 @@ void copy_init(void)
     memset(copies, 0, sizeof(copies));
     list_init(&pool);
     copies_count = machine.copies < PPU_MAX_COPIES ? machine.copies : PPU_MAX_COPIES;
+    quota_total(PPU_RESOURCE_COPIES, copies_count);
     for (uint32_t i = 0; i < copies_count; i++) {
         list_push_back(&pool, &copies[i].node);
     }
@@ -42,7 +44,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     if (len_bytes == 0) {
         return COPY_STARTED;
     }
-    if (list_empty(&pool) || !machine_allows_allocation()) {
+    if (!machine_allows_allocation() || !quota_take(PPU_RESOURCE_COPIES, channel->context)) {
         return COPY_NO_ROOM;
     }
     struct copy *copy = LIST_OBJECT(pool.next, struct copy, node);
@@ -51,6 +53,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     copy->correlation = channel->block.correlation;
     uint16_t fault = dma_queue_copy(channel->context, from, to, len_bytes, copy_tag(copy));
     if (fault) {
+        quota_give(PPU_RESOURCE_COPIES, channel->context);
         copy->channel = NULL;
         return fault == PPU_FAULT_QUEUE_FULL ? COPY_NO_ROOM : COPY_FAULT;
     }
@@ -97,5 +100,6 @@ void copy_event(const union ring_entry *entry)
     copy->channel = NULL;
     channel_remove_copy(channel, &copy->node);
     list_push_back(&pool, &copy->node);
+    quota_give(PPU_RESOURCE_COPIES, channel->context);
     channel_provide(CHANNEL_NEEDS_COPY);
 }

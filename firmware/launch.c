@@ -263,7 +263,7 @@ static struct task *new_record(uint32_t context)
     if (!machine_allows_allocation()) {
         return NULL;
     }
-    struct task *task = fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new();
+    struct task *task = fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new(context);
     if (task) {
         words_copy(task_tmd(task), &fetched, PPU_TMD_LAUNCHER_BYTES);
     }

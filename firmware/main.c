@@ -18,8 +18,10 @@
 #include "policy.h"
 #include "ppu/boot.h"
 #include "queue.h"
+#include "quota.h"
 #include "ring.h"
 #include "sem.h"
+#include "share.h"
 #include "stats.h"
 #include "task.h"
 #include "timer.h"
@@ -40,9 +42,9 @@ _Static_assert(TOUCHES_A_PASS >= TURNS_A_PASS * CHANNEL_TURN_METHODS + 3 * EVENT
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
-    layout_init,  ring_init,  trace_init,  log_init,   fault_init,    stats_init, timers_init, policy_init,
-    task_init,    queue_init, nest_init,   tmdq_init,  tmu_init,      wdu_init,   copy_init,   context_init,
-    channel_init, workq_init, launch_init, block_init, doorbell_init, admin_init,
+    layout_init, quota_init,   ring_init,    trace_init, log_init,    fault_init, stats_init,    timers_init,
+    policy_init, task_init,    queue_init,   nest_init,  tmdq_init,   tmu_init,   share_init,    wdu_init,
+    copy_init,   context_init, channel_init, workq_init, launch_init, block_init, doorbell_init, admin_init,
 };
 
 /* The firmware has broken a rule of the device, or somebody wrote over its memory. */

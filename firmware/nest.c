@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "ppu/limits.h"
 #include "ppu/save.h"
+#include "quota.h"
 #include "shared.h"
 
 #define NESTS 4u
@@ -41,6 +42,7 @@ void nest_init(void)
     uint32_t chunks = layout.nest_tasks / CHUNK;
     memset(nests, 0, sizeof(nests));
     memset(nest_of_context, NO_NEST, sizeof(nest_of_context));
+    quota_total(PPU_RESOURCE_NEST_TASKS, layout.nest_tasks);
     chunks_free = chunks ? UINT64_MAX >> (64 - chunks) : 0;
 }
 
@@ -151,6 +153,10 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     if (!nest || first == UINT32_MAX) {
         return PPU_FAULT_NO_RESOURCE;
     }
+    if (!quota_take_many(PPU_RESOURCE_NEST_TASKS, plan->context, plan->tasks)) {
+        chunks_free |= chunk_mask(plan->tasks, first / CHUNK);
+        return PPU_FAULT_QUOTA;
+    }
     *nest = (struct nest){ .open = true, .plan = *plan, .first = layout.tasks + first };
     nest->records =
         plan->place.off + PPU_NEST_TASKS_AT(plan->tasks) - nest->first * (uint32_t)sizeof(struct ppu_nest_task);
@@ -183,6 +189,7 @@ void nest_close(uint32_t context)
         task_enter(task, TASK_FREE);
     }
     chunks_free |= chunk_mask(nest->plan.tasks, (nest->first - layout.tasks) / CHUNK);
+    quota_give_many(PPU_RESOURCE_NEST_TASKS, context, nest->plan.tasks);
     nest->open = false;
     nest_of_context[context] = NO_NEST;
 }

@@ -30,7 +30,7 @@ struct nest_plan {
 /* Needs task. */
 void nest_init(void);
 
-/* 0, or IN_USE (it has a nest), NO_RESOURCE (no records left). The plan is checked already. */
+/* 0, or IN_USE (it has a nest), NO_RESOURCE (no records left), QUOTA. The plan is checked already. */
 enum ppu_fault nest_open(const struct nest_plan *plan);
 
 /* Nothing of the context runs any more. */

@@ -6,6 +6,7 @@
 #include "launch.h"
 #include "machine.h"
 #include "ppu/queue.h"
+#include "quota.h"
 #include "shared.h"
 #include "timer.h"
 #include "wdu.h"
@@ -33,6 +34,7 @@ static void hole_expired(struct timer *timer);
 void queue_init(void)
 {
     list_init(&more);
+    quota_total(PPU_RESOURCE_QUEUES, PPU_QUEUES);
     for (uint32_t i = 0; i < PPU_QUEUES; i++) {
         queues[i] = (struct queue){ .hole = { .fire = hole_expired } };
         list_init(&queues[i].more);
@@ -46,12 +48,18 @@ bool queue_open(const struct queue_plan *plan, uint32_t *number)
             queues[i].plan = *plan;
             queues[i].published = 0;
             queues[i].used = false;
-            queues[i].open = machine_allows_allocation();
+            queues[i].open = machine_allows_allocation() && quota_take(PPU_RESOURCE_QUEUES, plan->context);
             *number = i;
             return queues[i].open;
         }
     }
     return false;
+}
+
+static void release(struct queue *queue)
+{
+    queue->open = false;
+    quota_give(PPU_RESOURCE_QUEUES, queue->plan.context);
 }
 
 enum ppu_fault queue_close(uint32_t number)
@@ -62,7 +70,7 @@ enum ppu_fault queue_close(uint32_t number)
     if (queues[number].task) {
         return PPU_FAULT_IN_USE;
     }
-    queues[number].open = false;
+    release(&queues[number]);
     return PPU_FAULT_NONE;
 }
 
@@ -70,7 +78,7 @@ void queue_close_all(uint32_t context)
 {
     for (uint32_t i = 0; i < PPU_QUEUES; i++) {
         if (queue_exists(i, context)) {
-            queues[i].open = false;
+            release(&queues[i]);
         }
     }
 }
@@ -171,9 +179,12 @@ static void hole_expired(struct timer *timer)
 {
     struct queue *queue = LIST_OBJECT(timer, struct queue, hole);
     struct task *task = queue->task;
-    struct ppu_error_record record = { .code = PPU_FAULT_QUEUE_HOLE,
-                                       .address = queue->published,
-                                       .correlation = task->correlation };
+    struct ppu_error_record record = {
+        .code = PPU_FAULT_QUEUE_HOLE,
+        .address = queue->published,
+        .pc = task->source,
+        .correlation = task->correlation,
+    };
     if (task->state == TASK_PARKED && !task->waits && !is_published(queue, queue->published)) {
         channel_fail(task->channel, &record);
     }

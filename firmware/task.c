@@ -5,6 +5,7 @@
 #include "hal.h"
 #include "nest.h"
 #include "ppu/limits.h"
+#include "quota.h"
 
 static struct task tasks[TASK_RECORDS_ALL];
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
@@ -39,6 +40,7 @@ void task_init(void)
 {
     list_init(&pool);
     free_count = layout.tasks;
+    quota_total(PPU_RESOURCE_TASKS, layout.tasks);
     for (uint32_t i = 0; i < layout.tasks; i++) {
         tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
         list_init(&tasks[i].owner);
@@ -66,16 +68,16 @@ static void begin(struct task *task)
     task->resume = false;
 }
 
-struct task *task_new(void)
+struct task *task_new(uint32_t context)
 {
-    struct list_node *node = list_take_front(&pool);
-    if (!node) {
+    if (!quota_take(PPU_RESOURCE_TASKS, context)) {
         return NULL;
     }
-    struct task *task = LIST_OBJECT(node, struct task, queue);
+    struct task *task = LIST_OBJECT(list_take_front(&pool), struct task, queue);
     free_count--;
     begin(task);
     task->nest = TASK_NO_NEST;
+    task->context = (uint16_t)context;
     return task;
 }
 
@@ -91,6 +93,7 @@ void task_free(struct task *task)
     task_enter(task, TASK_FREE);
     task->handle = next_generation(task->handle);
     list_push_back(&pool, &task->queue);
+    quota_give(PPU_RESOURCE_TASKS, task->context);
     free_count++;
 }
 

@@ -64,8 +64,8 @@ struct task {
 /* Needs layout. */
 void task_init(void);
 
-/* A record in state HELD that belongs to nobody yet; NULL: none is free. */
-struct task *task_new(void);
+/* A record in state HELD, of no channel yet; NULL: none is free for the address space. */
+struct task *task_new(uint32_t context);
 
 /* Gives a record back; its handle is stale from now on. */
 void task_free(struct task *task);

@@ -3,30 +3,84 @@
 
 #include "policy.h"
 #include "ppu/limits.h"
+#include "quota.h"
 
-static struct list_node ready[PPU_PRIORITIES];
-static uint32_t not_empty;              /* bit p: ready[p] has a task */
+/*
+ * For each priority the address spaces that have ready tasks of it stand in a circle, first the one whose turn it is;
+ * each has a list of those tasks.
+ */
+struct space {
+    struct list_node ready[PPU_PRIORITIES];
+    uint8_t next[PPU_PRIORITIES]; /* in the circle */
+    uint8_t prev[PPU_PRIORITIES];
+};
+
+static struct space spaces[PPU_MAX_CONTEXTS];
+static uint8_t turn[PPU_PRIORITIES];
+static uint32_t not_empty;              /* bit p: the circle of p has somebody */
 static uint32_t passed[PPU_PRIORITIES]; /* times another level was taken from since this one was not empty */
+
+_Static_assert(PPU_MAX_CONTEXTS <= 256, "the number of an address space is a byte");
 
 void tmu_init(void)
 {
     not_empty = 0;
-    for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
-        list_init(&ready[i]);
-        passed[i] = 0;
+    for (uint32_t i = 0; i < PPU_MAX_CONTEXTS; i++) {
+        for (uint32_t p = 0; p < PPU_PRIORITIES; p++) {
+            list_init(&spaces[i].ready[p]);
+        }
+    }
+    for (uint32_t p = 0; p < PPU_PRIORITIES; p++) {
+        passed[p] = 0;
+    }
+}
+
+/* The address space has its turn after all others of this priority. */
+static void circle_join(uint32_t priority, uint8_t context)
+{
+    if (!(not_empty & (1u << priority))) {
+        not_empty |= 1u << priority;
+        turn[priority] = context;
+        spaces[context].next[priority] = context;
+        spaces[context].prev[priority] = context;
+        return;
+    }
+    uint8_t first = turn[priority];
+    uint8_t last = spaces[first].prev[priority];
+    spaces[context].next[priority] = first;
+    spaces[context].prev[priority] = last;
+    spaces[last].next[priority] = context;
+    spaces[first].prev[priority] = context;
+}
+
+static void circle_leave(uint32_t priority, uint8_t context)
+{
+    uint8_t next = spaces[context].next[priority];
+    uint8_t prev = spaces[context].prev[priority];
+    if (next == context) {
+        not_empty &= ~(1u << priority);
+        passed[priority] = 0;
+        return;
+    }
+    spaces[prev].next[priority] = next;
+    spaces[next].prev[priority] = prev;
+    if (turn[priority] == context) {
+        turn[priority] = next;
     }
 }
 
 static void insert(struct task *task, bool head)
 {
-    struct list_node *list = &ready[task->priority];
+    struct list_node *list = &spaces[task->context].ready[task->priority];
     task_enter(task, TASK_READY);
+    if (list_empty(list)) {
+        circle_join(task->priority, (uint8_t)task->context);
+    }
     if (head) {
         list_push_front(list, &task->queue);
     } else {
         list_push_back(list, &task->queue);
     }
-    not_empty |= 1u << task->priority;
 }
 
 void tmu_insert(struct task *task)
@@ -47,9 +101,8 @@ void tmu_rotate(struct task *task)
 void tmu_remove(struct task *task)
 {
     list_remove(&task->queue);
-    if (list_empty(&ready[task->priority])) {
-        not_empty &= ~(1u << task->priority);
-        passed[task->priority] = 0;
+    if (list_empty(&spaces[task->context].ready[task->priority])) {
+        circle_leave(task->priority, (uint8_t)task->context);
     }
 }
 
@@ -67,6 +120,20 @@ static uint32_t age_below(uint32_t priority)
     return chosen;
 }
 
+/* The first task of the address space whose turn it is, among those that may have a slot; NULL: none may. */
+static struct task *first_that_may(uint32_t priority)
+{
+    uint8_t context = turn[priority];
+    while (!quota_take(PPU_RESOURCE_SLOTS, context)) {
+        context = spaces[context].next[priority];
+        if (context == turn[priority]) {
+            return NULL;
+        }
+    }
+    turn[priority] = spaces[context].next[priority];
+    return LIST_OBJECT(spaces[context].ready[priority].next, struct task, queue);
+}
+
 struct task *tmu_take(void)
 {
     if (!not_empty) {
@@ -76,9 +143,15 @@ struct task *tmu_take(void)
     if (not_empty & (not_empty - 1)) { /* more levels than one */
         level = age_below(level);
     }
-    struct task *task = LIST_OBJECT(ready[level].next, struct task, queue);
-    passed[level] = 0;
-    tmu_remove(task);
+    struct task *task = first_that_may(level);
+    for (uint32_t left = not_empty & ~(1u << level); !task && left; left &= ~(1u << level)) {
+        level = 31u - (uint32_t)__builtin_clz(left);
+        task = first_that_may(level);
+    }
+    if (task) {
+        passed[level] = 0;
+        tmu_remove(task);
+    }
     return task;
 }
 
@@ -90,4 +163,14 @@ bool tmu_has_above(uint32_t priority)
 bool tmu_slice_over(uint32_t priority)
 {
     return age_below(priority) != priority || not_empty >> priority;
+}
+
+bool tmu_space_has(uint32_t context, uint32_t priority)
+{
+    for (uint32_t p = priority; p < PPU_PRIORITIES; p++) {
+        if (!list_empty(&spaces[context].ready[p])) {
+            return true;
+        }
+    }
+    return false;
 }

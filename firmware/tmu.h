@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task management unit (A4): for each priority a list of tasks that are ready to
- * run, and a bitmap of the lists that are not empty.
+ * Task management unit (A4): for each priority and address space a list of tasks that are ready to run, and a bitmap of
+ * the priorities that have some.
  *
- * Strict priority, and round robin within a level; but a level that was passed over PPU_POLICY_AGE times (policy.def)
+ * Strict priority; within a level address spaces take turns, and the tasks of each. Who may have no slot now (quota.h)
+ * is passed over. But a level that was passed over PPU_POLICY_AGE times (policy.def)
  * gives the next task, so that none starves (trap of a spinner that waits for a task below it).
  */
 #ifndef FW_TMU_H
@@ -15,7 +16,7 @@
 
 void tmu_init(void);
 
-/* Makes a task READY: at the head of its priority's list when its TMD asks for that, else at the tail. */
+/* Makes a task READY: at the head of its list when its TMD asks for that, else at the tail. */
 void tmu_insert(struct task *task);
 
 /* Makes a task READY that gave up its slot with work left: at the head of its list (A5). */
@@ -24,7 +25,8 @@ void tmu_return(struct task *task);
 /* The same at the tail: its time slice is over. */
 void tmu_rotate(struct task *task);
 
-/* Takes the task that is to run next; NULL: none is ready. It stays READY. */
+/* Takes the task that is to run next, with the slot that counts for its address space; NULL: none may run. It stays
+ * READY. */
 struct task *tmu_take(void);
 
 /* Takes this READY task off its list. */
@@ -36,5 +38,8 @@ bool tmu_has_above(uint32_t priority);
 /* A slice of a task of this priority is over: levels below age. True when a task is to have its turn now: of the same
  * priority or a higher one, or of a level that has been passed over too often. */
 bool tmu_slice_over(uint32_t priority);
+
+/* The address space has a ready task of this priority or a higher one. */
+bool tmu_space_has(uint32_t context, uint32_t priority);
 
 #endif

@@ -12,7 +12,9 @@
 #include "machine.h"
 #include "policy.h"
 #include "queue.h"
+#include "quota.h"
 #include "ring.h"
+#include "share.h"
 #include "stats.h"
 #include "timer.h"
 #include "tmu.h"
@@ -20,12 +22,12 @@
 #include "workq.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
+#define WATCHDOG_LEAST_US 1000u /* a task whose CTAs wait for room is looked at no more often */
 
 struct slot {
     struct task *task; /* NULL: free */
     struct timer watchdog;
     struct timer slice;
-    uint64_t started_ns;
     bool rotate; /* evicted because its slice is over */
 };
 
@@ -43,6 +45,7 @@ void wdu_init(void)
     memset(running, 0, sizeof(running));
     free_slots = 0;
     stopping = 0;
+    quota_total(PPU_RESOURCE_SLOTS, machine.slots);
     for (uint32_t i = 0; i < machine.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
         slots[i].slice.fire = slice_expired;
@@ -68,8 +71,12 @@ static uint64_t watchdog_ns(const struct ppu_tmd *tmd)
     return own && own < WDU_WATCHDOG_NS ? own : WDU_WATCHDOG_NS;
 }
 
+/* Most tasks name none; dividing 64 bits takes long. */
 uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd)
 {
+    if (!tmd->watchdog_ns) {
+        return (uint32_t)(WDU_WATCHDOG_NS / TIMER_NS_PER_US);
+    }
     return (uint32_t)((watchdog_ns(tmd) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
 }
 
@@ -92,6 +99,28 @@ static void slice_begin(struct slot *slot)
     }
 }
 
+/*
+ * Of its time limit, which counts while CTAs of the task are on SMs. That of a queue task begins anew when one of them
+ * begins or ends: threads that only say that there are more entries gain no time by it.
+ */
+static uint32_t time_left_us(const struct slot *slot)
+{
+    const struct task *task = slot->task;
+    uint32_t limit_us = task->left_us;
+    uint32_t used_us = hal_read(PPU_REG_SLOT_RUN_US + 4 * slot_index(slot));
+    if (task->source != TASK_NO_QUEUE) {
+        uint32_t still_us = hal_read(PPU_REG_SLOT_STILL_US + 4 * slot_index(slot));
+        limit_us = still_us < used_us ? wdu_time_limit_us(task_tmd(task)) : limit_us;
+        used_us = still_us;
+    }
+    return used_us < limit_us ? limit_us - used_us : 0;
+}
+
+static void watchdog_begin(struct slot *slot, uint32_t left_us)
+{
+    timer_start(&slot->watchdog, left_us * TIMER_NS_PER_US);
+}
+
 static void slot_start(uint32_t index, struct task *task)
 {
     task_tmd(task)->resume = task->resume;
@@ -104,10 +133,10 @@ static void slot_start(uint32_t index, struct task *task)
     task->slot = (uint8_t)index;
     enter(task, TASK_RUNNING);
     slots[index].task = task;
-    slots[index].started_ns = hal_time();
     slots[index].rotate = false;
-    timer_start(&slots[index].watchdog, task->left_us * TIMER_NS_PER_US);
+    watchdog_begin(&slots[index], task->left_us);
     slice_begin(&slots[index]);
+    share_started(task->context, index);
     stats_count(PPU_KEY_LAUNCHES);
     trace_write(PPU_TRACE_TASK_START, task->correlation, task->handle, index, task->priority);
 }
@@ -122,18 +151,33 @@ static void evict(struct slot *slot)
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, save ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
 }
 
+/*
+ * A task gives its slot up to one of its own address space that has `priority` at least, and to others as long as
+ * its address space keeps a task that runs: one that only drains gets no place on an SM any more.
+ */
+static bool gives_way(const struct task *task, uint32_t priority)
+{
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < machine.slots; i++) {
+        const struct task *other = slots[i].task;
+        runs += other && other->context == task->context && other->state == TASK_RUNNING;
+    }
+    return runs > 1 || tmu_space_has(task->context, priority);
+}
+
 /* No slot is free: a task of the lowest priority gives up its own to one of strictly higher priority; one at a time. */
 static void evict_for_higher(void)
 {
     if (free_slots || stopping) {
         return;
     }
-    for (uint32_t p = 0; p + 1 < PPU_PRIORITIES; p++) {
-        if (running[p]) {
-            if (tmu_has_above(p)) {
-                evict(&slots[lowest(running[p])]);
+    for (uint32_t p = 0; p + 1 < PPU_PRIORITIES && tmu_has_above(p); p++) {
+        for (uint64_t left = running[p]; left; left &= left - 1) {
+            struct slot *slot = &slots[lowest(left)];
+            if (gives_way(slot->task, p + 1)) {
+                evict(slot);
+                return;
             }
-            return;
         }
     }
 }
@@ -144,7 +188,7 @@ static void slice_expired(struct timer *timer)
     if (slot->task->state != TASK_RUNNING) {
         return;
     }
-    if (!free_slots && tmu_slice_over(slot->task->priority)) {
+    if (!free_slots && tmu_slice_over(slot->task->priority) && gives_way(slot->task, 0)) {
         slot->rotate = true;
         evict(slot);
     } else {
@@ -161,6 +205,11 @@ void wdu_dispatch(void)
         slot_start(index, task);
     }
     evict_for_higher();
+}
+
+const struct task *wdu_task(uint32_t slot)
+{
+    return slots[slot].task;
 }
 
 bool wdu_has(const struct task *task)
@@ -199,6 +248,11 @@ static void watchdog_expired(struct timer *timer)
                   (unsigned)(KILL_RETRY_NS / TIMER_NS_PER_MS));
         hal_write(PPU_REG_SLOT_CONTROL + 4u * slot_index(slot), PPU_SLOT_CMD_KILL);
         timer_start(&slot->watchdog, KILL_RETRY_NS);
+        return;
+    }
+    uint32_t left_us = time_left_us(slot);
+    if (left_us) {
+        watchdog_begin(slot, left_us < WATCHDOG_LEAST_US ? WATCHDOG_LEAST_US : left_us);
         return;
     }
     struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = watchdog_ns(task_tmd(task)) };
@@ -252,25 +306,27 @@ static void take_fault_of(const struct slot *slot)
     }
 }
 
-/* Dividing 64 bits takes a hundred instructions, and most turns are shorter than 4 s. */
-static uint64_t whole_us(uint64_t ns)
-{
-    return ns >> 32 ? ns / TIMER_NS_PER_US : (uint32_t)ns / (uint32_t)TIMER_NS_PER_US;
-}
-
-/* The slot is free; what its task used of its time limit is noted. */
+/* The slot is free. */
 static struct task *slot_leave(struct slot *slot)
 {
     struct task *task = slot->task;
-    uint64_t used_us = whole_us(hal_time() - slot->started_ns);
-    task->left_us = used_us < task->left_us ? task->left_us - (uint32_t)used_us : 1;
     timer_stop(&slot->watchdog);
     timer_stop(&slot->slice);
     running[task->priority] &= ~(1ull << task->slot);
     stopping -= task->state == TASK_STOPPING;
     slot->task = NULL;
+    quota_give(PPU_RESOURCE_SLOTS, task->context);
+    share_left(task->context);
     free_slots |= 1ull << slot_index(slot);
     return task;
+}
+
+/* The same when the task goes on later, with what is left of its time. */
+static struct task *slot_pause(struct slot *slot)
+{
+    uint32_t left_us = time_left_us(slot);
+    slot->task->left_us = left_us ? left_us : 1;
+    return slot_leave(slot);
 }
 
 static void slot_ended(struct slot *slot)
@@ -282,7 +338,7 @@ static void slot_ended(struct slot *slot)
 static void slot_stopped(struct slot *slot)
 {
     bool rotate = slot->rotate;
-    struct task *task = slot_leave(slot);
+    struct task *task = slot_pause(slot);
     if (rotate) {
         tmu_rotate(task);
     } else {
@@ -305,16 +361,12 @@ void wdu_resume(struct task *task)
 
 void wdu_feed(struct task *task)
 {
-    task->left_us = wdu_time_limit_us(task_tmd(task));
     if (task->state == TASK_PARKED) {
         tmu_insert(task);
         wdu_dispatch();
         return;
     }
-    struct slot *slot = &slots[task->slot];
     hal_write(PPU_REG_SLOT_LIMIT + 4u * task->slot, (uint32_t)queue_published(task));
-    slot->started_ns = hal_time();
-    timer_start(&slot->watchdog, task->left_us * TIMER_NS_PER_US);
 }
 
 /* CTAs wait for children. Those of every CTA the event tells of were counted before. */
@@ -332,7 +384,7 @@ static void task_waits(struct task *task)
  */
 static void slot_parked(struct slot *slot, bool waits)
 {
-    struct task *task = slot_leave(slot);
+    struct task *task = slot_pause(slot);
     task_enter(task, TASK_PARKED);
     if (waits) {
         task_waits(task);

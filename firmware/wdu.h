@@ -23,11 +23,14 @@ void wdu_dispatch(void);
 /* CTAs of the task that wait for children may go on: the children have completed (B7). */
 void wdu_resume(struct task *task);
 
-/* There are more entries for a queue task that is RUNNING or PARKED (A6); its time limit begins anew. */
+/* There are more entries for a queue task that is RUNNING or PARKED (A6). */
 void wdu_feed(struct task *task);
 
 /* Time limit of a task, which its TMD names or not; at least 1. */
 uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd);
+
+/* What a slot runs; NULL: nothing. */
+const struct task *wdu_task(uint32_t slot);
 
 /* True when the task has a slot now. */
 bool wdu_has(const struct task *task);

@@ -9,6 +9,7 @@
 #include "launch.h"
 #include "machine.h"
 #include "nest.h"
+#include "quota.h"
 #include "sem.h"
 #include "shared.h"
 #include "task.h"
@@ -36,6 +37,7 @@ struct workq {
 struct waiter {
     struct list_node node;
     ppu_task_t task; /* stale when it has ended meanwhile */
+    uint16_t context;
     uint32_t threads;
 };
 
@@ -48,6 +50,8 @@ void workq_init(void)
 {
     memset(queues, 0, sizeof(queues));
     memset(first_of_context, NO_QUEUE, sizeof(first_of_context));
+    quota_total(PPU_RESOURCE_WORKQS, WORKQS);
+    quota_total(PPU_RESOURCE_WAITERS, WAITERS);
     list_init(&waiters_free);
     for (uint32_t i = 0; i < WAITERS; i++) {
         list_push_back(&waiters_free, &waiters[i].node);
@@ -185,10 +189,13 @@ struct channel *workq_create(const struct workq_plan *plan)
     for (uint32_t i = 0; i < WORKQS && !queue; i++) {
         queue = queues[i].channel ? NULL : &queues[i];
     }
+    if (!queue || !quota_take(PPU_RESOURCE_WORKQS, plan->context)) {
+        return NULL;
+    }
     ppu_va_t ring = { plan->va.va + PPU_WORKQ_RING_AT };
-    struct channel *channel =
-        queue ? channel_open(plan->context, ring, plan->entries, plan->priority, plan->vector) : NULL;
+    struct channel *channel = channel_open(plan->context, ring, plan->entries, plan->priority, plan->vector);
     if (!channel) {
+        quota_give(PPU_RESOURCE_WORKQS, plan->context);
         return NULL;
     }
     *queue = (struct workq){
@@ -224,6 +231,7 @@ void workq_close(uint32_t number)
     }
     *link = queues[number].next;
     channel->workq = CHANNEL_NO_WORKQ;
+    quota_give(PPU_RESOURCE_WORKQS, channel->context);
     queues[number].channel = NULL;
 }
 
@@ -246,6 +254,7 @@ static void wake(struct waiter *waiter, bool in_vain)
     uint32_t threads = waiter->threads;
     list_remove(&waiter->node);
     list_push_back(&waiters_free, &waiter->node);
+    quota_give(PPU_RESOURCE_WAITERS, waiter->context);
     if (task && task_has_nest(task)) {
         wake_threads(task, threads, in_vain);
     }
@@ -294,11 +303,12 @@ static struct waiter *waiter_of(struct workq *queue, ppu_task_t task)
             return waiter;
         }
     }
-    struct list_node *node = list_take_front(&waiters_free);
-    if (!node) {
+    uint16_t context = queue->channel->context;
+    if (!quota_take(PPU_RESOURCE_WAITERS, context)) {
         return NULL;
     }
-    struct waiter *waiter = LIST_OBJECT(node, struct waiter, node);
+    struct waiter *waiter = LIST_OBJECT(list_take_front(&waiters_free), struct waiter, node);
+    waiter->context = context;
     waiter->task = task;
     waiter->threads = 0;
     list_push_back(&queue->waiting, &waiter->node);

@@ -14,6 +14,8 @@ $(eval $(call firmware_test,parts))
 $(eval $(call firmware_test,admin))
 $(eval $(call firmware_test,queue))
 $(eval $(call firmware_test,policy))
+$(eval $(call firmware_test,quota))
+$(eval $(call firmware_test,share))
 
 FIRMWARE_IMAGES := $(BUILD)/firmware/picolibc $(BUILD)/firmware/newlib
 $(eval $(call ppu_script_test,firmware-image,tests/firmware/test_image.py $(FIRMWARE_IMAGES),$(addsuffix /ppufw.elf,$(FIRMWARE_IMAGES))))

@@ -162,11 +162,30 @@ void mock_push(enum ppu_ring_id id, const void *entry)
     R(IRQ_PENDING) |= 1u << PPU_IRQ_EVENT;
 }
 
+static uint64_t slot_run_ns(uint32_t slot)
+{
+    bool runs = mock.slot_task[slot] && !mock.slot_waits[slot];
+    return mock.slot_run_ns[slot] + (runs ? mock.now_ns - mock.slot_since_ns[slot] : 0);
+}
+
+void mock_slot_room(uint32_t slot, bool room)
+{
+    mock.slot_run_ns[slot] = slot_run_ns(slot);
+    mock.slot_since_ns[slot] = mock.now_ns;
+    mock.slot_waits[slot] = !room;
+}
+
+void mock_slot_step(uint32_t slot)
+{
+    mock.slot_step_ns[slot] = slot_run_ns(slot);
+}
+
 void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg)
 {
     struct ppu_slot_event event = { .kind = kind, .slot = slot, .task = mock.slot_task[slot], .arg = arg };
     assert_true(mock.slot_task[slot] != 0);
     if (kind != PPU_SLOT_WAITS) {
+        mock_slot_room(slot, false);
         mock.slot_task[slot] = 0;
     }
     mock_push(PPU_RING_SLOT, &event);
@@ -177,6 +196,9 @@ static void slot_start(uint32_t slot, uint32_t offset)
     assert_int_equal(mock.slot_task[slot], 0);
     assert_true(offset + sizeof(struct ppu_tmd) <= R(PROT_LIMIT));
     mock.slot_task[slot] = offset;
+    mock.slot_run_ns[slot] = mock.slot_step_ns[slot] = 0;
+    mock.slot_since_ns[slot] = mock.now_ns;
+    mock.slot_waits[slot] = false;
     mock.start_log[mock.started++ % 4096] = ((struct ppu_tmd *)(void *)(mock.vram + offset))->correlation;
 }
 
@@ -283,6 +305,13 @@ uint32_t hal_read(uint32_t reg)
     if (reg == PPU_REG_HOOK_FAIL_ALLOC) {
         return R(HOOK_FAIL_ALLOC) ? R(HOOK_FAIL_ALLOC)-- : 0;
     }
+    uint32_t index;
+    if (IN(SLOT_RUN_US)) {
+        return (uint32_t)(slot_run_ns(index) / 1000);
+    }
+    if (IN(SLOT_STILL_US)) {
+        return (uint32_t)((slot_run_ns(index) - mock.slot_step_ns[index]) / 1000);
+    }
     return mock.reg[reg / 4];
 }
 
@@ -362,6 +391,7 @@ void mock_reset(void)
     R(VECTORS) = PPU_MAX_VECTORS;
     R(ARMED) = PPU_MAX_ARMED;
     R(COPIES) = PPU_MAX_COPIES;
+    R(SWITCH_BYTES) = 64 * PPU_KIB;
     R(TIMER_LO) = UINT32_MAX;
     R(TIMER_HI) = UINT32_MAX;
 }
@@ -501,8 +531,8 @@ bool mock_error(struct ppu_error_record *record)
 
 uint32_t mock_context(void)
 {
-    const uint32_t arg[] = { mock_info()->pt_base };
-    struct ppu_admin_msg reply = mock_admin(PPU_ADMIN_CONTEXT_CREATE, arg, 1);
+    const uint32_t arg[] = { mock_info()->pt_base, mock_info()->heap_base };
+    struct ppu_admin_msg reply = mock_admin(PPU_ADMIN_CONTEXT_CREATE, arg, 2);
     assert_int_equal(reply.status, 0);
     return reply.arg[0];
 }

@@ -40,6 +40,10 @@ struct mock {
     uint32_t raised[PPU_MAX_VECTORS];
     uint32_t slot_task[PPU_MAX_SLOTS];    /* VRAM offset of the TMD copy, 0: free */
     uint32_t slot_command[PPU_MAX_SLOTS]; /* last written to SLOT_CONTROL */
+    uint64_t slot_run_ns[PPU_MAX_SLOTS];  /* that CTAs of the task were on SMs, until slot_since_ns */
+    uint64_t slot_since_ns[PPU_MAX_SLOTS];
+    uint64_t slot_step_ns[PPU_MAX_SLOTS]; /* slot_run_ns when a CTA began or ended last */
+    bool slot_waits[PPU_MAX_SLOTS];       /* its CTAs find no room */
     uint32_t started;                     /* SLOT_START writes */
     uint32_t start_log[4096];             /* correlation of each task started */
     bool hold_kills;                      /* KILLED events come from mock_slot_event() only */
@@ -93,6 +97,10 @@ void mock_push(enum ppu_ring_id id, const void *entry);
 /* The semaphore at this address was released. */
 void mock_touch(uint64_t va);
 void mock_slot_event(uint32_t slot, enum ppu_slot_event_kind kind, uint32_t arg);
+/* From now on the CTAs of the slot find room, or none; both before time passes. */
+void mock_slot_room(uint32_t slot, bool room);
+/* A CTA of the slot begins or ends. */
+void mock_slot_step(uint32_t slot);
 void mock_flush_done(void);
 /* Ends the oldest queued copy: done, or with this status after done_bytes. */
 void mock_copy_end(uint16_t status, uint64_t done_bytes);

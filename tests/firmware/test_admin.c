@@ -52,6 +52,9 @@ static const struct bad_request bad_requests[] = {
     { "last argument too many", PPU_ADMIN_QUERY, { [11] = 1 }, PPU_FAULT_ADMIN_ARG, 11 },
     { "root outside the pool", PPU_ADMIN_CONTEXT_CREATE, { 4096 }, PPU_FAULT_ADMIN_ARG, 0 },
     { "root not aligned", PPU_ADMIN_CONTEXT_CREATE, { PT + 8 }, PPU_FAULT_ADMIN_ARG, 0 },
+    { "area below the heap", PPU_ADMIN_CONTEXT_CREATE, { PT, 4096 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "area not aligned", PPU_ADMIN_CONTEXT_CREATE, { PT, MOCK_VRAM_BYTES - 65536 + 64 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "area beyond VRAM", PPU_ADMIN_CONTEXT_CREATE, { PT, MOCK_VRAM_BYTES - 4096 }, PPU_FAULT_ADMIN_ARG, 1 },
     { "destroy of no context", PPU_ADMIN_CONTEXT_DESTROY, { 3 }, PPU_FAULT_NO_OBJECT, 3 },
     { "destroy of a context beyond", PPU_ADMIN_CONTEXT_DESTROY, { UINT32_MAX }, PPU_FAULT_NO_OBJECT, UINT32_MAX },
     { "destroy of a context in use", PPU_ADMIN_CONTEXT_DESTROY, { 0 }, PPU_FAULT_IN_USE, 0 },
@@ -112,13 +115,14 @@ static void bad_requests_are_answered(void **state)
 static void resources_run_out(void **state)
 {
     (void)state;
-    const uint32_t root[] = { mock_info()->pt_base };
+    const uint32_t root[] = { mock_info()->pt_base, mock_info()->heap_base };
     for (uint32_t i = 0; i < MOCK_CONTEXTS; i++) {
         assert_int_equal(mock_context(), i);
     }
-    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 1).status, PPU_FAULT_NO_RESOURCE);
-    for (uint32_t i = 0; i < MOCK_CHANNELS; i++) {
-        assert_int_equal(mock_channel(0, 0x100000, 4, 0, 0), i);
+    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 2).status, PPU_FAULT_NO_RESOURCE);
+    for (uint32_t i = 0; i < MOCK_CHANNELS; i++) { /* one is kept for each of the others */
+        uint32_t context = i < MOCK_CHANNELS - MOCK_CONTEXTS ? 0 : i % MOCK_CONTEXTS;
+        assert_int_equal(mock_channel(context, 0x100000, 4, 0, 0), i);
     }
     const uint32_t create[] = { 0, 0x100000, 0, 4, 0, 0 };
     assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_CREATE, create, 6).status, PPU_FAULT_NO_RESOURCE);
@@ -183,13 +187,13 @@ static void full_reply_ring_waits(void **state)
 static void allocation_hook(void **state)
 {
     (void)state;
-    const uint32_t root[] = { mock_info()->pt_base };
+    const uint32_t root[] = { mock_info()->pt_base, mock_info()->heap_base };
     mock_stop();
     mock_start_with_hooks();
     mock.reg[PPU_REG_HOOK_FAIL_ALLOC / 4] = 2;
-    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 1).status, 0);
-    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 1).status, PPU_FAULT_NO_RESOURCE);
-    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 1).status, 0);
+    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 2).status, 0);
+    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 2).status, PPU_FAULT_NO_RESOURCE);
+    assert_int_equal(mock_admin(PPU_ADMIN_CONTEXT_CREATE, root, 2).status, 0);
     /* A launch whose record could not be had is tried again. */
     struct stream s = stream_open(0, 0, 16, 7, 0);
     struct ppu_tmd tmd = mock_tmd(1);
@@ -208,13 +212,14 @@ static void random_requests(void **state)
     struct ppu_admin_msg reply;
     for (uint32_t i = 0; i < 20000; i++) {
         struct ppu_admin_msg request = { .head = { PPU_ADMIN_VERSION, sizeof(request) }, .seq = i };
-        request.op = (uint16_t)random_below(&seed, 12);
+        request.op = (uint16_t)random_below(&seed, 14);
         for (uint32_t n = 0; n < 1 + random_below(&seed, 7) && n < PPU_ADMIN_ARGS; n++) {
             request.arg[n] = random_below(&seed, 3) ? random_below(&seed, 10) : (uint32_t)random_next(&seed);
         }
         if (random_below(&seed, 4) == 0 && request.op == PPU_ADMIN_CONTEXT_CREATE) {
             memset(request.arg, 0, sizeof(request.arg));
             request.arg[0] = mock_info()->pt_base;
+            request.arg[1] = mock_info()->heap_base;
         }
         if (random_below(&seed, 8) == 0) {
             ((uint8_t *)&request)[random_below(&seed, 16)] ^= (uint8_t)(1 << random_below(&seed, 8));

@@ -10,6 +10,7 @@
 
 #include "ppu/trace.h"
 #include "stream.h"
+#include "task.h"
 
 #define US 1000ull
 #define MS 1000000ull
@@ -443,6 +444,41 @@ static void stream_order(void **state)
     assert_int_equal(stream_state(&s), PPU_CHANNEL_IDLE);
 }
 
+/* What the launch of the running task with this correlation left in its status. */
+static const struct ppu_task_status *status_of(uint32_t correlation)
+{
+    const struct ppu_tmd *copy = (const void *)(mock.vram + mock.slot_task[running_slot(correlation)]);
+    const struct ppu_task_status *status = task_status(task_find(copy->task));
+
+    assert_int_equal(status->task, copy->task);
+    return status;
+}
+
+/* Each launch makes one: who the task is, nothing behind it yet, and where it was launched from. */
+static void a_launch_makes_a_status(void **state)
+{
+    (void)state;
+    struct stream s = stream_open(mock_context(), 0, 64, 7, 0);
+    launch(&s, 11, 3, 0, 1);
+    launch(&s, 21, 3, 0, PPU_STREAM_NONE);
+    const struct ppu_task_status *first = status_of(11), *alone = status_of(21);
+    assert_int_not_equal(first->task, alone->task);
+    assert_int_equal(first->next_stream, PPU_TASK_NULL);
+    assert_int_equal(first->group, s.context);
+    assert_int_equal(first->stream, 1);
+    assert_int_equal(alone->next_stream, PPU_TASK_NULL);
+    assert_int_equal(alone->group, s.context);
+    assert_int_equal(alone->stream, PPU_STREAM_NONE);
+    launch(&s, 12, 3, 0, 1);
+    uint32_t second = first->next_stream;
+    assert_int_not_equal(second, PPU_TASK_NULL);
+    finish(11);
+    assert_int_equal(status_of(12)->task, second);
+    assert_int_equal(status_of(12)->next_stream, PPU_TASK_NULL);
+    finish(12);
+    finish(21);
+}
+
 static void priorities_and_head(void **state)
 {
     (void)state;
@@ -594,6 +630,27 @@ static void watchdog_stops_a_task(void **state)
     assert_true(runs(2));
     mock_advance(2 * MS);
     assert_fault(s.channel, PPU_FAULT_WATCHDOG, 10000 * MS);
+}
+
+/* Waiting for room costs nothing, and neither does a look in between. */
+static void watchdog_counts_time_on_sms(void **state)
+{
+    (void)state;
+    struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
+    struct ppu_tmd tmd = mock_tmd(1);
+    tmd.watchdog_ns = 3 * MS;
+    stream_launch(&s, TMD_VA, &tmd, 0);
+    stream_submit(&s);
+    mock_advance(2 * MS);
+    mock_slot_room(running_slot(1), false);
+    mock_advance(60000 * MS);
+    assert_true(runs(1));
+    mock_slot_room(running_slot(1), true);
+    mock_advance(MS / 2);
+    assert_true(runs(1));
+    mock_advance(2 * MS);
+    assert_false(runs(1));
+    assert_fault(s.channel, PPU_FAULT_WATCHDOG, 3 * MS);
 }
 
 static void reset_waits_for_the_kill(void **state)
@@ -809,17 +866,19 @@ int main(void)
         TEST("a parked channel can be destroyed [C8]", destroying_a_parked_channel),
         TEST("a launch copies parameters and fills in the firmware's fields [A11]", launch_fills_the_copy),
         TEST("tasks of a stream run in order, streams apart [B2] [B10]", stream_order),
+        TEST("a launch makes a status of its task [B5]", a_launch_makes_a_status),
         TEST("priorities, head insertion and the channel's cap [A3] [A4]", priorities_and_head),
         TEST("wait for idle covers tasks and copies [C8]", wait_idle_waits),
         TEST("the interrupt method raises the channel's vector [A1]", interrupt_raises),
         TEST("a task's fault ends its channel's work and no other [A9]", fault_of_a_task),
         TEST("a fault is reported although its slot ended first [A9]", fault_is_found_before_its_end),
         TEST("the watchdog stops a task at its own or the default limit [A5]", watchdog_stops_a_task),
+        TEST("the watchdog counts only time in which CTAs are on SMs [A5]", watchdog_counts_time_on_sms),
         TEST("reset is answered when nothing runs any more [A2]", reset_waits_for_the_kill),
         TEST("cancelling one channel's copies spares another's [C8]", cancel_spares_other_channels),
         TEST("a failed copy faults its channel [A9]", failed_copy_faults),
         TEST("a full copy queue makes the channel wait [C8]", full_copy_queue_waits),
-        TEST("exhausted task records make the channel wait [B5]", exhausted_records_wait),
+        TEST("exhausted task records make the channel wait", exhausted_records_wait),
         TEST("a TMD the device refuses is a fault [A11]", refused_slot_faults),
         TEST("a start request that names no task is a fault [B4]", start_request_faults),
         TEST("turns are fair whatever the priorities [A3]", turns_are_fair),

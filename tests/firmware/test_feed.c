@@ -321,7 +321,7 @@ static void world_begin(void)
     ran = 0;
     feeds = 0;
     closed = false;
-    assert_true(context_open(layout.pt_base, &context));
+    assert_true(context_open(layout.pt_base, layout.pt_base, &context));
     *head() = (struct ppu_queue_head){ .entries = entries, .entry_bytes = ENTRY_BYTES };
     for (uint32_t i = 0; i < entries; i++) {
         *entry(i) = (struct ppu_queue_entry){ .sequence = i };

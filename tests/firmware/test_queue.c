@@ -151,7 +151,8 @@ static uint64_t pending(void)
     return mock_query(PPU_KEY_CHANNEL_PENDING, stream.channel);
 }
 
-static void is_fault(uint16_t code, uint64_t address)
+/* The record of the one fault there is; the channel works again. */
+static struct ppu_error_record is_fault(uint16_t code, uint64_t address)
 {
     struct ppu_error_record record;
     assert_true(mock_error(&record));
@@ -160,6 +161,7 @@ static void is_fault(uint16_t code, uint64_t address)
     assert_int_equal(stream_state(&stream), PPU_CHANNEL_FAULTED);
     assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_RESET, &stream.channel, 1).status, 0);
     stream.put = 0;
+    return record;
 }
 
 /* ---- tests ---- */
@@ -237,6 +239,41 @@ static void an_entry_told_of_while_the_slot_parks(void **state)
     assert_true(copy_in(0)->queue_limit == 2);
 }
 
+/* Its only CTA never ends; `tells` a ms from other threads of the task. True: its time is over after 10 s. */
+static bool is_stopped_in_time(bool steps)
+{
+    push();
+    launch(number);
+    for (uint32_t ms = 0; ms < 10002; ms++) {
+        if (mock.slot_task[0] == 0) {
+            return ms >= 9999;
+        }
+        struct ppu_start_event event = { .handle = head()->armed, .former = head()->armed, .context = context };
+        mock_push(PPU_RING_START, &event);
+        if (steps && ms == 5000) {
+            mock_slot_step(0);
+        }
+        mock_advance(S / 1000);
+    }
+    return mock.slot_task[0] == 0;
+}
+
+static void tellers_gain_no_time(void **state)
+{
+    (void)state;
+    assert_true(is_stopped_in_time(false));
+}
+
+static void a_cta_that_ends_gains_time(void **state)
+{
+    (void)state;
+    assert_false(is_stopped_in_time(true));
+    mock_advance(4 * S);
+    assert_int_not_equal(mock.slot_task[0], 0);
+    mock_advance(2 * S);
+    assert_int_equal(mock.slot_task[0], 0);
+}
+
 static void a_stale_teller_harms_nobody(void **state)
 {
     (void)state;
@@ -257,9 +294,12 @@ static void a_stale_teller_harms_nobody(void **state)
     assert_int_equal(mock.started, 0);
 }
 
+/* By the entry and the queue, which is not the first that was opened. */
 static void a_hole_is_reported(void **state)
 {
     (void)state;
+    number = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES).arg[0];
+    assert_int_not_equal(number, 0);
     push();
     uint32_t hole = reserve();
     push();
@@ -272,7 +312,7 @@ static void a_hole_is_reported(void **state)
     mock_advance(9 * S);
     assert_int_equal(pending(), 1);
     mock_advance(2 * S);
-    is_fault(PPU_FAULT_QUEUE_HOLE, hole);
+    assert_int_equal(is_fault(PPU_FAULT_QUEUE_HOLE, hole).pc, number);
     assert_int_equal(close_queue(number), 0);
 }
 
@@ -548,6 +588,8 @@ int main(void)
         TEST("entries before the launch, more than a look takes in [A6]", entries_before_the_launch),
         TEST("a slot that runs is told of entries, up to the first gap [A6]", a_running_slot_is_told),
         TEST("an entry that is told of while the slot parks [A6]", an_entry_told_of_while_the_slot_parks),
+        TEST("a queue task whose threads only tell of entries gains no time [A6]", tellers_gain_no_time),
+        TEST("a CTA that ends gives its queue task time anew [A6]", a_cta_that_ends_gains_time),
         TEST("a stale or foreign teller harms nobody [A6]", a_stale_teller_harms_nobody),
         TEST("an entry that is never published is reported after the queue is closed [A6]", a_hole_is_reported),
         TEST("an entry that is published late is none [A6]", a_hole_is_filled_in_time),

@@ -145,7 +145,7 @@ static void world_begin(void)
     woken = false;
     touched = false;
     for (uint32_t i = 0; i < TASKS; i++) {
-        task[i] = task_new();
+        task[i] = task_new(1);
         task[i]->context = 1;
         task[i]->stream = 5;
     }
@@ -233,7 +233,7 @@ static void random_history(void **state)
     for (uint32_t i = 0; i < 200000; i++) {
         uint32_t stream = random_below(&seed, PPU_GROUP_TMDQS);
         if (random_below(&seed, 2) == 0) {
-            struct task *made = task_new();
+            struct task *made = task_new(2);
             if (!made) {
                 continue;
             }
@@ -282,7 +282,7 @@ static void handles_go_stale(void **state)
 {
     (void)state;
     task_init();
-    struct task *first = task_new();
+    struct task *first = task_new(0);
     ppu_task_t handle = first->handle;
     assert_ptr_equal(task_find(handle), first);
     task_free(first);
@@ -290,7 +290,7 @@ static void handles_go_stale(void **state)
     /* The same record comes back under every other generation, 0 left out, before its handle is seen again. */
     uint32_t reused = 0;
     for (uint32_t i = 0; i < layout.tasks * PPU_TASK_GENERATIONS; i++) {
-        struct task *again = task_new();
+        struct task *again = task_new(0);
         assert_int_not_equal(PPU_TASK_GENERATION(again->handle), 0);
         if (again == first) {
             reused++;

@@ -223,7 +223,7 @@ static void world_begin(void)
     reserved = 0;
     waiter = NULL;
     uint32_t context;
-    assert_true(context_open((ppu_vram_t){ layout.pt_base.off }, &context));
+    assert_true(context_open((ppu_vram_t){ layout.pt_base.off }, layout.pt_base, &context));
     channel = workq_create(&plan);
     assert_non_null(channel);
     serve();

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Address spaces share the time of the SMs, whatever the number of their tasks. While several have slots, the firmware
+ * looks every PPU_POLICY_SHARE_US how much time each has had. When one has had less than another, by as much or more,
+ * the one that has had least is favoured: its slots have a rank above the others', and claim a place on each SM. So is
+ * one that comes, unless it has had its share already.
+ */
+#ifndef FW_SHARE_H
+#define FW_SHARE_H
+
+#include <stdint.h>
+
+/* Needs timers, machine. */
+void share_init(void);
+
+/* A task of the address space has got this slot; one has lost its own. */
+void share_started(uint32_t context, uint32_t slot);
+void share_left(uint32_t context);
+
+#endif
