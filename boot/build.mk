@@ -28,7 +28,7 @@ define fw_image
 $(call ppu_record,$(BUILD)/firmware/$(1)/flags,$(FW_CFLAGS) $(FW_ALONE) $(FW_CFLAGS_$(1)) $(FW_LDFLAGS) $(FW_LDFLAGS_$(1)) $(FW_SOURCES_$(1)))
 FW_OBJECTS_$(1) := $(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_SOURCES_$(1)))
 $(patsubst %,$(BUILD)/firmware/$(1)/obj/%.o,$(FW_ALONE)): FW_UNIT_CFLAGS := -fno-lto
-$$(FW_OBJECTS_$(1)): $(BUILD)/firmware/$(1)/obj/%.o: % $(BUILD)/firmware/$(1)/flags | $(SETUP_STAMP)
+$$(FW_OBJECTS_$(1)): $(BUILD)/firmware/$(1)/obj/%.o: % $(BUILD)/firmware/$(1)/flags
 	$$(call say,FW CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(FW_CC) $(FW_CFLAGS) $(FW_CFLAGS_$(1)) $$(FW_UNIT_CFLAGS) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image.h"
 
-#include "hal_mcu.h"
+#include "ppu/regs.h"
 
 /* Size, CRC and build id are stamped by boot/mkimage. */
 __attribute__((section(".header"), used)) const struct ppu_image_header image_header = {
@@ -22,10 +22,9 @@ static uint32_t crc_nibble(uint32_t crc)
 }
 
 /* IEEE 802.3, of the image with the field that holds it as zero. Runs before data is initialised. */
-static uint32_t image_crc(uint32_t image_bytes)
+static uint32_t image_crc(const volatile uint8_t *image, uint32_t image_bytes)
 {
     const uint32_t field = PPU_IMAGE_HEADER_OFFSET + offsetof(struct ppu_image_header, crc32);
-    const volatile uint8_t *image = (const volatile uint8_t *)PPU_MCU_ITCM;
     uint32_t table[16];
     for (uint32_t i = 0; i < 16; i++) {
         table[i] = crc_nibble(i);
@@ -39,24 +38,24 @@ static uint32_t image_crc(uint32_t image_bytes)
     return ~crc;
 }
 
-uint32_t image_check(uint32_t *detail)
+uint32_t image_check(const volatile uint8_t *image, uint32_t image_bytes, uint32_t device_abi, uint32_t *detail)
 {
-    const volatile struct ppu_image_header *header = &image_header;
+    const volatile struct ppu_image_header *header =
+        (const volatile struct ppu_image_header *)(image + PPU_IMAGE_HEADER_OFFSET);
     if (header->magic != PPU_IMAGE_MAGIC) {
         *detail = header->magic;
         return PPU_BOOT_BAD_HEADER;
     }
-    if (header->head.version != PPU_IMAGE_VERSION || header->head.size_bytes != sizeof(image_header) ||
-        header->image_bytes != (uint32_t)__image_end) {
+    if (header->head.version != PPU_IMAGE_VERSION || header->head.size_bytes != sizeof(*header) ||
+        header->image_bytes != image_bytes) {
         *detail = header->head.version;
         return PPU_BOOT_BAD_HEADER;
     }
-    uint32_t crc = image_crc(header->image_bytes);
+    uint32_t crc = image_crc(image, image_bytes);
     if (crc != header->crc32) {
         *detail = crc;
         return PPU_BOOT_BAD_CRC;
     }
-    uint32_t device_abi = *hal_mcu_reg(PPU_REG_ABI_VERSION);
     if (device_abi >> 16 != header->abi_major || (device_abi & 0xffff) < header->abi_minor) {
         *detail = device_abi;
         return PPU_BOOT_BAD_ABI;

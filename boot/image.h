@@ -19,8 +19,11 @@ extern const struct ppu_image_header image_header;
 /* Vector 1: checks the image, makes the C environment and runs the firmware. */
 _Noreturn void start(void);
 
-/* Checks header, CRC and ABI: enum ppu_boot_status STARTED when good; *detail is what was found. */
-uint32_t image_check(uint32_t *detail);
+/*
+ * Checks header, CRC and ABI of an image that was linked to have so many bytes, for a device of that ABI_VERSION: enum
+ * ppu_boot_status STARTED when good; else *detail is what was found.
+ */
+uint32_t image_check(const volatile uint8_t *image, uint32_t image_bytes, uint32_t device_abi, uint32_t *detail);
 
 /* Memory protection as docs/spec/firmware.md says. */
 void mpu_enable(void);

@@ -18,7 +18,8 @@ _Noreturn void start(void)
     __asm__ volatile("msr msplim, %0" : : "r"(__stack_limit));
     *hal_mcu_reg(PPU_REG_BOOT_STATUS) = PPU_BOOT_STARTED;
     uint32_t detail = 0;
-    uint32_t status = image_check(&detail);
+    uint32_t status = image_check((const volatile uint8_t *)PPU_MCU_ITCM, (uint32_t)__image_end,
+                                  *hal_mcu_reg(PPU_REG_ABI_VERSION), &detail);
     if (status != PPU_BOOT_STARTED) {
         *hal_mcu_reg(PPU_REG_BOOT_DETAIL) = detail;
         *hal_mcu_reg(PPU_REG_BOOT_STATUS) = status;

@@ -128,16 +128,23 @@ static enum ppu_err admin_wait(struct ppu_device *device, uint32_t slot, uint64_
     }
 }
 
-static enum ppu_err admin_refused(struct ppu_device *device, const struct ppu_admin_msg *reply)
+static const char *operation_text(enum ppu_admin_op op)
 {
-    struct ppu_error_record record = {
-        .code = reply->status,
-        .channel = PPU_NO_CHANNEL,
-        .address = reply->payload,
-    };
+    switch (op) {
+#define PPU_ADMIN(name, op, arguments, results, doc) \
+    case PPU_ADMIN_##name:                           \
+        return "admin request " #name;
+#include "ppu/admin.def"
+#undef PPU_ADMIN
+    }
+    return "admin request";
+}
+
+static enum ppu_err admin_refused(struct ppu_device *device, enum ppu_admin_op op, const struct ppu_admin_msg *reply)
+{
     struct ppu_error error;
 
-    error_from_record(&error, &record);
+    error_from_reply(&error, operation_text(op), reply->status, reply->payload);
     device_record_error(device, &error);
     return error.code;
 }
@@ -163,7 +170,7 @@ enum ppu_err admin_call(struct ppu_device *device, enum ppu_admin_op op, const u
         return err;
     }
     if (message.status != PPU_FAULT_NONE) {
-        return admin_refused(device, &message);
+        return admin_refused(device, op, &message);
     }
     for (uint32_t i = 0; i < result_count; i++) {
         results[i] = message.arg[i];

@@ -192,7 +192,7 @@ static enum ppu_err open_channel(struct ppu_channel *channel)
 
 static enum ppu_err channel_free(struct ppu_channel *channel)
 {
-    enum ppu_err err = ppu_memory_free(channel->memory);
+    enum ppu_err err = memory_end(channel->memory);
 
     free(channel->staging_end);
     pthread_mutex_destroy(&channel->lock);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "ppu/regs.h"
+#include "ppu/save.h"
 
 /* Virtual addresses begin here: a truncated or null address hits nothing. */
 #define ADDRESSES_START (1ull << 32)
@@ -24,9 +26,24 @@ static enum ppu_err make_tables(struct ppu_context *context)
     return made ? PPU_OK : PPU_ERR_NO_VRAM;
 }
 
+/* VRAM of the device's own, for CTAs that it takes off SMs: mapped nowhere. */
+static enum ppu_err make_area(struct ppu_context *context)
+{
+    struct ppu_device *device = context->device;
+    uint32_t bytes = device->transport->ops->reg_read(device->transport, PPU_REG_SWITCH_BYTES);
+
+    pthread_mutex_lock(&device->memory_lock);
+    context->has_area = range_take(&device->heap, bytes, PPU_SWITCH_ALIGN, &context->area);
+    pthread_mutex_unlock(&device->memory_lock);
+    return context->has_area ? PPU_OK : PPU_ERR_NO_VRAM;
+}
+
 static void context_free(struct ppu_context *context)
 {
     pthread_mutex_lock(&context->device->memory_lock);
+    if (context->has_area) {
+        range_give(&context->device->heap, context->area);
+    }
     memory_forget_context(context);
     if (context->nest_saves != 0) {
         range_give(&context->device->tables, context->nest_saves);
@@ -53,8 +70,11 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
         free(context);
         return err;
     }
-    const uint32_t root = page_table_root(&context->table);
-    err = admin_call(device, PPU_ADMIN_CONTEXT_CREATE, &root, 1, &context->id, 1);
+    err = make_area(context);
+    const uint32_t args[] = { page_table_root(&context->table), (uint32_t)context->area };
+    if (err == PPU_OK) {
+        err = admin_call(device, PPU_ADMIN_CONTEXT_CREATE, args, 2, &context->id, 1);
+    }
     if (err != PPU_OK) {
         context_free(context);
         return err;
@@ -74,6 +94,13 @@ enum ppu_err ppu_context_destroy(struct ppu_context *context)
         context_free(context);
     }
     return err;
+}
+
+enum ppu_err ppu_context_quota(struct ppu_context *context, enum ppu_resource resource, uint32_t most)
+{
+    const uint32_t args[] = { context->id, resource, most };
+
+    return admin_call(context->device, PPU_ADMIN_QUOTA, args, 3, NULL, 0);
 }
 
 uint32_t ppu_context_id(const struct ppu_context *context)

@@ -18,7 +18,9 @@ struct ppu_context {
     struct mapping *mappings; /* list */
     struct ppu_memory *nest;  /* nest.h; NULL: threads cannot launch */
     struct ppu_memory *heap;  /* of those threads; NULL: none */
-    uint64_t nest_saves;      /* place of its save areas among the tables; 0: none */
+    uint64_t area;            /* where CTAs go that the device takes off SMs: offset in VRAM */
+    bool has_area;
+    uint64_t nest_saves; /* place of its save areas among the tables; 0: none */
 };
 
 #endif

@@ -10,6 +10,8 @@
 #include "firmware.h"
 #include "memory.h"
 #include "ppu/mmu.h"
+#include "ppu/place.h"
+#include "privilege.h"
 #include "shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
@@ -147,15 +149,21 @@ static enum ppu_err check_identity(struct ppu_transport *transport, struct ppu_e
     uint32_t isa = transport->ops->reg_read(transport, PPU_REG_ISA);
 
     if (magic != PPU_MAGIC) {
-        return error_set(error, PPU_ERR_NO_DEVICE, "the device's magic is 0x%08" PRIx32 " instead of 0x%08x", magic,
-                         PPU_MAGIC);
+        return error_set(error, PPU_ERR_NO_DEVICE,
+                         "open the device: its magic is 0x%08" PRIx32
+                         " instead of 0x%08x, so it is no PPU or does not answer",
+                         magic, PPU_MAGIC);
     }
     if (abi >> 16 != PPU_ABI_MAJOR) {
-        return error_set(error, PPU_ERR_BAD_ABI, "the device speaks ABI %" PRIu32 ".%" PRIu32 ", this library %u.%u",
+        return error_set(error, PPU_ERR_BAD_ABI,
+                         "open the device: it speaks ABI %" PRIu32 ".%" PRIu32
+                         ", this library %u.%u; build or install both from one release",
                          abi >> 16, abi & 0xffffu, PPU_ABI_MAJOR, PPU_ABI_MINOR);
     }
     if (isa != PPU_ISA_VERSION) {
-        return error_set(error, PPU_ERR_BAD_ABI, "the device has instruction set %" PRIu32 ", this library knows %u",
+        return error_set(error, PPU_ERR_BAD_ABI,
+                         "open the device: it has instruction set %" PRIu32
+                         ", this library knows %u; build or install both from one release",
                          isa, PPU_ISA_VERSION);
     }
     return PPU_OK;
@@ -191,15 +199,20 @@ static void read_info(struct ppu_device *device)
 
 static const char *firmware_path(const struct ppu_device_options *options)
 {
-    const char *path = options != NULL && options->firmware != NULL ? options->firmware : getenv("PPU_FIRMWARE");
+    const char *path = options != NULL && options->firmware != NULL ? options->firmware : secure_getenv("PPU_FIRMWARE");
 
-    return path != NULL ? path : PPU_DEFAULT_FIRMWARE;
+    return path != NULL ? path : PPU_PLACE_FIRMWARE;
 }
 
 static enum ppu_err bring_up(struct ppu_device *device, const char *firmware, struct ppu_error *error)
 {
     struct ppu_transport *transport = device->transport;
 
+    if (!may_open(firmware)) {
+        return error_set(error, PPU_ERR_BAD_ARG,
+                         "open a device: %s: a program with raised privileges loads firmware that has an absolute path",
+                         firmware);
+    }
     enum ppu_err err = check_identity(transport, error);
     if (err == PPU_OK) {
         err = firmware_hold(transport, device->timeout_ns, error);
@@ -219,7 +232,7 @@ static enum ppu_err open_pools(struct ppu_device *device, struct ppu_error *erro
 
     if (!range_pool_init(&device->heap, firmware->heap_base, ppu_device_heap_bytes(device)) ||
         !range_pool_init(&device->tables, firmware->pt_base, firmware->pt_bytes)) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for the device's allocators");
+        return error_set(error, PPU_ERR_NO_MEMORY, "open the device: not enough memory for its allocators");
     }
     return PPU_OK;
 }
@@ -258,7 +271,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
     *out = NULL;
     if (device == NULL) {
         transport->ops->close(transport);
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a device");
+        return error_set(error, PPU_ERR_NO_MEMORY, "open the device: not enough memory");
     }
     transport->ops->set_bus_master(transport, true);
     enum ppu_err err = bring_up(device, firmware_path(options), error);

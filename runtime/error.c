@@ -39,18 +39,23 @@ const char *ppu_error_text(enum ppu_err code)
 static const struct fault_row {
     uint32_t code;
     enum ppu_err error;
+    enum ppu_fault_place place;
     const char *name;
     const char *payload;
     const char *text;
 } fault_rows[] = {
-#define PPU_FAULT(name, code, scope, retryable, payload, error, text) { code, PPU_ERR_##error, #name, payload, text },
+#define PPU_FAULT(name, code, scope, retryable, payload, place, error, text) \
+    { code, PPU_ERR_##error, PPU_PLACE_##place, #name, payload, text },
 #include "ppu/fault.def"
 #undef PPU_FAULT
 };
 
 static const struct fault_row *fault_row(uint32_t code)
 {
-    static const struct fault_row unknown = { 0, PPU_ERR_INTERNAL, "?", "none", "unknown fault code" };
+    static const struct fault_row unknown = {
+        0,   PPU_ERR_INTERNAL, PPU_PLACE_RING,
+        "?", "unknown value",  "the firmware reports a fault that this library does not know"
+    };
 
     for (size_t i = 0; i < sizeof(fault_rows) / sizeof(fault_rows[0]); i++) {
         if (fault_rows[i].code == code) {
@@ -123,53 +128,121 @@ static const char *access_name(uint8_t access)
     return access < sizeof(names) / sizeof(names[0]) ? names[access] : "access";
 }
 
-static bool is_memory_fault(uint32_t code)
+static bool is_address(const char *payload)
 {
-    return code >= PPU_FAULT_UNMAPPED && code <= PPU_FAULT_NO_CONTEXT;
+    return strcmp(payload, "virtual address") == 0 || strcmp(payload, "bus address") == 0;
 }
 
-static bool is_kernel_fault(const struct ppu_error_record *record)
+/* Small numbers and times as people write them; addresses and words of bits in hexadecimal. */
+static void say_payload(struct sentence *sentence, const struct fault_row *row, const struct ppu_error_record *record)
 {
-    return record->lanes != 0 || (record->code >= PPU_FAULT_ILLEGAL && record->code <= PPU_FAULT_WATCHDOG);
+    bool small = record->address < 1u << 16 && strstr(row->payload, "address") == NULL;
+
+    if (strcmp(row->payload, "none") == 0) {
+        return;
+    }
+    if (is_address(row->payload)) {
+        say(sentence, ": %s at", access_name(record->access));
+    } else {
+        say(sentence, ":");
+    }
+    say(sentence, small || strcmp(row->payload, "time limit in ns") == 0 ? " %s %" PRIu64 : " %s 0x%" PRIx64,
+        row->payload, record->address);
 }
 
-static void say_where(struct sentence *sentence, const struct ppu_error_record *record)
+static void say_cta(struct sentence *sentence, const struct ppu_error_record *record)
 {
-    if (is_kernel_fault(record)) {
-        say(sentence, "; CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 "), warp %u, lanes 0x%08" PRIx32 ", pc 0x%" PRIx64,
-            record->cta[0], record->cta[1], record->cta[2], record->warp, record->lanes, record->pc);
-    } else if (record->channel != PPU_NO_CHANNEL) {
-        say(sentence, "; ring entry %" PRIu32 ", word %" PRIu32 " of the block", (uint32_t)(record->pc >> 32),
-            (uint32_t)record->pc);
+    say(sentence, "; CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", record->cta[0], record->cta[1], record->cta[2]);
+}
+
+/* Of a record that was lost the channel keeps the program counter alone. */
+static void say_lanes(struct sentence *sentence, const struct ppu_error_record *record)
+{
+    if (record->lanes != 0) {
+        say_cta(sentence, record);
+        say(sentence, ", warp %u, lanes 0x%08" PRIx32, record->warp, record->lanes);
+    }
+    say(sentence, "; pc 0x%" PRIx64, record->pc);
+}
+
+static void say_queue(struct sentence *sentence, const struct ppu_error_record *record)
+{
+    say(sentence, "; queue %" PRIu64, record->pc);
+}
+
+static void say_entry(struct sentence *sentence, const struct ppu_error_record *record)
+{
+    say(sentence, "; ring entry %" PRIu32, (uint32_t)(record->pc >> 32));
+}
+
+static void say_block(struct sentence *sentence, const struct ppu_error_record *record)
+{
+    say_entry(sentence, record);
+    say(sentence, ", word %" PRIu32 " of the block", (uint32_t)record->pc);
+}
+
+/* What was under way, and where. */
+static const struct place {
+    const char *operation;
+    void (*say_where)(struct sentence *sentence, const struct ppu_error_record *record);
+} places[] = {
+    [PPU_PLACE_LANES] = { "run a kernel", say_lanes },
+    [PPU_PLACE_CTA] = { "save or resume a CTA", say_cta },
+    [PPU_PLACE_TASK] = { "run a task", NULL },
+    [PPU_PLACE_QUEUE] = { "feed a task", say_queue },
+    [PPU_PLACE_BLOCK] = { "execute a command block", say_block },
+    [PPU_PLACE_ENTRY] = { "fetch a command block", say_entry },
+    [PPU_PLACE_RING] = { "serve a channel", NULL },
+    [PPU_PLACE_COPY] = { "copy", NULL },
+    [PPU_PLACE_REQUEST] = { "carry out a request", NULL },
+    [PPU_PLACE_DEVICE] = { "run the firmware", NULL },
+};
+
+/* A block's fault without a word of it is one of a task that had been launched before, or by a thread. */
+static const struct place *place_of(const struct fault_row *row, const struct ppu_error_record *record)
+{
+    bool task = row->place == PPU_PLACE_BLOCK && (uint32_t)record->pc == 0;
+
+    return &places[task ? PPU_PLACE_TASK : row->place];
+}
+
+static void say_record(struct ppu_error *error, const char *operation, const struct ppu_error_record *record)
+{
+    const struct fault_row *row = fault_row(record->code);
+    const struct place *place = place_of(row, record);
+    struct sentence sentence = { error->text, sizeof(error->text), 0 };
+
+    error->code = row->error;
+    error->record = *record;
+    say(&sentence, "%s: %s (%s)", operation != NULL ? operation : place->operation, row->text, row->name);
+    say_payload(&sentence, row, record);
+    if (record->channel != PPU_NO_CHANNEL) {
+        say(&sentence, "; channel %" PRIu32 ", context %" PRIu32 ", correlation %" PRIu32, record->channel,
+            record->context, record->correlation);
+    }
+    if (place->say_where != NULL) {
+        place->say_where(&sentence, record);
     }
 }
 
 void error_from_record(struct ppu_error *error, const struct ppu_error_record *record)
 {
-    const struct fault_row *row = fault_row(record->code);
-    struct sentence sentence = { error->text, sizeof(error->text), 0 };
+    say_record(error, NULL, record);
+}
 
-    error->code = row->error;
-    error->record = *record;
-    say(&sentence, "%s (%s)", row->text, row->name);
-    if (is_memory_fault(record->code)) {
-        say(&sentence, ": %s", access_name(record->access));
-    }
-    if (strcmp(row->payload, "none") != 0) {
-        say(&sentence, "%s %s 0x%" PRIx64, is_memory_fault(record->code) ? " at" : ":", row->payload, record->address);
-    }
-    if (record->channel != PPU_NO_CHANNEL) {
-        say(&sentence, "; channel %" PRIu32 ", context %" PRIu32 ", correlation %" PRIu32, record->channel,
-            record->context, record->correlation);
-    }
-    say_where(&sentence, record);
+void error_from_reply(struct ppu_error *error, const char *operation, uint16_t status, uint32_t payload)
+{
+    const struct ppu_error_record record = { .code = status, .channel = PPU_NO_CHANNEL, .address = payload };
+
+    say_record(error, operation, &record);
 }
 
 void error_from_crash(struct ppu_error *error, const struct ppu_crash_record *crash)
 {
     error_fill(error, PPU_ERR_DEVICE_LOST,
-               "the firmware stopped at %.*s:%" PRIu32 ", pc 0x%08" PRIx32 ", lr 0x%08" PRIx32 ", sp 0x%08" PRIx32
-               ", CFSR 0x%08" PRIx32 ", HFSR 0x%08" PRIx32 ", MMFAR 0x%08" PRIx32 ", BFAR 0x%08" PRIx32,
+               "run the firmware: it stopped at %.*s:%" PRIu32 ", pc 0x%08" PRIx32 ", lr 0x%08" PRIx32
+               ", sp 0x%08" PRIx32 ", CFSR 0x%08" PRIx32 ", HFSR 0x%08" PRIx32 ", MMFAR 0x%08" PRIx32
+               ", BFAR 0x%08" PRIx32,
                (int)sizeof(crash->file), crash->file, crash->line, crash->r[15], crash->r[14], crash->r[13],
                crash->cfsr, crash->hfsr, crash->mmfar, crash->bfar);
 }

@@ -8,26 +8,29 @@
 
 #include "error.h"
 
-enum ppu_err file_read(const char *path, size_t max_bytes, void **buffer, size_t *bytes, struct ppu_error *error)
+enum ppu_err file_read(const char *operation, const char *path, size_t max_bytes, void **buffer, size_t *bytes,
+                       struct ppu_error *error)
 {
     FILE *file = fopen(path, "rb");
 
     if (file == NULL) {
-        return error_set(error, PPU_ERR_NOT_FOUND, "%s: %s", path, strerror(errno));
+        return error_set(error, PPU_ERR_NOT_FOUND, "%s %s: %s", operation, path, strerror(errno));
     }
     /* One byte more than allowed, to see that there is more. */
     *buffer = malloc(max_bytes + 1);
     if (*buffer == NULL) {
         fclose(file);
-        return error_set(error, PPU_ERR_NO_MEMORY, "%s: no memory to read it", path);
+        return error_set(error, PPU_ERR_NO_MEMORY, "%s %s: not enough memory", operation, path);
     }
     *bytes = fread(*buffer, 1, max_bytes + 1, file);
     bool failed = ferror(file) != 0;
+    int why = errno;
     fclose(file);
     if (failed || *bytes > max_bytes) {
         free(*buffer);
         *buffer = NULL;
-        return error_set(error, PPU_ERR_BAD_IMAGE, "%s: %s", path, failed ? "cannot be read" : "is too large");
+        return error_set(error, PPU_ERR_BAD_IMAGE, "%s %s: %s", operation, path,
+                         failed ? strerror(why) : "it is too large");
     }
     return PPU_OK;
 }

@@ -41,34 +41,46 @@ static uint32_t image_crc(const uint8_t *image, size_t bytes)
     return crc32_add(crc, image + field + sizeof(zero), bytes - field - sizeof(zero));
 }
 
-enum ppu_err firmware_check(const void *image, size_t bytes, struct ppu_error *error)
+/* What helps when the image is not what it should be. */
+#define OTHER_FIRMWARE "; 'make firmware' builds one, the package ppu-qemu has one, PPU_FIRMWARE names another"
+
+enum ppu_err firmware_check(const char *name, const void *image, size_t bytes, struct ppu_error *error)
 {
     struct ppu_image_header header;
 
     if (bytes < PPU_IMAGE_HEADER_OFFSET + sizeof(header)) {
-        return error_set(error, PPU_ERR_BAD_IMAGE, "firmware image is truncated: %zu bytes, no header", bytes);
+        return error_set(error, PPU_ERR_BAD_IMAGE,
+                         "load the firmware %s: it is truncated: %zu bytes, no header" OTHER_FIRMWARE, name, bytes);
     }
     memcpy(&header, (const uint8_t *)image + PPU_IMAGE_HEADER_OFFSET, sizeof(header));
     if (header.magic != PPU_IMAGE_MAGIC) {
-        return error_set(error, PPU_ERR_BAD_IMAGE, "firmware image has magic 0x%08" PRIx32 " instead of 0x%08x",
-                         header.magic, PPU_IMAGE_MAGIC);
+        return error_set(error, PPU_ERR_BAD_IMAGE,
+                         "load the firmware %s: it is no image of it: magic 0x%08" PRIx32
+                         " instead of 0x%08x" OTHER_FIRMWARE,
+                         name, header.magic, PPU_IMAGE_MAGIC);
     }
     if (header.head.version != PPU_IMAGE_VERSION || header.head.size_bytes != sizeof(header)) {
-        return error_set(error, PPU_ERR_BAD_ABI, "firmware image header has version %u and size %u",
-                         header.head.version, header.head.size_bytes);
+        return error_set(
+            error, PPU_ERR_BAD_ABI,
+            "load the firmware %s: its header has version %u and size %u, not this library's" OTHER_FIRMWARE, name,
+            header.head.version, header.head.size_bytes);
     }
     if (header.abi_major != PPU_ABI_MAJOR) {
-        return error_set(error, PPU_ERR_BAD_ABI, "firmware speaks ABI %u.%u, this library %u.%u", header.abi_major,
-                         header.abi_minor, PPU_ABI_MAJOR, PPU_ABI_MINOR);
+        return error_set(error, PPU_ERR_BAD_ABI,
+                         "load the firmware %s: it speaks ABI %u.%u, this library %u.%u" OTHER_FIRMWARE, name,
+                         header.abi_major, header.abi_minor, PPU_ABI_MAJOR, PPU_ABI_MINOR);
     }
     if (header.image_bytes != bytes || bytes > PPU_MCU_ITCM_BYTES) {
-        return error_set(error, PPU_ERR_BAD_IMAGE, "firmware image is truncated or too long: %zu bytes of %" PRIu32,
-                         bytes, header.image_bytes);
+        return error_set(error, PPU_ERR_BAD_IMAGE,
+                         "load the firmware %s: it is truncated or too long: %zu bytes of %" PRIu32 OTHER_FIRMWARE,
+                         name, bytes, header.image_bytes);
     }
     uint32_t crc = image_crc(image, bytes);
     if (crc != header.crc32) {
         return error_set(error, PPU_ERR_BAD_IMAGE,
-                         "firmware image is corrupt: CRC 0x%08" PRIx32 " instead of 0x%08" PRIx32, crc, header.crc32);
+                         "load the firmware %s: it is corrupt: CRC 0x%08" PRIx32
+                         " instead of 0x%08" PRIx32 OTHER_FIRMWARE,
+                         name, crc, header.crc32);
     }
     return PPU_OK;
 }
@@ -80,7 +92,7 @@ enum ppu_err firmware_hold(struct ppu_transport *transport, uint64_t timeout_ns,
     transport->ops->reg_write(transport, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
     while (reg_read(transport, PPU_REG_MCU_STATE) != PPU_MCU_HELD) {
         if (deadline_left(deadline_ns) == 0) {
-            return error_set(error, PPU_ERR_DEVICE_LOST, "the MCU is not held after a reset: state %" PRIu32,
+            return error_set(error, PPU_ERR_DEVICE_LOST, "reset the device: its MCU is not held: state %" PRIu32,
                              reg_read(transport, PPU_REG_MCU_STATE));
         }
         sleep_ns(BRING_UP_INTERVAL_NS);
@@ -93,11 +105,11 @@ enum ppu_err firmware_load(struct ppu_transport *transport, const char *path, st
     void *image = NULL;
     size_t bytes = 0;
 
-    enum ppu_err err = file_read(path, PPU_MCU_ITCM_BYTES, &image, &bytes, error);
+    enum ppu_err err = file_read("load the firmware", path, PPU_MCU_ITCM_BYTES, &image, &bytes, error);
     if (err != PPU_OK) {
         return err;
     }
-    err = firmware_check(image, bytes, error);
+    err = firmware_check(path, image, bytes, error);
     if (err == PPU_OK) {
         /* Whole words; file_read() has room for one byte more, an odd end is copied apart. */
         uint32_t whole = (uint32_t)bytes & ~3u;
@@ -125,24 +137,25 @@ bool firmware_stopped(struct ppu_transport *transport, struct ppu_error *error)
     struct ppu_crash_record crash;
 
     if (reg_read(transport, PPU_REG_MAGIC) != PPU_MAGIC) {
-        error_fill(error, PPU_ERR_DEVICE_LOST, "the device does not answer any more");
+        error_fill(error, PPU_ERR_DEVICE_LOST, "run the firmware: the device does not answer any more");
         return true;
     }
     if (reg_read(transport, PPU_REG_BOOT_STATUS) == PPU_BOOT_CRASHED) {
         if (read_crash(transport, &crash)) {
             error_from_crash(error, &crash);
         } else {
-            error_fill(error, PPU_ERR_DEVICE_LOST, "the firmware stopped and left no record");
+            error_fill(error, PPU_ERR_DEVICE_LOST, "run the firmware: it stopped and left no record");
         }
         return true;
     }
     if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_LOCKUP) {
-        error_fill(error, PPU_ERR_DEVICE_LOST, "the MCU locked up, %" PRIu32 " times so far",
+        error_fill(error, PPU_ERR_DEVICE_LOST, "run the firmware: the MCU locked up, %" PRIu32 " times so far",
                    reg_read(transport, PPU_REG_MCU_LOCKUPS));
         return true;
     }
-    if (reg_read(transport, PPU_REG_MCU_STATE) == PPU_MCU_HELD) {
-        error_fill(error, PPU_ERR_DEVICE_LOST, "the MCU was put into reset");
+    uint32_t state = reg_read(transport, PPU_REG_MCU_STATE);
+    if (state == PPU_MCU_HELD || state == PPU_MCU_CLEARING) {
+        error_fill(error, PPU_ERR_DEVICE_LOST, "run the firmware: the MCU was put into reset");
         return true;
     }
     return false;
@@ -154,17 +167,22 @@ static enum ppu_err boot_error(struct ppu_transport *transport, uint32_t status,
 
     switch (status) {
     case PPU_BOOT_BAD_HEADER:
-        return error_set(error, PPU_ERR_BAD_IMAGE, "the start-up code found a bad image header: 0x%08" PRIx32, detail);
+        return error_set(error, PPU_ERR_BAD_IMAGE,
+                         "start the firmware: its start-up code found a bad image header: 0x%08" PRIx32, detail);
     case PPU_BOOT_BAD_CRC:
-        return error_set(error, PPU_ERR_BAD_IMAGE, "the start-up code computed CRC 0x%08" PRIx32, detail);
-    case PPU_BOOT_BAD_ABI:
-        return error_set(error, PPU_ERR_BAD_ABI, "the firmware cannot serve a device of ABI 0x%08" PRIx32, detail);
-    case PPU_BOOT_BAD_DEVICE:
-        return error_set(error, PPU_ERR_BAD_ABI, "the firmware cannot serve the device's register 0x%04" PRIx32,
+        return error_set(error, PPU_ERR_BAD_IMAGE,
+                         "start the firmware: its start-up code computed CRC 0x%08" PRIx32 ", not the header's",
                          detail);
+    case PPU_BOOT_BAD_ABI:
+        return error_set(error, PPU_ERR_BAD_ABI,
+                         "start the firmware: it cannot serve a device of ABI 0x%08" PRIx32 OTHER_FIRMWARE, detail);
+    case PPU_BOOT_BAD_DEVICE:
+        return error_set(
+            error, PPU_ERR_BAD_ABI,
+            "start the firmware: it cannot serve what the device says in register 0x%04" PRIx32 OTHER_FIRMWARE, detail);
     default:
         return error_set(error, PPU_ERR_DEVICE_LOST,
-                         "the firmware reports boot status 0x%" PRIx32 ", detail 0x%" PRIx32, status, detail);
+                         "start the firmware: it reports boot status 0x%" PRIx32 ", detail 0x%" PRIx32, status, detail);
     }
 }
 
@@ -186,8 +204,8 @@ static enum ppu_err wait_ready(struct ppu_transport *transport, uint64_t timeout
         }
         if (deadline_left(deadline_ns) == 0) {
             return error_set(error, PPU_ERR_TIMEOUT,
-                             "the firmware is not ready in time: boot status %" PRIu32 ", MCU state %" PRIu32, status,
-                             state);
+                             "start the firmware: it is not ready in time: boot status %" PRIu32 ", MCU state %" PRIu32,
+                             status, state);
         }
         sleep_ns(BRING_UP_INTERVAL_NS);
     }
@@ -219,11 +237,13 @@ enum ppu_err firmware_start(struct ppu_transport *transport, uint64_t timeout_ns
     }
     uint32_t place = reg_read(transport, PPU_REG_FW_INFO);
     if (!in_vram(transport, place, sizeof(*info))) {
-        return error_set(error, PPU_ERR_BAD_ABI, "the firmware's information lies beyond VRAM: 0x%08" PRIx32, place);
+        return error_set(error, PPU_ERR_BAD_ABI, "start the firmware: its information lies beyond VRAM: 0x%08" PRIx32,
+                         place);
     }
     memcpy(info, transport->vram + place, sizeof(*info));
     if (!info_is_usable(transport, info)) {
-        return error_set(error, PPU_ERR_BAD_ABI, "the firmware's information is of another version: ABI %u.%u",
+        return error_set(error, PPU_ERR_BAD_ABI,
+                         "start the firmware: its information is of another version: ABI %u.%u" OTHER_FIRMWARE,
                          info->abi_major, info->abi_minor);
     }
     return PPU_OK;

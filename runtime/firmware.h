@@ -10,7 +10,7 @@
 #include "transport.h"
 
 /* Checks a firmware image: header, length, CRC, ABI. BAD_IMAGE, BAD_ABI. */
-enum ppu_err firmware_check(const void *image, size_t bytes, struct ppu_error *error);
+enum ppu_err firmware_check(const char *name, const void *image, size_t bytes, struct ppu_error *error);
 
 /* Resets the function; returns when the MCU is held. */
 enum ppu_err firmware_hold(struct ppu_transport *transport, uint64_t timeout_ns, struct ppu_error *error);

@@ -217,7 +217,10 @@ static enum ppu_err unmap_locked(struct mapping *mapping)
 {
     struct ppu_context *context = mapping->context;
 
-    page_table_unmap(&context->table, mapping->va, mapping->memory->bytes);
+    if (!mapping->cleared) { /* what lay there can be read from the entries only once */
+        page_table_unmap(&context->table, mapping->va, mapping->memory->bytes);
+        mapping->cleared = true;
+    }
     enum ppu_err err = admin_call(context->device, PPU_ADMIN_MMU_FLUSH, &context->id, 1, NULL, 0);
     if (err == PPU_OK) {
         range_give(&context->addresses, mapping->va);
@@ -271,6 +274,11 @@ enum ppu_err ppu_memory_free(struct ppu_memory *memory)
         give_back(memory);
     }
     return err;
+}
+
+enum ppu_err memory_end(struct ppu_memory *memory)
+{
+    return ppu_memory_free(memory) == PPU_ERR_DEVICE_LOST ? PPU_ERR_DEVICE_LOST : PPU_OK;
 }
 
 void memory_free_kept(struct ppu_device *device)

@@ -10,6 +10,7 @@ struct mapping {
     struct ppu_memory *memory;
     struct ppu_context *context;
     uint64_t va;
+    bool cleared; /* its page-table entries are; its addresses wait for a flush that was not answered */
     struct mapping *next_of_memory;
     struct mapping *next_of_context;
 };
@@ -27,6 +28,11 @@ struct ppu_memory {
 
 /* The context goes: forgets its mappings without touching page tables. With memory_lock. */
 void memory_forget_context(struct ppu_context *context);
+/*
+ * Frees the memory of an object that has ended: an error would say that the object is still there. So DEVICE_LOST alone
+ * is told; without an answer the memory is kept until the device is closed. NULL is none.
+ */
+enum ppu_err memory_end(struct ppu_memory *memory);
 /* The device stands still: gives back what ppu_memory_free() had to keep. */
 void memory_free_kept(struct ppu_device *device);
 

@@ -19,7 +19,7 @@ static enum ppu_err vfio_open(const char *address, const struct ppu_device_optio
 /* NULL where the environment says it: libppu looks there then. */
 static const char *unless_set(const char *variable, const char *path)
 {
-    return getenv(variable) != NULL ? NULL : path;
+    return secure_getenv(variable) != NULL ? NULL : path;
 }
 
 enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
@@ -33,7 +33,7 @@ enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_de
     const struct ppu_open_options *chosen = options != NULL ? options : &defaults;
     const struct ppu_machine_options machine = { .launcher = unless_set("PPU_RUN", chosen->launcher) };
     const struct ppu_device_options device = { .firmware = unless_set("PPU_FIRMWARE", chosen->firmware) };
-    const char *wanted = getenv("PPU_DEVICE");
+    const char *wanted = secure_getenv("PPU_DEVICE");
 
     *out = NULL;
     if (wanted == NULL || *wanted == '\0') {
@@ -48,5 +48,6 @@ enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_de
     if (strncmp(wanted, VFIO_WITH_ADDRESS, strlen(VFIO_WITH_ADDRESS)) == 0) {
         return vfio_open(wanted + strlen(VFIO_WITH_ADDRESS), &device, out, error);
     }
-    return error_set(error, PPU_ERR_BAD_ARG, "PPU_DEVICE is \"%s\": neither native nor vfio nor vfio:ADDRESS", wanted);
+    return error_set(error, PPU_ERR_BAD_ARG,
+                     "open a device: PPU_DEVICE is \"%s\"; it may be native, vfio or vfio:ADDRESS", wanted);
 }

@@ -14,12 +14,12 @@ static enum ppu_err check_image(struct ppu_program *program, const void *image, 
 {
     program->image = malloc(bytes > 0 ? bytes : 1);
     if (program->image == NULL) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a program of %zu bytes", bytes);
+        return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory for its %zu bytes", bytes);
     }
     memcpy(program->image, image, bytes);
     const char *why = ppu_program_open(program->image, bytes, &program->view);
     if (why != NULL) {
-        return error_set(error, PPU_ERR_BAD_IMAGE, "%s", why);
+        return error_set(error, PPU_ERR_BAD_IMAGE, "load a program: %s", why);
     }
     return PPU_OK;
 }
@@ -33,7 +33,9 @@ static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *err
         memcpy(ppu_memory_host(program->code), program->view.code, bytes);
         err = ppu_memory_map(program->code, program->context, PPU_MAP_READ_ONLY, &program->code_va);
     }
-    return err == PPU_OK ? err : error_set(error, err, "no place for %u bytes of code: %s", bytes, ppu_error_text(err));
+    return err == PPU_OK
+               ? err
+               : error_set(error, err, "load a program: no place for %u bytes of code: %s", bytes, ppu_error_text(err));
 }
 
 static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error *error)
@@ -49,7 +51,8 @@ static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error
         err = ppu_memory_map(program->variables, program->context, 0, &program->variables_va);
     }
     return err == PPU_OK ? err
-                         : error_set(error, err, "no place for %u bytes of variables: %s", bytes, ppu_error_text(err));
+                         : error_set(error, err, "load a program: no place for %u bytes of variables: %s", bytes,
+                                     ppu_error_text(err));
 }
 
 static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *error)
@@ -58,7 +61,7 @@ static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *
 
     program->kernels = calloc(count > 0 ? count : 1, sizeof(program->kernels[0]));
     if (program->kernels == NULL) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for %u kernels", count);
+        return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory for %u kernels", count);
     }
     for (uint32_t i = 0; i < count; i++) {
         program->kernels[i] = (struct ppu_kernel){ program, &program->view.kernels[i] };
@@ -85,7 +88,7 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
 
     *out = NULL;
     if (program == NULL) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a program");
+        return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory");
     }
     program->context = context;
     enum ppu_err err = check_image(program, image, bytes, error);
@@ -113,7 +116,7 @@ enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path
     size_t bytes = 0;
 
     *out = NULL;
-    enum ppu_err err = file_read(path, IMAGE_MAX_BYTES, &image, &bytes, error);
+    enum ppu_err err = file_read("load the program", path, IMAGE_MAX_BYTES, &image, &bytes, error);
     if (err == PPU_OK) {
         err = ppu_program_load(context, image, bytes, out, error);
         free(image);

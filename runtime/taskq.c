@@ -9,6 +9,7 @@
 #include "shared.h"
 
 #define ENTRIES_DEFAULT 256u
+#define TICKET_TRIES 4096u /* each is lost to another producer, or to a kernel that scribbles on the tail */
 
 static struct ppu_queue_head *head_of(const struct ppu_taskq *queue)
 {
@@ -90,9 +91,9 @@ enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue)
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
         return err;
     }
-    err = ppu_memory_free(queue->memory);
+    enum ppu_err kept = memory_end(queue->memory);
     free(queue);
-    return err;
+    return err != PPU_OK ? err : kept;
 }
 
 ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue)
@@ -107,7 +108,7 @@ static enum ppu_err take_ticket(const struct ppu_taskq *queue, uint32_t *ticket)
 {
     uint32_t *tail = &head_of(queue)->tail;
 
-    for (;;) {
+    for (uint32_t tries = 0; tries < TICKET_TRIES; tries++) {
         uint32_t seen = shared_load_acquire(tail);
         *ticket = PPU_QUEUE_TICKET(seen);
         if (seen & PPU_QUEUE_CLOSED) {
@@ -121,6 +122,7 @@ static enum ppu_err take_ticket(const struct ppu_taskq *queue, uint32_t *ticket)
             return PPU_ERR_BUSY;
         }
     }
+    return PPU_ERR_BUSY;
 }
 
 /* Entries may have been published: tells the task that waits to be told. Pairs with the firmware's arming. */

@@ -36,7 +36,7 @@ static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_wor
 
 static enum ppu_err queue_free(struct ppu_workqueue *queue)
 {
-    enum ppu_err err = queue->channel.memory != NULL ? ppu_memory_free(queue->channel.memory) : PPU_OK;
+    enum ppu_err err = memory_end(queue->channel.memory);
 
     pthread_mutex_destroy(&queue->channel.lock);
     free(queue);

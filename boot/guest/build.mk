@@ -11,17 +11,17 @@ GUEST_CC := aarch64-linux-gnu-gcc
 GUEST := $(BUILD)/guest
 GUEST_IMAGE := $(GUEST)/initramfs.cpio
 # QEMU first: from nothing it takes longest.
-GUEST_READY = $(QEMU) $(GUEST_IMAGE) firmware
+GUEST_READY = $(QEMU) $(GUEST_IMAGE) $(BUILD)/firmware/picolibc/ppufw.elf
 SHARE ?=
 
-$(GUEST_IMAGE): $(wildcard boot/guest/*) tools/setup/guest-packages include/ppu/regs.h | $(SETUP_STAMP)
+$(GUEST_IMAGE): $(wildcard boot/guest/*) tools/setup/guest-packages include/ppu/regs.h
 	$(call say,GUEST,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)boot/guest/build $(@D)
 
 # What OpenCL programs need beside it: a link to the files.
 GUEST_TOOLCHAIN := $(GUEST)/toolchain
-$(GUEST_TOOLCHAIN): boot/guest/toolchain.txt tools/setup/guest-packages | $(SETUP_STAMP)
+$(GUEST_TOOLCHAIN): boot/guest/toolchain.txt tools/setup/guest-packages
 	$(call say,GUEST,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)tree=$$(tools/setup/guest-packages toolchain.txt) && eval "$$tree" && ln -sfn "$$GUEST/root" $@

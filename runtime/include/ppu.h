@@ -83,12 +83,8 @@ enum ppu_err ppu_fault_error(uint32_t fault);
 
 /* ---- machine: QEMU as a child process, for programs that run beside it ---- */
 
-/* Where the build puts what a machine is made of, from the top of the checkout. */
-#define PPU_DEFAULT_LAUNCHER "tools/ppu-run"
-#define PPU_DEFAULT_FIRMWARE "build/firmware/picolibc/ppufw.bin"
-
 struct ppu_machine_options {
-    const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else PPU_DEFAULT_LAUNCHER */
+    const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else the one built with libppu */
     uint32_t ppus;          /* 0: one */
     const char *const *ppu; /* properties of each PPU, "sms=8,slots=16"; NULL: defaults */
     uint64_t vram_bytes;    /* of each PPU, a power of two; 0: 256 MiB */
@@ -123,7 +119,7 @@ enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out,
 /* ---- device ---- */
 
 struct ppu_device_options {
-    const char *firmware; /* image file; NULL: environment PPU_FIRMWARE, else PPU_DEFAULT_FIRMWARE */
+    const char *firmware; /* image file; NULL: environment PPU_FIRMWARE, else the one built with libppu */
     uint64_t timeout_ns;  /* bound of every wait that has none of its own; 0: 10 s */
 };
 
@@ -170,6 +166,11 @@ uint64_t ppu_device_vram_alignment(const struct ppu_device *device);
 enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value);
 /* Sets a policy of the scheduler for the whole device (policy.def); ppu_device_query() with PPU_KEY_POLICY reads it. */
 enum ppu_err ppu_device_policy(struct ppu_device *device, enum ppu_policy policy, uint32_t value);
+/*
+ * Sets how much of what is shared (resource.def) a context may have, 1 to the number there are; at first everything.
+ * ppu_device_query() with PPU_KEY_CONTEXT_HELD or PPU_KEY_CONTEXT_QUOTA, and PPU_RESOURCE_OBJECT(), reads it.
+ */
+enum ppu_err ppu_context_quota(struct ppu_context *context, enum ppu_resource resource, uint32_t most);
 /* The latest error that the device reported; code PPU_OK when there was none. */
 void ppu_device_error(struct ppu_device *device, struct ppu_error *error);
 /* Errors reported since the device was opened. */
@@ -196,8 +197,14 @@ uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source s
 
 /* ---- context ---- */
 
+/* An address space. It takes VRAM for what the SMs hold, 3.3 MiB on the default machine, so that its CTAs can be taken
+ * off SMs for others (save.h). NO_VRAM, NO_RESOURCE. */
 enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **out);
-/* Unmaps what is mapped. BUSY, and nothing happens, while it has channels. */
+/*
+ * Here and below: after an error of a ..._destroy() other than DEVICE_LOST the object is still there.
+ *
+ * Unmaps what is mapped. BUSY, and nothing happens, while it has channels.
+ */
 enum ppu_err ppu_context_destroy(struct ppu_context *context);
 uint32_t ppu_context_id(const struct ppu_context *context);
 
@@ -240,7 +247,10 @@ enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *conte
 enum ppu_err ppu_memory_map_at(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t va);
 /* Takes it away; returns when no SM can reach it through this context any more. */
 enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *context);
-/* Unmaps it everywhere and frees it. An error means that the memory is kept until the device is closed. */
+/*
+ * Unmaps it everywhere and frees it. An error means that the memory is kept until the device is closed; it is not
+ * the caller's any more.
+ */
 enum ppu_err ppu_memory_free(struct ppu_memory *memory);
 
 /* ppu_memory_alloc() and ppu_memory_map(), writable, in one step. */
@@ -335,7 +345,9 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
                               struct ppu_error *error);
 enum ppu_err ppu_program_load_file(struct ppu_context *context, const char *path, struct ppu_program **out,
                                    struct ppu_error *error);
-/* Nothing of it may run. */
+/*
+ * Nothing of it may run. It is gone afterwards; an error means that its memory is kept, as by ppu_memory_free().
+ */
 enum ppu_err ppu_program_unload(struct ppu_program *program);
 /* Where its code begins in its context; what is constant lies behind it. */
 ppu_va_t ppu_program_code_va(const struct ppu_program *program);
@@ -385,7 +397,8 @@ enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue);
 ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue);
 /*
  * Appends an entry, from any thread. When the queue's task has to be told, `channel` does it: one of the same context,
- * which executes the method before anything that waits for that task. BUSY: the queue is full. CLOSED.
+ * which executes the method before anything that waits for that task. BUSY: the queue is full, or others have taken
+ * every place that this call tried to take. CLOSED.
  */
 enum ppu_err ppu_taskq_push(struct ppu_taskq *queue, struct ppu_channel *channel, const void *data, uint32_t bytes);
 /* No entry can be appended any more. */
@@ -430,7 +443,7 @@ void ppu_block_cancel(struct ppu_block *block);
 
 /* Streams are free on the CPU; more than the context's TMDQs share them, which keeps the order of each (B3). */
 enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out);
-/* Its tasks must have ended. */
+/* Its tasks must have ended. It is gone afterwards, whatever is told of its memory. */
 enum ppu_err ppu_stream_destroy(struct ppu_stream *stream);
 uint32_t ppu_stream_index(const struct ppu_stream *stream);
 /* One block with one launch. `event` may be NULL. */

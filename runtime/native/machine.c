@@ -13,7 +13,9 @@
 
 #include "../deadline.h"
 #include "../error.h"
+#include "../privilege.h"
 #include "ppu/mmu.h"
+#include "ppu/place.h"
 
 #define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
@@ -64,6 +66,18 @@ static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
     return memory;
 }
 
+/* The same for what is the device's: a child of this process does not have it, and does not keep it when we have ended.
+ */
+static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
+{
+    uint8_t *memory = map_shared(name, bytes, fd);
+
+    if (memory != NULL) {
+        madvise(memory, bytes, MADV_DONTFORK);
+    }
+    return memory;
+}
+
 static void unmap_shared(uint8_t *memory, uint64_t bytes, int fd)
 {
     if (memory != NULL) {
@@ -80,8 +94,8 @@ static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
         struct native_ppu *ppu = &machine->ppu[i];
         ppu->machine = machine;
         ppu->transport.vram_bytes = vram_bytes;
-        ppu->transport.vram = map_shared("ppu-vram", vram_bytes, &ppu->vram_fd);
-        ppu->mailbox.shared = (void *)map_shared("ppu-mailbox", MAILBOX_BYTES, &ppu->mailbox_fd);
+        ppu->transport.vram = map_device("ppu-vram", vram_bytes, &ppu->vram_fd);
+        ppu->mailbox.shared = (void *)map_device("ppu-mailbox", MAILBOX_BYTES, &ppu->mailbox_fd);
         mapped = ppu->transport.vram != NULL && ppu->mailbox.shared != NULL;
     }
     return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);
@@ -174,9 +188,9 @@ __attribute__((format(printf, 3, 4))) static void add_format(struct command *com
 
 static const char *launcher_path(const struct ppu_machine_options *options)
 {
-    const char *path = options->launcher != NULL ? options->launcher : getenv("PPU_RUN");
+    const char *path = options->launcher != NULL ? options->launcher : secure_getenv("PPU_RUN");
 
-    return path != NULL ? path : PPU_DEFAULT_LAUNCHER;
+    return path != NULL ? path : PPU_PLACE_LAUNCHER;
 }
 
 /* False: too many arguments. */
@@ -245,11 +259,12 @@ static enum ppu_err say_why(struct ppu_machine *machine, struct ppu_error *error
     char words[LAST_WORDS_BYTES];
 
     if (qtest_sync(&machine->qtest)) {
-        return error_set(error, PPU_ERR_NO_DEVICE, "QEMU has fewer PPUs than asked for");
+        return error_set(error, PPU_ERR_NO_DEVICE, "start a machine: QEMU has fewer PPUs than asked for");
     }
     process_ended(&machine->process, NS_PER_S);
     process_last_words(&machine->process, words, sizeof(words));
-    return error_set(error, PPU_ERR_TRANSPORT, "QEMU did not come up: %s", words);
+    return error_set(error, PPU_ERR_TRANSPORT, "start a machine: %s",
+                     words[0] != 0 ? words : "QEMU ended and said nothing");
 }
 
 /* ---- life ---- */
@@ -308,12 +323,17 @@ static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_
     enum ppu_err err = PPU_OK;
 
     far_ends_init(&far);
-    if (!make_sockets(machine, &far)) {
-        err = error_set(error, PPU_ERR_TRANSPORT, "no sockets for a machine: %s", strerror(errno));
+    if (!may_open(launcher_path(options))) {
+        err = error_set(error, PPU_ERR_BAD_ARG,
+                        "start a machine: %s: a program with raised privileges runs what has an absolute path",
+                        launcher_path(options));
+    } else if (!make_sockets(machine, &far)) {
+        err = error_set(error, PPU_ERR_TRANSPORT, "start a machine: make its sockets: %s", strerror(errno));
     } else if (!compose(&command, machine, options, &far)) {
-        err = error_set(error, PPU_ERR_BAD_ARG, "%s: too many arguments", launcher_path(options));
+        err = error_set(error, PPU_ERR_BAD_ARG, "start a machine: too many options for %s", launcher_path(options));
     } else if (!launch(machine, &command, &far)) {
-        err = error_set(error, PPU_ERR_TRANSPORT, "%s: %s", launcher_path(options), strerror(errno));
+        err = error_set(error, PPU_ERR_TRANSPORT, "start a machine: run %s: %s; PPU_RUN names another",
+                        launcher_path(options), strerror(errno));
     }
     far_ends_close(&far);
     return err;
@@ -323,7 +343,7 @@ static enum ppu_err start(struct ppu_machine *machine, const struct ppu_machine_
                           struct ppu_error *error)
 {
     if (!map_memories(machine, options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES)) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a machine: %s", strerror(errno));
+        return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: make its memory: %s", strerror(errno));
     }
     enum ppu_err err = start_process(machine, options, error);
     if (err == PPU_OK && !find_functions(machine)) {
@@ -340,12 +360,12 @@ enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct
 
     *out = NULL;
     if (chosen->ppus > MACHINE_MAX_PPUS || chosen->ram_bytes % PPU_PAGE_2M != 0) {
-        return error_set(error, PPU_ERR_BAD_ARG, "a machine has 1 to %u PPUs and a multiple of 2 MiB of RAM",
+        return error_set(error, PPU_ERR_BAD_ARG, "start a machine: it has 1 to %u PPUs and a multiple of 2 MiB of RAM",
                          MACHINE_MAX_PPUS);
     }
     struct ppu_machine *machine = machine_new(chosen);
     if (machine == NULL) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "no memory for a machine");
+        return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: not enough memory");
     }
     enum ppu_err err = start(machine, chosen, error);
     if (err != PPU_OK) {
@@ -361,10 +381,10 @@ enum ppu_err ppu_machine_transport(struct ppu_machine *machine, uint32_t index, 
 {
     *out = NULL;
     if (index >= machine->ppus) {
-        return error_set(error, PPU_ERR_NO_DEVICE, "the machine has no PPU %" PRIu32, index);
+        return error_set(error, PPU_ERR_NO_DEVICE, "open PPU %" PRIu32 ": the machine has fewer", index);
     }
     if (machine->ppu[index].attached) {
-        return error_set(error, PPU_ERR_BUSY, "PPU %" PRIu32 " is in use by this process", index);
+        return error_set(error, PPU_ERR_BUSY, "open PPU %" PRIu32 ": it is in use by this process", index);
     }
     machine->ppu[index].attached = true;
     *out = &machine->ppu[index].transport;

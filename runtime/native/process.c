@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../deadline.h"
+#include "../privilege.h"
 
 #define STOP_PATIENCE_NS NS_PER_S
 #define LOOK_INTERVAL_NS NS_PER_MS
@@ -29,8 +31,13 @@ static void become(char *const argv[], const int *inherited, uint32_t count, int
     dup2(output, STDERR_FILENO);
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, STDIN_FILENO);
-    execvp(argv[0], argv);
-    dprintf(STDERR_FILENO, "%s: cannot be executed, error %d\n", argv[0], errno);
+    if (is_privileged()) {
+        static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
+        execve(argv[0], argv, bare);
+    } else {
+        execvp(argv[0], argv);
+    }
+    dprintf(STDERR_FILENO, "run %s: %s; PPU_RUN names another\n", argv[0], strerrordesc_np(errno));
     _exit(127);
 }
 
@@ -92,7 +99,14 @@ void process_last_words(const struct process *process, char *text, size_t size)
     ssize_t got = pread(process->output, text, size - 1, start);
 
     text[got > 0 ? got : 0] = '\0';
+    char *line = start > 0 ? strchr(text, '\n') : NULL;
+    if (line != NULL && line[1] != '\0') {
+        memmove(text, line + 1, strlen(line)); /* what begins in the middle of a line says little */
+    }
     for (char *c = text; *c != '\0'; c++) {
         *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    }
+    for (size_t len = strlen(text); len > 0 && text[len - 1] == ' '; len--) {
+        text[len - 1] = '\0';
     }
 }

@@ -117,13 +117,16 @@ enum ppu_err vfio_function_check(const struct vfio_function *function, struct pp
 
     if (strcmp(function->driver, VFIO_DRIVER) != 0) {
         return error_set(error, PPU_ERR_TRANSPORT,
-                         "PPU %s has %s%s as its driver; bind it: echo " VFIO_DRIVER
+                         "open PPU %s: it has %s%s as its driver; bind it: echo " VFIO_DRIVER
                          " >/sys/bus/pci/devices/%s/driver_override; echo %s >/sys/bus/pci/drivers_probe",
                          address, function->driver[0] != '\0' ? "" : "nothing", function->driver, address, address);
     }
     if (function->iommu_group == VFIO_NO_GROUP) {
-        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s is not behind an IOMMU, which " VFIO_DRIVER " needs",
-                         address);
+        return error_set(
+            error, PPU_ERR_TRANSPORT,
+            "open PPU %s: it is not behind an IOMMU, which " VFIO_DRIVER
+            " needs; switch it on in the firmware or on the kernel's command line, or with ppu-run --smmu on",
+            address);
     }
     return PPU_OK;
 }

@@ -55,6 +55,7 @@ static void map_areas(struct vfio_region *region, const struct vfio_region_info 
         void *mapped = mmap(NULL, areas[i].bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->device,
                             (off_t)(region->file_base + areas[i].offset));
         if (mapped != MAP_FAILED) {
+            madvise(mapped, areas[i].bytes, MADV_DONTFORK); /* a child would keep the device when we have closed it */
             region->area[region->areas] = areas[i];
             region->mapped[region->areas] = mapped;
             region->areas++;

@@ -230,12 +230,12 @@ static enum ppu_err open_interrupts(struct vfio_ppu *ppu, struct ppu_error *erro
     struct vfio_irq_info info = { .argsz = sizeof(info), .index = VFIO_PCI_MSIX_IRQ_INDEX };
 
     if (ioctl(ppu->device, VFIO_DEVICE_GET_IRQ_INFO, &info) != 0 || info.count == 0) {
-        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s has no MSI-X interrupts", ppu->function.address);
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: it has no MSI-X interrupts", ppu->function.address);
     }
     ppu->vectors = info.count < PPU_MAX_VECTORS ? info.count : PPU_MAX_VECTORS;
     if (!make_events(ppu) || !connect_events(ppu)) {
-        return error_set(error, PPU_ERR_TRANSPORT, "the interrupts of PPU %s cannot be had: %s", ppu->function.address,
-                         strerror(errno));
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: its interrupts cannot be connected: %s",
+                         ppu->function.address, strerror(errno));
     }
     return PPU_OK;
 }
@@ -312,13 +312,15 @@ static enum ppu_err group_refused(const struct vfio_function *function, const ch
     struct vfio_holder holder;
 
     if (errno != EBUSY) {
-        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s: %s cannot be opened: %s", function->address, path,
-                         strerror(errno));
+        return error_set(
+            error, PPU_ERR_TRANSPORT, "open PPU %s: open %s: %s%s", function->address, path, strerror(errno),
+            errno == EACCES || errno == EPERM ? "; give yourself the right to read and write that file" : "");
     }
     if (!vfio_find_holder(PROC, path, &holder)) {
-        return error_set(error, PPU_ERR_BUSY, "PPU %s is in use by another process", function->address);
+        return error_set(error, PPU_ERR_BUSY, "open PPU %s: another process, which cannot be looked at, uses it",
+                         function->address);
     }
-    return error_set(error, PPU_ERR_BUSY, "PPU %s is in use by %sprocess %ld (%s)", function->address,
+    return error_set(error, PPU_ERR_BUSY, "open PPU %s: it is in use by %sprocess %ld (%s)", function->address,
                      holder.pid == getpid() ? "this " : "", (long)holder.pid, holder.name);
 }
 
@@ -333,9 +335,10 @@ static enum ppu_err open_group(struct vfio_ppu *ppu, struct ppu_error *error)
         return group_refused(&ppu->function, path, error);
     }
     if (ioctl(ppu->group, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
-        return error_set(error, PPU_ERR_TRANSPORT,
-                         "PPU %s shares IOMMU group %d with a function that another driver has", ppu->function.address,
-                         ppu->function.iommu_group);
+        return error_set(
+            error, PPU_ERR_TRANSPORT,
+            "open PPU %s: it shares IOMMU group %d with a function that another driver has; bind that one to vfio-pci too",
+            ppu->function.address, ppu->function.iommu_group);
     }
     return PPU_OK;
 }
@@ -344,15 +347,20 @@ static enum ppu_err open_container(struct vfio_ppu *ppu, struct ppu_error *error
 {
     ppu->container = open(CONTAINER_PATH, O_RDWR | O_CLOEXEC);
     if (ppu->container < 0) {
-        return error_set(error, PPU_ERR_TRANSPORT, CONTAINER_PATH " cannot be opened: %s", strerror(errno));
+        return error_set(error, PPU_ERR_TRANSPORT,
+                         "open PPU %s: open " CONTAINER_PATH
+                         ": %s; is the module vfio loaded, and may you read and write that file?",
+                         ppu->function.address, strerror(errno));
     }
     if (ioctl(ppu->container, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
         ioctl(ppu->container, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) != 1) {
-        return error_set(error, PPU_ERR_TRANSPORT, "this kernel's vfio is another version than ours");
+        return error_set(error, PPU_ERR_TRANSPORT,
+                         "open PPU %s: this kernel's vfio has another version, or no IOMMU of type 1",
+                         ppu->function.address);
     }
     if (ioctl(ppu->group, VFIO_GROUP_SET_CONTAINER, &ppu->container) != 0 ||
         ioctl(ppu->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0) {
-        return error_set(error, PPU_ERR_TRANSPORT, "the IOMMU does not take PPU %s: %s", ppu->function.address,
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: the IOMMU does not take it: %s", ppu->function.address,
                          strerror(errno));
     }
     return PPU_OK;
@@ -385,11 +393,11 @@ static enum ppu_err open_bus_memory(struct vfio_ppu *ppu, struct ppu_error *erro
 
     free(info);
     if (!known) {
-        return error_set(error, PPU_ERR_TRANSPORT, "the IOMMU does not say which addresses PPU %s may use",
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: the IOMMU does not say which addresses it may use",
                          ppu->function.address);
     }
     if (!range_pool_init(&ppu->bus_memory, range.offset, range.bytes)) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "%s", ppu_error_text(PPU_ERR_NO_MEMORY));
+        return error_set(error, PPU_ERR_NO_MEMORY, "open a PPU: not enough memory");
     }
     return PPU_OK;
 }
@@ -401,8 +409,7 @@ static enum ppu_err open_regions(struct vfio_ppu *ppu, struct ppu_error *error)
         !vfio_region_open(&ppu->config, ppu->device, VFIO_PCI_CONFIG_REGION_INDEX) ||
         !vfio_region_open(&ppu->regs, ppu->device, PPU_BAR_REGS) ||
         !vfio_region_open(&ppu->doorbells, ppu->device, PPU_BAR_DOORBELLS)) {
-        return error_set(error, PPU_ERR_TRANSPORT, "PPU %s cannot be opened: %s", ppu->function.address,
-                         strerror(errno));
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: %s", ppu->function.address, strerror(errno));
     }
     return PPU_OK;
 }
@@ -425,9 +432,10 @@ static enum ppu_err open_vram(struct vfio_ppu *ppu, struct ppu_error *error)
     int reason = errno;
     close_file(fd);
     if (mapped == MAP_FAILED) {
-        return error_set(error, PPU_ERR_TRANSPORT, "VRAM of PPU %s cannot be mapped from %s: %s", ppu->function.address,
-                         path, strerror(reason));
+        return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: map its VRAM from %s: %s", ppu->function.address, path,
+                         strerror(reason));
     }
+    madvise(mapped, (size_t)status.st_size, MADV_DONTFORK); /* as registers and doorbells (region.c) */
     ppu->transport.vram = mapped;
     ppu->transport.vram_bytes = (uint64_t)status.st_size;
     return PPU_OK;
@@ -452,7 +460,7 @@ static enum ppu_err open_function(const struct vfio_function *function, struct p
     struct vfio_ppu *ppu = vfio_ppu_new(function);
 
     if (ppu == NULL) {
-        return error_set(error, PPU_ERR_NO_MEMORY, "%s", ppu_error_text(PPU_ERR_NO_MEMORY));
+        return error_set(error, PPU_ERR_NO_MEMORY, "open a PPU: not enough memory");
     }
     enum ppu_err err = open_all(ppu, error);
     if (err != PPU_OK) {
@@ -476,7 +484,7 @@ enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out,
         }
     }
     if (err == PPU_ERR_NO_DEVICE) {
-        error_fill(error, err, "this machine's PCI bus has no PPU%s%s", address != NULL ? " at " : "",
+        error_fill(error, err, "open a PPU: this machine's PCI bus has none%s%s", address != NULL ? " at " : "",
                    address != NULL ? address : "");
     }
     return err;

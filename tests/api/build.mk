@@ -19,6 +19,9 @@ TIMEOUT_api-$(1)-joined := 240
 $$(eval $$(call ppu_test,api-$(1)-joined,$(call api_sources,$(1),joined),$(API_JOINED_CFLAGS),$(JOINED_LIBS),asan tsan))
 endef
 
+# They measure shares of time.
+$(foreach m,joined picolibc newlib,$(eval SERIAL_api-fair-$(m) := 1))
+
 # $(call api_native_program,NAME)
 define api_native_program
 $$(eval $$(call ppu_unit,api-$(1)-native,tests/api/machine_native.c,$(API_CFLAGS)))
@@ -39,3 +42,8 @@ $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),newlib)))
 # Where another thread comes between two steps of libppu.
 API_REUSE_WRAPPED := -Wl,--wrap=admin_call
 $(eval $(call ppu_test,api-reuse,tests/api/reuse.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))
+
+# Where the firmware does not answer.
+TIMEOUT_api-losses := 240
+RUNTIME_api-losses := $(BUILD)/kernels/faults.ppu
+$(eval $(call ppu_test,api-losses,tests/api/losses.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))

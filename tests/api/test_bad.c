@@ -310,7 +310,7 @@ static const struct bad_tmd {
     { "a grid with a queue [A6]", FIELD(queue), 4, 1, PPU_FAULT_TMD_QUEUE },
     { "priority [A4]", FIELD(priority), 1, PPU_PRIORITIES, PPU_FAULT_TMD_PRIORITY },
     { "unknown flags [A11]", FIELD(flags), 2, 0x8000, PPU_FAULT_TMD_RESERVED },
-    { "co-resident CTAs that may wait [E6]", FIELD(flags), 2, PPU_TMD_CORESIDENT | PPU_TMD_MAY_WAIT,
+    { "co-resident CTAs that may wait", FIELD(flags), 2, PPU_TMD_CORESIDENT | PPU_TMD_MAY_WAIT,
       PPU_FAULT_TMD_CORESIDENT },
     { "a mode there is not [D6]", FIELD(mode), 1, PPU_MODES, PPU_FAULT_TMD_SUBVECTOR },
     { "a miss rate above one [D8]", FIELD(miss_rate), 2, PPU_MISS_RATE_MOST + 1, PPU_FAULT_TMD_SUBVECTOR },

@@ -142,7 +142,8 @@ static void contexts_run_out(void **state)
         err = ppu_context_create(api->device, &context[count]);
         count += err == PPU_OK ? 1 : 0;
     }
-    assert_int_equal(err, PPU_ERR_NO_RESOURCE);
+    /* Of numbers, or of VRAM for what is taken off SMs: this machine may be small. */
+    assert_true(err == PPU_ERR_NO_RESOURCE || err == PPU_ERR_NO_VRAM);
     assert_in_range(count, 1, ppu_device_info(api->device)->contexts);
     for (uint32_t i = 0; i < count; i++) {
         check(ppu_context_destroy(context[i]));
@@ -219,12 +220,13 @@ static void firmware_images(void **state)
                               image, sizeof(image));
 
     (void)state;
-    check(firmware_check(image, bytes, &error));
+    check(firmware_check("ppufw.bin", image, bytes, &error));
     for (size_t i = 0; i < sizeof(bad_images) / sizeof(bad_images[0]); i++) {
         size_t left = bad_images[i].cut < bytes ? bytes - bad_images[i].cut : 0;
         image[bad_images[i].offset] ^= bad_images[i].flip;
-        assert_int_equal(firmware_check(image, left, &error), bad_images[i].err);
-        if (strstr(error.text, bad_images[i].says) == NULL) {
+        assert_int_equal(firmware_check("ppufw.bin", image, left, &error), bad_images[i].err);
+        if (strstr(error.text, bad_images[i].says) == NULL ||
+            strncmp(error.text, "load the firmware ppufw.bin: ", strlen("load the firmware ppufw.bin: ")) != 0) {
             fail_msg("%s: \"%s\" does not say \"%s\"", bad_images[i].what, error.text, bad_images[i].says);
         }
         image[bad_images[i].offset] ^= bad_images[i].flip;

@@ -740,7 +740,7 @@ int main(void)
         api_test("a fault names warp, lanes, address and instruction [A9]", fault_is_precise),
         api_test("the watchdog stops an endless kernel [A3]", watchdog),
         api_test("an endless kernel can be reset and destroyed away [A3]", endless),
-        api_test("a barrier over a co-resident grid [E6]", grid_barrier),
+        api_test("a barrier over a co-resident grid", grid_barrier),
         api_test("a co-resident grid that does not fit is refused [E6, A11]", grid_too_large_for_once),
         api_test("bad launch arguments are refused by the library [A7]", launch_arguments),
     };

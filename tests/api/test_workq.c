@@ -519,6 +519,133 @@ static void post_malformed(void **state)
     check(ppu_workqueue_destroy(post.work.queue));
 }
 
+/* ---- the blocks that threads fill (C9) ---- */
+
+#define POOL 8u /* entries, and so blocks */
+
+static struct post pool_new(struct api *api)
+{
+    struct post post = post_new(api);
+
+    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workqueue_create(api->channel, &(struct ppu_workqueue_options){ .entries = POOL }, &post.work.queue));
+    post.work.params.queue = ppu_workqueue_va(post.work.queue).va;
+    return post;
+}
+
+/* Number of the block that a thread was given last: one of those that the queue was made with. */
+static uint32_t pool_block(const struct post *post)
+{
+    const struct ppu_workq *shared = ppu_workqueue_shared(post->work.queue);
+    uint64_t va = 0;
+
+    memcpy(&va, &post->work.counters->end, sizeof(va));
+    assert_true(va >= post->work.params.queue + shared->block_at);
+    uint64_t offset = va - post->work.params.queue - shared->block_at;
+    assert_int_equal(offset % shared->block_bytes, 0);
+    assert_true(offset / shared->block_bytes < POOL);
+    return (uint32_t)(offset / shared->block_bytes);
+}
+
+static const void *pool_words(const struct post *post, uint32_t block)
+{
+    const struct ppu_workq *shared = ppu_workqueue_shared(post->work.queue);
+
+    return (const char *)(const void *)shared + shared->block_at + (size_t)block * shared->block_bytes;
+}
+
+/* A thread of another channel, and of no round, posts a release of semaphore `sem`. 0, or why it got no block. */
+static uint32_t pool_take(struct post *post, struct ppu_stream *stream, uint32_t sem)
+{
+    struct api *api = post->work.api;
+    struct ppu_event event;
+
+    add_sem(post, PPU_METHOD_SEM_RELEASE, sem_va(post, sem), 1);
+    const struct {
+        uint64_t queue, words;
+        uint32_t count, too_many;
+        uint64_t result;
+    } params = { post->work.params.queue, api_va(api, post->words), post->used, 0, post->work.params.counters };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) };
+    post->used = 0;
+    check(ppu_stream_launch(stream, post->kernel, &launch, &event));
+    check(ppu_event_wait(&event, LONG_NS));
+    return post->work.counters->launched;
+}
+
+/* Blocks are handed out again and again, all of them, and no others. */
+static void blocks_come_from_a_pool(void **state)
+{
+    struct post post = pool_new(*state);
+    uint32_t taken[POOL] = { 0 };
+
+    for (uint32_t round = 1; round <= 3 * POOL; round++) {
+        add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 0), round);
+        const struct ppu_event event = post_block(&post, 0);
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_int_equal(post.work.counters->launched, 0);
+        assert_int_equal(post.sems[0].payload, round);
+        taken[pool_block(&post)]++;
+    }
+    for (uint32_t i = 0; i < POOL; i++) {
+        assert_true(taken[i] >= 2);
+    }
+    check(ppu_workqueue_destroy(post.work.queue));
+}
+
+/* While the queue stands at an entry, no thread gets that entry's block or one behind it; afterwards all of them. */
+static void blocks_return_when_passed(void **state)
+{
+    struct post post = pool_new(*state);
+    struct api *api = post.work.api;
+    struct ppu_channel *other = NULL;
+    struct ppu_stream *stream = NULL;
+    struct ppu_block *answer = NULL;
+    uint32_t given[POOL] = { 0 }, held = 0, count = 0;
+    char before[64];
+
+    check(ppu_channel_create(api->context, NULL, &other));
+    check(ppu_stream_create(other, &stream));
+    add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 0), 1);
+    add_sem(&post, PPU_METHOD_SEM_ACQUIRE, sem_va(&post, 1), 1);
+    const struct ppu_event event = post_block(&post, 0);
+    const uint64_t deadline_ns = deadline_after(LONG_NS);
+    while (__atomic_load_n(&post.sems[0].payload, __ATOMIC_ACQUIRE) != 1) {
+        assert_true(deadline_left(deadline_ns) != 0);
+    }
+    held = pool_block(&post);
+    given[held]++;
+    memcpy(before, pool_words(&post, held), sizeof(before));
+    while (pool_take(&post, stream, 2 + count) == 0) {
+        given[pool_block(&post)]++;
+        assert_true(++count < POOL);
+    }
+    assert_int_equal(post.work.counters->launched, 1); /* too few are free */
+    assert_int_equal(count, (POOL - 1 - 2 - 1) / 2);   /* two entries each, besides the held one's two and Acquire X */
+    for (uint32_t i = 0; i < POOL; i++) {
+        assert_true(given[i] <= 1);
+    }
+    assert_memory_equal(pool_words(&post, held), before, sizeof(before));
+    assert_int_equal(post.sems[2].payload, 0);
+    check(ppu_block_begin(other, &answer));
+    ppu_block_release(answer, (ppu_va_t){ sem_va(&post, 1) }, 1, false);
+    check(ppu_block_submit(answer, NULL));
+    check(ppu_event_wait(&event, LONG_NS));
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(post.sems[2 + i].payload, 1);
+    }
+    for (uint32_t round = 0; given[held] == 1; round++) {
+        assert_true(round < 2 * POOL);
+        add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 0), round);
+        const struct ppu_event next = post_block(&post, 0);
+        check(ppu_event_wait(&next, LONG_NS));
+        given[pool_block(&post)]++;
+    }
+    check(ppu_stream_destroy(stream));
+    check(ppu_channel_destroy(other));
+    check(ppu_workqueue_destroy(post.work.queue));
+}
+
 static void bad_arguments(void **state)
 {
     static const struct ppu_workqueue_options bad[] = {
@@ -848,7 +975,10 @@ int main(void)
         api_test("blocks made by threads launch, copy and wait for idle [C6]", post_copies),
         api_test("blocks made by threads interrupt the CPU and wait for its answer [C2, C6]", post_interrupts),
         api_test("each malformed block of a thread faults its queue alone, by the entry [C6]", post_malformed),
-        api_test("bad arguments are refused [C1]", bad_arguments),
+        api_test("blocks come from a pool that is made with the queue [C9]", blocks_come_from_a_pool),
+        api_test("a block is free again when its entry has been passed, and not before [C9]",
+                 blocks_return_when_passed),
+        api_test("bad arguments are refused", bad_arguments),
     };
 
     return cmocka_run_group_tests(tests, api_machine_setup, api_machine_teardown);

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: MIT
 """tools/guest-run: a user's program behaves in the guest as it would here."""
 
+import os
+import pty
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -57,6 +62,48 @@ def test_ppu_is_listed():
         assert done.stderr == "", done.stderr
 
 
+def machine_of(pid):
+    """The process below guest-run that starts QEMU and becomes it; None: not yet."""
+    for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        try:
+            words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+            if any(word.endswith(b"tools/ppu-run") for word in words[:2]):
+                return child
+            if machine := machine_of(child):
+                return machine
+        except FileNotFoundError:
+            pass
+    return None
+
+
+def hold_machine(pid, seconds):
+    """Lets the boot take that much longer, however fast this host is."""
+    while (machine := machine_of(pid)) is None:
+        time.sleep(0.001)
+    os.kill(machine, signal.SIGSTOP)
+    time.sleep(seconds)
+    os.kill(machine, signal.SIGCONT)
+
+
+def test_progress():
+    """Of the boot, on a terminal; elsewhere there is none, as all other tests see."""
+    with tempfile.TemporaryDirectory() as scratch:
+        controller, terminal = pty.openpty()
+        with subprocess.Popen([TOP / "tools/guest-run", "--share", scratch, "--console", Path(scratch, "console"), "echo", "here"],
+                              stdout=terminal, stderr=terminal) as run:
+            os.close(terminal)
+            threading.Thread(target=hold_machine, args=(run.pid, 3), daemon=True).start()
+            text = b""
+            try:
+                while piece := os.read(controller, 4096):
+                    text += piece
+            except OSError:  # the other end is closed
+                pass
+        os.close(controller)
+        assert run.returncode == 0 and b"\r\033[Kguest-run: booting the guest, 2 s" in text, text
+        assert b"\r\033[K" in text.split(b"here")[0].split(b"booting")[-1], text
+
+
 def test_time_limit():
     with tempfile.TemporaryDirectory() as scratch:
         done = guest_run("--timeout", "1", "true", share=Path(scratch))
@@ -82,6 +129,7 @@ tap.main([
     ("a static program that crashes ends with the shell's status for its signal", test_static_program_that_crashes),
     ("with --deterministic a program's output and status come by the console", test_deterministic),
     ("the PPU is on the PCI bus, with vfio-pci as its driver [A1]", test_ppu_is_listed),
+    ("a boot is shown on a terminal", test_progress),
     ("a guest that takes too long is ended", test_time_limit),
     ("what QEMU says is shown when it does not start", test_qemu_that_fails),
     ("bad options are refused", test_bad_options),

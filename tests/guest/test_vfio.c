@@ -213,7 +213,7 @@ static void ppu_is_opened_by_its_address(void **state)
 static void address_without_ppu_is_an_error(void **state)
 {
     (void)state;
-    open_fails("0000:00:1f.7", PPU_ERR_NO_DEVICE, "no PPU at 0000:00:1f.7");
+    open_fails("0000:00:1f.7", PPU_ERR_NO_DEVICE, "open a PPU: this machine's PCI bus has none at 0000:00:1f.7");
 }
 
 static void write_file(const char *path, const char *text)
@@ -234,6 +234,41 @@ static void ppu_without_driver_is_told_how_to_bind(void **state)
     open_fails(NULL, PPU_ERR_TRANSPORT, "bind it: echo vfio-pci");
     write_file("/sys/bus/pci/drivers_probe", function.address);
     works(3);
+}
+
+/* In a process of its own, which gives up root's rights: what it is told. */
+static void open_as_nobody(char *text, size_t size)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct ppu_transport *transport = NULL;
+        struct ppu_error error = { .text = "it was opened" };
+        bool said = setuid(65534) == 0 && ppu_vfio_transport(NULL, &transport, &error) != PPU_OK &&
+                    write(ends[1], error.text, strlen(error.text)) > 0;
+        _exit(said ? 0 : 1);
+    }
+    assert_true(pid > 0);
+    close(ends[1]);
+    ssize_t got = read(ends[0], text, size - 1);
+    text[got > 0 ? got : 0] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void user_without_the_right_is_told_which(void **state)
+{
+    struct vfio_function function = first_ppu();
+    char text[PPU_ERROR_TEXT_BYTES], wanted[PPU_ERROR_TEXT_BYTES];
+
+    (void)state;
+    open_as_nobody(text, sizeof(text));
+    snprintf(wanted, sizeof(wanted),
+             "open PPU %s: open /dev/vfio/%d: Permission denied; give yourself the right to read and write that file",
+             function.address, function.iommu_group);
+    assert_string_equal(text, wanted);
 }
 
 static void second_process_is_told_who_has_the_ppu(void **state)
@@ -296,6 +331,8 @@ int main(void)
         { "an address without a PPU is an error [A1]", address_without_ppu_is_an_error, NULL, NULL, NULL },
         { "a PPU without driver: the user is told how to bind it [A1]", ppu_without_driver_is_told_how_to_bind, NULL,
           NULL, NULL },
+        { "a user who may not open the PPU is told what is missing", user_without_the_right_is_told_which, NULL, NULL,
+          NULL },
         { "a second process is told who has the PPU [A1]", second_process_is_told_who_has_the_ppu, NULL, NULL, NULL },
         { "a second open of this process is refused [A1]", second_open_of_this_process_is_refused, NULL, NULL, NULL },
         { "memory mapped anew is what the PPU reaches [A1]", memory_mapped_anew_is_what_the_ppu_reaches, NULL, NULL,

@@ -54,5 +54,5 @@ if __name__ == "__main__":
         ("the smallest program computes what it should [F6]", saxpy),
         ("a search whose grids the CPU, a work queue and a waiting thread launch finds the same levels [C1] [C5] [B7]", bfs),
         ("a kernel that enqueues itself sorts [B1] [B8]", quicksort),
-        ("the search says what is wrong with its arguments [C7]", bfs_bad),
+        ("the search says what is wrong with its arguments", bfs_bad),
     ])

@@ -9,7 +9,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "channel.h"
@@ -46,7 +48,9 @@ static void no_launcher(void **state)
     (void)state;
     assert_int_equal(ppu_machine_start(&options, &machine, &error), PPU_ERR_TRANSPORT);
     assert_null(machine);
-    assert_non_null(strstr(error.text, "/nonexistent/ppu-run"));
+    assert_string_equal(error.text,
+                        "start a machine: run /nonexistent/ppu-run: No such file or directory; PPU_RUN names "
+                        "another");
 }
 
 /* What QEMU has to say about it is passed on. */
@@ -260,6 +264,57 @@ static void stop_ends_qemu(void **state)
     assert_int_equal(kill(pid, 0), -1);
 }
 
+/* True when a child of this process can read there. */
+static bool child_reads(const volatile uint8_t *at)
+{
+    int status = 0;
+    pid_t child = fork();
+
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL);
+        _exit(*at & 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* VRAM and the mailbox are the device's: a child would keep them after the device was closed. */
+static void children_have_no_device(void **state)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+
+    (void)state;
+    expect_ok(ppu_machine_start(NULL, &machine, &error), &error);
+    assert_true(child_reads(machine->ram));
+    assert_false(child_reads(machine->ppu[0].transport.vram));
+    assert_false(child_reads((const volatile uint8_t *)machine->ppu[0].mailbox.shared));
+    ppu_machine_stop(machine);
+}
+
+/* The machine is started by ppu-run, which confines it: tests/qemu/qemu-confined.c says how. */
+static void qemu_is_confined(void **state)
+{
+    struct ppu_machine *machine = NULL;
+    struct ppu_error error;
+    char path[64], line[256];
+    unsigned filters = 0, privileges = 0;
+
+    (void)state;
+    expect_ok(ppu_machine_start(NULL, &machine, &error), &error);
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)machine->process.pid);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        filters += strcmp(line, "Seccomp:\t2\n") == 0;
+        privileges += strcmp(line, "NoNewPrivs:\t1\n") == 0;
+    }
+    fclose(file);
+    assert_int_equal(filters, 1);
+    assert_int_equal(privileges, 1);
+    ppu_machine_stop(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +326,8 @@ int main(void)
           NULL, NULL },
         { "a QEMU that dies is a lost device [A1]", qemu_dies, NULL, NULL, NULL },
         { "QEMU ends with its machine [A1]", stop_ends_qemu, NULL, NULL, NULL },
+        { "QEMU is confined", qemu_is_confined, NULL, NULL, NULL },
+        { "a child of the process has not the device's memory", children_have_no_device, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

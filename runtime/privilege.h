@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs with more rights than who started them: neither the environment nor the current folder says what they run.
+ */
+#ifndef PPU_RUNTIME_PRIVILEGE_H
+#define PPU_RUNTIME_PRIVILEGE_H
+
+#include <stdbool.h>
+#include <sys/auxv.h>
+
+/* Variables are read by secure_getenv(), which has none of them then. */
+static inline bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+static inline bool may_open(const char *path)
+{
+    return *path == '/' || !is_privileged();
+}
+
+#endif

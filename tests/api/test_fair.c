@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One context cannot starve or harm another's work: an empty kernel beside programs that take all they can get, shares
+ * of SM time, and CTAs that are taken off their SMs in the middle and come back.
+ */
+#include "api.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "deadline.h"
+#include "ppu/queue.h"
+#include "taskq.h"
+
+#define SOON_NS (4000ull * NS_PER_MS) /* far below the time limit of whoever holds the SMs, far above what it takes */
+#define STREAMS 40u
+#define COPY_BYTES (32ull << 20)
+
+/* The other context, whose work must not suffer. */
+struct victim {
+    struct ppu_context *context;
+    struct ppu_channel *channel;
+    struct ppu_stream *stream;
+};
+
+static struct victim victim_open(struct api *api)
+{
+    struct victim victim = { 0 };
+
+    check(ppu_context_create(api->device, &victim.context));
+    check(ppu_channel_create(victim.context, NULL, &victim.channel));
+    check(ppu_stream_create(victim.channel, &victim.stream));
+    return victim;
+}
+
+static void victim_close(const struct victim *victim, uint32_t programs)
+{
+    check(ppu_channel_destroy(victim->channel));
+    check(ppu_stream_destroy(victim->stream));
+    api_forget_programs(programs);
+    check(ppu_context_destroy(victim->context));
+}
+
+static enum ppu_err run(const struct victim *victim, const struct ppu_kernel *kernel, uint64_t *took_ns)
+{
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 } };
+    struct ppu_event event;
+    uint64_t begin = clock_ns();
+
+    check(ppu_stream_launch(victim->stream, kernel, &launch, &event));
+    enum ppu_err err = ppu_event_wait(&event, SOON_NS);
+    *took_ns = clock_ns() - begin;
+    return err;
+}
+
+/* ---- programs that take all they can get; each leaves what it started running ---- */
+
+static struct ppu_channel *feeder;
+static struct ppu_taskq *queue;
+static struct ppu_stream *streams[STREAMS];
+
+static void launch_all(struct api *api, const char *name, uint32_t ctas, uint32_t threads, bool coresident)
+{
+    const struct ppu_launch launch = { .grid = { ctas }, .cta = { threads }, .coresident = coresident };
+
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", name), &launch, NULL));
+}
+
+static void endless(struct api *api)
+{
+    launch_all(api, "endless", 1000, 64, false);
+}
+
+static void endless_wide(struct api *api)
+{
+    launch_all(api, "endless_wide", 100, 128, false);
+}
+
+static void endless_sections(struct api *api)
+{
+    launch_all(api, "endless_sections", 1000, 64, false);
+}
+
+static void endless_gang(struct api *api)
+{
+    launch_all(api, "endless_wide", 4, 128, true);
+}
+
+static void endless_loads(struct api *api)
+{
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_SYSTEM, 4096);
+    const uint64_t va = api_va(api, memory);
+    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 }, .params = &va, .param_bytes = 8 };
+
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "endless_loads"), &launch, NULL));
+}
+
+static void start_flood(struct api *api)
+{
+    launch_all(api, "start_flood", 32, 32, false);
+}
+
+/* Tasks in as many streams as there are slots, and more. */
+static void task_flood(struct api *api)
+{
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "fair", "endless");
+    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 } };
+
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        check(ppu_stream_create(api->channel, &streams[i]));
+        check(ppu_stream_launch(streams[i], kernel, &launch, NULL));
+    }
+}
+
+static void records(struct api *api)
+{
+    const struct ppu_kernel *kernel = api_kernel(api, api->context, "fair", "endless");
+    const struct ppu_launch launch = { .grid = { 1000 }, .cta = { 64 } };
+
+    for (uint32_t i = 0; i < 1100 && ppu_stream_launch(api->stream, kernel, &launch, NULL) == PPU_OK; i++) {
+        if (i % 50 == 0) {
+            sleep_ns(5 * NS_PER_MS); /* the ring has so many entries */
+        }
+    }
+}
+
+static void self_feeding(struct api *api)
+{
+    uint64_t params;
+
+    check(ppu_channel_create(api->context, NULL, &feeder));
+    check(ppu_taskq_create(api->context, &(struct ppu_taskq_options){ .entries = 256, .data_bytes = 16 }, &queue));
+    params = ppu_taskq_va(queue).va;
+    const struct ppu_launch launch = { .cta = { 32 }, .taskq = queue, .params = &params, .param_bytes = 8 };
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "self_feeding"), &launch, NULL));
+    for (uint32_t i = 0; i < 200; i++) {
+        check(ppu_taskq_push(queue, feeder, &params, 8));
+    }
+}
+
+static void copies(struct api *api)
+{
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, COPY_BYTES);
+    const uint64_t va = api_va(api, memory), half = COPY_BYTES / 2;
+
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        check(ppu_stream_create(api->channel, &streams[i]));
+        check(ppu_stream_copy(streams[i], (ppu_va_t){ va }, (ppu_va_t){ va + half }, half, NULL));
+    }
+}
+
+static const struct hostile {
+    const char *name;
+    void (*start)(struct api *api);
+} hostiles[] = {
+    { "endless kernels that fill all SMs", endless },        { "CTAs that fill an SM each", endless_wide },
+    { "a co-resident grid on all SMs", endless_gang },       { "critical sections without end", endless_sections },
+    { "loads of system memory without end", endless_loads }, { "requests for tasks that do not exist", start_flood },
+    { "more endless tasks than slots", task_flood },         { "more endless tasks than records", records },
+    { "a queue task that feeds itself", self_feeding },      { "copies without end", copies },
+};
+
+static void stop(struct api *api)
+{
+    check(ppu_channel_reset(api->channel));
+    if (feeder != NULL) {
+        check(ppu_channel_destroy(feeder));
+        check(ppu_taskq_destroy(queue));
+        feeder = NULL;
+    }
+    for (uint32_t i = 0; i < STREAMS && streams[i] != NULL; i++) {
+        check(ppu_stream_destroy(streams[i]));
+        streams[i] = NULL;
+    }
+}
+
+/* ---- tests ---- */
+
+static void beside(struct api *api, const struct hostile *hostile)
+{
+    const struct victim victim = victim_open(api);
+    const struct ppu_kernel *nothing = api_kernel(api, victim.context, "fair", "nothing");
+    uint64_t alone = 0, worst = 0, took = 0;
+
+    assert_int_equal(run(&victim, nothing, &alone), PPU_OK);
+    hostile->start(api);
+    sleep_ns(100 * NS_PER_MS);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(run(&victim, nothing, &took), PPU_OK);
+        worst = took > worst ? took : worst;
+        sleep_ns(5 * NS_PER_MS);
+    }
+    print_message("# %s: %.2f ms, alone %.2f ms\n", hostile->name, (double)worst / 1e6, (double)alone / 1e6);
+    stop(api);
+    victim_close(&victim, 2);
+}
+
+static void empty_kernels(void **state)
+{
+    for (uint32_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+        beside(*state, &hostiles[i]);
+    }
+}
+
+#define SHARE_US 300000u
+#define SHARE_NS (6000ull * NS_PER_MS) /* below the time limit of those who want everything */
+
+/* What an SM has spent is charged when it has other CTAs, or now and then: until then it has time of before on it. */
+static void wait_charged(struct api *api, uint32_t context)
+{
+    const uint64_t end = clock_ns() + SHARE_NS;
+    const uint32_t begin = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, context);
+
+    while (clock_ns() < end && (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, context) - begin < SHARE_US / 2) {
+        sleep_ns(20 * NS_PER_MS);
+    }
+}
+
+/*
+ * What the context has of the time that both had meanwhile. Where the host does much else, looks of the firmware are
+ * far apart, and it takes longer until turns are even.
+ */
+static double part_of(struct api *api, uint32_t one, uint32_t other)
+{
+    const uint64_t end = clock_ns() + SHARE_NS;
+    const uint32_t begin[2] = { (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, one),
+                                (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, other) };
+    uint32_t had[2] = { 0, 0 };
+    bool even = false;
+
+    while (!even && clock_ns() < end) {
+        sleep_ns(20 * NS_PER_MS);
+        had[0] = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, one) - begin[0];
+        had[1] = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, other) - begin[1];
+        even = had[0] + had[1] >= SHARE_US && had[0] * 5ull >= (had[0] + had[1]) * 2ull;
+    }
+    return (double)had[0] / (double)(had[0] + had[1]);
+}
+
+/* Waits until the context has had some time: it has begun. */
+static void wait_begun(struct api *api, uint32_t context)
+{
+    const uint32_t begin = (uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, context);
+    const uint64_t end = clock_ns() + LONG_NS;
+
+    while ((uint32_t)api_query(api, PPU_KEY_CONTEXT_TIME_US, context) - begin < 20000 && clock_ns() < end) {
+        sleep_ns(5 * NS_PER_MS);
+    }
+}
+
+/* One task against many, of CTAs that fit side by side, and of those that fill an SM. */
+static void shares(void **state)
+{
+    static const struct {
+        void (*start)(struct api *api);
+        const char *kernel;
+        uint32_t threads;
+    } rows[] = { { task_flood, "endless", 64 },
+                 { task_flood, "endless_wide", 128 },
+                 { endless_wide, "endless_wide", 128 } };
+    struct api *api = *state;
+
+    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct victim victim = victim_open(api);
+        const struct ppu_launch launch = { .grid = { 100 }, .cta = { rows[i].threads } };
+
+        rows[i].start(api);
+        wait_begun(api, ppu_context_id(api->context));
+        check(ppu_stream_launch(victim.stream, api_kernel(api, victim.context, "fair", rows[i].kernel), &launch, NULL));
+        wait_begun(api, ppu_context_id(victim.context));
+        wait_charged(api, ppu_context_id(victim.context));
+        double part = part_of(api, ppu_context_id(victim.context), ppu_context_id(api->context));
+        print_message("# row %u: the smaller has %.3f of the time\n", i, part);
+        assert_true(part >= 0.4);
+        stop(api);
+        check(ppu_channel_reset(victim.channel));
+        victim_close(&victim, 2);
+    }
+}
+
+#define WALK_CTAS 96u
+#define WALK_THREADS (WALK_CTAS * 64u)
+#define WALK_STEPS 300u
+
+static uint32_t walk_begin(uint32_t thread)
+{
+    return thread * 2654435761u + 12345u;
+}
+
+/* Threads of a pair see each other's value at each step. */
+static void walk_expected(uint32_t pair, uint32_t value[2])
+{
+    value[0] = walk_begin(2 * pair);
+    value[1] = walk_begin(2 * pair + 1);
+    for (uint32_t step = 0; step < WALK_STEPS; step++) {
+        const uint32_t old[2] = { value[0], value[1] };
+        value[0] = (old[0] * 1664525u + 1013904223u) ^ old[1];
+        value[1] = (old[1] * 1664525u + 1013904223u) ^ old[0];
+    }
+}
+
+static void assert_walked(const struct ppu_memory *memory)
+{
+    for (uint32_t pair = 0; pair < WALK_THREADS / 2; pair++) {
+        uint32_t value[2];
+
+        walk_expected(pair, value);
+        assert_int_equal(api_word(memory, 8ull * pair), value[0]);
+        assert_int_equal(api_word(memory, 8ull * pair + 4), value[1]);
+    }
+}
+
+static void launch_walk(struct api *api, const struct ppu_memory *memory, struct ppu_event *event)
+{
+    const struct {
+        uint64_t out;
+        uint32_t steps, zero;
+    } params = { api_va(api, memory), WALK_STEPS, 0 };
+    const struct ppu_launch launch = {
+        .grid = { WALK_CTAS }, .cta = { 64 }, .params = &params, .param_bytes = sizeof(params)
+    };
+
+    check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "walk"), &launch, event));
+}
+
+static uint32_t taken_off(struct api *api, uint32_t from)
+{
+    struct ppu_trace_record records[64];
+    uint32_t count, found = 0;
+
+    while ((count = ppu_trace_read(api->device, PPU_TRACE_OF_DEVICE, &from, records, 64)) != 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            found += records[i].type == PPU_TRACE_CTA_SAVE;
+        }
+    }
+    return found;
+}
+
+/* Another context's CTAs fill SMs again and again; what they displace goes on as if nothing had been. */
+static void displaced_and_back(void **state)
+{
+    struct api *api = *state;
+    const struct victim victim = victim_open(api);
+    const struct ppu_kernel *wide = api_kernel(api, victim.context, "fair", "endless_wide");
+    const struct ppu_launch all = { .grid = { 100 }, .cta = { 128 } };
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, WALK_THREADS * 4);
+    uint32_t off = 0;
+
+    for (uint32_t round = 0; round < api_rounds(6); round++) {
+        uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+        struct ppu_event event;
+
+        memset(ppu_memory_host(memory), 0, WALK_THREADS * 4);
+        launch_walk(api, memory, &event);
+        while (!ppu_event_done(&event)) {
+            check(ppu_stream_launch(victim.stream, wide, &all, NULL));
+            sleep_ns(8 * NS_PER_MS);
+            check(ppu_channel_reset(victim.channel));
+        }
+        check(ppu_event_wait(&event, LONG_NS));
+        assert_walked(memory);
+        off += taken_off(api, from);
+    }
+    print_message("# %u CTAs were taken off\n", off);
+    assert_true(off != 0);
+    victim_close(&victim, 2);
+}
+
+/* Whoever is off its SMs is killed, and its context ends. */
+static void ended_while_off(void **state)
+{
+    struct api *api = *state;
+
+    for (uint32_t round = 0; round < api_rounds(5); round++) {
+        const struct victim victim = victim_open(api);
+        const struct ppu_launch all = { .grid = { 100 }, .cta = { 128 } };
+
+        check(ppu_stream_launch(victim.stream, api_kernel(api, victim.context, "fair", "endless_wide"), &all, NULL));
+        sleep_ns(3 * NS_PER_MS);
+        endless_wide(api);
+        sleep_ns((round + 1) * 2 * NS_PER_MS);
+        check(ppu_channel_reset(victim.channel));
+        victim_close(&victim, 2);
+        stop(api);
+    }
+}
+
+/* The machine is stopped, saved and loaded while CTAs are off their SMs. */
+static void reloaded_while_off(void **state)
+{
+    struct api *api = *state;
+    const struct victim victim = victim_open(api);
+    const struct ppu_kernel *wide = api_kernel(api, victim.context, "fair", "endless_wide");
+    const struct ppu_launch all = { .grid = { 100 }, .cta = { 128 } };
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, WALK_THREADS * 4);
+    struct ppu_event event;
+
+    launch_walk(api, memory, &event);
+    check(ppu_stream_launch(victim.stream, wide, &all, NULL));
+    for (uint32_t i = 0; i < 10 && !ppu_event_done(&event); i++) {
+        const char *why = NULL;
+
+        sleep_ns(3 * NS_PER_MS);
+        if (!machine_pause()) {
+            break;
+        }
+        if (!machine_reload(&why)) {
+            fail_msg("%s", why != NULL ? why : "not reloaded");
+        }
+        machine_resume();
+    }
+    check(ppu_channel_reset(victim.channel));
+    check(ppu_event_wait(&event, LONG_NS));
+    assert_walked(memory);
+    victim_close(&victim, 2);
+}
+
+static void quotas(void **state)
+{
+    struct api *api = *state;
+    const uint32_t tasks = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_TASKS);
+    const uint32_t queues = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_QUEUES);
+    const struct ppu_taskq_options options = { .data_bytes = 16 };
+    struct ppu_taskq *more = NULL;
+
+    assert_int_equal(api_query(api, PPU_KEY_CONTEXT_QUOTA, tasks), api_query(api, PPU_KEY_TASKS_TOTAL, 0));
+    assert_int_equal(ppu_context_quota(api->context, PPU_RESOURCE_TASKS, 0), PPU_ERR_BAD_ARG);
+    check(ppu_context_quota(api->context, PPU_RESOURCE_QUEUES, 1));
+    assert_int_equal(api_query(api, PPU_KEY_CONTEXT_QUOTA, queues), 1);
+    check(ppu_taskq_create(api->context, &options, &queue));
+    assert_int_equal(ppu_taskq_create(api->context, &options, &more), PPU_ERR_NO_RESOURCE);
+    assert_int_equal(api_query(api, PPU_KEY_CONTEXT_HELD, queues), 1);
+    check(ppu_taskq_destroy(queue));
+    queue = NULL;
+    assert_int_equal(api_query(api, PPU_KEY_CONTEXT_HELD, queues), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        api_test("an empty kernel ends soon beside whatever another context does [A8]", empty_kernels),
+        api_test("two contexts that want everything share the time of the SMs [A8]", shares),
+        api_test("CTAs that another context displaces come back and compute the same [A14]", displaced_and_back),
+        api_test("CTAs that are off their SMs can be ended, and their context closed", ended_while_off),
+        api_test("a snapshot holds CTAs that are off their SMs", reloaded_while_off),
+        api_test("quotas of a context are set and read", quotas),
+    };
+    return cmocka_run_group_tests_name("contexts beside each other", tests, api_machine_setup, api_machine_teardown);
+}
