@@ -24,7 +24,7 @@ $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/libr
 # Long functions that are written into kernels again and again are optimised before.
 $(foreach m,enqueue event ndrange workqueue,$(eval LIBRARY_PASSES_$(m) := -fno-vectorize -fno-slp-vectorize))
 
-$(BUILD)/compiler/library/%.bc: compiler/library/%.cl $(wildcard compiler/library/*.h compiler/library/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk | $(SETUP_STAMP)
+$(BUILD)/compiler/library/%.bc: compiler/library/%.cl $(wildcard compiler/library/*.h compiler/library/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk
 	$(call say,CL,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding $(or $(LIBRARY_PASSES_$(*F)),-Xclang -disable-llvm-passes) -Wall -Werror -Wno-atomic-alignment \

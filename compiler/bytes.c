@@ -24,18 +24,18 @@ static uint8_t *reserve(struct bytes *bytes, size_t len)
 
 void bytes_add(struct bytes *bytes, const void *data, size_t len)
 {
-    uint8_t *at = reserve(bytes, len);
+    uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
 
-    if (at != NULL && len != 0) {
+    if (at != NULL) {
         memcpy(at, data, len);
     }
 }
 
 void bytes_add_zeros(struct bytes *bytes, size_t len)
 {
-    uint8_t *at = reserve(bytes, len);
+    uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
 
-    if (at != NULL && len != 0) {
+    if (at != NULL) {
         memset(at, 0, len);
     }
 }

@@ -3,17 +3,19 @@
 
 #include "enqueue.h"
 #include "headers.h"
+#include "options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MAX_ARGUMENTS 256u
-#define LAST_ARGUMENTS 2u /* behind the options */
 
 /* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
@@ -86,128 +88,46 @@ static const char *const fixed_arguments[] = {
     "-gline-tables-only",
     "-Wno-atomic-alignment",
     "-fno-caret-diagnostics",
-    "-emit-llvm",
-    "-c",
     "-o",
     "-",
 };
 
-/* ---- options ---- */
+#define FRONT_WORDS 2
+
+static const char *const front_arguments[][FRONT_WORDS] = {
+    [PPU_FRONT_BITCODE] = { "-emit-llvm", "-c" },
+    [PPU_FRONT_PREPROCESSED] = { "-E" },
+    [PPU_FRONT_FILES] = { "-M" },
+    [PPU_FRONT_USER_FILES] = { "-MM" },
+};
+
+/* ---- arguments ---- */
 
 struct arguments {
     const char *list[MAX_ARGUMENTS + 1];
     uint32_t count;
-    char *text; /* of the options, cut into words */
 };
 
-/* Options of clBuildProgram that take the next word too. */
-static bool takes_word(const char *option)
+static void add(struct arguments *arguments, const char *word)
 {
-    return strcmp(option, "-D") == 0 || strcmp(option, "-I") == 0;
+    assert(arguments->count < MAX_ARGUMENTS);
+    arguments->list[arguments->count++] = word;
 }
 
-/* Everything else could name files to write or libraries to load. */
-static bool is_allowed(const char *option)
+/* A program with more rights than who started it does not run what that one names. */
+static bool is_privileged(void)
 {
-    static const char *const names[] = {
-        "-cl-single-precision-constant",
-        "-cl-denorms-are-zero",
-        "-cl-fp32-correctly-rounded-divide-sqrt",
-        "-cl-opt-disable",
-        "-cl-strict-aliasing",
-        "-cl-mad-enable",
-        "-cl-no-signed-zeros",
-        "-cl-unsafe-math-optimizations",
-        "-cl-finite-math-only",
-        "-cl-fast-relaxed-math",
-        "-cl-uniform-work-group-size",
-        "-cl-no-subgroup-ifp",
-        "-cl-kernel-arg-info",
-        "-w",
-        "-Werror",
-        "-g",
-        "-ffp-contract=off",
-        "-ffp-contract=on",
-    };
-
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], option) == 0) {
-            return true;
-        }
-    }
-    return takes_word(option) || strncmp(option, "-D", 2) == 0 || strncmp(option, "-I", 2) == 0 ||
-           strncmp(option, "-cl-std=", 8) == 0;
-}
-
-/* Cuts the text at spaces that are not in quotes, and takes the quotes away. */
-static char *next_word(char **at)
-{
-    char *word = *at, *to;
-    char quote = 0;
-
-    while (*word == ' ' || *word == '\t' || *word == '\n') {
-        word++;
-    }
-    if (*word == 0) {
-        return NULL;
-    }
-    to = word;
-    for (*at = word; **at != 0 && (quote != 0 || (**at != ' ' && **at != '\t' && **at != '\n')); (*at)++) {
-        if (quote == 0 && (**at == '"' || **at == '\'')) {
-            quote = **at;
-        } else if (**at == quote && quote != 0) {
-            quote = 0;
-        } else {
-            *to++ = **at;
-        }
-    }
-    *at += **at != 0;
-    *to = 0;
-    return word;
-}
-
-static bool ignored(const char *option)
-{
-    /* clang knows no such option, and they mean nothing here. */
-    return strcmp(option, "-cl-no-subgroup-ifp") == 0 || strcmp(option, "-g") == 0 ||
-           strcmp(option, "-cl-kernel-arg-info") == 0 || strcmp(option, "-cl-opt-disable") == 0;
-}
-
-static enum ppu_compile_status add_options(struct arguments *arguments, const char *options, struct bytes *log)
-{
-    char *at, *word;
-    bool pending = false;
-
-    arguments->text = strdup(options != NULL ? options : "");
-    if (arguments->text == NULL) {
-        return PPU_COMPILE_NO_MEMORY;
-    }
-    for (at = arguments->text; (word = next_word(&at)) != NULL;) {
-        if (!pending && !is_allowed(word)) {
-            bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
-            return PPU_COMPILE_BAD_OPTIONS;
-        }
-        if (arguments->count == MAX_ARGUMENTS - LAST_ARGUMENTS) {
-            bytes_print(log, "error: more than %u options\n", MAX_ARGUMENTS);
-            return PPU_COMPILE_BAD_OPTIONS;
-        }
-        pending = !pending && takes_word(word);
-        if (!ignored(word)) {
-            arguments->list[arguments->count++] = word;
-        }
-    }
-    if (pending) {
-        bytes_print(log, "error: the last option needs a word behind it\n");
-        return PPU_COMPILE_BAD_OPTIONS;
-    }
-    return PPU_COMPILE_OK;
+    return getauxval(AT_SECURE) != 0;
 }
 
 static const char *program(const struct ppu_compile_options *options)
 {
-    const char *path = options->clang != NULL ? options->clang : getenv(PPU_COMPILE_CLANG_VARIABLE);
+    const char *path = options->clang != NULL ? options->clang : secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
 
-    return path != NULL && *path != 0 ? path : PPU_COMPILE_CLANG;
+    if (path != NULL && *path != 0) {
+        return path;
+    }
+    return is_privileged() ? "/usr/bin/" PPU_COMPILE_CLANG : PPU_COMPILE_CLANG;
 }
 
 /* ---- the child ---- */
@@ -252,9 +172,10 @@ static bool open_streams(struct streams *streams, const char *path, const char *
     return fflush(streams->in) == 0 && fseek(streams->in, 0, SEEK_SET) == 0;
 }
 
-/* Exit status of clang, -1: it could not be run. */
+/* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
 static int run(const char *path, const char *const *arguments, const struct streams *streams)
 {
+    static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t actions;
     pid_t pid;
     int status = -1, error;
@@ -265,8 +186,10 @@ static int run(const char *path, const char *const *arguments, const struct stre
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->in), 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->out), 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->err), 2);
-    error = posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+    error =
+        posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, is_privileged() ? bare : environ);
     posix_spawn_file_actions_destroy(&actions);
+    errno = error;
     if (error != 0) {
         return -1;
     }
@@ -275,6 +198,7 @@ static int run(const char *path, const char *const *arguments, const struct stre
             return -1;
         }
     }
+    errno = WIFEXITED(status) ? ENOENT : 0; /* 127: who spawns did not find it */
     return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
@@ -292,53 +216,65 @@ static void read_stream(FILE *file, struct bytes *bytes)
 static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, struct bytes *bitcode,
                                       struct bytes *log)
 {
-    int status = run(arguments->list[0], arguments->list, streams);
+    int status = run(arguments->list[0], arguments->list, streams), why = errno;
 
     read_stream(streams->err, log);
     read_stream(streams->out, bitcode);
     if (status < 0) {
-        bytes_print(log, "error: '%s' cannot be run\n", arguments->list[0]);
+        bytes_print(
+            log, "error: run '%s': %s; install " PPU_COMPILE_CLANG ", or name it in " PPU_COMPILE_CLANG_VARIABLE "\n",
+            arguments->list[0], why != 0 ? strerror(why) : "it was ended by a signal");
         return PPU_COMPILE_NO_TOOL;
     }
     return status != 0 ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_OK;
 }
 
-/* The source's own headers first, then those of -I, then those of the program's folder. */
-static void add_source(struct arguments *arguments, const struct headers *headers)
-{
-    if (headers->folder != NULL) {
-        arguments->list[arguments->count++] = "-I.";
-    }
-    arguments->list[arguments->count++] = headers->folder != NULL ? headers->source : "-";
-}
-
-static void add_fixed(struct arguments *arguments, const struct headers *headers)
+static void add_fixed(struct arguments *arguments, const struct headers *headers, enum ppu_compile_front front)
 {
     for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
-        arguments->list[arguments->count++] = fixed_arguments[i];
+        add(arguments, fixed_arguments[i]);
+    }
+    for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i] != NULL; i++) {
+        add(arguments, front_arguments[front][i]);
     }
     if (headers->folder != NULL) {
-        arguments->list[arguments->count++] = "-I";
-        arguments->list[arguments->count++] = headers->folder;
+        add(arguments, headers->option);
     }
+}
+
+/* The source's own headers first, then those of -I, then those of the program's folder. */
+static void add_all(struct arguments *arguments, const struct headers *headers, const struct options *options,
+                    enum ppu_compile_front front)
+{
+    add_fixed(arguments, headers, front);
+    for (uint32_t i = 0; i < options->count; i++) {
+        add(arguments, options->word[i]);
+    }
+    if (headers->folder != NULL) {
+        add(arguments, "-I.");
+    }
+    add(arguments, "--");
+    add(arguments, headers->folder != NULL ? headers->source : "-");
 }
 
 enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
                                   struct bytes *bitcode, struct bytes *log)
 {
     struct arguments arguments = { .list = { program(options) }, .count = 1 };
+    struct options words = { .count = 0 };
     struct streams streams = { NULL, NULL, NULL };
     struct headers headers;
     enum ppu_compile_status result = headers_write(&headers, options, log);
 
     if (result == PPU_COMPILE_OK) {
-        add_fixed(&arguments, &headers);
-        result = add_options(&arguments, options->options, log);
-        add_source(&arguments, &headers);
+        result = options_read(&words, options->options, log);
+    }
+    if (result == PPU_COMPILE_OK) {
+        add_all(&arguments, &headers, &words, options->front);
     }
     if (result == PPU_COMPILE_OK && !open_streams(&streams, headers.source, source, len_bytes,
                                                   options->name != NULL ? options->name : "kernel.cl")) {
-        bytes_print(log, "error: no temporary file: %s\n", strerror(errno));
+        bytes_print(log, "error: write a temporary file for clang: %s; TMPDIR names the folder\n", strerror(errno));
         result = PPU_COMPILE_NO_TOOL;
     }
     if (result == PPU_COMPILE_OK) {
@@ -346,6 +282,6 @@ enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const st
     }
     close_streams(&streams);
     headers_remove(&headers);
-    free(arguments.text);
+    options_free(&words);
     return bitcode->lost || log->lost ? PPU_COMPILE_NO_MEMORY : result;
 }

@@ -19,12 +19,12 @@ const char *ppu_compile_status_text(enum ppu_compile_status status)
 {
     static const char *const texts[] = {
         [PPU_COMPILE_OK] = "ok",
-        [PPU_COMPILE_BAD_SOURCE] = "the program is wrong",
-        [PPU_COMPILE_BAD_OPTIONS] = "an option is wrong",
-        [PPU_COMPILE_UNSUPPORTED] = "the program needs what is not supported",
-        [PPU_COMPILE_TOO_LARGE] = "the program is too large",
-        [PPU_COMPILE_NO_TOOL] = "clang cannot be run",
-        [PPU_COMPILE_NO_MEMORY] = "no memory",
+        [PPU_COMPILE_BAD_SOURCE] = "the source has errors",
+        [PPU_COMPILE_BAD_OPTIONS] = "a build option is not allowed",
+        [PPU_COMPILE_UNSUPPORTED] = "the source needs what the PPU or this compiler does not have",
+        [PPU_COMPILE_TOO_LARGE] = "the program is larger than the PPU can run",
+        [PPU_COMPILE_NO_TOOL] = "clang, which the compiler needs, cannot be run",
+        [PPU_COMPILE_NO_MEMORY] = "out of memory",
     };
 
     return (size_t)status < sizeof(texts) / sizeof(texts[0]) ? texts[status] : "unknown";
@@ -89,14 +89,6 @@ static void read_bitcode(struct unit *unit, const void *bitcode, size_t len_byte
         unit->module = NULL;
         unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", LLVM_VERSION);
     }
-}
-
-static void print_ir(struct unit *unit)
-{
-    char *text = LLVMPrintModuleToString(unit->module);
-
-    fputs(text, unit->dump);
-    LLVMDisposeMessage(text);
 }
 
 static bool makes_private_generic(LLVMValueRef value)
@@ -167,8 +159,8 @@ static void compile_unit(struct unit *unit, const void *bitcode, size_t len_byte
     }
     read_bitcode(unit, bitcode, len_bytes);
     optimise(unit);
-    if (unit_dumps(unit, PPU_DUMP_IR)) {
-        print_ir(unit);
+    if (unit_dumps(unit, "ir")) {
+        optimise_print(unit);
     }
     unit->private_escapes = private_escapes(unit);
     compile_kernels(unit);
@@ -178,12 +170,38 @@ static void compile_unit(struct unit *unit, const void *bitcode, size_t len_byte
     image_write(unit, image);
 }
 
+bool ppu_compile_can_dump(const char *name)
+{
+    return strcmp(name, "ir") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "stats") == 0 ||
+           optimise_has_pass(name) || kernel_has_pass(name);
+}
+
+/* The first name of a list that is none of a pass, or of what is printed besides; NULL: there is none. */
+static const char *unknown_dump(const char *names, size_t *len)
+{
+    char name[32];
+
+    for (; names != NULL && *names != 0; names += *len + (names[*len] == ',')) {
+        *len = strcspn(names, ",");
+        snprintf(name, sizeof(name), "%.*s", (int)*len, names);
+        if (*len >= sizeof(name) || !ppu_compile_can_dump(name)) {
+            return names;
+        }
+    }
+    return NULL;
+}
+
 /* False: the log says which option is wrong. */
 static bool check_options(struct unit *unit)
 {
     const struct ppu_compile_subvector *subvector = &unit->options->subvector;
+    size_t len = 0;
+    const char *unknown = unknown_dump(unit->options->dump, &len);
 
-    if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
+    if (unknown != NULL) {
+        bytes_print(&unit->log, "error: dump: no pass is called '%.*s'\n", (int)len, unknown);
+        unit->status = PPU_COMPILE_BAD_OPTIONS;
+    } else if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
         bytes_print(&unit->log, "error: a wave has 32, 64 or 128 threads, not %u\n", unit->wave);
         unit->status = PPU_COMPILE_BAD_OPTIONS;
     } else if (subvector->inverted && subvector->form != PPU_SEGMENTS_ENTER) {

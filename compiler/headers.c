@@ -52,53 +52,58 @@ static bool write_file(const char *path, const void *text, size_t len_bytes)
     return (fclose(file) == 0) & written;
 }
 
-static char *join(const char *folder, const char *name)
+static char *join(const char *first, const char *between, const char *second)
 {
-    size_t bytes = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(bytes);
+    char *joined = NULL;
 
-    if (path != NULL) {
-        snprintf(path, bytes, "%s/%s", folder, name);
-    }
-    return path;
+    return asprintf(&joined, "%s%s%s", first, between, second) >= 0 ? joined : NULL;
 }
 
 static enum ppu_compile_status write_header(const struct headers *headers, const struct ppu_compile_header *header,
                                             struct bytes *log)
 {
     if (!is_inside(header->name)) {
-        bytes_print(log, "error: '%s' is no name of a header\n", header->name);
+        bytes_print(log, "error: take the header '%s': its name is absolute, empty, or leads out of a folder\n",
+                    header->name);
         return PPU_COMPILE_BAD_SOURCE;
     }
-    char *path = join(headers->folder, header->name);
+    char *path = join(headers->folder, "/", header->name);
     if (path == NULL) {
         return PPU_COMPILE_NO_MEMORY;
     }
     bool written = make_folders(path, strlen(headers->folder) + 1) && write_file(path, header->text, header->len_bytes);
     if (!written) {
-        bytes_print(log, "error: '%s' cannot be written: %s\n", path, strerror(errno));
+        bytes_print(log, "error: write the header '%s' for clang: %s\n", path, strerror(errno));
     }
     free(path);
     return written ? PPU_COMPILE_OK : PPU_COMPILE_NO_TOOL;
 }
 
+/* A path from the root is for clang neither an option nor a file of options. */
+static const char *temporary_folder(void)
+{
+    const char *where = secure_getenv("TMPDIR");
+
+    return where != NULL && *where == '/' ? where : "/tmp";
+}
+
 static enum ppu_compile_status make_folder(struct headers *headers, struct bytes *log)
 {
-    const char *where = getenv("TMPDIR");
-
-    headers->folder = join(where != NULL && *where != '\0' ? where : "/tmp", "ppu-headers-XXXXXX");
+    headers->folder = join(temporary_folder(), "/", "ppu-headers-XXXXXX");
     if (headers->folder == NULL) {
         return PPU_COMPILE_NO_MEMORY;
     }
     if (mkdtemp(headers->folder) == NULL) {
-        bytes_print(log, "error: no temporary folder: %s\n", strerror(errno));
+        bytes_print(log, "error: make the temporary folder '%s' for headers: %s; TMPDIR names another\n",
+                    headers->folder, strerror(errno));
         free(headers->folder);
         headers->folder = NULL;
         return PPU_COMPILE_NO_TOOL;
     }
     /* Not one that a program would give a header of its own. */
-    headers->source = join(headers->folder, ".source.cl");
-    return headers->source != NULL ? PPU_COMPILE_OK : PPU_COMPILE_NO_MEMORY;
+    headers->source = join(headers->folder, "/", ".source.cl");
+    headers->option = join("-I", "", headers->folder);
+    return headers->source != NULL && headers->option != NULL ? PPU_COMPILE_OK : PPU_COMPILE_NO_MEMORY;
 }
 
 enum ppu_compile_status headers_write(struct headers *headers, const struct ppu_compile_options *options,
@@ -106,7 +111,7 @@ enum ppu_compile_status headers_write(struct headers *headers, const struct ppu_
 {
     enum ppu_compile_status status = PPU_COMPILE_OK;
 
-    *headers = (struct headers){ NULL, NULL };
+    *headers = (struct headers){ NULL, NULL, NULL };
     if (options->header_count > 0) {
         status = make_folder(headers, log);
     }
@@ -131,4 +136,5 @@ void headers_remove(struct headers *headers)
     }
     free(headers->folder);
     free(headers->source);
+    free(headers->option);
 }

@@ -12,6 +12,7 @@
 struct headers {
     char *folder; /* NULL: there are none */
     char *source; /* path of a file in it that is no header */
+    char *option; /* that makes clang look for headers there */
 };
 
 /* Makes folder and headers; what is wrong goes into `log`. To be removed also after an error. */

@@ -107,60 +107,151 @@ static uint32_t or_limit(uint32_t wanted, uint32_t limit)
     return wanted != 0 && wanted < limit ? wanted : limit;
 }
 
-static void after(struct mir *mir, uint32_t dump, const char *pass)
-{
-    if (unit_dumps(mir->unit, dump)) {
-        mir_print(mir, pass);
-    }
-    mir_verify(mir, pass);
-}
-
 static uint32_t parameter_bytes(const struct unit_kernel *kernel)
 {
     return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
                                   : kernel->explicit_bytes;
 }
 
+/* One function on its way through the passes. */
+struct pipeline {
+    struct unit *unit;
+    struct unit_kernel *kernel;
+    const struct function *function; /* NULL: the kernel itself */
+    struct ir *ir;
+    struct assign_limits limits;
+    uint32_t pool; /* words of constants in scalar registers */
+    bool segments;
+    bool again; /* scalar registers do not suffice: selection begins again with other choices */
+    struct mir *mir;
+};
+
+static void select_code(struct pipeline *p)
+{
+    p->mir = select_function(p->unit, p->kernel, p->function, p->ir, p->pool);
+}
+
+static void combine_code(struct pipeline *p)
+{
+    combine(p->mir);
+}
+
+static void join_parameters(struct pipeline *p)
+{
+    parameters_join(p->mir, parameter_bytes(p->kernel));
+}
+
+static void guard_code(struct pipeline *p)
+{
+    guard_sides(p->mir);
+}
+
+static void schedule_code(struct pipeline *p)
+{
+    schedule_loads(p->mir, &p->limits);
+}
+
+static void insert_segments(struct pipeline *p)
+{
+    subvector_insert(p->mir, p->kernel);
+}
+
+static void allocate_registers(struct pipeline *p)
+{
+    bool fewer = false;
+
+    p->again = !assign_registers(p->mir, &p->limits, p->ir->force, &fewer);
+    p->pool = p->again && fewer ? p->pool / 2 : p->pool;
+}
+
+static void hoist_copies(struct pipeline *p)
+{
+    tidy(p->mir);
+}
+
+static void drop_empty_segments(struct pipeline *p)
+{
+    subvector_drop_empty(p->mir);
+}
+
+enum mir_condition {
+    MIR_ALWAYS,
+    MIR_FIRST, /* joined parameters take scalar registers that nothing else can be kept out of */
+    MIR_SEGMENTS,
+};
+
+static const struct mir_pass {
+    const char *name;
+    enum mir_condition condition;
+    void (*run)(struct pipeline *p);
+} passes[] = {
+#define MIR_PASS(name, condition, what, does, needs) { #name, MIR_##condition, what },
+#include "mir_pass.def"
+#undef MIR_PASS
+};
+
+bool kernel_has_pass(const char *name)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        has |= strcmp(passes[i].name, name) == 0;
+    }
+    return has;
+}
+
+static bool holds(const struct pipeline *p, enum mir_condition condition)
+{
+    return condition == MIR_ALWAYS || (condition == MIR_FIRST && p->pool == POOL_WORDS) ||
+           (condition == MIR_SEGMENTS && p->segments);
+}
+
+/* All passes, until one says that selection must begin again. */
+static void run_passes(struct pipeline *p)
+{
+    p->again = false;
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !p->again; i++) {
+        if (!holds(p, passes[i].condition)) {
+            continue;
+        }
+        passes[i].run(p);
+        if (!p->again) {
+            if (unit_dumps(p->unit, passes[i].name)) {
+                mir_print(p->mir, passes[i].name);
+            }
+            mir_verify(p->mir, passes[i].name);
+        }
+    }
+}
+
 /*
  * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
  * registers, and selection begins again.
  */
-static struct mir *select_and_assign(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
-                                     struct ir *ir, bool segments)
+static struct mir *machine_code(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                                struct ir *ir, bool segments)
 {
-    const struct assign_limits limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
-                                            [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
-                                            [MIR_PRED] = PPU_PREDS } };
-    uint32_t pool = POOL_WORDS;
+    struct pipeline p = {
+        .unit = unit,
+        .kernel = kernel,
+        .function = function,
+        .ir = ir,
+        .limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
+                      [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
+                      [MIR_PRED] = PPU_PREDS } },
+        .pool = POOL_WORDS,
+        .segments = segments,
+    };
 
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool fewer = false;
         ir_find_scalars(ir);
-        if (attempt == 0 && unit_dumps(unit, PPU_DUMP_FLOW)) {
+        if (attempt == 0 && unit_dumps(unit, "flow")) {
             flow_print(ir->flow, ir->name, unit->dump);
         }
-        struct mir *mir = select_function(unit, kernel, function, ir, pool);
-        after(mir, PPU_DUMP_SELECT, "selection");
-        combine(mir);
-        if (pool == POOL_WORDS) { /* joined, they take scalar registers that nothing else can be kept out of */
-            parameters_join(mir, parameter_bytes(kernel));
+        run_passes(&p);
+        if (!p.again) {
+            return p.mir;
         }
-        after(mir, PPU_DUMP_COMBINE, "combination");
-        guard_sides(mir);
-        after(mir, PPU_DUMP_GUARD, "guarding");
-        schedule_loads(mir, &limits);
-        after(mir, PPU_DUMP_SCHEDULE, "scheduling");
-        if (segments) {
-            subvector_insert(mir, kernel);
-            after(mir, PPU_DUMP_SUBVECTOR, "segments");
-        }
-        if (assign_registers(mir, &limits, ir->force, &fewer)) {
-            tidy(mir);
-            subvector_drop_empty(mir);
-            after(mir, PPU_DUMP_ASSIGN, "assignment");
-            return mir;
-        }
-        pool = fewer ? pool / 2 : pool;
     }
     unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are", ir->name);
 }
@@ -223,7 +314,7 @@ static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
     for (uint32_t i = 0; i < kernel->function_count; i++) {
         struct function *function = &kernel->functions[i];
         kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
-        function->mir = select_and_assign(unit, kernel, function, ir_new(unit, function->function), false);
+        function->mir = machine_code(unit, kernel, function, ir_new(unit, function->function), false);
         note_clobbers(kernel, function->mir, function->clobbers);
         kernel->flags |= needed_flags(function->mir);
         kernel->local_begin = frame_end(function->mir);
@@ -244,7 +335,7 @@ static struct mir *try_segments(struct unit *unit, struct unit_kernel *kernel, s
 
     memcpy(&outer, &unit->escape, sizeof(outer));
     if (setjmp(unit->escape) == 0) {
-        mir = select_and_assign(unit, kernel, NULL, ir, true);
+        mir = machine_code(unit, kernel, NULL, ir, true);
     } else {
         unit->log.len = log_bytes;
         unit->status = PPU_COMPILE_OK;
@@ -257,17 +348,17 @@ static struct mir *try_segments(struct unit *unit, struct unit_kernel *kernel, s
 static struct mir *compile_graph(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
 {
     if (!subvector_wanted(unit) || enqueue_child(unit, kernel->function) != NULL) {
-        return select_and_assign(unit, kernel, NULL, ir, false);
+        return machine_code(unit, kernel, NULL, ir, false);
     }
     struct mir *mir = try_segments(unit, kernel, ir);
     if (mir == NULL) {
-        return select_and_assign(unit, kernel, NULL, ir, false);
+        return machine_code(unit, kernel, NULL, ir, false);
     }
     if (mir->segments->chosen.count != 0 && unit->options->subvector.form != PPU_SEGMENTS_ENTER) {
         mir->plain_vregs = mir->used[MIR_VECTOR];
         return mir;
     }
-    struct mir *plain = select_and_assign(unit, kernel, NULL, ir, false);
+    struct mir *plain = machine_code(unit, kernel, NULL, ir, false);
     plain->segments = mir->segments;
     if (mir->segments->chosen.count != 0 && (footprint(unit, mir) < footprint(unit, plain) ||
                                              unit->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
@@ -300,7 +391,7 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
         kernel->flags |= PPU_TMD_SUBVECTOR;
     }
     emit_kernel(unit, kernel, mir);
-    if (unit_dumps(unit, PPU_DUMP_STATS)) {
+    if (unit_dumps(unit, "stats")) {
         stats_print(unit, kernel, mir);
     }
 }

@@ -46,5 +46,7 @@ struct unit_kernel {
 void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function);
 /* IR of one kernel to code at the end of unit->code. */
 void kernel_compile(struct unit *unit, struct unit_kernel *kernel);
+/* True when mir_pass.def has a pass of that name. */
+bool kernel_has_pass(const char *name);
 
 #endif

@@ -420,7 +420,7 @@ void mir_print(struct mir *mir, const char *pass)
 {
     FILE *file = mir->unit->dump;
 
-    fprintf(file, "%s of %s\n", pass, mir->name);
+    fprintf(file, "%s after %s\n", mir->name, pass);
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         struct mir_block *block = &mir->blocks[b];
         fprintf(file, "  b%u:\n", b);

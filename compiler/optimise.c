@@ -25,22 +25,10 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
-/*
- * The passes of LLVM, in order; "" separates runs between which our own stand (see optimise()).
- *
- * Without a target: those of other GPUs bring an alias analysis that takes address space 4, our generic one, for
- * constant memory, and drops stores to it.
- *
- * Vectors are taken apart but for loads and stores. What is left are two-way branches, loops with one entry, one
- * latch and a preheader, and no critical edges.
- */
+/* Pipelines of LLVM's passes that ir_pass.def names, where they are long or stand there more than once. */
 #define INLINE_PASSES "always-inline,globaldce"
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
-#define MAIN_PASSES "default<O3>"
-/*
- * With facts: loops are unrolled, and what their turns load twice is loaded once. No instcombine: it gives up what is
- * known not to overflow, which grouping needs.
- */
+/* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define GROUPED_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
 #define PLAIN_PASSES "function(sroa,early-cse)"
@@ -51,8 +39,6 @@
 #define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
 #define GRAPH_PASSES "function(" GRAPH ")"
 #define SHAPE_PASSES "function(" GRAPH ",break-crit-edges)"
-#define UNROLLABLE_PASSES "function(lower-switch,fix-irreducible,loop-simplify)" /* loops keep their ends */
-
 #define CLEAN_PASSES "function(early-cse,dce)"
 
 static void run(struct unit *unit, const char *passes)
@@ -299,68 +285,110 @@ static bool has_facts(const struct unit *unit)
     return unit->options->facts != NULL && !is_plain(unit);
 }
 
-static void unroll(struct unit *unit)
-{
-    run(unit, UNROLLABLE_PASSES);
-    each_function(unit, unroll_mark);
-    run(unit, UNROLL_PASSES);
-}
-
 static void allow_vectors(struct unit *unit, LLVMValueRef function)
 {
     set_attribute(unit, function, NO_VECTORS, false);
 }
 
+static void read_layout(struct unit *unit)
+{
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+}
+
+/* ---- the list ---- */
+
+enum ir_condition {
+    IR_ALWAYS,
+    IR_PLAIN,
+    IR_OPTIMISED,
+    IR_GIVEN,
+    IR_FACTS,
+};
+
+/* One of `module`, `function` and `llvm` is there. */
+struct ir_pass {
+    const char *name;
+    enum ir_condition condition;
+    void (*module)(struct unit *unit);
+    void (*function)(struct unit *unit, LLVMValueRef function);
+    const char *llvm;
+};
+
+#define IR_MODULE(what) .module = (what)
+#define IR_FUNCTION(what) .function = (what)
+#define IR_LLVM(what) .llvm = (what)
+static const struct ir_pass passes[] = {
+#define IR_PASS(name, condition, kind, what, does, needs) { #name, IR_##condition, IR_##kind(what) },
+#include "ir_pass.def"
+#undef IR_PASS
+};
+
+static bool holds(const struct unit *unit, enum ir_condition condition)
+{
+    switch (condition) {
+    case IR_PLAIN:
+        return is_plain(unit);
+    case IR_OPTIMISED:
+        return !is_plain(unit);
+    case IR_GIVEN:
+        return unit->options->facts != NULL;
+    case IR_FACTS:
+        return has_facts(unit);
+    default:
+        return true;
+    }
+}
+
+static void run_pass(struct unit *unit, const struct ir_pass *pass)
+{
+    if (pass->module != NULL) {
+        pass->module(unit);
+    } else if (pass->function != NULL) {
+        each_function(unit, pass->function);
+    } else {
+        run(unit, pass->llvm);
+    }
+}
+
+/* Sanitizer builds, which the tests run, verify after each pass. */
+#ifdef __SANITIZE_ADDRESS__
+#define VERIFIES_EACH true
+#else
+#define VERIFIES_EACH false
+#endif
+
+bool optimise_has_pass(const char *name)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        has |= strcmp(passes[i].name, name) == 0;
+    }
+    return has;
+}
+
+void optimise_print(const struct unit *unit)
+{
+    char *text = LLVMPrintModuleToString(unit->module);
+
+    fputs(text, unit->dump);
+    LLVMDisposeMessage(text);
+}
+
 void optimise(struct unit *unit)
 {
     check(unit);
-    if (unit->options->facts != NULL) {
-        facts_select(unit);
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        if (!holds(unit, passes[i].condition)) {
+            continue;
+        }
+        run_pass(unit, &passes[i]);
+        if (unit_dumps(unit, passes[i].name)) {
+            optimise_print(unit);
+        }
+        if (VERIFIES_EACH) {
+            check(unit);
+        }
     }
-    unit->layout = LLVMGetModuleDataLayout(unit->module);
-    enqueue_lower(unit);
-    outer_split_called(unit);
-    printf_lower(unit);
-    mark_called(unit);
-    link_libraries(unit);
-    enqueue_linked(unit);
-    cut_mark(unit);
-    set_layout(unit);
-    prepare_functions(unit);
-    align_shared(unit);
-    run(unit, INLINE_PASSES);
-    each_function(unit, yield_mark_waits);
-    run(unit, is_plain(unit) ? PLAIN_PASSES : EARLY_PASSES);
-    if (has_facts(unit)) {
-        facts_apply(unit);
-        run(unit, GRAPH_PASSES);
-        each_function(unit, unroll_reserve);
-    }
-    run(unit, is_plain(unit) ? PLAIN_PASSES : MAIN_PASSES);
-    if (has_facts(unit)) {
-        unroll(unit);
-    }
-    each_function(unit, forms_find);
-    write_copies(unit);
-    each_function(unit, allow_vectors);
-    if (has_facts(unit)) {
-        each_function(unit, apart_accesses);
-        each_function(unit, group_accesses);
-        run(unit, GROUPED_PASSES);
-    }
-    run(unit, VECTOR_PASSES);
-    run(unit, SHAPE_PASSES);
-    if (!is_plain(unit)) {
-        each_function(unit, sums_write);
-    }
-    if (has_facts(unit)) {
-        each_function(unit, sums_near);
-        run(unit, CLEAN_PASSES);
-    }
-    if (!is_plain(unit)) {
-        each_function(unit, strength_reduce);
-        run(unit, CLEAN_PASSES);
-    }
-    each_function(unit, yield_mark_unbounded);
     check(unit);
 }

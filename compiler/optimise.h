@@ -7,5 +7,9 @@
 
 /* Links the library, inlines, places yields (E8), optimises. */
 void optimise(struct unit *unit);
+/* True when ir_pass.def has a pass of that name. */
+bool optimise_has_pass(const char *name);
+/* Prints the module as text. */
+void optimise_print(const struct unit *unit);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef PPU_COMPILER_H
 #define PPU_COMPILER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,17 +25,12 @@ enum ppu_compile_status {
     PPU_COMPILE_NO_MEMORY,
 };
 
-/* What is printed about a compilation, after the pass of that name. */
-enum ppu_compile_dump {
-    PPU_DUMP_IR = 1 << 0,        /* LLVM IR as the back end gets it */
-    PPU_DUMP_FLOW = 1 << 1,      /* blocks, loops, convergence, tokens */
-    PPU_DUMP_SELECT = 1 << 2,    /* machine instructions with virtual registers */
-    PPU_DUMP_COMBINE = 1 << 3,   /* after clean-up */
-    PPU_DUMP_GUARD = 1 << 4,     /* short sides of branches guarded */
-    PPU_DUMP_SCHEDULE = 1 << 5,  /* loads moved up */
-    PPU_DUMP_ASSIGN = 1 << 6,    /* with the machine's registers */
-    PPU_DUMP_STATS = 1 << 7,     /* one line of numbers a kernel, and its curve of live registers */
-    PPU_DUMP_SUBVECTOR = 1 << 8, /* begins and ends of segments put in */
+/* What ppu_compile_source() makes. */
+enum ppu_compile_front {
+    PPU_FRONT_BITCODE = 0,
+    PPU_FRONT_PREPROCESSED, /* the source after the preprocessor */
+    PPU_FRONT_FILES,        /* a rule of make that names the files it includes */
+    PPU_FRONT_USER_FILES,   /* the same without those of the compiler */
 };
 
 #define PPU_COMPILE_CLANG "clang-19"
@@ -127,10 +123,16 @@ struct ppu_compile_options {
     const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
     const struct ppu_compile_header *headers;
     uint32_t header_count;
-    uint32_t wave;                         /* threads a warp: 32, 64, 128; 0: 32 */
-    uint32_t max_vregs;                    /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
-    uint32_t max_sregs;                    /* scalar registers; 0: PPU_SREGS */
-    uint32_t dump;                         /* PPU_DUMP_* */
+    enum ppu_compile_front front;
+    uint32_t wave;      /* threads a warp: 32, 64, 128; 0: 32 */
+    uint32_t max_vregs; /* vector registers a lane that may be used; 0: PPU_MAX_VREGS */
+    uint32_t max_sregs; /* scalar registers; 0: PPU_SREGS */
+    /*
+     * What is printed, names separated by commas: what a pass of ir_pass.def or mir_pass.def has made; `ir`: the IR
+     * that selection takes; `flow`: blocks, loops, convergence, tokens; `stats`: a line of numbers for each kernel, and
+     * its curve of live registers. NULL: nothing.
+     */
+    const char *dump;
     FILE *dump_file;                       /* NULL: standard output */
     const struct ppu_compile_facts *facts; /* NULL: right for every launch */
     struct ppu_compile_subvector subvector;
@@ -147,7 +149,10 @@ struct ppu_compiled {
 enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
                                            const struct ppu_compile_options *options, struct ppu_compiled *bitcode);
 
-/* Bitcode of ppu_compile_source() to an image. The bitcode is trusted as much as the compiler's own output. */
+/*
+ * Bitcode of ppu_compile_source() to an image. The bitcode is trusted as much as the compiler's own output: LLVM may
+ * end the process for what is damaged. What comes from elsewhere is for ppu-foreign (foreign/foreign.h).
+ */
 enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
                                             const struct ppu_compile_options *options, struct ppu_compiled *image);
 
@@ -171,7 +176,10 @@ void ppu_compiled_free(struct ppu_compiled *compiled);
  */
 void ppu_compile_prepare(void);
 
-/* A word for the status. */
+/* True when ppu_compile_options.dump may name it. */
+bool ppu_compile_can_dump(const char *name);
+
+/* A sentence for the status; the log says more. */
 const char *ppu_compile_status_text(enum ppu_compile_status status);
 
 #ifdef __cplusplus

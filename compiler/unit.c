@@ -3,6 +3,7 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <stdarg.h>
+#include <string.h>
 
 static _Noreturn void end(struct unit *unit, enum ppu_compile_status status)
 {
@@ -50,4 +51,16 @@ void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value)
     bytes_print(&unit->log, "%s %.300s", what, skip_spaces(text));
     LLVMDisposeMessage(text);
     end(unit, unit->status != PPU_COMPILE_OK ? unit->status : PPU_COMPILE_UNSUPPORTED);
+}
+
+bool unit_dumps(const struct unit *unit, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (const char *at = unit->options->dump; at != NULL && *at != 0; at += strcspn(at, ","), at += *at == ',') {
+        if (strcspn(at, ",") == len && strncmp(at, name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

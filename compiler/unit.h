@@ -84,9 +84,7 @@ _Noreturn void unit_fail(struct unit *unit, enum ppu_compile_status status, cons
 /* The same, naming the IR that has no code; `what` begins the sentence. */
 _Noreturn void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value);
 
-static inline bool unit_dumps(const struct unit *unit, uint32_t dump)
-{
-    return (unit->options->dump & dump) != 0;
-}
+/* True when the options ask for what is called so. */
+bool unit_dumps(const struct unit *unit, const char *name);
 
 #endif

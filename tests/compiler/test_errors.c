@@ -114,6 +114,113 @@ static void wrong_images(void **state)
     ppu_compiled_free(&image);
 }
 
+/* Entries that say what their kind cannot: the kernel is k(global uint *, local uint *, queue_t, char), then l(). */
+enum { O, L, Q, C, ARGUMENTS };
+
+struct entries {
+    struct ppu_program_header *header;
+    struct ppu_kernel_entry *kernels;
+    struct ppu_argument_entry *arguments;
+};
+
+#define WRONG(name, statement)                \
+    static void name(const struct entries *e) \
+    {                                         \
+        statement;                            \
+    }
+WRONG(global_beyond, e->arguments[O].offset = 4096; e->arguments[O].bytes = 0)
+WRONG(local_beyond, e->arguments[L].offset = 4096)
+WRONG(queue_small, e->arguments[Q].bytes = 4)
+WRONG(global_large, e->arguments[O].bytes = 16)
+WRONG(value_large, e->arguments[C].bytes = 4097)
+WRONG(local_odd, e->arguments[L].offset += 4)
+WRONG(kind_unknown, e->arguments[C].kind = PPU_ARGUMENT_KINDS)
+WRONG(kind_other, e->arguments[C].kind = PPU_ARGUMENT_LOCAL)
+WRONG(qualifier_unknown, e->arguments[O].qualifiers = 8)
+WRONG(element_large, e->arguments[O].element_log2 = 8)
+WRONG(reach_backwards, e->arguments[O].reach.low = 1; e->arguments[O].reach.high = 0)
+WRONG(name_beyond, e->arguments[C].name = e->header->text_bytes)
+WRONG(overlap, e->arguments[L].offset = e->arguments[O].offset)
+WRONG(order, e->arguments[O].offset = 64; e->kernels[0].launch_at = 0; e->kernels[0].param_bytes = 4096)
+WRONG(in_facts, e->arguments[C].bytes = 9)
+WRONG(beyond_parameters, e->kernels[0].launch_at = 0; e->kernels[0].param_bytes = 24)
+WRONG(facts_on_arguments, e->kernels[0].launch_at = 16)
+WRONG(facts_beyond, e->kernels[0].launch_at = 4096)
+WRONG(shared_arguments, e->kernels[1].argument_count = ARGUMENTS; e->kernels[1].argument_first = 0)
+WRONG(flat_cta, e->kernels[0].cta[1] = 4)
+WRONG(large_cta, e->kernels[0].cta[0] = 1000; e->kernels[0].cta[2] = 2)
+WRONG(wide_cta, e->kernels[0].cta[0] = 1025)
+WRONG(not_zero, e->header->reserved[3] = 1)
+
+static const struct {
+    void (*make)(const struct entries *entries);
+    const char *says;
+} wrongs[] = {
+    { global_beyond, "argument has a size that its kind cannot have" },
+    { local_beyond, "argument lies outside of the parameters" },
+    { queue_small, "argument has a size that its kind cannot have" },
+    { global_large, "argument has a size that its kind cannot have" },
+    { value_large, "argument has a size that its kind cannot have" },
+    { local_odd, "argument is misaligned for its kind" },
+    { kind_unknown, "argument has a kind or qualifier that does not exist" },
+    { kind_other, "argument has a size that its kind cannot have" },
+    { qualifier_unknown, "argument has a kind or qualifier that does not exist" },
+    { element_large, "argument has larger elements than there are" },
+    { reach_backwards, "argument's reach ends before it begins" },
+    { name_beyond, "argument name lies beyond the text" },
+    { overlap, "argument overlaps the one before it, or lies before it" },
+    { order, "argument overlaps the one before it, or lies before it" },
+    { in_facts, "argument lies outside of its kernel's parameters, or in the launch facts" },
+    { beyond_parameters, "argument lies outside of its kernel's parameters, or in the launch facts" },
+    { facts_on_arguments, "argument lies outside of its kernel's parameters, or in the launch facts" },
+    { facts_beyond, "kernel has its launch facts outside of its parameters" },
+    { shared_arguments, "kernels share names or arguments" },
+    { flat_cta, "kernel has a CTA with too many threads, or with none in its first dimension alone" },
+    { large_cta, "kernel has a CTA with too many threads, or with none in its first dimension alone" },
+    { wide_cta, "kernel has a CTA with too many threads, or with none in its first dimension alone" },
+    { not_zero, "program image has something where zeros must be" },
+};
+
+static struct entries entries_of(uint8_t *image)
+{
+    struct ppu_program_header *header = (struct ppu_program_header *)(void *)image;
+    struct ppu_kernel_entry *kernels = (struct ppu_kernel_entry *)(void *)(header + 1);
+    struct ppu_line_entry *lines = (struct ppu_line_entry *)(void *)(kernels + header->kernels);
+
+    return (struct entries){ header, kernels, (struct ppu_argument_entry *)(void *)(lines + header->lines) };
+}
+
+static void wrong_entries(void **state)
+{
+    static const char source[] =
+        "kernel void k(global uint *o, local uint *l, queue_t q, char c) { l[0] = c; o[get_global_id(0)] = l[0]; }\n"
+        "kernel void l() { }\n";
+    const struct ppu_compile_options options = { .options = "-cl-std=CL3.0" };
+    struct ppu_compiled image;
+    struct ppu_program_view view = { .header = NULL };
+    uint32_t misses = 0;
+
+    (void)state;
+    assert_int_equal(ppu_compile(source, sizeof(source) - 1, &options, &image), PPU_COMPILE_OK);
+    assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
+    assert_int_equal(view.header->arguments, ARGUMENTS);
+    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+        uint8_t *copy = malloc(image.len_bytes);
+        assert_non_null(copy);
+        memcpy(copy, image.bytes, image.len_bytes);
+        const struct entries entries = entries_of(copy);
+        wrongs[i].make(&entries);
+        const char *why = ppu_program_open(copy, image.len_bytes, &view);
+        if (why == NULL || strcmp(why, wrongs[i].says) != 0) {
+            print_error("%zu: '%s' instead of '%s'\n", i, why != NULL ? why : "accepted", wrongs[i].says);
+            misses++;
+        }
+        free(copy);
+    }
+    ppu_compiled_free(&image);
+    assert_int_equal(misses, 0);
+}
+
 /* A reader of a damaged image either refuses it or sees only what lies within. */
 static void damaged_images(void **state)
 {
@@ -161,6 +268,7 @@ int main(void)
         { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
         { "warnings are kept when the program compiles [A7]", warnings_are_kept, NULL, NULL, NULL },
         { "images of another version and unknown kernels are refused [A7]", wrong_images, NULL, NULL, NULL },
+        { "entries that say what their kind cannot are refused [A7]", wrong_entries, NULL, NULL, NULL },
         { "damaged images are refused or harmless [A7]", damaged_images, NULL, NULL, NULL },
     };
 

@@ -12,13 +12,15 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import tap
 
-PPUCC, PPU_DIS = sys.argv[1:3]
+TOP = Path(__file__).resolve().parents[2]
+PPUCC, PPU_DIS = (str(Path(path).resolve()) for path in sys.argv[1:3])
+VERSION = re.search(r'PPU_VERSION "(.*)"', (TOP / "include/ppu/version.h").read_text()).group(1)
 KERNELS = "tests/compiler/kernels/compare.cl"
 
 
-def call(*command):
+def call(*command, text="", folder=None):
     """(exit status, output, errors) of a command"""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=folder)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -48,12 +50,43 @@ def spills():
     assert status == 1 and "kernel 'saxpy' needs more registers than there are" in text, text
 
 
+def names_of(table, macro):
+    """The names of the passes of a table that are always run."""
+    text = (TOP / "compiler" / table).read_text()
+    return re.findall(rf"^{macro}\(([a-z-]+), ALWAYS,", text, re.MULTILINE)
+
+
 def dumps():
-    for name, word in (("ir", "define"), ("flow", "convergent"), ("select", "selection of saxpy"),
-                       ("combine", "combination of"), ("guard", "guarding of"), ("schedule", "scheduling of"),
-                       ("assign", "assignment of"), ("subvector", "segments of")):
+    for name, word in (("ir", "define"), ("flow", "convergent"), ("segments", "saxpy after segments")):
         status, text, _ = call(PPUCC, "--dump", name, "--wave", "64", "--subvector=enter", KERNELS)
         assert status == 0 and word in text, name
+    code, ir = names_of("mir_pass.def", "MIR_PASS"), names_of("ir_pass.def", "IR_PASS")
+    assert "schedule" in code and "inline" in ir
+    wanted = [word for name in code + ir for word in ("--dump", name)]
+    status, text, _ = call(PPUCC, *wanted, KERNELS)
+    assert status == 0 and text.count("ModuleID") == len(ir), text.count("ModuleID")
+    for name in code:
+        assert f"saxpy after {name}" in text, name
+    status, text, _ = call(PPUCC, "--dump", "select", "--dump", "stats", KERNELS)
+    assert status == 0 and "saxpy after select" in text and "after guard" not in text and "vector registers" in text
+    status, _, text = call(PPUCC, "--dump", "guar", KERNELS)
+    assert status == 1 and "--dump 'guar': no such pass" in text, text
+
+
+def build_options():
+    """Each is one option of clBuildProgram, whatever is in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "k.cl")
+        path.write_text("kernel void k(global int *o) { o[0] = SUM; o[1] = sizeof(TEXT) == 6 ? 1 : -1; }\n"
+                        "int small[sizeof(TEXT) == 6 && SUM == 5 ? 1 : -1];\n")
+        for options in ["-cl-std=CL3.0", "-DSUM=(2 + 3)", "-DTEXT=\"a'b c\""], ["-D", "SUM=(2 + 3)", "-D", "TEXT=\"a'b c\"", "-cl-std=CL3.0"]:
+            status, _, errors = call(PPUCC, "-fsyntax-only", *options, str(path))
+            assert status == 0 and list(Path(folder).iterdir()) == [path], errors
+        for options, why in (["-D", "-g", "-D", "-fplugin=x.so"], "'-g' is no definition"), (["-cl-nothing"], "'-cl-nothing' is not an option"), \
+                (["-DSUM=1 -w", "-I@x"], "'@x' is no name of a folder"), (["-DX=1"] * 300, "more than 200 options"), \
+                (["-Wall"], "'-Wall' is not an option"), (["-fplugin=x"], "'-fplugin=x' is not an option"):
+            status, _, errors = call(PPUCC, "-fsyntax-only", *options, str(path))
+            assert status == 1 and why in errors, errors
 
 
 PRESSURE = "tests/compiler/kernels/pressure.cl"
@@ -87,12 +120,15 @@ def forms():
     for form, word in ("enter", "sventer"), ("may", "sventer 256"), ("loop", "svbegin"), ("duplicate", "rdsr v[0-9]+, %lane"):
         text = listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=8%")
         assert re.search(r"^    " + word, text, re.MULTILINE), form
+        if form == "duplicate":  # it needs nothing of the machine
+            assert not re.search(r"^    (@\S+ )?sv", text, re.MULTILINE), text
         assert listing_of("--wave", "64", f"--subvector={form}", "--subvector-threshold=256") == plain
         assert listing_of(f"--subvector={form}") == listing_of()
     text = listing_of("--wave", "64", "--subvector=enter", "--subvector-default=inverted")
     assert len(re.findall(r"^    svleave ", text, re.MULTILINE)) - len(re.findall(r"^    sventer ", text, re.MULTILINE)) == 5
-    for option, why in ("--subvector=twice", "no such form"), ("--subvector-threshold=x", "not a threshold"), \
-            ("--subvector-default=odd", "no such mode"), ("--subvector-sm=1", "not two numbers"), ("--subvectors", "no such option"):
+    for option, why in ("--subvector=twice", "expected one of: off, enter, duplicate, loop, may"), \
+            ("--subvector-threshold=x", "expected N, N% or occupancy"), ("--subvector-default=odd", "expected one of: normal, inverted"), \
+            ("--subvector-sm=1", "expected two numbers"), ("--subvectors", "unrecognized option"):
         status, _, errors = call(PPUCC, option, PRESSURE)
         assert status == 1 and why in errors, errors
     status, _, errors = call(PPUCC, "--wave", "64", "--subvector=loop", "--subvector-default=inverted", PRESSURE)
@@ -116,7 +152,7 @@ def picture():
 def image():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/k.ppu"
-        status, text, errors = call(PPUCC, KERNELS, "-o", path, "--wave", "64", "--", "-cl-std=CL1.2", "-DX=1")
+        status, text, errors = call(PPUCC, KERNELS, "-o", path, "--wave", "64", "-cl-std=CL1.2", "-DX=1")
         assert (status, text, errors) == (0, "", "")
         status, text, _ = call(PPU_DIS, path)
         assert status == 0
@@ -131,7 +167,8 @@ def flags():
     """Who may wait says so, in the listing and in the image."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/k.ppu"
-        _, listed, _ = call(PPUCC, "-S", "tests/compiler/kernels/waits.cl", "-o", path)
+        assert call(PPUCC, "tests/compiler/kernels/waits.cl", "-o", path) == (0, "", "")
+        _, listed, _ = call(PPUCC, "-S", "tests/compiler/kernels/waits.cl")
         for text in listed, call(PPU_DIS, path)[1]:
             heads = dict(re.findall(r"^\.kernel (\w+)\n((?:\..*\n)+)", text, re.MULTILINE))
             assert [name for name, head in heads.items() if "\n.wait\n" in head] == ["direct", "called"], text
@@ -140,7 +177,7 @@ def flags():
 def bitcode():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/k.bc"
-        assert call(PPUCC, KERNELS, "--bitcode", path)[0] == 0
+        assert call(PPUCC, "-c", KERNELS, "-o", path) == (0, "", "")
         one, other = call(PPUCC, "--stats", KERNELS)[1], call(PPUCC, "--stats", path)[1]
         assert one == other and "saxpy" in one
 
@@ -155,12 +192,92 @@ def errors():
         status, _, text = call(PPUCC, path)
         assert status == 1 and f"{path}:4:3: error: assembly of another machine" in text, text
         status, _, text = call(PPUCC, f"{folder}/none.cl")
-        assert status == 1 and "none.cl" in text
-    for command in (["--dump", "nothing", KERNELS], ["--wave", "many", KERNELS], ["--what", "x", KERNELS], [], ["-o"]):
+        assert (status, text) == (1, f"ppucc: error: read {folder}/none.cl: No such file or directory\n"), text
+        status, _, text = call(PPUCC, KERNELS, "-o", f"{folder}/none/k.ppu")
+        assert (status, text) == (1, f"ppucc: error: write {folder}/none/k.ppu: No such file or directory\n"), text
+        status, _, text = call("env", "PPU_CLANG=/nowhere/clang", PPUCC, "-fsyntax-only", KERNELS)
+        assert (status, text) == (1, "error: run '/nowhere/clang': No such file or directory; install clang-19, or name it in PPU_CLANG\n"), text
+    for command in (["--dump", "nothing", KERNELS], ["--wave", "many", KERNELS], ["--what", "x", KERNELS], [], ["-o"], ["-x", "c", KERNELS],
+                    ["-c", "-S", KERNELS], ["-c", "-o", "x", KERNELS, KERNELS], ["-MF", "x", KERNELS], ["-O2", KERNELS]):
         status, _, text = call(PPUCC, *command)
-        assert status == 1 and text.startswith("ppucc: "), command
-    status, _, text = call(PPUCC, KERNELS, "--", "-fplugin=x")
-    assert status == 1 and "'-fplugin=x'" in text
+        assert status == 1 and text.startswith("ppucc: ") and "Try `ppucc --help'" in text, (command, text)
+
+
+ONE = "kernel void one(global int *o) { o[0] = number(3); }\n"
+HEADER = "int number(int n);\n"
+TWO = "int number(int n) { return n + N; }\nkernel void two(global int *o) { o[0] = number(4); }\n"
+
+
+def kernels(image, folder):
+    return [line.split()[-1] for line in call(PPU_DIS, "--syms", image, folder=folder)[1].splitlines()]
+
+
+def several_files():
+    """Sources and bitcode become one program; what is missing or there twice is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sub").mkdir()
+        Path(folder, "sub/one.cl").write_text('#include "number.h"\n' + ONE)
+        Path(folder, "sub/number.h").write_text(HEADER)
+        Path(folder, "two.cl").write_text(TWO)
+        assert call(PPUCC, "-DN=5", "sub/one.cl", "two.cl", "-o", "all.ppu", folder=folder) == (0, "", "")
+        assert sorted(kernels("all.ppu", folder)) == ["one", "two"]
+        assert call(PPUCC, "-c", "-DN=5", "sub/one.cl", "two.cl", folder=folder) == (0, "", "")
+        assert call(PPUCC, "one.bc", "two.bc", folder=folder) == (0, "", "")
+        assert sorted(kernels("one.ppu", folder)) == ["one", "two"]
+        Path(folder, "module").write_bytes(Path(folder, "two.bc").read_bytes())
+        assert call(PPUCC, "-x", "cl", "sub/one.cl", "-x", "ir", "module", "-o", "x.ppu", folder=folder) == (0, "", "")
+        status, _, errors = call(PPUCC, "sub/one.cl", folder=folder)
+        assert status == 1 and "sub/one.cl: error: kernel 'one' calls 'number', which does not exist" in errors, errors
+        status, _, errors = call(PPUCC, "two.bc", "two.bc", folder=folder)
+        assert status == 1 and "error: " in errors and "number" in errors, errors
+
+
+def standard_streams():
+    with tempfile.TemporaryDirectory() as folder:
+        source = "kernel void k(global int *o) { o[0] = NUMBER; }\n"
+        assert call(PPUCC, "-D", "NUMBER=3", "-o", "k.ppu", "-", folder=folder, text=source) == (0, "", "")
+        assert kernels("k.ppu", folder) == ["k"] and "# from <stdin>" in call(PPU_DIS, "k.ppu", folder=folder)[1]
+        assert call(PPUCC, "-DNUMBER=3", "-", folder=folder, text=source) == (0, "", "") and Path(folder, "a.ppu").exists()
+        status, _, errors = call(PPUCC, "-", folder=folder, text=source)
+        assert status == 1 and errors.startswith("<stdin>:1:39: error: use of undeclared identifier 'NUMBER'"), errors
+        status, text, errors = call(PPUCC, "-E", "-DNUMBER=(1+2)", "-", folder=folder, text=source)
+        assert status == 0 and text.endswith("kernel void k(global int *o) { o[0] = (1+2); }\n"), (text, errors)
+        status, text, _ = call(PPUCC, "-S", "-DNUMBER=3", "-", folder=folder, text=source)
+        assert status == 0 and text.startswith(".kernel k\n") and "#    1 kernel void k(" in text, text
+        assert call(PPUCC, "-S", "-DNUMBER=3", "-o", "k.s", "-", folder=folder, text=source) == (0, "", "")
+        assert Path(folder, "k.s").read_text() == text
+        Path(folder, "words").write_text("-D 'NUMBER=1 + 2'\n-o \"w.ppu\" -")
+        assert call(PPUCC, "@words", folder=folder, text=source) == (0, "", "") and kernels("w.ppu", folder) == ["k"]
+        status, _, errors = call("sh", "-c", f"{PPUCC} -S -DNUMBER=1 - >/dev/full", folder=folder, text=source)
+        assert (status, errors) == (1, "ppucc: error: write standard output: No space left on device\n"), errors
+
+
+def dependencies():
+    """Rules of make that name what was read, whatever else is made."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sub").mkdir()
+        Path(folder, "inc").mkdir()
+        Path(folder, "sub/k.cl").write_text('#include "near.h"\n#include <far.h>\nkernel void k(global int *o) { o[0] = NEAR + FAR; }\n')
+        Path(folder, "sub/near.h").write_text("#define NEAR 1\n")
+        Path(folder, "inc/far.h").write_text("#define FAR 2\n")
+
+        def rule(*options, path):
+            assert call(PPUCC, "-Iinc", *options, "sub/k.cl", folder=folder) == (0, "", ""), options
+            target, files = Path(folder, path).read_text().replace("\\\n", " ").split(":", 1)
+            return target, [file for file in files.split() if "opencl-c-base.h" not in file], "opencl-c-base.h" in files
+
+        names = ["sub/k.cl", "sub/near.h", "inc/far.h"]
+        assert rule("-MMD", path="k.d") == ("k.ppu", names, False)
+        assert rule("-MD", "-o", "x.ppu", path="x.d") == ("x.ppu", names, True)
+        assert rule("-MMD", "-MF", "deps", "-MT", "target", path="deps") == ("target", names, False)
+        assert rule("-c", "-MMD", path="k.d") == ("k.bc", names, False)
+
+
+def help_and_version():
+    assert call(PPUCC, "--version") == (0, f"ppucc (PPU) {VERSION}\n", "")
+    status, text, errors = call(PPUCC, "--help")
+    assert status == 0 and errors == "" and text.startswith("Usage: ppucc [OPTION...] FILE...\n"), text
+    assert "\nEnvironment:\n  PPU_CLANG " in text and "\nExit status:\n  0  " in text and "  -MMD " in text, text
 
 
 tap.main([
@@ -169,10 +286,15 @@ tap.main([
     ("with too few registers some are spilled [A7]", spills),
     ("every pass can be looked at [A7]", dumps),
     ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
-    ("each form of segments has its code, each wrong option its error [D6][D7]", forms),
+    ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),
     ("the curves are a picture too [D9]", picture),
     ("ppu-dis reads what ppucc writes [A7]", image),
     ("kernels that may wait are flagged [B7]", flags),
     ("bitcode in between changes nothing [F5]", bitcode),
     ("errors are told in clang's form [A7]", errors),
+    ("several sources and bitcode become one program", several_files),
+    ("standard input, standard output, files of options", standard_streams),
+    ("rules of make name the files that were included", dependencies),
+    ("help and version", help_and_version),
+    ("options of the build stay the words that they are [A7]", build_options),
 ])

@@ -13,7 +13,7 @@ __kernel void k(__global int *out, int n)
     out[t + 3] = v;
 }
 /* prints
-guarding of k
+k after guard
   b0:
     s%17:4 = ldp.s 0
     s%3 = rdsr.s

@@ -12,10 +12,12 @@ __kernel void k(__global const float *x, __global float *y, __global uchar *z, u
     y[j] = 1.0f;
 }
 /* prints
-combination of k
+k after combine
   b0:
-    s%25:4 = ldp.s 0
-    s%26:4 = ldp.s 16
+    s%1:2 = ldp.s 0
+    s%2:2 = ldp.s 8
+    s%3:2 = ldp.s 16
+    s%4 = ldp.s 28
     s%23 = mov.s 1065353216
     s%5 = rdsr.s
     s%6 = rdsr.s
@@ -23,19 +25,19 @@ combination of k
     s%9 = mad.s s%6 s%5 s%8
     v%10 = rdsr
     v%11 = add s%9 v%10
-    v%13 = ldg s%25.0:2 v%11 *4 0
-    stg s%25.2:2 v%11 v%13 *4 0
-    p%14 = isetp v%10 s%26.3
+    v%13 = ldg s%1:2 v%11 *4 0
+    stg s%2:2 v%11 v%13 *4 0
+    p%14 = isetp v%10 s%4
     branch p%14 b1, b5
   b1:
     v%15 = mov v%10
     jump b2
   b2:
-    v%17 = ldg s%25.0:2 v%15 *4 4
+    v%17 = ldg s%1:2 v%15 *4 4
     v%18 = cvt v%17
-    stg s%26.0:2 v%15 v%18 0
+    stg s%3:2 v%15 v%18 0
     v%19 = add v%15 64
-    p%20 = isetp v%19 s%26.3
+    p%20 = isetp v%19 s%4
     branch p%20 b3, b4
   b3:
     v%15 = mov v%19
@@ -45,8 +47,8 @@ combination of k
   b5:
     jump b6
   b6:
-    v%21 = sub v%11 s%26.3
+    v%21 = sub v%11 s%4
     v%24 = mov s%23
-    stg s%25.2:2 v%21 v%24 *4 0
+    stg s%2:2 v%21 v%24 *4 0
     exit
 */

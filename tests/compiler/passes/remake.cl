@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: assign; registers: 6. Too few: what a cheap instruction makes from what is live is made again, not stored. */
+/* pass: allocate; registers: 6. Too few: what a cheap instruction makes from what is live is made again, not stored. */
 __kernel void k(__global int *out, int n)
 {
     int t = get_local_id(0), near = t + 1, far = t ^ 5, a = t, b = n;
@@ -13,17 +13,17 @@ __kernel void k(__global int *out, int n)
     out[far] = a;
 }
 /* prints
-assignment of k
+k after allocate
   b0:
     s0:2 = ldp.s 0
     s2 = ldp.s 8
     v0 = rdsr
     p0 = isetp.s s2 0
-    v1 = mov v0
-    v2 = mov s2
     branch p0 b1, b5
   b1:
     s3 = mov.s 0
+    v1 = mov v0
+    v2 = mov s2
     jump b2
   b2:
     v1 = mul v2 v1
@@ -39,6 +39,8 @@ assignment of k
   b4:
     jump b6
   b5:
+    v1 = mov v0
+    v2 = mov s2
     jump b6
   b6:
     v3 = xor v0 5

@@ -9,7 +9,7 @@ __kernel void k(__global const float *restrict a, __global const float *restrict
     out[t + 1] = x + a[t + 9];
 }
 /* prints
-scheduling of k
+k after schedule
   b0:
     s%20:4 = ldp.s 0
     s%21:4 = ldp.s 16

@@ -9,7 +9,7 @@ __kernel void k(__global float *y, float a, int n)
     }
 }
 /* prints
-selection of k
+k after select
   b0:
     s%1:2 = ldp.s 0
     s%2 = ldp.s 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: assign. Both sides set the sum to 0: that goes before the branch, and one side needs no code. */
+/* pass: hoist. Both sides set the sum to 0: that goes before the branch, and one side needs no code. */
 __kernel void k(__global float *out, int n)
 {
     int t = get_global_id(0);
@@ -11,7 +11,7 @@ __kernel void k(__global float *out, int n)
     out[t] = sum;
 }
 /* prints
-assignment of k
+k after hoist
   b0:
     s0:4 = ldp.s 0
     s3 = rdsr.s

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A process gives up all that compiling does not need, for good. */
+#ifndef COMPILER_FOREIGN_CONFINE_H
+#define COMPILER_FOREIGN_CONFINE_H
+
+#include <stdbool.h>
+
+/*
+ * From then on it has the memory and the time of foreign.h, opens no files and no sockets, starts nothing, writes to
+ * its standard output and error alone, and makes no memory executable. False: not all of it could be had.
+ */
+bool confine(void);
+
+#endif

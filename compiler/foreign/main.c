@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* ppu-foreign: the process that reads modules from elsewhere (foreign.h). Started by programs, not by users. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "foreign.h"
+
+/* The bytes alone: nothing of them is looked at before the process is confined. */
+static uint8_t *read_input(size_t *bytes)
+{
+    struct stat info;
+
+    if (fstat(STDIN_FILENO, &info) != 0 || info.st_size <= 0 || (uint64_t)info.st_size > FOREIGN_MOST_BYTES) {
+        return NULL;
+    }
+    *bytes = (size_t)info.st_size;
+    uint8_t *data = malloc(*bytes);
+    for (size_t done = 0; data != NULL && done < *bytes;) {
+        ssize_t got = pread(STDIN_FILENO, data + done, *bytes - done, (off_t)done);
+        if (got <= 0) {
+            return NULL;
+        }
+        done += (size_t)got;
+    }
+    return data;
+}
+
+static bool write_at(off_t at, const void *data, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t put = pwrite(STDOUT_FILENO, (const uint8_t *)data + done, bytes - done, at + (off_t)done);
+        if (put <= 0) {
+            return false;
+        }
+        done += (size_t)put;
+    }
+    return true;
+}
+
+static bool answer(enum ppu_compile_status status, const struct ppu_compiled *made)
+{
+    const struct foreign_answer head = {
+        .magic = FOREIGN_MAGIC,
+        .version = FOREIGN_VERSION,
+        .status = status,
+        .made_bytes = made->len_bytes,
+        .log_bytes = made->log != NULL ? strlen(made->log) : 0,
+    };
+
+    return (made->bytes == NULL || write_at(sizeof(head), made->bytes, made->len_bytes)) &&
+           (made->log == NULL || write_at((off_t)(sizeof(head) + made->len_bytes), made->log, head.log_bytes)) &&
+           write_at(0, &head, sizeof(head));
+}
+
+static enum ppu_compile_status compile(const struct foreign_request *request, const struct ppu_compile_module *modules,
+                                       struct ppu_compiled *made)
+{
+    const struct ppu_compile_options options = { .wave = request->wave };
+    struct ppu_compile_module whole = modules[0];
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+
+    if (request->modules > 1 || request->make == FOREIGN_LIBRARY) {
+        status = ppu_compile_link(modules, request->modules, made);
+        whole = (struct ppu_compile_module){ made->bytes, made->len_bytes };
+    }
+    if (status == PPU_COMPILE_OK && request->make == FOREIGN_IMAGE) {
+        status = ppu_compile_bitcode(whole.bitcode, whole.len_bytes, &options, made);
+    }
+    return status;
+}
+
+int main(void)
+{
+    static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
+    struct foreign_request request;
+    struct ppu_compiled made = { .bytes = NULL };
+    size_t bytes = 0;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    uint8_t *data = read_input(&bytes);
+    if (!confine()) {
+        return FOREIGN_UNCONFINED;
+    }
+    if (data == NULL || !foreign_read_request(data, bytes, &request, modules)) {
+        return EXIT_FAILURE;
+    }
+    enum ppu_compile_status status = compile(&request, modules, &made);
+    return answer(status, &made) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/* Build options: whatever the text is, no word reaches clang that is not allowed by itself. */
+#include "device.h"
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 200000u
+#define CLANG_ROUNDS 12u
+#define TEXT_BYTES 400u
+
+static const char source[] = "kernel void k(global int *o) { o[0] = 1; }";
+
+/* ---- what is allowed, said once more: a word must be one of these, or begin like one of those ---- */
+
+static const char *const allowed[] = {
+    "-cl-single-precision-constant",
+    "-cl-denorms-are-zero",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+    "-cl-strict-aliasing",
+    "-cl-mad-enable",
+    "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations",
+    "-cl-finite-math-only",
+    "-cl-fast-relaxed-math",
+    "-cl-uniform-work-group-size",
+    "-w",
+    "-Werror",
+    "-ffp-contract=off",
+    "-ffp-contract=on",
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_allowed(const char *word)
+{
+    if (strncmp(word, "-D", 2) == 0) {
+        return is_letter(word[2]);
+    }
+    if (strncmp(word, "-I", 2) == 0) {
+        return word[2] != 0 && word[2] != '-' && word[2] != '@';
+    }
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        if (strcmp(word, allowed[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(word, "-cl-std=", 8) == 0;
+}
+
+/* ---- random texts ---- */
+
+static const char *const pieces[] = {
+    "-D",
+    "-I",
+    "-D ",
+    "-I ",
+    "-DA",
+    "-DA=1",
+    "-Iinclude",
+    "-g",
+    "-w",
+    "-Werror",
+    "-cl-opt-disable",
+    "-cl-kernel-arg-info",
+    "-cl-no-subgroup-ifp",
+    "-cl-mad-enable",
+    "-cl-std=CL3.0",
+    "-cl-std=",
+    "A",
+    "A=b c",
+    "\"",
+    "'",
+    "\"\"",
+    "''",
+    "\\",
+    "\\\"",
+    "\\ ",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\f",
+    "--",
+    "-",
+    "@",
+    "@/dev/null",
+    "-fplugin=x.so",
+    "-fplugin=",
+    "-Xclang",
+    "-load",
+    "-o",
+    "-MD",
+    "-MF",
+    "-MFwritten",
+    "-include",
+    "/dev/null",
+    "-x",
+    "c",
+    "-Wl,x",
+    "-I-",
+    "-I@",
+    "-D-",
+    "-D@",
+    "-D=",
+    "-D\"",
+    "-I\"",
+    "=",
+    "-###",
+    "-v",
+    "-save-temps",
+    "-imacros",
+    "%",
+    "(",
+    ")",
+};
+
+static uint64_t seed_of_run(void)
+{
+    const char *text = getenv("PPU_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+
+    print_message("# PPU_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+static void make_text(uint64_t *random, char text[TEXT_BYTES])
+{
+    size_t len = 0;
+
+    for (uint32_t n = random_next(random) % 14; n != 0; n--) {
+        const char *piece = pieces[random_next(random) % (sizeof(pieces) / sizeof(pieces[0]))];
+        const char *between = random_next(random) % 3 == 0 ? "" : " ";
+        if (random_next(random) % 16 == 0) {
+            len += (size_t)snprintf(text + len, TEXT_BYTES - len, "%c", (int)(random_next(random) % 255 + 1));
+        }
+        len += (size_t)snprintf(text + len, TEXT_BYTES - len, "%s%s", between, piece);
+    }
+    text[len] = 0;
+}
+
+static void fail_word(const char *text, const char *word)
+{
+    fail_msg("options [%s]: clang is given [%s]", text, word);
+}
+
+static void words_are_allowed(void **state)
+{
+    uint64_t random = seed_of_run();
+    uint32_t taken = 0, refused = 0;
+
+    (void)state;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        char text[TEXT_BYTES] = "";
+        struct options options;
+        struct bytes log = { .at = NULL };
+        make_text(&random, text);
+        enum ppu_compile_status status = options_read(&options, text, &log);
+        for (uint32_t i = 0; status == PPU_COMPILE_OK && i < options.count; i++) {
+            if (!is_allowed(options.word[i])) {
+                fail_word(text, options.word[i]);
+            }
+        }
+        assert_int_equal(status == PPU_COMPILE_OK, log.len == 0); /* a refusal says why */
+        taken += status == PPU_COMPILE_OK && options.count > 0;
+        refused += status != PPU_COMPILE_OK;
+        options_free(&options);
+        bytes_free(&log);
+    }
+    print_message("# %u texts taken, %u refused\n", taken, refused);
+    assert_true(taken > ROUNDS / 100 && refused > ROUNDS / 100);
+}
+
+/* ---- what words become ---- */
+
+struct reading {
+    const char *text;
+    const char *words; /* each in brackets; NULL: refused */
+    const char *says;  /* in the log, when it is */
+};
+
+static const struct reading readings[] = {
+    { "", "", NULL },
+    { NULL, "", NULL },
+    { " \t\n ", "", NULL },
+    { "-DA", "[-DA]", NULL },
+    { "-D A", "[-DA]", NULL },
+    { "-D  \n A=1 -w", "[-DA=1][-w]", NULL },
+    { "-I dir -Idir2", "[-Idir][-Idir2]", NULL },
+    { "-D 'A=b c' \"-DC=d e\"", "[-DA=b c][-DC=d e]", NULL },
+    { "-DA='\"x\"' -DB=\"it's\"", "[-DA=\"x\"][-DB=it's]", NULL },
+    { "-D\"A\"=1", "[-DA=1]", NULL },
+    { "'-D' A", "[-DA]", NULL },
+    { "-DA=\\", "[-DA=\\]", NULL },
+    { "-g -cl-opt-disable -cl-kernel-arg-info -cl-no-subgroup-ifp", "", NULL },
+    { "-cl-std=CL3.0 -cl-mad-enable", "[-cl-std=CL3.0][-cl-mad-enable]", NULL },
+    { "-D -g", NULL, "'-g' is no definition" },
+    { "-D -g -D -fplugin=/x.so", NULL, "'-g' is no definition" },
+    { "-D -D -fplugin=/x.so", NULL, "'-D' is no definition" },
+    { "-D @file", NULL, "'@file' is no definition" },
+    { "-D@file", NULL, "'@file' is no definition" },
+    { "-D=1", NULL, "'=1' is no definition" },
+    { "-D ''", NULL, "'' is no definition" },
+    { "-D", NULL, "needs a word" },
+    { "-I", NULL, "needs a word" },
+    { "-I ", NULL, "needs a word" },
+    { "-I '' -fplugin=/x.so", NULL, "'' is no name of a folder" },
+    { "-I-", NULL, "'-' is no name of a folder" },
+    { "-I -MD", NULL, "'-MD' is no name of a folder" },
+    { "-I@file", NULL, "'@file' is no name of a folder" },
+    { "-I ./@dir", "[-I./@dir]", NULL },
+    { "--", NULL, "'--' is not an option" },
+    { "''", NULL, "'' is not an option" },
+    { "@file", NULL, "'@file' is not an option" },
+    { "-w -o x", NULL, "'-o' is not an option" },
+    { "-g=x", NULL, "'-g=x' is not an option" },
+    { "-w'", NULL, "has no end" },
+    { "-D 'A", NULL, "has no end" },
+    { "-DA=\"b c", NULL, "has no end" },
+};
+
+static void words_are_read(void **state)
+{
+    uint32_t misses = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+        const struct reading *reading = &readings[i];
+        struct options options;
+        struct bytes log = { .at = NULL }, words = { .at = NULL };
+        enum ppu_compile_status status = options_read(&options, reading->text, &log);
+        for (uint32_t w = 0; w < options.count; w++) {
+            bytes_print(&words, "[%s]", options.word[w]);
+        }
+        bytes_add_zeros(&words, 1);
+        bytes_add_zeros(&log, 1);
+        bool right = reading->words != NULL
+                         ? status == PPU_COMPILE_OK && strcmp((char *)words.at, reading->words) == 0
+                         : status == PPU_COMPILE_BAD_OPTIONS && strstr((char *)log.at, reading->says) != NULL;
+        if (!right) {
+            print_error("[%s]: status %d, words %s, log: %s\n", reading->text, (int)status, (char *)words.at,
+                        (char *)log.at);
+            misses++;
+        }
+        options_free(&options);
+        bytes_free(&words);
+        bytes_free(&log);
+    }
+    assert_int_equal(misses, 0);
+}
+
+static enum ppu_compile_status read_many(uint32_t words, uint32_t *count)
+{
+    struct bytes text = { .at = NULL }, log = { .at = NULL };
+    struct options options;
+
+    for (uint32_t i = 0; i < words; i++) {
+        bytes_print(&text, "-w ");
+    }
+    bytes_add_zeros(&text, 1);
+    enum ppu_compile_status status = options_read(&options, (char *)text.at, &log);
+    *count = options.count;
+    options_free(&options);
+    bytes_free(&text);
+    bytes_free(&log);
+    return status;
+}
+
+static void too_many_words(void **state)
+{
+    uint32_t count = 0;
+
+    (void)state;
+    assert_int_equal(read_many(OPTIONS_MOST, &count), PPU_COMPILE_OK);
+    assert_int_equal(count, OPTIONS_MOST);
+    assert_int_equal(read_many(OPTIONS_MOST + 1, &count), PPU_COMPILE_BAD_OPTIONS);
+}
+
+/* ---- with clang ---- */
+
+/* A clang that tells what it would run instead of running it. */
+struct teller {
+    char folder[32], clang[48], said[48];
+};
+
+static void teller_open(struct teller *teller)
+{
+    strcpy(teller->folder, "/tmp/ppu-options-XXXXXX");
+    assert_non_null(mkdtemp(teller->folder));
+    snprintf(teller->clang, sizeof(teller->clang), "%s/clang", teller->folder);
+    snprintf(teller->said, sizeof(teller->said), "%s/said", teller->folder);
+    FILE *script = fopen(teller->clang, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\nexec clang-19 '-###' \"$@\" 2>%s\n", teller->said);
+    fclose(script);
+    chmod(teller->clang, 0700);
+}
+
+static void teller_close(const struct teller *teller)
+{
+    remove(teller->said);
+    remove(teller->clang);
+    rmdir(teller->folder);
+}
+
+static void teller_ask(const struct teller *teller, const char *text, char *answer, size_t bytes)
+{
+    const struct ppu_compile_options options = { .clang = teller->clang, .options = text };
+    struct ppu_compiled made;
+
+    (void)ppu_compile_source(source, sizeof(source) - 1, &options, &made);
+    ppu_compiled_free(&made);
+    FILE *file = fopen(teller->said, "r");
+    assert_non_null(file);
+    answer[fread(answer, 1, bytes - 1, file)] = 0;
+    fclose(file);
+}
+
+/* A text that is taken, with something in it. */
+static void make_taken(uint64_t *random, char text[TEXT_BYTES])
+{
+    bool taken = false;
+
+    while (!taken) {
+        struct options words;
+        struct bytes log = { .at = NULL };
+        make_text(random, text);
+        taken = options_read(&words, text, &log) == PPU_COMPILE_OK && words.count > 0;
+        options_free(&words);
+        bytes_free(&log);
+    }
+}
+
+/* The driver hands values on to the front end as words of their own, which reads files for some too. */
+static void clang_runs_nothing_else(void **state)
+{
+    static const char *const signs[] = { " \"@",          " \"-fplugin",   " \"-load\"", " \"-dependency-file\"",
+                                         " \"-include\"", " \"-save-temps" };
+    uint64_t random = seed_of_run();
+    struct teller teller;
+
+    (void)state;
+    teller_open(&teller);
+    for (uint32_t round = 0; round < CLANG_ROUNDS; round++) {
+        char text[TEXT_BYTES] = "", answer[32768];
+        make_taken(&random, text);
+        teller_ask(&teller, text, answer, sizeof(answer));
+        for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+            if (strstr(answer, signs[i]) != NULL) {
+                fail_msg("options [%s]: %s: %s", text, signs[i], answer);
+            }
+        }
+    }
+    teller_close(&teller);
+}
+
+/* What once made clang read a file of options, write a file, or load a library. */
+static void nothing_is_written(void **state)
+{
+    static const char *const texts[] = {
+        "-D -g -D -MD -D -g -D -MFPLACE/written",
+        "-D @PLACE/options",
+        "-I @PLACE/options",
+        "-D@PLACE/options",
+        "-I@PLACE/options",
+        "-I '' -MD -I '' -MFPLACE/written",
+    };
+    char folder[] = "/tmp/ppu-options-XXXXXX", path[100];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/options", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "X -MD -MF%s/written\n", folder);
+    fclose(file);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char text[300] = "";
+        struct ppu_compiled made;
+        for (const char *at = texts[i]; *at != 0; at++) {
+            size_t len = strlen(text);
+            bool place = strncmp(at, "PLACE", 5) == 0;
+            snprintf(text + len, sizeof(text) - len, place ? "%s" : "%.1s", place ? folder : at);
+            at += place ? 4 : 0;
+        }
+        const struct ppu_compile_options options = { .options = text };
+        assert_int_equal(ppu_compile_source(source, sizeof(source) - 1, &options, &made), PPU_COMPILE_BAD_OPTIONS);
+        ppu_compiled_free(&made);
+    }
+    remove(path);
+    assert_int_equal(rmdir(folder), 0); /* it is empty */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "options are read as words, and refused with a reason [A7]", words_are_read, NULL, NULL, NULL },
+        { "random options: clang is given no word that is not allowed by itself [A7]", words_are_allowed, NULL, NULL,
+          NULL },
+        { "there is a most of options [A7]", too_many_words, NULL, NULL, NULL },
+        { "clang makes nothing else of random options [A7]", clang_runs_nothing_else, NULL, NULL, NULL },
+        { "options make clang neither read options from files nor write files [A7]", nothing_is_written, NULL, NULL,
+          NULL },
+    };
+
+    return cmocka_run_group_tests_name("compiler: options", tests, NULL, NULL);
+}
