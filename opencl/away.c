@@ -146,7 +146,8 @@ static void tell(struct away *away, enum ppu_err err)
     struct ppu_error error;
     enum ppu_err told = ppu_channel_error(lane->channel, &error);
 
-    context_notify(away->event->context, "a command failed", told != PPU_OK ? error.text : ppu_error_text(err));
+    context_notify(away->event->context, event_command_name(away->event),
+                   told != PPU_OK ? error.text : ppu_error_text(err));
     lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
 }
 
@@ -162,8 +163,10 @@ cl_int launch_away(cl_event event)
         if (err != PPU_OK) {
             tell(&away, err);
         }
-        if (away.printed != NULL && !print_end(ppu_memory_host(away.printed), event->work.prints, queue->place)) {
-            context_notify(event->context, "printf", PRINT_LOST);
+        const char *lost =
+            away.printed != NULL ? print_end(ppu_memory_host(away.printed), event->work.prints, queue->place) : NULL;
+        if (lost != NULL) {
+            context_notify(event->context, "printf", lost);
         }
     }
     if (err == PPU_OK) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cache.h"
+#include "foreign.h"
 #include "program.h"
 #include "worker.h"
 
@@ -85,11 +86,15 @@ static cl_int compile_error(enum ppu_compile_status status, cl_int failure, cl_i
     }
 }
 
+/* NULL from a compiler that is not there: why it is not. */
 static char *take_log(struct ppu_compiled *compiled)
 {
     char *log = compiled->log;
 
     compiled->log = NULL;
+    if (log == NULL && compiler_get() == NULL && asprintf(&log, "error: %s\n", compiler_trouble()) < 0) {
+        log = NULL;
+    }
     return log;
 }
 
@@ -126,21 +131,67 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
     return compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
 }
 
-static cl_int make_image(const struct ppu_compile_module *module, struct binary *made, char **log, cl_int failure)
+/* Modules as one, an image or a library; what comes from elsewhere is read in a process of its own. */
+static enum ppu_compile_status join(const struct build *build, const struct ppu_compile_module *modules, bool library,
+                                    struct ppu_compiled *made)
 {
-    struct ppu_compiled image = { NULL, 0, NULL };
     const struct ppu_compile_options options = { .wave = BUILD_WAVE };
     const struct compiler *compiler = worker_compiler();
-    enum ppu_compile_status status =
-        compiler != NULL ? compiler->compile_bitcode(module->bitcode, module->len_bytes, &options, &image)
-                         : PPU_COMPILE_NO_TOOL;
+    struct ppu_compiled whole = { NULL, 0, NULL };
 
-    *log = take_log(&image);
-    if (status == PPU_COMPILE_OK) {
-        binary_of_image(made, &image);
+    if (compiler == NULL) {
+        return PPU_COMPILE_NO_TOOL;
     }
-    compiler_free(&image);
-    return compile_error(status, failure, failure);
+    if (build->input_count == 1 && !library) {
+        return compiler->compile_bitcode(modules[0].bitcode, modules[0].len_bytes, &options, made);
+    }
+    enum ppu_compile_status status = compiler->link(modules, build->input_count, &whole);
+
+    if (status != PPU_COMPILE_OK || library) {
+        *made = whole;
+        return status;
+    }
+    status = compiler->compile_bitcode(whole.bytes, whole.len_bytes, &options, made);
+    compiler_free(&whole);
+    return status;
+}
+
+static bool has_foreign(const struct build *build)
+{
+    bool foreign = false;
+
+    for (uint32_t i = 0; i < build->input_count; i++) {
+        foreign |= build->inputs[i].foreign;
+    }
+    return foreign;
+}
+
+/* `failure`: what modules that cannot be used are to this function. */
+static cl_int make_of_inputs(const struct build *build, struct binary *made, char **log, cl_int failure, cl_int options)
+{
+    struct ppu_compile_module *modules = calloc(build->input_count, sizeof(modules[0]));
+    struct ppu_compiled compiled = { NULL, 0, NULL };
+    bool foreign = has_foreign(build);
+
+    if (modules == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < build->input_count; i++) {
+        modules[i] = binary_module(&build->inputs[i]);
+    }
+    enum ppu_compile_status status = foreign ? foreign_compile(build->library ? FOREIGN_LIBRARY : FOREIGN_IMAGE,
+                                                               BUILD_WAVE, modules, build->input_count, &compiled)
+                                             : join(build, modules, build->library, &compiled);
+    free(modules);
+    *log = take_log(&compiled);
+    cl_int error = compile_error(status, failure, options);
+    if (error == CL_SUCCESS && build->library) {
+        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, &compiled, foreign);
+    } else if (error == CL_SUCCESS) {
+        binary_of_image(made, &compiled);
+    }
+    compiler_free(&compiled);
+    return error;
 }
 
 /* Of a program that was loaded: its own binary is the only input. */
@@ -148,11 +199,10 @@ static cl_int make_from_binary(const struct build *build, struct binary *made, c
 {
     if (build->inputs[0].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
         *made = build->inputs[0];
-        build->inputs[0] = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE };
+        build->inputs[0] = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
         return CL_SUCCESS;
     }
-    const struct ppu_compile_module module = binary_module(&build->inputs[0]);
-    return make_image(&module, made, log, CL_BUILD_PROGRAM_FAILURE);
+    return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE);
 }
 
 static cl_int make_object(const struct build *build, struct binary *made, char **log)
@@ -172,7 +222,7 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
 
     *log = take_log(&bitcode);
     if (error == CL_SUCCESS) {
-        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, &bitcode);
+        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, &bitcode, false);
     }
     compiler_free(&bitcode);
     return error;
@@ -180,29 +230,7 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
 
 static cl_int make_linked(const struct build *build, struct binary *made, char **log)
 {
-    struct ppu_compile_module *modules = calloc(build->input_count, sizeof(modules[0]));
-    struct ppu_compiled bitcode = { NULL, 0, NULL };
-
-    if (modules == NULL) {
-        return CL_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = 0; i < build->input_count; i++) {
-        modules[i] = binary_module(&build->inputs[i]);
-    }
-    const struct compiler *compiler = worker_compiler();
-    enum ppu_compile_status status =
-        compiler != NULL ? compiler->link(modules, build->input_count, &bitcode) : PPU_COMPILE_NO_TOOL;
-    cl_int error = compile_error(status, CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS);
-    free(modules);
-    if (error == CL_SUCCESS && !build->library) {
-        const struct ppu_compile_module all = { bitcode.bytes, bitcode.len_bytes };
-        error = make_image(&all, made, log, CL_LINK_PROGRAM_FAILURE);
-    } else {
-        *log = take_log(&bitcode);
-        error = error == CL_SUCCESS ? binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, &bitcode) : error;
-    }
-    compiler_free(&bitcode);
-    return error;
+    return make_of_inputs(build, made, log, CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS);
 }
 
 /* ---- putting it into the program ---- */
@@ -250,7 +278,7 @@ static cl_int put(cl_program program, struct binary *made, char *log, cl_int err
 
 static cl_int build_run(struct build *build)
 {
-    struct binary made = { NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE };
+    struct binary made = { NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
     char *log = NULL;
     cl_int error = build->make(build, &made, &log);
 
@@ -288,6 +316,7 @@ static cl_int check_build(cl_program program, cl_uint count, const cl_device_id 
 static cl_int take_own_binary(struct build *build)
 {
     cl_program program = build->program;
+    const char *why = NULL;
 
     build->inputs = calloc(1, sizeof(build->inputs[0]));
     if (build->inputs == NULL) {
@@ -296,7 +325,7 @@ static cl_int take_own_binary(struct build *build)
     build->input_count = 1;
     pthread_mutex_lock(&program->lock);
     cl_int error = program->binary.at != NULL
-                       ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes)
+                       ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes, &why)
                        : CL_INVALID_BINARY;
     pthread_mutex_unlock(&program->lock);
     return error;
@@ -435,11 +464,13 @@ static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *
 
 static cl_int copy_module(struct binary *to, cl_program from)
 {
+    const char *why = NULL;
+
     pthread_mutex_lock(&from->lock);
     cl_program_binary_type type = from->binary.type;
     bool is_module = type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
-    cl_int error =
-        from->building || !is_module ? CL_INVALID_OPERATION : binary_copy(to, from->binary.at, from->binary.bytes);
+    cl_int error = from->building || !is_module ? CL_INVALID_OPERATION
+                                                : binary_copy(to, from->binary.at, from->binary.bytes, &why);
     pthread_mutex_unlock(&from->lock);
     return error;
 }

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-# OpenCL: a library that an ICD loader loads, and the same as an archive for tests.
+# OpenCL: a library that an ICD loader loads, and the same as an archive for tests. Also included by folders that build it
+# their way.
+ifndef OPENCL_LIBRARY
 include runtime/build.mk compiler/build.mk
 
 OPENCL_CFLAGS := -D_GNU_SOURCE -Iopencl -Iruntime/include -Iinclude -Icompiler
+OPENCL_NEEDS := -lnettle
+OPENCL_LIBS := ppu-opencl $(COMPILER_LIBS) $(OPENCL_NEEDS)
 OPENCL_SOURCES := $(sort $(wildcard opencl/*.c))
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so
 OPENCL_COMPILER := $(BUILD)/plain/libppu-compiler.so
@@ -24,15 +28,27 @@ OPENCL_COMPILER_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COM
 OPENCL_LDFLAGS := -shared -g -Wl,-Bsymbolic
 $(OPENCL_LIBRARY): $(OPENCL_SHARED_OBJECTS) opencl/export.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(OPENCL_SHARED_OBJECTS) -Wl,--version-script=opencl/export.map -Wl,--no-undefined -pthread
+	$(Q)$(CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(OPENCL_SHARED_OBJECTS) -Wl,--version-script=opencl/export.map -Wl,--no-undefined $(OPENCL_NEEDS) -pthread
 	$(Q)mv $@.$(pid) $@
 $(OPENCL_COMPILER): $(OPENCL_COMPILER_OBJECTS) opencl/compiler.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(OPENCL_COMPILER_OBJECTS) -Wl,--version-script=opencl/compiler.map -Wl,--no-undefined $(LLVM_LIBS) -pthread
 	$(Q)mv $@.$(pid) $@
 
+# The process for modules that come from elsewhere finds the compiler beside itself.
+FOREIGN_SOURCES := $(sort $(wildcard compiler/foreign/*.c))
+FOREIGN_CFLAGS := -D_GNU_SOURCE -Icompiler
+FOREIGN_NEEDS := -l:libppu-compiler.so -lseccomp -Wl,-rpath,'$$ORIGIN'
+OPENCL_FOREIGN := $(BUILD)/plain/ppu-foreign
+$(eval $(call ppu_unit,ppu-foreign,$(FOREIGN_SOURCES),$(FOREIGN_CFLAGS)))
+$(eval $(call ppu_compile,plain,ppu-foreign,$(FOREIGN_SOURCES),$(FOREIGN_CFLAGS)))
+$(OPENCL_FOREIGN): $(call ppu_objects,plain,ppu-foreign,$(FOREIGN_SOURCES)) $(OPENCL_COMPILER)
+	$(call say,LD,$@)
+	$(Q)$(CC) -g -o $@.$(pid) $(filter %.o,$^) -L$(BUILD)/plain $(FOREIGN_NEEDS)
+	$(Q)mv $@.$(pid) $@
+
 # OCL_ICD_VENDORS=<this file>
-$(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER)
+$(OPENCL_VENDOR): $(OPENCL_LIBRARY) $(OPENCL_COMPILER) $(OPENCL_FOREIGN)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' '$(abspath $(OPENCL_LIBRARY))' >$@.$(pid)
 	$(Q)mv $@.$(pid) $@
@@ -52,14 +68,21 @@ $(call guest_objects,opencl-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CO
 $(GUEST_OPENCL)/libppu-opencl.so: $(GUEST_OPENCL_OBJECTS) opencl/export.map
 	$(call say,GUEST LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(GUEST_CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(GUEST_OPENCL_OBJECTS) -Wl,--version-script=opencl/export.map -pthread
+	$(Q)$(GUEST_CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(GUEST_OPENCL_OBJECTS) -Wl,--version-script=opencl/export.map $(GUEST_OPENCL_LIBS) $(OPENCL_NEEDS) -pthread
 	$(Q)mv $@.$(pid) $@
 $(GUEST_OPENCL)/libppu-compiler.so: $(GUEST_COMPILER_OBJECTS) opencl/compiler.map $(GUEST_TOOLCHAIN)
 	$(call say,GUEST LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(GUEST_CC) $(OPENCL_LDFLAGS) -o $@.$(pid) $(GUEST_COMPILER_OBJECTS) -Wl,--version-script=opencl/compiler.map $(GUEST_OPENCL_LIBS) -lLLVM-19 -pthread
 	$(Q)mv $@.$(pid) $@
-$(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_OPENCL)/libppu-compiler.so $(GUEST_TOOLCHAIN) $(BUILD)/firmware/picolibc/ppufw.bin
+$(eval $(call guest_compile,ppu-foreign,$(FOREIGN_SOURCES),$(FOREIGN_CFLAGS) $(GUEST_OPENCL_HEADERS)))
+GUEST_FOREIGN_OBJECTS := $(call guest_objects,ppu-foreign,$(FOREIGN_SOURCES))
+$(GUEST_FOREIGN_OBJECTS): | $(GUEST_TOOLCHAIN)
+$(GUEST_OPENCL)/ppu-foreign: $(GUEST_FOREIGN_OBJECTS) $(GUEST_OPENCL)/libppu-compiler.so
+	$(call say,GUEST LD,$@)
+	$(Q)$(GUEST_CC) -g -o $@.$(pid) $(GUEST_FOREIGN_OBJECTS) -L$(GUEST_OPENCL) $(GUEST_OPENCL_LIBS) $(FOREIGN_NEEDS) -Wl,--allow-shlib-undefined
+	$(Q)mv $@.$(pid) $@
+$(GUEST_OPENCL)/env: opencl/guest-env $(GUEST_OPENCL)/libppu-opencl.so $(GUEST_OPENCL)/libppu-compiler.so $(GUEST_OPENCL)/ppu-foreign $(GUEST_TOOLCHAIN) $(BUILD)/firmware/picolibc/ppufw.bin
 	$(Q)cp $(BUILD)/firmware/picolibc/ppufw.bin $(GUEST_OPENCL)
 	$(Q)echo /opencl/libppu-opencl.so >$(GUEST_OPENCL)/ppu.icd
 	$(Q)cp $< $@
@@ -75,3 +98,4 @@ $$(call guest_objects,$(1),opencl/examples/$(1).c): | $$(GUEST_TOOLCHAIN)
 endef
 $(eval $(call cl_example,squares))
 $(eval $(call cl_example,nested))
+endif

@@ -2,7 +2,6 @@
 #include "cache.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -13,76 +12,31 @@
 #include <unistd.h>
 
 #include "compiler.h"
-#include "sum.h"
+#include "origin.h"
 
 #define ENTRY_MAGIC 0x43555050u /* "PPUC" */
-#define ENTRY_VERSION 1u
+#define ENTRY_VERSION 2u
 #define ENTRY_SUFFIX ".ppuc"
 /* Entries beyond it are removed, those that were not used for the longest time first. */
 #define CACHE_BYTES (128ull << 20)
+
+#define ENTRY_MOST_BYTES (1ull << 30)
 
 /* Followed by key, image, log with its final zero. */
 struct entry_header {
     uint32_t magic;
     uint32_t version;
     uint64_t key_bytes, image_bytes, log_bytes;
-    uint64_t sum; /* of what follows */
+    uint8_t tag[ORIGIN_TAG_BYTES]; /* of the three */
 };
+
+enum { ENTRY_KEY, ENTRY_IMAGE, ENTRY_LOG, ENTRY_PARTS };
 
 void compiler_free(struct ppu_compiled *compiled)
 {
     free(compiled->bytes);
     free(compiled->log);
     *compiled = (struct ppu_compiled){ NULL, 0, NULL };
-}
-
-/* ---- folder ---- */
-
-static bool make_folders(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) {
-            return false;
-        }
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
-static const char *set_variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL && *value != '\0' ? value : NULL;
-}
-
-/* False: there is no cache. */
-static bool find_folder(char path[PATH_MAX])
-{
-    const char *ours = set_variable("PPU_CACHE"), *users = set_variable("XDG_CACHE_HOME"), *home = set_variable("HOME");
-    int length = 0;
-
-    if (ours != NULL && strcmp(ours, "off") == 0) {
-        return false;
-    }
-    if (ours != NULL) {
-        length = snprintf(path, PATH_MAX, "%s/opencl", ours);
-    } else if (users != NULL) {
-        length = snprintf(path, PATH_MAX, "%s/ppu/opencl", users);
-    } else if (home != NULL) {
-        length = snprintf(path, PATH_MAX, "%s/.cache/ppu/opencl", home);
-    }
-    return length > 0 && length < PATH_MAX && make_folders(path);
-}
-
-static bool entry_path(char path[PATH_MAX], const struct cache_key *key)
-{
-    char folder[PATH_MAX];
-
-    return find_folder(folder) && snprintf(path, PATH_MAX, "%s/%016llx" ENTRY_SUFFIX, folder,
-                                           (unsigned long long)sum_of(key->text, key->bytes)) < PATH_MAX;
 }
 
 /* ---- key ---- */
@@ -102,7 +56,7 @@ static bool write_file(FILE *to, const char *path)
 
 static bool write_program(FILE *to, const char *name)
 {
-    const char *folders = getenv("PATH");
+    const char *folders = secure_getenv("PATH");
     char path[PATH_MAX];
 
     if (strchr(name, '/') != NULL || folders == NULL) {
@@ -121,31 +75,60 @@ static bool write_program(FILE *to, const char *name)
 /* clang comes with LLVM's library, and stands for it: looking for that would mean to load it. */
 static bool write_compiler(FILE *to)
 {
-    const char *clang = set_variable(PPU_COMPILE_CLANG_VARIABLE);
+    const char *clang = secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
+    bool named = clang != NULL && *clang != '\0';
     char path[PATH_MAX];
 
-    return compiler_path(path) && write_file(to, path) && write_program(to, clang != NULL ? clang : PPU_COMPILE_CLANG);
+    return compiler_path(path) && write_file(to, path) && write_program(to, named ? clang : PPU_COMPILE_CLANG);
 }
 
-/* Said conservatively: a comment that says "include" is enough. Lines that are joined could hide a word. */
-static bool depends_on_more(const char *text)
+/*
+ * The text as the language sees it, where lines that a backslash joins are one; also with blanks behind the backslash,
+ * which clang allows. NULL: no memory.
+ */
+static char *joined_lines(const char *text)
 {
-    static const char *const words[] = { "include", "__has_", "__DATE__", "__TIME", "\\\n", "\\\r", "?\?/" };
+    char *joined = malloc(strlen(text) + 1), *to = joined;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strstr(text, words[i]) != NULL) {
-            return true;
+    while (joined != NULL && *text != '\0') {
+        const char *end = *text == '\\' ? text + 1 + strspn(text + 1, " \t\v\f") : text;
+        if (end == text || (*end != '\n' && *end != '\r')) {
+            *to++ = *text++;
+        } else {
+            text = end + 1 + ((end[1] == '\n' || end[1] == '\r') && end[1] != end[0]);
         }
     }
-    return false;
+    if (joined != NULL) {
+        *to = '\0';
+    }
+    return joined;
+}
+
+/*
+ * Whether what the compiler makes may depend on other files or on the time. Said conservatively: a comment that says
+ * "include" is enough. These words stand for all directives, pragmas and macros of clang that look at files or clocks:
+ * #include, #include_next, #import, #embed, __has_include, __has_embed, #pragma GCC dependency, #pragma clang module,
+ * __DATE__, __TIME__, __TIMESTAMP__; a trigraph could hide one.
+ */
+static bool depends_on_more(const char *text)
+{
+    static const char *const words[] = {
+        "include", "import", "embed", "__has_", "dependency", "module", "__DATE__", "__TIME", "?\?/",
+    };
+    char *joined = joined_lines(text);
+    bool depends = joined == NULL;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !depends; i++) {
+        depends = strstr(joined, words[i]) != NULL;
+    }
+    free(joined);
+    return depends;
 }
 
 void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options, const char *facts)
 {
-    char folder[PATH_MAX];
-
     *key = (struct cache_key){ NULL, 0 };
-    if (strlen(source) != bytes || depends_on_more(source) || depends_on_more(options) || !find_folder(folder)) {
+    if (strlen(source) != bytes || depends_on_more(source) || depends_on_more(options)) {
         return;
     }
     FILE *to = open_memstream(&key->text, &key->bytes);
@@ -167,75 +150,94 @@ void cache_key_free(struct cache_key *key)
 
 /* ---- entries ---- */
 
-static uint8_t *read_all(const char *path, size_t *bytes)
+#define NAME_SUM_BYTES 16u
+#define ENTRY_NAME_BYTES (2 * NAME_SUM_BYTES + sizeof(ENTRY_SUFFIX))
+
+/* Tells nothing of the key to who has not the user's own. */
+static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_NAME_BYTES])
 {
-    FILE *file = fopen(path, "rb");
-    struct stat info;
-    uint8_t *data = NULL;
+    const struct folder_part part = { key->text, key->bytes };
+    uint8_t tag[ORIGIN_TAG_BYTES];
 
-    if (file == NULL) {
-        return NULL;
-    }
-    if (fstat(fileno(file), &info) == 0 && info.st_size > 0) {
-        *bytes = (size_t)info.st_size;
-        data = malloc(*bytes);
-    }
-    if (data != NULL && fread(data, 1, *bytes, file) != *bytes) {
-        free(data);
-        data = NULL;
-    }
-    /* Its age is that of its last use. */
-    futimens(fileno(file), NULL);
-    fclose(file);
-    return data;
-}
-
-static bool is_entry(const struct cache_key *key, const uint8_t *data, size_t bytes)
-{
-    struct entry_header header;
-
-    if (bytes < sizeof(header)) {
+    if (!origin_tag(folder, ORIGIN_NAME, &part, 1, tag)) {
         return false;
     }
-    memcpy(&header, data, sizeof(header));
-    size_t left = bytes - sizeof(header);
-    if (header.magic != ENTRY_MAGIC || header.version != ENTRY_VERSION || header.key_bytes != key->bytes ||
-        header.key_bytes > left || header.image_bytes > left - header.key_bytes || header.image_bytes == 0 ||
-        header.log_bytes != left - header.key_bytes - header.image_bytes || header.log_bytes == 0) {
-        return false;
+    for (uint32_t i = 0; i < NAME_SUM_BYTES; i++) {
+        snprintf(name + 2 * i, 3, "%02x", tag[i]);
     }
-    return header.sum == sum_of(data + sizeof(header), left) && data[bytes - 1] == '\0' &&
-           memcmp(data + sizeof(header), key->text, key->bytes) == 0;
+    memcpy(name + 2 * NAME_SUM_BYTES, ENTRY_SUFFIX, sizeof(ENTRY_SUFFIX));
+    return true;
 }
 
-static void *copy_of(const void *data, size_t bytes)
+/* False: its sizes do not add up. Nothing in it is believed yet. */
+static bool cut_entry(const uint8_t *data, size_t bytes, struct entry_header *header,
+                      struct folder_part parts[ENTRY_PARTS])
 {
-    void *copy = malloc(bytes);
+    if (bytes < sizeof(*header)) {
+        return false;
+    }
+    memcpy(header, data, sizeof(*header));
+    size_t left = bytes - sizeof(*header);
+    if (header->magic != ENTRY_MAGIC || header->version != ENTRY_VERSION || header->key_bytes > left ||
+        header->image_bytes > left - header->key_bytes || header->image_bytes == 0 ||
+        header->log_bytes != left - header->key_bytes - header->image_bytes || header->log_bytes == 0) {
+        return false;
+    }
+    data += sizeof(*header);
+    parts[ENTRY_KEY] = (struct folder_part){ data, header->key_bytes };
+    parts[ENTRY_IMAGE] = (struct folder_part){ data + header->key_bytes, header->image_bytes };
+    parts[ENTRY_LOG] = (struct folder_part){ data + header->key_bytes + header->image_bytes, header->log_bytes };
+    return true;
+}
 
-    return copy != NULL ? memcpy(copy, data, bytes) : NULL;
+/* The entry of this key, as this user's programs have written it. */
+static bool is_entry(int folder, const struct cache_key *key, const struct entry_header *header,
+                     const struct folder_part parts[ENTRY_PARTS])
+{
+    const char *log = parts[ENTRY_LOG].at;
+
+    return parts[ENTRY_KEY].bytes == key->bytes && memcmp(parts[ENTRY_KEY].at, key->text, key->bytes) == 0 &&
+           origin_is(folder, ORIGIN_ENTRY, parts, ENTRY_PARTS, header->tag) && log[parts[ENTRY_LOG].bytes - 1] == '\0';
+}
+
+static void *copy_of(const struct folder_part *part)
+{
+    void *copy = malloc(part->bytes);
+
+    return copy != NULL ? memcpy(copy, part->at, part->bytes) : NULL;
+}
+
+static void take_entry(const struct folder_part parts[ENTRY_PARTS], struct ppu_compiled *found)
+{
+    found->len_bytes = parts[ENTRY_IMAGE].bytes;
+    found->bytes = copy_of(&parts[ENTRY_IMAGE]);
+    found->log = copy_of(&parts[ENTRY_LOG]);
+    if (found->bytes == NULL || found->log == NULL) {
+        compiler_free(found);
+    }
 }
 
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
 {
-    char path[PATH_MAX];
-    size_t bytes = 0;
+    int folder = key->text != NULL ? folder_open() : -1;
+    struct folder_part parts[ENTRY_PARTS];
     struct entry_header header;
+    char name[ENTRY_NAME_BYTES];
+    size_t bytes = 0;
 
     *found = (struct ppu_compiled){ NULL, 0, NULL };
-    uint8_t *data = key->text != NULL && entry_path(path, key) ? read_all(path, &bytes) : NULL;
-    if (data != NULL && is_entry(key, data, bytes)) {
-        memcpy(&header, data, sizeof(header));
-        const uint8_t *image = data + sizeof(header) + header.key_bytes;
-        found->len_bytes = header.image_bytes;
-        found->bytes = copy_of(image, header.image_bytes);
-        found->log = copy_of(image + header.image_bytes, header.log_bytes);
+    uint8_t *data = folder >= 0 && entry_name(folder, key, name)
+                        ? folder_read(folder, name, ENTRY_MOST_BYTES, false, &bytes)
+                        : NULL;
+    if (data != NULL && cut_entry(data, bytes, &header, parts) && is_entry(folder, key, &header, parts)) {
+        take_entry(parts, found);
     }
     free(data);
-    if (found->bytes == NULL || found->log == NULL) {
-        compiler_free(found);
-    }
+    folder_close(folder);
     return found->bytes != NULL;
 }
+
+/* ---- room ---- */
 
 struct old_entry {
     struct timespec used;
@@ -253,7 +255,7 @@ static uint64_t survey(DIR *folder, struct old_entry *oldest)
         size_t length = strlen(item->d_name);
         struct stat info;
         if (length < sizeof(ENTRY_SUFFIX) || strcmp(item->d_name + length - strlen(ENTRY_SUFFIX), ENTRY_SUFFIX) != 0 ||
-            fstatat(dirfd(folder), item->d_name, &info, 0) != 0) {
+            fstatat(dirfd(folder), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
             continue;
         }
         bytes += (uint64_t)info.st_size;
@@ -267,57 +269,39 @@ static uint64_t survey(DIR *folder, struct old_entry *oldest)
     return bytes;
 }
 
-static void remove_old(const char *path)
+static void remove_old(int descriptor)
 {
-    DIR *folder = opendir(path);
+    int again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     struct old_entry oldest;
 
-    while (folder != NULL && survey(folder, &oldest) > CACHE_BYTES && unlinkat(dirfd(folder), oldest.name, 0) == 0) {
-    }
-    if (folder != NULL) {
-        closedir(folder);
-    }
-}
-
-static bool write_entry(FILE *file, const struct cache_key *key, const struct ppu_compiled *made)
-{
-    struct entry_header header = { ENTRY_MAGIC, ENTRY_VERSION, key->bytes, made->len_bytes, strlen(made->log) + 1, 0 };
-    size_t bytes = header.key_bytes + header.image_bytes + header.log_bytes;
-    uint8_t *data = malloc(bytes);
-
-    if (data == NULL) {
-        return false;
-    }
-    memcpy(data, key->text, header.key_bytes);
-    memcpy(data + header.key_bytes, made->bytes, header.image_bytes);
-    memcpy(data + header.key_bytes + header.image_bytes, made->log, header.log_bytes);
-    header.sum = sum_of(data, bytes);
-    bool written = fwrite(&header, sizeof(header), 1, file) == 1 && fwrite(data, bytes, 1, file) == 1;
-    free(data);
-    return written;
-}
-
-/* Under its name when it is whole: others may read at any time. */
-void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
-{
-    char folder[PATH_MAX], path[PATH_MAX], new[PATH_MAX];
-
-    if (key->text == NULL || !find_folder(folder) || !entry_path(path, key) ||
-        snprintf(new, sizeof(new), "%s/new-XXXXXX", folder) >= PATH_MAX) {
-        return;
-    }
-    int descriptor = mkstemp(new);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (file == NULL) {
-        if (descriptor >= 0) {
-            close(descriptor);
-            unlink(new);
+    if (folder == NULL) {
+        if (again >= 0) {
+            close(again);
         }
         return;
     }
-    bool written = write_entry(file, key, made);
-    if ((fclose(file) != 0) | !written || rename(new, path) != 0) {
-        unlink(new);
+    while (survey(folder, &oldest) > CACHE_BYTES && unlinkat(dirfd(folder), oldest.name, 0) == 0) {
     }
-    remove_old(folder);
+    closedir(folder);
+}
+
+void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
+{
+    int folder = key->text != NULL ? folder_open() : -1;
+    struct entry_header header = { ENTRY_MAGIC, ENTRY_VERSION, key->bytes, made->len_bytes, strlen(made->log) + 1, "" };
+    const struct folder_part parts[] = {
+        { &header, sizeof(header) },
+        { key->text, key->bytes },
+        { made->bytes, made->len_bytes },
+        { made->log, header.log_bytes },
+    };
+    char name[ENTRY_NAME_BYTES];
+
+    if (folder >= 0 && entry_name(folder, key, name) &&
+        origin_tag(folder, ORIGIN_ENTRY, parts + 1, ENTRY_PARTS, header.tag) &&
+        folder_write(folder, name, parts, 1 + ENTRY_PARTS)) {
+        remove_old(folder);
+    }
+    folder_close(folder);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was compiled, kept on disk across processes. An entry is found by all that decides what the compiler makes: the
- * source, the options, and the files the compiler consists of. It holds its key, so that two keys of one sum do not
- * meet, and a sum of itself: one that is damaged or half written is not there.
+ * What was compiled, kept in the user's folder across processes. An entry is found by all that decides what the
+ * compiler makes: the source, the options, and the files the compiler consists of. It holds its key, and a tag that
+ * only this user's programs can make: one that is damaged, comes from elsewhere, or has another's name is not there.
  */
 #ifndef OPENCL_CACHE_H
 #define OPENCL_CACHE_H
@@ -18,8 +18,7 @@ struct cache_key {
 
 /*
  * The key of a compilation; `facts`: which variant it makes, "": the base. None when its result depends on more than
- * the key can say: on files that the source includes, on the time; or when there is no cache ($PPU_CACHE is "off", or
- * no folder can be had).
+ * the key can say: on files that the source includes, on the time.
  */
 void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options, const char *facts);
 void cache_key_free(struct cache_key *key);

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #define COMPILER_FILE "libppu-compiler.so"
+#define FOREIGN_FILE "ppu-foreign"
 
 static pthread_once_t loaded = PTHREAD_ONCE_INIT;
 static struct compiler the_compiler;
 static bool complete;
 
-bool compiler_path(char path[PATH_MAX])
+/* A file beside this library. */
+static bool find_file(char path[PATH_MAX], const char *name)
 {
     Dl_info info;
 
@@ -22,7 +24,17 @@ bool compiler_path(char path[PATH_MAX])
     }
     const char *slash = strrchr(info.dli_fname, '/');
     int folder = slash != NULL ? (int)(slash + 1 - info.dli_fname) : 0;
-    return snprintf(path, PATH_MAX, "%.*s" COMPILER_FILE, folder, info.dli_fname) < PATH_MAX;
+    return snprintf(path, PATH_MAX, "%.*s%s", folder, info.dli_fname, name) < PATH_MAX;
+}
+
+bool compiler_path(char path[PATH_MAX])
+{
+    return find_file(path, COMPILER_FILE);
+}
+
+bool foreign_path(char path[PATH_MAX])
+{
+    return find_file(path, FOREIGN_FILE);
 }
 
 /* ISO C has no cast from an object's address to a function's. */
@@ -32,6 +44,13 @@ static bool find(void *library, const char *name, void *place)
 
     memcpy(place, &function, sizeof(function));
     return function != NULL;
+}
+
+static char trouble[PATH_MAX + 200];
+
+const char *compiler_trouble(void)
+{
+    return trouble;
 }
 
 static void load(void)
@@ -46,7 +65,9 @@ static void load(void)
                find(library, "ppu_compile_prepare", &the_compiler.prepare);
     if (!complete) {
         const char *why = dlerror();
-        fprintf(stderr, "OpenCL on the PPU: no compiler: %s\n", why != NULL ? why : "its place is not known");
+        snprintf(trouble, sizeof(trouble), "load the compiler: %s; it belongs into the folder of the ICD",
+                 why != NULL ? why : "its place is not known");
+        fprintf(stderr, "OpenCL on the PPU: %s\n", trouble);
     }
 }
 

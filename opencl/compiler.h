@@ -26,8 +26,12 @@ struct compiler {
 
 /* Loads it at the first call; NULL: it is not there, standard error says why. */
 const struct compiler *compiler_get(void);
+/* The sentence that says why it is not there. */
+const char *compiler_trouble(void);
 /* Its file, loaded or not; false: it cannot be said. */
 bool compiler_path(char path[PATH_MAX]);
+/* The program that compiles what comes from elsewhere (foreign.h); false: it cannot be said. */
+bool foreign_path(char path[PATH_MAX]);
 /* As ppu_compiled_free(), without loading it. */
 void compiler_free(struct ppu_compiled *compiled);
 

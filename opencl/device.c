@@ -11,6 +11,7 @@
 #include "nest.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
+#include "ppu/version.h"
 #include "print.h"
 
 #define NS_PER_S 1000000000ull
@@ -30,7 +31,7 @@ static bool open_device(uint32_t index)
 
     *device = (struct _cl_device_id){ .object = { &dispatch_table, OBJECT_device, 1, 1 } };
     if (source_open(index, &device->ppu, &error) != PPU_OK) {
-        fprintf(stderr, "OpenCL on the PPU: no device: %s\n", error.text);
+        fprintf(stderr, "OpenCL on the PPU: %s\n", error.text);
         return false;
     }
     device->info = ppu_device_info(device->ppu);

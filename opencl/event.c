@@ -26,6 +26,43 @@ void event_destroy(void *object)
     object_drop(context);
 }
 
+const char *event_command_name(const struct _cl_event *event)
+{
+    static const struct {
+        cl_command_type type;
+        const char *name;
+    } names[] = {
+        { CL_COMMAND_NDRANGE_KERNEL, "clEnqueueNDRangeKernel" },
+        { CL_COMMAND_TASK, "clEnqueueTask" },
+        { CL_COMMAND_NATIVE_KERNEL, "clEnqueueNativeKernel" },
+        { CL_COMMAND_MARKER, "clEnqueueMarker" },
+        { CL_COMMAND_BARRIER, "clEnqueueBarrier" },
+        { CL_COMMAND_READ_BUFFER, "clEnqueueReadBuffer" },
+        { CL_COMMAND_WRITE_BUFFER, "clEnqueueWriteBuffer" },
+        { CL_COMMAND_READ_BUFFER_RECT, "clEnqueueReadBufferRect" },
+        { CL_COMMAND_WRITE_BUFFER_RECT, "clEnqueueWriteBufferRect" },
+        { CL_COMMAND_COPY_BUFFER, "clEnqueueCopyBuffer" },
+        { CL_COMMAND_COPY_BUFFER_RECT, "clEnqueueCopyBufferRect" },
+        { CL_COMMAND_FILL_BUFFER, "clEnqueueFillBuffer" },
+        { CL_COMMAND_MAP_BUFFER, "clEnqueueMapBuffer" },
+        { CL_COMMAND_UNMAP_MEM_OBJECT, "clEnqueueUnmapMemObject" },
+        { CL_COMMAND_MIGRATE_MEM_OBJECTS, "clEnqueueMigrateMemObjects" },
+        { CL_COMMAND_SVM_FREE, "clEnqueueSVMFree" },
+        { CL_COMMAND_SVM_MEMCPY, "clEnqueueSVMMemcpy" },
+        { CL_COMMAND_SVM_MEMFILL, "clEnqueueSVMMemFill" },
+        { CL_COMMAND_SVM_MAP, "clEnqueueSVMMap" },
+        { CL_COMMAND_SVM_UNMAP, "clEnqueueSVMUnmap" },
+        { CL_COMMAND_SVM_MIGRATE_MEM, "clEnqueueSVMMigrateMem" },
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (names[i].type == event->type) {
+            return names[i].name;
+        }
+    }
+    return "a command";
+}
+
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type)
 {
     cl_event event = calloc(1, sizeof(*event));

@@ -123,6 +123,9 @@ struct call {
 /* CL_SUCCESS when the list is as the specification wants it, all of it in `context`. */
 cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events);
 
+/* The function that enqueued it. */
+const char *event_command_name(const struct _cl_event *event);
+
 /* A command that waits for nothing yet; NULL: no memory. */
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
 

@@ -295,17 +295,21 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t by
 
 /* ---- queries ---- */
 
-size_t kernel_max_group(const struct _cl_kernel *kernel)
+size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info)
 {
-    const struct ppu_device_info *info = kernel->program->context->device->info;
-    size_t wave = kernel->entry->wave;
-    size_t by_registers =
-        info->sm_vregs / ppu_warp_vregs(kernel->entry->wave, kernel->entry->vregs, kernel->entry->shared_vregs) * wave;
+    size_t wave = entry->wave;
+    size_t by_registers = info->sm_vregs / ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) * wave;
     size_t by_warps = (size_t)info->sm_warps * PPU_LANES;
     size_t most = by_registers < by_warps ? by_registers : by_warps;
 
     most = most < PPU_MAX_CTA_THREADS ? most : PPU_MAX_CTA_THREADS;
     return most / wave * wave;
+}
+
+/* program_load() has refused kernels without any. */
+size_t kernel_max_group(const struct _cl_kernel *kernel)
+{
+    return kernel_group_most(kernel->entry, kernel->program->context->device->info);
 }
 
 const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset)

@@ -100,8 +100,8 @@ void lane_issue(struct lane *lane, cl_event event)
 
 /* ---- and back ---- */
 
-/* Of a command that runs no more. False: some of it is lost. */
-static bool print(struct lane *lane, cl_event event)
+/* Of a command that runs no more. NULL, or why some of it is lost. */
+static const char *print(struct lane *lane, cl_event event)
 {
     return print_end(ppu_memory_host(lane->printed), event->work.prints, lane->queue->place);
 }
@@ -131,19 +131,19 @@ static void land(struct lane *lane, cl_int status)
     event_end(event, status);
 }
 
-/* The first command in flight has done wrong; those behind it were never begun. False: some output is lost. */
-static bool fail_all(struct lane *lane, enum ppu_err err)
+/* The first command in flight has done wrong; those behind it were never begun. NULL, or why output is lost. */
+static const char *fail_all(struct lane *lane, enum ppu_err err)
 {
     cl_command_queue work = lane->queue->filled;
     bool again = work == NULL || ppu_workqueue_reset(work->work) == PPU_OK;
     lane->broken = ppu_channel_reset(lane->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
-    bool printed = lane->printing == NULL || print(lane, lane->printing);
+    const char *lost = lane->printing != NULL ? print(lane, lane->printing) : NULL;
     for (uint32_t left = lane->count; left > 0; left--) {
         land(lane, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
-    return printed;
+    return lost;
 }
 
 static void await_first(struct lane *lane)
@@ -151,7 +151,8 @@ static void await_first(struct lane *lane)
     cl_context context = lane->queue->context;
     cl_event event = lane->flight[lane->first];
     const struct ppu_event done = event->done;
-    bool printed = true, prints = lane->printing == event;
+    bool prints = lane->printing == event;
+    const char *lost = NULL;
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
@@ -162,10 +163,10 @@ static void await_first(struct lane *lane)
     }
     if (err != PPU_OK) {
         enum ppu_err told = ppu_channel_error(lane->channel, &error);
-        context_notify(context, "a command failed", told != PPU_OK ? error.text : ppu_error_text(err));
+        context_notify(context, event_command_name(event), told != PPU_OK ? error.text : ppu_error_text(err));
     }
     if (err == PPU_OK && prints) {
-        printed = print(lane, event);
+        lost = print(lane, event);
     }
     if (err == PPU_OK) {
         finish(lane, event);
@@ -174,11 +175,11 @@ static void await_first(struct lane *lane)
     if (err == PPU_OK) {
         land(lane, CL_COMPLETE);
     } else {
-        printed = fail_all(lane, err);
+        lost = fail_all(lane, err);
     }
     graph_unlock(context);
-    if (!printed) {
-        context_notify(context, "printf", PRINT_LOST);
+    if (lost != NULL) {
+        context_notify(context, "printf", lost);
     }
     pthread_mutex_lock(&context->lock);
 }

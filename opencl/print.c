@@ -17,6 +17,12 @@ struct record {
     uint32_t place;
 };
 
+/* Where text goes, and how much more may. */
+struct output {
+    FILE *to;
+    size_t left;
+};
+
 /* One conversion: %[flags][width][.precision][vector][length]letter */
 struct conversion {
     char flags[6];
@@ -107,6 +113,23 @@ static void write_format(char *text, size_t bytes, const struct conversion *c, c
     snprintf(text + at, bytes - (size_t)at, "%s%c", length, c->letter);
 }
 
+/* ---- output ---- */
+
+static void put_bytes(struct output *out, const char *text, size_t bytes)
+{
+    bytes = bytes < out->left ? bytes : out->left;
+    fwrite(text, 1, bytes, out->to);
+    out->left -= bytes;
+}
+
+/* What one conversion has written; it counts as something also when that is nothing. */
+static void note_written(struct output *out, int bytes)
+{
+    size_t used = bytes > 0 ? (size_t)bytes : 1;
+
+    out->left -= used < out->left ? used : out->left;
+}
+
 /* ---- arguments ---- */
 
 /* 0 when the record has no more. */
@@ -142,13 +165,13 @@ static double double_of(uint64_t bits)
 }
 
 /* A float that is no part of a vector was made a double by the call. */
-static void print_float(FILE *to, struct record *record, const struct conversion *c)
+static void print_float(struct output *out, struct record *record, const struct conversion *c)
 {
     bool is_double = c->elements == 0 || strcmp(c->length, "l") == 0;
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    fprintf(to, format, is_double ? double_of(take(record, 2)) : float_of(take(record, 1)));
+    note_written(out, fprintf(out->to, format, is_double ? double_of(take(record, 2)) : float_of(take(record, 1))));
 }
 
 static int64_t cut(uint64_t bits, const struct conversion *c)
@@ -167,32 +190,32 @@ static int64_t cut(uint64_t bits, const struct conversion *c)
     return is_signed ? (int32_t)bits : (int64_t)(uint32_t)bits;
 }
 
-static void print_integer(FILE *to, struct record *record, const struct conversion *c)
+static void print_integer(struct output *out, struct record *record, const struct conversion *c)
 {
     char format[32];
 
     write_format(format, sizeof(format), c, "ll");
-    fprintf(to, format, (long long)cut(take(record, strcmp(c->length, "l") == 0 ? 2 : 1), c));
+    note_written(out, fprintf(out->to, format, (long long)cut(take(record, strcmp(c->length, "l") == 0 ? 2 : 1), c)));
 }
 
-static void print_letter(FILE *to, struct record *record, const struct conversion *c)
+static void print_letter(struct output *out, struct record *record, const struct conversion *c)
 {
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    fprintf(to, format, (int)(uint8_t)take(record, 1));
+    note_written(out, fprintf(out->to, format, (int)(uint8_t)take(record, 1)));
 }
 
-static void print_pointer(FILE *to, struct record *record, const struct conversion *c)
+static void print_pointer(struct output *out, struct record *record, const struct conversion *c)
 {
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    fprintf(to, format, (void *)(uintptr_t)take(record, 2));
+    note_written(out, fprintf(out->to, format, (void *)(uintptr_t)take(record, 2)));
 }
 
 /* A string is a literal: it lies behind the code. */
-static void print_string(FILE *to, struct record *record, const struct conversion *c)
+static void print_string(struct output *out, struct record *record, const struct conversion *c)
 {
     const struct ppu_program_view *view = &record->program->view;
     uint64_t va = take(record, 2), offset = va - ppu_program_code_va(record->program->on[record->place]).va;
@@ -209,22 +232,22 @@ static void print_string(FILE *to, struct record *record, const struct conversio
     bounded.precision = c->has_precision && c->precision < length ? c->precision : (uint32_t)length;
     bounded.has_precision = true;
     write_format(format, sizeof(format), &bounded, "");
-    fprintf(to, format, text);
+    note_written(out, fprintf(out->to, format, text));
 }
 
 /* ---- records ---- */
 
-static void print_one(FILE *to, struct record *record, const struct conversion *c)
+static void print_one(struct output *out, struct record *record, const struct conversion *c)
 {
     switch (c->letter) {
     case 'c':
-        print_letter(to, record, c);
+        print_letter(out, record, c);
         break;
     case 's':
-        print_string(to, record, c);
+        print_string(out, record, c);
         break;
     case 'p':
-        print_pointer(to, record, c);
+        print_pointer(out, record, c);
         break;
     case 'd':
     case 'i':
@@ -232,78 +255,99 @@ static void print_one(FILE *to, struct record *record, const struct conversion *
     case 'u':
     case 'x':
     case 'X':
-        print_integer(to, record, c);
+        print_integer(out, record, c);
         break;
     default:
-        print_float(to, record, c);
+        print_float(out, record, c);
     }
 }
 
-static void print_conversion(FILE *to, struct record *record, const struct conversion *c)
+static void print_conversion(struct output *out, struct record *record, const struct conversion *c)
 {
-    print_one(to, record, c);
-    for (uint32_t i = 1; i < c->elements && record->left > 0; i++) {
-        fputc(',', to);
-        print_one(to, record, c);
+    print_one(out, record, c);
+    for (uint32_t i = 1; i < c->elements && record->left > 0 && out->left > 0; i++) {
+        put_bytes(out, ",", 1);
+        print_one(out, record, c);
     }
 }
 
-static void print_record(FILE *to, struct record *record, const char *format)
+static void print_record(struct output *out, struct record *record, const char *format)
 {
-    while (*format != '\0') {
+    while (*format != '\0' && out->left > 0) {
         size_t plain = strcspn(format, "%");
         struct conversion conversion;
-        fwrite(format, 1, plain, to);
+        put_bytes(out, format, plain);
         format += plain;
         if (*format == '\0') {
             break;
         }
         const char *at = format + 1;
         if (*at == '%') {
-            fputc('%', to);
+            put_bytes(out, "%", 1);
             at++;
         } else if (parse(&at, &conversion)) {
-            print_conversion(to, record, &conversion);
+            print_conversion(out, record, &conversion);
         } else { /* as it stands */
-            fwrite(format, 1, (size_t)(at - format), to);
+            put_bytes(out, format, (size_t)(at - format));
         }
         format = at;
     }
 }
 
-static void print_records(FILE *to, const struct ppu_printf_buffer *buffer, uint32_t used, cl_program program,
-                          uint32_t place)
+/* `words`: nobody else's. */
+static void print_records(struct output *out, const uint32_t *words, uint32_t used, cl_program program, uint32_t place)
 {
     const struct ppu_program_view *view = &program->view;
 
-    for (uint32_t at = 0; used - at >= HEAD_WORDS;) {
-        const uint32_t *words = &buffer->words[at], count = words[0], format = words[1];
+    for (uint32_t at = 0; used - at >= HEAD_WORDS && out->left > 0;) {
+        uint32_t count = words[at], format = words[at + 1];
         if (count < HEAD_WORDS || count > used - at || format >= view->header->formats) {
             return;
         }
-        struct record record = { words + HEAD_WORDS, count - HEAD_WORDS, program, place };
-        print_record(to, &record, view->text + view->formats[format]);
+        struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, program, place };
+        print_record(out, &record, view->text + view->formats[format]);
         at += count;
     }
 }
 
-bool print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
+/* False: no memory. `all`: nothing was left out. */
+static bool print_copy(const uint32_t *words, uint32_t used, cl_program program, uint32_t place, bool *all)
 {
-    uint32_t used = buffer->used < CAPACITY ? buffer->used : CAPACITY;
-    bool all = buffer->used <= CAPACITY;
     char *text = NULL;
     size_t bytes = 0;
-    FILE *to = used > 0 ? open_memstream(&text, &bytes) : NULL;
+    struct output out = { open_memstream(&text, &bytes), PRINT_MOST_BYTES };
 
-    if (to != NULL) {
-        print_records(to, buffer, used, program, place);
-        fclose(to);
+    if (out.to == NULL) {
+        return false;
+    }
+    print_records(&out, words, used, program, place);
+    bool written = fclose(out.to) == 0;
+    if (written) {
         fwrite(text, 1, bytes, stdout);
         fflush(stdout);
     }
     free(text);
+    *all = out.left > 0;
+    return written;
+}
+
+const char *print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
+{
+    uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = asked < CAPACITY ? asked : CAPACITY;
+    size_t bytes = used * sizeof(buffer->words[0]);
+    uint32_t *words = malloc(bytes + 1);
+    bool all = true, printed = words != NULL;
+
+    if (printed && used > 0) {
+        memcpy(words, buffer->words, bytes);
+        printed = print_copy(words, used, program, place, &all);
+    }
+    free(words);
     /* What a thread has not written, because its record did not fit, must not look like one. */
-    memset(buffer->words, 0, used * sizeof(buffer->words[0]));
-    buffer->used = 0;
-    return all && (used == 0 || to != NULL);
+    memset(buffer->words, 0, bytes);
+    __atomic_store_n(&buffer->used, 0, __ATOMIC_RELAXED);
+    return !printed           ? "there was no memory, and the output is lost"
+           : !all             ? "the output was too long, and the rest is lost"
+           : asked > CAPACITY ? "the buffer was too small, and the last output is lost"
+                              : NULL;
 }

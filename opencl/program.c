@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "info.h"
+#include "kernel.h"
 #include "variant.h"
 
 /* ---- life ---- */
@@ -85,12 +86,39 @@ static char *list_names(const struct ppu_program_view *view)
     return names;
 }
 
+/* False: the log says which kernel has too many registers for any warp of it. */
+static bool kernels_fit(cl_program program)
+{
+    const struct ppu_device_info *info = program->context->device->info;
+    char text[400];
+
+    for (uint32_t i = 0; i < program->view.header->kernels; i++) {
+        const struct ppu_kernel_entry *entry = &program->view.kernels[i];
+        if (kernel_group_most(entry, info) == 0) {
+            snprintf(text, sizeof(text),
+                     "kernel '%.100s' has no room on an SM: a warp of %u threads needs %u registers, and there are %u, "
+                     "for at most %u threads\n",
+                     program->view.text + entry->name, entry->wave,
+                     ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs), info->sm_vregs,
+                     info->sm_warps * PPU_LANES);
+            program_set_text(&program->log, text);
+            return false;
+        }
+    }
+    return true;
+}
+
 cl_int program_load(cl_program program)
 {
     struct ppu_error error;
+    const char *why = ppu_program_open(program->binary.at, program->binary.bytes, &program->view);
 
-    if (ppu_program_open(program->binary.at, program->binary.bytes, &program->view) != NULL) {
+    if (why != NULL) {
+        program_set_text(&program->log, why);
         return CL_INVALID_BINARY;
+    }
+    if (!kernels_fit(program)) {
+        return CL_OUT_OF_RESOURCES;
     }
     enum ppu_err err = PPU_OK;
     for (uint32_t i = 0; i < program->context->device_count && err == PPU_OK; i++) {
@@ -192,6 +220,20 @@ static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id
     return CL_SUCCESS;
 }
 
+/* Into a program that nobody else knows; its log says why not. */
+static cl_int take_binary(cl_program program, const unsigned char *bytes, size_t count)
+{
+    const char *why = NULL;
+    cl_int error = binary_copy(&program->binary, bytes, count, &why);
+
+    if (error == CL_INVALID_BINARY) {
+        program_set_text(&program->log, why);
+    }
+    /* Programs use kernels of a binary without building it. */
+    bool runs = error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    return runs ? program_load(program) : error;
+}
+
 cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
                                      const size_t *lengths, const unsigned char **binaries, cl_int *binary_status,
                                      cl_int *errcode)
@@ -204,12 +246,12 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
         error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
     if (program != NULL) {
-        error = binary_copy(&program->binary, binaries[0], lengths[0]);
-    }
-    if (error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
-        error = program_load(program); /* programs use kernels of a binary without building it */
+        error = take_binary(program, binaries[0], lengths[0]);
     }
     if (error != CL_SUCCESS && program != NULL) {
+        if (program->log != NULL && *program->log != '\0') {
+            context_notify(context, "clCreateProgramWithBinary", program->log);
+        }
         clReleaseProgram(program);
         program = NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens the PPU of a program that knows nothing of PPUs: libppu's own choice, with the launcher and the firmware
- * that lie in the same build as this library, wherever the program was started.
+ * of the same installation, or of the same build, as this library, wherever the program was started.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ppu/place.h"
 
 #define LEVELS 3u /* this library is build/plain/<file>: so many names from the top */
 
@@ -33,7 +34,7 @@ static bool find_top(char top[PATH_MAX])
 
 uint32_t source_count(void)
 {
-    const char *text = getenv("PPU_DEVICES");
+    const char *text = secure_getenv("PPU_DEVICES");
     unsigned long count = text != NULL ? strtoul(text, NULL, 10) : 1;
 
     return count > 1 ? (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES) : 1;
@@ -41,24 +42,31 @@ uint32_t source_count(void)
 
 /* What libppu needs to know where the environment does not say it. */
 struct files {
-    char launcher[PATH_MAX + sizeof("/" PPU_DEFAULT_LAUNCHER)];
-    char firmware[PATH_MAX + sizeof("/" PPU_DEFAULT_FIRMWARE)];
+    char launcher[PATH_MAX + sizeof("/" PPU_PLACE_LAUNCHER)];
+    char firmware[PATH_MAX + sizeof("/" PPU_PLACE_FIRMWARE)];
 };
 
-static void find_files(struct files *files)
+/* A place in an installation is absolute; one in a checkout is found from its top. */
+static void find_file(char *file, size_t size, const char *place)
 {
     char top[PATH_MAX];
 
-    if (!find_top(top)) {
-        snprintf(top, sizeof(top), ".");
+    if (place[0] == '/') {
+        snprintf(file, size, "%s", place);
+    } else {
+        snprintf(file, size, "%s/%s", find_top(top) ? top : ".", place);
     }
-    snprintf(files->launcher, sizeof(files->launcher), "%s/%s", top, PPU_DEFAULT_LAUNCHER);
-    snprintf(files->firmware, sizeof(files->firmware), "%s/%s", top, PPU_DEFAULT_FIRMWARE);
+}
+
+static void find_files(struct files *files)
+{
+    find_file(files->launcher, sizeof(files->launcher), PPU_PLACE_LAUNCHER);
+    find_file(files->firmware, sizeof(files->firmware), PPU_PLACE_FIRMWARE);
 }
 
 static const char *unless_set(const char *variable, const char *path)
 {
-    return getenv(variable) != NULL ? NULL : path;
+    return secure_getenv(variable) != NULL ? NULL : path;
 }
 
 static enum ppu_err open_transport(const struct files *files, uint32_t index, struct ppu_transport **transport,
@@ -69,7 +77,7 @@ static enum ppu_err open_transport(const struct files *files, uint32_t index, st
         .launcher = unless_set("PPU_RUN", files->launcher),
         .ppus = source_count(),
     };
-    const char *wanted = getenv("PPU_DEVICE");
+    const char *wanted = secure_getenv("PPU_DEVICE");
     bool native = wanted != NULL && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
     enum ppu_err err = PPU_OK;
 

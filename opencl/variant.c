@@ -26,7 +26,7 @@ static enum variant_level level_of(const char *text)
 
 static bool is_on(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
 
     return text != NULL && *text != '\0' && strcmp(text, "0") != 0;
 }
@@ -47,7 +47,7 @@ struct variants *variants_new(const struct _cl_program *program)
     pthread_mutex_init(&variants->lock, NULL);
     pthread_cond_init(&variants->changed, NULL);
     variants->users = 1;
-    variants->level = level_of(getenv("PPU_ALIAS"));
+    variants->level = level_of(secure_getenv("PPU_ALIAS"));
     variants->waits = is_on("PPU_ALIAS_WAIT");
     variants->prints = is_on("PPU_ALIAS_PRINT");
     variants->kernel_count = count;

@@ -2,9 +2,9 @@
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
 include tests/joined/build.mk compiler/build.mk
 
-CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl -Iopencl
+CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl -Iopencl -Iinclude
 CL_TESTS := $(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c))
-CL_SOURCE_CFLAGS := -Iopencl -Icompiler $(JOINED_CFLAGS)
+CL_SOURCE_CFLAGS := -Iopencl -Icompiler -Itests/opencl $(JOINED_CFLAGS)
 
 $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c,$(CL_SOURCE_CFLAGS)))
 
@@ -14,7 +14,8 @@ CL_TEST_SOURCES_build := tests/opencl/store.c
 # $(call cl_test,NAME)
 define cl_test
 TIMEOUT_opencl-$(1)-joined := 240
-$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
+RUNTIME_opencl-$(1)-joined := $$(OPENCL_FOREIGN)
+$$(eval $$(call ppu_test,opencl-$(1)-joined,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 $$(eval $$(call ppu_program,plain,opencl-$(1)-native,tests/opencl/test_$(1).c tests/opencl/fixture.c $(CL_TEST_SOURCES_$(1)),$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-$(1)-native))
 $$(eval $$(call ppu_script_test,opencl-$(1)-native,OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-$(1)-native,$(BUILD)/plain/tests/opencl-$(1)-native $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 endef
@@ -38,17 +39,28 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 $(eval $(call ppu_test,opencl-relation,tests/opencl/relation.c opencl/relation.c,-Iinclude -Icompiler -Iopencl,))
 
 # What queues are to the device.
-$(eval $(call ppu_test,opencl-channels,tests/opencl/channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include -Iinclude,cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS),asan tsan))
+$(eval $(call ppu_test,opencl-channels,tests/opencl/channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include -Iinclude,cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 
 # Two devices: natively, as a joined machine has one.
 $(eval $(call ppu_unit,opencl-devices,tests/opencl/devices.c,$(CL_TEST_CFLAGS)))
 $(eval $(call ppu_program,plain,opencl-devices,tests/opencl/devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-devices))
 $(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-devices,$(BUILD)/plain/tests/opencl-devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
+# The cache alone, with calls of the system that fail.
+CL_CACHE_WRAPPED := $(foreach f,write renameat fstat close getrandom secure_getenv,-Wl,--wrap=$(f))
+$(eval $(call ppu_test,opencl-cache,tests/opencl/cache.c $(addprefix opencl/,cache.c folder.c origin.c),$(CL_TEST_CFLAGS) -Icompiler,-lnettle -pthread $(CL_CACHE_WRAPPED)))
+
+# The process that compiles modules from elsewhere: how it ends, and what it may do.
+$(eval $(call ppu_test,opencl-foreign,tests/opencl/foreign.c opencl/foreign.c,$(CL_TEST_CFLAGS) -Icompiler -DFOREIGN_PATIENCE_MS=1000,))
+$(eval $(call ppu_test,opencl-confine,tests/opencl/confine.c compiler/foreign/confine.c,$(CL_TEST_CFLAGS) -Icompiler -Icompiler/foreign,-lseccomp,plain))
+
+# A device with few registers.
+$(eval $(call ppu_test,opencl-narrow,tests/opencl/narrow.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
+
 # Where allocations fail: only what is linked into one program can be made to.
 TIMEOUT_opencl-memory := 120
 CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
-$(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined ppu-opencl $(COMPILER_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
+$(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
 
 # Programs that end while a thread compiles.
 TIMEOUT_opencl-exit := 240

@@ -4,6 +4,12 @@
 
 #include "device.h"
 #include "joined.h"
+#include "source_joined.h"
+
+__attribute__((weak)) void source_joined_adjust(struct joined_options *options)
+{
+    (void)options;
+}
 
 uint32_t source_count(void)
 {
@@ -17,6 +23,7 @@ enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_
 
     (void)index;
     joined_default(&options);
+    source_joined_adjust(&options);
     struct joined *joined = joined_start(&options, &why);
     if (joined == NULL) {
         error->code = PPU_ERR_NO_DEVICE;

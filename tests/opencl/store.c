@@ -52,7 +52,11 @@ static void remove_entry(const char *path)
 
 void store_close(struct store *store)
 {
+    char key[80];
+
     store_each(store, remove_entry);
+    snprintf(key, sizeof(key), "%s/.key", store->entries);
+    remove(key);
     remove(store->entries);
     remove(store->clang);
     remove(store->calls);

@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "store.h"
+#include "sum.h"
 
 static const char *const main_source =
     "#include \"parts/scale.h\"\n"
@@ -180,6 +181,114 @@ static void wrong_parts_are_refused(void **state)
     check(clReleaseProgram(failed));
     check(clReleaseProgram(part));
     check(clReleaseProgram(source));
+}
+
+/* ---- modules from elsewhere ---- */
+
+#define TAG_AT 32u /* of the header: what only this user's programs can write */
+#define SUM_AT 24u
+#define HEADER_BYTES 64u
+#define MUTANTS 24u
+
+static cl_program load_bytes(struct fixture *f, const unsigned char *binary, size_t bytes)
+{
+    cl_int status = 0, error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithBinary(f->context, 1, &f->device, &bytes, &binary, &status, &error);
+
+    check(error);
+    return program;
+}
+
+static bool is_tagged(cl_program program)
+{
+    static const unsigned char zeros[HEADER_BYTES - TAG_AT];
+    size_t bytes = 0;
+    unsigned char *binary = binary_of(program, &bytes);
+    bool tagged = memcmp(binary + TAG_AT, zeros, sizeof(zeros)) != 0;
+
+    free(binary);
+    return tagged;
+}
+
+/* The same object as from another installation. */
+static cl_program estranged(struct fixture *f, cl_program program)
+{
+    size_t bytes = 0;
+    unsigned char *binary = binary_of(program, &bytes);
+
+    binary[TAG_AT] ^= 1;
+    cl_program foreign = load_bytes(f, binary, bytes);
+    free(binary);
+    check(clReleaseProgram(program));
+    return foreign;
+}
+
+static void foreign_modules_are_used(void **state)
+{
+    struct fixture *f = *state;
+    cl_program own = compiled(f, scale_source, "-DFACTOR=9", NULL, NULL);
+    cl_program parts[2] = { estranged(f, compiled(f, main_source, "", "parts/scale.h", scale_header)), own };
+    cl_int error = CL_SUCCESS;
+
+    assert_true(is_tagged(own));
+    cl_program whole = clLinkProgram(f->context, 0, NULL, "", 2, parts, NULL, NULL, &error);
+    check(error);
+    expect(f, whole, 9, 5);
+    check(clReleaseProgram(whole));
+    /* What is made of it comes from elsewhere too. */
+    cl_program library = clLinkProgram(f->context, 0, NULL, "-create-library", 2, parts, NULL, NULL, &error);
+    check(error);
+    assert_false(is_tagged(library));
+    assert_int_equal(clBuildProgram(parts[0], 0, NULL, NULL, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+    whole = clLinkProgram(f->context, 0, NULL, "", 1, &library, NULL, NULL, &error);
+    check(error);
+    expect(f, whole, 9, 5);
+    check(clReleaseProgram(whole));
+    check(clReleaseProgram(library));
+    check(clReleaseProgram(parts[0]));
+    check(clReleaseProgram(parts[1]));
+}
+
+static void set_sum(unsigned char *binary, size_t bytes)
+{
+    const uint64_t sum = sum_of(binary + HEADER_BYTES, bytes - HEADER_BYTES);
+
+    memcpy(binary + SUM_AT, &sum, sizeof(sum));
+}
+
+/* What LLVM makes of it is its own affair: the program goes on, and is told. */
+static void damaged_modules_hurt_nobody(void **state)
+{
+    struct fixture *f = *state;
+    cl_program object = compiled(f, "kernel void k(global int *o) { o[get_global_id(0)] = 1; }", "", NULL, NULL);
+    uint64_t random = fixture_seed();
+    size_t bytes = 0;
+    unsigned char *binary = binary_of(object, &bytes), *mutant = malloc(bytes);
+    uint32_t built = 0, refused = 0, crashed = 0;
+
+    assert_non_null(mutant);
+    for (uint32_t i = 0; i < MUTANTS; i++) {
+        char log[1000] = "";
+        memcpy(mutant, binary, bytes);
+        for (uint32_t n = fixture_random(&random) % 4 + 1; n > 0; n--) {
+            size_t at = HEADER_BYTES + fixture_random(&random) % (bytes - HEADER_BYTES);
+            mutant[at] ^= (unsigned char)(1u << fixture_random(&random) % 8);
+        }
+        set_sum(mutant, bytes);
+        cl_program program = load_bytes(f, mutant, bytes);
+        cl_int error = clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+        check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
+        assert_true(error == CL_SUCCESS || (error == CL_BUILD_PROGRAM_FAILURE && log[0] != '\0'));
+        crashed += strstr(log, "in a process of its own, which ") != NULL;
+        built += error == CL_SUCCESS;
+        refused += error != CL_SUCCESS;
+        check(clReleaseProgram(program));
+    }
+    print_message("# %u built, %u refused, %u of them by a process that ended\n", built, refused, crashed);
+    assert_true(refused > 0);
+    free(mutant);
+    free(binary);
+    check(clReleaseProgram(object));
 }
 
 /* ---- callbacks ---- */
@@ -500,6 +609,8 @@ int main(void)
         cl_test("parts are compiled with headers and linked [F6]", parts_are_linked),
         cl_test("objects and libraries are saved, loaded and linked; damaged ones are refused [F6]",
                 libraries_are_kept),
+        cl_test("modules from elsewhere are compiled apart [F6]", foreign_modules_are_used),
+        cl_test("damaged modules take no program along [F6]", damaged_modules_hurt_nobody),
         cl_test("wrong parts get their errors, and a failed link tells why [F6]", wrong_parts_are_refused),
         cl_test("a build with a callback goes on alone [F6]", builds_go_on_alone),
         cl_test("what was compiled once is found on disk, unless anything has changed [F5]", cache_spares_clang),

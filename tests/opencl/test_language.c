@@ -241,10 +241,10 @@ static void groups_that_are_seen_are_equal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cl_test("structures are passed by value to functions that are called [E11]", structures_are_passed_by_value),
-        cl_test("atomics of the extensions have 64 bits [E11]", old_atomics_have_64_bits),
-        cl_test("arguments narrower than a word are read [E11]", narrow_arguments_are_read),
-        cl_test("halves are loaded from constant memory [E11]", halves_come_from_constant_memory),
+        cl_test("structures are passed by value to functions that are called", structures_are_passed_by_value),
+        cl_test("atomics of the extensions have 64 bits", old_atomics_have_64_bits),
+        cl_test("arguments narrower than a word are read", narrow_arguments_are_read),
+        cl_test("halves are loaded from constant memory", halves_come_from_constant_memory),
         cl_test("every work-item of a range that no group divides runs once [F6]", every_item_of_a_cut_range_runs_once),
         cl_test("groups that a work-item can see are equal and divide the range [F6]", groups_that_are_seen_are_equal),
     };

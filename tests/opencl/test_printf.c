@@ -8,7 +8,7 @@
 
 #include "fixture.h"
 
-#define TEXT_BYTES (8u << 20)
+#define TEXT_BYTES (80u << 20)
 
 /* Standard output goes to a file meanwhile. */
 struct capture {
@@ -231,14 +231,46 @@ static void lost_output_is_told(void **state)
     assert_int_equal(__atomic_load_n(&notes, __ATOMIC_RELAXED), 1);
 }
 
+#define BOMB_BYTES (64u << 20) /* of one launch */
+
+/* Formats make much of few bytes: there is an end, it is told, and the next launch prints again. */
+static void long_output_has_an_end(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture own = *f;
+    struct capture capture;
+    size_t global = 40000;
+    uint32_t notes = 0;
+    cl_int error = CL_SUCCESS;
+
+    own.context = clCreateContext(NULL, 1, &f->device, note, &notes, &error);
+    check(error);
+    own.queue = clCreateCommandQueueWithProperties(own.context, f->device, NULL, &error);
+    check(error);
+    cl_kernel kernel = kernel_of(&own, "kernel void k() { printf(\"%4095d\\n\", 7); }", "");
+    for (size_t expected = BOMB_BYTES; global >= 1; global /= 40000, expected = 4096) {
+        capture_begin(&capture);
+        check(clEnqueueNDRangeKernel(own.queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+        check(clFinish(own.queue));
+        char *output = capture_end(&capture);
+        assert_in_range(strlen(output), expected, expected + 4096);
+        free(output);
+    }
+    check(clReleaseKernel(kernel));
+    check(clReleaseCommandQueue(own.queue));
+    check(clReleaseContext(own.context));
+    assert_int_equal(__atomic_load_n(&notes, __ATOMIC_RELAXED), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cl_test("conversions print what C prints [E11]", conversions_are_those_of_c),
-        cl_test("vectors are printed with commas [E11]", vectors_have_commas),
+        cl_test("conversions print what C prints", conversions_are_those_of_c),
+        cl_test("vectors are printed with commas", vectors_have_commas),
         cl_test("launches print in their order [F6]", launches_print_in_order),
         cl_test("an out-of-order queue prints each line once [F6]", lanes_print_apart),
         cl_test("output that is lost is told to kernel and program [F6]", lost_output_is_told),
+        cl_test("output that is too long ends, which is told [F6]", long_output_has_an_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
