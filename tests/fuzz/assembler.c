@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+
+/*
+ * Surface: text given to ppu-as, and instruction words given to ppu-dis.
+ *
+ * An input is a source text and, behind a zero, one that it may include. What is accepted must be a program image that
+ * opens; each of its words, and each word that the input's own bytes make, must be printed as text that is assembled to
+ * the same word again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "ppuasm.h"
+
+#define MOST_WORDS 64u
+
+static void must_open(const struct ppuasm_image *image, struct ppu_program_view *view)
+{
+    const char *why = ppu_program_open(image->bytes, image->len_bytes, view);
+
+    if (why != NULL) {
+        fuzz_found("the assembler's image is refused: %s", why);
+    }
+}
+
+/* An instruction may be refused as text only when the words cannot be the same: then it is printed as ".word". */
+static void must_come_back(uint64_t word)
+{
+    char line[PPUASM_TEXT_BYTES];
+    char text[PPUASM_TEXT_BYTES + 32];
+    char message[PPUASM_MESSAGE_BYTES] = "";
+    struct ppuasm_image image;
+    struct ppu_program_view view;
+    uint64_t again = 0;
+
+    ppuasm_disassemble(word, line);
+    snprintf(text, sizeof(text), ".kernel k\n%s\n", line);
+    if (!ppuasm_assemble(text, "text", &image, message)) {
+        fuzz_found("%#llx is printed as '%s': %s", (unsigned long long)word, line, message);
+    }
+    must_open(&image, &view);
+    memcpy(&again, view.code, sizeof(again));
+    free(image.bytes);
+    if (again != word) {
+        fuzz_found("%#llx is printed as '%s', which is %#llx", (unsigned long long)word, line,
+                   (unsigned long long)again);
+    }
+}
+
+static void try_words(const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < MOST_WORDS && (i + 1) * sizeof(uint64_t) <= count; i++) {
+        uint64_t word;
+        memcpy(&word, bytes + i * sizeof(word), sizeof(word));
+        must_come_back(word);
+    }
+}
+
+/* What one text is made of: it may include the other. */
+struct texts {
+    char *main;
+    char *included;
+    uint32_t reported;
+};
+
+static bool include(void *closure, const char *name, char **path, char **text)
+{
+    const struct texts *texts = closure;
+
+    if (name[0] == '/') { /* one that is not there */
+        return false;
+    }
+    *path = strdup("included");
+    *text = strdup(texts->included);
+    return true;
+}
+
+static void report(void *closure, const char *message)
+{
+    struct texts *texts = closure;
+
+    if (message[0] == 0) {
+        fuzz_found("an error without a sentence");
+    }
+    texts->reported++;
+}
+
+static void try_text(struct texts *texts)
+{
+    const struct ppuasm_input input = { "main", texts->main };
+    const struct ppuasm_symbol symbol = { "GIVEN", 7 };
+    const struct ppuasm_source source = { .inputs = &input,
+                                          .input_count = 1,
+                                          .symbols = &symbol,
+                                          .symbol_count = 1,
+                                          .include = include,
+                                          .report = report,
+                                          .closure = texts };
+    struct ppuasm_image image;
+    struct ppu_program_view view;
+    bool accepted = ppuasm_assemble_source(&source, &image);
+
+    if (accepted == (texts->reported != 0)) {
+        fuzz_found("a text is %s with %u errors", accepted ? "accepted" : "refused", texts->reported);
+    }
+    if (accepted) {
+        must_open(&image, &view);
+        try_words(view.code, view.header->code_bytes);
+        free(image.bytes);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    size_t first = strnlen((const char *)bytes, count);
+    struct texts texts = { .main = malloc(count + 2) };
+
+    memcpy(texts.main, bytes, count);
+    memset(texts.main + count, 0, 2);
+    texts.included = texts.main + first + 1;
+    try_text(&texts);
+    free(texts.main);
+    try_words(bytes, count);
+    return 0;
+}

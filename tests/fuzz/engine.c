@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Surface: instruction words, of all bits, in a task beside a task of another context on the same SM.
+ *
+ * An input says what the attacker's task is like (wave, registers, mode, memory), what its code is, and what happens
+ * while it runs: steps of some instructions, answers of the main loop, code written over, flushes, pages that become
+ * others, saves, a snapshot, kills. It may write its own code, which lies twice so far apart that one copy makes the SM
+ * forget the other, and registers may end where the file ends. The victim counts in a register and compares its shared
+ * memory with what it wrote: its registers, its memory and its progress must be what they are without the attacker,
+ * none of its words may come to the attacker's memory, and the attacker must end when it is killed. The address
+ * sanitizer sees accesses outside of a warp's own blocks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core_state.h"
+#include "input.h"
+#include "machine.h"
+#include "ppu/image.h"
+#include "ppu/save.h"
+#include "ppuasm.h"
+#include "sm_state.h"
+
+#define ATTACKER 1u /* contexts */
+#define VICTIM 2u
+#define DATA_VA 0x20000000ull /* data, the code and its copy, the odd page: 64 KiB each */
+#define CODE_VA (DATA_VA + PPU_PAGE_64K)
+#define ODD_VA (CODE_VA + 2u * PPU_PAGE_64K)
+#define SYS_VA 0x60000000ull
+#define LOCAL_VA 0x70000000ull
+#define VICTIM_VA 0x10000000ull
+#define DATA_AT HEAP_AT
+#define CODE_AT (DATA_AT + PPU_PAGE_64K)
+#define ODD_AT (CODE_AT + 2u * PPU_PAGE_64K)
+#define LOCAL_AT (ODD_AT + PPU_PAGE_64K)
+#define OWN_BYTES (5u * PPU_PAGE_64K) /* all that the attacker has in VRAM */
+#define VICTIM_AT (HEAP_AT + PPU_PAGE_2M)
+#define SAVE_AT 0x200000u
+#define SAVE_BYTES 0x40000u
+#define MAGIC 0x5ec2e700u
+#define SHARED_MAGIC 0xa5c3a500u
+#define VICTIM_VREGS 16u
+#define VICTIM_WAVE 64u
+#define FILE_WORDS (PPU_LANES * PPU_MAX_VREGS)
+#define MOST_WORDS 48u
+#define MOST_THREADS 768u
+#define MOST_ACTIONS 64u
+#define MOST_STARTS 4u
+#define KILL_TURNS 400u
+#define RUN_INSNS 600u
+
+static struct machine *machines[2]; /* without and with a model of the caches */
+static struct ppuasm_image prologue, victim_image;
+
+/* One input being run. */
+struct play {
+    struct fuzz_input in;
+    struct machine *machine;
+    struct ppu_tmd tmd;
+    uint32_t words;  /* of the attacker's code */
+    uint32_t starts; /* that are left */
+    bool runs, moved, ends;
+};
+
+static const char prologue_text[] =
+    ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\nldp.b64 s6, [24]\n"
+    "rdsr v0, %tid\nmul v1, v0, 4\nmul v2, v0, 16\nrdsr v3, %lane\n";
+/* v0 its place in shared memory, v1 counts, v2 what it reads there, v4 to v15 magic words. */
+static const char victim_text[] =
+    ".kernel k\n.vregs 16\n.shared 1024\nrdsr v0, %tid\nmul v0, v0, 16\nmov v1, 0\nmov v2, 0\nmov v3, 0x5ec2e703\n"
+    "mov v4, 0x5ec2e704\nmov v5, 0x5ec2e705\nmov v6, 0x5ec2e706\nmov v7, 0x5ec2e707\nmov v8, 0x5ec2e708\n"
+    "mov v9, 0x5ec2e709\nmov v10, 0x5ec2e70a\nmov v11, 0x5ec2e70b\nmov v12, 0x5ec2e70c\nmov v13, 0x5ec2e70d\n"
+    "mov v14, 0x5ec2e70e\nmov v15, 0xa5c3a50f\nsts.b32 v15, [v0]\nagain: add v1, v1, 1\nlds.b32 v2, [v0]\n"
+    "isetp.ne p0, v2, v15\n@p0 trap 7\nbra again\n";
+
+static struct sm *sm_of(const struct play *play)
+{
+    return &(*core_sm_pool(play->machine->core))->sm[0];
+}
+
+static void assembled(const char *text, struct ppuasm_image *image, struct ppu_program_view *view)
+{
+    char message[PPUASM_MESSAGE_BYTES] = "";
+
+    if (image->bytes == NULL && !ppuasm_assemble(text, "text", image, message)) {
+        fuzz_found("%s", message);
+    }
+    if (ppu_program_open(image->bytes, image->len_bytes, view) != NULL) {
+        fuzz_found("a program of the target does not open");
+    }
+}
+
+/* ---- the machine, as it is for each input ---- */
+
+static struct machine *machine_of(bool cache_model)
+{
+    struct core_config config = bench_config(0);
+
+    if (machines[cache_model] == NULL) {
+        config.sms = 1;
+        config.sm_vregs = FILE_WORDS;
+        config.cache_model = cache_model;
+        config.test_hooks = false;
+        config.engine_level = 1;
+        machines[cache_model] = machine_new(&config);
+    }
+    return machines[cache_model];
+}
+
+static void map_odd(struct machine *machine, uint32_t kind)
+{
+    static const struct {
+        uint64_t frame, bits;
+    } odd[] = {
+        { ODD_AT, PPU_PTE_WRITE | PPU_PTE_ATOMIC },
+        { SYS_BASE + PPU_PAGE_64K, PPU_PTE_SYSTEM | PPU_PTE_WRITE | PPU_PTE_ATOMIC },
+        { ODD_AT, 0 },
+        { PROT_BASE, PPU_PTE_WRITE },
+        { BENCH_VRAM, PPU_PTE_WRITE },
+        { DATA_AT, PPU_PTE_WRITE },
+    };
+
+    kind %= sizeof(odd) / sizeof(odd[0]);
+    map_page(machine, ATTACKER, ODD_VA, odd[kind].frame, PPU_PTE_64K, odd[kind].bits);
+}
+
+static void map_all(struct machine *machine)
+{
+    for (uint32_t page = 0; page < 3; page++) {
+        map_page(machine, ATTACKER, DATA_VA + page * PPU_PAGE_64K, DATA_AT + page * PPU_PAGE_64K, PPU_PTE_64K,
+                 PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    }
+    map_odd(machine, 0);
+    map_page(machine, ATTACKER, LOCAL_VA, LOCAL_AT, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    for (uint32_t page = 0; page < 2; page++) {
+        map_page(machine, ATTACKER, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
+                 PPU_PTE_WRITE | PPU_PTE_ATOMIC | PPU_PTE_SYSTEM);
+    }
+    map_page(machine, VICTIM, VICTIM_VA, VICTIM_AT, PPU_PTE_64K, 0);
+}
+
+static void machine_again(struct machine *machine)
+{
+    core_pause(machine->core);
+    core_reset_parts(machine->core);
+    core_resume(machine->core);
+    machine_settle(machine);
+    machine->bus_works = true;
+    machine->now_ns = 1000;
+    machine_boot(machine);
+    memset(machine->vram + DATA_AT, 0, OWN_BYTES);
+    memset(machine->sys, 0x33, 2 * PPU_PAGE_4K);
+    memset(machine->vram + SAVE_AT, 0, sizeof(struct ppu_save));
+    map_all(machine);
+}
+
+/* ---- the two tasks ---- */
+
+static void start_victim(struct play *play)
+{
+    struct ppu_tmd tmd = good_tmd(1, 1, 1, VICTIM_WAVE);
+    struct ppu_program_view view;
+
+    assembled(victim_text, &victim_image, &view);
+    memcpy(play->machine->vram + VICTIM_AT, view.code, view.header->code_bytes);
+    tmd.code_va = VICTIM_VA;
+    tmd.code_bytes = view.header->code_bytes;
+    tmd.context = VICTIM;
+    tmd.vregs = VICTIM_VREGS;
+    tmd.wave = VICTIM_WAVE;
+    tmd.shared_bytes = 1024;
+    tmd.params_vram = PARAMS_AT + PPU_MAX_PARAM;
+    start_task(play->machine, 1, &tmd);
+    machine_settle(play->machine);
+}
+
+/* An instruction of a kind that there is, with registers that there may be; else any word. */
+static uint64_t next_word(struct fuzz_input *in)
+{
+    const uint32_t kind = fuzz_u8(in), op = fuzz_u8(in);
+    const struct ppu_isa_row *const row = ppu_isa_row(op % PPU_ISA_OPS);
+    uint64_t word = fuzz_u64(in);
+
+    if (kind & 1u || row->mnemonic == NULL) {
+        return word;
+    }
+    if (ppu_isa_shape(row->format)->forms == 2 || (ppu_isa_shape(row->format)->forms == 3 && (kind & 2u))) {
+        word = (word & (ppu_isa_shape(row->format)->imm_mask | 0xffffffff00000e00ull)) | 1ull << 31;
+    } else {
+        word &= ppu_isa_shape(row->format)->mask | (uint64_t)ppu_isa_fmods(row) << 50 | 0xe00ull;
+        word &= ~(0xe0ull << 32 | 0xe0ull << 41);
+    }
+    word &= ~(0xe0ull << 14 | 0xe0ull << 22);
+    word |= kind & 4u ? (uint64_t)PPU_GUARD_ON << 9 : 0;
+    word &= kind & 4u ? ~0ull : ~(0x1full << 9);
+    return word | (op % PPU_ISA_OPS) | (row->flags & PPU_IF_V || kind & 8u ? 1ull << 8 : 0);
+}
+
+static uint64_t *code_of(const struct play *play, uint32_t copy)
+{
+    return (uint64_t *)(void *)(play->machine->vram + CODE_AT + copy * PPU_PAGE_64K);
+}
+
+static void write_code(struct play *play)
+{
+    struct ppu_program_view view;
+    uint32_t most;
+
+    assembled(prologue_text, &prologue, &view);
+    play->words = view.header->code_bytes / PPU_INSN_BYTES;
+    memcpy(code_of(play, 0), view.code, view.header->code_bytes);
+    for (most = 1 + fuzz_below(&play->in, MOST_WORDS); most != 0; most--) {
+        code_of(play, 0)[play->words++] = next_word(&play->in);
+    }
+    code_of(play, 0)[play->words++] = PPU_OP_EXIT;
+    memcpy(code_of(play, 1), code_of(play, 0), play->words * PPU_INSN_BYTES);
+}
+
+/* As many warps as the file has room for beside the victim, and no more than wanted. */
+static uint32_t threads_of(const struct ppu_tmd *tmd, uint32_t wanted, uint32_t missing)
+{
+    const uint32_t warp = ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
+    const uint32_t room = (FILE_WORDS - VICTIM_VREGS * VICTIM_WAVE) / warp, most = MOST_THREADS / tmd->wave;
+    const uint32_t fit = room < most ? room : most;
+    const uint32_t threads = (wanted < fit ? wanted : fit) * tmd->wave;
+
+    return threads > missing ? threads - missing : threads;
+}
+
+static void make_task(struct play *play)
+{
+    static const uint64_t params[4] = { DATA_VA, CODE_VA, SYS_VA, ODD_VA };
+    struct fuzz_input *const in = &play->in;
+    struct ppu_tmd *const tmd = &play->tmd;
+    uint32_t threads;
+
+    *tmd = good_tmd(1, 1, 1, 1);
+    tmd->context = ATTACKER;
+    tmd->code_va = CODE_VA;
+    tmd->code_bytes = 2 * PPU_PAGE_64K;
+    tmd->wave = (uint8_t)(PPU_LANES << fuzz_below(in, 3));
+    tmd->vregs = (uint16_t)(4 * (1 + fuzz_below(in, 12)));
+    tmd->shared_vregs = (uint16_t)fuzz_below(in, 20);
+    tmd->flags |= fuzz_below(in, 8) == 1 ? PPU_TMD_SUBVECTOR : 0;
+    tmd->mode = (uint8_t)fuzz_below(in, PPU_MODES);
+    tmd->shared_bytes = fuzz_below(in, 64) * 48;
+    tmd->local_bytes = fuzz_below(in, 4) * 16;
+    tmd->local_va = tmd->local_bytes != 0 ? LOCAL_VA : 0;
+    tmd->local_size = tmd->local_bytes != 0 ? PPU_PAGE_64K : 0;
+    tmd->token_count = (uint16_t)fuzz_below(in, 40);
+    tmd->grid[0] = 1 + fuzz_below(in, 3);
+    threads = threads_of(tmd, 1 + fuzz_below(in, 8), fuzz_below(in, 32));
+    tmd->cta[0] = threads % 2 == 0 && fuzz_below(in, 2) ? threads / 2 : threads;
+    tmd->cta[1] = threads / tmd->cta[0];
+    memcpy(play->machine->vram + PARAMS_AT, params, sizeof(params));
+    if (fuzz_below(in, 2)) {
+        tmd->save_vram = SAVE_AT;
+        tmd->save_bytes = SAVE_BYTES;
+        tmd->save_count = 1;
+    }
+}
+
+static void start_attacker(struct play *play)
+{
+    if (play->starts != 0 && !play->runs) {
+        play->starts--;
+        play->runs = true;
+        start_task(play->machine, 0, &play->tmd);
+        machine_settle(play->machine);
+    }
+}
+
+/* ---- what happens ---- */
+
+/* The attacker's slot says that its task waits, or has left. */
+static void slot_event(struct play *play, uint32_t kind)
+{
+    struct ppu_tmd *const copy = (struct ppu_tmd *)(void *)(play->machine->vram + TMD_AT(0));
+
+    if (kind == PPU_SLOT_WAITS) {
+        mcu_write(play->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+    } else {
+        play->runs = !play->ends && (kind == PPU_SLOT_STOPPED || kind == PPU_SLOT_PARKED);
+    }
+    if (play->runs && kind != PPU_SLOT_WAITS) {
+        copy->resume = kind == PPU_SLOT_PARKED;
+        mcu_write(play->machine, PPU_REG_SLOT_START, TMD_AT(0));
+    }
+    machine_settle(play->machine);
+}
+
+static void take_events(struct play *play)
+{
+    struct ppu_fault_event fault;
+    struct ppu_start_event start;
+    struct ppu_slot_event slot;
+
+    while (ring_pop(play->machine, PPU_RING_START, &start)) {
+    }
+    while (ring_pop(play->machine, PPU_RING_FAULT, &fault)) {
+        if (fault.slot == 1) {
+            fuzz_found("the victim has fault 0x%x at 0x%llx", fault.code, (unsigned long long)fault.pc);
+        }
+    }
+    while (ring_pop(play->machine, PPU_RING_SLOT, &slot)) {
+        if (slot.kind == PPU_SLOT_FLUSHED) {
+            continue;
+        }
+        if (slot.slot == 1) {
+            fuzz_found("the victim's slot has event %u", slot.kind);
+        }
+        slot_event(play, slot.kind);
+    }
+}
+
+static void run(struct play *play, uint32_t insns)
+{
+    enum sm_activity activity;
+
+    sm_run(sm_of(play), insns, &activity);
+}
+
+static void snapshot(struct play *play)
+{
+    const char *error = NULL;
+    uint8_t *state;
+    size_t len;
+
+    if (play->moved) {
+        return; /* it takes long */
+    }
+    play->moved = true;
+    core_pause(play->machine->core);
+    state = core_save(play->machine->core, &len);
+    if (state == NULL || !core_load(play->machine->core, state, len, &error)) {
+        fuzz_found("its own snapshot is refused: %s", error != NULL ? error : "there is none");
+    }
+    free(state);
+    core_resume(play->machine->core);
+    machine_settle(play->machine);
+}
+
+static void change_code(struct play *play)
+{
+    const uint32_t at = fuzz_below(&play->in, play->words), copy = fuzz_below(&play->in, 2);
+
+    code_of(play, copy)[at] = next_word(&play->in);
+}
+
+static void act(struct play *play)
+{
+    struct machine *const machine = play->machine;
+
+    switch (fuzz_below(&play->in, 14)) {
+    case 0:
+        change_code(play);
+        break;
+    case 1:
+        mcu_write(machine, PPU_REG_MMU_FLUSH, ATTACKER);
+        break;
+    case 2:
+        map_odd(machine, fuzz_u8(&play->in));
+        break;
+    case 3:
+        if (play->runs && play->tmd.save_count != 0) {
+            mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+        }
+        break;
+    case 4:
+        snapshot(play);
+        break;
+    case 5:
+        mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        break;
+    case 6:
+        start_attacker(play);
+        break;
+    case 7:
+        machine->bus_works = !machine->bus_works;
+        break;
+    case 8:
+    case 9:
+        machine_settle(machine);
+        take_events(play);
+        break;
+    default:
+        run(play, 1 + fuzz_below(&play->in, 256));
+        break;
+    }
+}
+
+/* ---- what must hold ---- */
+
+/* NULL: it is not on the SM. */
+static const struct sm_cta *cta_of_victim(const struct play *play)
+{
+    const struct sm *const sm = sm_of(play);
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == VICTIM) {
+            return &sm->cta[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns how far it has counted. */
+static uint32_t check_victim(const struct play *play)
+{
+    const struct sm *const sm = sm_of(play);
+    const struct sm_cta *const cta = cta_of_victim(play);
+    const uint32_t *v, *shared;
+
+    if (cta == NULL) {
+        fuzz_found("the victim is not on the SM");
+        return 0; /* for who does not know that it does not return */
+    }
+    v = (const uint32_t *)(const void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off);
+    shared = (const uint32_t *)(const void *)(sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off);
+    for (uint32_t i = 0; i < VICTIM_VREGS * VICTIM_WAVE; i++) {
+        const uint32_t reg = i / VICTIM_WAVE, lane = i % VICTIM_WAVE;
+        const uint32_t wanted = reg == 0    ? 16 * lane
+                                : reg == 1  ? v[VICTIM_WAVE]
+                                : reg == 2  ? v[2 * VICTIM_WAVE]
+                                : reg == 15 ? SHARED_MAGIC + reg
+                                            : MAGIC + reg;
+        if (v[i] != wanted) {
+            fuzz_found("register %u of the victim's lane %u is 0x%x, not 0x%x", reg, lane, v[i], wanted);
+        }
+        if (reg == 2 && shared[4 * lane] != SHARED_MAGIC + 15) {
+            fuzz_found("the victim's shared memory has 0x%x", shared[4 * lane]);
+        }
+    }
+    return v[VICTIM_WAVE];
+}
+
+/* Goes through much memory, all of which is the machine's. */
+__attribute__((no_sanitize("address"))) static void check_leaks(const struct play *play)
+{
+    const uint32_t *const words = (const uint32_t *)(const void *)(play->machine->vram + DATA_AT);
+
+    for (uint32_t i = 0; i < OWN_BYTES / sizeof(uint32_t); i++) {
+        if ((words[i] & ~0xffu) == MAGIC || (words[i] & ~0xffu) == SHARED_MAGIC) {
+            fuzz_found("word %u of the attacker's memory is the victim's 0x%x", i, words[i]);
+        }
+    }
+}
+
+static void end_attacker(struct play *play)
+{
+    play->machine->bus_works = true;
+    play->ends = true;
+    for (uint32_t turns = 0; sm_of(play)->ctas_used != 1 || play->runs; turns++) {
+        if (turns == KILL_TURNS) {
+            fuzz_found("the attacker does not end");
+        }
+        mcu_write(play->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        machine_settle(play->machine);
+        run(play, 64);
+        take_events(play);
+    }
+}
+
+/* Until it counts: it has all the words that it is looked at for. */
+static void let_victim_begin(struct play *play)
+{
+    const struct sm *const sm = sm_of(play);
+
+    for (uint32_t turns = 0; turns < KILL_TURNS; turns++) {
+        const struct sm_cta *const cta = cta_of_victim(play);
+        const uint8_t *const file = sm->file[SM_FILE_VREGS].bytes;
+        uint32_t counted = 0;
+
+        if (cta != NULL) {
+            memcpy(&counted, file + cta->block[SM_FILE_VREGS].off + VICTIM_WAVE * sizeof(counted), sizeof(counted));
+        }
+        if (counted != 0) {
+            return;
+        }
+        run(play, cta != NULL ? 64 : 1);
+    }
+    fuzz_found("the victim does not begin beside the attacker");
+}
+
+/* The input's own words may be the victim's. */
+static bool knows(const uint8_t *bytes, size_t count)
+{
+    static const uint8_t magic[2][3] = { { 0xe7, 0xc2, 0x5e }, { 0xa5, 0xc3, 0xa5 } };
+
+    return memmem(bytes, count, magic[0], sizeof(magic[0])) != NULL ||
+           memmem(bytes, count, magic[1], sizeof(magic[1])) != NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    struct play play = { .in = fuzz_input(bytes, count), .starts = MOST_STARTS };
+    const uint32_t first = fuzz_below(&play.in, 4);
+    uint32_t before;
+
+    play.machine = machine_of(first & 1u);
+    machine_again(play.machine);
+    make_task(&play);
+    write_code(&play);
+    if (first & 2u) {
+        play.tmd.grid[0] = 1; /* so that there is room for the victim behind it */
+        start_attacker(&play);
+        run(&play, 1);
+    }
+    start_victim(&play);
+    let_victim_begin(&play);
+    start_attacker(&play);
+    for (uint32_t left = MOST_ACTIONS; left != 0 && !fuzz_ended(&play.in); left--) {
+        act(&play);
+    }
+    run(&play, RUN_INSNS);
+    machine_settle(play.machine);
+    take_events(&play);
+    before = check_victim(&play);
+    end_attacker(&play);
+    run(&play, RUN_INSNS);
+    if (check_victim(&play) - before < RUN_INSNS / 10) {
+        fuzz_found("the victim has not gone on");
+    }
+    if (!knows(bytes, count)) {
+        check_leaks(&play);
+    }
+    return 0;
+}

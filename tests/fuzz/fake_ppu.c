@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libppu without a device, for what stands above it: memory is the process's own, whatever is submitted has ended.
+ * Programs and launches are libppu's own code (runtime/program.c, launch.c) up to the descriptor, which is looked at
+ * here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+#include "device.h"
+#include "input.h"
+#include "memory.h"
+#include "ppu.h"
+#include "ppu/mmu.h"
+#include "stream.h"
+
+#define FIRST_VA (1ull << 32)
+
+static const struct ppu_device_info info = {
+    .vram_bytes = 256u << 20,
+    .channels = 64,
+    .contexts = 8,
+    .slots = 16,
+    .gpcs = 1,
+    .sms = 2,
+    .sm_warps = 64,
+    .sm_ctas = 16,
+    .sm_vregs = 65536,
+    .sm_shared = PPU_MAX_SHARED,
+    .vectors = 32,
+    .streams = 32,
+    .tasks = 1024,
+};
+
+/* ---- device ---- */
+
+const struct ppu_device_info *ppu_device_info(const struct ppu_device *device)
+{
+    (void)device;
+    return &info;
+}
+
+uint64_t ppu_device_heap_bytes(const struct ppu_device *device)
+{
+    (void)device;
+    return info.vram_bytes;
+}
+
+uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
+{
+    (void)device;
+    return 4096; /* no shared virtual memory */
+}
+
+uint64_t ppu_device_time_ns(struct ppu_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint32_t object, uint64_t *value)
+{
+    (void)device;
+    (void)key;
+    (void)object;
+    *value = 0;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **out)
+{
+    *out = calloc(1, sizeof(**out));
+    (*out)->device = device;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_context_destroy(struct ppu_context *context)
+{
+    free(context);
+    return PPU_OK;
+}
+
+enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options)
+{
+    (void)context;
+    (void)options;
+    return PPU_OK;
+}
+
+/* ---- memory ---- */
+
+enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind kind, uint64_t bytes,
+                              struct ppu_memory **out)
+{
+    struct ppu_memory *memory = calloc(1, sizeof(*memory));
+
+    memory->device = device;
+    memory->kind = kind;
+    memory->bytes = bytes;
+    memory->host = calloc(1, bytes);
+    *out = memory;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind kind, uint64_t bytes,
+                               struct ppu_memory **out)
+{
+    return ppu_memory_alloc(context->device, kind, bytes, out);
+}
+
+enum ppu_err ppu_memory_free(struct ppu_memory *memory)
+{
+    if (memory != NULL) {
+        free(memory->host);
+    }
+    free(memory);
+    return PPU_OK;
+}
+
+void *ppu_memory_host(const struct ppu_memory *memory)
+{
+    return memory->host;
+}
+
+uint64_t ppu_memory_bytes(const struct ppu_memory *memory)
+{
+    return memory->bytes;
+}
+
+/* The same for each: addresses decide nothing here. */
+ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context *context)
+{
+    (void)memory;
+    (void)context;
+    return (ppu_va_t){ FIRST_VA };
+}
+
+enum ppu_err ppu_memory_map(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t *va)
+{
+    (void)flags;
+    *va = ppu_memory_va(memory, context);
+    return PPU_OK;
+}
+
+enum ppu_err ppu_memory_map_at(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t va)
+{
+    (void)memory;
+    (void)context;
+    (void)flags;
+    (void)va;
+    return PPU_OK;
+}
+
+/* ---- channels ---- */
+
+enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_channel_options *options,
+                                struct ppu_channel **out)
+{
+    (void)options;
+    *out = calloc(1, sizeof(**out));
+    (*out)->context = context;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
+{
+    free(channel);
+    return PPU_OK;
+}
+
+enum ppu_err ppu_channel_reset(struct ppu_channel *channel)
+{
+    (void)channel;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_channel_error(struct ppu_channel *channel, struct ppu_error *error)
+{
+    (void)channel;
+    if (error != NULL) {
+        *error = (struct ppu_error){ .code = PPU_OK };
+    }
+    return PPU_OK;
+}
+
+uint32_t ppu_channel_index(const struct ppu_channel *channel)
+{
+    return channel->index;
+}
+
+enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out)
+{
+    *out = calloc(1, sizeof(**out));
+    (*out)->channel = channel;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
+{
+    if (stream != NULL) {
+        ppu_memory_free(stream->local[0]);
+    }
+    free(stream);
+    return PPU_OK;
+}
+
+enum ppu_err stream_local_memory(struct ppu_stream *stream, uint64_t bytes, struct ppu_memory **memory)
+{
+    (void)bytes;
+    if (stream->local[0] == NULL) {
+        ppu_memory_alloc(stream->channel->context->device, PPU_MEMORY_VRAM, LOCAL_SMALLEST, &stream->local[0]);
+    }
+    *memory = stream->local[0];
+    return PPU_OK;
+}
+
+/* ---- blocks ---- */
+
+enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out)
+{
+    *out = calloc(1, sizeof(**out));
+    (*out)->channel = channel;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_block_submit(struct ppu_block *block, struct ppu_event *event)
+{
+    enum ppu_err err = block->error;
+
+    if (event != NULL) {
+        *event = (struct ppu_event){ .channel = block->channel };
+    }
+    free(block);
+    return err;
+}
+
+void block_fail(struct ppu_block *block, enum ppu_err error)
+{
+    block->error = block->error != PPU_OK ? block->error : error;
+}
+
+/* What the block would copy. */
+void block_launch_inline(struct ppu_block *block, const struct ppu_tmd *tmd, const void *params, uint32_t stream)
+{
+    uint8_t copy[PPU_MAX_PARAM];
+
+    (void)stream;
+    if (tmd->param_bytes > PPU_MAX_PARAM) {
+        fuzz_found("a launch has %u bytes of parameters", tmd->param_bytes);
+    }
+    if (tmd->param_bytes > 0) {
+        memcpy(copy, params, tmd->param_bytes);
+    }
+    if (tmd->entry >= tmd->code_bytes || tmd->cta[0] == 0 || tmd->cta[1] == 0 || tmd->cta[2] == 0) {
+        fuzz_found("a launch begins at %u of %u bytes, with %u threads", tmd->entry, tmd->code_bytes, tmd->cta[0]);
+    }
+    block->launches++;
+}
+
+void ppu_block_copy(struct ppu_block *block, ppu_va_t dst, ppu_va_t src, uint64_t bytes)
+{
+    (void)block;
+    (void)dst;
+    (void)src;
+    (void)bytes;
+}
+
+void ppu_block_release(struct ppu_block *block, ppu_va_t sem, uint32_t value, bool with_time)
+{
+    (void)block;
+    (void)sem;
+    (void)value;
+    (void)with_time;
+}
+
+void ppu_block_wait_idle(struct ppu_block *block)
+{
+    (void)block;
+}
+
+void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue)
+{
+    (void)block;
+    (void)queue;
+}
+
+enum ppu_err ppu_event_wait(const struct ppu_event *event, uint64_t timeout_ns)
+{
+    (void)event;
+    (void)timeout_ns;
+    return PPU_OK;
+}
+
+/* ---- work queues: there are none ---- */
+
+enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
+                                  struct ppu_workqueue **out)
+{
+    (void)channel;
+    (void)options;
+    *out = NULL;
+    return PPU_ERR_NO_RESOURCE;
+}
+
+enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue)
+{
+    (void)queue;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
+{
+    (void)queue;
+    return PPU_OK;
+}
+
+ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue)
+{
+    (void)queue;
+    return (ppu_va_t){ FIRST_VA };
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Surface: build options, as clBuildProgram gets them.
+ *
+ * An input is the text. Each word that clang would be given must be allowed by itself, and must be made of what the
+ * text says; a text that is refused must be told why.
+ */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+static const char *const allowed[] = {
+    "-cl-single-precision-constant",
+    "-cl-denorms-are-zero",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+    "-cl-strict-aliasing",
+    "-cl-mad-enable",
+    "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations",
+    "-cl-finite-math-only",
+    "-cl-fast-relaxed-math",
+    "-cl-uniform-work-group-size",
+    "-w",
+    "-Werror",
+    "-ffp-contract=off",
+    "-ffp-contract=on",
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_allowed(const char *word)
+{
+    if (strncmp(word, "-D", 2) == 0) {
+        return is_letter(word[2]);
+    }
+    if (strncmp(word, "-I", 2) == 0) {
+        return word[2] != 0 && word[2] != '-' && word[2] != '@';
+    }
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        if (strcmp(word, allowed[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(word, "-cl-std=", 8) == 0;
+}
+
+/* Characters come from the text, in its order. */
+static void must_come_from(const struct options *options, const char *text)
+{
+    for (uint32_t i = 0; i < options->count; i++) {
+        for (const char *c = options->word[i]; *c != 0; c++) {
+            text = strchr(text, *c);
+            if (text == NULL) {
+                fuzz_found("word '%s' is not what the options say", options->word[i]);
+                return;
+            }
+            text++;
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    char *text = malloc(count + 1);
+    struct bytes log = { .at = NULL };
+    struct options options;
+
+    memcpy(text, bytes, count);
+    text[count] = 0;
+    enum ppu_compile_status status = options_read(&options, text, &log);
+    for (uint32_t i = 0; status == PPU_COMPILE_OK && i < options.count; i++) {
+        if (!is_allowed(options.word[i])) {
+            fuzz_found("clang is given '%s'", options.word[i]);
+        }
+    }
+    if ((status == PPU_COMPILE_OK) != (log.len == 0)) {
+        fuzz_found("status %d with a log of %zu bytes", (int)status, log.len);
+    }
+    if (status == PPU_COMPILE_OK) {
+        must_come_from(&options, text);
+    }
+    options_free(&options);
+    bytes_free(&log);
+    free(text);
+    return 0;
+}

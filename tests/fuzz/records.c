@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Surface: task descriptors, queue heads and entries, work-queue words, nest records, task handles and heaps that
+ * threads write over while the firmware and the device use them.
+ *
+ * Kernels that launch, feed and wait run as they are meant; meanwhile words of the structures they share with the
+ * firmware are replaced, in order and between two accesses of the firmware. What must hold: world.h.
+ */
+#include <string.h>
+
+#include "ppu/nest.h"
+#include "world.h"
+
+#define MOST_ACTIONS 32u
+#define MOST_STEPS 200u
+
+static const struct world *world;
+static struct fuzz_input meanwhile;
+static uint32_t accesses_left;
+
+/* Offset of a word of a nest: its head, its ring of handles, or a part of one of its records. */
+static uint32_t nest_word(struct fuzz_input *input, uint8_t kind)
+{
+    uint32_t record = PPU_NEST_TASKS_AT(WORLD_NEST_TASKS) + kind / 8u % WORLD_NEST_TASKS * 1024u;
+
+    switch (kind % 5) {
+    case 0:
+        return fuzz_u8(input) * 4u % PPU_NEST_TASKS_AT(WORLD_NEST_TASKS);
+    case 1:
+        return record + fuzz_u8(input) % 16u * 4u; /* status */
+    case 2:
+        return record + (uint32_t)offsetof(struct ppu_nest_task, group) + fuzz_u8(input) % 48u * 4u;
+    case 3:
+        return record + (uint32_t)offsetof(struct ppu_nest_task, tmd) + fuzz_u8(input) % 48u * 4u;
+    default:
+        return 64u + fuzz_u8(input) % 3u * 64u; /* free_head, free_tail, heap */
+    }
+}
+
+static uint32_t queue_word(struct fuzz_input *input, uint8_t kind)
+{
+    static const uint32_t head[] = { offsetof(struct ppu_queue_head, entries),
+                                     offsetof(struct ppu_queue_head, entry_bytes),
+                                     offsetof(struct ppu_queue_head, number), offsetof(struct ppu_queue_head, tail),
+                                     offsetof(struct ppu_queue_head, armed) };
+
+    if (kind % 2 == 0) {
+        return head[fuzz_u8(input) % (sizeof(head) / sizeof(head[0]))];
+    }
+    return (uint32_t)sizeof(struct ppu_queue_head) + kind / 2u % WORLD_QUEUE_ENTRIES * WORLD_QUEUE_BYTES +
+           fuzz_u8(input) % 4u * 4u;
+}
+
+static uint32_t workq_word(struct fuzz_input *input, uint8_t kind)
+{
+    switch (kind % 4) {
+    case 0:
+        return kind / 4u * 16u % (uint32_t)sizeof(struct ppu_workq);
+    case 1:
+        return PPU_WORKQ_RING_AT + fuzz_u8(input) % (2 * WORLD_WORKQ_ENTRIES) * 4u;
+    case 2:
+        return PPU_WORKQ_SEM_AT(WORLD_WORKQ_ENTRIES) + fuzz_u8(input) % WORLD_WORKQ_ENTRIES * 16u;
+    default:
+        return PPU_WORKQ_BLOCK_AT(WORLD_WORKQ_ENTRIES) + kind / 4u % WORLD_WORKQ_ENTRIES * WORLD_WORKQ_BLOCK +
+               fuzz_u8(input) % (WORLD_WORKQ_BLOCK / 4u) * 4u;
+    }
+}
+
+/* A value that is a handle of the nest more often than elsewhere. */
+static uint32_t value_for(struct fuzz_input *input, uint32_t present)
+{
+    const struct world_area *nest = &world->area[WORLD_AREA_NEST];
+    uint8_t how = fuzz_u8(input);
+    uint32_t handle = 0;
+
+    if (how % 4 != 0) {
+        return world_value(input, present);
+    }
+    memcpy(&handle, nest->host + sizeof(struct ppu_nest) + how / 4u % WORLD_NEST_TASKS * 4u, sizeof(handle));
+    return handle;
+}
+
+static void scribble(struct fuzz_input *input)
+{
+    uint8_t which = fuzz_u8(input);
+    uint8_t kind = fuzz_u8(input);
+    enum world_areas area = WORLD_AREA_MEMORY;
+    uint32_t offset = 0;
+    uint32_t word = 0;
+
+    switch (which % 8) {
+    case 0:
+    case 1:
+    case 2:
+        area = WORLD_AREA_NEST;
+        offset = nest_word(input, kind);
+        break;
+    case 3:
+    case 4:
+        area = WORLD_AREA_QUEUE;
+        offset = queue_word(input, kind);
+        break;
+    case 5:
+    case 6:
+        area = WORLD_AREA_WORKQ;
+        offset = workq_word(input, kind);
+        break;
+    default:
+        area = kind < 128 ? WORLD_AREA_HEAP : WORLD_AREA_MEMORY;
+        offset = fuzz_u8(input) * 4u;
+        break;
+    }
+    memcpy(&word, world->area[area].host + offset, sizeof(word));
+    word = value_for(input, word);
+    memcpy(world->area[area].host + offset, &word, sizeof(word));
+}
+
+static void store_meanwhile(void *opaque)
+{
+    (void)opaque;
+    if (accesses_left > 0) {
+        accesses_left--;
+    } else if (!fuzz_ended(&meanwhile)) {
+        accesses_left = fuzz_u8(&meanwhile);
+        scribble(&meanwhile);
+    }
+}
+
+static void act(struct fuzz_input *input, uint32_t *steps)
+{
+    uint8_t what = fuzz_u8(input);
+    uint32_t pass = 1 + what / 8u;
+
+    switch (what % 8) {
+    case 0:
+    case 1:
+        world_launch(what / 8u, fuzz_u8(input), what & 0x80u ? PPU_STREAM_NONE : what / 16u % 4u);
+        break;
+    case 2:
+        world_put_tmd(input);
+        break;
+    case 3:
+        if (what & 0x40u) {
+            world_round(what / 8u);
+            break;
+        }
+        stepped_doorbell(world->workq_channel, what & 0x80u ? PPU_DB_RING : PPU_DB_PUT, what / 8u % 8u);
+        break;
+    case 4:
+    case 5:
+        scribble(input);
+        break;
+    default:
+        pass = pass < *steps ? pass : *steps;
+        *steps -= pass;
+        stepped_run(pass);
+        break;
+    }
+}
+
+/* Set-up is no coverage of an input. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    world = world_open();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    size_t first = count > 0 ? (count - 1) * bytes[0] / 255 : 0;
+    struct fuzz_input input = fuzz_input(bytes + (count > 0), first);
+    uint32_t steps = MOST_STEPS;
+
+    world_restore();
+    meanwhile = fuzz_input(bytes + (count > 0) + first, count - (count > 0) - first);
+    accesses_left = fuzz_u8(&meanwhile);
+    stepped_between(store_meanwhile, NULL);
+    world_victim_begins();
+    for (uint32_t i = 0; i < MOST_ACTIONS && !fuzz_ended(&input); i++) {
+        act(&input, &steps);
+    }
+    stepped_run(steps);
+    world_check();
+    return 0;
+}

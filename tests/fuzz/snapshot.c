@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Surface: the device's state in a snapshot.
+ *
+ * An input changes fields of a machine in the middle of everything, or tells lies of tests/engine/lies.def about it,
+ * and words of what that machine writes then. Another machine loads it: it refuses and nothing has changed, or what it
+ * saves can be loaded, it runs, ends every task when it is told to, and leaves memory that nothing names alone.
+ */
+#include "input.h"
+#include "liar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CHANGES 12u
+#define RUN_NS 20000u
+#define END_STEPS 60u
+
+static struct liar liar;
+static struct bench *victim;
+
+/* A state, as it was written. */
+struct written {
+    uint8_t *bytes;
+    size_t len;
+};
+static struct written fresh;
+
+/* What lies change of the liar, as it was. */
+#define MOST_PIECES 16u
+static struct piece {
+    void *at;
+    void *kept;
+    size_t bytes;
+} pieces[MOST_PIECES];
+static uint32_t piece_count;
+
+static void keep(void *at, size_t bytes)
+{
+    void *kept = malloc(bytes);
+
+    if (kept == NULL || piece_count == MOST_PIECES) {
+        abort();
+    }
+    memcpy(kept, at, bytes);
+    pieces[piece_count] = (struct piece){ .at = at, .bytes = bytes };
+    pieces[piece_count++].kept = kept;
+}
+
+static void keep_all(void)
+{
+    struct sm_pool *pool = *core_sm_pool(liar.core);
+    const struct core_config *config = core_config_of(liar.core);
+
+    keep(liar.core, sizeof(*liar.core));
+    keep(pool, sizeof(*pool));
+    keep(pool->sm, pool->sms * sizeof(*pool->sm));
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        keep(pool->sm[i].cta, config->sm_ctas * sizeof(*pool->sm[i].cta));
+        keep(pool->sm[i].warp, config->sm_warps * sizeof(*pool->sm[i].warp));
+    }
+}
+
+static void be_honest(void)
+{
+    for (uint32_t i = 0; i < piece_count; i++) {
+        memcpy(pieces[i].at, pieces[i].kept, pieces[i].bytes);
+    }
+}
+
+static struct written save(struct core *core)
+{
+    struct written state;
+
+    state.bytes = core_save(core, &state.len);
+    if (state.bytes == NULL) {
+        abort();
+    }
+    return state;
+}
+
+static bool same(const struct written *a, const struct written *b)
+{
+    return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
+}
+
+static void must_load(struct core *core, const struct written *state)
+{
+    const char *why = NULL;
+
+    if (!core_load(core, state->bytes, state->len, &why)) {
+        fuzz_found("a state that was saved is refused: %s", why);
+    }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    liar_new(&liar);
+    memset(liar.bench->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
+    keep_all();
+    victim = bench_new(0);
+    core_pause(victim->machine->core);
+    liar_memories(victim, liar.bench);
+    fresh = save(victim->machine->core);
+    return 0;
+}
+
+static void change_fields(struct fuzz_input *input)
+{
+    for (uint32_t n = 0; n < MOST_CHANGES && !fuzz_ended(input); n++) {
+        const uint8_t what = fuzz_u8(input);
+
+        if (what == 255) {
+            return; /* words of the stream follow */
+        }
+        if (what >= 192) {
+            lies[fuzz_below(input, lies_count)].tell(&liar);
+        } else {
+            liar_change(&liar, what, fuzz_u16(input), fuzz_u8(input), fuzz_u64(input));
+        }
+    }
+}
+
+static void change_words(struct fuzz_input *input, struct written *state)
+{
+    for (uint32_t n = 0; n < MOST_CHANGES && !fuzz_ended(input); n++) {
+        const uint32_t at = fuzz_below(input, (uint32_t)(state->len / 4)), value = fuzz_u32(input);
+
+        memcpy(state->bytes + 4 * (size_t)at, &value, sizeof(value));
+    }
+}
+
+static void end_all(struct machine *machine)
+{
+    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
+        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+    }
+    for (uint32_t step = 0; step < END_STEPS; step++) {
+        struct ppu_fault_event fault;
+
+        machine_advance(machine, RUN_NS);
+        while (mcu_read(machine, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16 &&
+               ring_pop(machine, PPU_RING_FAULT, &fault)) {
+        }
+    }
+    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
+        if (mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot) != PPU_SLOT_FREE &&
+            mcu_read(machine, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16) {
+            fuzz_found("slot %u does not end", slot);
+        }
+    }
+}
+
+static void run(struct machine *machine)
+{
+    core_resume(machine->core);
+    machine_advance(machine, RUN_NS);
+    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+    machine_advance(machine, RUN_NS);
+    end_all(machine);
+    core_pause(machine->core);
+    for (uint32_t i = 0; i < UNUSED_BYTES; i++) {
+        if (machine->vram[UNUSED_AT + i] != 0x5a) {
+            fuzz_found("VRAM at 0x%x has changed, which nothing names", UNUSED_AT + i);
+        }
+    }
+}
+
+static void put_back(void)
+{
+    liar_memories(victim, liar.bench);
+    victim->machine->deadline_ns = UINT64_MAX;
+    victim->machine->kicked = 0;
+    must_load(victim->machine->core, &fresh);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    struct fuzz_input input = fuzz_input(bytes, count);
+    struct core *core = victim->machine->core;
+    struct written lie, after;
+    const char *why = NULL;
+    bool loaded;
+
+    change_fields(&input);
+    lie = save(liar.core);
+    be_honest();
+    change_words(&input, &lie);
+    loaded = core_load(core, lie.bytes, lie.len, &why);
+    after = save(core);
+    if (!loaded && !same(&after, &fresh)) {
+        fuzz_found("a state was refused, and something has changed: %s", why);
+    }
+    free(lie.bytes);
+    if (loaded) {
+        must_load(core, &after);
+    }
+    free(after.bytes);
+    if (loaded) {
+        run(victim->machine);
+        put_back();
+    }
+    return 0;
+}
