@@ -16,6 +16,7 @@
 #include "fw/probe.h"
 #include "machine.h"
 
+#define FORMER 0x1fffff8u /* VRAM offset of what a former owner leaves */
 #define ONE_PPU "vram-size=32M,sm-threads=1"
 
 static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
@@ -124,8 +125,10 @@ static void reset_under_load(enum reset_kind kind)
     for (int round = 0; round < 10; round++) {
         expect_counting(&ppu);
         ppu_route_vector(&ppu, 4, MACHINE_RAM, 1);
+        ppu_vram_write(&ppu, FORMER, 0x5ec2e7);
         reset(machine, &ppu, kind);
         ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
+        assert_int_equal(ppu_vram_read(&ppu, FORMER), 0);
         assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_CONTROL), 0);
         assert_int_equal(ppu_read(&ppu, PPU_REG_BOOT_STATUS), 0);
         assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 0);

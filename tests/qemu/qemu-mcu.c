@@ -14,10 +14,14 @@
 
 #include "fw/probe.h"
 #include "machine.h"
+#include "ppu/dma.h"
 #include "ppu/mailbox.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
 #define MAILBOX_BYTES 65536u
+#define COPIED 0x100000u             /* VRAM offset */
+#define DESC (PPU_MCU_DTCM + 0x8000) /* that the MCU leaves alone */
+#define PCI_INTERRUPT_LINE 0x3c
 #define RAM_WORD (MACHINE_RAM + 0x100000)
 
 static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
@@ -383,6 +387,38 @@ static void bus_master_off(void **state)
     machine_stop(machine);
 }
 
+/*
+ * A DMA that reaches the function's own configuration space gets to the mailbox while the core takes no doorbells: they
+ * stay for whoever comes next. The CPUs stand still until all of it is prepared.
+ */
+static void doorbells_outlive_a_dma_to_itself(void **state)
+{
+    struct ppu_dma_desc desc = {
+        .op = PPU_DMA_COPY, .src_space = PPU_SPACE_VRAM, .src = COPIED, .dst_space = PPU_SPACE_BUS, .len_bytes = 4
+    };
+    struct client client;
+    (void)state;
+
+    client_start(&client);
+    ppu_vram_write(&client.ppu, COPIED, 0x2a);
+    for (uint32_t i = 0; i < sizeof(desc) / 4; i++) {
+        uint32_t word;
+
+        desc.dst = client.ppu.config + PCI_INTERRUPT_LINE;
+        memcpy(&word, (const uint8_t *)&desc + 4 * i, 4);
+        probe_do(&client.ppu, PROBE_WRITE, DESC + 4 * i, word);
+    }
+    machine_qmp(client.machine, "{\"execute\": \"stop\"}");
+    probe_ask(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_DMA_SUBMIT, DESC);
+    assert_false(ppu_mailbox_ring(client.mailbox, 37, 5));
+    machine_qmp(client.machine, "{\"execute\": \"cont\"}");
+    probe_wait(&client.ppu);
+    assert_int_equal(machine_read(client.machine, client.ppu.config + PCI_INTERRUPT_LINE) & 0xff, 0x2a);
+    assert_int_equal(mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
+    assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
+    client_stop(&client);
+}
+
 /* The window onto the function's own BARs: refused, whatever is behind. */
 static void window_onto_itself(void **state)
 {
@@ -458,6 +494,8 @@ int main(void)
           NULL },
         { "vectors are in the mailbox, and told when nobody looks [A1]", mailbox_vectors, NULL, NULL, NULL },
         { "QEMU survives any mailbox [A1]", mailbox_noise, NULL, NULL, NULL },
+        { "doorbells in the mailbox outlive a DMA to the function itself [A2]", doorbells_outlive_a_dma_to_itself, NULL,
+          NULL, NULL },
         { "the window reaches system memory [A1]", window_reaches_system_memory, NULL, NULL, NULL },
         { "without bus mastering nothing leaves the function [A1]", bus_master_off, NULL, NULL, NULL },
         { "the function does not reach its own registers by DMA [A1]", window_onto_itself, NULL, NULL, NULL },

@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "internal.h"
 
+#include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct symbol {
+#define INCLUDES_MOST 32u /* deep */
+#define ERRORS_MOST 20u
+
+struct label {
     char name[ASM_NAME_BYTES];
     uint32_t insn;
 };
 
 struct assembly {
+    const struct ppuasm_source *source;
     struct asm_insn *insns;
-    struct symbol *labels;
+    struct label *labels;
     struct ppu_kernel_entry *kernels;
-    char *text; /* names, each with its final zero */
+    char *text;   /* names, each with its final zero */
+    char **files; /* names of the texts */
+    struct asm_symbols symbols;
     size_t insn_count, insn_cap;
     size_t label_count, label_cap;
     size_t kernel_count, kernel_cap;
     size_t text_len, text_cap;
+    size_t file_count, file_cap;
+    uint32_t file, depth; /* of the text that is read */
+    uint32_t errors;
     bool no_memory;
 };
+
+static void assemble_text(struct assembly *as, const char *text, const char *name);
 
 /* Room for one more element of an array; NULL: out of memory. */
 static void *grow(void *array, size_t count, size_t *cap, size_t size)
@@ -72,7 +85,7 @@ static uint32_t add_text(struct assembly *as, const char *name, size_t len)
     return at;
 }
 
-static const struct symbol *find_label(const struct assembly *as, const char *name, size_t len)
+static const struct label *find_label(const struct assembly *as, const char *name, size_t len)
 {
     for (size_t i = 0; i < as->label_count; i++) {
         if (strlen(as->labels[i].name) == len && memcmp(as->labels[i].name, name, len) == 0) {
@@ -90,6 +103,10 @@ static void add_label(struct assembly *as, struct cursor *cur, const char *name,
     }
     if (find_label(as, name, len)) {
         cursor_fail(cur, name, "label '%.*s' is there already", (int)len, name);
+        return;
+    }
+    if (symbols_find(&as->symbols, name, len)) {
+        cursor_fail(cur, name, "'%.*s' is a symbol", (int)len, name);
         return;
     }
     GROW(as, labels, label_count, label_cap);
@@ -175,19 +192,114 @@ static void kernel_directive(struct cursor *cur, struct ppu_kernel_entry *kernel
 #undef IS
 }
 
-static void directive(struct assembly *as, struct cursor *cur, const char *name, size_t len)
+static void word_directive(struct assembly *as, struct cursor *cur)
 {
-    if (len == 7 && memcmp(name, ".kernel", 7) == 0) {
-        add_kernel(as, cur);
-    } else if (len == 5 && memcmp(name, ".word", 5) == 0) {
-        struct asm_insn insn = { .line = cur->line };
-        int64_t value = 0;
+    struct asm_insn insn = { .file = as->file, .line = cur->line };
+    int64_t value = 0;
+
+    cursor_space(cur);
+    if (!cursor_number(cur, &value)) {
+        cursor_fail(cur, cur->at, "expected a number");
+    }
+    insn.word = (uint64_t)value;
+    add_insn(as, &insn);
+}
+
+bool ppuasm_symbol_name(const char *name, size_t len)
+{
+    bool numbered = len > 1 && strchr("vsp", name[0]) != NULL;
+
+    for (size_t i = 1; i < len && numbered; i++) {
+        numbered = name[i] >= '0' && name[i] <= '9';
+    }
+    return len != 0 && len < ASM_NAME_BYTES && !numbered && (isalpha((unsigned char)name[0]) || name[0] == '_') &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") >= len &&
+           !(len == 1 && name[0] == '_');
+}
+
+static void add_symbol(struct assembly *as, const char *name, size_t len, int64_t value)
+{
+    struct asm_symbol *symbol = NULL;
+
+    for (size_t i = 0; i < as->symbols.count; i++) {
+        if (strlen(as->symbols.list[i].name) == len && memcmp(as->symbols.list[i].name, name, len) == 0) {
+            symbol = &as->symbols.list[i];
+        }
+    }
+    if (symbol == NULL) {
+        GROW(as, symbols.list, symbols.count, symbols.cap);
+        symbol = &as->symbols.list[as->symbols.count++];
+        memcpy(symbol->name, name, len);
+        symbol->name[len] = 0;
+    }
+    symbol->value = value;
+}
+
+/* .set NAME, NUMBER: from here on the name stands for the number. */
+static void set_directive(struct assembly *as, struct cursor *cur)
+{
+    size_t len = 0;
+    int64_t value = 0;
+    const char *name = cursor_name(cur, &len);
+
+    if (!name || !ppuasm_symbol_name(name, len)) {
+        cursor_fail(cur, name ? name : cur->at, "expected a name that is no register's");
+    } else if (find_label(as, name, len)) {
+        cursor_fail(cur, name, "'%.*s' is a label", (int)len, name);
+    } else if (!cursor_take(cur, ',')) {
+        cursor_fail(cur, cur->at, "expected ','");
+    } else {
         cursor_space(cur);
         if (!cursor_number(cur, &value)) {
             cursor_fail(cur, cur->at, "expected a number");
         }
-        insn.word = (uint64_t)value;
-        add_insn(as, &insn);
+        add_symbol(as, name, len, value);
+    }
+}
+
+/* .include "FILE": its text stands here. */
+static void include_directive(struct assembly *as, struct cursor *cur)
+{
+    char name[256], *path = NULL, *text = NULL;
+    const char *begin, *end;
+
+    cursor_space(cur);
+    begin = cur->at;
+    end = begin < cur->end && *begin == '"' ? memchr(begin + 1, '"', (size_t)(cur->end - begin - 1)) : NULL;
+    if (!end || (size_t)(end - begin) > sizeof(name) || end == begin + 1) {
+        cursor_fail(cur, begin, "expected the name of a file in quotes");
+        return;
+    }
+    snprintf(name, sizeof(name), "%.*s", (int)(end - begin - 1), begin + 1);
+    cur->at = end + 1;
+    if (as->depth == INCLUDES_MOST) {
+        cursor_fail(cur, begin, "files include each other %u deep", INCLUDES_MOST);
+    } else if (!as->source->include || !as->source->include(as->source->closure, name, &path, &text)) {
+        cursor_fail(cur, begin, "'%.128s' cannot be read: no such file here or in a folder of -I", name);
+    } else if (cursor_done(cur)) {
+        assemble_text(as, text, path);
+    }
+    free(path);
+    free(text);
+}
+
+static void directive(struct assembly *as, struct cursor *cur, const char *name, size_t len)
+{
+    static const struct {
+        const char *name;
+        void (*take)(struct assembly *as, struct cursor *cur);
+    } directives[] = { { ".kernel", add_kernel },
+                       { ".word", word_directive },
+                       { ".set", set_directive },
+                       { ".include", include_directive } };
+    size_t i = 0;
+
+    while (i < sizeof(directives) / sizeof(directives[0]) &&
+           (strlen(directives[i].name) != len || memcmp(directives[i].name, name, len) != 0)) {
+        i++;
+    }
+    if (i < sizeof(directives) / sizeof(directives[0])) {
+        directives[i].take(as, cur);
     } else if (as->kernel_count == 0) {
         cursor_fail(cur, name, "no such directive, or it needs a .kernel before it");
     } else {
@@ -200,7 +312,7 @@ static void directive(struct assembly *as, struct cursor *cur, const char *name,
 
 static void assemble_line(struct assembly *as, struct cursor *cur)
 {
-    struct asm_insn insn = { .line = cur->line };
+    struct asm_insn insn = { .file = as->file, .line = cur->line };
 
     for (;;) {
         const char *save = cur->at, *name;
@@ -226,13 +338,35 @@ static void assemble_line(struct assembly *as, struct cursor *cur)
     }
 }
 
+/* ---- errors ---- */
+
+static void report(struct assembly *as, const char *message)
+{
+    if (as->errors++ < ERRORS_MOST) {
+        as->source->report(as->source->closure, message);
+    }
+}
+
+__attribute__((format(printf, 5, 6))) static void report_at(struct assembly *as, const char *file, uint32_t line,
+                                                            uint32_t column, const char *format, ...)
+{
+    char message[PPUASM_MESSAGE_BYTES];
+    int n = snprintf(message, sizeof(message), "%.96s:%u:%u: error: ", file, line, column);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(message + n, sizeof(message) - (size_t)n, format, args);
+    va_end(args);
+    report(as, message);
+}
+
 /* ---- whole text ---- */
 
-static bool resolve(struct assembly *as, const char *file, char *message)
+static void resolve(struct assembly *as)
 {
     for (size_t i = 0; i < as->insn_count; i++) {
         struct asm_insn *insn = &as->insns[i];
-        const struct symbol *label;
+        const struct label *label;
         uint32_t imm;
 
         if (insn->target == TARGET_NONE) {
@@ -240,14 +374,12 @@ static bool resolve(struct assembly *as, const char *file, char *message)
         }
         label = find_label(as, insn->label, strlen(insn->label));
         if (!label) {
-            snprintf(message, PPUASM_MESSAGE_BYTES, "%.96s:%u:%u: no label '%s'", file, insn->line, insn->column,
-                     insn->label);
-            return false;
+            report_at(as, as->files[insn->file], insn->line, insn->column, "no label '%s'", insn->label);
+            continue;
         }
         imm = insn->target == TARGET_RELATIVE ? label->insn - (uint32_t)i : label->insn;
         insn->word |= (uint64_t)imm << 32;
     }
-    return true;
 }
 
 /* Highest vector register any instruction names, for kernels without .vregs. */
@@ -264,14 +396,20 @@ static uint16_t vregs_used(const struct assembly *as)
     return (uint16_t)(top > PPU_MAX_VREGS ? PPU_MAX_VREGS : top);
 }
 
+/* The image names one file: what others gave has no line. */
+static uint32_t line_of(const struct asm_insn *insn)
+{
+    return insn->file == 0 ? insn->line : 0;
+}
+
 static size_t write_lines(const struct assembly *as, struct ppu_line_entry *lines)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < as->insn_count; i++) {
-        if (i == 0 || as->insns[i].line != as->insns[i - 1].line) {
+        if (i == 0 || line_of(&as->insns[i]) != line_of(&as->insns[i - 1])) {
             if (lines) {
-                lines[count] = (struct ppu_line_entry){ (uint32_t)i, as->insns[i].line };
+                lines[count] = (struct ppu_line_entry){ (uint32_t)i, line_of(&as->insns[i]) };
             }
             count++;
         }
@@ -317,65 +455,128 @@ static bool write_image(const struct assembly *as, uint32_t source, struct ppuas
     return true;
 }
 
-static bool assemble_text(struct assembly *as, const char *text, const char *file, char *message)
+static void add_file(struct assembly *as, const char *name)
 {
+    GROW(as, files, file_count, file_cap);
+    as->files[as->file_count] = strdup(name);
+    as->no_memory = as->no_memory || !as->files[as->file_count];
+    as->file_count += !as->no_memory;
+}
+
+static void assemble_text(struct assembly *as, const char *text, const char *name)
+{
+    const uint32_t before = as->file;
     uint32_t line = 1;
 
-    for (const char *at = text; *at; line++) {
+    as->file = (uint32_t)as->file_count;
+    add_file(as, name);
+    as->depth++;
+    for (const char *at = text; *at && !as->no_memory; line++) {
+        char message[PPUASM_MESSAGE_BYTES];
         size_t len = strcspn(at, "\n");
-        struct cursor cur = { .start = at, .at = at, .end = at + len, .file = file, .line = line, .message = message };
+        struct cursor cur = { .start = at, .at = at, .end = at + len, .file = name, .line = line };
+        cur.symbols = &as->symbols;
+        cur.message = message;
         assemble_line(as, &cur);
         if (cur.failed) {
-            return false;
-        }
-        if (as->no_memory) {
-            snprintf(message, PPUASM_MESSAGE_BYTES, "%.96s:%u:1: out of memory", file, line);
-            return false;
+            report(as, message);
         }
         at += len + (at[len] == '\n');
     }
-    if (as->insn_count == 0 || as->insn_count > PPU_MAX_CODE / PPU_INSN_BYTES) {
-        snprintf(message, PPUASM_MESSAGE_BYTES, "%.96s:%u:1: no instructions, or too many", file, line);
-        return false;
-    }
-    return resolve(as, file, message);
+    as->depth--;
+    as->file = before;
 }
 
-static bool check_kernels(struct assembly *as, const char *file, char *message)
+static void check_kernels(struct assembly *as, const char *file)
 {
     uint16_t vregs = vregs_used(as);
 
     for (size_t i = 0; i < as->kernel_count; i++) {
         if (as->kernels[i].entry >= as->insn_count * PPU_INSN_BYTES) {
-            snprintf(message, PPUASM_MESSAGE_BYTES, "%.96s:1:1: kernel '%.64s' has no instructions", file,
-                     as->text + as->kernels[i].name);
-            return false;
+            report_at(as, file, 1, 1, "kernel '%.64s' has no instructions", as->text + as->kernels[i].name);
         }
         as->kernels[i].vregs = as->kernels[i].vregs ? as->kernels[i].vregs : vregs;
         if (!ppu_shared_vregs_ok(as->kernels[i].vregs, as->kernels[i].shared_vregs)) {
-            snprintf(message, PPUASM_MESSAGE_BYTES,
-                     "%.96s:1:1: kernel '%.64s': .vregs does not go with shared registers", file,
-                     as->text + as->kernels[i].name);
-            return false;
+            report_at(as, file, 1, 1, "kernel '%.64s': .vregs does not go with shared registers",
+                      as->text + as->kernels[i].name);
         }
     }
-    return true;
+}
+
+static void assemble_all(struct assembly *as)
+{
+    const struct ppuasm_source *source = as->source;
+    const char *last = source->inputs[source->input_count - 1].name;
+
+    for (uint32_t i = 0; i < source->symbol_count; i++) {
+        add_symbol(as, source->symbols[i].name, strlen(source->symbols[i].name), source->symbols[i].value);
+    }
+    for (uint32_t i = 0; i < source->input_count; i++) {
+        assemble_text(as, source->inputs[i].text, source->inputs[i].name);
+    }
+    if (as->errors == 0 && !as->no_memory && (as->insn_count == 0 || as->insn_count > PPU_MAX_CODE / PPU_INSN_BYTES)) {
+        report_at(as, last, 1, 1, "no instructions, or too many");
+    }
+    if (as->errors == 0 && !as->no_memory) {
+        resolve(as);
+        check_kernels(as, last);
+    }
+}
+
+static void assembly_free(struct assembly *as)
+{
+    for (size_t i = 0; i < as->file_count; i++) {
+        free(as->files[i]);
+    }
+    free(as->files);
+    free(as->insns);
+    free(as->labels);
+    free(as->kernels);
+    free(as->text);
+    free(as->symbols.list);
+}
+
+bool ppuasm_assemble_source(const struct ppuasm_source *source, struct ppuasm_image *image)
+{
+    struct assembly as = { .source = source };
+    const char *name = source->inputs[0].name;
+    uint32_t text = add_text(&as, name, strlen(name));
+
+    *image = (struct ppuasm_image){ 0 };
+    assemble_all(&as);
+    if (as.no_memory || (as.errors == 0 && !write_image(&as, text, image))) {
+        report_at(&as, name, 1, 1, "out of memory");
+    }
+    if (as.errors > ERRORS_MOST) {
+        char message[PPUASM_MESSAGE_BYTES];
+        snprintf(message, sizeof(message), "%.96s: error: %u more errors", name, as.errors - ERRORS_MOST);
+        source->report(source->closure, message);
+    }
+    assembly_free(&as);
+    return as.errors == 0;
+}
+
+/* ---- one text ---- */
+
+static void keep_first(void *closure, const char *message)
+{
+    char *kept = closure;
+
+    if (kept[0] == 0) {
+        snprintf(kept, PPUASM_MESSAGE_BYTES, "%s", message);
+    }
 }
 
 bool ppuasm_assemble(const char *text, const char *file, struct ppuasm_image *image, char *message)
 {
-    struct assembly as = { 0 };
-    uint32_t source = add_text(&as, file, strlen(file));
-    bool ok = assemble_text(&as, text, file, message) && check_kernels(&as, file, message);
+    const struct ppuasm_input input = { file, text };
+    const struct ppuasm_source source = {
+        .inputs = &input,
+        .input_count = 1,
+        .report = keep_first,
+        .closure = message,
+    };
 
-    *image = (struct ppuasm_image){ 0 };
-    if (ok && (as.no_memory || !write_image(&as, source, image))) {
-        snprintf(message, PPUASM_MESSAGE_BYTES, "%.96s:1:1: out of memory", file);
-        ok = false;
-    }
-    free(as.insns);
-    free(as.labels);
-    free(as.kernels);
-    free(as.text);
-    return ok;
+    message[0] = 0;
+    return ppuasm_assemble_source(&source, image);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char *read_all(FILE *file, size_t *len_bytes)
+char *file_read_stream(FILE *file, size_t *len_bytes)
 {
     size_t cap = 1 << 16, len = 0, got;
     char *buf = malloc(cap + 1);
@@ -40,7 +40,7 @@ char *file_read(const char *path, size_t *len_bytes)
     if (!file) {
         return NULL;
     }
-    buf = read_all(file, len_bytes);
+    buf = file_read_stream(file, len_bytes);
     fclose(file);
     return buf;
 }

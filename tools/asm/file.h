@@ -3,8 +3,11 @@
 #define PPUASM_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Whole file with a zero after its end, malloc()ed; NULL: errno says why. */
 char *file_read(const char *path, size_t *len_bytes);
+/* The same of what is left in a stream. */
+char *file_read_stream(FILE *file, size_t *len_bytes);
 
 #endif

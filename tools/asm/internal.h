@@ -30,9 +30,23 @@ enum target_kind {
     TARGET_ABSOLUTE,
 };
 
+/* A name for a number (.set). */
+struct asm_symbol {
+    char name[ASM_NAME_BYTES];
+    int64_t value;
+};
+
+struct asm_symbols {
+    struct asm_symbol *list;
+    size_t count, cap;
+};
+
+const struct asm_symbol *symbols_find(const struct asm_symbols *symbols, const char *name, size_t len);
+
 /* An instruction whose target may still be a label. */
 struct asm_insn {
     uint64_t word; /* without target when `target` says there is one */
+    uint32_t file; /* number of the text that it is from */
     uint32_t line;
     uint32_t column;
     enum target_kind target;
@@ -46,6 +60,7 @@ struct cursor {
     const char *end;
     const char *file;
     uint32_t line;
+    const struct asm_symbols *symbols;
     char *message; /* PPUASM_MESSAGE_BYTES */
     bool failed;
 };
@@ -56,6 +71,7 @@ bool cursor_take(struct cursor *cur, char c);
 bool cursor_done(struct cursor *cur); /* nothing but a comment is left */
 /* Name of letters, digits, '_', '.', '%'; its length in *len; NULL when there is none. */
 const char *cursor_name(struct cursor *cur, size_t *len);
+/* In digits, or a symbol's. */
 bool cursor_number(struct cursor *cur, int64_t *value);
 /* Parses guard, mnemonic and operands of one instruction. */
 bool parse_insn(struct cursor *cur, struct asm_insn *out);

@@ -19,7 +19,7 @@ void cursor_fail(struct cursor *cur, const char *at, const char *format, ...)
         return;
     }
     cur->failed = true;
-    n = snprintf(cur->message, PPUASM_MESSAGE_BYTES, "%.96s:%u:%u: ", cur->file, cur->line,
+    n = snprintf(cur->message, PPUASM_MESSAGE_BYTES, "%.96s:%u:%u: error: ", cur->file, cur->line,
                  (unsigned)(at - cur->start) + 1u);
     va_start(args, format);
     vsnprintf(cur->message + n, (size_t)(PPUASM_MESSAGE_BYTES - n), format, args);
@@ -86,6 +86,33 @@ static const char *number_text(struct cursor *cur, char *buf, size_t size)
     return buf;
 }
 
+const struct asm_symbol *symbols_find(const struct asm_symbols *symbols, const char *name, size_t len)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (strlen(symbols->list[i].name) == len && memcmp(symbols->list[i].name, name, len) == 0) {
+            return &symbols->list[i];
+        }
+    }
+    return NULL;
+}
+
+/* The value of a symbol, also of a negated one. */
+static bool take_symbol(struct cursor *cur, int64_t *value)
+{
+    const char *save = cur->at;
+    bool minus = cursor_take(cur, '-');
+    size_t len = 0;
+    const char *name = cursor_name(cur, &len);
+    const struct asm_symbol *symbol = name ? symbols_find(cur->symbols, name, len) : NULL;
+
+    if (!symbol) {
+        cur->at = save;
+        return false;
+    }
+    *value = minus ? (int64_t)(0ull - (uint64_t)symbol->value) : symbol->value;
+    return true;
+}
+
 bool cursor_number(struct cursor *cur, int64_t *value)
 {
     char buf[64], *end;
@@ -94,7 +121,7 @@ bool cursor_number(struct cursor *cur, int64_t *value)
     unsigned long long magnitude;
 
     if (!isdigit((unsigned char)*digits)) {
-        return false;
+        return take_symbol(cur, value);
     }
     errno = 0;
     magnitude = strtoull(digits, &end, 0);
@@ -226,6 +253,13 @@ static int32_t need_immediate(struct cursor *cur, const struct ppu_isa_row *row)
     const char *at = cur->at;
     int64_t value = 0;
 
+    cursor_space(cur);
+    if (take_symbol(cur, &value)) {
+        if (value < INT32_MIN || value > (int64_t)UINT32_MAX) {
+            cursor_fail(cur, at, "number does not fit in 32 bits");
+        }
+        return (int32_t)value;
+    }
     if (row && (row->flags & PPU_IF_X) && !hex && (strpbrk(text, ".en") != NULL)) {
         double number = strtod(text, &end);
         if (end == text || name_char(*end)) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ppu-dis: program image in, text out that ppu-as takes back. */
-#include "file.h"
+#include "command.h"
 #include "ppu/image.h"
 #include "ppuasm.h"
 
+#include <argp.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void print_value(const struct ppu_argument_entry *argument)
 /* What a compiled program says of itself. */
 static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
 {
-    static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local" };
+    static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local", "queue" };
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct ppu_argument_entry *a = &view->arguments[kernel->argument_first + i];
@@ -78,21 +78,50 @@ static void print_line(const struct ppu_program_view *view, uint32_t insn, uint3
 {
     uint32_t line = ppu_program_line(view, insn);
 
-    if (line != *last) {
+    if (line != *last && line != 0) {
         printf("# line %u\n", line);
     }
     *last = line;
 }
 
-static void print_program(const struct ppu_program_view *view)
+struct command {
+    const char **inputs;
+    const char *kernel; /* NULL: all */
+    uint32_t input_count;
+    bool list, plain;
+};
+
+static uint32_t kernel_end(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
+{
+    uint32_t end = view->header->code_bytes;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        if (view->kernels[i].entry > kernel->entry && view->kernels[i].entry < end) {
+            end = view->kernels[i].entry;
+        }
+    }
+    return end;
+}
+
+static void print_insn(const struct command *command, const struct ppu_program_view *view, uint32_t at)
+{
+    char text[PPUASM_TEXT_BYTES];
+    uint64_t word;
+
+    memcpy(&word, view->code + at, sizeof(word));
+    ppuasm_disassemble(word, text);
+    if (command->plain) {
+        printf("    %s\n", text);
+    } else {
+        printf("    %-48s # %u: %016llx\n", text, at / PPU_INSN_BYTES, (unsigned long long)word);
+    }
+}
+
+static void print_code(const struct command *command, const struct ppu_program_view *view, uint32_t from, uint32_t to)
 {
     uint32_t line = 0;
 
-    print_header(view);
-    for (uint32_t at = 0; at < view->header->code_bytes; at += PPU_INSN_BYTES) {
-        char text[PPUASM_TEXT_BYTES];
-        uint64_t word;
-
+    for (uint32_t at = from; at < to; at += PPU_INSN_BYTES) {
         for (uint32_t i = 0; i < view->header->kernels; i++) {
             if (view->kernels[i].entry == at) {
                 ppuasm_print_kernel(view, &view->kernels[i], stdout);
@@ -100,35 +129,116 @@ static void print_program(const struct ppu_program_view *view)
             }
         }
         print_line(view, at / PPU_INSN_BYTES, &line);
-        memcpy(&word, view->code + at, sizeof(word));
-        ppuasm_disassemble(word, text);
-        printf("    %-48s # %u: %016llx\n", text, at / PPU_INSN_BYTES, (unsigned long long)word);
+        print_insn(command, view, at);
+    }
+}
+
+static void print_list(const struct ppu_program_view *view)
+{
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        const struct ppu_kernel_entry *kernel = &view->kernels[i];
+        printf("%08x %8u %s\n", kernel->entry, kernel_end(view, kernel) - kernel->entry, view->text + kernel->name);
+    }
+}
+
+static bool print_program(const struct command *command, const struct ppu_program_view *view, const char *path)
+{
+    const struct ppu_kernel_entry *kernel = command->kernel ? ppu_program_kernel(view, command->kernel) : NULL;
+
+    if (command->kernel && !kernel) {
+        return command_fail("disassemble %s: it has no kernel '%s'; --syms lists those it has", path, command->kernel);
+    }
+    if (command->input_count > 1) {
+        printf("# %s\n", path);
+    }
+    if (command->list) {
+        print_list(view);
+    } else if (kernel) {
+        print_code(command, view, kernel->entry, kernel_end(view, kernel));
+    } else {
+        print_header(view);
+        print_code(command, view, 0, view->header->code_bytes);
+    }
+    return true;
+}
+
+static bool run(const struct command *command, const char *path)
+{
+    struct ppu_program_view view;
+    size_t len = 0;
+    char *image = command_read(path, &len);
+
+    if (!image) {
+        return command_fail("read %s: %s", path, strerror(errno));
+    }
+    const char *why = ppu_program_open(image, len, &view);
+    bool done = why ? command_fail("disassemble %s: %s", path, why) : print_program(command, &view, path);
+    free(image);
+    return done;
+}
+
+/* ---- options ---- */
+
+enum { OPTION_PLAIN = 0x100 };
+
+static const char doc[] =
+    "Prints each program image FILE as text, which ppu-as takes back. With no FILE, or when FILE is -, standard input is "
+    "read.\v"
+    "@FILE stands for the options and names in FILE.\n\n"
+    "Exit status:\n"
+    "  0  all was printed\n"
+    "  1  a FILE cannot be read, is no program image, or has no such kernel; or an option is unknown\n\n"
+    "docs/spec/isa.md describes the language.";
+
+static const struct argp_option options[] = {
+    { "disassemble", 'd', "KERNEL", OPTION_ARG_OPTIONAL, "only this kernel (default: all)", 0 },
+    { "syms", 't', NULL, 0, "list the kernels instead: offset and bytes of the code, name", 0 },
+    { "no-show-raw-insn", OPTION_PLAIN, NULL, 0, "no numbers and words behind the instructions", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct command *command = state->input;
+
+    switch (key) {
+    case 'd':
+        command->kernel = text;
+        return 0;
+    case 't':
+        command->list = true;
+        return 0;
+    case OPTION_PLAIN:
+        command->plain = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        command->inputs = command_grow(command->inputs, command->input_count, sizeof(*command->inputs));
+        command->inputs[command->input_count++] = text;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct ppu_program_view view;
-    const char *why;
-    size_t len = 0;
-    char *image;
+    static const struct argp argp = { options, parse, "[FILE...]", doc, NULL, NULL, NULL };
+    static struct command command;
+    bool done = true;
 
-    if (argc != 2 || argv[1][0] == '-') {
-        bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
-        fputs("usage: ppu-dis IMAGE\nPrints the program image as text.\n", help ? stdout : stderr);
-        return help ? EXIT_SUCCESS : EXIT_FAILURE;
-    }
-    image = file_read(argv[1], &len);
-    if (!image) {
-        fprintf(stderr, "ppu-dis: %s: %s\n", argv[1], strerror(errno));
+    command_begin("ppu-dis", &argc, &argv);
+    if (argp_parse(&argp, argc, argv, 0, NULL, &command) != 0) {
         return EXIT_FAILURE;
     }
-    why = ppu_program_open(image, len, &view);
-    if (why) {
-        fprintf(stderr, "ppu-dis: %s: %s\n", argv[1], why);
-    } else {
-        print_program(&view);
+    if (command.input_count == 0) {
+        command.inputs = command_grow(command.inputs, 0, sizeof(*command.inputs));
+        command.inputs[command.input_count++] = "-";
     }
-    free(image);
-    return why ? EXIT_FAILURE : EXIT_SUCCESS;
+    for (uint32_t i = 0; i < command.input_count; i++) {
+        done = run(&command, command.inputs[i]) && done;
+    }
+    if (fflush(stdout) != 0) {
+        done = command_fail("write standard output: %s", strerror(errno));
+    }
+    return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -21,11 +21,37 @@ struct ppuasm_image {
     size_t len_bytes;
 };
 
-/*
- * Assembles a whole source text. On failure returns false and puts "file:line:col: sentence" into `message`
- * (PPUASM_MESSAGE_BYTES). `file` is only named, never opened.
- */
+struct ppuasm_input {
+    const char *name; /* only named, never opened */
+    const char *text;
+};
+
+struct ppuasm_symbol {
+    const char *name;
+    int64_t value;
+};
+
+/* What an image is made from. */
+struct ppuasm_source {
+    const struct ppuasm_input *inputs; /* one after the other; the image's lines are the first one's */
+    uint32_t input_count;
+    const struct ppuasm_symbol *symbols; /* as by .set at the beginning */
+    uint32_t symbol_count;
+    /* The file that .include names: true and two malloc()ed texts, its path and what is in it. NULL: there is none. */
+    bool (*include)(void *closure, const char *name, char **path, char **text);
+    /* Each error, "file:line:column: error: sentence". */
+    void (*report)(void *closure, const char *message);
+    void *closure;
+};
+
+/* False when an error was reported. */
+bool ppuasm_assemble_source(const struct ppuasm_source *source, struct ppuasm_image *image);
+
+/* The same of one text without includes. The first error goes into `message` (PPUASM_MESSAGE_BYTES). */
 bool ppuasm_assemble(const char *text, const char *file, struct ppuasm_image *image, char *message);
+
+/* True: a symbol may have this name. */
+bool ppuasm_symbol_name(const char *name, size_t len);
 
 /* Text of one instruction, without a newline; a word that is no instruction becomes ".word 0x...". */
 void ppuasm_disassemble(uint64_t word, char *text);

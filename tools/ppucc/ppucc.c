@@ -1,337 +1,327 @@
 /* SPDX-License-Identifier: MIT */
 /* ppucc: OpenCL C to a program image, and what the compiler made on the way. */
-#include "facts.h"
-#include "file.h"
-#include "ppu/image.h"
-#include "ppu_compiler.h"
-#include "ppuasm.h"
-
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "usage: ppucc [OPTION]... FILE.cl [-- BUILD-OPTION...]\n"
-    "Compiles OpenCL C (or bitcode: FILE.bc) to a program image.\n"
-    "  -o FILE        the image (default: none is written)\n"
-    "  -S             print assembly, with the lines of the source\n"
-    "  --bitcode FILE write the front end's bitcode and stop\n"
-    "  --stats        print numbers of each kernel\n"
-    "  --wave N       threads a warp: 32, 64, 128\n"
-    "  --vregs N, --sregs N   use at most so many registers\n"
-    "  --dump PASS    print what a pass made: ir, flow, select, combine, guard, schedule, assign,\n"
-    "                 subvector; may be repeated\n"
-    "  --subvector=off|enter|duplicate|loop|may   parts of a wave run through segments one by one\n"
-    "  --subvector-threshold=N|N%|occupancy       segments need more registers than this\n"
-    "  --subvector-run=N                          runs of N instructions, not of those above the threshold\n"
-    "  --subvector-default=normal|inverted        the mode that tasks start in\n"
-    "  --subvector-sm=VREGS,WARPS                 what an SM holds, for the occupancy\n"
-    "  --stats-svg FILE                           the curves and segments of all kernels as a picture\n"
-    "  --facts FACTS  compile one kernel for launches of which this is known: \"KERNEL FACT...\",\n"
-    "                 as PPU_ALIAS_PRINT shows them\n"
-    "What follows -- is given to the compiler as clBuildProgram's options.\n";
+#include "command.h"
+#include "listing.h"
+#include "options.h"
 
-struct command {
-    const char *input;
-    const char *output;
-    const char *bitcode;
-    bool assembly;
-    char build_options[4096];
-    struct ppu_compile_options options;
-    struct facts_text facts;
+/* What is known of one input: its text, and what became of it. */
+struct unit {
+    const struct input *input;
+    const char *name; /* in messages */
+    char *text;
+    size_t len_bytes;
+    char *build_options; /* with the folder of the source */
+    struct ppu_compile_module module;
 };
 
-static bool fail(const char *what, const char *why)
-{
-    fprintf(stderr, "ppucc: %s: %s\n", what, why);
-    return false;
-}
+/* ---- reading ---- */
 
-static bool add_dump(struct command *command, const char *name)
+/* Quoted includes begin in the source's folder, though clang reads the source from a stream. */
+static char *with_own_folder(const char *options, const char *path)
 {
-    static const struct {
-        const char *name;
-        uint32_t dump;
-    } passes[] = { { "ir", PPU_DUMP_IR },         { "flow", PPU_DUMP_FLOW },
-                   { "select", PPU_DUMP_SELECT }, { "combine", PPU_DUMP_COMBINE },
-                   { "guard", PPU_DUMP_GUARD },   { "schedule", PPU_DUMP_SCHEDULE },
-                   { "assign", PPU_DUMP_ASSIGN }, { "subvector", PPU_DUMP_SUBVECTOR } };
+    const char *slash = strrchr(path, '/');
+    char *all = NULL;
 
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
-        if (strcmp(passes[i].name, name) == 0) {
-            command->options.dump |= passes[i].dump;
-            return true;
-        }
+    options = options != NULL ? options : "";
+    if (slash == NULL || strpbrk(path, "\"'") != NULL) {
+        return strdup(options);
     }
-    return fail(name, "no such pass (see --help)");
+    int len = slash == path ? 1 : (int)(slash - path);
+    return asprintf(&all, "\"-I%s%.*s\" %s", path[0] == '/' ? "" : "./", len, path, options) >= 0 ? all : NULL;
 }
 
-static bool set_number(const char *text, uint32_t *number)
+static bool unit_read(struct unit *unit, const struct command *command, const struct input *input)
 {
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    *number = (uint32_t)value;
-    return (*text != 0 && *end == 0 && value <= 256) || fail(text, "not a number that fits");
-}
-
-static bool set_run(struct command *command, const char *text)
-{
-    return set_number(text, &command->options.subvector.run);
-}
-
-static bool set_form(struct command *command, const char *text)
-{
-    static const char *const names[] = { "off", "enter", "duplicate", "loop", "may" };
-
-    for (uint32_t form = 0; form < sizeof(names) / sizeof(names[0]); form++) {
-        if (strcmp(text, names[form]) == 0) {
-            command->options.subvector.form = (enum ppu_subvector_form)form;
-            return true;
-        }
+    *unit = (struct unit){ .input = input, .name = strcmp(input->path, "-") == 0 ? "<stdin>" : input->path };
+    unit->text = command_read(input->path, &unit->len_bytes);
+    if (unit->text == NULL) {
+        return command_fail("read %s: %s", input->path, strerror(errno));
     }
-    return fail(text, "no such form (see --help)");
+    unit->build_options = with_own_folder(command->build_options, input->path);
+    return unit->build_options != NULL || command_fail("compile %s: out of memory", unit->name);
 }
 
-static bool set_threshold(struct command *command, const char *text)
+static void unit_free(struct unit *unit)
 {
-    struct ppu_compile_subvector *subvector = &command->options.subvector;
-    char *end;
+    if (unit->module.bitcode != unit->text) {
+        free((void *)(uintptr_t)unit->module.bitcode);
+    }
+    free(unit->text);
+    free(unit->build_options);
+}
 
-    if (strcmp(text, "occupancy") == 0) {
-        subvector->threshold_kind = PPU_THRESHOLD_OCCUPANCY;
+static struct ppu_compile_options options_of(const struct command *command, const struct unit *unit)
+{
+    struct ppu_compile_options options = command->options;
+
+    options.options = unit->build_options;
+    options.name = unit->name;
+    return options;
+}
+
+/* ---- compiling ---- */
+
+/* Prints the log; where that has no word, the status says it. */
+static bool is_made(enum ppu_compile_status status, const struct ppu_compiled *made, const char *name)
+{
+    command_print_diagnostics(made->log);
+    if (status != PPU_COMPILE_OK && made->log[0] == 0) {
+        command_fail("compile %s: %s", name, ppu_compile_status_text(status));
+    }
+    return status == PPU_COMPILE_OK;
+}
+
+/* The front end's output, in `made`, which is to be freed in any case. */
+static bool run_front(const struct command *command, const struct unit *unit, enum ppu_compile_front front,
+                      struct ppu_compiled *made)
+{
+    struct ppu_compile_options options = options_of(command, unit);
+
+    options.front = front;
+    return is_made(ppu_compile_source(unit->text, unit->len_bytes, &options, made), made, unit->name);
+}
+
+static bool make_bitcode(const struct command *command, struct unit *unit)
+{
+    struct ppu_compiled made;
+
+    if (input_is_bitcode(unit->input)) {
+        unit->module = (struct ppu_compile_module){ unit->text, unit->len_bytes };
         return true;
     }
-    subvector->threshold = (uint32_t)strtoul(text, &end, 10);
-    subvector->threshold_kind = *end == '%' ? PPU_THRESHOLD_PERCENT : PPU_THRESHOLD_REGISTERS;
-    return (end != text && (*end == 0 || strcmp(end, "%") == 0) && subvector->threshold <= PPU_MAX_VREGS) ||
-           fail(text, "not a threshold (see --help)");
+    bool done = run_front(command, unit, PPU_FRONT_BITCODE, &made);
+    if (done) {
+        unit->module = (struct ppu_compile_module){ made.bytes, made.len_bytes };
+        made.bytes = NULL;
+    }
+    ppu_compiled_free(&made);
+    return done;
 }
 
-static bool set_sm(struct command *command, const char *text)
-{
-    struct ppu_compile_subvector *subvector = &command->options.subvector;
-    int end = 0;
+/* ---- which files a source includes ---- */
 
-    return (sscanf(text, "%u,%u%n", &subvector->sm_vregs, &subvector->sm_warps, &end) == 2 && text[end] == 0) ||
-           fail(text, "not two numbers");
+static const char *output_of(const struct command *command, const struct input *input)
+{
+    const char *slash = strrchr(input->path, '/');
+
+    if (command->output != NULL) {
+        return command->output;
+    }
+    return command_output_name(slash != NULL ? slash + 1 : input->path,
+                               command->stage == STAGE_BITCODE ? ".bc" : ".ppu");
 }
 
-static bool set_default(struct command *command, const char *text)
+/* clang's rule is one of standard input, for "-.o": what stands behind that is right. */
+static bool print_files(const struct command *command, const struct unit *unit, FILE *file)
 {
-    command->options.subvector.inverted = strcmp(text, "inverted") == 0;
-    return command->options.subvector.inverted || strcmp(text, "normal") == 0 ||
-           fail(text, "no such mode (see --help)");
-}
+    struct ppu_compiled made;
+    bool done = true;
 
-/* --subvector=... and its kin. */
-static bool set_subvector(struct command *command, const char *option)
-{
-    static const struct {
-        const char *name;
-        bool (*set)(struct command *command, const char *text);
-    } options[] = { { "--subvector=", set_form },
-                    { "--subvector-threshold=", set_threshold },
-                    { "--subvector-run=", set_run },
-                    { "--subvector-default=", set_default },
-                    { "--subvector-sm=", set_sm } };
-
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
-        size_t len = strlen(options[i].name);
-        if (strncmp(option, options[i].name, len) == 0) {
-            return options[i].set(command, option + len);
+    if (unit->input->path[0] != '-' || unit->input->path[1] != 0) {
+        fprintf(file, " %s", unit->input->path);
+    }
+    if (!input_is_bitcode(unit->input)) {
+        done = run_front(command, unit, command->files, &made);
+        const char *colon = done ? memmem(made.bytes, made.len_bytes, ".o:", 3) : NULL;
+        if (colon != NULL) {
+            size_t len = made.len_bytes - (size_t)(colon + 3 - (const char *)made.bytes);
+            len -= len != 0 && made.bytes[made.len_bytes - 1] == '\n';
+            fwrite(colon + 3, 1, len, file);
         }
+        ppu_compiled_free(&made);
     }
-    return fail(option, "no such option (see --help)");
+    return done;
 }
 
-static bool open_svg(struct command *command, const char *path)
+static bool write_files(const struct command *command, const struct unit *units, uint32_t count)
 {
-    command->options.subvector.svg = fopen(path, "w");
-    return command->options.subvector.svg != NULL || fail(path, strerror(errno));
-}
+    const char *output = output_of(command, units->input);
+    const char *path = command->files_output != NULL ? command->files_output : command_output_name(output, ".d");
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    bool done = file != NULL || command_fail("write %s: out of memory", path);
 
-static bool set_value(struct command *command, const char *option, const char *value)
-{
-    if (strcmp(option, "-o") == 0) {
-        command->output = value;
-    } else if (strcmp(option, "--bitcode") == 0) {
-        command->bitcode = value;
-    } else if (strcmp(option, "--wave") == 0) {
-        return set_number(value, &command->options.wave);
-    } else if (strcmp(option, "--vregs") == 0) {
-        return set_number(value, &command->options.max_vregs);
-    } else if (strcmp(option, "--sregs") == 0) {
-        return set_number(value, &command->options.max_sregs);
-    } else if (strcmp(option, "--dump") == 0) {
-        return add_dump(command, value);
-    } else if (strcmp(option, "--stats-svg") == 0) {
-        return open_svg(command, value);
-    } else if (strcmp(option, "--facts") == 0) {
-        command->options.facts = &command->facts.facts;
-        return facts_parse(value, &command->facts) || fail(value, "malformed facts (see docs/spec/alias.md)");
-    } else {
-        return fail(option, "no such option (see --help)");
-    }
-    return true;
-}
-
-static bool parse(struct command *command, int argc, char **argv)
-{
-    int i = 1;
-
-    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (argv[i][0] != '-') {
-            command->input = argv[i];
-        } else if (strcmp(argv[i], "-S") == 0) {
-            command->assembly = true;
-        } else if (strcmp(argv[i], "--stats") == 0) {
-            command->options.dump |= PPU_DUMP_STATS;
-        } else if (strncmp(argv[i], "--subvector", 11) == 0) {
-            if (!set_subvector(command, argv[i])) {
-                return false;
-            }
-        } else if (i + 1 == argc) {
-            return fail(argv[i], "no such option, or nothing behind it (see --help)");
-        } else {
-            const char *option = argv[i++];
-            if (!set_value(command, option, argv[i])) {
-                return false;
-            }
+    if (file != NULL) {
+        fprintf(file, "%s:", command->files_target != NULL ? command->files_target : output);
+        for (uint32_t i = 0; i < count; i++) {
+            done = print_files(command, &units[i], file) && done;
         }
+        putc('\n', file);
+        done = fclose(file) == 0 && done && command_write(path, text, len);
     }
-    for (i++; i < argc; i++) {
-        size_t used = strlen(command->build_options), room = sizeof(command->build_options) - used;
-        int len = snprintf(command->build_options + used, room, "%s ", argv[i]);
-        if (len < 0 || (size_t)len >= room) {
-            return fail(argv[i], "too many options");
-        }
-    }
-    command->options.options = command->build_options;
-    command->options.name = command->input;
-    return command->input != NULL || fail("no file", "see --help");
+    free(text);
+    return done;
 }
 
-static bool write_file(const char *path, const void *bytes, size_t len)
+/* ---- outputs of each source ---- */
+
+static bool preprocess(const struct command *command, const struct unit *unit, FILE *file)
 {
-    FILE *file = fopen(path, "wb");
-    bool written = file != NULL && fwrite(bytes, 1, len, file) == len;
+    struct ppu_compiled made;
+    bool done = run_front(command, unit, PPU_FRONT_PREPROCESSED, &made);
 
-    if (file != NULL && fclose(file) != 0) {
-        written = false;
+    if (done) {
+        fwrite(made.bytes, 1, made.len_bytes, file);
     }
-    return written || fail(path, strerror(errno));
+    ppu_compiled_free(&made);
+    return done;
 }
 
-/* Line `number` of a text, without its end. */
-static void print_source_line(const char *source, uint32_t number)
+static bool preprocess_all(const struct command *command, const struct unit *units)
 {
-    for (uint32_t line = 1; line < number && source != NULL; line++) {
-        source = strchr(source, '\n');
-        source = source != NULL ? source + 1 : NULL;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    bool done = file != NULL || command_fail("preprocess %s: out of memory", units->name);
+
+    for (uint32_t i = 0; i < command->input_count && file != NULL; i++) {
+        done = preprocess(command, &units[i], file) && done;
     }
-    if (source != NULL) {
-        printf("# %4u %.*s\n", number, (int)strcspn(source, "\n"), source);
+    if (file != NULL) {
+        done = fclose(file) == 0 && done && command_write(command->output != NULL ? command->output : "-", text, len);
     }
+    free(text);
+    return done;
 }
 
-static uint32_t code_end(const struct ppu_program_view *view, uint32_t kernel)
+static bool write_bitcodes(const struct command *command, const struct unit *units)
 {
-    return kernel + 1 < view->header->kernels ? view->kernels[kernel + 1].entry : view->header->code_bytes;
-}
+    bool done = true;
 
-static void print_kernel(const struct ppu_program_view *view, uint32_t kernel, const char *source)
-{
-    const struct ppu_kernel_entry *entry = &view->kernels[kernel];
-    uint32_t last = 0;
-
-    ppuasm_print_kernel(view, entry, stdout);
-    for (uint32_t at = entry->entry; at < code_end(view, kernel); at += PPU_INSN_BYTES) {
-        uint32_t line = ppu_program_line(view, at / PPU_INSN_BYTES);
-        char text[PPUASM_TEXT_BYTES];
-        uint64_t word;
-
-        if (line != last && source != NULL) {
-            print_source_line(source, line);
-        }
-        last = line;
-        memcpy(&word, view->code + at, sizeof(word));
-        ppuasm_disassemble(word, text);
-        printf("    %-48s # %u\n", text, at / PPU_INSN_BYTES);
+    for (uint32_t i = 0; i < command->input_count && done; i++) {
+        done = command_write(output_of(command, units[i].input), units[i].module.bitcode, units[i].module.len_bytes) &&
+               (command->files == PPU_FRONT_BITCODE || write_files(command, &units[i], 1));
     }
+    return done;
 }
 
-static bool deliver(const struct command *command, const struct ppu_compiled *image, const char *source)
+/* ---- the program ---- */
+
+static bool link_units(const struct command *command, const struct unit *units, struct ppu_compiled *linked)
+{
+    struct ppu_compile_module *modules = calloc(command->input_count, sizeof(*modules));
+
+    if (modules == NULL) {
+        return command_fail("link %s: out of memory", units->name);
+    }
+    for (uint32_t i = 0; i < command->input_count; i++) {
+        modules[i] = units[i].module;
+    }
+    bool done = is_made(ppu_compile_link(modules, command->input_count, linked), linked, units->name);
+    free(modules);
+    return done;
+}
+
+static bool write_listing(const struct command *command, const struct ppu_compiled *image, const char *source)
 {
     struct ppu_program_view view;
     const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = why == NULL ? open_memstream(&text, &len) : NULL;
+    bool done = false;
 
-    if (why != NULL) {
-        return fail("internal error", why);
+    if (file == NULL) {
+        return command_fail("list the program: %s", why != NULL ? why : "out of memory");
     }
-    for (uint32_t k = 0; command->assembly && k < view.header->kernels; k++) {
-        print_kernel(&view, k, source);
-    }
-    return command->output == NULL || write_file(command->output, image->bytes, image->len_bytes);
+    listing_print(&view, source, file);
+    done = fclose(file) == 0 && command_write(command->output != NULL ? command->output : "-", text, len);
+    free(text);
+    return done;
 }
 
-static bool is_bitcode(const char *path)
+static bool wants_image(const struct command *command)
 {
-    size_t len = strlen(path);
-
-    return len > 3 && strcmp(path + len - 3, ".bc") == 0;
+    return command->output != NULL || (command->options.dump == NULL && command->svg == NULL);
 }
 
-static bool compile(const struct command *command, const char *source, size_t len)
+static bool deliver(const struct command *command, const struct unit *units, const struct ppu_compiled *image)
 {
-    struct ppu_compiled made;
-    enum ppu_compile_status status;
-    bool done;
+    bool one = command->input_count == 1 && !input_is_bitcode(units->input);
 
-    if (is_bitcode(command->input)) {
-        status = ppu_compile_bitcode(source, len, &command->options, &made);
-        source = NULL;
-    } else if (command->bitcode != NULL) {
-        status = ppu_compile_source(source, len, &command->options, &made);
-    } else {
-        status = ppu_compile(source, len, &command->options, &made);
+    if (command->stage == STAGE_ASSEMBLY) {
+        return write_listing(command, image, one ? units->text : NULL);
     }
-    fputs(made.log, stderr);
-    if (status != PPU_COMPILE_OK) {
-        done = fail(command->input, ppu_compile_status_text(status));
-    } else if (command->bitcode != NULL) {
-        done = write_file(command->bitcode, made.bytes, made.len_bytes);
-    } else {
-        done = deliver(command, &made, source);
+    return !wants_image(command) ||
+           (command_write(output_of(command, units->input), image->bytes, image->len_bytes) &&
+            (command->files == PPU_FRONT_BITCODE || write_files(command, units, command->input_count)));
+}
+
+static bool make_program(const struct command *command, const struct unit *units)
+{
+    struct ppu_compile_options options = options_of(command, units);
+    struct ppu_compiled linked = { NULL, 0, NULL }, image = { NULL, 0, NULL };
+    struct ppu_compile_module module = units->module;
+    bool done = true;
+
+    if (command->input_count > 1) {
+        done = link_units(command, units, &linked);
+        module = (struct ppu_compile_module){ linked.bytes, linked.len_bytes };
     }
-    ppu_compiled_free(&made);
+    if (done) {
+        done = is_made(ppu_compile_bitcode(module.bitcode, module.len_bytes, &options, &image), &image, units->name) &&
+               deliver(command, units, &image);
+    }
+    ppu_compiled_free(&linked);
+    ppu_compiled_free(&image);
+    return done;
+}
+
+static bool run(const struct command *command, struct unit *units)
+{
+    bool done = true;
+
+    for (uint32_t i = 0; i < command->input_count; i++) {
+        done = unit_read(&units[i], command, &command->inputs[i]) && done;
+    }
+    if (!done || command->stage == STAGE_PREPROCESSED) {
+        return done && preprocess_all(command, units);
+    }
+    for (uint32_t i = 0; i < command->input_count; i++) {
+        done = make_bitcode(command, &units[i]) && done;
+    }
+    if (!done || command->stage == STAGE_CHECKED) {
+        return done;
+    }
+    return command->stage == STAGE_BITCODE ? write_bitcodes(command, units) : make_program(command, units);
+}
+
+/* The picture is written by the compiler. */
+static bool run_with_svg(struct command *command, struct unit *units)
+{
+    FILE *svg = command->svg != NULL ? fopen(command->svg, "w") : NULL;
+
+    if (command->svg != NULL && svg == NULL) {
+        return command_fail("write %s: %s", command->svg, strerror(errno));
+    }
+    command->options.subvector.svg = svg;
+    bool done = run(command, units);
+    if (svg != NULL && fclose(svg) != 0) {
+        done = command_fail("write %s: %s", command->svg, strerror(errno));
+    }
     return done;
 }
 
 int main(int argc, char **argv)
 {
     static struct command command;
-    size_t len;
-    char *source;
 
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(usage, stdout);
-        return EXIT_SUCCESS;
+    command_begin("ppucc", &argc, &argv);
+    options_parse(&command, argc, argv);
+    struct unit *units = calloc(command.input_count, sizeof(*units));
+    bool done = units != NULL ? run_with_svg(&command, units) : command_fail("read the options: out of memory");
+    for (uint32_t i = 0; i < command.input_count && units != NULL; i++) {
+        unit_free(&units[i]);
     }
-    if (!parse(&command, argc, argv)) {
-        return EXIT_FAILURE;
-    }
-    source = file_read(command.input, &len);
-    if (source == NULL) {
-        fail(command.input, strerror(errno));
-        return EXIT_FAILURE;
-    }
-    bool done = compile(&command, source, len);
-    free(source);
-    if (command.options.subvector.svg != NULL && fclose(command.options.subvector.svg) != 0) {
-        done = fail("picture", strerror(errno));
+    free(units);
+    if (fflush(stdout) != 0) {
+        done = command_fail("write standard output: %s", strerror(errno));
     }
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Response files: an argument @FILE stands for the words of that file. */
+#ifndef PPUASM_RESPONSE_H
+#define PPUASM_RESPONSE_H
+
+/*
+ * Replaces each @FILE of *argv by its words, also those inside, until the process ends. Blanks part words; quotes of
+ * both kinds keep them together, a backslash takes the next character as it is. A file that is not there stays a word,
+ * as with binutils and clang. NULL, or why it cannot be done.
+ */
+const char *response_expand(int *argc, char ***argv);
+
+#endif

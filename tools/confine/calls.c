@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The filter of system calls. */
+#include "confine.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <termios.h>
+
+/* None of these reaches a device: terminals are asked and set, descriptors made to block or not. */
+static const unsigned long requests[] = { TCGETS, TCSETS, TCSETSW, TCSETSF, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO };
+
+static const int calls[] = {
+#define CALL(name) SCMP_SYS(name),
+#include "calls.def"
+#undef CALL
+};
+
+static int allow_calls(scmp_filter_ctx filter)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && error == 0; i++) {
+        error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+    }
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]) && error == 0; i++) {
+        error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, requests[i], 0));
+    }
+    return error;
+}
+
+static int allow_sockets(scmp_filter_ctx filter, bool tcp)
+{
+    static const int families[] = { AF_UNIX, AF_INET, AF_INET6 };
+    int error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1, SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0));
+
+    for (size_t i = 0; i < (tcp ? 3u : 1u) && error == 0; i++) {
+        error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
+                                 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i], 0));
+    }
+    return error;
+}
+
+const char *confine_calls(bool tcp)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    int error;
+
+    if (filter == NULL) {
+        errno = ENOMEM;
+        return "a filter of system calls";
+    }
+    error = allow_calls(filter);
+    error = error != 0 ? error : allow_sockets(filter, tcp);
+    /* The C library asks for this one first, and takes the older one when it is not there. */
+    error = error != 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+    error = error != 0 ? error : seccomp_load(filter);
+    seccomp_release(filter);
+    errno = -error;
+    return error == 0 ? NULL : "the filter of system calls";
+}
