@@ -5,10 +5,11 @@
 #include "ppu.h"
 
 #define N (1u << 20)
-#define TRY(call)                                                \
-    if ((err = (call)) != PPU_OK) {                              \
-        fprintf(stderr, "%s: %s\n", #call, ppu_error_text(err)); \
-        return 1;                                                \
+/* Calls that take an error fill in a sentence; for the others there is one a code. */
+#define TRY(call)                                                                                 \
+    if ((err = (call)) != PPU_OK) {                                                               \
+        fprintf(stderr, "%s: %s\n", #call, err == error.code ? error.text : ppu_error_text(err)); \
+        return 1;                                                                                 \
     }
 
 int main(int argc, char **argv)
@@ -20,13 +21,14 @@ int main(int argc, char **argv)
     struct ppu_program *program;
     struct ppu_memory *x, *y;
     const struct ppu_kernel *kernel;
+    struct ppu_error error = { .code = PPU_OK };
     enum ppu_err err;
 
-    TRY(ppu_open(&device, NULL));
+    TRY(ppu_open(&device, &error));
     TRY(ppu_context_create(device, &context));
     TRY(ppu_channel_create(context, NULL, &channel));
     TRY(ppu_stream_create(channel, &stream));
-    TRY(ppu_program_load_file(context, argc > 1 ? argv[1] : "build/kernels/saxpy.ppu", &program, NULL));
+    TRY(ppu_program_load_file(context, argc > 1 ? argv[1] : "build/kernels/saxpy.ppu", &program, &error));
     TRY(ppu_kernel_find(program, "saxpy", &kernel));
     TRY(ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &x));
     TRY(ppu_memory_create(context, PPU_MEMORY_VRAM, N * sizeof(float), &y));
