@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Benchmarks on QEMU with the native transport.
-BENCH_KERNELS := $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu creator.ppu)
+BENCH_KERNELS := $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu creator.ppu fair.ppu)
 define native_bench
 $$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench,ppu -pthread))
 $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BENCH_KERNELS)))
 endef
 $(eval $(call native_bench,native))
+$(eval $(call native_bench,fair))
 $(eval $(call native_bench,memory))
 $(eval $(call native_bench,workq))
 $(eval $(call native_bench,firmware,tests/bench/crowd.c))

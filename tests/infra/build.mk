@@ -12,3 +12,28 @@ $(eval $(call ppu_script_test,requirements-report,tests/infra/test_requirements.
 
 # It takes files of QEMU from the cache.
 $(eval $(call ppu_script_test,setup,tests/infra/test_setup.py,$(QEMU)))
+
+$(eval $(call ppu_script_test,fuzz-runner,tests/infra/test_fuzz.py))
+
+# make on a machine that lacks everything
+TIMEOUT_first-make = 600
+$(eval $(call ppu_script_test,first-make,tests/infra/test_first_make.py,))
+
+$(eval $(call ppu_script_test,commit-msg,tests/infra/test_commit_msg.py,))
+$(eval $(call ppu_script_test,assembler-commands,tests/infra/test_assembler.py $(addprefix $(BUILD)/plain/tools/,ppu-as ppu-dis),$(addprefix $(BUILD)/plain/tools/,ppu-as ppu-dis)))
+# the commands of README.md in roots of their own; here the roots are made up
+TIMEOUT_fresh = 600
+$(eval $(call ppu_script_test,fresh,tests/infra/test_fresh.py,))
+
+TIMEOUT_installation = 120
+$(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares) $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
+
+$(eval $(call ppu_script_test,readme,tests/infra/test_readme.py,))
+
+# What is installed runs machines of its own.
+TIMEOUT_install = 600
+$(eval $(call ppu_script_test,install,tests/infra/test_install.py,$(INSTALL_READY)))
+
+# Debian's own checker of packages.
+TIMEOUT_packages = 600
+$(eval $(call ppu_script_test,packages,tests/infra/test_packages.py,$(INSTALL_READY)))

@@ -4,6 +4,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -72,12 +73,27 @@ def test_output_of_failure_is_shown():
     assert "all is well" not in output
 
 
+# the end of a result's line, and the requirements it names
+TAGGED = {
+    "ok 1 - full at count - 1 [A2, C10]": ["A2", "C10"],
+    "not ok 2 - x[3] is y [B4]": ["B4"],
+    "ok 3 - index [A2] is not at the end": [],
+    "ok 4 - several brackets [D2][D3] [D7]": ["D2", "D3", "D7"],
+    "ok 5 - all the ways to write them [C1 C2][C3, C4] [C5,C6]": ["C1", "C2", "C3", "C4", "C5", "C6"],
+    "ok 6 - only what ends the name [A1] is [B1][B2]": ["B1", "B2"],
+    "ok 7 - the same one twice [A2][A2 A3]": ["A2", "A3"],
+    "ok 8 - an index of two [D2][7]": [],
+    "ok 9 - skipped as TAP says it [E1][E2] # SKIP no such host": ["E1", "E2"],
+    "not ok 10 # SKIP skipped as cmocka says it [B9]": ["B9"],
+}
+
+
 def test_requirement_tags():
-    _, _, results = run(("tags", 10, "parallel",
-                         "echo 1..3; echo 'ok 1 - full at count - 1 [A2, C10]'; echo 'not ok 2 - x[3] is y [B4]';"
-                         "echo 'ok 3 - index [A2] is not at the end'"))
-    assert [case["requirements"] for case in results] == [["A2", "C10"], ["B4"], []], results
-    assert [case["status"] for case in results] == ["passed", "failed", "passed"]
+    lines = "".join(f"echo '{line}'; " for line in TAGGED)
+    _, _, results = run(("tags", 10, "parallel", f"echo 1..{len(TAGGED)}; {lines}"))
+    assert [case["requirements"] for case in results] == list(TAGGED.values()), results
+    assert [case["status"] for case in results] == ["passed", "failed"] + 6 * ["passed"] + 2 * ["skipped"]
+    assert [case["name"] for case in results][-2:] == ["skipped as TAP says it [E1][E2]", "skipped as cmocka says it [B9]"]
 
 
 def test_serial_tests_run_alone():
@@ -85,6 +101,32 @@ def test_serial_tests_run_alone():
         alone = f"mkdir {scratch}/busy && sleep 0.3 && rmdir {scratch}/busy && echo 1..1 && echo 'ok 1 - a'"
         status, output, _ = run(*[(f"serial {n}", 10, "serial", alone) for n in range(3)])
         assert status == 0, output
+
+
+def run_on_a_terminal(seconds):
+    """What the runner writes there for a test that takes so long."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tests, results = Path(scratch, "list"), Path(scratch, "results.json")
+        tests.write_text(f"slow\t20\tparallel\tsleep {seconds}; echo 1..1; echo 'ok 1 - a'\n")
+        controller, terminal = pty.openpty()
+        with subprocess.Popen([TOP / "tests/run", "--list", tests, "--results", results], stdout=terminal, stderr=terminal):
+            os.close(terminal)
+            text = b""
+            try:
+                while piece := os.read(controller, 4096):
+                    text += piece
+            except OSError:  # the other end is closed
+                pass
+        os.close(controller)
+        return text.decode()
+
+
+def test_progress():
+    text = run_on_a_terminal(3)
+    assert "\r\033[K  0 of 1: slow 2 s" in text, text
+    assert "\r\033[K  ok       slow: 1 passed (3." in text and text.endswith("1 passed, 0 failed\r\n"), text
+    _, output, _ = run(("slow", 20, "parallel", "sleep 3; echo 1..1; echo 'ok 1 - a'"))
+    assert "\r" not in output and "\033" not in output and len(output.splitlines()) == 2, output
 
 
 def registered(word):
@@ -118,5 +160,6 @@ tap.main(
         ("requirement numbers are taken from the end of names", test_requirement_tags),
         ("serial tests run one after the other", test_serial_tests_run_alone),
         ("make test runs every test, or those with a word in their name", test_selection),
+        ("what runs is shown on a terminal, and nowhere else", test_progress),
         ("running nothing is a failure", test_nothing_to_run),
     ])

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/fresh/run on a root that has bash, sleep, and a make that does what a test says: it needs no network and no minute."""
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+RUN = TOP / "tools/fresh/run"
+MARK = "3141592"  # seconds that nobody else sleeps
+
+
+def module():
+    loader = importlib.machinery.SourceFileLoader("fresh", str(RUN))
+    loaded = importlib.util.module_from_spec(importlib.util.spec_from_loader("fresh", loader))
+    loader.exec_module(loaded)
+    return loaded
+
+
+class Cache:
+    """A cache that holds an archive of such a root."""
+
+    def __init__(self, script):
+        self.script = script
+
+    def __enter__(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = Path(self.directory.name)
+        root = self.path / "root"
+        for folder in ("proc", "sys", "dev", "etc", "root", "tmp", "bin"):
+            (root / folder).mkdir(parents=True)
+        for command in ("bash", "sleep", "ls"):
+            self.copy(shutil.which(command), root / "bin" / command)
+            for library in re.findall(r"(/\S+) \(", subprocess.run(["ldd", shutil.which(command)], capture_output=True, text=True, check=True).stdout):
+                self.copy(library, root / library.lstrip("/"))
+        (root / "bin/make").write_text(f"#!/bin/bash\n{self.script}\n")
+        (root / "bin/make").chmod(0o755)
+        (self.path / "cache/fresh").mkdir(parents=True)
+        (self.path / "cache/of-this-machine").write_text("")
+        subprocess.run(["tar", "-C", root, "-cf", self.path / "cache/fresh/root.tar", "."], check=True)
+        return self
+
+    def __exit__(self, *_):
+        self.directory.cleanup()
+
+    @staticmethod
+    def copy(source, target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+    def start(self, *arguments):
+        return subprocess.Popen([RUN, "--only", "make demo", "--log", self.path / "logs", *arguments], stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env=os.environ | {"PPU_CACHE": str(self.path / "cache")})
+
+    def run(self, *arguments):
+        process = self.start(*arguments)
+        printed, _ = process.communicate(timeout=100)
+        return process.returncode, printed
+
+
+def running():
+    return subprocess.run(["pgrep", "-f", f"^sleep {MARK}"], capture_output=True, text=True).stdout.split()
+
+
+def within(seconds, condition):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def roots(pid):
+    return list(Path("/var/tmp").glob(f"ppu-fresh-{pid}-*"))
+
+
+def test_commands_of_the_readme():
+    text = "a\n```sh\nmake demo   # all\n```\n    make other\n```sh\nmake && ./x\n./y\n```\n"
+    assert module().blocks(text) == ["make demo   # all", "make && ./x\n./y"]
+    listed = subprocess.run([RUN, "--list"], capture_output=True, text=True, check=True).stdout
+    for command in ("make", "make demo", "make test"):
+        assert re.search(rf"^{command}($| *#| *&&)", listed, re.M), listed
+
+
+def test_success():
+    with Cache('echo "it was: $*"; [ -f README.md ] && [ "$PWD" = /root/ppu ]') as cache:
+        status, printed = cache.run()
+        assert status == 0 and re.search(r"make demo \.\.\. ok, \d+ s .*: it was: demo$", printed, re.M), printed
+        assert printed.endswith("1 passed, 0 failed\n"), printed
+
+
+def test_failure():
+    with Cache("echo the reason; exit 3") as cache:
+        status, printed = cache.run()
+        assert status == 1 and "FAILED" in printed and "the reason" in printed, printed
+        assert printed.endswith("0 passed, 1 failed\n"), printed
+
+
+def test_caches():
+    script = "ls /root/.cache/ppu/of-this-machine"
+    with Cache(script) as cache:
+        assert cache.run()[0] == 0
+        assert cache.run("--cold")[0] == 1
+
+
+def test_no_command():
+    with Cache("true") as cache:
+        status, printed = cache.run("--without", "make demo")
+        assert status == 1 and printed.endswith("0 passed, 0 failed\n"), printed
+
+
+def check_interrupted(number):
+    with Cache(f"sleep {MARK} & sleep {MARK}") as cache:
+        process = cache.start()
+        assert within(60, lambda: len(running()) == 2), "it does not run"
+        os.kill(process.pid, number)
+        process.wait(60)
+        assert within(20, lambda: not running()), running()
+        if number != signal.SIGKILL:
+            assert not roots(process.pid), roots(process.pid)
+        cache.run("--without", "make demo")
+        assert not roots(process.pid), "the next run has not removed what is left"
+        assert "ppu-fresh" not in Path("/proc/self/mountinfo").read_text()
+
+
+def needs_root(test):
+    return test if os.geteuid() == 0 else lambda: None
+
+
+tap.main([("the commands are the README's", test_commands_of_the_readme)] + [
+    (name + ("" if os.geteuid() == 0 else " # SKIP needs root"), needs_root(test)) for name, test in (
+        ("a command that succeeds, with its last line", test_success),
+        ("a command that fails, with what it said", test_failure),
+        ("the machine's caches are there, unless cold", test_caches),
+        ("no command is no success", test_no_command),
+        ("interrupted from the keyboard nothing is left", lambda: check_interrupted(signal.SIGINT)),
+        ("terminated nothing is left", lambda: check_interrupted(signal.SIGTERM)),
+        ("killed no process is left, and the next run removes the root", lambda: check_interrupted(signal.SIGKILL)),
+    )])

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The runner of the fuzz targets, with scripts in place of libFuzzer programs: what it keeps, counts and refuses."""
+
+import base64
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+SAYS = 'echo "#7 DONE   cov: 12 ft: 34 corp: 5/6b lim: 4"; echo "stat::number_of_executed_units: 1000"'
+FINDS = f'''for a; do case $a in -artifact_prefix=*) echo x >"${{a#*=}}crash-1";; esac; done
+{SAYS}; echo "SUMMARY: AddressSanitizer: something"; echo "saved to crash-1"; exit 77'''
+
+
+class Scratch:
+    """A project of one target, whose program is a script."""
+
+    def __init__(self, script):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = Path(self.directory.name)
+        (self.path / "build").mkdir()
+        program, source = self.path / "program", self.path / "one.c"
+        program.write_text(f"#!/bin/bash\n{script}\n")
+        program.chmod(0o755)
+        source.write_text("/*\n * Surface: bytes of version 1.2 that\n * somebody sends. More.\n */\n")
+        (self.path / "build/fuzz.list").write_text(f"one\t{program}\t{source}\t-max_len=9\t\n")
+
+    def run(self, *arguments):
+        done = subprocess.run([TOP / "tests/fuzz/run", *arguments], capture_output=True, text=True, timeout=50,
+                              env=os.environ | {"PPU_FUZZ_TOP": str(self.path), "PPU_CACHE": str(self.path / "cache")})
+        return done.returncode, done.stdout + done.stderr
+
+    def read(self, name):
+        return (self.path / name).read_text()
+
+
+def test_list():
+    status, output = Scratch("true").run("list")
+    assert status == 0 and "bytes of version 1.2 that somebody sends\n" in output, output
+
+
+def test_sums():
+    scratch = Scratch(SAYS)
+    for jobs in ("1", "2"):
+        status, output = scratch.run("fuzz", "--time", "1", "--jobs", jobs, "one")
+        assert status == 0 and "12 edges" in output, output
+    status, output = scratch.run("report")
+    assert "| one | bytes of version 1.2 that somebody sends | 3,000 | 0.00 | 12 | 0 |" in output, output
+
+
+def test_saved_sums():
+    scratch = Scratch(SAYS)
+    (scratch.path / "tests/fuzz").mkdir(parents=True)
+    for total in ("1,000", "2,000", "3,000"):
+        scratch.run("fuzz", "--time", "1", "one")
+        assert f"| {total} |" in scratch.run("report", "--save")[1]
+    assert scratch.read("tests/fuzz/record.txt").count("one: 3000 executions") == 1
+    assert not (scratch.path / "cache/fuzz/record.txt").exists()
+
+
+def test_finding():
+    scratch = Scratch(FINDS)
+    status, output = scratch.run("fuzz", "--time", "1", "one")
+    assert status == 1 and "AddressSanitizer: something" in output, output
+    assert f"again:   {scratch.path}/program -max_len=9 build/fuzz/findings/one/crash-1\n" in output, output
+    assert "SUMMARY" in scratch.read("build/fuzz/findings/one/crash-1.log")
+    assert ", 1 findings" in scratch.read("cache/fuzz/record.txt")
+
+
+def test_unknown_target():
+    status, output = Scratch("true").run("fuzz", "two")
+    assert status != 0 and "no target 'two'" in output, output
+
+
+def test_corpus():
+    merge = 'for a; do [ -d "$a" ] && folder=${folder:-$a}; done; printf abc >"$folder/x"; head -c 90000 /dev/zero >"$folder/y"'
+    scratch = Scratch(merge)
+    status, output = scratch.run("corpus", "one")
+    lines = scratch.read("tests/fuzz/corpus/one.b64").splitlines()
+    assert status == 0 and "1 of 2 inputs" in output, output
+    assert [base64.b64decode(line) for line in lines if not line.startswith("#")] == [b"abc"], lines
+
+
+def test_as_a_test():
+    for script, failed in ((SAYS, []), (FINDS, ["find nothing", "finds nothing"]),
+                           (SAYS.replace("cov: 12", "cov: $$"), ["covers the same"])):
+        status, output = Scratch(script).run("test", "one")
+        bad = [line for line in output.splitlines() if line.startswith("not ok")]
+        assert len(bad) == len(failed) and all(part in line for part, line in zip(failed, bad)), output
+        assert (status != 0) == bool(failed) and output.startswith("1..3\n"), output
+
+
+tap.main([
+    ("targets are listed by surface", test_list),
+    ("executions of runs and processes add up", test_sums),
+    ("the record goes into the tree once", test_saved_sums),
+    ("a finding is kept with the command that shows it again", test_finding),
+    ("a target that does not exist is named", test_unknown_target),
+    ("the corpus in the tree stays small", test_corpus),
+    ("as a test: findings and changing coverage fail", test_as_a_test),
+])

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What is said when a part of the installation is missing or broken: the operation, the object, the cause, what helps."""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+SAXPY = [TOP / "build/plain/tools/saxpy", TOP / "build/kernels/saxpy.ppu"]
+SQUARES = [TOP / "build/plain/tools/squares"]
+FIRMWARE = TOP / "build/firmware/picolibc/ppufw.bin"
+OTHER = "; 'make firmware' builds one, the package ppu-qemu has one, PPU_FIRMWARE names another\n"
+VERSION = re.search(r'PPU_VERSION "(.*)"', (TOP / "include/ppu/version.h").read_text()).group(1)
+
+
+def run(command, **variables):
+    """(exit status, output, errors) with these variables of the environment"""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PPU_")}
+    environment |= {"OCL_ICD_VENDORS": str(TOP / "build/opencl/ppu.icd"), "PPU_CACHE": "off"} | variables
+    done = subprocess.run(command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    return done.returncode, done.stdout, done.stderr
+
+
+def opening_fails(sentence, **variables):
+    status, text, errors = run(SAXPY, **variables)
+    assert status == 1 and text == "", (status, text)
+    assert errors == f"ppu_open(&device, &error): {sentence}", errors
+
+
+def no_qemu():
+    opening_fails("start a machine: ppu-run: start QEMU: /nowhere/qemu is not there, or may not be executed; 'make qemu' "
+                  "builds it, PPU_QEMU names another\n", PPU_QEMU="/nowhere/qemu")
+    opening_fails("start a machine: run /nowhere/ppu-run: No such file or directory; PPU_RUN names another\n", PPU_RUN="/nowhere/ppu-run")
+    opening_fails("start a machine: ppu-run: confine QEMU: /nowhere/confine is not there, or may not be executed; 'make qemu' builds it, "
+                  "PPU_CONFINE names another\n", PPU_CONFINE="/nowhere/confine")
+    with tempfile.NamedTemporaryFile() as plain:
+        opening_fails(f"start a machine: run {plain.name}: Permission denied; PPU_RUN names another\n", PPU_RUN=plain.name)
+
+
+def wrong_qemu():
+    """One without the device."""
+    with tempfile.TemporaryDirectory() as folder:
+        qemu = Path(folder, "qemu")
+        qemu.write_text("#!/bin/sh\necho \"qemu-system-aarch64: -device ppu: 'ppu' is not a valid device model name\" >&2\nexit 1\n")
+        qemu.chmod(0o755)
+        opening_fails("start a machine: qemu-system-aarch64: -device ppu: 'ppu' is not a valid device model name\n",
+                      PPU_QEMU=str(qemu))
+
+
+def firmware(image, sentence):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(image)
+        file.flush()
+        opening_fails(f"load the firmware {file.name}: {sentence}", PPU_FIRMWARE=file.name)
+
+
+def wrong_firmware():
+    image = FIRMWARE.read_bytes()
+    names = dict(re.findall(r"#define (PPU_IMAGE_\w+) (0x[0-9a-f]+|\d+)u", (TOP / "include/ppu/boot.h").read_text()))
+    magic = int(names["PPU_IMAGE_MAGIC"], 0)
+    header = image.index(struct.pack("<I", magic))
+    opening_fails("load the firmware /nowhere/ppufw.bin: No such file or directory\n", PPU_FIRMWARE="/nowhere/ppufw.bin")
+    firmware(b"", "it is truncated: 0 bytes, no header" + OTHER)
+    firmware(bytes(len(image)),
+             f"it is no image of it: magic 0x00000000 instead of 0x{magic:08x}" + OTHER)
+    firmware(image[:-100], f"it is truncated or too long: {len(image) - 100} bytes of {len(image)}" + OTHER)
+    version = bytearray(image)
+    version[header + 4] += 1
+    assert "its header has version " in firmware_error(version)
+    corrupt = bytearray(image)
+    corrupt[-1] ^= 1
+    assert re.search(r": it is corrupt: CRC 0x\w{8} instead of 0x\w{8}; 'make", firmware_error(corrupt))
+
+
+def firmware_error(image):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(image)
+        file.flush()
+        status, _, errors = run(SAXPY, PPU_FIRMWARE=file.name)
+        assert status == 1 and f"load the firmware {file.name}: " in errors and errors.endswith(OTHER), errors
+        return errors
+
+
+def no_device():
+    opening_fails("open a PPU: this machine's PCI bus has none\n", PPU_DEVICE="vfio")
+    opening_fails("open a PPU: this machine's PCI bus has none at 0000:99:00.0\n", PPU_DEVICE="vfio:0000:99:00.0")
+    opening_fails('open a device: PPU_DEVICE is "gpu"; it may be native, vfio or vfio:ADDRESS\n', PPU_DEVICE="gpu")
+    status, _, errors = run(SQUARES, PPU_DEVICE="vfio")
+    assert status == 1 and errors.startswith("OpenCL on the PPU: open a PPU: this machine's PCI bus has none\n"), errors
+
+
+def no_program():
+    status, _, errors = run([SAXPY[0], "/nowhere/saxpy.ppu"])
+    assert status == 1 and errors.endswith(": load the program /nowhere/saxpy.ppu: No such file or directory\n"), errors
+    status, _, errors = run([SAXPY[0], FIRMWARE])
+    assert status == 1 and ": load a program: " in errors, errors
+
+
+def no_clang():
+    status, _, errors = run(SQUARES, PPU_CLANG="/nowhere/clang")
+    assert (status, errors) == (1, "error: run '/nowhere/clang': No such file or directory; install clang-19, or name it in PPU_CLANG\n"), errors
+
+
+def no_compiler():
+    """The compiler's library is not beside the ICD."""
+    with tempfile.TemporaryDirectory() as folder:
+        icd, library = Path(folder, "ppu.icd"), Path(folder, "libppu-opencl.so")
+        shutil.copy(TOP / "build/plain/libppu-opencl.so", library)
+        icd.write_text(f"{library}\n")
+        status, _, errors = run(SQUARES, OCL_ICD_VENDORS=str(icd), PPU_FIRMWARE=str(FIRMWARE), PPU_RUN=str(TOP / "tools/ppu-run"))
+        sentence = f"load the compiler: {folder}/libppu-compiler.so: cannot open shared object file: No such file or directory; " \
+                   "it belongs into the folder of the ICD\n"
+        assert (status, errors) == (1, f"OpenCL on the PPU: {sentence}error: {sentence}"), errors
+
+
+def keeps_nothing(command, folder, why):
+    """It works without a cache, and says once why there is none."""
+    status, text, errors = run(command, PPU_CACHE=folder)
+    assert status == 0 and "225" in text, (status, text, errors)
+    assert errors == (f"OpenCL on the PPU: keep compiled programs in '{folder}': {why}; PPU_CACHE names another folder, or is off to "
+                      "keep none\n"), errors
+
+
+def no_cache():
+    with tempfile.NamedTemporaryFile() as file:
+        keeps_nothing(SQUARES, file.name, "it is, or has in it, a link or a file where a folder must be")
+    keeps_nothing(SQUARES, "/proc/cache", "No such file or directory")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        keeps_nothing(SQUARES, folder, "it is, or has in it, a folder that is not the user's or that others may write to")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o555)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
+        if user:
+            os.chown(folder, 65534, 65534)
+        keeps_nothing([*user, *SQUARES], folder, "Permission denied")
+
+
+def versions():
+    for name in "ppu-run", "guest-run":
+        assert run([TOP / "tools" / name, "--version"]) == (0, f"{name} (PPU) {VERSION}\n", "")
+        status, text, errors = run([TOP / "tools" / name, "--help"])
+        assert status == 0 and errors == "" and text.startswith(f"Usage: {name} ") and "\nExit status:\n" in text
+
+
+def confine_options():
+    confine = TOP / "build/plain/tools/ppu-confine"
+    assert run([confine, "--version"]) == (0, f"ppu-confine (PPU) {VERSION}\n", "")
+    status, text, _ = run([confine, "--help"])
+    assert status == 0 and text.startswith("Usage: ppu-confine ") and "\nExit status:\n" in text
+    for arguments, status, sentence in (([], 2, "ppu-confine: read the options: which program? It stands behind --\n"),
+                                        (["--what"], 2, "ppu-confine: unrecognized option '--what'\n"
+                                                        "ppu-confine: read the options: --help tells which there are\n"),
+                                        (["--", "/nowhere/x"], 126, "ppu-confine: execute /nowhere/x: No such file or directory\n")):
+        assert run([confine, *arguments]) == (status, "", sentence), arguments
+    assert run([confine, "--read=/etc/debian_version", "--", "/bin/cat", "/etc/debian_version"])[0] == 0
+
+
+def wrong_options():
+    for arguments, sentence in ((["--what"], "ppu-run: unrecognized option '--what'\nppu-run: read the options: --help tells which there are\n"),
+                                (["--ppus"], "ppu-run: option '--ppus' requires an argument\nppu-run: read the options: --help tells which there are\n"),
+                                (["--ppus", "x"], "ppu-run: read the options: --ppus x: expected a number\n"),
+                                (["--smmu=maybe"], "ppu-run: read the options: --smmu maybe: expected on or off\n"),
+                                (["disk.img"], "ppu-run: read the options: 'disk.img' is none; QEMU's options stand behind --\n")):
+        assert run([TOP / "tools/ppu-run", *arguments]) == (2, "", sentence), arguments
+    status, text, _ = run([TOP / "tools/ppu-run", "--dry-run", "--ppus=2", "--memory", "1G", "--", "-name", "x y"])
+    assert status == 0 and "-m 1G " in text and text.count("-device ppu") == 2 and "-name x\\ y " in text, text
+
+
+tap.main([
+    ("no QEMU", no_qemu),
+    ("a QEMU without the device", wrong_qemu),
+    ("no firmware, a broken one, one of another version", wrong_firmware),
+    ("no device", no_device),
+    ("no program", no_program),
+    ("no clang", no_clang),
+    ("no library of the compiler", no_compiler),
+    ("a cache that cannot be written", no_cache),
+    ("scripts tell version and help", versions),
+    ("scripts name the option that is wrong", wrong_options),
+    ("what confines QEMU does so too", confine_options),
+])
