@@ -4,9 +4,13 @@
 # Names of sources and -I flags are relative to the top of the checkout. Everything made goes to build/.
 #
 #   $(eval $(call ppu_lib,NAME,SOURCES,CFLAGS))
-#       build/<variant>/libNAME.a, one for each variant (plain, asan, tsan).
+#       build/<variant>/libNAME.a, one for each variant (plain, asan, tsan, fuzz).
 #   $(eval $(call ppu_test,NAME,SOURCES,CFLAGS,LIBS,VARIANTS))
 #       build/<variant>/tests/NAME, a cmocka program that `make test` runs. VARIANTS may be empty: asan.
+#   $(eval $(call ppu_fuzz,NAME,SOURCES,CFLAGS,LIBS))
+#       build/fuzz/tests/NAME, a libFuzzer program whose first source says what it is about (see tests/fuzz/README.md).
+#       `make fuzz T=NAME TIME=seconds` runs it; `make test` replays its corpus and runs it for a few seconds, as fuzz-NAME.
+#       FUZZ_OPTIONS_<name> = options of libFuzzer, FUZZ_SEEDS_<name> = files that are inputs as they are
 #   $(eval $(call ppu_script_test,NAME,COMMAND,PREREQUISITES))
 #       any command that prints TAP; `make test` runs it after PREREQUISITES are made.
 #   $(eval $(call ppu_tool,NAME,SOURCES,CFLAGS,LIBS))
@@ -33,25 +37,37 @@ SHELL := /bin/bash
 .SUFFIXES:
 .DEFAULT_GOAL := all
 
-# `make` alone uses every processor; -j on the command line wins.
-ifeq ($(filter -j% --jobs%,$(shell tr "\0" " " </proc/$$PPID/cmdline)),)
+# `make` alone uses every processor; -j on the command line wins, and so does the make that this one belongs to.
+ifeq ($(MAKELEVEL)$(filter -j% --jobs%,$(shell tr "\0" " " </proc/$$PPID/cmdline)),0)
 MAKEFLAGS += --jobs=$(shell nproc)
 endif
+
+# The release, from the one file that says it.
+VERSION := $(shell sed -nE 's/^.define PPU_VERSION "(.*)"$$/\1/p' include/ppu/version.h)
+
+# Messages are the same everywhere, and so is what ccache keeps of them. A user always has a home.
+export LC_ALL := C.UTF-8
+unexport LANGUAGE
+export HOME := $(or $(HOME),$(shell unset HOME; echo ~))
 
 CC := gcc
 AR := ar
 # What another checkout has compiled from the same sources with the same flags is taken from there.
-CCACHE := $(if $(shell command -v ccache),ccache)
+CCACHE := ccache
 export CCACHE_DIR := $(or $(PPU_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ppu)/ccache
 export CCACHE_MAXSIZE := 4G
 export CCACHE_NOHASHDIR := 1
 BUILD := build
-VARIANTS := plain asan tsan
+VARIANTS := plain asan tsan fuzz
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Werror
 CFLAGS_COMMON := -std=c11 $(WARNINGS) -g -fno-common
 CFLAGS_plain := -O2
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# What tests themselves do is no coverage.
+CC_fuzz := clang-19
+CFLAGS_fuzz := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fsanitize-coverage-ignorelist=tests/fuzz/uncovered.txt -Wno-pass-failed
+LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined
 CFLAGS_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
 
 V ?= 0
@@ -61,7 +77,8 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
 
 # Who only wants to see the machine run need not wait for what the tests and the compiler need.
-SETUP_LIST := $(if $(filter-out demo firmware qemu guest guest-run guest-shell,$(or $(MAKECMDGOALS),all)),,demo)
+GOALS := $(or $(MAKECMDGOALS),all)
+SETUP_LIST := $(if $(filter-out demo qemu guest guest-run guest-shell,$(GOALS)),,demo)
 SETUP_STAMP := $(BUILD)/setup$(addprefix -,$(SETUP_LIST)).stamp
 QEMU := $(BUILD)/qemu-system-aarch64
 
@@ -71,6 +88,9 @@ TEST_LINES :=
 BENCH_TARGETS :=
 BENCH_LINES :=
 UNITS :=
+
+FUZZ_LINES :=
+FUZZ_PROGRAMS :=
 
 ppu_objects = $(patsubst %,$(BUILD)/$(1)/obj/$(2)/%.o,$(3))
 ppu_archives = $(patsubst %,$(BUILD)/$(1)/lib%.a,$(filter-out -%,$(2)))
@@ -86,10 +106,10 @@ pid := $(shell echo $$PPID)
 # $(call ppu_compile,VARIANT,NAME,SOURCES,CFLAGS)
 define ppu_compile
 $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4))
-$(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags | $(SETUP_STAMP)
+$(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CCACHE) $(CC) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 endef
@@ -111,7 +131,7 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3) $(5))
 $(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/obj/$(2)/members $$(PREREQS_$(2))
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CC) $(CFLAGS_$(1)) -g -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
+	$(Q)$(or $(CC_$(1)),$(CC)) $(or $(LDFLAGS_$(1)),$(CFLAGS_$(1))) -g -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))
 	$(Q)mv $$@.$$(pid) $$@
 endef
 
@@ -134,6 +154,15 @@ $(call ppu_unit,$(1),$(2),$(3))
 $(foreach v,$(or $(strip $(5)),asan),$(call ppu_program,$(v),$(1),$(2),$(3),$(4) -lcmocka,$(BUILD)/$(v)/tests/$(1))
 $(call ppu_register_test,$(1),$(BUILD)/$(v)/tests/$(1),$(1) ($(v)),$(BUILD)/$(v)/tests/$(1) $(RUNTIME_$(1)))
 )
+endef
+
+define ppu_fuzz
+$(call ppu_unit,fuzz-$(1),$(2),$(3))
+$(call ppu_program,fuzz,fuzz-$(1),$(2),$(3),$(4),$(BUILD)/fuzz/tests/$(1))
+FUZZ_PROGRAMS += $(BUILD)/fuzz/tests/$(1)
+FUZZ_LINES += $(1)$(tab)$(BUILD)/fuzz/tests/$(1)$(tab)$(firstword $(2))$(tab)$(FUZZ_OPTIONS_$(1))$(tab)$(FUZZ_SEEDS_$(1))$$(newline)
+TIMEOUT_fuzz-$(1) := $(or $(TIMEOUT_fuzz-$(1)),180)
+$(call ppu_register_test,fuzz-$(1),tests/fuzz/run test $(1),fuzz-$(1),$(BUILD)/fuzz/tests/$(1) $(BUILD)/fuzz.list)
 endef
 
 define ppu_script_test
@@ -179,6 +208,11 @@ $(SETUP_STAMP): $(wildcard tools/setup/*.list) tools/setup/install
 	$(Q)tools/setup/install $(SETUP_LIST)
 	$(Q)mkdir -p $(@D)
 	$(Q)touch $@
+# The stamp is a part of the Makefile: when make has made it, it begins again. So nothing outside the checkout, be it a
+# prerequisite, a command or what $(shell) says, is looked at before set-up has run; and no rule needs to ask for it.
+ifneq ($(filter-out clean help setup,$(GOALS)),)
+include $(SETUP_STAMP)
+endif
 
 .PHONY: firmware
 firmware: ## build the firmware images
@@ -190,7 +224,10 @@ qemu: $(QEMU) ## build QEMU with the PPU in it (QEMU_SRC=dir: from your own QEMU
 $(call ppu_record,$(BUILD)/qemu-source.txt,$(QEMU_SRC))
 export QEMU_SRC
 $(QEMU): $(BUILD)/plain/libppu-core.a $(shell find qemu-device -type f) $(wildcard include/ppu/*) tools/setup/qemu-source
-$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) | $(SETUP_STAMP)
+# Fetching and configuring QEMU keep one processor busy, the device's core another.
+$(BUILD)/qemu/configure.stamp:
+	$(Q)qemu-device/overlay/build configure
+$(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/ppu-confine | $(BUILD)/qemu/configure.stamp
 	$(call say,QEMU,$@)
 	$(Q)qemu-device/overlay/build
 
@@ -205,21 +242,55 @@ test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: o
 .PHONY: requirements
 requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print one line for each requirement A1 to F9
 	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json || true
-	$(Q)tools/requirements docs/spec/requirements.md $(BUILD)/test-results.json
+	$(Q)tools/requirements $(if $(T),--partial) docs/spec/requirements.md $(BUILD)/test-results.json
 
 .PHONY: bench
 bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (COLD=1: the set-up from nothing too)
 	$(file >$(BUILD)/bench.list,$(BENCH_LINES))
 	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 
+# Without T= there is nothing to build: the targets are listed.
+FUZZ_WANTED := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(filter $(if $(filter all,$(T)),%,$(addprefix $(BUILD)/fuzz/tests/,$(T))),$(FUZZ_PROGRAMS)))
+$(BUILD)/fuzz.list: FORCE
+	$(file >$@.new,$(FUZZ_LINES))
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: fuzz
+fuzz: $(FUZZ_WANTED) $(BUILD)/fuzz.list ## fuzz T=target (or several, or all) for TIME=seconds with JOBS=processes; without T: list them
+	$(Q)tests/fuzz/run $(if $(T),fuzz --time $(or $(TIME),60) --jobs $(or $(JOBS),1) $(T),list)
+
+.PHONY: fuzz-corpus
+fuzz-corpus: $(FUZZ_WANTED) $(BUILD)/fuzz.list ## write the smallest corpus of T=target with the coverage found so far to tests/fuzz/corpus
+	$(Q)tests/fuzz/run corpus $(T)
+
+.PHONY: fuzz-report
+fuzz-report: $(BUILD)/fuzz.list ## what fuzzing has done so far, as the table of docs/security.md (SAVE=1: keep it in the tree)
+	$(Q)tests/fuzz/run report $(if $(SAVE),--save)
+
+.PHONY: fresh
+fresh: deb ## run what README.md says on a minimal Debian 12, each command first (needs root; COLD=1: without the caches)
+	$(Q)tools/fresh/run $(if $(filter 1,$(COLD)),--cold) --packages $(BUILD)/deb $(FRESH)
+
 .PHONY: lint
 lint: $(BUILD)/units.list ## check licences, format, includes, and run the static analysers
 	$(Q)tools/check/lint $(BUILD)/units.list
 
 # one line for each source: NAME, source, flags
-$(BUILD)/units.list: FORCE | $(SETUP_STAMP)
+$(BUILD)/units.list: FORCE
 	$(file >$@.new,$(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(CFLAGS_COMMON) $(UNIT_FLAGS_$(u)))$(newline))))
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: format
+format: ## format every C file as .clang-format says
+	$(Q)git ls-files -z '*.c' '*.h' '*.c.inc' | xargs -0 clang-format-14 -i
+
+.PHONY: compile_commands.json
+compile_commands.json: $(BUILD)/units.list ## write it for clangd and other tools
+	$(Q)tools/check/compile-commands $< $@
+
+.PHONY: hooks
+hooks: ## let git check the form of commit messages in this checkout
+	$(Q)ln -sf "$(CURDIR)/tools/check/commit-msg" "$$(git rev-parse --git-path hooks)/commit-msg"
 
 .PHONY: clean
 clean: ## remove build/ (the cache of the QEMU build outside the checkout stays)
@@ -227,7 +298,7 @@ clean: ## remove build/ (the cache of the QEMU build outside the checkout stays)
 
 .PHONY: help
 help: ## this list
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | sort | while IFS=$$'\t' read -r target text; do printf '  make %-14s %s\n' "$$target" "$$text"; done
+	@sed -nE 's/^([a-z_.-]+):[^#]*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | sort | while IFS=$$'\t' read -r target text; do printf '  make %-21s %s\n' "$$target" "$$text"; done
 
 .PHONY: FORCE
 FORCE:
