@@ -9,7 +9,7 @@
 #       build/<variant>/tests/NAME, a cmocka program that `make test` runs. VARIANTS may be empty: asan.
 #   $(eval $(call ppu_fuzz,NAME,SOURCES,CFLAGS,LIBS))
 #       build/fuzz/tests/NAME, a libFuzzer program whose first source says what it is about (see tests/fuzz/README.md).
-#       `make fuzz T=NAME TIME=seconds` runs it; `make test` replays its corpus and runs it for a few seconds, as fuzz-NAME.
+#       `make fuzz T=NAME TIME=seconds` runs it; `make test` replays its corpus and does 500 more runs, as fuzz-NAME.
 #       FUZZ_OPTIONS_<name> = options of libFuzzer, FUZZ_SEEDS_<name> = files that are inputs as they are
 #   $(eval $(call ppu_script_test,NAME,COMMAND,PREREQUISITES))
 #       any command that prints TAP; `make test` runs it after PREREQUISITES are made.

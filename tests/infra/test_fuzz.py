@@ -96,6 +96,20 @@ def test_as_a_test():
         assert (status != 0) == bool(failed) and output.startswith("1..3\n"), output
 
 
+def test_depends_on_the_tree_alone():
+    scratch = Scratch(f"cat /proc/self/personality >>personality; echo \"$@\" >>arguments; {SAYS}")
+    status, output = scratch.run("test", "one")
+    short = scratch.read("arguments").splitlines()[-1]
+    assert status == 0 and "-seed=1 -runs=500 " in short, output + short
+    fixed = int(scratch.read("personality").split()[-1], 16) & 0x40000
+    assert fixed or not may_fix_addresses(), scratch.read("personality")
+
+
+def may_fix_addresses():
+    """Containers may forbid it."""
+    return subprocess.run(["setarch", "--addr-no-randomize", "true"], capture_output=True).returncode == 0
+
+
 tap.main([
     ("targets are listed by surface", test_list),
     ("executions of runs and processes add up", test_sums),
@@ -104,4 +118,5 @@ tap.main([
     ("a target that does not exist is named", test_unknown_target),
     ("the corpus in the tree stays small", test_corpus),
     ("as a test: findings and changing coverage fail", test_as_a_test),
+    ("as a test: a number of runs from a fixed seed at fixed addresses", test_depends_on_the_tree_alone),
 ])
