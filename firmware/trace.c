@@ -25,6 +25,7 @@ void trace_init(void)
 static void store(uint32_t *to, const struct ppu_trace_record *record)
 {
     const uint32_t *from = (const uint32_t *)(const void *)record;
+#pragma GCC unroll 8
     for (uint32_t i = 0; i < offsetof(struct ppu_trace_record, sequence) / sizeof(*from); i++) {
         __atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
     }
@@ -32,7 +33,8 @@ static void store(uint32_t *to, const struct ppu_trace_record *record)
 
 void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2)
 {
-    struct ppu_trace_record *place = &records[written % TRACE_FW_RECORDS];
+    const uint32_t number = written++;
+    struct ppu_trace_record *place = &records[number % TRACE_FW_RECORDS];
     const struct ppu_trace_record record = {
         .version = PPU_TRACE_VERSION,
         .size_bytes = sizeof(record),
@@ -41,9 +43,9 @@ void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, u
         .time_ns = hal_time(),
         .id = { id0, id1, id2 },
     };
-    shared_publish(&place->sequence, PPU_TRACE_TORN(written));
+    shared_publish(&place->sequence, PPU_TRACE_TORN(number));
     shared_fence(); /* a reader that sees a new word sees the torn sequence too */
     store((uint32_t *)(void *)place, &record);
-    shared_publish(&place->sequence, written);
-    shared_publish(&ring->tail, ++written);
+    shared_publish(&place->sequence, number);
+    shared_publish(&ring->tail, number + 1);
 }
