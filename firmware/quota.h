@@ -45,6 +45,11 @@ enum ppu_fault quota_refusal(enum ppu_resource resource, uint32_t context);
 bool quota_take_many(enum ppu_resource resource, uint32_t context, uint32_t count);
 void quota_give_many(enum ppu_resource resource, uint32_t context, uint32_t count);
 
+static inline uint32_t quota_held(enum ppu_resource resource, uint32_t context)
+{
+    return quota_pools[resource].of[context].held;
+}
+
 /* False, and nothing has changed: it may not have another. */
 static inline bool quota_take(enum ppu_resource resource, uint32_t context)
 {

@@ -10,6 +10,7 @@
 #include "ppu/admin.h"
 #include "ppu/limits.h"
 #include "ppu/regs.h"
+#include "quota.h"
 #include "timer.h"
 #include "wdu.h"
 
@@ -18,7 +19,6 @@
 struct share {
     uint32_t seen_us; /* CTX_TIME_US when it was looked at last */
     uint32_t had_us;  /* of the SMs' time while others had slots; compared by difference */
-    uint16_t slots;
     uint8_t look;
     bool favoured;
 };
@@ -60,7 +60,7 @@ static void come(struct share *share, uint32_t context)
 void share_started(uint32_t context, uint32_t slot)
 {
     struct share *share = &shares[context];
-    bool first = share->slots++ == 0;
+    bool first = quota_held(PPU_RESOURCE_SLOTS, context) == 1;
     active += first;
     if (active < 2) {
         return;
@@ -76,9 +76,8 @@ void share_started(uint32_t context, uint32_t slot)
 
 void share_left(uint32_t context)
 {
-    struct share *share = &shares[context];
-    if (--share->slots == 0) {
-        share->favoured = false;
+    if (quota_held(PPU_RESOURCE_SLOTS, context) == 0) {
+        shares[context].favoured = false;
         active--;
     }
 }

@@ -13,7 +13,7 @@
 /* Needs timers, machine. */
 void share_init(void);
 
-/* A task of the address space has got this slot; one has lost its own. */
+/* A task of the address space has got this slot; one has lost its own. Slots are counted already (quota.h). */
 void share_started(uint32_t context, uint32_t slot);
 void share_left(uint32_t context);
 

@@ -167,8 +167,8 @@ bool tmu_slice_over(uint32_t priority)
 
 bool tmu_space_has(uint32_t context, uint32_t priority)
 {
-    for (uint32_t p = priority; p < PPU_PRIORITIES; p++) {
-        if (!list_empty(&spaces[context].ready[p])) {
+    for (uint32_t left = not_empty >> priority << priority; left; left &= left - 1) {
+        if (!list_empty(&spaces[context].ready[__builtin_ctz(left)])) {
             return true;
         }
     }

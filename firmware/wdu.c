@@ -33,8 +33,9 @@ struct slot {
 
 static struct slot slots[PPU_MAX_SLOTS];
 static uint64_t free_slots;              /* bit n: slot n */
-static uint64_t running[PPU_PRIORITIES]; /* slots whose task is RUNNING */
+static uint8_t running[PPU_PRIORITIES];  /* slots whose task is RUNNING */
 static uint32_t stopping;                /* slots whose task is STOPPING */
+static uint8_t ending[PPU_MAX_CONTEXTS]; /* slots of the address space whose task is STOPPING or KILLING */
 
 static void watchdog_expired(struct timer *timer);
 static void slice_expired(struct timer *timer);
@@ -43,6 +44,7 @@ void wdu_init(void)
 {
     memset(slots, 0, sizeof(slots));
     memset(running, 0, sizeof(running));
+    memset(ending, 0, sizeof(ending));
     free_slots = 0;
     stopping = 0;
     quota_total(PPU_RESOURCE_SLOTS, machine.slots);
@@ -53,11 +55,13 @@ void wdu_init(void)
     }
 }
 
-/* The compiler's own takes a call. */
-static uint32_t lowest(uint64_t bits)
+/* The lowest that is free; one is. The compiler's own search of 64 bits takes a call. */
+static uint32_t take_free(void)
 {
-    uint32_t low = (uint32_t)bits;
-    return (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(bits >> 32)));
+    uint32_t low = (uint32_t)free_slots;
+    uint32_t slot = (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(free_slots >> 32)));
+    free_slots &= free_slots - 1;
+    return slot;
 }
 
 static uint32_t slot_index(const struct slot *slot)
@@ -80,15 +84,35 @@ uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd)
     return (uint32_t)((watchdog_ns(tmd) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
 }
 
-/* The running tasks of each priority, and the evictions under way, follow the states. */
-static void enter(struct task *task, enum task_state state)
+/* What is counted of tasks that have slots follows their states. */
+static void enter_running(struct task *task, uint32_t slot)
 {
-    uint64_t bit = 1ull << task->slot;
-    running[task->priority] &= ~bit;
+    task_enter(task, TASK_RUNNING);
+    task->slot = (uint8_t)slot;
+    running[task->priority]++;
+}
+
+/* STOPPING or KILLING */
+static void enter_ending(struct task *task, enum task_state state)
+{
     stopping -= task->state == TASK_STOPPING;
+    if (task->state == TASK_RUNNING) {
+        running[task->priority]--;
+        ending[task->context]++;
+    }
     task_enter(task, state);
-    running[task->priority] |= state == TASK_RUNNING ? bit : 0;
     stopping += state == TASK_STOPPING;
+}
+
+/* It leaves its slot, and enters another state later. */
+static void count_out(const struct task *task)
+{
+    if (task->state == TASK_RUNNING) {
+        running[task->priority]--;
+    } else {
+        stopping -= task->state == TASK_STOPPING;
+        ending[task->context]--;
+    }
 }
 
 static void slice_begin(struct slot *slot)
@@ -123,15 +147,15 @@ static void watchdog_begin(struct slot *slot, uint32_t left_us)
 
 static void slot_start(uint32_t index, struct task *task)
 {
-    task_tmd(task)->resume = task->resume;
+    bool resume = task->resume;
     task->resume = false;
+    task_tmd(task)->resume = resume;
     if (task->source != TASK_NO_QUEUE) {
         task_tmd(task)->queue_limit = queue_published(task);
     }
     hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_place(task).off);
     trace_mark(PPU_MARK_SLOT_STARTED);
-    task->slot = (uint8_t)index;
-    enter(task, TASK_RUNNING);
+    enter_running(task, index);
     slots[index].task = task;
     slots[index].rotate = false;
     watchdog_begin(&slots[index], task->left_us);
@@ -146,7 +170,7 @@ static void evict(struct slot *slot)
 {
     struct task *task = slot->task;
     bool save = (task_tmd(task)->flags & PPU_TMD_SAVE) && task->set != TASK_NO_SET;
-    enter(task, TASK_STOPPING);
+    enter_ending(task, TASK_STOPPING);
     timer_stop(&slot->slice);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, save ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
 }
@@ -157,28 +181,36 @@ static void evict(struct slot *slot)
  */
 static bool gives_way(const struct task *task, uint32_t priority)
 {
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < machine.slots; i++) {
-        const struct task *other = slots[i].task;
-        runs += other && other->context == task->context && other->state == TASK_RUNNING;
-    }
+    uint32_t runs = quota_held(PPU_RESOURCE_SLOTS, task->context) - ending[task->context];
     return runs > 1 || tmu_space_has(task->context, priority);
+}
+
+/* Some task that runs has one above it that is ready. */
+static bool is_any_below(void)
+{
+    uint32_t p = 0;
+    while (tmu_has_above(p) && !running[p]) {
+        p++;
+    }
+    return tmu_has_above(p);
 }
 
 /* No slot is free: a task of the lowest priority gives up its own to one of strictly higher priority; one at a time. */
 static void evict_for_higher(void)
 {
-    if (free_slots || stopping) {
+    if (free_slots || stopping || !is_any_below()) {
         return;
     }
-    for (uint32_t p = 0; p + 1 < PPU_PRIORITIES && tmu_has_above(p); p++) {
-        for (uint64_t left = running[p]; left; left &= left - 1) {
-            struct slot *slot = &slots[lowest(left)];
-            if (gives_way(slot->task, p + 1)) {
-                evict(slot);
-                return;
-            }
+    struct slot *lowest = NULL;
+    for (uint32_t i = 0; i < machine.slots; i++) {
+        const struct task *task = slots[i].task;
+        if (task->state == TASK_RUNNING && tmu_has_above(task->priority) &&
+            (!lowest || task->priority < lowest->task->priority) && gives_way(task, task->priority + 1u)) {
+            lowest = &slots[i];
         }
+    }
+    if (lowest) {
+        evict(lowest);
     }
 }
 
@@ -200,9 +232,7 @@ void wdu_dispatch(void)
 {
     struct task *task;
     while (free_slots && (task = tmu_take())) {
-        uint32_t index = lowest(free_slots);
-        free_slots &= free_slots - 1;
-        slot_start(index, task);
+        slot_start(take_free(), task);
     }
     evict_for_higher();
 }
@@ -220,7 +250,7 @@ bool wdu_has(const struct task *task)
 void wdu_kill(struct task *task)
 {
     struct slot *slot = &slots[task->slot];
-    enter(task, TASK_KILLING);
+    enter_ending(task, TASK_KILLING);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, PPU_SLOT_CMD_KILL);
     timer_start(&slot->watchdog, KILL_RETRY_NS);
 }
@@ -290,7 +320,7 @@ void wdu_fault_event(const union ring_entry *entry)
     };
     if (slot->task->state == TASK_RUNNING || slot->task->state == TASK_STOPPING) {
         /* The device kills the slot by itself. */
-        enter(slot->task, TASK_KILLING);
+        enter_ending(slot->task, TASK_KILLING);
         timer_start(&slot->watchdog, KILL_RETRY_NS);
     }
     task_failed(slot->task, &record);
@@ -312,12 +342,11 @@ static struct task *slot_leave(struct slot *slot)
     struct task *task = slot->task;
     timer_stop(&slot->watchdog);
     timer_stop(&slot->slice);
-    running[task->priority] &= ~(1ull << task->slot);
-    stopping -= task->state == TASK_STOPPING;
+    count_out(task);
     slot->task = NULL;
+    free_slots |= 1ull << task->slot;
     quota_give(PPU_RESOURCE_SLOTS, task->context);
     share_left(task->context);
-    free_slots |= 1ull << slot_index(slot);
     return task;
 }
 
@@ -399,7 +428,7 @@ static void slot_refused(const struct slot *slot, uint16_t code)
 {
     struct task *task = slot->task;
     struct ppu_error_record record = { .code = code };
-    enter(task, TASK_KILLING);
+    enter_ending(task, TASK_KILLING);
     task_failed(task, &record);
 }
 

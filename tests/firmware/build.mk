@@ -10,6 +10,8 @@ $(eval $(call firmware_test,tmd))
 $(eval $(call firmware_test,tmdq,firmware/tmdq.c tests/firmware/orders.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,workq,firmware/workq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
 $(eval $(call firmware_test,feed,firmware/queue.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
+FLAGS_test_bound.c := -fno-sanitize-coverage=trace-pc
+$(eval $(call firmware_test,bound,firmware/wdu.c firmware/tmu.c,-fsanitize-coverage=trace-pc))
 $(eval $(call firmware_test,parts))
 $(eval $(call firmware_test,admin))
 $(eval $(call firmware_test,queue))

@@ -45,7 +45,7 @@ static uint16_t find(uint32_t space, uint64_t address, uint64_t len_bytes, uint8
         *memory = __start_fw_dma;
         base = PPU_MCU_DTCM;
         size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
-    } else if (space < MOCK_CONTEXTS && (mock.reg[PPU_REG_CTX_ROOT / 4 + space] & 1)) {
+    } else if (space < R(CONTEXTS) && (mock.reg[PPU_REG_CTX_ROOT / 4 + space] & 1)) {
         bool vram = address >= MOCK_VRAM_VA;
         *memory = vram ? mock.vram : mock.memory;
         base = vram ? MOCK_VRAM_VA : MOCK_MEMORY_VA;
@@ -396,10 +396,8 @@ void mock_reset(void)
     R(TIMER_HI) = UINT32_MAX;
 }
 
-static void start(uint32_t features)
+static void start(void)
 {
-    mock_reset();
-    R(FEATURES) = features;
     stopping = false;
     running = true;
     sem_init(&firmware_turn, 0, 0);
@@ -411,12 +409,23 @@ static void start(uint32_t features)
 
 void mock_start(void)
 {
-    start(0);
+    mock_reset();
+    start();
 }
 
 void mock_start_with_hooks(void)
 {
-    start(PPU_FEATURE_TEST_HOOKS);
+    mock_reset();
+    R(FEATURES) = PPU_FEATURE_TEST_HOOKS;
+    start();
+}
+
+void mock_start_with_slots(uint32_t slots, uint32_t contexts)
+{
+    mock_reset();
+    R(SLOTS) = slots;
+    R(CONTEXTS) = contexts;
+    start();
 }
 
 void mock_settle(void)

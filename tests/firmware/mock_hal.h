@@ -67,6 +67,8 @@ extern struct mock mock;
 void mock_start(void);
 /* The same with the test hooks' feature bit. */
 void mock_start_with_hooks(void);
+/* The same with so many slots and address spaces. */
+void mock_start_with_slots(uint32_t slots, uint32_t contexts);
 /* Ends the firmware. */
 void mock_stop(void);
 

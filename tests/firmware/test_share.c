@@ -260,6 +260,47 @@ static void others_give_way(void **state)
     assert_int_equal(mock.slot_command[other], PPU_SLOT_CMD_STOP);
 }
 
+static uint32_t stopped_of_small(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < MOCK_SLOTS; i++) {
+        count += correlation_in(i) >= SMALL && mock.slot_command[i] == PPU_SLOT_CMD_STOP;
+    }
+    return count;
+}
+
+static void stop_all(void)
+{
+    for (uint32_t i = 0; i < MOCK_SLOTS; i++) {
+        if (mock.slot_task[i] && mock.slot_command[i] == PPU_SLOT_CMD_STOP) {
+            mock.slot_command[i] = 0;
+            mock_slot_event(i, PPU_SLOT_STOPPED, 0);
+        }
+    }
+    mock_settle();
+}
+
+/* Who has given its slot up counts as before when it has another. */
+static void they_give_way_again(void **state)
+{
+    (void)state;
+    launch(&small, SMALL + 1, 0);
+    (void)crowded(0);
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        mock_advance(100 * MS);
+        assert_int_equal(stopped_of_small(), 1);
+        stop_all();
+        for (uint32_t i = 0; i < MOCK_SLOTS; i++) {
+            if (correlation_in(i) < SMALL) {
+                end(i);
+                launch(&large, LARGE, 0);
+            }
+        }
+        (void)slot_of(SMALL);
+        (void)slot_of(SMALL + 1);
+    }
+}
+
 int main(void)
 {
 #define TEST(name, function)                  \
@@ -274,6 +315,7 @@ int main(void)
         TEST("a flood of tasks leaves a slot for each other context [A5]", a_slot_for_each),
         TEST("the only task of a context keeps its slot, however many others wait [A5]", the_only_task_keeps_its_slot),
         TEST("one of two tasks gives way, and any to its own context [A5]", others_give_way),
+        TEST("who gave way once does so again [A5]", they_give_way_again),
         TEST("random tasks of two contexts all run [A4 A5]", random_tasks),
     };
     return cmocka_run_group_tests_name("firmware: shares", tests, NULL, NULL);
