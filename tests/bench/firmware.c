@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "crowd.h"
@@ -15,7 +16,8 @@
 
 #define ICOUNT_SHIFT 1u /* an instruction takes 2 ns of virtual time */
 #define ROUNDS 21u
-#define NEWEST 16u /* records of the firmware's trace that one launch stays below */
+#define IDLE_US 3000u /* after so long nothing is left to do for what the host has seen the end of */
+#define NEWEST 16u    /* records of the firmware's trace that one launch stays below */
 #define SPIN_TURNS 20000u
 #define CHANNEL_VECTOR PPU_VECTOR_FIRST_CHANNEL
 
@@ -170,6 +172,7 @@ static struct counts measure(struct bench *bench, const struct row *row)
 
     row->provoke(bench);
     for (uint32_t i = 0; i < ROUNDS; i++) {
+        usleep(IDLE_US);
         uint32_t from = ppu_trace_next(bench->device, PPU_TRACE_OF_DEVICE);
         row->provoke(bench);
         count[i] = count_of(bench, row, from);
