@@ -191,7 +191,7 @@ static void fail_held(struct task *task, struct refusal why)
 static void make_ready(struct task *task)
 {
     if (task->source == TASK_NO_QUEUE) {
-        tmu_insert(task);
+        wdu_ready(task);
     } else {
         task_enter(task, TASK_PARKED);
         queue_serve(task);

@@ -155,6 +155,11 @@ struct task *tmu_take(void)
     return task;
 }
 
+bool tmu_is_empty(void)
+{
+    return !not_empty;
+}
+
 bool tmu_has_above(uint32_t priority)
 {
     return not_empty >> (priority + 1u);

@@ -25,6 +25,9 @@ void tmu_return(struct task *task);
 /* The same at the tail: its time slice is over. */
 void tmu_rotate(struct task *task);
 
+/* No task is ready. */
+bool tmu_is_empty(void);
+
 /* Takes the task that is to run next, with the slot that counts for its address space; NULL: none may run. It stays
  * READY. */
 struct task *tmu_take(void);

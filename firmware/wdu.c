@@ -228,6 +228,16 @@ static void slice_expired(struct timer *timer)
     }
 }
 
+void wdu_ready(struct task *task)
+{
+    if (!tmu_is_empty() || !free_slots || !quota_take(PPU_RESOURCE_SLOTS, task->context)) {
+        tmu_insert(task);
+        return;
+    }
+    task_enter(task, TASK_READY);
+    slot_start(take_free(), task);
+}
+
 void wdu_dispatch(void)
 {
     struct task *task;
@@ -391,7 +401,7 @@ void wdu_resume(struct task *task)
 void wdu_feed(struct task *task)
 {
     if (task->state == TASK_PARKED) {
-        tmu_insert(task);
+        wdu_ready(task);
         wdu_dispatch();
         return;
     }

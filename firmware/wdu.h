@@ -17,6 +17,9 @@
 /* Needs machine. */
 void wdu_init(void);
 
+/* Makes a task READY. It starts at once when no other is and a slot is free for it; else wdu_dispatch() starts it. */
+void wdu_ready(struct task *task);
+
 /* Starts ready tasks while slots are free. */
 void wdu_dispatch(void);
 

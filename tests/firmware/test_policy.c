@@ -37,14 +37,19 @@ static int teardown(void **state)
 }
 
 /* The correlation is what start_log names. */
-static void launch(uint32_t correlation, uint8_t priority, uint16_t flags)
+static void launch_in(uint32_t tmdq, uint32_t correlation, uint8_t priority, uint16_t flags)
 {
     struct ppu_tmd tmd = mock_tmd(correlation);
     tmd.priority = priority;
     tmd.flags = flags;
     tmd.watchdog_ns = 0;
-    stream_launch(&stream, TMD_VA, &tmd, NONE);
+    stream_launch(&stream, TMD_VA, &tmd, tmdq);
     stream_submit(&stream);
+}
+
+static void launch(uint32_t correlation, uint8_t priority, uint16_t flags)
+{
+    launch_in(NONE, correlation, priority, flags);
 }
 
 static void end(uint32_t slot)
@@ -179,6 +184,22 @@ static void head_and_tail(void **state)
     }
 }
 
+/* One that becomes ready when a slot has come free does not overtake those that wait for it. */
+static void no_overtaking(void **state)
+{
+    (void)state;
+    launch_in(0, 1, 3, 0);
+    launch_in(0, 2, 3, 0);
+    for (uint32_t i = 1; i < MOCK_SLOTS; i++) {
+        launch(1000 + i, 3, 0);
+    }
+    launch(3, 3, 0);
+    end(0);
+    assert_int_equal(mock.start_log[MOCK_SLOTS], 3);
+    end(1);
+    assert_int_equal(mock.start_log[MOCK_SLOTS + 1], 2);
+}
+
 int main(void)
 {
 #define TEST(name, function)                  \
@@ -192,6 +213,7 @@ int main(void)
         TEST("slices of another length [A4]", slices_of_another_length),
         TEST("without slices equals keep their slots, the more urgent evict all the same [A4 A5]", no_slices),
         TEST("head and tail insertion [A4]", head_and_tail),
+        TEST("what becomes ready beside a free slot does not overtake [A4]", no_overtaking),
     };
     return cmocka_run_group_tests_name("firmware: policies", tests, NULL, NULL);
 }
