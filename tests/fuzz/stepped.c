@@ -10,12 +10,11 @@
 
 #include <sanitizer/common_interface_defs.h>
 
-#include "guest_mem.h"
 #include "hal.h"
+#include "host.h"
 #include "input.h"
 #include "joined_image.h"
 #include "ppu/mmu.h"
-#include "range.h"
 
 #define NEVER UINT64_MAX
 #define STACK_BYTES (1024u * 1024u)
@@ -53,12 +52,11 @@ static struct {
     struct core *core;
     struct arena vram;
     struct arena system;
-    struct range_pool bus;
+    struct joined_bus bus;
     char image[32];
     struct changing changing;
     bool mcu_wanted;
     bool mcu_runs;
-    bool bus_master;
 
     /* The firmware's stack, and who is on which. */
     ucontext_t outside;
@@ -120,31 +118,17 @@ static void call_between(void)
     }
 }
 
-static bool system_has(uint64_t bus, uint32_t len_bytes)
-{
-    return m.bus_master && bus >= STEPPED_BUS_BASE && len_bytes <= m.system.bytes &&
-           bus - STEPPED_BUS_BASE <= m.system.bytes - len_bytes;
-}
-
 static bool ops_dma_read(void *opaque, uint64_t bus, void *buf, uint32_t len_bytes)
 {
     (void)opaque;
     call_between();
-    if (!system_has(bus, len_bytes)) {
-        return false;
-    }
-    memcpy(buf, m.system.base + (bus - STEPPED_BUS_BASE), len_bytes);
-    return true;
+    return joined_bus_read(&m.bus, bus, buf, len_bytes);
 }
 
 static bool ops_dma_write(void *opaque, uint64_t bus, const void *buf, uint32_t len_bytes)
 {
     (void)opaque;
-    if (!system_has(bus, len_bytes)) {
-        return false;
-    }
-    memcpy(m.system.base + (bus - STEPPED_BUS_BASE), buf, len_bytes);
-    return true;
+    return joined_bus_write(&m.bus, bus, buf, len_bytes);
 }
 
 static void ops_mcu_irq(void *opaque, uint32_t line, bool level)
@@ -171,29 +155,10 @@ static void ops_function_reset(void *opaque)
     core_reset(m.core);
 }
 
-static void *ops_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes)
-{
-    size_t size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
-    uint64_t offset = (uint64_t)mcu_addr - PPU_MCU_DTCM;
-
-    (void)opaque;
-    return mcu_addr >= PPU_MCU_DTCM && len_bytes <= size && offset <= size - len_bytes ? __start_fw_dma + offset : NULL;
-}
-
-static void ops_log_char(void *opaque, char c)
-{
-    (void)opaque;
-    if (getenv("PPU_TEST_LOG") != NULL) {
-        fputc(c, stderr);
-    }
-}
-
 static void ops_guest_error(void *opaque, const char *sentence)
 {
     (void)opaque;
-    if (getenv("PPU_TEST_LOG") != NULL) {
-        fprintf(stderr, "guest error: %s\n", sentence);
-    }
+    joined_log_guest_error(sentence);
 }
 
 static void ops_timer_set(void *opaque, uint64_t deadline_ns)
@@ -234,8 +199,8 @@ static const struct core_host_ops host_ops = {
     .mcu_run = ops_mcu_run,
     .raise_vector = ops_raise_vector,
     .function_reset = ops_function_reset,
-    .mcu_mem = ops_mcu_mem,
-    .log_char = ops_log_char,
+    .mcu_mem = joined_mcu_mem,
+    .log_char = joined_log_char,
     .guest_error = ops_guest_error,
     .timer_set = ops_timer_set,
     .now_ns = ops_now_ns,
@@ -324,11 +289,6 @@ void *hal_vram(ppu_vram_t place)
     return m.vram.base + place.off;
 }
 
-uint32_t hal_mcu_address(const void *object)
-{
-    return PPU_MCU_DTCM + (uint32_t)((const uint8_t *)object - __start_fw_dma);
-}
-
 uint64_t hal_time(void)
 {
     return m.changing.now_ns;
@@ -353,13 +313,6 @@ bool hal_wait(void)
 _Noreturn void hal_crash(const char *file, uint32_t line)
 {
     fuzz_found("the firmware's assertion fails at %s:%u", file, (unsigned)line);
-}
-
-const uint8_t *hal_build_id(void)
-{
-    static const uint8_t zeros[PPU_BUILD_ID_BYTES];
-
-    return zeros;
 }
 
 /* ---- steps ---- */
@@ -469,20 +422,14 @@ static void transport_window_write(struct ppu_transport *transport, uint32_t off
 static enum ppu_err transport_system_alloc(struct ppu_transport *transport, uint64_t bytes,
                                            struct ppu_system_memory *memory)
 {
-    uint64_t bus = 0;
-
     (void)transport;
-    if (!range_take(&m.bus, bytes, PPU_PAGE_64K, &bus)) {
-        return PPU_ERR_NO_MEMORY;
-    }
-    *memory = (struct ppu_system_memory){ m.system.base + (bus - STEPPED_BUS_BASE), { bus }, bytes };
-    return PPU_OK;
+    return joined_bus_take(&m.bus, bytes, memory);
 }
 
 static void transport_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
 {
     (void)transport;
-    range_give(&m.bus, memory->bus.bus);
+    joined_bus_give(&m.bus, memory);
 }
 
 static uint32_t transport_wait(struct ppu_transport *transport, uint64_t timeout_ns)
@@ -498,7 +445,7 @@ static uint32_t transport_wait(struct ppu_transport *transport, uint64_t timeout
 static void transport_set_bus_master(struct ppu_transport *transport, bool on)
 {
     (void)transport;
-    m.bus_master = on;
+    m.bus.master = on;
 }
 
 static void transport_close(struct ppu_transport *transport)
@@ -544,7 +491,7 @@ void stepped_start(const struct stepped_options *options)
     arena_open(&m.system, "system", options->system_bytes);
     m.changing.deadline_ns = NEVER;
     m.core = core_new(&options->config, m.vram.base, &host_ops, NULL);
-    if (m.core == NULL || !range_pool_init(&m.bus, STEPPED_BUS_BASE, options->system_bytes) ||
+    if (m.core == NULL || !joined_bus_init(&m.bus, m.system.base, m.system.bytes) ||
         joined_image_file(m.image, sizeof(m.image)) < 0) {
         abort();
     }

@@ -15,11 +15,10 @@
 #include <stdint.h>
 
 #include "core.h"
+#include "host.h"
 #include "ppu/admin.h"
 #include "ppu/boot.h"
 #include "transport.h"
-
-#define STEPPED_BUS_BASE 0x40000000ull
 
 struct stepped_options {
     struct core_config config; /* sm_threads is 0 */
@@ -33,7 +32,7 @@ void stepped_start(const struct stepped_options *options);
 struct ppu_transport *stepped_transport(void);
 struct core *stepped_core(void);
 uint8_t *stepped_vram(void);
-/* First byte of system memory, which is at bus address STEPPED_BUS_BASE. */
+/* First byte of system memory, which is at bus address JOINED_BUS_BASE. */
 uint8_t *stepped_system(void);
 const char *stepped_firmware(void);
 uint64_t stepped_now(void);

@@ -2,7 +2,7 @@
 # The stepped machine, for targets that include this file and link STEPPED_LIBS.
 ifndef STEPPED_LIBS
 STEPPED_CFLAGS := -D_GNU_SOURCE $(FUZZ_CFLAGS) -Iinclude -Iruntime -Iruntime/include -Iqemu-device/core -Ifirmware -Itests/joined -Itools/asm
-STEPPED_SOURCES := tests/fuzz/stepped.c tests/fuzz/input.c tests/joined/joined_image.c
+STEPPED_SOURCES := tests/fuzz/stepped.c tests/fuzz/input.c tests/joined/host.c tests/joined/joined_image.c
 STEPPED_LIBS := fuzz-firmware ppu-core ppu ppuasm -pthread -lm
 
 # The firmware tells before each access to a shared word, and all that it writes is one section.

@@ -3,5 +3,5 @@
 ifndef JOINED_LIBS
 JOINED_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Iqemu-device/core -Ifirmware -Itests/joined
 JOINED_LIBS := ppu-joined ppu ppu-core ppu-firmware-joined -pthread -lm
-$(eval $(call ppu_lib,ppu-joined,$(addprefix tests/joined/,machine.c hal_host.c transport.c joined_image.c),$(JOINED_CFLAGS)))
+$(eval $(call ppu_lib,ppu-joined,$(addprefix tests/joined/,machine.c host.c hal_host.c transport.c joined_image.c),$(JOINED_CFLAGS)))
 endif

@@ -6,10 +6,6 @@
 
 #include "machine.h"
 
-/* Bounds of the section of FW_DMA objects, from the linker. */
-extern uint8_t __start_fw_dma[];
-extern uint8_t __stop_fw_dma[];
-
 static struct joined *machine;
 
 void hal_attach(struct joined *joined)
@@ -83,11 +79,6 @@ void *hal_vram(ppu_vram_t place)
     return machine->vram + place.off;
 }
 
-uint32_t hal_mcu_address(const void *object)
-{
-    return PPU_MCU_DTCM + (uint32_t)((const uint8_t *)object - __start_fw_dma);
-}
-
 uint64_t hal_time(void)
 {
     return joined_now(machine);
@@ -119,11 +110,4 @@ _Noreturn void hal_crash(const char *file, uint32_t line)
     write_crash(file, line);
     pthread_mutex_unlock(&machine->lock);
     longjmp(machine->mcu_exit, 1);
-}
-
-const uint8_t *hal_build_id(void)
-{
-    static const uint8_t zeros[PPU_BUILD_ID_BYTES];
-
-    return zeros;
 }

@@ -4,7 +4,7 @@
  * transport that leads libppu to them. No QEMU, so that sanitizers see every side.
  *
  * Threads: the firmware's, which enters the device only with the host lock held; one for
- * bottom halves and the timer; the SMs' own. System memory is an arena at bus address JOINED_BUS_BASE.
+ * bottom halves and the timer; the SMs' own.
  * The firmware has static state: one joined machine at a time.
  */
 #ifndef TESTS_JOINED_H
@@ -16,8 +16,6 @@
 
 #include "core.h"
 #include "transport.h"
-
-#define JOINED_BUS_BASE 0x40000000ull
 
 struct joined_options {
     struct core_config config;

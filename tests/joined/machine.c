@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "machine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,9 +13,6 @@
 #include "ppu/mmu.h"
 
 #define NEVER UINT64_MAX
-
-extern uint8_t __start_fw_dma[];
-extern uint8_t __stop_fw_dma[];
 
 /* ---- clock ---- */
 
@@ -31,32 +27,18 @@ uint64_t joined_now(struct joined *joined)
 
 /* ---- what the core asks of its host ---- */
 
-static bool system_has(const struct joined *joined, uint64_t bus, uint32_t len_bytes)
-{
-    return joined->bus_master && bus >= JOINED_BUS_BASE && len_bytes <= joined->system_bytes &&
-           bus - JOINED_BUS_BASE <= joined->system_bytes - len_bytes;
-}
-
 static bool ops_dma_read(void *opaque, uint64_t bus, void *buf, uint32_t len_bytes)
 {
     struct joined *joined = opaque;
 
-    if (!system_has(joined, bus, len_bytes)) {
-        return false;
-    }
-    vram_copy(buf, joined->system + (bus - JOINED_BUS_BASE), len_bytes);
-    return true;
+    return joined_bus_read(&joined->bus, bus, buf, len_bytes);
 }
 
 static bool ops_dma_write(void *opaque, uint64_t bus, const void *buf, uint32_t len_bytes)
 {
     struct joined *joined = opaque;
 
-    if (!system_has(joined, bus, len_bytes)) {
-        return false;
-    }
-    vram_copy(joined->system + (bus - JOINED_BUS_BASE), buf, len_bytes);
-    return true;
+    return joined_bus_write(&joined->bus, bus, buf, len_bytes);
 }
 
 static void ops_mcu_irq(void *opaque, uint32_t line, bool level)
@@ -95,31 +77,12 @@ static void ops_function_reset(void *opaque)
     core_reset(joined->core);
 }
 
-static void *ops_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes)
-{
-    size_t size = (uintptr_t)__stop_fw_dma - (uintptr_t)__start_fw_dma;
-    uint64_t offset = (uint64_t)mcu_addr - PPU_MCU_DTCM;
-
-    (void)opaque;
-    return mcu_addr >= PPU_MCU_DTCM && len_bytes <= size && offset <= size - len_bytes ? __start_fw_dma + offset : NULL;
-}
-
-static void ops_log_char(void *opaque, char c)
-{
-    (void)opaque;
-    if (getenv("PPU_TEST_LOG") != NULL) {
-        fputc(c, stderr);
-    }
-}
-
 static void ops_guest_error(void *opaque, const char *sentence)
 {
     struct joined *joined = opaque;
 
     joined->guest_errors++;
-    if (getenv("PPU_TEST_LOG") != NULL) {
-        fprintf(stderr, "guest error: %s\n", sentence);
-    }
+    joined_log_guest_error(sentence);
 }
 
 static void kick(struct joined *joined)
@@ -169,8 +132,8 @@ static const struct core_host_ops host_ops = {
     .mcu_run = ops_mcu_run,
     .raise_vector = ops_raise_vector,
     .function_reset = ops_function_reset,
-    .mcu_mem = ops_mcu_mem,
-    .log_char = ops_log_char,
+    .mcu_mem = joined_mcu_mem,
+    .log_char = joined_log_char,
     .guest_error = ops_guest_error,
     .timer_set = ops_timer_set,
     .now_ns = ops_now_ns,
@@ -310,10 +273,10 @@ static void init_locks(struct joined *joined)
 
 static bool make_parts(struct joined *joined, const struct joined_options *options)
 {
+    uint8_t *system = map_anonymous(options->system_bytes);
+
     joined->vram = map_anonymous(options->config.vram_bytes);
-    joined->system = map_anonymous(options->system_bytes);
-    return joined->vram != NULL && joined->system != NULL &&
-           range_pool_init(&joined->bus, JOINED_BUS_BASE, options->system_bytes) &&
+    return joined->vram != NULL && system != NULL && joined_bus_init(&joined->bus, system, options->system_bytes) &&
            (joined->firmware_fd = joined_image_file(joined->firmware_path, sizeof(joined->firmware_path))) >= 0 &&
            (joined->core = core_new(&options->config, joined->vram, &host_ops, joined)) != NULL;
 }
@@ -321,13 +284,13 @@ static bool make_parts(struct joined *joined, const struct joined_options *optio
 static void free_parts(struct joined *joined)
 {
     core_free(joined->core);
-    range_pool_fini(&joined->bus);
+    joined_bus_fini(&joined->bus);
     close(joined->firmware_fd);
     if (joined->vram != NULL) {
         munmap(joined->vram, joined->config.vram_bytes);
     }
-    if (joined->system != NULL) {
-        munmap(joined->system, joined->system_bytes);
+    if (joined->bus.memory != NULL) {
+        munmap(joined->bus.memory, joined->bus.bytes);
     }
     free(joined);
 }
@@ -352,7 +315,6 @@ struct joined *joined_start(const struct joined_options *options, const char **w
         return NULL;
     }
     joined->config = options->config;
-    joined->system_bytes = options->system_bytes;
     joined->deadline_ns = NEVER;
     joined->started_ns = clock_ns();
     joined->firmware_fd = -1;

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <setjmp.h>
 
+#include "host.h"
 #include "joined.h"
 #include "ppu/boot.h"
-#include "range.h"
 
 /* What the MCU is to do at its next access to the device. */
 enum mcu_order {
@@ -49,11 +49,7 @@ struct joined {
     enum mcu_order order;
     uint8_t dtcm[PPU_MCU_DTCM_BYTES];
 
-    /* System memory */
-    bool bus_master;
-    uint8_t *system;
-    uint64_t system_bytes;
-    struct range_pool bus;
+    struct joined_bus bus;
 
     /* Vectors raised and not yet taken by the transport's wait(). */
     pthread_mutex_t vector_lock;

@@ -5,7 +5,6 @@
 
 #include "deadline.h"
 #include "machine.h"
-#include "ppu/mmu.h"
 
 static struct joined *joined_of(struct ppu_transport *transport)
 {
@@ -76,16 +75,11 @@ static enum ppu_err joined_system_alloc(struct ppu_transport *transport, uint64_
                                         struct ppu_system_memory *memory)
 {
     struct joined *joined = joined_of(transport);
-    uint64_t bus = 0;
 
     pthread_mutex_lock(&joined->lock);
-    bool taken = range_take(&joined->bus, bytes, bytes >= PPU_PAGE_2M ? PPU_PAGE_2M : PPU_PAGE_64K, &bus);
+    enum ppu_err err = joined_bus_take(&joined->bus, bytes, memory);
     pthread_mutex_unlock(&joined->lock);
-    if (!taken) {
-        return PPU_ERR_NO_MEMORY;
-    }
-    *memory = (struct ppu_system_memory){ joined->system + (bus - JOINED_BUS_BASE), { bus }, bytes };
-    return PPU_OK;
+    return err;
 }
 
 static void joined_system_free(struct ppu_transport *transport, const struct ppu_system_memory *memory)
@@ -93,7 +87,7 @@ static void joined_system_free(struct ppu_transport *transport, const struct ppu
     struct joined *joined = joined_of(transport);
 
     pthread_mutex_lock(&joined->lock);
-    range_give(&joined->bus, memory->bus.bus);
+    joined_bus_give(&joined->bus, memory);
     pthread_mutex_unlock(&joined->lock);
 }
 
@@ -118,7 +112,7 @@ static void joined_set_bus_master(struct ppu_transport *transport, bool on)
     struct joined *joined = joined_of(transport);
 
     pthread_mutex_lock(&joined->lock);
-    joined->bus_master = on;
+    joined->bus.master = on;
     pthread_mutex_unlock(&joined->lock);
 }
 
