@@ -38,7 +38,6 @@ static const uint8_t kinds[][PPU_ADMIN_ARGS] = {
 };
 #define OPERATIONS (sizeof(kinds) / sizeof(kinds[0]))
 
-static const struct world *world;
 static uint32_t asked;    /* requests so far */
 static uint32_t answered; /* bit n: the n-th is */
 static uint32_t mapped;   /* the area that the address, place and so on of a message are about */
@@ -184,15 +183,6 @@ static void all_are_answered(void)
     if (answered != (1u << asked) - 1u) {
         fuzz_found("of %u requests these are not answered: 0x%x", asked, ~answered & ((1u << asked) - 1u));
     }
-}
-
-/* Set-up is no coverage of an input. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    world = world_open();
-    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

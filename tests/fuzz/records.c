@@ -11,13 +11,6 @@
 #include "ppu/nest.h"
 #include "world.h"
 
-#define MOST_ACTIONS 32u
-#define MOST_STEPS 200u
-
-static const struct world *world;
-static struct fuzz_input meanwhile;
-static uint32_t accesses_left;
-
 /* Offset of a word of a nest: its head, its ring of handles, or a part of one of its records. */
 static uint32_t nest_word(struct fuzz_input *input, uint8_t kind)
 {
@@ -115,21 +108,9 @@ static void scribble(struct fuzz_input *input)
     memcpy(world->area[area].host + offset, &word, sizeof(word));
 }
 
-static void store_meanwhile(void *opaque)
-{
-    (void)opaque;
-    if (accesses_left > 0) {
-        accesses_left--;
-    } else if (!fuzz_ended(&meanwhile)) {
-        accesses_left = fuzz_u8(&meanwhile);
-        scribble(&meanwhile);
-    }
-}
-
-static void act(struct fuzz_input *input, uint32_t *steps)
+static void act(struct fuzz_input *input)
 {
     uint8_t what = fuzz_u8(input);
-    uint32_t pass = 1 + what / 8u;
 
     switch (what % 8) {
     case 0:
@@ -151,37 +132,15 @@ static void act(struct fuzz_input *input, uint32_t *steps)
         scribble(input);
         break;
     default:
-        pass = pass < *steps ? pass : *steps;
-        *steps -= pass;
-        stepped_run(pass);
+        world_pass(1 + what / 8u);
         break;
     }
 }
 
-/* Set-up is no coverage of an input. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    world = world_open();
-    return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    size_t first = count > 0 ? (count - 1) * bytes[0] / 255 : 0;
-    struct fuzz_input input = fuzz_input(bytes + (count > 0), first);
-    uint32_t steps = MOST_STEPS;
+    static const struct world_play play = { act, scribble, 32, 200 };
 
-    world_restore();
-    meanwhile = fuzz_input(bytes + (count > 0) + first, count - (count > 0) - first);
-    accesses_left = fuzz_u8(&meanwhile);
-    stepped_between(store_meanwhile, NULL);
-    world_victim_begins();
-    for (uint32_t i = 0; i < MOST_ACTIONS && !fuzz_ended(&input); i++) {
-        act(&input, &steps);
-    }
-    stepped_run(steps);
-    world_check();
+    world_play(&play, bytes, count);
     return 0;
 }

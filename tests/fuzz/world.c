@@ -77,7 +77,8 @@ templates[] = {
     { "batch", { WORKQ, DATA, DATA, FEW } },
 };
 
-static struct world world;
+static struct world made;
+const struct world *const world = &made;
 static struct ppu_device *device;
 static struct ppu_context *hostile, *victim;
 static struct ppu_channel *channels[WORLD_CHANNELS], *victim_channel;
@@ -86,6 +87,12 @@ static uint8_t victim_expected[VICTIM_MEMORY];
 static uint32_t put[WORLD_CHANNELS];
 static uint32_t next_block;
 static uint32_t rounds; /* of the work queue, begun by world_round() */
+
+/* The input that is played. */
+static const struct world_play *playing;
+static struct fuzz_input meanwhile; /* what it stores while the firmware looks */
+static uint32_t accesses_left;      /* of the firmware, before the next store */
+static uint32_t steps_left;
 
 /* Objects of libppu that live as long as the program. */
 static struct ppu_program *programs[8];
@@ -147,19 +154,19 @@ static struct ppu_program *load(struct ppu_context *context, const char *text)
 
 static uint64_t slot_value(enum slot slot, uint32_t number)
 {
-    const struct world_area *memory = &world.area[WORLD_AREA_MEMORY];
+    const struct world_area *memory = &made.area[WORLD_AREA_MEMORY];
 
     switch (slot) {
     case NEST:
-        return world.area[WORLD_AREA_NEST].va;
+        return made.area[WORLD_AREA_NEST].va;
     case QUEUE:
-        return world.area[WORLD_AREA_QUEUE].va;
+        return made.area[WORLD_AREA_QUEUE].va;
     case WORKQ:
-        return world.area[WORLD_AREA_WORKQ].va;
+        return made.area[WORLD_AREA_WORKQ].va;
     case TMD:
-        return memory->va + number % world.kernels * TMD_BYTES;
+        return memory->va + number % made.kernels * TMD_BYTES;
     case PARAMS:
-        return memory->va + PARAMS_AT + number % world.kernels * PARAM_BYTES;
+        return memory->va + PARAMS_AT + number % made.kernels * PARAM_BYTES;
     case DATA:
         return memory->va + DATA_AT + number * 256ull;
     case SCRATCH:
@@ -174,14 +181,14 @@ static uint64_t slot_value(enum slot slot, uint32_t number)
 /* Its descriptor and its parameters lie in the hostile memory, ready to be launched. */
 static void place_kernel(uint32_t number)
 {
-    const struct world_area *memory = &world.area[WORLD_AREA_MEMORY];
+    const struct world_area *memory = &made.area[WORLD_AREA_MEMORY];
     uint8_t *params = memory->host + PARAMS_AT + number * PARAM_BYTES;
-    struct ppu_tmd *tmd = &world.kernel[number].tmd;
+    struct ppu_tmd *tmd = &made.kernel[number].tmd;
 
     tmd->param_va = memory->va + PARAMS_AT + number * PARAM_BYTES;
     tmd->param_bytes = 48;
     tmd->watchdog_ns = 2000000;
-    tmd->queue = tmd->kind == PPU_TMD_QUEUE ? world.queue : 0;
+    tmd->queue = tmd->kind == PPU_TMD_QUEUE ? made.queue : 0;
     memcpy(memory->host + number * TMD_BYTES, tmd, sizeof(*tmd));
     for (uint32_t i = 0; i < sizeof(templates[number].slot) / sizeof(templates[number].slot[0]); i++) {
         uint64_t value = slot_value(templates[number].slot[i], number + i);
@@ -196,11 +203,11 @@ static void find_kernel(uint32_t number)
 
     for (uint32_t i = 0; i < program_count; i++) {
         if (ppu_kernel_find(programs[i], templates[number].kernel, &kernel) == PPU_OK) {
-            MUST(ppu_kernel_describe(kernel, &launch, &world.kernel[number].tmd));
+            MUST(ppu_kernel_describe(kernel, &launch, &made.kernel[number].tmd));
             if (templates[number].slot[0] == QUEUE && strcmp(templates[number].kernel, "tasker") < 0 &&
                 strcmp(templates[number].kernel, "feeder") != 0) {
-                world.kernel[number].tmd.kind = PPU_TMD_QUEUE;
-                world.kernel[number].tmd.grid[0] = 1;
+                made.kernel[number].tmd.kind = PPU_TMD_QUEUE;
+                made.kernel[number].tmd.grid[0] = 1;
             }
             return;
         }
@@ -217,12 +224,12 @@ static void open_kernels(void)
         load(hostile, text);
         free(text);
     }
-    world.kernel = kernels;
-    world.kernels = sizeof(templates) / sizeof(templates[0]);
-    for (uint32_t i = 0; i < world.kernels; i++) {
+    made.kernel = kernels;
+    made.kernels = sizeof(templates) / sizeof(templates[0]);
+    for (uint32_t i = 0; i < made.kernels; i++) {
         find_kernel(i);
     }
-    for (uint32_t i = 0; i < world.kernels; i++) {
+    for (uint32_t i = 0; i < made.kernels; i++) {
         place_kernel(i);
     }
 }
@@ -257,24 +264,24 @@ static void open_hostile(void)
                                                      .priority = 3 * i,
                                                      .memory = i == 0 ? PPU_MEMORY_VRAM : PPU_MEMORY_SYSTEM };
         MUST(ppu_channel_create(hostile, &options, &channels[i]));
-        world.channel[i] = channels[i]->index;
-        world.area[WORLD_AREA_RING + i] = area_of(channels[i]->memory);
+        made.channel[i] = channels[i]->index;
+        made.area[WORLD_AREA_RING + i] = area_of(channels[i]->memory);
     }
     MUST(ppu_taskq_create(hostile, &taskq, &queue));
     MUST(ppu_workqueue_create(channels[0], &workq, &work));
-    world.context = ppu_context_id(hostile);
-    world.queue = queue->number;
-    world.workq_channel = ppu_workqueue_channel(work);
-    world.area[WORLD_AREA_MEMORY] = area_of(memory);
-    world.area[WORLD_AREA_SYSTEM] = area_of(system);
-    world.area[WORLD_AREA_NEST] = area_of(hostile->nest);
-    world.area[WORLD_AREA_QUEUE] = area_of(queue->memory);
-    world.area[WORLD_AREA_WORKQ] = area_of(work->channel.memory);
-    world.area[WORLD_AREA_HEAP] = area_of(hostile->heap);
-    world.root = page_table_root(&hostile->table);
-    world.saves = (uint32_t)hostile->nest_saves;
-    world.pool = device->firmware.pt_base;
-    world.pool_bytes = device->firmware.pt_bytes;
+    made.context = ppu_context_id(hostile);
+    made.queue = queue->number;
+    made.workq_channel = ppu_workqueue_channel(work);
+    made.area[WORLD_AREA_MEMORY] = area_of(memory);
+    made.area[WORLD_AREA_SYSTEM] = area_of(system);
+    made.area[WORLD_AREA_NEST] = area_of(hostile->nest);
+    made.area[WORLD_AREA_QUEUE] = area_of(queue->memory);
+    made.area[WORLD_AREA_WORKQ] = area_of(work->channel.memory);
+    made.area[WORLD_AREA_HEAP] = area_of(hostile->heap);
+    made.root = page_table_root(&hostile->table);
+    made.saves = (uint32_t)hostile->nest_saves;
+    made.pool = device->firmware.pt_base;
+    made.pool_bytes = device->firmware.pt_bytes;
 }
 
 /* Its block launches the task, waits for it and says so. */
@@ -331,17 +338,20 @@ static void open_victim(void)
     tmd.param_bytes = 16;
     memcpy(victim_memory->host + VICTIM_TMD, &tmd, sizeof(tmd));
     memcpy(victim_memory->host + VICTIM_PARAMS, &out, sizeof(out));
-    world.victim_context = ppu_context_id(victim);
-    world.victim_channel = victim_channel->index;
+    made.victim_context = ppu_context_id(victim);
+    made.victim_channel = victim_channel->index;
     write_victim_block();
     expect_victim();
 }
 
-const struct world *world_open(void)
+/* Set-up is no coverage of an input. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     struct stepped_options options;
     struct ppu_error error = { .code = PPU_OK };
 
+    (void)argc;
+    (void)argv;
     stepped_default(&options);
     options.config.engine_level = 1;
     stepped_start(&options);
@@ -353,7 +363,7 @@ const struct world *world_open(void)
     open_hostile();
     open_kernels();
     stepped_remember();
-    return &world;
+    return 0;
 }
 
 void world_restore(void)
@@ -369,7 +379,7 @@ void world_restore(void)
 uint64_t world_address(struct fuzz_input *input)
 {
     uint8_t kind = fuzz_u8(input);
-    const struct world_area *area = &world.area[kind % WORLD_AREAS];
+    const struct world_area *area = &made.area[kind % WORLD_AREAS];
 
     if (kind >= 250) {
         return fuzz_u64(input);
@@ -399,7 +409,7 @@ uint32_t world_value(struct fuzz_input *input, uint32_t present)
     case 6:
         return (uint32_t)fuzz_u8(input) << 20 | fuzz_u16(input); /* a handle, perhaps */
     default: {
-        const struct world_area *area = &world.area[fuzz_below(input, WORLD_AREAS)];
+        const struct world_area *area = &made.area[fuzz_below(input, WORLD_AREAS)];
         uint32_t other = 0;
         memcpy(&other, area->host + fuzz_u8(input) * 4u, sizeof(other));
         return other;
@@ -410,7 +420,7 @@ uint32_t world_value(struct fuzz_input *input, uint32_t present)
 void world_scribble(struct fuzz_input *input)
 {
     uint8_t where = fuzz_u8(input);
-    const struct world_area *area = &world.area[where % WORLD_AREAS];
+    const struct world_area *area = &made.area[where % WORLD_AREAS];
     uint32_t offset = where < 128 ? fuzz_u8(input) * 4u : fuzz_u16(input) * 4u;
     uint32_t word = 0;
 
@@ -422,9 +432,9 @@ void world_scribble(struct fuzz_input *input)
 
 void world_put_tmd(struct fuzz_input *input)
 {
-    const struct world_area *memory = &world.area[WORLD_AREA_MEMORY];
-    struct ppu_tmd tmd = world.kernel[fuzz_below(input, world.kernels)].tmd;
-    uint32_t slot = fuzz_below(input, world.kernels);
+    const struct world_area *memory = &made.area[WORLD_AREA_MEMORY];
+    struct ppu_tmd tmd = made.kernel[fuzz_below(input, made.kernels)].tmd;
+    uint32_t slot = fuzz_below(input, made.kernels);
     uint32_t changes = fuzz_below(input, 4);
     uint32_t words[sizeof(tmd) / 4];
 
@@ -434,6 +444,45 @@ void world_put_tmd(struct fuzz_input *input)
         words[at] = world_value(input, words[at]);
     }
     memcpy(memory->host + slot * TMD_BYTES, words, sizeof(words));
+}
+
+/* ---- an input of two parts ---- */
+
+static void store_meanwhile(void *opaque)
+{
+    (void)opaque;
+    if (accesses_left > 0) {
+        accesses_left--;
+    } else if (!fuzz_ended(&meanwhile)) {
+        accesses_left = fuzz_u8(&meanwhile);
+        playing->scribble(&meanwhile);
+    }
+}
+
+void world_pass(uint32_t steps)
+{
+    steps = steps < steps_left ? steps : steps_left;
+    steps_left -= steps;
+    stepped_run(steps);
+}
+
+void world_play(const struct world_play *play, const uint8_t *bytes, size_t count)
+{
+    size_t first = count > 0 ? (count - 1) * bytes[0] / 255 : 0;
+    struct fuzz_input input = fuzz_input(bytes + (count > 0), first);
+
+    world_restore();
+    playing = play;
+    meanwhile = fuzz_input(bytes + (count > 0) + first, count - (count > 0) - first);
+    accesses_left = fuzz_u8(&meanwhile);
+    steps_left = play->steps;
+    stepped_between(store_meanwhile, NULL);
+    world_victim_begins();
+    for (uint32_t i = 0; i < play->actions && !fuzz_ended(&input); i++) {
+        play->act(&input);
+    }
+    world_pass(steps_left);
+    world_check();
 }
 
 /* ---- command blocks ---- */
@@ -463,7 +512,7 @@ static void add_acquire(struct block *block, struct fuzz_input *input)
     add(block, PPU_METHOD_WORD(PPU_METHOD_SEM_ACQUIRE, 4));
     add_address(block, world_address(input));
     add(block, fuzz_u8(input));
-    add(block, (from & 1u) | (from & 0x80u ? PPU_SEM_FROM(world.workq_channel) : from & 0x40u ? from << 8 : 0));
+    add(block, (from & 1u) | (from & 0x80u ? PPU_SEM_FROM(made.workq_channel) : from & 0x40u ? from << 8 : 0));
 }
 
 static void add_launch(struct block *block, struct fuzz_input *input)
@@ -472,7 +521,7 @@ static void add_launch(struct block *block, struct fuzz_input *input)
     uint8_t stream = fuzz_u8(input);
 
     add(block, PPU_METHOD_WORD(PPU_METHOD_LAUNCH, 3));
-    add_address(block, which < 200 ? world.area[WORLD_AREA_MEMORY].va + which % world.kernels * TMD_BYTES
+    add_address(block, which < 200 ? made.area[WORLD_AREA_MEMORY].va + which % made.kernels * TMD_BYTES
                                    : world_address(input));
     add(block, stream < 64 ? PPU_STREAM_NONE : stream % 40u);
 }
@@ -514,7 +563,7 @@ static void add_method(struct block *block, struct fuzz_input *input)
         break;
     case 9:
         add(block, PPU_METHOD_WORD(PPU_METHOD_FEED, 1));
-        add(block, fuzz_u8(input) % 4u == 0 ? fuzz_u32(input) : world.queue);
+        add(block, fuzz_u8(input) % 4u == 0 ? fuzz_u32(input) : made.queue);
         break;
     case 10:
         add(block, PPU_METHOD_WORD(PPU_METHOD_INTERRUPT, 0));
@@ -568,16 +617,16 @@ void world_launch(uint32_t channel, uint32_t kernel, uint32_t stream)
     struct block block = { .length = 4 };
 
     add(&block, PPU_METHOD_WORD(PPU_METHOD_LAUNCH, 3));
-    add_address(&block, world.area[WORLD_AREA_MEMORY].va + kernel % world.kernels * TMD_BYTES);
+    add_address(&block, made.area[WORLD_AREA_MEMORY].va + kernel % made.kernels * TMD_BYTES);
     add(&block, stream);
     add(&block, PPU_METHOD_WORD(PPU_METHOD_FEED, 1));
-    add(&block, world.queue);
+    add(&block, made.queue);
     push(channel % WORLD_CHANNELS, &block, kernel);
 }
 
 void world_round(uint32_t channel)
 {
-    const uint64_t workq = world.area[WORLD_AREA_WORKQ].va;
+    const uint64_t workq = made.area[WORLD_AREA_WORKQ].va;
     struct block block = { .length = 4 };
 
     rounds++;
@@ -588,7 +637,7 @@ void world_round(uint32_t channel)
     add(&block, PPU_METHOD_WORD(PPU_METHOD_SEM_ACQUIRE, 4));
     add_address(&block, workq + offsetof(struct ppu_workq, y));
     add(&block, rounds);
-    add(&block, PPU_SEM_EQUAL | PPU_SEM_FROM(world.workq_channel));
+    add(&block, PPU_SEM_EQUAL | PPU_SEM_FROM(made.workq_channel));
     push(channel % WORLD_CHANNELS, &block, rounds);
 }
 
@@ -649,15 +698,15 @@ void world_check(void)
 {
     stepped_between(NULL, NULL);
     for (uint32_t i = 0; i < WORLD_CHANNELS; i++) {
-        reset(world.channel[i]);
+        reset(made.channel[i]);
     }
-    reset(world.workq_channel);
+    reset(made.workq_channel);
     world_check_victim();
-    if (query(PPU_KEY_CHANNEL_FAULT_CODE, world.victim_channel) != 0) {
-        fuzz_found("the victim's channel has a fault: %u", query(PPU_KEY_CHANNEL_FAULT_CODE, world.victim_channel));
+    if (query(PPU_KEY_CHANNEL_FAULT_CODE, made.victim_channel) != 0) {
+        fuzz_found("the victim's channel has a fault: %u", query(PPU_KEY_CHANNEL_FAULT_CODE, made.victim_channel));
     }
-    if (query(PPU_KEY_CONTEXT_TASKS, world.context) != 0) {
-        fuzz_found("tasks of the hostile context are left: %u", query(PPU_KEY_CONTEXT_TASKS, world.context));
+    if (query(PPU_KEY_CONTEXT_TASKS, made.context) != 0) {
+        fuzz_found("tasks of the hostile context are left: %u", query(PPU_KEY_CONTEXT_TASKS, made.context));
     }
     if (query(PPU_KEY_TASKS_FREE, 0) != query(PPU_KEY_TASKS_TOTAL, 0)) {
         fuzz_found("task records are lost: %u of %u are free", query(PPU_KEY_TASKS_FREE, 0),

@@ -62,10 +62,25 @@ struct world {
     uint32_t victim_channel;
 };
 
-/* Made once; the program ends when it cannot be. */
-const struct world *world_open(void);
+/* Made by LLVMFuzzerInitialize(), which is here too; the program ends when it cannot be. */
+extern const struct world *const world;
 /* As it was made: nothing runs. */
 void world_restore(void);
+/*
+ * What a target does with an input of two parts: what the hostile context does in order, and what it stores into its
+ * memory between two accesses of the firmware.
+ */
+struct world_play {
+    void (*act)(struct fuzz_input *input);
+    void (*scribble)(struct fuzz_input *input); /* one store */
+    uint32_t actions;                           /* at most */
+    uint32_t steps;                             /* of the machine, all that world_pass() lets pass and the rest */
+};
+
+/* From the world as it was made to world_check(). The first byte says where the second part begins. */
+void world_play(const struct world_play *play, const uint8_t *bytes, size_t count);
+/* Lets time pass, of what is left of the input's steps. */
+void world_pass(uint32_t steps);
 /* An address of the hostile context, chosen by the input: mostly of memory that is mapped. */
 uint64_t world_address(struct fuzz_input *input);
 /* A word to be written in place of `present`: small, near it, an address, a handle, what stands elsewhere. */
