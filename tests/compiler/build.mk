@@ -20,6 +20,7 @@ $(eval $(call compiler_test,kernels))
 $(eval $(call compiler_test,builtins))
 $(eval $(call compiler_test,random))
 $(eval $(call compiler_test,errors))
+SOURCES_compiler-options := tests/compiler/allowed.c
 $(eval $(call compiler_test,options))
 $(eval $(call compiler_test,language))
 $(eval $(call compiler_test,passes))

@@ -10,45 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allowed.h"
 #include "input.h"
-
-static const char *const allowed[] = {
-    "-cl-single-precision-constant",
-    "-cl-denorms-are-zero",
-    "-cl-fp32-correctly-rounded-divide-sqrt",
-    "-cl-strict-aliasing",
-    "-cl-mad-enable",
-    "-cl-no-signed-zeros",
-    "-cl-unsafe-math-optimizations",
-    "-cl-finite-math-only",
-    "-cl-fast-relaxed-math",
-    "-cl-uniform-work-group-size",
-    "-w",
-    "-Werror",
-    "-ffp-contract=off",
-    "-ffp-contract=on",
-};
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_allowed(const char *word)
-{
-    if (strncmp(word, "-D", 2) == 0) {
-        return is_letter(word[2]);
-    }
-    if (strncmp(word, "-I", 2) == 0) {
-        return word[2] != 0 && word[2] != '-' && word[2] != '@';
-    }
-    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
-        if (strcmp(word, allowed[i]) == 0) {
-            return true;
-        }
-    }
-    return strncmp(word, "-cl-std=", 8) == 0;
-}
 
 /* Characters come from the text, in its order. */
 static void must_come_from(const struct options *options, const char *text)
@@ -75,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     text[count] = 0;
     enum ppu_compile_status status = options_read(&options, text, &log);
     for (uint32_t i = 0; status == PPU_COMPILE_OK && i < options.count; i++) {
-        if (!is_allowed(options.word[i])) {
+        if (!options_allows(options.word[i])) {
             fuzz_found("clang is given '%s'", options.word[i]);
         }
     }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What is allowed of build options, said once more beside compiler/options.c. */
+#ifndef TESTS_COMPILER_ALLOWED_H
+#define TESTS_COMPILER_ALLOWED_H
+
+#include <stdbool.h>
+
+/* A word that clang may be given: one of a list, or one that begins like one of a list. */
+bool options_allows(const char *word);
+
+#endif
