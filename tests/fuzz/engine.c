@@ -18,33 +18,23 @@
 
 #include "core_state.h"
 #include "input.h"
-#include "machine.h"
-#include "ppu/image.h"
+#include "neighbour.h"
 #include "ppu/save.h"
-#include "ppuasm.h"
 #include "sm_state.h"
 
-#define ATTACKER 1u /* contexts */
-#define VICTIM 2u
+#define ATTACKER 1u           /* context; the victim's is NEIGHBOUR_CONTEXT */
 #define DATA_VA 0x20000000ull /* data, the code and its copy, the odd page: 64 KiB each */
 #define CODE_VA (DATA_VA + PPU_PAGE_64K)
 #define ODD_VA (CODE_VA + 2u * PPU_PAGE_64K)
 #define SYS_VA 0x60000000ull
 #define LOCAL_VA 0x70000000ull
-#define VICTIM_VA 0x10000000ull
 #define DATA_AT HEAP_AT
 #define CODE_AT (DATA_AT + PPU_PAGE_64K)
 #define ODD_AT (CODE_AT + 2u * PPU_PAGE_64K)
 #define LOCAL_AT (ODD_AT + PPU_PAGE_64K)
 #define OWN_BYTES (5u * PPU_PAGE_64K) /* all that the attacker has in VRAM */
-#define VICTIM_AT (HEAP_AT + PPU_PAGE_2M)
 #define SAVE_AT 0x200000u
 #define SAVE_BYTES 0x40000u
-#define MAGIC 0x5ec2e700u /* as the victim's text has them; each run puts words of its own in their place */
-#define SHARED_MAGIC 0xa5c3a500u
-#define MAGIC_MASK 0xffffff00u
-#define VICTIM_VREGS 16u
-#define VICTIM_WAVE 64u
 #define FILE_WORDS (PPU_LANES * PPU_MAX_VREGS)
 #define MOST_WORDS 48u
 #define MOST_THREADS 768u
@@ -54,7 +44,7 @@
 #define RUN_INSNS 600u
 
 static struct machine *machines[2]; /* without and with a model of the caches */
-static struct ppuasm_image prologue, victim_image;
+static struct ppuasm_image prologue;
 
 /* One input being run. */
 struct play {
@@ -63,36 +53,16 @@ struct play {
     struct ppu_tmd tmd;
     uint32_t words;  /* of the attacker's code */
     uint32_t starts; /* that are left */
-    uint32_t magic, shared_magic;
+    struct neighbour victim;
     bool runs, moved, ends;
 };
 
 static const char prologue_text[] =
     ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\nldp.b64 s6, [24]\n"
     "rdsr v0, %tid\nmul v1, v0, 4\nmul v2, v0, 16\nrdsr v3, %lane\n";
-/* v0 its place in shared memory, v1 counts, v2 what it reads there, v4 to v15 magic words. */
-static const char victim_text[] =
-    ".kernel k\n.vregs 16\n.shared 1024\nrdsr v0, %tid\nmul v0, v0, 16\nmov v1, 0\nmov v2, 0\nmov v3, 0x5ec2e703\n"
-    "mov v4, 0x5ec2e704\nmov v5, 0x5ec2e705\nmov v6, 0x5ec2e706\nmov v7, 0x5ec2e707\nmov v8, 0x5ec2e708\n"
-    "mov v9, 0x5ec2e709\nmov v10, 0x5ec2e70a\nmov v11, 0x5ec2e70b\nmov v12, 0x5ec2e70c\nmov v13, 0x5ec2e70d\n"
-    "mov v14, 0x5ec2e70e\nmov v15, 0xa5c3a50f\nsts.b32 v15, [v0]\nagain: add v1, v1, 1\nlds.b32 v2, [v0]\n"
-    "isetp.ne p0, v2, v15\n@p0 trap 7\nbra again\n";
-
 static struct sm *sm_of(const struct play *play)
 {
     return &(*core_sm_pool(play->machine->core))->sm[0];
-}
-
-static void assembled(const char *text, struct ppuasm_image *image, struct ppu_program_view *view)
-{
-    char message[PPUASM_MESSAGE_BYTES] = "";
-
-    if (image->bytes == NULL && !ppuasm_assemble(text, "text", image, message)) {
-        fuzz_found("%s", message);
-    }
-    if (ppu_program_open(image->bytes, image->len_bytes, view) != NULL) {
-        fuzz_found("a program of the target does not open");
-    }
 }
 
 /* ---- the machine, as it is for each input ---- */
@@ -141,7 +111,7 @@ static void map_all(struct machine *machine)
         map_page(machine, ATTACKER, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
                  PPU_PTE_WRITE | PPU_PTE_ATOMIC | PPU_PTE_SYSTEM);
     }
-    map_page(machine, VICTIM, VICTIM_VA, VICTIM_AT, PPU_PTE_64K, 0);
+    neighbour_map(machine);
 }
 
 static void machine_again(struct machine *machine)
@@ -160,41 +130,6 @@ static void machine_again(struct machine *machine)
 }
 
 /* ---- the two tasks ---- */
-
-/* Puts this run's words in the place of those of the text. */
-static void write_victim(const struct play *play, const struct ppu_program_view *view)
-{
-    uint64_t *const code = (uint64_t *)(void *)(play->machine->vram + VICTIM_AT);
-
-    memcpy(code, view->code, view->header->code_bytes);
-    for (uint32_t i = 0; i < view->header->code_bytes / PPU_INSN_BYTES; i++) {
-        const uint32_t imm = (uint32_t)(code[i] >> 32);
-
-        if ((imm & MAGIC_MASK) == MAGIC || (imm & MAGIC_MASK) == SHARED_MAGIC) {
-            const uint32_t magic = (imm & MAGIC_MASK) == MAGIC ? play->magic : play->shared_magic;
-
-            code[i] = (uint32_t)code[i] | (uint64_t)(magic | (imm & ~MAGIC_MASK)) << 32;
-        }
-    }
-}
-
-static void start_victim(struct play *play)
-{
-    struct ppu_tmd tmd = good_tmd(1, 1, 1, VICTIM_WAVE);
-    struct ppu_program_view view;
-
-    assembled(victim_text, &victim_image, &view);
-    write_victim(play, &view);
-    tmd.code_va = VICTIM_VA;
-    tmd.code_bytes = view.header->code_bytes;
-    tmd.context = VICTIM;
-    tmd.vregs = VICTIM_VREGS;
-    tmd.wave = VICTIM_WAVE;
-    tmd.shared_bytes = 1024;
-    tmd.params_vram = PARAMS_AT + PPU_MAX_PARAM;
-    start_task(play->machine, 1, &tmd);
-    machine_settle(play->machine);
-}
 
 /* An instruction of a kind that there is, with registers that there may be; else any word. */
 static uint64_t next_word(struct fuzz_input *in)
@@ -228,7 +163,7 @@ static void write_code(struct play *play)
     struct ppu_program_view view;
     uint32_t most;
 
-    assembled(prologue_text, &prologue, &view);
+    neighbour_assembled(prologue_text, &prologue, &view);
     play->words = view.header->code_bytes / PPU_INSN_BYTES;
     memcpy(code_of(play, 0), view.code, view.header->code_bytes);
     for (most = 1 + fuzz_below(&play->in, MOST_WORDS); most != 0; most--) {
@@ -242,7 +177,7 @@ static void write_code(struct play *play)
 static uint32_t threads_of(const struct ppu_tmd *tmd, uint32_t wanted, uint32_t missing)
 {
     const uint32_t warp = ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
-    const uint32_t room = (FILE_WORDS - VICTIM_VREGS * VICTIM_WAVE) / warp, most = MOST_THREADS / tmd->wave;
+    const uint32_t room = (FILE_WORDS - NEIGHBOUR_VREGS * NEIGHBOUR_WAVE) / warp, most = MOST_THREADS / tmd->wave;
     const uint32_t fit = room < most ? room : most;
     const uint32_t threads = (wanted < fit ? wanted : fit) * tmd->wave;
 
@@ -320,7 +255,7 @@ static void take_events(struct play *play)
     while (ring_pop(play->machine, PPU_RING_START, &start)) {
     }
     while (ring_pop(play->machine, PPU_RING_FAULT, &fault)) {
-        if (fault.slot == 1) {
+        if (fault.slot == NEIGHBOUR_SLOT) {
             fuzz_found("the victim has fault 0x%x at 0x%llx", fault.code, (unsigned long long)fault.pc);
         }
     }
@@ -328,18 +263,11 @@ static void take_events(struct play *play)
         if (slot.kind == PPU_SLOT_FLUSHED) {
             continue;
         }
-        if (slot.slot == 1) {
+        if (slot.slot == NEIGHBOUR_SLOT) {
             fuzz_found("the victim's slot has event %u", slot.kind);
         }
         slot_event(play, slot.kind);
     }
-}
-
-static void run(struct play *play, uint32_t insns)
-{
-    enum sm_activity activity;
-
-    sm_run(sm_of(play), insns, &activity);
 }
 
 static void snapshot(struct play *play)
@@ -406,55 +334,12 @@ static void act(struct play *play)
         take_events(play);
         break;
     default:
-        run(play, 1 + fuzz_below(&play->in, 256));
+        neighbour_run(play->machine, 1 + fuzz_below(&play->in, 256));
         break;
     }
 }
 
 /* ---- what must hold ---- */
-
-/* NULL: it is not on the SM. */
-static const struct sm_cta *cta_of_victim(const struct play *play)
-{
-    const struct sm *const sm = sm_of(play);
-
-    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
-        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == VICTIM) {
-            return &sm->cta[i];
-        }
-    }
-    return NULL;
-}
-
-/* Returns how far it has counted. */
-static uint32_t check_victim(const struct play *play)
-{
-    const struct sm *const sm = sm_of(play);
-    const struct sm_cta *const cta = cta_of_victim(play);
-    const uint32_t *v, *shared;
-
-    if (cta == NULL) {
-        fuzz_found("the victim is not on the SM");
-        return 0; /* for who does not know that it does not return */
-    }
-    v = (const uint32_t *)(const void *)(sm->file[SM_FILE_VREGS].bytes + cta->block[SM_FILE_VREGS].off);
-    shared = (const uint32_t *)(const void *)(sm->file[SM_FILE_SHARED].bytes + cta->block[SM_FILE_SHARED].off);
-    for (uint32_t i = 0; i < VICTIM_VREGS * VICTIM_WAVE; i++) {
-        const uint32_t reg = i / VICTIM_WAVE, lane = i % VICTIM_WAVE;
-        const uint32_t wanted = reg == 0    ? 16 * lane
-                                : reg == 1  ? v[VICTIM_WAVE]
-                                : reg == 2  ? v[2 * VICTIM_WAVE]
-                                : reg == 15 ? play->shared_magic + reg
-                                            : play->magic + reg;
-        if (v[i] != wanted) {
-            fuzz_found("register %u of the victim's lane %u is 0x%x, not 0x%x", reg, lane, v[i], wanted);
-        }
-        if (reg == 2 && shared[4 * lane] != play->shared_magic + 15) {
-            fuzz_found("the victim's shared memory has 0x%x", shared[4 * lane]);
-        }
-    }
-    return v[VICTIM_WAVE];
-}
 
 /*
  * Returns the first word of the attacker's memory that may be one of the victim's, or NULL. Goes through much memory,
@@ -465,7 +350,8 @@ __attribute__((no_sanitize("address"))) static const uint32_t *leaked(const stru
     const uint32_t *const words = (const uint32_t *)(const void *)(play->machine->vram + DATA_AT);
 
     for (uint32_t i = 0; i < OWN_BYTES / sizeof(uint32_t); i++) {
-        if ((words[i] & MAGIC_MASK) == play->magic || (words[i] & MAGIC_MASK) == play->shared_magic) {
+        if ((words[i] & NEIGHBOUR_MASK) == play->victim.magic ||
+            (words[i] & NEIGHBOUR_MASK) == play->victim.shared_magic) {
             return &words[i];
         }
     }
@@ -482,30 +368,9 @@ static void end_attacker(struct play *play)
         }
         mcu_write(play->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
         machine_settle(play->machine);
-        run(play, 64);
+        neighbour_run(play->machine, 64);
         take_events(play);
     }
-}
-
-/* Until it counts: it has all the words that it is looked at for. */
-static void let_victim_begin(struct play *play)
-{
-    const struct sm *const sm = sm_of(play);
-
-    for (uint32_t turns = 0; turns < KILL_TURNS; turns++) {
-        const struct sm_cta *const cta = cta_of_victim(play);
-        const uint8_t *const file = sm->file[SM_FILE_VREGS].bytes;
-        uint32_t counted = 0;
-
-        if (cta != NULL) {
-            memcpy(&counted, file + cta->block[SM_FILE_VREGS].off + VICTIM_WAVE * sizeof(counted), sizeof(counted));
-        }
-        if (counted != 0) {
-            return;
-        }
-        run(play, cta != NULL ? 64 : 1);
-    }
-    fuzz_found("the victim does not begin beside the attacker");
 }
 
 /* FNV-1a. Differs with the salt, and with every byte of the input. */
@@ -532,30 +397,30 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
     const uint32_t first = fuzz_below(&play.in, 4);
     uint32_t before;
 
-    play.magic = magic_of(bytes, count, salt);
-    play.shared_magic = play.magic ^ 0xe1000000u;
-    play.machine = machine_of(first & 1u);
+    play.victim.magic = magic_of(bytes, count, salt);
+    play.victim.shared_magic = play.victim.magic ^ 0xe1000000u;
+    play.machine = play.victim.machine = machine_of(first & 1u);
     machine_again(play.machine);
     make_task(&play);
     write_code(&play);
     if (first & 2u) {
         play.tmd.grid[0] = 1; /* so that there is room for the victim behind it */
         start_attacker(&play);
-        run(&play, 1);
+        neighbour_run(play.machine, 1);
     }
-    start_victim(&play);
-    let_victim_begin(&play);
+    neighbour_start(&play.victim);
+    neighbour_begin(&play.victim);
     start_attacker(&play);
     for (uint32_t left = MOST_ACTIONS; left != 0 && !fuzz_ended(&play.in); left--) {
         act(&play);
     }
-    run(&play, RUN_INSNS);
+    neighbour_run(play.machine, RUN_INSNS);
     machine_settle(play.machine);
     take_events(&play);
-    before = check_victim(&play);
+    before = neighbour_check(&play.victim);
     end_attacker(&play);
-    run(&play, RUN_INSNS);
-    if (check_victim(&play) - before < RUN_INSNS / 10) {
+    neighbour_run(play.machine, RUN_INSNS);
+    if (neighbour_check(&play.victim) - before < RUN_INSNS / 10) {
         fuzz_found("the victim has not gone on");
     }
     return leaked(&play);
