@@ -299,7 +299,9 @@ bool dist_leaving(struct core *core, uint32_t slot); /* [any] */
 
 /* ---- dist.c [lock] ---- */
 void dist_rank(struct core *core, uint32_t index, uint32_t value);
-/* False: see switch_open(). */
+/* True: some slot has a task of the address space. */
+bool dist_runs(struct core *core, uint32_t context);
+/* Nothing of the address space runs. False: see switch_open(). */
 bool dist_area(struct core *core, uint32_t context, uint32_t place);
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
 void dist_control(struct core *core, uint32_t index, uint32_t command);

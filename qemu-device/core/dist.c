@@ -910,6 +910,19 @@ void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *by
     }
 }
 
+bool dist_runs(struct core *core, uint32_t context)
+{
+    bool runs = false;
+
+    pthread_mutex_lock(&core->dist.lock);
+    for (uint32_t i = 0; i < core->config.slots; i++) {
+        const struct dist_slot *slot = &core->dist.slot[i];
+        runs = runs || (slot->state != PPU_SLOT_FREE && slot->task.tmd.context == context);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    return runs;
+}
+
 bool dist_area(struct core *core, uint32_t context, uint32_t place)
 {
     bool opened;

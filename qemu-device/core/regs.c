@@ -299,8 +299,14 @@ static void slot_rank(struct core *core, uint32_t index, uint32_t value)
 
 static void ctx_save(struct core *core, uint32_t index, uint32_t value)
 {
-    bool opened = dist_area(core, index, value);
+    bool opened = false;
 
+    if (dist_runs(core, index)) {
+        core_guest_error(core, "CTX_SAVE[%u]: a slot has a task of the address space", index);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    opened = dist_area(core, index, value);
     reg_set(core, PPU_REG_CTX_SAVE + 4 * index, opened ? value : 0);
     if (!opened) {
         core_guest_error(core, "CTX_SAVE: no area of %u bytes can lie at 0x%x", switch_bytes(core), value);

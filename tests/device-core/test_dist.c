@@ -231,6 +231,30 @@ static void kill_ends_what_runs(void **state)
     assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
 }
 
+/* CTAs of it may be there. */
+static void area_stays_while_tasks_run(void **state)
+{
+    struct machine *machine = *state;
+    const struct ppu_tmd tmd = good_tmd(1000, 1, 1, 32);
+    const uint32_t reg = PPU_REG_CTX_SAVE + 4 * tmd.context;
+
+    fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
+    mcu_write(machine, reg, HEAP_AT);
+    start_task(machine, 1, &tmd);
+    for (uint32_t i = 0; i < 2; i++) {
+        mcu_write(machine, reg, i * (HEAP_AT + PPU_SWITCH_ALIGN));
+        assert_int_equal(mcu_read(machine, reg), HEAP_AT);
+        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+        mcu_write(machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+    }
+    mcu_write(machine, reg + 4, HEAP_AT); /* another address space */
+    mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_KILL);
+    assert_int_equal(next_event(machine).kind, PPU_SLOT_KILLED);
+    mcu_write(machine, reg, 0);
+    assert_int_equal(mcu_read(machine, reg), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+}
+
 static void stop_drains(void **state)
 {
     struct machine *machine = *state;
@@ -1091,6 +1115,8 @@ int main(void)
         { "one SM runs two tasks side by side [A8]", one_sm_runs_two_tasks, NULL, NULL, NULL },
         { "a kill ends what runs, in slices [A5]", kill_ends_what_runs, setup_slices, teardown, NULL },
         { "a kill ends what runs, on threads [A5]", kill_ends_what_runs, setup_threads, teardown, NULL },
+        { "the area of an address space stays while tasks run [A5]", area_stays_while_tasks_run, setup_slices, teardown,
+          NULL },
         { "a slot counts the time that its task is on SMs [A5]", time_on_sms, setup_slices, teardown, NULL },
         { "a slot counts the time without a step of its queue task [A6]", time_without_a_step, setup_slices, teardown,
           NULL },
