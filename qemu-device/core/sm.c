@@ -554,14 +554,21 @@ static void take_turn(struct sm *sm, uint32_t index, uint32_t most, uint32_t *ex
 
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
 {
+    return sm_run_part(sm, budget, SM_ANY_WORK, activity);
+}
+
+uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity)
+{
     const struct sm_pool *pool = *core_sm_pool(sm->core);
+    const uint64_t before = sm->count[PPU_COUNTER_TRANSACTIONS];
     uint32_t warps = sm->config->sm_warps;
     uint32_t executed = 0;
 
     share_begin(sm);
     sm_attend(sm);
     retry_stalled(sm, &executed);
-    while (executed < budget && !sm_pool_paused(pool)) {
+    while (executed < budget && !sm_pool_paused(pool) &&
+           executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before < work) {
         uint32_t index, left = budget - executed;
 
         sm_attend(sm);
@@ -576,7 +583,7 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
             break;
         }
         sm->turns++;
-        take_turn(sm, index, left, &executed);
+        take_turn(sm, index, work == SM_ANY_WORK || left < SM_SLICE_TURN ? left : SM_SLICE_TURN, &executed);
     }
     ends_settle(sm);
     count_all(sm);

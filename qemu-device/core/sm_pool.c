@@ -257,6 +257,7 @@ void sm_pool_reset(struct core *core)
     }
     pool->slice_ns = SLICE_NEVER;
     pool->spent_ns = 0;
+    pool->slice.underway = false;
     __atomic_store_n(&pool->stirred, 0, __ATOMIC_SEQ_CST);
 }
 
@@ -283,23 +284,56 @@ uint64_t sm_slice_deadline(struct core *core)
     return (*core_sm_pool(core))->slice_ns;
 }
 
-/* One warp instruction is 1 ns; the SMs run side by side, so a slice takes as long as the busiest. */
+static void slice_begin(struct sm_pool *pool, uint64_t now)
+{
+    pool->slice = (struct sm_slice){
+        .underway = true,
+        .begin_ns = now - pool->slice_ns < SM_SLICE_NS ? pool->slice_ns : now,
+        .longest = 1,
+        .activity = SM_IDLE,
+    };
+}
+
+/* Lets the SM whose turn it is do so much work. Returns what it has done, an instruction at least. */
+static uint64_t slice_turn(struct sm_pool *pool, uint64_t work)
+{
+    struct sm_slice *slice = &pool->slice;
+    struct sm *sm = &pool->sm[slice->sm];
+    const uint64_t before = sm->count[PPU_COUNTER_TRANSACTIONS];
+    enum sm_activity activity;
+    uint32_t executed = sm_run_part(sm, SM_SLICE_NS - slice->executed, work, &activity);
+
+    slice->executed += executed;
+    if (executed == 0 || activity != SM_BUSY || slice->executed >= SM_SLICE_NS) {
+        slice->longest = slice->executed > slice->longest ? slice->executed : slice->longest;
+        slice->activity = activity > slice->activity ? activity : slice->activity;
+        slice->executed = 0;
+        slice->sm++;
+    }
+    return 1 + executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before;
+}
+
+/*
+ * One warp instruction is 1 ns; the SMs run side by side, so a slice takes as long as the busiest. This is called under
+ * the host's lock, so it does a part, which
+ * must not depend on the host's speed, and leaves the deadline in the past when there is more.
+ */
 void sm_slice_run(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
-    uint64_t now = core_now(core);
-    uint64_t begin = now - pool->slice_ns < SM_SLICE_NS ? pool->slice_ns : now;
-    enum sm_activity most = SM_IDLE;
-    uint32_t longest = 1;
+    struct sm_slice *slice = &pool->slice;
 
-    for (uint32_t i = 0; i < pool->sms; i++) {
-        enum sm_activity activity;
-        uint32_t executed = sm_run(&pool->sm[i], SM_SLICE_NS, &activity);
-        longest = executed > longest ? executed : longest;
-        most = activity > most ? activity : most;
+    if (!slice->underway) {
+        slice_begin(pool, core_now(core));
     }
-    pool->spent_ns = begin + (most == SM_STALLED ? SM_SLICE_NS : longest);
-    pool->slice_ns = most == SM_IDLE ? SLICE_NEVER : pool->spent_ns;
+    for (uint64_t done = 0; done < SM_SLICE_PART && slice->sm < pool->sms;) {
+        done += slice_turn(pool, SM_SLICE_PART - done);
+    }
+    if (slice->sm == pool->sms) {
+        slice->underway = false;
+        pool->spent_ns = slice->begin_ns + (slice->activity == SM_STALLED ? SM_SLICE_NS : slice->longest);
+        pool->slice_ns = slice->activity == SM_IDLE ? SLICE_NEVER : pool->spent_ns;
+    }
 }
 
 /* ---- being observed ---- */

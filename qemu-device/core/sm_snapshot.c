@@ -175,12 +175,27 @@ static void put_cache(struct snap *snap, const struct cache *cache)
     snap_put_bytes(snap, cache->way, cache_state_bytes(cache));
 }
 
+static void put_slice(struct snap *snap, const struct sm_pool *pool)
+{
+    const struct sm_slice *slice = &pool->slice;
+
+    snap_put_u64(snap, pool->slice_ns);
+    snap_put_u32(snap, slice->underway);
+    if (slice->underway) {
+        snap_put_u64(snap, slice->begin_ns);
+        snap_put_u32(snap, slice->sm);
+        snap_put_u32(snap, slice->executed);
+        snap_put_u32(snap, slice->longest);
+        snap_put_u32(snap, slice->activity);
+    }
+}
+
 void sm_pool_save(struct core *core, struct snap *snap)
 {
     struct sm_pool *pool = *core_sm_pool(core);
 
     snap_put_section(snap, SECTION_SMS);
-    snap_put_u64(snap, pool->slice_ns);
+    put_slice(snap, pool);
     for (uint32_t i = 0; i < pool->sms; i++) {
         struct sm *sm = &pool->sm[i];
 
@@ -650,13 +665,30 @@ static bool load_sm(struct sm *sm, struct snap *snap)
     return !snap->bad;
 }
 
+/* A slice that has begun is not over, and its deadline has come. */
+static bool load_slice_underway(struct sm_pool *pool, struct snap *snap, uint64_t now)
+{
+    struct sm_slice *slice = &pool->slice;
+
+    slice->begin_ns = snap_get_u64(snap);
+    slice->sm = snap_get_u32(snap);
+    slice->executed = snap_get_u32(snap);
+    slice->longest = snap_get_u32(snap);
+    slice->activity = snap_get_u32(snap);
+    return !snap->bad &&
+           ((sm_pool_in_slices(pool) && pool->slice_ns <= now && slice->begin_ns <= now && slice->sm < pool->sms &&
+             slice->executed < SM_SLICE_NS && slice->longest <= 2 * SM_SLICE_NS && slice->activity <= SM_BUSY) ||
+            snap_refuse(snap, "a slice that has begun cannot be as it says (SM %u)", slice->sm));
+}
+
 /* SMs that work in slices have nothing to do, or soon. */
 static bool load_slice(struct core *core, struct sm_pool *pool, struct snap *snap)
 {
     const uint64_t now = core_now(core);
 
     pool->slice_ns = snap_get_u64(snap);
-    return !snap->bad &&
+    pool->slice.underway = snap_get_u32(snap) != 0;
+    return !snap->bad && (!pool->slice.underway || load_slice_underway(pool, snap, now)) &&
            (pool->slice_ns == CORE_NEVER || pool->slice_ns <= now || pool->slice_ns - now <= CORE_STEP_MOST_NS ||
             snap_refuse(snap, "the next slice is %llu ns away", (unsigned long long)(pool->slice_ns - now)));
 }

@@ -21,6 +21,9 @@
 #define SM_LOOK 32u         /* of them between two looks at the attention word, at most */
 #define SHARE_QUANTUM 1024u /* the same where CTAs of several address spaces are side by side */
 #define SM_SLICE_NS 10000u  /* virtual time of a slice; one warp instruction is 1 ns */
+#define SM_SLICE_PART 512u  /* work of one call of sm_slice_run(): warp instructions and their memory transactions */
+#define SM_ANY_WORK UINT64_MAX
+#define SM_SLICE_TURN 8u /* warp instructions between two looks at how much has been done */
 #define SM_TLB_SIZE 512u
 #define SM_CODE_PAGES 16u
 #define SM_PAGE_INSNS 512u
@@ -448,6 +451,16 @@ struct sm_worker {
     bool parked; /* under the pool's lock */
 };
 
+/* sm_threads 0: a slice that has begun. The SMs have their turns one after the other, in parts. */
+struct sm_slice {
+    bool underway;
+    uint64_t begin_ns;
+    uint32_t sm;       /* whose turn it is */
+    uint32_t executed; /* warp instructions of its turn so far */
+    uint32_t longest;  /* of the turns so far */
+    uint32_t activity; /* enum sm_activity: the most of the turns so far */
+};
+
 struct sm_pool {
     struct core *core;
     struct sm *sm;
@@ -462,10 +475,11 @@ struct sm_pool {
     bool paused;
     bool quit;
     uint32_t parked;
-    uint64_t slice_ns;  /* sm_threads 0: deadline of the next slice; host lock */
-    uint64_t spent_ns;  /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
-    uint32_t stirred;   /* sm_threads 0: somebody called sm_wake(); atomic */
-    uint32_t system_sm; /* whose requests the main loop looks at first; host lock */
+    uint64_t slice_ns;     /* sm_threads 0: deadline of the next slice; host lock */
+    uint64_t spent_ns;     /* sm_threads 0: the last slice lasted until then, whatever woke the SMs since; host lock */
+    struct sm_slice slice; /* host lock */
+    uint32_t stirred;      /* sm_threads 0: somebody called sm_wake(); atomic */
+    uint32_t system_sm;    /* whose requests the main loop looks at first; host lock */
 };
 
 /* What an instruction did. */
@@ -509,6 +523,8 @@ enum sm_activity {
 };
 /* Runs warps for about `budget` instructions; returns how many it executed. */
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity);
+/* The same, but ends when instructions and memory transactions are `work` together, or somewhat more. */
+uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity);
 static inline bool sm_attention(const struct sm *sm)
 {
     return __atomic_load_n(&sm->attention, __ATOMIC_RELAXED) != 0;

@@ -10,6 +10,8 @@
 
 #define BUDGET 4096u
 #define PAUSES 9u
+#define MOST_PARTS 50u                        /* looked at: a slice of 10,000 instructions without memory has fewer */
+#define MOST_TRANSACTIONS (4u * PPU_MAX_WAVE) /* of an instruction: a gather of four words by each lane */
 #define MOST_NS 10000000ull
 
 /* Instructions that the warp executes when somebody calls after it has begun. */
@@ -40,24 +42,64 @@ static void looks_soon(void **state)
     }
 }
 
-#ifndef __SANITIZE_ADDRESS__
-static uint64_t now_ns(void)
+static uint64_t ns_of(clockid_t id)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(id, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Without threads the SMs run under the host's lock: a call does a part of a slice, and the timer is due again at once.
+ */
+static void slices_are_done_in_parts(void **state)
+{
+    uint32_t ended = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < WORSTS; i++) {
+        struct bench *bench = worst_bench(&worsts[i], 0);
+        struct core *core = bench->machine->core;
+        const struct sm_pool *pool = *core_sm_pool(core);
+        const uint64_t *count = pool->sm[0].count;
+        uint64_t begin, insns;
+        uint32_t parts = 0;
+
+        worst_start(bench, &worsts[i]);
+        begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
+        do {
+            const uint64_t done = count[PPU_COUNTER_INSNS] + count[PPU_COUNTER_TRANSACTIONS];
+            const uint64_t most = SM_SLICE_PART + SM_SLICE_TURN * (1 + MOST_TRANSACTIONS);
+
+            assert_int_equal(sm_slice_deadline(core), core_now(core));
+            sm_slice_run(core);
+            assert_in_range(count[PPU_COUNTER_INSNS] + count[PPU_COUNTER_TRANSACTIONS] - done, 1, most);
+            parts++;
+        } while (pool->slice.underway && parts < MOST_PARTS);
+        if (!pool->slice.underway) {
+            insns = count[PPU_COUNTER_INSNS];
+            assert_in_range(insns, SM_SLICE_NS, SM_SLICE_NS + SM_SLICE_TURN);
+            assert_int_equal(sm_slice_deadline(core), core_now(core) + insns);
+            ended++;
+        }
+        printf("# %s: %u parts, %llu instructions, each part %.3f ms of the processor\n", worsts[i].name, parts,
+               (unsigned long long)count[PPU_COUNTER_INSNS],
+               (double)(ns_of(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e6 / parts);
+        bench_free(bench);
+    }
+    assert_in_range(ended, 1, WORSTS - 1);
+}
+
+#ifndef __SANITIZE_ADDRESS__
 static uint64_t pause_ns(struct bench *bench)
 {
     const struct timespec nap = { 0, 3000000 };
     uint64_t begin, end;
 
     nanosleep(&nap, NULL);
-    begin = now_ns();
+    begin = ns_of(CLOCK_MONOTONIC);
     core_pause(bench->machine->core);
-    end = now_ns();
+    end = ns_of(CLOCK_MONOTONIC);
     core_resume(bench->machine->core);
     return end - begin;
 }
@@ -88,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "an SM looks who waits for it soon, whatever its kernel does", looks_soon, NULL, NULL, NULL },
+        { "SMs without threads do a slice in parts", slices_are_done_in_parts, NULL, NULL, NULL },
 #ifndef __SANITIZE_ADDRESS__
         { "an SM stops within 10 ms, whatever its kernel does", stops_soon, NULL, NULL, NULL },
 #endif
