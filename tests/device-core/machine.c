@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* anonymous mappings */
 #include "machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- host operations ---- */
 
@@ -161,15 +163,24 @@ struct core_config bench_config(uint32_t sm_threads)
     return config;
 }
 
+/* Zeros, which cost nothing before they are touched, with pages around them that nobody may touch. */
 static uint8_t *memory_new(size_t bytes)
 {
-    uint8_t *memory = aligned_alloc(PPU_PAGE_64K, bytes);
+    const size_t all = bytes + 3 * PPU_PAGE_64K;
+    uint8_t *const around = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t skipped = (size_t)(-(uintptr_t)around & (PPU_PAGE_64K - 1)) + PPU_PAGE_64K;
 
-    if (memory == NULL) {
+    if (around == MAP_FAILED || mprotect(around + skipped, bytes, PROT_READ | PROT_WRITE) != 0) {
         abort();
     }
-    memset(memory, 0, bytes);
-    return memory;
+    munmap(around, skipped - PPU_PAGE_64K);
+    munmap(around + skipped + bytes + PPU_PAGE_64K, all - skipped - bytes - PPU_PAGE_64K);
+    return around + skipped;
+}
+
+static void memory_free(uint8_t *memory, size_t bytes)
+{
+    munmap(memory - PPU_PAGE_64K, bytes + 2 * PPU_PAGE_64K);
 }
 
 struct machine *machine_new(const struct core_config *config)
@@ -197,9 +208,9 @@ struct machine *machine_new(const struct core_config *config)
 void machine_free(struct machine *machine)
 {
     core_free(machine->core);
-    free(machine->vram);
-    free(machine->mcu);
-    free(machine->sys);
+    memory_free(machine->vram, machine->config.vram_bytes);
+    memory_free(machine->mcu, MCU_BYTES);
+    memory_free(machine->sys, SYS_BYTES);
     free(machine);
 }
 
