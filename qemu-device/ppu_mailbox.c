@@ -5,31 +5,13 @@
 #include "qemu/osdep.h"
 
 #include "qapi/error.h"
-#include "qemu/host-utils.h"
 
 #include "ppu.h"
-#include "ppu/channel.h"
-#include "trace.h"
 
 void ppu_mailbox_serve(PPUState *s)
 {
-    struct ppu_mailbox *mailbox = s->mailbox;
-
-    /* The core would refuse doorbells that the function's own DMA leads to: they stay, whoever was to serve them will.
-     */
-    if (!mailbox || core_dma_going(s->core)) {
-        return;
-    }
-    for (uint32_t words = ppu_mailbox_take(&mailbox->words); words; words &= words - 1) {
-        uint32_t word = ctz32(words);
-
-        for (uint32_t rung = ppu_mailbox_take(&mailbox->rung[word]); rung; rung &= rung - 1) {
-            uint32_t channel = 32 * word + ctz32(rung);
-            uint32_t put = ppu_mailbox_put(mailbox, channel);
-
-            trace_ppu_mailbox(s->config.instance, channel, put);
-            core_doorbell_write(s->core, (uint64_t)channel * PPU_DOORBELL_STRIDE + PPU_DB_PUT, put);
-        }
+    if (s->mailbox) {
+        core_mailbox_serve(s->core, s->mailbox);
     }
 }
 

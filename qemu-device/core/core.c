@@ -86,11 +86,6 @@ bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bo
     return done;
 }
 
-bool core_dma_going(const struct core *core)
-{
-    return core->dma_depth != 0;
-}
-
 bool core_vram_has(const struct core *core, uint64_t off, uint64_t len_bytes)
 {
     return off <= core->config.vram_bytes && len_bytes <= core->config.vram_bytes - off;

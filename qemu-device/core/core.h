@@ -17,6 +17,7 @@
 #include "ppu/regs.h"
 
 struct core;
+struct ppu_mailbox;
 
 /* Size of a machine (A1, A8). core_config_check() says what is wrong with one. */
 struct core_config {
@@ -102,10 +103,8 @@ void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uin
 /* BAR2; offset in bytes. [lock] */
 uint32_t core_doorbell_read(struct core *core, uint64_t offset);
 void core_doorbell_write(struct core *core, uint64_t offset, uint32_t value);
-
-/* True while a DMA of the function is under way: whoever is called has been reached by it, and must not ask the core
- * for anything. [lock] */
-bool core_dma_going(const struct core *core);
+/* Rings what is in a mailbox (ppu/mailbox.h), in which another process writes at the same time. [lock] */
+void core_mailbox_serve(struct core *core, struct ppu_mailbox *mailbox);
 
 /* Bus address of the MCU's window onto system memory. [lock] */
 uint64_t core_window_base(const struct core *core);

@@ -5,6 +5,7 @@
  */
 #include "core_state.h"
 #include "ppu/channel.h"
+#include "ppu/mailbox.h"
 
 static void ring_doorbell(struct core *core, uint32_t channel)
 {
@@ -82,5 +83,23 @@ void core_doorbell_write(struct core *core, uint64_t offset, uint32_t value)
     default:
         core_guest_error(core, "write at 0x%x of a doorbell page: no such register", reg);
         break;
+    }
+}
+
+void core_mailbox_serve(struct core *core, struct ppu_mailbox *mailbox)
+{
+    /* What the function's own DMA led to would be refused: doorbells stay, whoever was to serve them will. */
+    if (core->dma_depth != 0) {
+        return;
+    }
+    for (uint32_t words = ppu_mailbox_take(&mailbox->words); words != 0; words &= words - 1) {
+        const uint32_t word = (uint32_t)__builtin_ctz(words);
+
+        for (uint32_t rung = ppu_mailbox_take(&mailbox->rung[word]); rung != 0; rung &= rung - 1) {
+            const uint32_t channel = 32 * word + (uint32_t)__builtin_ctz(rung);
+
+            core_doorbell_write(core, (uint64_t)channel * PPU_DOORBELL_STRIDE + PPU_DB_PUT,
+                                ppu_mailbox_put(mailbox, channel));
+        }
     }
 }

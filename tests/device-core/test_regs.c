@@ -5,6 +5,7 @@
 #include "machine.h"
 
 #include "ppu/channel.h"
+#include "ppu/mailbox.h"
 #include "ppu/save.h"
 
 #include <stdlib.h>
@@ -131,6 +132,22 @@ static void ctx_save_takes_areas(void **state)
         assert_int_equal(mcu_read(machine, PPU_REG_CTX_SAVE + 4), places[i].taken ? places[i].place : 0);
         assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), places[i].taken ? 0 : PPU_DEVERR_ARG);
     }
+}
+
+/* Channels that are rung and in none of whose words a bit is set, or that do not exist, are nobody's. */
+static void mailbox_rings(void **state)
+{
+    struct machine *machine = *state;
+    struct ppu_mailbox mailbox = { .words = 1u << 1 | 1u << 31, .rung = { [0] = 1, [1] = 1u << 2 | 1u << 30 } };
+
+    mailbox.put[34] = 7;
+    mailbox.rung[31] = 1u << 31;
+    core_mailbox_serve(machine->core, &mailbox);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING), 0);
+    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 2);
+    assert_int_equal(mcu_read(machine, PPU_REG_GP_PUT + 4 * 34), 7);
+    assert_true(mailbox.words == 0 && mailbox.rung[0] == 1 && mailbox.rung[1] == 0 && mailbox.rung[31] == 0);
+    assert_int_equal(machine->guest_errors, 2);
 }
 
 static void ro_registers_stay(void **state)
@@ -680,6 +697,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "RW registers hold what is written [A1]", rw_registers_hold, setup, teardown, NULL },
+        { "doorbells are taken from a mailbox [A1]", mailbox_rings, setup_small, teardown, NULL },
         { "CTX_SAVE takes areas that lie in VRAM [A5]", ctx_save_takes_areas, setup_small, teardown, NULL },
         { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },
         { "registers of the other side read zero [A1]", other_side_reads_zero, setup, teardown, NULL },
