@@ -35,6 +35,9 @@ struct changing {
     uint32_t irq_level;
     uint32_t vectors;
     bool kick;
+    bool mcu_wanted;
+    bool mcu_runs;
+    bool silent; /* whatever the MCU is to do, the firmware does nothing */
     uint32_t request_tail;
     uint32_t reply_head;
     uint8_t dtcm[PPU_MCU_DTCM_BYTES];
@@ -45,6 +48,7 @@ struct arena {
     uint8_t *base;
     uint64_t bytes;
     int file;
+    bool cleared; /* some of it is zeros instead */
 };
 
 static struct {
@@ -55,8 +59,6 @@ static struct {
     struct joined_bus bus;
     char image[32];
     struct changing changing;
-    bool mcu_wanted;
-    bool mcu_runs;
 
     /* The firmware's stack, and who is on which. */
     ucontext_t outside;
@@ -81,6 +83,18 @@ static struct {
 
 /* ---- memories ---- */
 
+/* At `at`, or where there is room for it. */
+static uint8_t *map(uint8_t *at, uint64_t bytes, int file)
+{
+    const int flags = MAP_PRIVATE | (at != NULL ? MAP_FIXED : 0) | (file < 0 ? MAP_ANONYMOUS : 0);
+    void *memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+
+    if (memory == MAP_FAILED) {
+        abort();
+    }
+    return memory;
+}
+
 static void arena_open(struct arena *arena, const char *name, uint64_t bytes)
 {
     arena->bytes = bytes;
@@ -88,13 +102,20 @@ static void arena_open(struct arena *arena, const char *name, uint64_t bytes)
     if (arena->file < 0 || ftruncate(arena->file, (off_t)bytes) != 0) {
         abort();
     }
-    arena->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, arena->file, 0);
-    if (arena->base == MAP_FAILED) {
-        abort();
-    }
+    arena->base = map(NULL, bytes, arena->file);
 }
 
-static void arena_remember(const struct arena *arena)
+/* Whatever was written since, it is what was remembered. */
+static void arena_restore(struct arena *arena)
+{
+    if (arena->cleared) {
+        map(arena->base, arena->bytes, arena->file);
+        arena->cleared = false;
+    }
+    madvise(arena->base, arena->bytes, MADV_DONTNEED);
+}
+
+static void arena_remember(struct arena *arena)
 {
     static const uint8_t zeros[PPU_PAGE_64K];
 
@@ -104,7 +125,7 @@ static void arena_remember(const struct arena *arena)
             abort();
         }
     }
-    madvise(arena->base, arena->bytes, MADV_DONTNEED);
+    arena_restore(arena);
 }
 
 /* ---- what the core asks of its host ---- */
@@ -140,7 +161,7 @@ static void ops_mcu_irq(void *opaque, uint32_t line, bool level)
 static void ops_mcu_run(void *opaque, bool run)
 {
     (void)opaque;
-    m.mcu_wanted = run;
+    m.changing.mcu_wanted = run;
 }
 
 static void ops_raise_vector(void *opaque, uint32_t vector)
@@ -182,7 +203,8 @@ static void ops_kick(void *opaque)
 static void ops_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
 {
     (void)opaque;
-    memset(m.vram.base + off, 0, len_bytes);
+    map(m.vram.base + off, len_bytes, -1);
+    m.vram.cleared = true;
 }
 
 static void ops_vram_hide(void *opaque, bool hide)
@@ -240,15 +262,15 @@ static void firmware_entry(void)
 
 static void release_mcu(void)
 {
-    m.stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (m.stack == MAP_FAILED || getcontext(&m.inside) != 0) {
+    m.stack = map(NULL, STACK_BYTES, -1);
+    if (getcontext(&m.inside) != 0) {
         abort();
     }
     m.inside.uc_stack.ss_sp = m.stack;
     m.inside.uc_stack.ss_size = STACK_BYTES;
     m.inside.uc_link = NULL;
     makecontext(&m.inside, firmware_entry, 0);
-    m.mcu_runs = true;
+    m.changing.mcu_runs = true;
     core_mcu_state(m.core, PPU_MCU_RUNNING);
     enter_firmware();
 }
@@ -317,17 +339,28 @@ _Noreturn void hal_crash(const char *file, uint32_t line)
 
 /* ---- steps ---- */
 
+/* The MCU is to be released, or held. */
+static void switch_mcu(void)
+{
+    if (m.changing.silent) {
+        m.changing.mcu_runs = m.changing.mcu_wanted;
+        core_mcu_state(m.core, m.changing.mcu_runs ? PPU_MCU_RUNNING : PPU_MCU_HELD);
+    } else if (m.changing.mcu_wanted) {
+        release_mcu();
+    } else {
+        fuzz_found("the machine has reset itself");
+    }
+}
+
 /* What is to be done now, without time passing. False: nothing. */
 static bool step_now(void)
 {
-    if (m.mcu_wanted && !m.mcu_runs) {
-        release_mcu();
-    } else if (!m.mcu_wanted && m.mcu_runs) {
-        fuzz_found("the machine has reset itself");
+    if (m.changing.mcu_wanted != m.changing.mcu_runs) {
+        switch_mcu();
     } else if (m.changing.kick) {
         m.changing.kick = false;
         core_bottom_half(m.core);
-    } else if (m.mcu_runs && m.changing.irq_level != 0) {
+    } else if (m.changing.mcu_runs && !m.changing.silent && m.changing.irq_level != 0) {
         enter_firmware();
     } else {
         return false;
@@ -589,8 +622,9 @@ void stepped_restore(void)
         fuzz_found("the state remembered cannot be loaded: %s", why);
     }
     core_resume(m.core);
-    madvise(m.vram.base, m.vram.bytes, MADV_DONTNEED);
-    madvise(m.system.base, m.system.bytes, MADV_DONTNEED);
+    arena_restore(&m.vram);
+    arena_restore(&m.system);
+    m.bus.master = true;
     copy_state((void *)__start_fw_state, (void *)m.kept_state, state_bytes());
     copy_state((void *)__start_fw_dma, (void *)m.kept_dma, dma_bytes());
     m.changing = m.kept;
@@ -600,6 +634,23 @@ void stepped_between(void (*between)(void *opaque), void *opaque)
 {
     m.between = between;
     m.opaque = opaque;
+}
+
+void stepped_silence(void)
+{
+    m.changing.silent = true;
+}
+
+void stepped_lock_up(void)
+{
+    if (m.changing.mcu_runs) {
+        core_mcu_state(m.core, PPU_MCU_LOCKUP);
+    }
+}
+
+void stepped_bus_master(bool on)
+{
+    m.bus.master = on;
 }
 
 uint32_t stepped_vectors(void)

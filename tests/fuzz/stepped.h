@@ -41,6 +41,13 @@ uint64_t stepped_now(void);
 void stepped_remember(void);
 void stepped_restore(void);
 
+/* Until stepped_restore() the firmware does nothing: the target does what the MCU may. The MCU is held and released. */
+void stepped_silence(void);
+/* It locks up, if it runs. */
+void stepped_lock_up(void);
+/* Whether the function may reach system memory; it may after stepped_restore(). */
+void stepped_bus_master(bool on);
+
 /*
  * Called whenever the firmware is about to look at a word that others write too, at a register, and when the device
  * reads system memory: where another party may come in between. Inside it the machine's memories may be changed,
