@@ -24,7 +24,7 @@
 #   TIMEOUT_<name> = seconds   (default 60)
 #   SERIAL_<name> = 1          runs while no other test runs (for tests that measure time)
 #   PREREQS_<name> = files     made before the program is linked (and so before it runs)
-#   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named without its folder
+#   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named by its path from the top
 #   RUNTIME_<name> = targets   made before the program runs, for instance build/qemu-system-aarch64; set before the call
 #
 # CFLAGS are part of the target: when they change, the target is built again. Objects are kept apart by NAME, so
@@ -61,7 +61,8 @@ BUILD := build
 VARIANTS := plain asan tsan fuzz
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Werror
-CFLAGS_COMMON := -std=c11 $(WARNINGS) -g -fno-common
+# Includes name a file by its path from the top, or from include/.
+CFLAGS_COMMON := -std=c11 $(WARNINGS) -g -fno-common -I. -Iinclude -fmacro-prefix-map=./=
 CFLAGS_plain := -O2
 CFLAGS_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 # What tests themselves do is no coverage.
@@ -109,17 +110,18 @@ $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $
 $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
-	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$(notdir $$<)) $$(FLAGS_$(1)_$$(notdir $$<)) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
+	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
 endef
 
-# $(call ppu_archive,VARIANT,NAME,SOURCES,CFLAGS)
+# $(call ppu_archive,VARIANT,NAME,SOURCES,CFLAGS): members may have the same name, hence q
 define ppu_archive
 $(call ppu_compile,$(1),$(2),$(3),$(4))
 $(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(2),$(3)) $(BUILD)/$(1)/obj/$(2)/members
 	$$(call say,AR,$$@)
-	$(Q)$(AR) rcs $$@.$$(pid) $$(filter %.o,$$^)
+	$(Q)rm -f $$@.$$(pid)
+	$(Q)$(AR) qcs $$@.$$(pid) $$(filter %.o,$$^)
 	$(Q)mv $$@.$$(pid) $$@
 $(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
 endef
@@ -196,7 +198,10 @@ BENCH_TARGETS += $(3)
 BENCH_LINES += $(1)$(tab)$(2)$$(newline)
 endef
 
--include $(wildcard */build.mk) $(wildcard tests/*/build.mk)
+# Each after those whose variables it uses.
+PARTS := boot guest firmware qemu-device runtime compiler opencl tools demo examples docs packaging
+TEST_PARTS := joined kernels api bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu runtime vfio
+include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 
 .PHONY: all
 all: firmware qemu $(ALL_TARGETS) ## build the firmware, QEMU with the device, the libraries and the tools (same as plain `make`)

@@ -9,7 +9,7 @@ FW_LIBCS := picolibc newlib
 LIBC ?= $(FW_LIBCS)
 
 FW_CFLAGS := -std=c11 $(WARNINGS) -mcpu=cortex-m33 -mthumb -mfloat-abi=soft -O2 -flto=1 -g -fno-common -ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns
-FW_CFLAGS += -Iinclude -Ifirmware
+FW_CFLAGS += -I. -Iinclude -fmacro-prefix-map=./=
 FW_CFLAGS_picolibc := --specs=picolibc.specs -DPICOLIBC_INTEGER_PRINTF_SCANF
 FW_CFLAGS_newlib := --specs=nano.specs
 FW_LDFLAGS := -nostartfiles -Llinker -Tfirmware.ld -Wl,--gc-sections -Wl,--fatal-warnings -Wl,--no-warn-rwx-segments
@@ -50,5 +50,3 @@ endef
 $(foreach l,$(FW_LIBCS),$(eval $(call fw_image,$(l))))
 
 firmware: $(foreach l,$(LIBC),$(BUILD)/firmware/$(l)/ppufw.elf)
-
-include boot/guest/build.mk

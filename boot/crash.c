@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "hal.h"
-#include "hal_mcu.h"
-#include "image.h"
-#include "scb.h"
+#include "boot/image.h"
+#include "boot/scb.h"
+#include "firmware/hal.h"
+#include "firmware/hal_mcu.h"
 
 #define FRAME_WORDS 8u /* r0-r3, r12, lr, pc, xpsr */
 

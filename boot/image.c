@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "image.h"
+#include "boot/image.h"
 
 #include "ppu/regs.h"
 

@@ -3,10 +3,10 @@
  * Memory protection. No background map: what no region covers faults, the first bytes of ITCM (vectors, null
  * pointers) among it; the core fetches vectors past the MPU.
  */
-#include "image.h"
+#include "boot/image.h"
+#include "boot/scb.h"
 #include "ppu/limits.h"
 #include "ppu/regs.h"
-#include "scb.h"
 
 #define CTRL_ENABLE 1u
 #define RBAR_EXECUTE_NEVER 1u

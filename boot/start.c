@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
-#include "hal.h"
-#include "hal_mcu.h"
-#include "image.h"
+#include "boot/image.h"
+#include "firmware/hal.h"
+#include "firmware/hal_mcu.h"
 
 /* Leaves the MCU asleep for good; the host may hold and release it again. */
 static _Noreturn void stay_down(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vector table: stack, reset, 14 exceptions of the core, the interrupt lines of the device (enum ppu_irq). */
-#include "hal_mcu.h"
-#include "image.h"
+#include "boot/image.h"
+#include "firmware/hal_mcu.h"
 #include "ppu/regs.h"
 
 #define CORE_EXCEPTIONS 16

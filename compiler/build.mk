@@ -1,34 +1,32 @@
 # SPDX-License-Identifier: MIT
-# The compiler: a library over LLVM-C, with the device library (built-in functions as bitcode) inside. Also included by folders that
-# build it their way.
-ifndef COMPILER_SOURCES
+# The compiler: a library over LLVM-C, with the device library (built-in functions as bitcode) inside.
 LLVM_PREFIX ?= /usr/lib/llvm-19
 LLVM_CFLAGS := -isystem $(LLVM_PREFIX)/include -D_GNU_SOURCE
 LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
-DEVICE_LIBRARY := $(BUILD)/compiler/library.bc
-CORE_LIBRARY := $(BUILD)/compiler/core.bc
-CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workqueue,$(BUILD)/compiler/library/$(m).bc)
-DEVICE_MODULES := $(patsubst compiler/library/%.cl,$(BUILD)/compiler/library/%.bc,$(wildcard compiler/library/*.cl))
+DEVICE_LIBRARY := $(BUILD)/device-lib/library.bc
+CORE_LIBRARY := $(BUILD)/device-lib/core.bc
+CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workqueue,$(BUILD)/device-lib/$(m).bc)
+DEVICE_MODULES := $(patsubst device-lib/opencl/%.cl,$(BUILD)/device-lib/%.bc,$(wildcard device-lib/opencl/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
-COMPILER_CFLAGS := -Icompiler -Iinclude $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"'
-COMPILER_SOURCES := $(sort $(wildcard compiler/*.c))
+COMPILER_CFLAGS := $(LLVM_CFLAGS) -DLIBRARY_FILE='"$(DEVICE_LIBRARY)"' -DCORE_FILE='"$(CORE_LIBRARY)"'
+COMPILER_SOURCES := $(sort $(filter-out compiler/foreign/%,$(wildcard $(addprefix compiler/,*.c */*.c */*/*.c))))
 COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
 
 $(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))
-$(eval $(call ppu_tool,mklibrary,compiler/library/mklibrary.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
+$(eval $(call ppu_tool,mklibrary,device-lib/opencl/mklibrary.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
 
-$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
+$(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
 # Long functions that are written into kernels again and again are optimised before.
 $(foreach m,enqueue event ndrange workqueue,$(eval LIBRARY_PASSES_$(m) := -fno-vectorize -fno-slp-vectorize))
 
-$(BUILD)/compiler/library/%.bc: compiler/library/%.cl $(wildcard compiler/library/*.h compiler/library/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk
+$(BUILD)/device-lib/%.bc: device-lib/opencl/%.cl $(wildcard device-lib/opencl/*.h device-lib/opencl/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk
 	$(call say,CL,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang-19 -x cl -target spir64 -cl-std=CL3.0 -O2 -ffreestanding $(or $(LIBRARY_PASSES_$(*F)),-Xclang -disable-llvm-passes) -Wall -Werror -Wno-atomic-alignment \
-		-Iinclude -Icompiler/library -emit-llvm -c -o $@.$(pid) $<
+		-Iinclude -Idevice-lib/opencl -emit-llvm -c -o $@.$(pid) $<
 	$(Q)mv $@.$(pid) $@
 
 $(DEVICE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(DEVICE_MODULES) $(LIBCLC)
@@ -40,4 +38,3 @@ $(CORE_LIBRARY): $(BUILD)/plain/tools/mklibrary $(CORE_MODULES)
 	$(call say,LIBRARY,$@)
 	$(Q)$< $@.$(pid) - $(CORE_MODULES)
 	$(Q)mv $@.$(pid) $@
-endif

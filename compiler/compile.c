@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "compile.h"
+#include "compiler/compile.h"
 
-#include "clang.h"
-#include "image.h"
-#include "ir.h"
-#include "kernel.h"
-#include "optimise.h"
-#include "plot.h"
-#include "unit.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/base/compilation.h"
+#include "compiler/frontend/clang.h"
+#include "compiler/irpass/ir_passes.h"
+#include "compiler/kernel_compile.h"
+#include "compiler/kernel_image.h"
+#include "compiler/mir/pressure_svg.h"
 
 #include <llvm-c/BitReader.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef COMPILER_COMPILE_H
 #define COMPILER_COMPILE_H
 
-#include "bytes.h"
-#include "ppu_compiler.h"
+#include "compiler/base/bytes.h"
+#include "compiler/ppu_compiler.h"
 
 #define LLVM_VERSION 19u
 

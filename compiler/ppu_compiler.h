@@ -3,8 +3,8 @@
  * The compiler: OpenCL C, or LLVM IR made from it, to a program image (ppu/image.h) (E8, E11). No global state; calls
  * from several threads do not disturb each other. docs/spec/compiler.md says what the language covers.
  */
-#ifndef PPU_COMPILER_H
-#define PPU_COMPILER_H
+#ifndef COMPILER_PPU_COMPILER_H
+#define COMPILER_PPU_COMPILER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "latency.h"
-#include "machine.h"
-#include "mandelbrot.h"
-#include "report.h"
-#include "sharing.h"
-#include "user.h"
-#include "work.h"
+#include "demo/latency.h"
+#include "demo/machine.h"
+#include "demo/mandelbrot.h"
+#include "demo/report.h"
+#include "demo/sharing.h"
+#include "demo/user.h"
+#include "demo/work.h"
 
 #define KERNELS "build/demo/kernels.ppu"
 #define COUNTED_FILE "/bin/busybox"

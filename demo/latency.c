@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "latency.h"
+#include "demo/latency.h"
 
 #include <stdlib.h>
 #include <time.h>

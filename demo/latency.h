@@ -3,7 +3,7 @@
 #ifndef DEMO_LATENCY_H
 #define DEMO_LATENCY_H
 
-#include "user.h"
+#include "demo/user.h"
 
 #define LATENCY_ROUNDS 200u
 

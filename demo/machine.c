@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "demo/machine.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "demo/report.h"
 #include "ppu/regs.h"
-#include "report.h"
 
 #define DEVICES "/sys/bus/pci/devices"
 #define MIB (1024u * 1024u)

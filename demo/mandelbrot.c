@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "mandelbrot.h"
+#include "demo/mandelbrot.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "png.h"
+#include "demo/png.h"
 #include "ppu/tmd.h"
 
 #define WIDTH 640u

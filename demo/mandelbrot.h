@@ -3,8 +3,8 @@
 #ifndef DEMO_MANDELBROT_H
 #define DEMO_MANDELBROT_H
 
-#include "report.h"
-#include "user.h"
+#include "demo/report.h"
+#include "demo/user.h"
 
 /* Draws, compares every pixel with the CPU's, shows the tree's statistics. `path` of the picture; NULL: none is kept.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "png.h"
+#include "demo/png.h"
 
 #include <stdio.h>
 #include <stdlib.h>

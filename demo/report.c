@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report.h"
+#include "demo/report.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "sharing.h"
+#include "demo/sharing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "user.h"
+#include "demo/user.h"
 
 #define USERS 2u
 #define LAUNCHES 100u

@@ -3,7 +3,7 @@
 #ifndef DEMO_SHARING_H
 #define DEMO_SHARING_H
 
-#include "report.h"
+#include "demo/report.h"
 
 /* `image`: as of user_open(). */
 void sharing_show(struct report *report, struct ppu_device *device, const char *image);

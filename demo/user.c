@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "user.h"
+#include "demo/user.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report.h"
+#include "demo/report.h"
 
 void user_open(struct user *user, struct ppu_device *device, const char *image)
 {

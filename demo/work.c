@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "work.h"
+#include "demo/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H
 
-#include "report.h"
-#include "user.h"
+#include "demo/report.h"
+#include "demo/user.h"
 
 /* Runs everything, a line each. `path`: the file whose bytes are counted. */
 void work_show(struct report *report, const struct user *user, const char *path);

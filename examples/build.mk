@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Programs to begin with: the smallest, and one whose threads make work. They run beside QEMU, and in the guest.
-EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
-$(eval $(call ppu_tool,saxpy,examples/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
-$(eval $(call ppu_tool,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
-$(eval $(call ppu_tool,quicksort,examples/quicksort.c,,-lOpenCL))
-$(eval $(call guest_program,bfs,examples/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+EXAMPLE_CFLAGS := -D_GNU_SOURCE -Iruntime/include
+$(eval $(call ppu_tool,saxpy,examples/libppu/saxpy.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
+$(eval $(call ppu_tool,quicksort,examples/opencl/quicksort.c,,-lOpenCL))
+$(eval $(call guest_program,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
-$(BUILD)/kernels/bfs.ppu: examples/bfs.s devlib/copy.s devlib/nest.s devlib/workq.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/bfs.ppu: examples/libppu/bfs.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/workq.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s

@@ -3,8 +3,8 @@
  * The admin queue (ppu/admin.h). Every request taken holds a ticket until it is answered, at once or when what it asked
  * for has happened; there are as many tickets as replies fit the queue.
  */
-#ifndef FW_ADMIN_H
-#define FW_ADMIN_H
+#ifndef FIRMWARE_ADMIN_H
+#define FIRMWARE_ADMIN_H
 
 #include <stdbool.h>
 

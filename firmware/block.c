@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "block.h"
+#include "firmware/block.h"
 
-#include "copy.h"
-#include "dma.h"
-#include "hal.h"
-#include "launch.h"
+#include "firmware/copy.h"
+#include "firmware/dma.h"
+#include "firmware/hal.h"
+#include "firmware/launch.h"
+#include "firmware/sem.h"
+#include "firmware/stats.h"
+#include "firmware/taskq.h"
+#include "firmware/trace.h"
+#include "firmware/vector.h"
+#include "firmware/workq.h"
 #include "ppu/limits.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
-#include "queue.h"
-#include "sem.h"
-#include "stats.h"
-#include "trace.h"
-#include "vector.h"
-#include "workq.h"
 
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 

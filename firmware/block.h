@@ -6,10 +6,10 @@
  * their turn fetches its block again: the block stays the owner's until GP_GET has passed its
  * entry. Each fetch is checked from its header on, and only the fetched copy is used.
  */
-#ifndef FW_BLOCK_H
-#define FW_BLOCK_H
+#ifndef FIRMWARE_BLOCK_H
+#define FIRMWARE_BLOCK_H
 
-#include "channel.h"
+#include "firmware/channel.h"
 
 enum block_result {
     BLOCK_MORE,    /* a method was executed, others follow */

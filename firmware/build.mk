@@ -6,9 +6,8 @@
 #   build/<variant>/libppu-firmware-joined.a  firmware_main alone, for programs that also link the device core or libppu
 
 FIRMWARE_SOURCES := $(filter-out firmware/hal_mcu.c,$(wildcard firmware/*.c))
-FIRMWARE_CFLAGS := -Iinclude -Ifirmware
 
-$(eval $(call ppu_lib,ppu-firmware,$(FIRMWARE_SOURCES),$(FIRMWARE_CFLAGS)))
+$(eval $(call ppu_lib,ppu-firmware,$(FIRMWARE_SOURCES),))
 
 define ppu_firmware_joined
 $(BUILD)/$(1)/libppu-firmware-joined.a: $(call ppu_objects,$(1),ppu-firmware,$(FIRMWARE_SOURCES))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "channel.h"
+#include "firmware/channel.h"
 
 #include <string.h>
 
-#include "admin.h"
-#include "block.h"
-#include "context.h"
-#include "copy.h"
-#include "crash.h"
-#include "dma.h"
-#include "fault.h"
-#include "hal.h"
-#include "launch.h"
-#include "layout.h"
-#include "machine.h"
-#include "quota.h"
-#include "sem.h"
-#include "workq.h"
+#include "firmware/admin.h"
+#include "firmware/block.h"
+#include "firmware/context.h"
+#include "firmware/copy.h"
+#include "firmware/crash.h"
+#include "firmware/dma.h"
+#include "firmware/fault.h"
+#include "firmware/hal.h"
+#include "firmware/launch.h"
+#include "firmware/layout.h"
+#include "firmware/machine.h"
+#include "firmware/quota.h"
+#include "firmware/sem.h"
+#include "firmware/workq.h"
 
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */

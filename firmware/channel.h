@@ -3,18 +3,18 @@
  * Channels (A2, A3): the ring of GP entries, the state of its execution, and what it
  * has started. Channels that can go on take turns: by priority, and in a circle among equals.
  */
-#ifndef FW_CHANNEL_H
-#define FW_CHANNEL_H
+#ifndef FIRMWARE_CHANNEL_H
+#define FIRMWARE_CHANNEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "list.h"
+#include "firmware/list.h"
+#include "firmware/timer.h"
 #include "ppu/base.h"
 #include "ppu/channel.h"
 #include "ppu/counter.h"
 #include "ppu/fault.h"
-#include "timer.h"
 
 #define CHANNEL_TURN_METHODS 16u /* a turn executes at most so many */
 #define CHANNEL_NO_WORKQ 0xffu

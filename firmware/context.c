@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "context.h"
+#include "firmware/context.h"
 
 #include <string.h>
 
-#include "admin.h"
-#include "crash.h"
-#include "hal.h"
-#include "log.h"
-#include "machine.h"
-#include "nest.h"
+#include "firmware/admin.h"
+#include "firmware/crash.h"
+#include "firmware/hal.h"
+#include "firmware/log.h"
+#include "firmware/machine.h"
+#include "firmware/nest.h"
+#include "firmware/quota.h"
+#include "firmware/taskq.h"
+#include "firmware/tmdq.h"
+#include "firmware/workq.h"
 #include "ppu/limits.h"
-#include "queue.h"
-#include "quota.h"
-#include "tmdq.h"
-#include "workq.h"
 
 #define ROOT_VALID 1u
 

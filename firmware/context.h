@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Contexts: address spaces (A9), each with the depth-0 thread-group context of its host streams (B10). */
-#ifndef FW_CONTEXT_H
-#define FW_CONTEXT_H
+#ifndef FIRMWARE_CONTEXT_H
+#define FIRMWARE_CONTEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

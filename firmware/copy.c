@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "copy.h"
+#include "firmware/copy.h"
 
 #include <string.h>
 
-#include "dma.h"
-#include "hal.h"
-#include "log.h"
-#include "machine.h"
+#include "firmware/dma.h"
+#include "firmware/hal.h"
+#include "firmware/log.h"
+#include "firmware/machine.h"
+#include "firmware/quota.h"
+#include "firmware/stats.h"
+#include "firmware/trace.h"
 #include "ppu/limits.h"
-#include "quota.h"
-#include "stats.h"
-#include "trace.h"
 
 struct copy {
     struct list_node node;   /* of the pool, or of its channel's copies */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Queued copies of channels (method COPY): each counts for its channel until the copy engine tells its end. */
-#ifndef FW_COPY_H
-#define FW_COPY_H
+#ifndef FIRMWARE_COPY_H
+#define FIRMWARE_COPY_H
 
 #include <stdbool.h>
 
-#include "channel.h"
-#include "ring.h"
+#include "firmware/channel.h"
+#include "firmware/ring.h"
 
 enum copy_result {
     COPY_STARTED,

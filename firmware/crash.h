@@ -3,10 +3,10 @@
  * Assertions about our own code, always on. Never about a value that a host, a
  * guest or a kernel can write: those get a fault.
  */
-#ifndef FW_CRASH_H
-#define FW_CRASH_H
+#ifndef FIRMWARE_CRASH_H
+#define FIRMWARE_CRASH_H
 
-#include "hal.h"
+#include "firmware/hal.h"
 
 #define FW_ASSERT(condition)               \
     do {                                   \

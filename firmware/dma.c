@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "dma.h"
+#include "firmware/dma.h"
 
-#include "hal.h"
+#include "firmware/hal.h"
 #include "ppu/dma.h"
 
 /* One for each operation, so that fields an operation does not use stay zero and need not be written each time. */

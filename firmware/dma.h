@@ -3,8 +3,8 @@
  * Descriptors to the device's memory side (ppu/dma.h). Every function returns 0 or a fault code; after a
  * failure dma_failure() tells where.
  */
-#ifndef FW_DMA_OPS_H
-#define FW_DMA_OPS_H
+#ifndef FIRMWARE_DMA_H
+#define FIRMWARE_DMA_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "doorbell.h"
+#include "firmware/doorbell.h"
 
-#include "channel.h"
-#include "hal.h"
-#include "stats.h"
+#include "firmware/channel.h"
+#include "firmware/hal.h"
+#include "firmware/stats.h"
 
 static uint32_t next; /* channel to look at first, so that those with low numbers cannot starve the others */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bitmap of doorbells that rang. */
-#ifndef FW_DOORBELL_H
-#define FW_DOORBELL_H
+#ifndef FIRMWARE_DOORBELL_H
+#define FIRMWARE_DOORBELL_H
 
 #include <stdbool.h>
 #include <stdint.h>

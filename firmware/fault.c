@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "fault.h"
+#include "firmware/fault.h"
 
 #include <string.h>
 
-#include "hal.h"
-#include "layout.h"
+#include "firmware/hal.h"
+#include "firmware/layout.h"
+#include "firmware/quota.h"
+#include "firmware/shared.h"
+#include "firmware/stats.h"
+#include "firmware/trace.h"
+#include "firmware/vector.h"
 #include "ppu/limits.h"
 #include "ppu/regs.h"
-#include "quota.h"
-#include "shared.h"
-#include "stats.h"
-#include "trace.h"
-#include "vector.h"
 
 static struct ppu_error_ring *ring;
 static uint32_t tail;

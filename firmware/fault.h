@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Error records for the host (ppu/fault.h). */
-#ifndef FW_FAULT_H
-#define FW_FAULT_H
+#ifndef FIRMWARE_FAULT_H
+#define FIRMWARE_FAULT_H
 
 #include "ppu/fault.h"
 

@@ -10,8 +10,8 @@
  * hold anything. It makes every object anew, sets BOOT_STATUS to READY or to what is wrong, and serves events until
  * hal_wait() returns false. After it has returned it may be called again, on any thread; only one at a time.
  */
-#ifndef FW_HAL_H
-#define FW_HAL_H
+#ifndef FIRMWARE_HAL_H
+#define FIRMWARE_HAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hal.h on the Cortex-M33: the only file of the firmware that knows addresses and instructions of the core. */
-#include "hal_mcu.h"
+#include "firmware/hal_mcu.h"
 
-#include "hal.h"
+#include "firmware/hal.h"
 #include "ppu/boot.h"
 
 #define NVIC_ISER0 (*(volatile uint32_t *)0xe000e100u)

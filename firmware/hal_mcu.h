@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What hal_mcu.c has for the start-up code alone. */
-#ifndef FW_HAL_MCU_H
-#define FW_HAL_MCU_H
+#ifndef FIRMWARE_HAL_MCU_H
+#define FIRMWARE_HAL_MCU_H
 
 #include <stdint.h>
 

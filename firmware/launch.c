@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include "launch.h"
+#include "firmware/launch.h"
 
 #include <string.h>
 
-#include "context.h"
-#include "dma.h"
-#include "fault.h"
-#include "hal.h"
-#include "machine.h"
-#include "nest.h"
-#include "policy.h"
+#include "firmware/context.h"
+#include "firmware/dma.h"
+#include "firmware/fault.h"
+#include "firmware/hal.h"
+#include "firmware/machine.h"
+#include "firmware/nest.h"
+#include "firmware/policy.h"
+#include "firmware/shared.h"
+#include "firmware/stats.h"
+#include "firmware/taskq.h"
+#include "firmware/tmd.h"
+#include "firmware/tmdq.h"
+#include "firmware/tmu.h"
+#include "firmware/trace.h"
+#include "firmware/wdu.h"
+#include "firmware/words.h"
 #include "ppu/mmu.h"
-#include "queue.h"
-#include "shared.h"
-#include "stats.h"
-#include "tmd.h"
-#include "tmdq.h"
-#include "tmu.h"
-#include "trace.h"
-#include "wdu.h"
-#include "words.h"
 
 static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
 static struct list_node ended;        /* tasks in state ENDED */

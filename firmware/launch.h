@@ -3,13 +3,13 @@
  * The way of a task from a TMD in a context's memory to its completion: accept,
  * start when the tasks before it have completed, complete.
  */
-#ifndef FW_LAUNCH_H
-#define FW_LAUNCH_H
+#ifndef FIRMWARE_LAUNCH_H
+#define FIRMWARE_LAUNCH_H
 
 #include <stdbool.h>
 
-#include "channel.h"
-#include "task.h"
+#include "firmware/channel.h"
+#include "firmware/task.h"
 
 void launch_init(void);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "layout.h"
+#include "firmware/layout.h"
 
 #include <string.h>
 
-#include "channel.h"
-#include "crash.h"
-#include "hal.h"
-#include "machine.h"
+#include "firmware/channel.h"
+#include "firmware/crash.h"
+#include "firmware/hal.h"
+#include "firmware/machine.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
 #include "ppu/token.h"

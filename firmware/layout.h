@@ -3,8 +3,8 @@
  * Where things lie in the protected range of VRAM, [0, prot_limit). Computed from the size of the machine; told to the
  * driver by struct ppu_fw_info, to the device by its registers.
  */
-#ifndef FW_LAYOUT_H
-#define FW_LAYOUT_H
+#ifndef FIRMWARE_LAYOUT_H
+#define FIRMWARE_LAYOUT_H
 
 #include "ppu/admin.h"
 #include "ppu/base.h"

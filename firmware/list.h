@@ -3,8 +3,8 @@
  * Doubly linked list whose nodes lie inside the objects. An object is in at most
  * one list by each of its nodes; all operations take the same few steps.
  */
-#ifndef FW_LIST_H
-#define FW_LIST_H
+#ifndef FIRMWARE_LIST_H
+#define FIRMWARE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "log.h"
+#include "firmware/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "hal.h"
-#include "layout.h"
-#include "shared.h"
+#include "firmware/hal.h"
+#include "firmware/layout.h"
+#include "firmware/shared.h"
 
 static struct ppu_log_ring *ring;
 static uint32_t written;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text for a person: into the log ring (ppu/boot.h) and the device's log. Never on a hot path. */
-#ifndef FW_LOG_H
-#define FW_LOG_H
+#ifndef FIRMWARE_LOG_H
+#define FIRMWARE_LOG_H
 
 #define LOG_LINE_MAX 160u /* bytes a call; what is longer is cut */
 

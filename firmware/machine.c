@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "firmware/machine.h"
 
-#include "hal.h"
+#include "firmware/hal.h"
 #include "ppu/limits.h"
 
 struct machine machine;

@@ -3,8 +3,8 @@
  * The machine the firmware finds itself in (A1): identity registers, read once and checked against what this build can
  * serve, so that every count below may index the static arrays.
  */
-#ifndef FW_MACHINE_H
-#define FW_MACHINE_H
+#ifndef FIRMWARE_MACHINE_H
+#define FIRMWARE_MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "nest.h"
+#include "firmware/nest.h"
 
 #include <string.h>
 
-#include "crash.h"
-#include "hal.h"
-#include "machine.h"
+#include "firmware/crash.h"
+#include "firmware/hal.h"
+#include "firmware/machine.h"
+#include "firmware/quota.h"
+#include "firmware/shared.h"
 #include "ppu/limits.h"
 #include "ppu/save.h"
-#include "quota.h"
-#include "shared.h"
 
 #define NESTS 4u
 #define CHUNK PPU_NEST_MIN_TASKS /* records are given to nests in pieces of so many */

@@ -7,12 +7,12 @@
  * may be saved gets a set before it gets a slot, and keeps it until its threads have ended. So it never waits for a
  * place while it holds a slot, and whatever the tasks above hold, the deepest always have sets of their own.
  */
-#ifndef FW_NEST_H
-#define FW_NEST_H
+#ifndef FIRMWARE_NEST_H
+#define FIRMWARE_NEST_H
 
+#include "firmware/task.h"
 #include "ppu/admin.h"
 #include "ppu/fault.h"
-#include "task.h"
 
 /* What NEST_OPEN says. */
 struct nest_plan {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "policy.h"
+#include "firmware/policy.h"
 
 uint32_t policies[PPU_POLICIES];
 

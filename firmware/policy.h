@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Policies of the scheduler (ppu/policy.def): values that the driver may change at any time. */
-#ifndef FW_POLICY_H
-#define FW_POLICY_H
+#ifndef FIRMWARE_POLICY_H
+#define FIRMWARE_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

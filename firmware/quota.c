@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "quota.h"
+#include "firmware/quota.h"
 
 #include <string.h>
 

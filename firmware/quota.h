@@ -3,13 +3,13 @@
  * Quotas (resource.def): how much of what address spaces share each may have. Beside its quota, nobody who has some
  * gets what is kept for those that have none, so that each can always run a task.
  */
-#ifndef FW_QUOTA_H
-#define FW_QUOTA_H
+#ifndef FIRMWARE_QUOTA_H
+#define FIRMWARE_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "crash.h"
+#include "firmware/crash.h"
 #include "ppu/admin.h"
 #include "ppu/limits.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "ring.h"
+#include "firmware/ring.h"
 
-#include "hal.h"
-#include "layout.h"
-#include "log.h"
-#include "words.h"
+#include "firmware/hal.h"
+#include "firmware/layout.h"
+#include "firmware/log.h"
+#include "firmware/words.h"
 
 struct ring rings[PPU_RING_COUNT];
 

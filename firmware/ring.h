@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The firmware's side of the event rings (ppu/ring.h). */
-#ifndef FW_RING_H
-#define FW_RING_H
+#ifndef FIRMWARE_RING_H
+#define FIRMWARE_RING_H
 
 #include <stdbool.h>
 
+#include "firmware/shared.h"
 #include "ppu/ring.h"
-#include "shared.h"
 
 union ring_entry {
     struct ppu_start_event start;

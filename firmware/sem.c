@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "sem.h"
+#include "firmware/sem.h"
 
-#include "dma.h"
-#include "hal.h"
+#include "firmware/dma.h"
+#include "firmware/hal.h"
+#include "firmware/trace.h"
 #include "ppu/sem.h"
-#include "trace.h"
 
 void sem_disarm(const struct channel *channel)
 {

@@ -5,13 +5,13 @@
  * when it is touched, when the channel's doorbell rings, and after 100 us, 200 us, and so on up to 10 ms
  * (plain stores touch nothing).
  */
-#ifndef FW_SEM_H
-#define FW_SEM_H
+#ifndef FIRMWARE_SEM_H
+#define FIRMWARE_SEM_H
 
 #include <stdbool.h>
 
-#include "channel.h"
-#include "ring.h"
+#include "firmware/channel.h"
+#include "firmware/ring.h"
 
 #define SEM_RETEST_FIRST_US 100u
 #define SEM_RETEST_MOST_US 10000u

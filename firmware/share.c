@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "share.h"
+#include "firmware/share.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "hal.h"
-#include "machine.h"
-#include "policy.h"
+#include "firmware/hal.h"
+#include "firmware/machine.h"
+#include "firmware/policy.h"
+#include "firmware/quota.h"
+#include "firmware/timer.h"
+#include "firmware/wdu.h"
 #include "ppu/admin.h"
 #include "ppu/limits.h"
 #include "ppu/regs.h"
-#include "quota.h"
-#include "timer.h"
-#include "wdu.h"
 
 #define FAVOURED (1u | PPU_SLOT_CLAIMS)
 

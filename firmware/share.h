@@ -5,8 +5,8 @@
  * the one that has had least is favoured: its slots have a rank above the others', and claim a place on each SM. So is
  * one that comes, unless it has had its share already.
  */
-#ifndef FW_SHARE_H
-#define FW_SHARE_H
+#ifndef FIRMWARE_SHARE_H
+#define FIRMWARE_SHARE_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * order each access has. A test that wants to interleave them defines
  * SHARED_STEP, which runs before every access.
  */
-#ifndef FW_SHARED_H
-#define FW_SHARED_H
+#ifndef FIRMWARE_SHARED_H
+#define FIRMWARE_SHARED_H
 
 #include <stdbool.h>
 #include <stdint.h>

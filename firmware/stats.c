@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stats.h"
+#include "firmware/stats.h"
 
 #include <string.h>
 

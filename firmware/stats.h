@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters since start, read by QUERY under the same key (key.def). */
-#ifndef FW_STATS_H
-#define FW_STATS_H
+#ifndef FIRMWARE_STATS_H
+#define FIRMWARE_STATS_H
 
 #include <stdint.h>
 

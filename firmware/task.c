@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "task.h"
+#include "firmware/task.h"
 
-#include "crash.h"
-#include "hal.h"
-#include "nest.h"
+#include "firmware/crash.h"
+#include "firmware/hal.h"
+#include "firmware/nest.h"
+#include "firmware/quota.h"
 #include "ppu/limits.h"
-#include "quota.h"
 
 static struct task tasks[TASK_RECORDS_ALL];
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */

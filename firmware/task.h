@@ -3,14 +3,14 @@
  * Task records (B5): one for each task from its acceptance to its completion. What the firmware alone uses is here; the
  * status words that launchers share, the TMD copy and the parameters lie in protected VRAM at the record's index.
  */
-#ifndef FW_TASK_H
-#define FW_TASK_H
+#ifndef FIRMWARE_TASK_H
+#define FIRMWARE_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "layout.h"
-#include "list.h"
+#include "firmware/layout.h"
+#include "firmware/list.h"
 
 struct channel;
 
@@ -55,7 +55,7 @@ struct task {
     uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
     uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
     uint8_t set;     /* of places to be saved in, or TASK_NO_SET */
-    uint8_t source;  /* queue that it takes from (queue.h), or TASK_NO_QUEUE */
+    uint8_t source;  /* queue that it takes from (taskq.h), or TASK_NO_QUEUE */
     bool head : 1;   /* insert at the head of its list (A4) */
     bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
     bool resume : 1; /* they may go on at the next start */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "timer.h"
+#include "firmware/timer.h"
 
-#include "crash.h"
-#include "hal.h"
+#include "firmware/crash.h"
+#include "firmware/hal.h"
 
 static struct timer *heap[TIMERS_MAX + 1]; /* from 1; the children of n are 2n and 2n + 1 */
 static uint32_t heap_count;

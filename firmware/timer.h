@@ -3,14 +3,14 @@
  * Timers on the one hardware timer: a binary heap ordered by deadline, so that
  * starting and stopping take at most log2(TIMERS_MAX) steps.
  */
-#ifndef FW_TIMER_H
-#define FW_TIMER_H
+#ifndef FIRMWARE_TIMER_H
+#define FIRMWARE_TIMER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/limits.h"
-#include "ppu/queue.h"
+#include "ppu/taskq.h"
 
 /* A watchdog and a time slice a slot, a retest a channel, one a queue, one of the admin queue, one of shares. */
 #define TIMERS_MAX (2u * PPU_MAX_SLOTS + PPU_MAX_CHANNELS + PPU_QUEUES + 1u)

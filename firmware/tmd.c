@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "tmd.h"
+#include "firmware/tmd.h"
 
 #include <stdbool.h>
 
-#include "layout.h"
-#include "machine.h"
+#include "firmware/layout.h"
+#include "firmware/machine.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
 #include "ppu/token.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a task descriptor must be (A11): one table of checks. */
-#ifndef FW_TMD_H
-#define FW_TMD_H
+#ifndef FIRMWARE_TMD_H
+#define FIRMWARE_TMD_H
 
 #include "ppu/fault.h"
 #include "ppu/tmd.h"

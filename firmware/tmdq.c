@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "tmdq.h"
+#include "firmware/tmdq.h"
 
 #include <string.h>
 
-#include "hal.h"
-#include "machine.h"
-#include "nest.h"
-#include "shared.h"
-#include "words.h"
+#include "firmware/hal.h"
+#include "firmware/machine.h"
+#include "firmware/nest.h"
+#include "firmware/shared.h"
+#include "firmware/words.h"
 
 static struct ppu_group *groups; /* one a context, in protected VRAM */
 

@@ -7,13 +7,13 @@
  * The words lie in memory the driver can write, so every handle read from them is
  * checked; a TMDQ that does not hold what it must is BROKEN, and its owner rebuilds it as empty.
  */
-#ifndef FW_TMDQ_H
-#define FW_TMDQ_H
+#ifndef FIRMWARE_TMDQ_H
+#define FIRMWARE_TMDQ_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "task.h"
+#include "firmware/task.h"
 
 enum tmdq_append_result {
     TMDQ_FIRST,  /* nothing is before it: start it */

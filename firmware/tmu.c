@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "tmu.h"
+#include "firmware/tmu.h"
 
-#include "policy.h"
+#include "firmware/policy.h"
+#include "firmware/quota.h"
 #include "ppu/limits.h"
-#include "quota.h"
 
 /*
  * For each priority the address spaces that have ready tasks of it stand in a circle, first the one whose turn it is;

@@ -7,12 +7,12 @@
  * is passed over. But a level that was passed over PPU_POLICY_AGE times (policy.def)
  * gives the next task, so that none starves (trap of a spinner that waits for a task below it).
  */
-#ifndef FW_TMU_H
-#define FW_TMU_H
+#ifndef FIRMWARE_TMU_H
+#define FIRMWARE_TMU_H
 
 #include <stdbool.h>
 
-#include "task.h"
+#include "firmware/task.h"
 
 void tmu_init(void);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace.h"
+#include "firmware/trace.h"
 
 #include <stddef.h>
 
-#include "layout.h"
-#include "shared.h"
+#include "firmware/layout.h"
+#include "firmware/shared.h"
 
 static struct ppu_trace_ring *ring;
 static struct ppu_trace_record *records;

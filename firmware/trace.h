@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The firmware's flight recorder (ppu/trace.h) and its marks. */
-#ifndef FW_TRACE_H
-#define FW_TRACE_H
+#ifndef FIRMWARE_TRACE_H
+#define FIRMWARE_TRACE_H
 
-#include "hal.h"
+#include "firmware/hal.h"
 #include "ppu/trace.h"
 
 /* Needs layout. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "vector.h"
+#include "firmware/vector.h"
 
-#include "hal.h"
-#include "stats.h"
-#include "trace.h"
+#include "firmware/hal.h"
+#include "firmware/stats.h"
+#include "firmware/trace.h"
 
 void vector_raise(uint32_t vector, uint32_t channel, uint32_t correlation)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MSI-X vectors to the host. */
-#ifndef FW_VECTOR_H
-#define FW_VECTOR_H
+#ifndef FIRMWARE_VECTOR_H
+#define FIRMWARE_VECTOR_H
 
 #include <stdint.h>
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include "wdu.h"
+#include "firmware/wdu.h"
 
 #include <string.h>
 
-#include "channel.h"
-#include "context.h"
-#include "fault.h"
-#include "hal.h"
-#include "launch.h"
-#include "log.h"
-#include "machine.h"
-#include "policy.h"
-#include "queue.h"
-#include "quota.h"
-#include "ring.h"
-#include "share.h"
-#include "stats.h"
-#include "timer.h"
-#include "tmu.h"
-#include "trace.h"
-#include "workq.h"
+#include "firmware/channel.h"
+#include "firmware/context.h"
+#include "firmware/fault.h"
+#include "firmware/hal.h"
+#include "firmware/launch.h"
+#include "firmware/log.h"
+#include "firmware/machine.h"
+#include "firmware/policy.h"
+#include "firmware/quota.h"
+#include "firmware/ring.h"
+#include "firmware/share.h"
+#include "firmware/stats.h"
+#include "firmware/taskq.h"
+#include "firmware/timer.h"
+#include "firmware/tmu.h"
+#include "firmware/trace.h"
+#include "firmware/workq.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
 #define WATCHDOG_LEAST_US 1000u /* a task whose CTAs wait for room is looked at no more often */

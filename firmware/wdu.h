@@ -3,13 +3,13 @@
  * Work distribution unit (A5): the task table. A slot runs one task; the device gives its CTAs to the SMs and tells
  * by a slot event when it has ended. Every task in a slot has a watchdog.
  */
-#ifndef FW_WDU_H
-#define FW_WDU_H
+#ifndef FIRMWARE_WDU_H
+#define FIRMWARE_WDU_H
 
 #include <stdbool.h>
 
-#include "ring.h"
-#include "task.h"
+#include "firmware/ring.h"
+#include "firmware/task.h"
 
 /* Time limit of a task whose TMD names none, and the most one may name. */
 #define WDU_WATCHDOG_NS 10000000000ull

@@ -3,8 +3,8 @@
  * Copying and clearing small structures of a fixed size. On the paths that are counted in instructions the library's
  * loops would be most of the cost. Both places are 8-byte aligned.
  */
-#ifndef FW_WORDS_H
-#define FW_WORDS_H
+#ifndef FIRMWARE_WORDS_H
+#define FIRMWARE_WORDS_H
 
 #include <stdint.h>
 #include <string.h>

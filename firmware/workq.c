@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "workq.h"
+#include "firmware/workq.h"
 
 #include <string.h>
 
-#include "channel.h"
-#include "context.h"
-#include "hal.h"
-#include "launch.h"
-#include "machine.h"
-#include "nest.h"
-#include "quota.h"
-#include "sem.h"
-#include "shared.h"
-#include "task.h"
+#include "firmware/channel.h"
+#include "firmware/context.h"
+#include "firmware/hal.h"
+#include "firmware/launch.h"
+#include "firmware/machine.h"
+#include "firmware/nest.h"
+#include "firmware/quota.h"
+#include "firmware/sem.h"
+#include "firmware/shared.h"
+#include "firmware/task.h"
 
 #define WORKQS 64u
 #define WAITERS 64u /* tasks that wait for entries at once; those beyond are woken at once and ask again */

@@ -4,13 +4,13 @@
  * like any other (C3); what is different is here: entries that have been passed are handed back to the threads, threads
  * that wait for entries go on, and a round that nobody ended is ended.
  */
-#ifndef FW_WORKQ_H
-#define FW_WORKQ_H
+#ifndef FIRMWARE_WORKQ_H
+#define FIRMWARE_WORKQ_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "list.h"
+#include "firmware/list.h"
 #include "ppu/base.h"
 #include "ppu/fault.h"
 #include "ppu/workq.h"

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: MIT
-# OpenCL: a library that an ICD loader loads, and the same as an archive for tests. Also included by folders that build it
-# their way.
-ifndef OPENCL_LIBRARY
-include runtime/build.mk compiler/build.mk
-
-OPENCL_CFLAGS := -D_GNU_SOURCE -Iopencl -Iruntime/include -Iinclude -Icompiler
+# OpenCL: a library that an ICD loader loads, and the same as an archive for tests.
+OPENCL_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 OPENCL_NEEDS := -lnettle
 OPENCL_LIBS := ppu-opencl $(COMPILER_LIBS) $(OPENCL_NEEDS)
-OPENCL_SOURCES := $(sort $(wildcard opencl/*.c))
+OPENCL_SOURCES := $(sort $(wildcard opencl/*/*.c))
 OPENCL_LIBRARY := $(BUILD)/plain/libppu-opencl.so
 OPENCL_COMPILER := $(BUILD)/plain/libppu-compiler.so
 OPENCL_VENDOR := $(BUILD)/opencl/ppu.icd
 
 # Without the files that open a device and load the compiler, which tests do their way.
-OPENCL_OWN := opencl/source.c opencl/compiler.c
+OPENCL_OWN := opencl/submit/open_ppu.c opencl/build/compiler_dl.c
 $(eval $(call ppu_lib,ppu-opencl,$(filter-out $(OPENCL_OWN),$(OPENCL_SOURCES)),$(OPENCL_CFLAGS)))
 $(eval $(call ppu_unit,opencl-own,$(OPENCL_OWN),$(OPENCL_CFLAGS)))
 
@@ -21,7 +17,7 @@ $(eval $(call ppu_unit,opencl-own,$(OPENCL_OWN),$(OPENCL_CFLAGS)))
 # A shared library needs objects of its own, libppu's too.
 $(eval $(call ppu_compile,plain,opencl-shared,$(OPENCL_SOURCES),$(OPENCL_CFLAGS) -fPIC))
 $(eval $(call ppu_compile,plain,opencl-shared-compiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS) -fPIC))
-$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY))
+$(eval $(call ppu_objects,plain,opencl-shared-compiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY))
 $(eval $(call ppu_compile,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS) -fPIC))
 OPENCL_SHARED_OBJECTS := $(call ppu_objects,plain,opencl-shared,$(OPENCL_SOURCES)) $(call ppu_objects,plain,opencl-shared-ppu,$(PPU_RUNTIME_SOURCES))
 OPENCL_COMPILER_OBJECTS := $(call ppu_objects,plain,opencl-shared-compiler,$(COMPILER_SOURCES))
@@ -37,7 +33,7 @@ $(OPENCL_COMPILER): $(OPENCL_COMPILER_OBJECTS) opencl/compiler.map
 
 # The process for modules that come from elsewhere finds the compiler beside itself.
 FOREIGN_SOURCES := $(sort $(wildcard compiler/foreign/*.c))
-FOREIGN_CFLAGS := -D_GNU_SOURCE -Icompiler
+FOREIGN_CFLAGS := -D_GNU_SOURCE
 FOREIGN_NEEDS := -l:libppu-compiler.so -lseccomp -Wl,-rpath,'$$ORIGIN'
 OPENCL_FOREIGN := $(BUILD)/plain/ppu-foreign
 $(eval $(call ppu_unit,ppu-foreign,$(FOREIGN_SOURCES),$(FOREIGN_CFLAGS)))
@@ -64,7 +60,7 @@ $(eval $(call guest_compile,opencl-ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLA
 GUEST_OPENCL_OBJECTS := $(call guest_objects,opencl,$(OPENCL_SOURCES)) $(call guest_objects,opencl-ppu,$(PPU_RUNTIME_SOURCES))
 GUEST_COMPILER_OBJECTS := $(call guest_objects,opencl-compiler,$(COMPILER_SOURCES))
 $(call guest_objects,opencl,$(OPENCL_SOURCES)): | $(GUEST_TOOLCHAIN)
-$(call guest_objects,opencl-compiler,compiler/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)
+$(call guest_objects,opencl-compiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)
 $(GUEST_OPENCL)/libppu-opencl.so: $(GUEST_OPENCL_OBJECTS) opencl/export.map
 	$(call say,GUEST LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -92,10 +88,9 @@ guest-opencl: $(GUEST_OPENCL)/env ## OpenCL for the guest: library, loader, comp
 # The programs of docs/tutorial.md, for both places.
 # $(call cl_example,NAME)
 define cl_example
-$$(eval $$(call ppu_tool,$(1),opencl/examples/$(1).c,,-lOpenCL))
-$$(eval $$(call guest_program,$(1),opencl/examples/$(1).c,$$(GUEST_OPENCL_HEADERS),$$(GUEST_OPENCL_LIBS) -lOpenCL))
-$$(call guest_objects,$(1),opencl/examples/$(1).c): | $$(GUEST_TOOLCHAIN)
+$$(eval $$(call ppu_tool,$(1),examples/opencl/$(1).c,,-lOpenCL))
+$$(eval $$(call guest_program,$(1),examples/opencl/$(1).c,$$(GUEST_OPENCL_HEADERS),$$(GUEST_OPENCL_LIBS) -lOpenCL))
+$$(call guest_objects,$(1),examples/opencl/$(1).c): | $$(GUEST_TOOLCHAIN)
 endef
 $(eval $(call cl_example,squares))
 $(eval $(call cl_example,nested))
-endif

@@ -3,7 +3,6 @@
 # Installed use: `make install` (PREFIX, DESTDIR and the folders below) and `make deb`. This file knows which of our files are
 # installed and where. Nothing installed looks for a checkout: the libraries are compiled with the places of the installation,
 # and scripts get them when they are copied.
-include opencl/build.mk
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -30,7 +29,7 @@ INSTALLED_DATA := $(DATADIR)/ppu
 # Of these sources there are objects with the places of the installation; of all others, those that the checkout's OpenCL has.
 PLACES := -DPPU_PLACE_LAUNCHER='"$(BINDIR)/ppu-run"' -DPPU_PLACE_FIRMWARE='"$(INSTALLED_DATA)/firmware/ppufw.bin"'
 PLACED_RUNTIME := runtime/device.c runtime/native/machine.c
-PLACED_OPENCL := opencl/source.c
+PLACED_OPENCL := opencl/submit/open_ppu.c
 $(eval $(call ppu_compile,plain,ppu$(INSTALLED_KEY),$(PLACED_RUNTIME),$(PPU_RUNTIME_CFLAGS) -fPIC $(PLACES)))
 $(eval $(call ppu_compile,plain,opencl$(INSTALLED_KEY),$(PLACED_OPENCL),$(OPENCL_CFLAGS) -fPIC $(PLACES)))
 INSTALLED_RUNTIME_OBJECTS := $(call ppu_objects,plain,ppu$(INSTALLED_KEY),$(PLACED_RUNTIME)) \
@@ -79,7 +78,7 @@ $(patsubst %,$(INSTALLED)/man/%.1,$(INSTALLED_SCRIPTS)): $(INSTALLED)/man/%.1: t
 
 # ---- what goes where ----
 
-EXAMPLE_FILES := examples/saxpy.c tests/kernels/saxpy.s examples/bfs.c examples/bfs.s examples/quicksort.c opencl/examples/squares.c opencl/examples/nested.c
+EXAMPLE_FILES := examples/libppu/saxpy.c tests/kernels/saxpy.s examples/libppu/bfs.c examples/libppu/bfs.s examples/opencl/quicksort.c examples/opencl/squares.c examples/opencl/nested.c
 INSTALL_READY := $(QEMU) $(BUILD)/plain/tools/ppu-confine firmware $(INSTALLED_PAGES) $(patsubst %,$(BUILD)/plain/tools/%,$(INSTALLED_PROGRAMS)) \
 	$(addprefix $(INSTALLED)/,libppu.so libppu.a libppu-opencl.so) $(OPENCL_COMPILER) $(OPENCL_FOREIGN)
 

@@ -4,16 +4,17 @@
 
 # The engine, once for each level of the host's instruction set. Loops over lanes are for the vectorizer; flags and traps
 # of floats are nobody's.
-FLAGS_engine_v2.c := -march=x86-64-v2
-FLAGS_engine_v3.c := -march=x86-64-v3
-FLAGS_engine_v4.c := -march=x86-64-v4 -mprefer-vector-width=512
+ENGINE := qemu-device/core/engine/inner
+FLAGS_$(ENGINE)/v2.c := -march=x86-64-v2
+FLAGS_$(ENGINE)/v3.c := -march=x86-64-v3
+FLAGS_$(ENGINE)/v4.c := -march=x86-64-v4 -mprefer-vector-width=512
 # In the others than the plain one the address sanitizer alone looks, by calls, which halves the time of the compiler: what C
 # leaves undefined is the same in all.
-$(foreach level,v2 v3 v4,$(eval FLAGS_asan_engine_$(level).c := -fno-sanitize=undefined --param asan-instrumentation-with-call-threshold=0))
-$(foreach level,plain v2 v3 v4,$(eval FLAGS_plain_engine_$(level).c := $(if $(filter v3 v4,$(level)),-O3,-fvect-cost-model=dynamic) -fno-math-errno -fno-trapping-math))
+$(foreach level,v2 v3 v4,$(eval FLAGS_asan_$(ENGINE)/$(level).c := -fno-sanitize=undefined --param asan-instrumentation-with-call-threshold=0))
+$(foreach level,plain v2 v3 v4,$(eval FLAGS_plain_$(ENGINE)/$(level).c := $(if $(filter v3 v4,$(level)),-O3,-fvect-cost-model=dynamic) -fno-math-errno -fno-trapping-math))
 
-# Clang takes minutes for a level with all sanitizers. Fuzz targets have the plain one alone (sm_state.h), with coverage and the
+# Clang takes minutes for a level with all sanitizers. Fuzz targets have the plain one alone (engine/levels.h), with coverage and the
 # address sanitizer.
-FLAGS_fuzz_engine_plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
+FLAGS_fuzz_$(ENGINE)/plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
 
-$(eval $(call ppu_lib,ppu-core,$(wildcard qemu-device/core/*.c),-Iinclude -Iqemu-device/core -ffp-contract=off))
+$(eval $(call ppu_lib,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c */*.c */*/*.c)),-ffp-contract=off))

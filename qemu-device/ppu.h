@@ -7,8 +7,8 @@
  *
  * Everything here runs with QEMU's big lock, unless a comment says otherwise.
  */
-#ifndef PPU_H
-#define PPU_H
+#ifndef QEMU_DEVICE_PPU_H
+#define QEMU_DEVICE_PPU_H
 
 #include "chardev/char-fe.h"
 #include "exec/memory.h"

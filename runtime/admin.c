@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "admin.h"
+#include "runtime/admin.h"
 
-#include "deadline.h"
-#include "device.h"
-#include "shared.h"
+#include "runtime/deadline.h"
+#include "runtime/device.h"
+#include "runtime/shared.h"
 
 #define ADMIN_VECTORS (1u << PPU_VECTOR_ADMIN | 1u << PPU_VECTOR_ERROR)
 #define NO_SLOT PPU_ADMIN_ENTRIES

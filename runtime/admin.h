@@ -3,8 +3,8 @@
  * Client of the firmware's admin queue. Any number of threads; each waits for its own
  * reply, replies come in any order.
  */
-#ifndef PPU_RUNTIME_ADMIN_H
-#define PPU_RUNTIME_ADMIN_H
+#ifndef RUNTIME_ADMIN_H
+#define RUNTIME_ADMIN_H
 
 #include <pthread.h>
 #include <stdbool.h>

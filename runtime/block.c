@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "block.h"
+#include "runtime/block.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "taskq.h"
-#include "workqueue.h"
+#include "runtime/taskq.h"
+#include "runtime/workq.h"
 
 #define HEADER_WORDS ((uint32_t)(sizeof(struct ppu_block_header) / 4))
 #define PARAM_ALIGN 16u

@@ -4,11 +4,11 @@
  * parameters). Addresses within the block are known only when it is submitted, so
  * they are kept as offsets and patched then.
  */
-#ifndef PPU_RUNTIME_BLOCK_H
-#define PPU_RUNTIME_BLOCK_H
+#ifndef RUNTIME_BLOCK_H
+#define RUNTIME_BLOCK_H
 
-#include "channel.h"
 #include "ppu/tmd.h"
+#include "runtime/channel.h"
 
 #define BLOCK_DATA_BYTES (32u * PPU_KIB)
 #define BLOCK_MAX_LAUNCHES 64u

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
-# libppu: the user-mode driver. Transports that need nothing but the C library are part of it. Also included by folders that build it their way.
-ifndef PPU_RUNTIME_SOURCES
-PPU_RUNTIME_CFLAGS := -D_GNU_SOURCE -Iruntime/include -Iinclude
+# libppu: the user-mode driver. Transports that need nothing but the C library are part of it.
+PPU_RUNTIME_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 PPU_RUNTIME_SOURCES := $(addprefix runtime/,error.c range.c file.c interrupt.c admin.c firmware.c device.c nest.c \
-	trace.c pagetable.c context.c memory.c channel.c block.c event.c program.c stream.c launch.c workqueue.c taskq.c \
+	trace.c pagetable.c context.c memory.c channel.c block.c event.c program.c stream.c launch.c workq.c taskq.c \
 	native/qtest.c native/pci.c native/process.c native/mailbox.c native/transport.c native/machine.c \
 	vfio/function.c vfio/chain.c vfio/region.c vfio/transport.c open.c)
 $(eval $(call ppu_lib,ppu,$(PPU_RUNTIME_SOURCES),$(PPU_RUNTIME_CFLAGS)))
-endif

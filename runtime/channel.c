@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "channel.h"
+#include "runtime/channel.h"
 
 #include <stdlib.h>
 
-#include "deadline.h"
-#include "memory.h"
-#include "shared.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
+#include "runtime/shared.h"
 
 #define DEFAULT_ENTRIES 256u
 #define CHANNEL_VECTORS (PPU_MAX_VECTORS - PPU_VECTOR_FIRST_CHANNEL)

@@ -3,11 +3,11 @@
  * A channel as its owner sees it: the ring of GP entries, the staging area that
  * command blocks and task descriptors are put into, and the fence that tells events.
  */
-#ifndef PPU_RUNTIME_CHANNEL_H
-#define PPU_RUNTIME_CHANNEL_H
+#ifndef RUNTIME_CHANNEL_H
+#define RUNTIME_CHANNEL_H
 
-#include "context.h"
 #include "ppu/sem.h"
+#include "runtime/context.h"
 
 /*
  * Memory layout: fence semaphore, ring, staging. Staging is used in a circle: what a

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "context.h"
+#include "runtime/context.h"
 
 #include <stdlib.h>
 
-#include "memory.h"
 #include "ppu/regs.h"
 #include "ppu/save.h"
+#include "runtime/memory.h"
 
 /* Virtual addresses begin here: a truncated or null address hits nothing. */
 #define ADDRESSES_START (1ull << 32)

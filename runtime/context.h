@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* An address space: its number, its page tables, its virtual addresses, what is mapped. */
-#ifndef PPU_RUNTIME_CONTEXT_H
-#define PPU_RUNTIME_CONTEXT_H
+#ifndef RUNTIME_CONTEXT_H
+#define RUNTIME_CONTEXT_H
 
-#include "device.h"
-#include "pagetable.h"
+#include "runtime/device.h"
+#include "runtime/pagetable.h"
 
 struct mapping;
 

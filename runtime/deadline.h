@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Points in time up to which something is waited for, on the monotonic clock of this process. */
-#ifndef PPU_RUNTIME_DEADLINE_H
-#define PPU_RUNTIME_DEADLINE_H
+#ifndef RUNTIME_DEADLINE_H
+#define RUNTIME_DEADLINE_H
 
 #include <stdint.h>
 #include <time.h>

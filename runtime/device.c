@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "device.h"
+#include "runtime/device.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
-#include "deadline.h"
-#include "firmware.h"
-#include "memory.h"
 #include "ppu/mmu.h"
 #include "ppu/place.h"
-#include "privilege.h"
-#include "shared.h"
+#include "runtime/channel.h"
+#include "runtime/deadline.h"
+#include "runtime/firmware.h"
+#include "runtime/memory.h"
+#include "runtime/privilege.h"
+#include "runtime/shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
 

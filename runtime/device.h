@@ -3,18 +3,18 @@
  * A device and what belongs to it alone. Locks, in the order in which one may be taken
  * while another is held: a channel's, memory_lock, those of admin and interrupts, error_lock.
  */
-#ifndef PPU_RUNTIME_DEVICE_H
-#define PPU_RUNTIME_DEVICE_H
+#ifndef RUNTIME_DEVICE_H
+#define RUNTIME_DEVICE_H
 
 #include <pthread.h>
 
-#include "admin.h"
-#include "error.h"
-#include "interrupt.h"
 #include "ppu/boot.h"
 #include "ppu/regs.h"
-#include "range.h"
-#include "transport.h"
+#include "runtime/admin.h"
+#include "runtime/error.h"
+#include "runtime/interrupt.h"
+#include "runtime/range.h"
+#include "runtime/transport.h"
 
 struct ppu_device {
     struct ppu_transport *transport;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "error.h"
+#include "runtime/error.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors in full: a code, what the firmware recorded, a sentence. */
-#ifndef PPU_RUNTIME_ERROR_H
-#define PPU_RUNTIME_ERROR_H
+#ifndef RUNTIME_ERROR_H
+#define RUNTIME_ERROR_H
 
 #include "ppu.h"
 #include "ppu/boot.h"

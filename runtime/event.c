@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "channel.h"
-#include "deadline.h"
-#include "shared.h"
+#include "runtime/channel.h"
+#include "runtime/deadline.h"
+#include "runtime/shared.h"
 
 static bool event_is_stale(const struct ppu_event *event)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "file.h"
+#include "runtime/file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "runtime/error.h"
 
 enum ppu_err file_read(const char *operation, const char *path, size_t max_bytes, void **buffer, size_t *bytes,
                        struct ppu_error *error)

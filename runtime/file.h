@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PPU_RUNTIME_FILE_H
-#define PPU_RUNTIME_FILE_H
+#ifndef RUNTIME_FILE_H
+#define RUNTIME_FILE_H
 
 #include <stddef.h>
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "firmware.h"
+#include "runtime/firmware.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "deadline.h"
-#include "error.h"
-#include "file.h"
 #include "ppu/regs.h"
+#include "runtime/deadline.h"
+#include "runtime/error.h"
+#include "runtime/file.h"
 
 /* The MCU raises no interrupt while it comes up; its state is looked at in this rhythm. */
 #define BRING_UP_INTERVAL_NS (200 * NS_PER_US)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Brings the MCU up: image, release, hand-shake; and finds out how it went down. */
-#ifndef PPU_RUNTIME_FIRMWARE_H
-#define PPU_RUNTIME_FIRMWARE_H
+#ifndef RUNTIME_FIRMWARE_H
+#define RUNTIME_FIRMWARE_H
 
 #include <stddef.h>
 
 #include "ppu.h"
 #include "ppu/boot.h"
-#include "transport.h"
+#include "runtime/transport.h"
 
 /* Checks a firmware image: header, length, CRC, ABI. BAD_IMAGE, BAD_ABI. */
 enum ppu_err firmware_check(const char *name, const void *image, size_t bytes, struct ppu_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "interrupt.h"
+#include "runtime/interrupt.h"
 
-#include "deadline.h"
 #include "ppu/regs.h"
+#include "runtime/deadline.h"
 
 void interrupts_init(struct interrupts *interrupts, struct ppu_transport *transport,
                      void (*on_error_vector)(void *opaque), void *opaque)

@@ -5,14 +5,14 @@
  *
  * No interrupt is lost: take a mark, look at the state, then wait for what came after the mark.
  */
-#ifndef PPU_RUNTIME_INTERRUPT_H
-#define PPU_RUNTIME_INTERRUPT_H
+#ifndef RUNTIME_INTERRUPT_H
+#define RUNTIME_INTERRUPT_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "transport.h"
+#include "runtime/transport.h"
 
 struct interrupts {
     pthread_mutex_t lock;

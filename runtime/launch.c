@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From a kernel and its launch to a task descriptor (A11). */
-#include "block.h"
-#include "program.h"
-#include "stream.h"
-#include "taskq.h"
+#include "runtime/block.h"
+#include "runtime/program.h"
+#include "runtime/stream.h"
+#include "runtime/taskq.h"
 
 #include <string.h>
 

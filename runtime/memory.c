@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "memory.h"
+#include "runtime/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory and its mappings; all under the device's memory_lock. */
-#ifndef PPU_RUNTIME_MEMORY_H
-#define PPU_RUNTIME_MEMORY_H
+#ifndef RUNTIME_MEMORY_H
+#define RUNTIME_MEMORY_H
 
-#include "context.h"
+#include "runtime/context.h"
 
 /* One memory in one context: a member of the lists of both. */
 struct mapping {

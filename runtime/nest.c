@@ -2,9 +2,9 @@
 /* What is preallocated for threads that launch tasks (B3): the nest, and places for CTAs that wait. */
 #include "ppu/nest.h"
 
-#include "context.h"
-#include "memory.h"
 #include "ppu/save.h"
+#include "runtime/context.h"
+#include "runtime/memory.h"
 
 #define TASKS_DEFAULT 1024u
 #define DEPTH_DEFAULT 24u

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "native/machine.h"
+#include "runtime/error.h"
+#include "runtime/native/machine.h"
 
 #define VFIO_WITH_ADDRESS "vfio:"
 

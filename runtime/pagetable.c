@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "pagetable.h"
+#include "runtime/pagetable.h"
 
 #include <stdlib.h>
 
-#include "shared.h"
+#include "runtime/shared.h"
 
 #define TOP_LEVEL (PPU_PT_LEVELS - 1u)
 #define LEVEL_2M 1u /* level whose entries map 2 MiB */

@@ -3,14 +3,14 @@
  * Page tables of one context (mmu.h), written through the mapped VRAM. A shadow tree
  * remembers which table lies where. Under the device's memory_lock.
  */
-#ifndef PPU_RUNTIME_PAGETABLE_H
-#define PPU_RUNTIME_PAGETABLE_H
+#ifndef RUNTIME_PAGETABLE_H
+#define RUNTIME_PAGETABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/mmu.h"
-#include "range.h"
+#include "runtime/range.h"
 
 struct table_node;
 

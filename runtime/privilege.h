@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs with more rights than who started them: neither the environment nor the current folder says what they run.
  */
-#ifndef PPU_RUNTIME_PRIVILEGE_H
-#define PPU_RUNTIME_PRIVILEGE_H
+#ifndef RUNTIME_PRIVILEGE_H
+#define RUNTIME_PRIVILEGE_H
 
 #include <stdbool.h>
 #include <sys/auxv.h>

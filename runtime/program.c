@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "runtime/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
-#include "file.h"
+#include "runtime/error.h"
+#include "runtime/file.h"
 
 /* Code, kernels, lines and names; an image beyond it is no program. */
 #define IMAGE_MAX_BYTES ((size_t)PPU_MAX_CODE + 16u * PPU_MIB)

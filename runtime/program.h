@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Code in VRAM, and its kernels. */
-#ifndef PPU_RUNTIME_PROGRAM_H
-#define PPU_RUNTIME_PROGRAM_H
+#ifndef RUNTIME_PROGRAM_H
+#define RUNTIME_PROGRAM_H
 
-#include "context.h"
 #include "ppu/image.h"
+#include "runtime/context.h"
 
 struct ppu_kernel {
     const struct ppu_program *program;

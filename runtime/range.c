@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "range.h"
+#include "runtime/range.h"
 
 #include <assert.h>
 #include <stdlib.h>

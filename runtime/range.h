@@ -3,8 +3,8 @@
  * Hands out ranges of an address space, first fit: VRAM, virtual addresses, page-table
  * pages, bus addresses. Not thread-safe: the owner has the lock.
  */
-#ifndef PPU_RUNTIME_RANGE_H
-#define PPU_RUNTIME_RANGE_H
+#ifndef RUNTIME_RANGE_H
+#define RUNTIME_RANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Words in memory that the device, its firmware or its threads change while we look. The
  * partner of each access is named where it is used.
  */
-#ifndef PPU_RUNTIME_SHARED_H
-#define PPU_RUNTIME_SHARED_H
+#ifndef RUNTIME_SHARED_H
+#define RUNTIME_SHARED_H
 
 #include <stdbool.h>
 #include <stdint.h>

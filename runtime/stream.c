@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
+#include "runtime/stream.h"
 
 #include <stdlib.h>
 
-#include "block.h"
+#include "runtime/block.h"
 
 enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A TMDQ of the context (B2), fed through one channel. */
-#ifndef PPU_RUNTIME_STREAM_H
-#define PPU_RUNTIME_STREAM_H
+#ifndef RUNTIME_STREAM_H
+#define RUNTIME_STREAM_H
 
-#include "channel.h"
+#include "runtime/channel.h"
 
 /* Backing of local memory, by size: class n has LOCAL_SMALLEST << n bytes. */
 #define LOCAL_SMALLEST ((uint64_t)PPU_KIB * 64u)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "taskq.h"
+#include "runtime/taskq.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
-#include "memory.h"
-#include "shared.h"
+#include "runtime/channel.h"
+#include "runtime/memory.h"
+#include "runtime/shared.h"
 
 #define ENTRIES_DEFAULT 256u
 #define TICKET_TRIES 4096u /* each is lost to another producer, or to a kernel that scribbles on the tail */

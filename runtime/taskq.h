@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A queue that a queue task takes from (A6, ppu/queue.h). */
-#ifndef PPU_RUNTIME_TASKQ_H
-#define PPU_RUNTIME_TASKQ_H
+#ifndef RUNTIME_TASKQ_H
+#define RUNTIME_TASKQ_H
 
-#include "context.h"
+#include "runtime/context.h"
 
 struct ppu_taskq {
     struct ppu_context *context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading the flight recorders while they are written. */
-#include "device.h"
-#include "shared.h"
+#include "runtime/device.h"
+#include "runtime/shared.h"
 
 struct recorder {
     const struct ppu_trace_ring *ring;

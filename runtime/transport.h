@@ -7,8 +7,8 @@
  * no error of a single call: reads give all ones, writes are dropped, wait() returns all
  * vectors at once; the device finds out by reading its identity.
  */
-#ifndef PPU_TRANSPORT_H
-#define PPU_TRANSPORT_H
+#ifndef RUNTIME_TRANSPORT_H
+#define RUNTIME_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 
 ASM_SOURCES := tools/asm/names.c tools/asm/parse.c tools/asm/dis.c tools/asm/assemble.c tools/asm/kernel.c
-ASM_FLAGS := -D_GNU_SOURCE -Iinclude -Itools/asm
+ASM_FLAGS := -D_GNU_SOURCE
 COMMAND_SOURCES := tools/asm/command.c tools/asm/response.c tools/asm/file.c
 
 $(eval $(call ppu_lib,ppuasm,$(ASM_SOURCES),$(ASM_FLAGS)))
 $(eval $(call ppu_tool,ppu-as,tools/asm/ppu-as.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
 $(eval $(call ppu_tool,ppu-dis,tools/asm/ppu-dis.c $(COMMAND_SOURCES),$(ASM_FLAGS),ppuasm))
-$(eval $(call ppu_tool,ppu-confine,$(addprefix tools/confine/,ppu-confine.c files.c rights.c calls.c),-Iinclude -Itools/confine,-lseccomp))
-$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS) -Itools/ppucc -Icompiler,$(COMPILER_LIBS) ppuasm))
+$(eval $(call ppu_tool,ppu-confine,$(addprefix tools/confine/,ppu-confine.c files.c rights.c calls.c),,-lseccomp))
+$(eval $(call ppu_tool,ppucc,tools/ppucc/ppucc.c tools/ppucc/options.c tools/ppucc/listing.c tools/ppucc/facts.c $(COMMAND_SOURCES),$(ASM_FLAGS),$(COMPILER_LIBS) ppuasm))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "confine.h"
+#include "compiler/foreign/confine.h"
 
 #include <errno.h>
 #include <seccomp.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "foreign.h"
+#include "compiler/foreign/foreign.h"
 
 static bool set_limits(void)
 {

@@ -9,14 +9,14 @@
  *
  * The program writes the request and believes nothing of the answer; neither is kept.
  */
-#ifndef COMPILER_FOREIGN_H
-#define COMPILER_FOREIGN_H
+#ifndef COMPILER_FOREIGN_FOREIGN_H
+#define COMPILER_FOREIGN_FOREIGN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "ppu_compiler.h"
+#include "compiler/ppu_compiler.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
 #define FOREIGN_VERSION 1u

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "confine.h"
-#include "foreign.h"
+#include "compiler/foreign/confine.h"
+#include "compiler/foreign/foreign.h"
 
 /* The bytes alone: nothing of them is looked at before the process is confined. */
 static uint8_t *read_input(size_t *bytes)

@@ -2,7 +2,7 @@
 /*
  * Tasks that the threads of compiled kernels enqueue (B1, B14): what they need beside their nest (nest.h). The compiler
  * writes a struct ppu_child for each kernel that threads enqueue, the driver a struct ppu_enqueue for each address
- * space; events are made and ended by threads alone (compiler/library/enqueue.cl).
+ * space; events are made and ended by threads alone (device-lib/opencl/enqueue.cl).
  */
 #ifndef PPU_CHILD_H
 #define PPU_CHILD_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What functions of the device library return (devlib/), and the last error of a grid (nest.h): 0, or why not. */
+/* What functions of the device library return (device-lib/asm/), and the last error of a grid (nest.h): 0, or why not.
+ */
 #ifndef PPU_DEVLIB_H
 #define PPU_DEVLIB_H
 

@@ -17,7 +17,7 @@
 
 enum ppu_tmd_kind {
     PPU_TMD_GRID = 1,  /* grid[0] x grid[1] x grid[2] CTAs */
-    PPU_TMD_QUEUE = 2, /* a CTA for each entry of a circular queue (queue.h); grid is 1, 1, 1 */
+    PPU_TMD_QUEUE = 2, /* a CTA for each entry of a circular queue (ppu/taskq.h); grid is 1, 1, 1 */
 };
 
 /* Bits of ppu_tmd.flags; the rest is zero. */
@@ -77,7 +77,7 @@ struct ppu_tmd {
     uint64_t watchdog_ns; /* 0: the device's default; else the task's own bound, not above it */
     uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
     uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
-    uint32_t queue;       /* number of the queue (queue.h) of a queue task; 0 for a grid */
+    uint32_t queue;       /* number of the queue (ppu/taskq.h) of a queue task; 0 for a grid */
     uint16_t miss_rate;   /* PPU_MISS_* (D8) */
     uint16_t reserved2;
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */

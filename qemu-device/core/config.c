@@ -2,8 +2,8 @@
 /*
  * Size of a machine: defaults and limits of every property (A1).
  */
-#include "core_state.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
 
 #define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)

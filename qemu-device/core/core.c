@@ -2,7 +2,7 @@
 /*
  * The device core as a whole: its life, and what ties the parts together.
  */
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * [lock] when the caller holds it, [any] when any thread may call. SM threads never
  * take it and never call a host operation marked [lock].
  */
-#ifndef PPU_CORE_H
-#define PPU_CORE_H
+#ifndef QEMU_DEVICE_CORE_CORE_H
+#define QEMU_DEVICE_CORE_CORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

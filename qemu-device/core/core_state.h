@@ -3,15 +3,15 @@
  * State of the device core, but for the SMs', and the calls between its parts that SMs do not make. Each part of the
  * state is changed by its own file alone. Lock order: host lock, distributor, semaphore table, ring, trace.
  */
-#ifndef PPU_CORE_STATE_H
-#define PPU_CORE_STATE_H
+#ifndef QEMU_DEVICE_CORE_CORE_STATE_H
+#define QEMU_DEVICE_CORE_CORE_STATE_H
 
 #include <pthread.h>
 
-#include "guest_mem.h"
-#include "internal.h"
 #include "ppu/save.h"
-#include "snapshot.h"
+#include "qemu-device/core/internal.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/snapshot.h"
 
 #define CORE_NEVER UINT64_MAX
 #define CORE_STEP_MOST_NS 1000000000ull /* no step of SMs or copies is further away than that */
@@ -119,7 +119,7 @@ struct dist_slot {
     } * switched_cta;
     uint32_t switched_room; /* elements there */
 };
-/* dist_switch.c: the area of an address space. */
+/* dist/switch_area.c: the area of an address space. */
 #define SWITCH_NONE UINT32_MAX
 struct switch_area {
     uint32_t place;  /* VRAM offset */
@@ -246,7 +246,7 @@ void hook_release(struct core *core);
 uint32_t hook_alloc_take(struct core *core);       /* 1: this allocation of the firmware fails */
 uint32_t hook_ring_limit(const struct core *core); /* UINT32_MAX: none [any] */
 
-/* ---- dist_task.c ---- */
+/* ---- dist/task.c ---- */
 /* Decodes and checks a TMD copy for this machine; 0 or the fault.def code of what is wrong. `total`: CTAs. */
 uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total);
 /* A grid counts x fastest; the CTAs of a queue task stand in a row. */
@@ -254,7 +254,7 @@ void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3]);
 /* Backings of local memory that a slot can use at once. */
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
 
-/* ---- dist_place.c: with the distributor's lock ---- */
+/* ---- dist/place.c: with the distributor's lock ---- */
 bool place_fits(const struct dist_task *task, const struct dist_room *room);
 /* True when a co-resident grid of `total` CTAs can be on the SMs at once. */
 bool place_gang_fits(const struct core *core, const struct dist_task *task, uint64_t total);
@@ -273,7 +273,7 @@ void place_give(struct core *core, const struct dist_slot *slot, uint32_t sm);
 /* A CTA was there when the snapshot was taken. */
 void place_resident(struct core *core, const struct dist_slot *slot, uint32_t sm);
 
-/* ---- dist_switch.c: with the distributor's lock, but for what says otherwise ---- */
+/* ---- dist/switch_area.c: with the distributor's lock, but for what says otherwise ---- */
 uint32_t switch_bytes(const struct core *core); /* [any] of an area on this machine */
 /* False: no area can lie there, or the host has no memory. Nothing of the address space runs. */
 bool switch_open(struct core *core, uint32_t context, uint32_t place);
@@ -329,7 +329,7 @@ void dist_load(struct core *core, struct snap *snap);
 void dist_check(struct core *core, struct snap *snap); /* the SMs have their state too: does it fit the slots'? */
 void dist_loaded(struct core *core);                   /* it does: tell the SMs what is asked of them */
 
-/* ---- dist_census.c [lock] ---- */
+/* ---- dist/census.c [lock] ---- */
 bool census_begin(struct core *core, struct snap *snap); /* no CTA has been seen yet */
 bool census_agrees(struct core *core, struct snap *snap);
 void census_end(struct core *core);

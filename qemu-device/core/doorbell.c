@@ -3,9 +3,9 @@
  * Doorbells: a page of BAR2 for each channel, a bit for each in DB_PENDING, a bit for each word of these in
  * DB_SUMMARY. Ringing twice before the MCU looks is ringing once.
  */
-#include "core_state.h"
 #include "ppu/channel.h"
 #include "ppu/mailbox.h"
+#include "qemu-device/core/core_state.h"
 
 static void ring_doorbell(struct core *core, uint32_t channel)
 {

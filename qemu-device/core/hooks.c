@@ -2,7 +2,7 @@
 /*
  * Test hooks: failures at the n-th of something, warps, copies and the MCU held at a mark, rings made small.
  */
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 /* Counts a register down; true at the step that makes it zero. */
 static bool countdown(struct core *core, uint32_t offset)

@@ -7,10 +7,9 @@
  * Lock order: host lock, then the distributor's or the semaphore table's, then a ring's,
  * then the trace's. SM threads take all but the first, and only for a bounded number of steps.
  */
-#ifndef PPU_CORE_INTERNAL_H
-#define PPU_CORE_INTERNAL_H
+#ifndef QEMU_DEVICE_CORE_INTERNAL_H
+#define QEMU_DEVICE_CORE_INTERNAL_H
 
-#include "core.h"
 #include "ppu/dma.h"
 #include "ppu/fault.h"
 #include "ppu/mmu.h"
@@ -19,6 +18,7 @@
 #include "ppu/tmd.h"
 #include "ppu/token.h"
 #include "ppu/trace.h"
+#include "qemu-device/core/core.h"
 
 /* ---- core.c ---- */
 const struct core_config *core_config_of(const struct core *core); /* [any] */
@@ -196,7 +196,7 @@ void sm_pool_save(struct core *core, struct snap *snap);
 bool sm_pool_load(struct core *core, struct snap *snap); /* false: not a state of this machine */
 /* dist.c: the task a loaded CTA belongs to, NULL when that slot is free. [lock] */
 const struct dist_task *dist_task_of(struct core *core, uint32_t slot);
-/* dist_census.c: the SM has a loaded CTA of that task; false: it cannot, as the snapshot is told. [lock] */
+/* dist/census.c: the SM has a loaded CTA of that task; false: it cannot, as the snapshot is told. [lock] */
 bool dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, struct snap *snap);
 void sm_pool_text(struct core *core, char *buf, size_t size); /* for core_state_text() [lock] */
 

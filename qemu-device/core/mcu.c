@@ -2,7 +2,7 @@
 /*
  * The device as the MCU and the host signal through it: MCU control, interrupt lines, MSI-X vectors, the MCU's timer.
  */
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #define CONTROL_RUN 1u
 

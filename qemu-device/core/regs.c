@@ -3,8 +3,8 @@
  * Registers: a table of rows expanded from regs.def, and hooks for those with side effects. A register without a hook
  * is a word that holds what is written.
  */
-#include "core_state.h"
-#include "snapshot.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/snapshot.h"
 
 enum access {
     NO = 0,

@@ -4,18 +4,18 @@
  * thread that runs the SM, except what says otherwise; while the pool is paused it belongs to the holder of the host
  * lock.
  */
-#ifndef PPU_CORE_SM_STATE_H
-#define PPU_CORE_SM_STATE_H
+#ifndef QEMU_DEVICE_CORE_SM_STATE_H
+#define QEMU_DEVICE_CORE_SM_STATE_H
 
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "cache.h"
-#include "guest_mem.h"
-#include "internal.h"
 #include "ppu/isa.h"
 #include "ppu/token.h"
+#include "qemu-device/core/internal.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/cache_model.h"
 
 #define SM_QUANTUM 4096u    /* warp instructions of a turn, at most */
 #define SM_LOOK 32u         /* of them between two looks at the attention word, at most */
@@ -38,7 +38,7 @@ struct lanes {
     uint32_t m[PPU_MAX_WAVE_WORDS];
 };
 
-/* ---- translations: sm_tlb.c ---- */
+/* ---- translations: sm/tlb.c ---- */
 #define TLB_VALID (1ull << 11) /* below the page offset, above the context number */
 struct tlb_entry {
     uint64_t tag;  /* page address | context | TLB_VALID; 0: none */
@@ -124,7 +124,7 @@ struct code_window {
     uint64_t start;               /* dist_task.start of the task */
 };
 
-/* ---- accesses to system memory: sm_system.c ---- */
+/* ---- accesses to system memory: sm/system.c ---- */
 enum sys_state {
     SYS_NONE = 0,
     SYS_QUEUED = 1, /* SM: waits for the main loop; may be taken back by compare-and-swap */
@@ -161,7 +161,7 @@ struct sys_request {
     struct sys_word word[PPU_LANES * SM_MAX_WORDS];
 };
 
-/* ---- caches, when they are modelled: sm_cache.c ---- */
+/* ---- caches, when they are modelled: sm/cache.c ---- */
 #define CACHE_WINDOW 1024u /* lines that a warp loads until what it is known by is worth half */
 #define CACHE_LOCKS 64u
 #define CACHE_MOST_LINES                                                                         \
@@ -192,7 +192,7 @@ struct cache_lines {
     uint64_t va[CACHE_MOST_LINES];
 };
 
-/* ---- sub-vector mode: engine_parts.c ---- */
+/* ---- sub-vector mode: engine/subvector.c ---- */
 /*
  * A segment that a warp runs part by part (D3). Parts below `part` are through, those above come later; lanes of both
  * are disabled for PPU_REASON_PART.
@@ -210,7 +210,7 @@ struct parts {
     struct lanes entered;
 };
 
-/* ---- the control unit: sm_mode.c ---- */
+/* ---- the control unit: sm/mode.c ---- */
 #define SM_PROBE 32u /* segments of a task, of which one runs in normal mode to be looked at */
 
 /* What an SM knows of a task's segments that leave their mode open (D8). */
@@ -284,7 +284,7 @@ static inline void warp_yields(struct warp *w)
     }
 }
 
-/* ---- register and shared files, token queues: sm_file.c ---- */
+/* ---- register and shared files, token queues: sm/file.c ---- */
 enum sm_file_id {
     SM_FILE_VREGS = 0,
     SM_FILE_SHARED = 1,
@@ -500,9 +500,9 @@ enum step {
 #endif
 
 /*
- * The engine for a level of the host's instruction set: engine_build.h. The thread sanitizer sees the plain one, which
- * is the same source: between which accesses there are races does not depend on the level. So do fuzz targets, whose
- * coverage must not depend on the host.
+ * The engine for a level of the host's instruction set: engine/inner/loop.c.inc. The thread sanitizer sees the plain
+ * one, which is the same source: between which accesses there are races does not depend on the level. So do fuzz
+ * targets, whose coverage must not depend on the host.
  */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !(defined(__clang__) && SM_FILE_SHADED)
 #define ENGINE_HAS_LEVELS 1
@@ -561,7 +561,7 @@ void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2); /* NULL: none is modelled */
 void sm_free(struct sm *sm);
 
-/* ---- sm_share.c ---- */
+/* ---- sm/share.c ---- */
 /* The SM begins to run: its time is somebody's from now on. Or it stops. */
 void share_begin(struct sm *sm);
 void share_end(struct sm *sm);
@@ -574,7 +574,7 @@ void share_charge(struct sm *sm, uint32_t context);
 /* Takes off CTAs so that a slot which claims a place gets it; false: some cannot leave yet. */
 bool share_make_room(struct sm *sm);
 
-/* ---- sm_sums.c ---- */
+/* ---- sm/pending_adds.c ---- */
 /* Adds the sums to memory. */
 void sums_empty(struct sm *sm);
 /* Makes room for words from `least` to the one at `most`, addresses of the host; false: they are too far apart. */
@@ -598,13 +598,13 @@ static inline void sums_meet_any(struct sm *sm)
     }
 }
 
-/* ---- sm_ends.c ---- */
+/* ---- sm/pending_ends.c ---- */
 /* Keeps the end of a CTA, which has left the SM. Its memory transactions need not be performed yet. */
 void ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
 /* What was done here is seen by others: sums are added to memory, then ends are told of. */
 void ends_settle(struct sm *sm);
 
-/* ---- sm_pool.c ---- */
+/* ---- sm/pool.c ---- */
 void sm_pool_service_slices(struct core *core); /* sm_threads 0: what threads would do when woken [lock] */
 static inline bool sm_pool_in_slices(const struct sm_pool *pool)
 {
@@ -615,7 +615,7 @@ static inline bool sm_pool_paused(const struct sm_pool *pool)
     return !sm_pool_in_slices(pool) && __atomic_load_n(&pool->paused, __ATOMIC_RELAXED);
 }
 
-/* ---- sm_save.c ---- */
+/* ---- sm/save.c ---- */
 /* Every thread left waits for children: the CTA leaves the SM. */
 void sm_save_waiting(struct sm *sm, struct sm_cta *cta);
 /* The slot is evicted: the CTA leaves the SM if it has a place. False: it cannot yet. */
@@ -631,7 +631,7 @@ struct snap;
 void sm_snap_put(const struct sm *sm, const struct sm_cta *cta, struct snap *snap);
 bool sm_snap_get(struct sm *sm, struct sm_cta *cta, struct snap *snap);
 
-/* ---- sm_file.c ---- */
+/* ---- sm/file.c ---- */
 /* Zeros; by the host's library, whose way is sooner done than what compilers put in place of a call. */
 void sm_file_clear(void *bytes, size_t len);
 bool sm_file_init(struct sm *sm);
@@ -667,7 +667,7 @@ static inline void sm_file_leave(const struct sm *sm)
 }
 #endif
 
-/* ---- sm_tlb.c ---- */
+/* ---- sm/tlb.c ---- */
 /* 0, or the fault code of an access of at most 16 bytes inside one page. */
 uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out);
 void sm_tlb_drop(struct sm *sm, uint32_t context);
@@ -709,11 +709,11 @@ const struct code_insn *decode_begun(struct sm *sm, uint64_t word);
 void decode_drop(struct sm *sm, uint32_t context);
 void decode_drop_all(struct sm *sm);
 
-/* ---- sm_system.c ---- */
+/* ---- sm/system.c ---- */
 void sm_system_post(struct exec *x);                    /* SM: hands over the request that x->sm->sys[x->index] holds */
 bool sm_system_take_back(struct sm *sm, uint32_t warp); /* SM: false when the main loop is at it */
 
-/* ---- engine.c ---- */
+/* ---- engine/slow.c ---- */
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
 /* The instruction at the warp's pc, whatever it is. */
@@ -859,7 +859,7 @@ static inline uint32_t count_lines(uint64_t address, uint32_t bytes)
     return ((uint32_t)address % PPU_TRANSACTION_BYTES + bytes + PPU_TRANSACTION_BYTES - 1) / PPU_TRANSACTION_BYTES;
 }
 
-/* ---- sm_cache.c: the model of the caches (A10) ---- */
+/* ---- sm/cache.c: the model of the caches (A10) ---- */
 bool cache_l2_init(struct cache_l2 *l2, const struct core_config *config);
 void cache_l2_free(struct cache_l2 *l2);
 /* A pass, or a piece of it, begins: lines seen before count again. */
@@ -876,19 +876,19 @@ void cache_lines_each(struct cache_lines *lines, uint32_t line_bytes, const uint
 /* An instruction has accessed them in this order. */
 void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access);
 
-/* ---- engine_level.c ---- */
+/* ---- engine/levels.c ---- */
 #define ENGINE_LEVEL_MOST 4u
 /* 0 is replaced by the best level that the host has; 0: the host has not what is wanted. */
 uint32_t engine_level(uint32_t wanted);
 
-/* ---- engine_convert.c ---- */
+/* ---- engine/convert.c ---- */
 uint64_t engine_convert(uint64_t bits, uint32_t stype, uint32_t dtype, uint32_t round, bool sat);
 
-/* ---- engine_lane.c: predicates, special registers, cross-lane ---- */
+/* ---- engine/lane.c: predicates, special registers, cross-lane ---- */
 uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane);
 bool engine_lane(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 
-/* ---- engine_mem.c ---- */
+/* ---- engine/memory.c ---- */
 enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_release(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
@@ -904,7 +904,7 @@ uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value,
 /* The request of the warp is done: writes results; STEP_NEXT, or STEP_FAULT. */
 enum step engine_mem_finish(struct exec *x, const struct ppu_insn *insn);
 
-/* ---- engine_branch.c: divergence (E) ---- */
+/* ---- engine/branch.c: divergence (E) ---- */
 enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 /* Lets lanes go on when none is active; false: the warp waits at a barrier or is done. */
 bool engine_pop(struct exec *x);
@@ -913,7 +913,7 @@ void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc);
 /* Drops tokens at the front that nobody waits for (E5). */
 void engine_drop_stale(struct exec *x);
 
-/* ---- engine_parts.c: sub-vector mode (D3 to D8) ---- */
+/* ---- engine/subvector.c: sub-vector mode (D3 to D8) ---- */
 /* SVENTER, SVLEAVE, SVBEGIN, SVEND. */
 enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 /* No lane of the running part is left in the segment: the next part goes on, or all behind the end; false: none is
@@ -934,7 +934,7 @@ static inline void exec_rows(struct exec *x)
 void engine_parts_rows(struct exec *x);
 void engine_parts_init(struct sm *sm);
 
-/* ---- sm_mode.c ---- */
+/* ---- sm/mode.c ---- */
 /* A segment that leaves its mode open begins: true, it is to run part by part. */
 bool sm_mode_parts(struct exec *x);
 /* A segment that was measured ends. */

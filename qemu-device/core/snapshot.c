@@ -4,8 +4,8 @@
  */
 #define _DEFAULT_SOURCE /* anonymous mappings */
 
-#include "snapshot.h"
-#include "core_state.h"
+#include "qemu-device/core/snapshot.h"
+#include "qemu-device/core/core_state.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
  * then on it returns zeros: check once at the end. Why it is bad, and where, is kept
  * from the first time.
  */
-#ifndef PPU_CORE_SNAPSHOT_H
-#define PPU_CORE_SNAPSHOT_H
+#ifndef QEMU_DEVICE_CORE_SNAPSHOT_H
+#define QEMU_DEVICE_CORE_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /*
  * State for a person.
  */
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -33,9 +33,9 @@
 #include "ppu/heap.h"
 #include "ppu/image.h"
 #include "ppu/limits.h"
-#include "ppu/queue.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
+#include "ppu/taskq.h"
 #include "ppu/trace.h"
 #include "ppu/workq.h"
 

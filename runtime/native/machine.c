@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "runtime/native/machine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../deadline.h"
-#include "../error.h"
-#include "../privilege.h"
 #include "ppu/mmu.h"
 #include "ppu/place.h"
+#include "runtime/deadline.h"
+#include "runtime/error.h"
+#include "runtime/privilege.h"
 
 #define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)

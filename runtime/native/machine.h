@@ -5,15 +5,15 @@
  * that both processes map. QEMU ends when we do: by a socket that
  * closes, and by a signal at our death.
  */
-#ifndef PPU_NATIVE_MACHINE_H
-#define PPU_NATIVE_MACHINE_H
+#ifndef RUNTIME_NATIVE_MACHINE_H
+#define RUNTIME_NATIVE_MACHINE_H
 
-#include "../range.h"
-#include "../transport.h"
-#include "mailbox.h"
-#include "pci.h"
-#include "process.h"
-#include "qtest.h"
+#include "runtime/native/mailbox.h"
+#include "runtime/native/pci.h"
+#include "runtime/native/process.h"
+#include "runtime/native/qtest.h"
+#include "runtime/range.h"
+#include "runtime/transport.h"
 
 #define MACHINE_MAX_PPUS 16u
 #define MACHINE_RAM_BASE 0x40000000ull /* where QEMU's `virt` machine has its RAM; also its bus address */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "mailbox.h"
+#include "runtime/native/mailbox.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "../deadline.h"
+#include "runtime/deadline.h"
 
 #define ALL_VECTORS (~0u)
 

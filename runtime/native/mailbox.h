@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The client's side of a PPU's mailbox (ppu/mailbox.h), with the socket by which the two sides wake each other up. */
-#ifndef PPU_NATIVE_MAILBOX_H
-#define PPU_NATIVE_MAILBOX_H
+#ifndef RUNTIME_NATIVE_MAILBOX_H
+#define RUNTIME_NATIVE_MAILBOX_H
 
 #include "ppu/mailbox.h"
 #include "ppu/poll.h"

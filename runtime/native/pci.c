@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pci.h"
+#include "runtime/native/pci.h"
 
 #include "ppu/regs.h"
 

@@ -3,10 +3,10 @@
  * PCI set-up of a machine without a guest: what firmware and kernel would do. Finds
  * the PPUs on bus 0, gives their BARs addresses, switches them on.
  */
-#ifndef PPU_NATIVE_PCI_H
-#define PPU_NATIVE_PCI_H
+#ifndef RUNTIME_NATIVE_PCI_H
+#define RUNTIME_NATIVE_PCI_H
 
-#include "qtest.h"
+#include "runtime/native/qtest.h"
 
 struct pci_function {
     uint64_t config; /* physical address of its configuration space */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "process.h"
+#include "runtime/native/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../deadline.h"
-#include "../privilege.h"
+#include "runtime/deadline.h"
+#include "runtime/privilege.h"
 
 #define STOP_PATIENCE_NS NS_PER_S
 #define LOOK_INTERVAL_NS NS_PER_MS

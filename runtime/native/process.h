@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A child process that ends with its parent. */
-#ifndef PPU_NATIVE_PROCESS_H
-#define PPU_NATIVE_PROCESS_H
+#ifndef RUNTIME_NATIVE_PROCESS_H
+#define RUNTIME_NATIVE_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

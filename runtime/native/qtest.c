@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "qtest.h"
+#include "runtime/native/qtest.h"
 
 #include <errno.h>
 #include <inttypes.h>

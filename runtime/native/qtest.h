@@ -4,8 +4,8 @@
  * memory over a stream socket. Thread-safe. Writes are not waited for: their answers are
  * taken before the next read, and QEMU serves everything in order.
  */
-#ifndef PPU_NATIVE_QTEST_H
-#define PPU_NATIVE_QTEST_H
+#ifndef RUNTIME_NATIVE_QTEST_H
+#define RUNTIME_NATIVE_QTEST_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
 #include "ppu/channel.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
+#include "runtime/native/machine.h"
 
 static struct native_ppu *ppu_of(struct ppu_transport *transport)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "chain.h"
+#include "runtime/vfio/chain.h"
 
 #include "ppu/mmu.h"
 

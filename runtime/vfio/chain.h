@@ -3,8 +3,8 @@
  * What the kernel appends to the answers of vfio's queries: chains of capabilities, linked by
  * offsets from the start of the answer.
  */
-#ifndef PPU_VFIO_CHAIN_H
-#define PPU_VFIO_CHAIN_H
+#ifndef RUNTIME_VFIO_CHAIN_H
+#define RUNTIME_VFIO_CHAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "function.h"
+#include "runtime/vfio/function.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../error.h"
 #include "ppu/regs.h"
+#include "runtime/error.h"
 
 /* Copies a name; false: it does not fit. */
 static bool copy_name(char *to, size_t bytes, const char *name)

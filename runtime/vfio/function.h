@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PPUs of this Linux machine, as sysfs and /proc show them. `sysfs` and `proc` are where these are mounted. */
-#ifndef PPU_VFIO_FUNCTION_H
-#define PPU_VFIO_FUNCTION_H
+#ifndef RUNTIME_VFIO_FUNCTION_H
+#define RUNTIME_VFIO_FUNCTION_H
 
 #include <stddef.h>
 #include <sys/types.h>

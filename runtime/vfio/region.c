@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "region.h"
+#include "runtime/vfio/region.h"
 
 #include <errno.h>
 #include <stdlib.h>

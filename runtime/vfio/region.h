@@ -3,13 +3,13 @@
  * A BAR of a function that vfio drives: mapped as far as the kernel allows, the rest
  * reached by reads and writes of the file.
  */
-#ifndef PPU_VFIO_REGION_H
-#define PPU_VFIO_REGION_H
+#ifndef RUNTIME_VFIO_REGION_H
+#define RUNTIME_VFIO_REGION_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chain.h"
+#include "runtime/vfio/chain.h"
 
 #define VFIO_REGION_AREAS 8u
 

@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../deadline.h"
-#include "../error.h"
-#include "../range.h"
-#include "../transport.h"
-#include "function.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
-#include "region.h"
+#include "runtime/deadline.h"
+#include "runtime/error.h"
+#include "runtime/range.h"
+#include "runtime/transport.h"
+#include "runtime/vfio/function.h"
+#include "runtime/vfio/region.h"
 
 #define CONTAINER_PATH "/dev/vfio/vfio"
 #define SYSFS "/sys"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "deadline.h"
-#include "program.h"
-#include "shared.h"
+#include "runtime/deadline.h"
+#include "runtime/program.h"
+#include "runtime/shared.h"
 
 #define MAX_PROGRAMS 16
 #define MAX_MEMORIES 64

@@ -3,8 +3,8 @@
  * What the API tests share. A program's tests run on one machine, joined or native; each test opens the
  * device anew, so that none sees what another left.
  */
-#ifndef TESTS_API_H
-#define TESTS_API_H
+#ifndef TESTS_API_API_H
+#define TESTS_API_API_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "channel.h"
-#include "device.h"
 #include "ppu.h"
+#include "runtime/channel.h"
+#include "runtime/device.h"
 
 #define LONG_NS (60ull * 1000000000u) /* bound of waits that should succeed */
 #define SHORT_NS (50ull * 1000000u)   /* bound of waits that should not */

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Tests of libppu's interface: the same sources on the joined machine (sanitizers on) and on QEMU, with both builds of the firmware.
-include tests/joined/build.mk
-
-API_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/api
-API_JOINED_CFLAGS := $(API_CFLAGS) -Iqemu-device/core -Itests/joined
-API_TESTS := $(patsubst tests/api/test_%.c,%,$(wildcard tests/api/test_*.c))
+API_CFLAGS := -D_GNU_SOURCE -Iruntime/include
+API_JOINED_CFLAGS := $(API_CFLAGS)
+# Those that need more than the interface are only on the joined machine.
+API_OWN := channel_reuse lost_answers
+API_TESTS := $(filter-out $(API_OWN),$(patsubst tests/api/test_%.c,%,$(wildcard tests/api/test_*.c)))
 API_KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 API_KERNELS += $(BUILD)/kernels/mandelbrot.ppu
 API_KERNELS += $(patsubst tests/compiler/kernels/%.cl,$(BUILD)/kernels/cl-%.ppu,$(wildcard tests/compiler/kernels/*.cl))
@@ -41,9 +41,9 @@ $(foreach t,$(API_TESTS),$(eval $(call api_native_test,$(t),newlib)))
 
 # Where another thread comes between two steps of libppu.
 API_REUSE_WRAPPED := -Wl,--wrap=admin_call
-$(eval $(call ppu_test,api-reuse,tests/api/reuse.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))
+$(eval $(call ppu_test,api-channel_reuse,tests/api/test_channel_reuse.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))
 
 # Where the firmware does not answer.
-TIMEOUT_api-losses := 240
-RUNTIME_api-losses := $(BUILD)/kernels/faults.ppu
-$(eval $(call ppu_test,api-losses,tests/api/losses.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))
+TIMEOUT_api-lost_answers := 240
+RUNTIME_api-lost_answers := $(BUILD)/kernels/faults.ppu
+$(eval $(call ppu_test,api-lost_answers,tests/api/test_lost_answers.c tests/api/api.c tests/api/script.c tests/api/machine_joined.c,$(API_JOINED_CFLAGS),$(JOINED_LIBS) $(API_REUSE_WRAPPED),asan tsan))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "api.h"
-#include "joined.h"
+#include "tests/api/api.h"
+#include "tests/joined/joined.h"
 
 static struct joined *joined;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "api.h"
+#include "tests/api/api.h"
 
 static struct ppu_machine *machine;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "script.h"
+#include "tests/api/script.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/tmd.h"
+#include "runtime/deadline.h"
 
 #define NODE_PARAM_BYTES 48u
 #define TMD_STRIDE 256u

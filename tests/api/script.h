@@ -6,7 +6,7 @@
 #ifndef TESTS_API_SCRIPT_H
 #define TESTS_API_SCRIPT_H
 
-#include "api.h"
+#include "tests/api/api.h"
 
 #define SCRIPT_HOST 0u
 #define SCRIPT_NO_STREAM 0xffffffffu
@@ -19,7 +19,7 @@ struct script_node {
     uint32_t waits;           /* (t) 1: waits for its children */
     uint32_t turns;           /* (t) spins so long before it launches */
     uint32_t awaits;          /* (t) script_gate(): then it waits for that node to begin */
-    uint32_t marked;          /* (t) 1: its launcher passes the marks of devlib/nest.s */
+    uint32_t marked;          /* (t) 1: its launcher passes the marks of device-lib/asm/nest.s */
     uint32_t gate;            /* (t) script_gate(): its launcher waits for that node to begin before */
     uint64_t tmd;
     uint32_t stream; /* (t) of its parent's grid, below 32, or SCRIPT_NO_STREAM; of the host's: any of `streams` */

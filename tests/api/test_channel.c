@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Channels: rings of any size, blocks, semaphores, waits, copies as seen from a channel. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "block.h"
-#include "deadline.h"
-#include "memory.h"
+#include "runtime/block.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
 
 static struct ppu_channel *make_channel(struct api *api, uint32_t entries, enum ppu_memory_kind kind)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device as a whole: identity, admin requests, firmware images, a firmware that stops. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "admin.h"
-#include "firmware.h"
+#include "runtime/admin.h"
+#include "runtime/firmware.h"
 
 static void identity(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The device library beside launching: the heap of threads, the last error, addresses that are no child's. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 

@@ -3,15 +3,15 @@
  * One context cannot starve or harm another's work: an empty kernel beside programs that take all they can get, shares
  * of SM time, and CTAs that are taken off their SMs in the middle and come back.
  */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "context.h"
-#include "deadline.h"
-#include "ppu/queue.h"
-#include "taskq.h"
+#include "ppu/taskq.h"
+#include "runtime/context.h"
+#include "runtime/deadline.h"
+#include "runtime/taskq.h"
 
 #define SOON_NS (4000ull * NS_PER_MS) /* far below the time limit of whoever holds the SMs, far above what it takes */
 #define STREAMS 40u

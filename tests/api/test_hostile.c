@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Trees that end before their time, and threads that write over their nest: the trees of others come to their end. */
-#include "script.h"
+#include "tests/api/script.h"
 
 #include <string.h>
 
-#include "context.h"
-#include "deadline.h"
-#include "memory.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
+#include "runtime/context.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
 
 #define NODES 128u
 

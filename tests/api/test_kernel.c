@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels: results against the CPU, grids, streams, faults of kernels, the watchdog. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "block.h"
-#include "deadline.h"
-#include "memory.h"
-#include "program.h"
+#include "runtime/block.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
 
 static ppu_va_t at(uint64_t va)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces and memory: isolation, protection, exhaustion. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "deadline.h"
-#include "memory.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
 
 static ppu_va_t at(uint64_t va)
 {

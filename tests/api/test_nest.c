@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that launch tasks, to any depth: trees whose parents wait for their children. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 
@@ -225,7 +225,7 @@ static void several_commands(void **state)
 
     check(ppu_context_nest(api->context, NULL));
     check(ppu_stream_create(api->channel, &other));
-    check(ppu_kernel_describe(api_kernel(api, api->context, "queue", "leaf"),
+    check(ppu_kernel_describe(api_kernel(api, api->context, "taskq", "leaf"),
                               &(struct ppu_launch){ .grid = { CTAS }, .cta = { 32 } }, (struct ppu_tmd *)(void *)host));
     memcpy(host + PARAMS_AT, leaf, sizeof(leaf));
     memset(host + FROM, 0x5a, BYTES);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The scheduler through the library: what policies are set holds, children inherit or do not, grids give way. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
+#include "runtime/deadline.h"
 
 enum { TMD_AT = 0, COUNTERS_AT = 256, CELL_AT = 320 };
 

@@ -3,14 +3,14 @@
  * Forward progress of nested tasks on a machine of two SMs: whatever waits, and whatever the CPU does (B9). Where the
  * machine is stopped and loaded from a snapshot on the way, the tree goes on.
  */
-#include "script.h"
+#include "tests/api/script.h"
 
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/limits.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
+#include "runtime/deadline.h"
 
 #define NODES 400u
 

@@ -3,14 +3,14 @@
  * Random input: whatever words a channel is given, it executes them or faults; other channels go on and the machine
  * is as good as new after a reset. And faults injected at every n-th walk, copy and allocation.
  */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 
-#include "block.h"
-#include "deadline.h"
-#include "memory.h"
-#include "program.h"
+#include "runtime/block.h"
+#include "runtime/deadline.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
 
 static ppu_va_t at(uint64_t va)
 {

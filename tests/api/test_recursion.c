@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Algorithms whose grids launch themselves: Fibonacci numbers, quicksort, the Mandelbrot set by Mariani and Silver. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <stdlib.h>
 #include <string.h>

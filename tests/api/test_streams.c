@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams of threads and of the host: order, independence, sharing of TMDQs, and every race window of B4 and B6. */
-#include "script.h"
+#include "tests/api/script.h"
 
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/nest.h"
 #include "ppu/regs.h"
+#include "runtime/deadline.h"
 
 #define STREAMS 40u /* more than there are TMDQs */
 #define PLENTY 512u /* nodes of a script */
 #define QUIET_NS (20 * NS_PER_MS)
 
-/* Marks of devlib/nest.s */
+/* Marks of device-lib/asm/nest.s */
 enum { FILLED = 0x1001, COUNTED = 0x1002, NOT_LINKED = 0x1003, NOT_ASKED = 0x1004 };
 
 static void open_nest(struct api *api)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Several threads of the host, several machines' sizes, stops and snapshots in the middle of work. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/mmu.h"
+#include "runtime/deadline.h"
 
 #define THREADS 4
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Work queues: threads put work into a channel of the PPU's own; rounds; entries used again and again. */
-#include "api.h"
+#include "tests/api/api.h"
 
 #include <string.h>
 
-#include "deadline.h"
 #include "ppu/tmd.h"
+#include "runtime/deadline.h"
 
 #define MAX_THREADS 10240u
 #define MAX_WORK 10240u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench.h"
+#include "tests/bench/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What benchmark programs share: a device, and rows as tests/bench/run wants them. */
-#ifndef TESTS_BENCH_H
-#define TESTS_BENCH_H
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
 
 #include <stdint.h>
 

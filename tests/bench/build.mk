@@ -2,7 +2,7 @@
 # Benchmarks on QEMU with the native transport.
 BENCH_KERNELS := $(addprefix $(BUILD)/kernels/,counter.ppu pressure.ppu creator.ppu fair.ppu)
 define native_bench
-$$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench,ppu -pthread))
+$$(eval $$(call ppu_tool,bench-$(1),tests/bench/$(1).c tests/bench/bench.c $(2),-D_GNU_SOURCE -Iruntime/include,ppu -pthread))
 $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/tools/bench-$(1) $(QEMU) firmware $(BENCH_KERNELS)))
 endef
 $(eval $(call native_bench,native))
@@ -13,14 +13,14 @@ $(eval $(call native_bench,firmware,tests/bench/crowd.c))
 
 # Launches by threads: how many, beside QEMU; against the CPU's, in the guest.
 NESTED_BENCH_SOURCES := tests/bench/nested.c tests/bench/bench.c
-NESTED_BENCH_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/bench
+NESTED_BENCH_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 $(eval $(call ppu_tool,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call ppu_bench,nested,PPU_DEVICE=native $(BUILD)/plain/tools/bench-nested rate $(BUILD)/kernels,$(BUILD)/plain/tools/bench-nested $(QEMU) firmware $(BENCH_KERNELS)))
 
 # In the Linux guest.
 GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c demo/user.c demo/report.c
-GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iinclude -Iruntime/include -Itests/bench
+GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 $(eval $(call guest_program,bench-guest,$(GUEST_BENCH_SOURCES),$(GUEST_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call ppu_unit,bench-guest,tests/bench/guest.c,$(GUEST_BENCH_CFLAGS)))
 $(eval $(call ppu_bench,guest,tests/bench/guest.py,$(DEMO_READY) $(BENCH_KERNELS) $(addprefix $(GUEST)/programs/,bench-guest bench-nested)))
@@ -33,7 +33,7 @@ $(call guest_objects,bench-opencl,tests/bench/opencl.c): | $(GUEST_TOOLCHAIN)
 $(eval $(call ppu_bench,opencl,tests/bench/opencl.py,$(BUILD)/plain/tools/bench-opencl $(BUILD)/opencl/ppu.icd $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/bench-opencl))
 
 # The engine beside other implementations of OpenCL (apt install pocl-opencl-icd oclgrind; the set-up does).
-$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE -Iopencl,-lOpenCL))
+$(eval $(call ppu_tool,bench-kernels,tests/bench/kernels.c,-D_GNU_SOURCE,-lOpenCL))
 $(eval $(call ppu_bench,engine,tests/bench/engine.py,$(BUILD)/plain/tools/bench-kernels $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # From nothing: minutes, and the network. Only when asked for: make bench COLD=1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "crowd.h"
+#include "tests/bench/crowd.h"
 
 #define SEM_AT 32768u /* in the bench's memory: stays 0 */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What may be present while something is measured: channels parked on a semaphore, tasks that wait in TMDQs. */
-#ifndef TESTS_CROWD_H
-#define TESTS_CROWD_H
+#ifndef TESTS_BENCH_CROWD_H
+#define TESTS_BENCH_CROWD_H
 
-#include "bench.h"
+#include "tests/bench/bench.h"
 
 #define CROWD_MOST 1000u
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "deadline.h"
+#include "runtime/deadline.h"
+#include "tests/bench/bench.h"
 
 #define ROUNDS 101u
 #define STREAMS 40u

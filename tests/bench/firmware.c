@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "crowd.h"
-#include "deadline.h"
 #include "ppu/regs.h"
 #include "ppu/tmd.h"
+#include "runtime/deadline.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/crowd.h"
 
 #define ICOUNT_SHIFT 1u /* an instruction takes 2 ns of virtual time */
 #define ROUNDS 21u

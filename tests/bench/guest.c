@@ -2,8 +2,8 @@
 /* In the guest: from the doorbell of the smallest launch to its interrupt. usage: guest KERNELS */
 #include <stdio.h>
 
-#include "../../demo/latency.h"
-#include "bench.h"
+#include "demo/latency.h"
+#include "tests/bench/bench.h"
 
 int main(int argc, char **argv)
 {

@@ -6,8 +6,8 @@
  */
 #define CL_TARGET_OPENCL_VERSION 120
 
+#include "opencl/api/cl_ppu.h"
 #include <CL/cl.h>
-#include <cl_ppu.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "native/machine.h"
+#include "runtime/native/machine.h"
+#include "tests/bench/bench.h"
 
 #define MOST_SMS 64u
 #define CTAS_A_SM 32u

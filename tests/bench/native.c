@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "deadline.h"
-#include "native/machine.h"
+#include "runtime/deadline.h"
+#include "runtime/native/machine.h"
+#include "tests/bench/bench.h"
 
 #define STARTS 11u
 #define WARM_UP 200u

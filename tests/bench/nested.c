@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
 #include "ppu/tmd.h"
+#include "tests/bench/bench.h"
 
 #define CHAIN 20u /* tasks; less deep than a nest is */
 #define ROUNDS 25u

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
-#include "deadline.h"
+#include "runtime/deadline.h"
+#include "tests/bench/bench.h"
 
 #define BLOCKS 1000u /* a round; their trace records fit the firmware's recorder */
 #define ROUNDS 20u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "allowed.h"
+#include "tests/compiler/allowed.h"
 
 #include <stddef.h>
 #include <string.h>

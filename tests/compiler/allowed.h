@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is allowed of build options, said once more beside compiler/options.c. */
+/* What is allowed of build options, said once more beside compiler/frontend/options.c. */
 #ifndef TESTS_COMPILER_ALLOWED_H
 #define TESTS_COMPILER_ALLOWED_H
 

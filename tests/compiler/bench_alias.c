@@ -5,8 +5,8 @@
  */
 #define _DEFAULT_SOURCE /* clock_gettime */
 
-#include "device.h"
-#include "variant_key.h"
+#include "opencl/variants/variant_key.h"
+#include "tests/compiler/device.h"
 
 #include <math.h>
 #include <stdio.h>

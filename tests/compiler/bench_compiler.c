@@ -3,7 +3,7 @@
  */
 #define _DEFAULT_SOURCE /* clock_gettime, getrusage */
 
-#include "compare.h"
+#include "tests/compiler/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

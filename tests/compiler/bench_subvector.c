@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What segments save and cost kernels of high pressure; rows as tests/bench/run wants them. */
-#include "locality.h"
-#include "pressure.h"
+#include "tests/compiler/locality.h"
+#include "tests/compiler/pressure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 
 # Kernels are compiled and run on a device core with its real SMs.
-COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/bench.c tests/engine/reference.c tests/engine/models.c tests/device-core/machine.c tools/asm/file.c
-COMPILER_TEST_FLAGS := -Iinclude -Icompiler -Iqemu-device/core -Itests/device-core -Itests/engine -Itests/compiler \
-	-Itools/asm -Itools $(LLVM_CFLAGS)
+COMPILER_DEVICE := tests/compiler/device.c tests/compiler/compare.c tests/engine/rig.c tests/engine/reference.c tests/engine/models.c tests/device-core/machine.c tools/asm/file.c
+COMPILER_TEST_FLAGS := $(LLVM_CFLAGS)
 
 # $(call compiler_test,NAME)
 define compiler_test
@@ -39,13 +38,13 @@ $(eval $(call compiler_test,locality))
 
 # What the runtime finds out about a launch, and the compiler makes of it.
 TIMEOUT_compiler-alias := 240
-$(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/relation.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS) -Iopencl,ppu-core ppuasm $(COMPILER_LIBS) -lm -ldl))
+$(eval $(call ppu_test,compiler-alias,tests/compiler/test_alias.c opencl/variants/overlap.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -ldl))
 
 $(eval $(call ppu_tool,bench-compiler,tests/compiler/bench_compiler.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,compiler,$(BUILD)/plain/tools/bench-compiler,$(BUILD)/plain/tools/bench-compiler))
 $(eval $(call ppu_tool,bench-subvector,tests/compiler/bench_subvector.c tests/compiler/pressure.c tests/compiler/locality.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,subvector,$(BUILD)/plain/tools/bench-subvector,$(BUILD)/plain/tools/bench-subvector))
-$(eval $(call ppu_tool,bench-alias,tests/compiler/bench_alias.c opencl/relation.c opencl/variant_key.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS) -Iopencl,ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
+$(eval $(call ppu_tool,bench-alias,tests/compiler/bench_alias.c opencl/variants/overlap.c opencl/variants/variant_key.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lm -lcmocka))
 $(eval $(call ppu_bench,alias,$(BUILD)/plain/tools/bench-alias,$(BUILD)/plain/tools/bench-alias))
 $(eval $(call ppu_script_test,compiler-ppucc,tests/compiler/test_ppucc.py $(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis,$(BUILD)/plain/tools/ppucc $(BUILD)/plain/tools/ppu-dis))
 OPENCL_HEADER := $(LLVM_PREFIX)/lib/clang/19/include/opencl-c.h
@@ -53,8 +52,8 @@ $(eval $(call ppu_script_test,compiler-specification,tests/compiler/test_specifi
 
 # Every float through the built-in functions takes hours; the test takes every so manyth.
 EVERY_FLOAT := $(BUILD)/plain/tools/every-float
-FLAGS_quick.c := -O3 -ffast-math
-FLAGS_every_float.c := -O3
+FLAGS_tests/compiler/quick.c := -O3 -ffast-math
+FLAGS_tests/compiler/every_float.c := -O3
 $(eval $(call ppu_tool,every-float,tests/compiler/every_float.c tests/compiler/builtins.c tests/compiler/quick.c $(COMPILER_DEVICE),$(COMPILER_TEST_FLAGS),ppu-core ppuasm $(COMPILER_LIBS) -lcmocka -lmvec -lm))
 $(eval $(call ppu_script_test,compiler-every-float,$(EVERY_FLOAT) --step 16411,$(EVERY_FLOAT)))
 

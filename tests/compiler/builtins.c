@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "builtins.h"
+#include "tests/compiler/builtins.h"
 
 #include <float.h>
 #include <math.h>
@@ -282,7 +282,7 @@ static long double m_remquo_bits(long double x, long double y)
 #define VIA1(name, model) { #name, model, NULL, NULL, 0, 0, false, false, false, true },
 #define VIA2(name, model) { #name, NULL, model, NULL, 0, 0, false, false, false, true },
 const struct builtin builtins[] = {
-#include "builtins.def"
+#include "tests/compiler/builtins.def"
 };
 const uint32_t builtin_count = sizeof(builtins) / sizeof(builtins[0]);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "compare.h"
+#include "tests/compiler/compare.h"
 
 #include <string.h>
 

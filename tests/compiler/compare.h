@@ -3,7 +3,7 @@
 #ifndef TESTS_COMPILER_COMPARE_H
 #define TESTS_COMPILER_COMPARE_H
 
-#include "device.h"
+#include "tests/compiler/device.h"
 
 struct comparison {
     const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "file.h"
-#include "reference.h"
+#include "tests/engine/reference.h"
+#include "tools/asm/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs in OpenCL C, compiled and run on a device core (tests/engine/bench.h). A ring of variants makes the compiler
+ * Programs in OpenCL C, compiled and run on a device core (tests/engine/rig.h). A ring of variants makes the compiler
  * take its rarer paths: few registers, no optimisation, other waves.
  */
 #ifndef TESTS_COMPILER_DEVICE_H
 #define TESTS_COMPILER_DEVICE_H
 
-#include "bench.h"
-#include "ppu_compiler.h"
+#include "compiler/ppu_compiler.h"
+#include "tests/engine/rig.h"
 
 struct device_variant {
     const char *name;

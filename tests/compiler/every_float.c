@@ -12,9 +12,9 @@
  * so far, or no number, and for one float of every SAMPLE-th piece, both are measured as test_builtins.c does it, in
  * long double.
  */
-#include "builtins.h"
-#include "device.h"
-#include "quick.h"
+#include "tests/compiler/builtins.h"
+#include "tests/compiler/device.h"
+#include "tests/compiler/quick.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "locality.h"
+#include "tests/compiler/locality.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #define ROW 256u
 #define ROWS 512u

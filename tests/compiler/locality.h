@@ -3,7 +3,7 @@
 #ifndef TESTS_COMPILER_LOCALITY_H
 #define TESTS_COMPILER_LOCALITY_H
 
-#include "device.h"
+#include "tests/compiler/device.h"
 
 extern const char *const locality_kernels[];
 extern const uint32_t locality_count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "pressure.h"
+#include "tests/compiler/pressure.h"
 
-#include "reference.h"
+#include "tests/engine/reference.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_COMPILER_PRESSURE_H
 #define TESTS_COMPILER_PRESSURE_H
 
-#include "device.h"
+#include "tests/compiler/device.h"
 
 struct pressure_case {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Built with -ffast-math, which makes loops out of these that call the vector functions of the host's library. */
-#include "quick.h"
+#include "tests/compiler/quick.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -64,14 +64,14 @@ static inline double sign_of_gamma(double x)
             to[i] = expression;                                                                           \
         }                                                                                                 \
     }
-#include "quick.def"
+#include "tests/compiler/quick.def"
 
 static const struct {
     const char *name;
     quick_model model;
 } models[] = {
 #define QUICK(name, expression) { #name, quick_##name },
-#include "quick.def"
+#include "tests/compiler/quick.def"
 };
 
 quick_model quick_find(const char *name)

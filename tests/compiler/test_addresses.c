@@ -3,7 +3,7 @@
  * Indexes of every kind (kernels/addresses.cl) in every variant: whatever form of address the compiler takes, each
  * element is the one that C says. Which forms it takes: passes/lane.cl, passes/strength.cl.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * random kernels, random places of their arguments in memory, every byte compared. PPU_SEED chooses the first kernel,
  * PPU_ALIAS_KERNELS how many there are.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "relation.h"
+#include "opencl/variants/overlap.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Built-in functions against the host's, computed in long double; differences in units of the last place.
  * PPU_ULP=FILE writes the table of the largest differences, with what every_float.c found.
  */
-#include "builtins.h"
-#include "device.h"
+#include "tests/compiler/builtins.h"
+#include "tests/compiler/device.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that cannot be compiled, options that are none, bitcode and images that are damaged. */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <stdlib.h>
 #include <string.h>

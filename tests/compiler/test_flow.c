@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Flow graphs: numbering, dominators, loops, where lanes meet; random graphs against what "dominates" means. */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "flow.h"
+#include "compiler/analysis/flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Built-in functions that kernels can check by themselves (functions.cl): vectors against their elements,
  * geometry, loads and stores of vectors and halves, atomics, fences.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <float.h>
 #include <math.h>

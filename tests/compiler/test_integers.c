@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Integer built-in functions and conversions of every type against plain arithmetic, over corner values. */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <fenv.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole kernels from OpenCL C against plain C, in every variant of compilation. */
-#include "compare.h"
+#include "tests/compiler/compare.h"
 
 #include <stdlib.h>
 #include <string.h>

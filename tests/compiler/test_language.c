@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Constructs of OpenCL C against plain C, in every variant of compilation. */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <math.h>
 #include <stdlib.h>

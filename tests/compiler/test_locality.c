@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the control unit does for kernels whose waves work on more than the first-level cache holds. */
-#include "locality.h"
+#include "tests/compiler/locality.h"
 
 #include <stdio.h>
 

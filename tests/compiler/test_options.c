@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Build options: whatever the text is, no word reaches clang that is not allowed by itself. */
-#include "allowed.h"
-#include "device.h"
-#include "options.h"
+#include "compiler/frontend/options.h"
+#include "tests/compiler/allowed.h"
+#include "tests/compiler/device.h"
 
 #include <stdlib.h>
 #include <string.h>

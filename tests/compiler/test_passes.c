@@ -3,9 +3,9 @@
  * What each pass makes of a small kernel: tests/compiler/passes/<name>.cl says in its first comment which pass is
  * looked at, and in its last one what that prints, word for word. PPU_UPDATE=1 writes that anew, to be read and judged.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "file.h"
+#include "tools/asm/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

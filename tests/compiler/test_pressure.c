@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels of high pressure with segments: the same results in every form, fewer registers, few more passes. */
-#include "pressure.h"
+#include "tests/compiler/pressure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * compiled by the host's compiler and by pocl. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there
  * are.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

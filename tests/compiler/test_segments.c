@@ -3,10 +3,11 @@
  * Segments of a kernel (D9): which code may be one, by small graphs made by hand; which pieces become one for a
  * threshold; what is put into the code.
  */
-#include "assign.h"
-#include "device.h"
-#include "emit.h"
-#include "subvector.h"
+#include "compiler/mir/emit.h"
+#include "compiler/mir/functions.h"
+#include "compiler/mir/regalloc.h"
+#include "compiler/mir/subvector/insert.h"
+#include "tests/compiler/device.h"
 
 #include <stdlib.h>
 #include <string.h>

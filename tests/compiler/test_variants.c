@@ -3,9 +3,9 @@
  * Kernels compiled for facts about their launches, as launches get them: each computes bit for bit what the kernel
  * compiled for any launch does, and executes no more instructions than it should.
  */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "ppucc/facts.h"
+#include "tools/ppucc/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

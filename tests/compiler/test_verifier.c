@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The verifier between the back end's passes: it accepts sound code, and names what is wrong with code that is not. */
-#include "device.h"
+#include "tests/compiler/device.h"
 
-#include "mir.h"
+#include "compiler/mir/mir.h"
 
 #include <stdlib.h>
 #include <string.h>

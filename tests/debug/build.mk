@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # `make debug`, and its test, which is also `make debug-check`.
-$(eval $(call guest_program,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iinclude -Iruntime/include,ppu -pthread))
-$(eval $(call ppu_unit,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iinclude -Iruntime/include))
+$(eval $(call guest_program,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread))
+$(eval $(call ppu_unit,debuggee,tests/debug/debuggee.c,-D_GNU_SOURCE -Iruntime/include))
 
 DEBUG_CHECK_READY = $(GUEST_READY) $(GUEST)/programs/debuggee $(BUILD)/kernels/spin.ppu
 

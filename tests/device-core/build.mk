@@ -2,9 +2,8 @@
 
 # The core with SMs that only pretend: what the SMs call is tested from many threads, without an instruction set.
 DEVICE_CORE_BENCH := tests/device-core/machine.c tests/device-core/fake_sm.c
-DEVICE_CORE_FLAGS := -Iinclude -Iqemu-device/core -Itests/device-core
 
-device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).c $(DEVICE_CORE_BENCH),$(DEVICE_CORE_FLAGS),ppu-core -pthread -lm,$(2))
+device_core_test = $(call ppu_test,device-core-$(1),tests/device-core/test_$(1).c $(DEVICE_CORE_BENCH),,ppu-core -pthread -lm,$(2))
 
 $(eval $(call device_core_test,regs))
 $(eval $(call device_core_test,ring,asan tsan))

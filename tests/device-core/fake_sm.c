@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "fake_sm.h"
-#include "snapshot.h"
+#include "tests/device-core/fake_sm.h"
+#include "qemu-device/core/snapshot.h"
 
 #include <pthread.h>
 #include <sched.h>

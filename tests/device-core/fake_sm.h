@@ -6,7 +6,7 @@
 #ifndef TESTS_DEVICE_CORE_FAKE_SM_H
 #define TESTS_DEVICE_CORE_FAKE_SM_H
 
-#include "internal.h"
+#include "qemu-device/core/internal.h"
 
 /* What SMs do; set before work is there. */
 struct fake_plan {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* anonymous mappings */
-#include "machine.h"
+#include "tests/device-core/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "core.h"
-#include "internal.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/internal.h"
 
 /* Where things lie in VRAM after machine_boot(). */
 #define PROT_BASE 0x100000u

@@ -2,10 +2,10 @@
 /*
  * Task-table slots and the distribution of CTAs, with SMs that pretend: one thread or many.
  */
-#include "fake_sm.h"
-#include "machine.h"
+#include "tests/device-core/fake_sm.h"
+#include "tests/device-core/machine.h"
 
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,8 +2,8 @@
 /*
  * Descriptors: copies between all address spaces against a model, queued copies, probes, semaphores.
  */
-#include "guest_mem.h"
-#include "machine.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "tests/device-core/machine.h"
 
 #include "ppu/channel.h"
 

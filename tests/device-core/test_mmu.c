@@ -2,7 +2,7 @@
 /*
  * Address translation: every page size, every malformed bit at every level, and random tables against a model.
  */
-#include "machine.h"
+#include "tests/device-core/machine.h"
 
 #define CTX 2u
 #define VA 0x0000123456780000ull

@@ -2,7 +2,7 @@
 /*
  * Registers: every row of regs.def from both sides, the identity block, doorbells, interrupts, bring-up.
  */
-#include "machine.h"
+#include "tests/device-core/machine.h"
 
 #include "ppu/channel.h"
 #include "ppu/mailbox.h"

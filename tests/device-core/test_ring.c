@@ -2,7 +2,7 @@
 /*
  * Event rings against a model, with the MCU's word misused; the trace ring.
  */
-#include "machine.h"
+#include "tests/device-core/machine.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,10 +2,10 @@
 /*
  * Snapshots: the state goes from one core to another at random points, and comes from strangers.
  */
-#include "fake_sm.h"
-#include "machine.h"
+#include "tests/device-core/fake_sm.h"
+#include "tests/device-core/machine.h"
 
-#include "core_state.h"
+#include "qemu-device/core/core_state.h"
 
 #include "ppu/channel.h"
 

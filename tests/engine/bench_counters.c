@@ -3,7 +3,7 @@
  * Kernels whose counting callgrind measures: linked with the engine as it is, and with one that does not count
  * (ENGINE_UNCOUNTED). The argument is the kernel's name.
  */
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* What divergence costs the host: one warp of 32 on one SM, in slices; rows as tests/bench/run wants them. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

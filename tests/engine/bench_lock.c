@@ -5,7 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
-#include "worst.h"
+#include "tests/engine/worst.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 /* How long core_pause() waits at most for an SM whose kernel is as slow to stop as any: a row for tests/bench/run. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
-#include "worst.h"
+#include "tests/engine/worst.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels whose warps never diverge, for callgrind: linked with the engine as it is and with uniform_branch.c in the
- * place of engine_branch.c. The argument is the number of turns of the kernel's loop.
+ * place of engine/branch.c. The argument is the number of turns of the kernel's loop.
  */
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,15 +7,15 @@
  *
  * In a graph: v44 steps left, v45 pushes left, v60 to v63 addresses of blocks, or of what follows a call.
  */
-#include "generate.h"
+#include "tests/engine/generate.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "machine.h"
 #include "ppu/isa.h"
-#include "ppuasm.h"
+#include "tests/device-core/machine.h"
+#include "tools/asm/ppuasm.h"
 
 #define PRIVATE_BYTES 64u
 #define RESULT_BYTES 80u

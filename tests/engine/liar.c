@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "liar.h"
+#include "tests/engine/liar.h"
 
 #include "ppu/save.h"
 
@@ -154,12 +154,12 @@ static struct dist_switched *take_off_two(struct liar *l)
     }
 #define LIE_NAME(line) LIE_JOIN(lie_, line)
 #define LIE_JOIN(a, b) a##b
-#include "lies.def"
+#include "tests/engine/lies.def"
 #undef LIE
 
 const struct lie lies[] = {
 #define LIE(words, ...) { __LINE__, words, LIE_NAME(__LINE__) },
-#include "lies.def"
+#include "tests/engine/lies.def"
 #undef LIE
 };
 const uint32_t lies_count = sizeof(lies) / sizeof(lies[0]);

@@ -4,10 +4,10 @@
 #ifndef TESTS_ENGINE_LIAR_H
 #define TESTS_ENGINE_LIAR_H
 
-#include "bench.h"
+#include "tests/engine/rig.h"
 
-#include "core_state.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
 
 #define UNUSED_AT (HEAP_AT + 0x700000u) /* VRAM that nothing names */
 #define UNUSED_BYTES 0x80000u

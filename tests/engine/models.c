@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "models.h"
+#include "tests/engine/models.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "observe.h"
+#include "tests/engine/observe.h"
 
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 /* One warp instruction as the lanes see it. */
 struct look {

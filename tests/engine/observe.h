@@ -6,8 +6,8 @@
 #ifndef TESTS_ENGINE_OBSERVE_H
 #define TESTS_ENGINE_OBSERVE_H
 
-#include "model_cache.h"
-#include "sm_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/model_cache.h"
 
 struct observed {
     uint64_t count[PPU_COUNTERS];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "reference.h"
+#include "tests/engine/reference.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models.h"
 #include "ppu/isa.h"
 #include "ppu/mmu.h"
+#include "tests/engine/models.h"
 
 #define STEPS_MAX 20000000u /* of a task, over all threads */
 #define SOURCES 3u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Instruction words, assembler, disassembler, program images, tokens. */
-#include "bench.h"
 #include "ppu/token.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of the caches: beside an obvious one, and kernels whose hits and misses can be told beforehand. */
-#include "bench.h"
-#include "core_state.h"
-#include "model_cache.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/model_cache.h"
+#include "tests/engine/rig.h"
 
 #include <stdlib.h>
 #include <string.h>

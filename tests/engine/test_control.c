@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
-#include "bench.h"
-#include "sm_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * What one thread of a large grid can do wrong: the fault names its CTA, warp, pass, lane, instruction and address,
  * whatever the wave size; and what is no fault is defined.
  */
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <string.h>

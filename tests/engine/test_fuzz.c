@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Random programs on the engine and on the reference executor: every byte of memory must agree. */
-#include "bench.h"
-#include "generate.h"
-#include "observe.h"
 #include "ppu/save.h"
-#include "reference.h"
-#include "sm_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/generate.h"
+#include "tests/engine/observe.h"
+#include "tests/engine/reference.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * What a warp does stays its own: an instruction that it has begun ends as it began, whatever code is written over it
  * meanwhile, and no instruction reaches a register that is not one of the warp's.
  */
-#include "bench.h"
-#include "core_state.h"
 #include "ppu/save.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole kernels against plain C. */
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Litmus tests of docs/spec/memory.md: two threads on two SMs, each on a host thread of its own, or a thread and the
  * CPU. Each shape runs many times and counts outcomes that must not be.
  */
-#include "bench.h"
-#include "guest_mem.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "tests/engine/rig.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The control unit: which mode segments run in that leave it open, and what it does to the caches. */
-#include "bench.h"
-#include "core_state.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* How long who stops an SM waits for it, whatever its kernel does: in instructions, and in time. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
-#include "core_state.h"
-#include "sm_state.h"
-#include "worst.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/worst.h"
 
 #include <time.h>
 

@@ -4,9 +4,9 @@
  * instructions are such ones, and nearly such ones, leave the same in every register as when a `nop` stands before
  * them, which ends a prologue before it begins; and as much is counted.
  */
-#include "bench.h"
-#include "guest_mem.h"
-#include "sm_state.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 #include <stdlib.h>

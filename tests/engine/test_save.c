@@ -3,10 +3,10 @@
  * CTAs that are saved and restored: when all their threads wait for children, and when their slot is evicted. The test
  * plays the firmware.
  */
-#include "bench.h"
+#include "tests/engine/rig.h"
 
-#include "core_state.h"
 #include "ppu/save.h"
+#include "qemu-device/core/core_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots that lie: about one thing at a time (lies.def), and about several at random. */
-#include "liar.h"
+#include "tests/engine/liar.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * What the engine knows of registers that count up with the lanes (docs/design/engine.md): whatever a program does with
  * them, each lane loads from where its own register says.
  */
-#include "bench.h"
-#include "guest_mem.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "tests/engine/rig.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What engine_branch.c would be in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes. The
+ * What engine/branch.c would be in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes. The
  * yardstick for what warps that never diverge pay for divergence (bench_uniform.c); runs uniform kernels only.
  */
-#include "sm_state.h"
+#include "qemu-device/core/sm_state.h"
 
 void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "worst.h"
+#include "tests/engine/worst.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_ENGINE_WORST_H
 #define TESTS_ENGINE_WORST_H
 
-#include "bench.h"
+#include "tests/engine/rig.h"
 
 struct worst {
     const char *name;

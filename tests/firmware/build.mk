@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: MIT
 
 # The firmware's own sources on a device that the test drives step by step.
-FIRMWARE_TEST_FLAGS := -Iinclude -Ifirmware -Itests/firmware
 
-firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(FIRMWARE_TEST_FLAGS) $(3),ppu-firmware -pthread)
+firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(3),ppu-firmware -pthread)
 
 $(eval $(call firmware_test,channel))
 $(eval $(call firmware_test,tmd))
 $(eval $(call firmware_test,tmdq,firmware/tmdq.c tests/firmware/orders.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,workq,firmware/workq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
-$(eval $(call firmware_test,feed,firmware/queue.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
-FLAGS_test_bound.c := -fno-sanitize-coverage=trace-pc
+$(eval $(call firmware_test,taskq_feed,firmware/taskq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
+FLAGS_tests/firmware/test_bound.c := -fno-sanitize-coverage=trace-pc
 $(eval $(call firmware_test,bound,firmware/wdu.c firmware/tmu.c,-fsanitize-coverage=trace-pc))
-$(eval $(call firmware_test,parts))
+$(eval $(call firmware_test,timer_ring))
 $(eval $(call firmware_test,admin))
-$(eval $(call firmware_test,queue))
+$(eval $(call firmware_test,taskq))
 $(eval $(call firmware_test,policy))
 $(eval $(call firmware_test,quota))
 $(eval $(call firmware_test,share))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "mock_hal.h"
+#include "tests/firmware/mock_hal.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "hal.h"
+#include "firmware/hal.h"
 
 struct mock mock;
 

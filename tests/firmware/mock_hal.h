@@ -4,8 +4,8 @@
  * runs in a thread of its own, but never at the same time as the test: mock_settle()
  * lets it run until it would sleep.
  */
-#ifndef MOCK_HAL_H
-#define MOCK_HAL_H
+#ifndef TESTS_FIRMWARE_MOCK_HAL_H
+#define TESTS_FIRMWARE_MOCK_HAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

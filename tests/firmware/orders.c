@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "orders.h"
+#include "tests/firmware/orders.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ppu/base.h"
-#include "random.h"
+#include "tests/firmware/random.h"
 
 #define STACK_BYTES (256u * PPU_KIB)
 #define STEPS_MAX 4096u

@@ -3,8 +3,8 @@
  * Orders of accesses: actors are coroutines that stop before every access to a word they share, and a test runs every
  * order of these accesses, or random ones.
  */
-#ifndef TEST_ORDERS_H
-#define TEST_ORDERS_H
+#ifndef TESTS_FIRMWARE_ORDERS_H
+#define TESTS_FIRMWARE_ORDERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Random numbers of a test: the seed is PPU_SEED or the time, and is printed. */
-#ifndef TEST_RANDOM_H
-#define TEST_RANDOM_H
+#ifndef TESTS_FIRMWARE_RANDOM_H
+#define TESTS_FIRMWARE_RANDOM_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
+#include "tests/firmware/stream.h"
 
 #include <string.h>
 

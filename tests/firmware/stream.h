@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A channel as a test sees it: builds command blocks in the context's memory and puts them into the ring. */
-#ifndef TEST_STREAM_H
-#define TEST_STREAM_H
+#ifndef TESTS_FIRMWARE_STREAM_H
+#define TESTS_FIRMWARE_STREAM_H
 
-#include "mock_hal.h"
+#include "tests/firmware/mock_hal.h"
 
 struct stream {
     uint32_t context;

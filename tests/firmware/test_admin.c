@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "random.h"
-#include "stream.h"
+#include "tests/firmware/random.h"
+#include "tests/firmware/stream.h"
 
 static int setup(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "stream.h"
+#include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 0xf0000)
 

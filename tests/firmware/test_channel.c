@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "firmware/task.h"
 #include "ppu/trace.h"
-#include "stream.h"
-#include "task.h"
+#include "tests/firmware/stream.h"
 
 #define US 1000ull
 #define MS 1000000ull

@@ -40,10 +40,10 @@ def passes(name, part, test, old, new):
     SCRATCH.mkdir(parents=True, exist_ok=True)
     source, program = SCRATCH / f"{part}-{name}.c", SCRATCH / f"{part}-{name}"
     mutated = original.replace(old, new)
-    source.write_text(mutated.replace('#include "shared.h"\n', '#include "shared.h"\n' + TORN))
+    source.write_text(mutated.replace('#include "firmware/shared.h"\n', '#include "firmware/shared.h"\n' + TORN))
     tests = [f"tests/firmware/{file}.c" for file in (f"test_{test}", "orders", "mock_hal", "stream")]
     step = "tmdq_step" if part == "tmdq" else "orders_step"
-    subprocess.run(["gcc", "-std=c11", "-O1", "-g", "-Wno-unused-function", f"-DSHARED_STEP={step}", "-Iinclude", "-Ifirmware", "-Itests/firmware",
+    subprocess.run(["gcc", "-std=c11", "-O1", "-g", "-Wno-unused-function", f"-DSHARED_STEP={step}", "-I.", "-Iinclude",
                     "-o", program, *tests, source, LIBRARY, "-lcmocka", "-pthread"], cwd=TOP, check=True, timeout=60)
     return runs_clean(program)
 
@@ -67,7 +67,7 @@ def found(name, old, new, part="tmdq", test="tmdq"):
 
 
 def unchanged():
-    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("queue", "feed", "settle(struct")):
+    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle(struct")):
         assert passes("unchanged", part, test, line, line)
 
 
@@ -76,7 +76,7 @@ def workq(name, old, new):
 
 
 def queue(name, old, new):
-    return found(name, old, new, "queue", "feed")
+    return found(name, old, new, "taskq", "taskq_feed")
 
 
 tap.main([

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "stream.h"
+#include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 15u * 64u * PPU_KIB)
 #define NONE UINT32_MAX

@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "mock_hal.h"
-#include "ppu/queue.h"
+#include "firmware/quota.h"
+#include "ppu/taskq.h"
 #include "ppu/workq.h"
-#include "quota.h"
-#include "random.h"
-#include "stream.h"
+#include "tests/firmware/mock_hal.h"
+#include "tests/firmware/random.h"
+#include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 0xf0000)
 #define AREA_VA (MOCK_MEMORY_VA + 0xe0000)

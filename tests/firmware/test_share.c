@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "mock_hal.h"
-#include "random.h"
-#include "stream.h"
+#include "tests/firmware/mock_hal.h"
+#include "tests/firmware/random.h"
+#include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 0xf0000)
 #define FAVOURED (1u | PPU_SLOT_CLAIMS)

@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "layout.h"
-#include "machine.h"
+#include "firmware/layout.h"
+#include "firmware/machine.h"
+#include "firmware/tmd.h"
 #include "ppu/limits.h"
 #include "ppu/token.h"
-#include "random.h"
-#include "tmd.h"
+#include "tests/firmware/random.h"
 
 static int setup(void **state)
 {

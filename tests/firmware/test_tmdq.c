@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
-#include "mock_hal.h"
-#include "orders.h"
-#include "random.h"
-#include "task.h"
-#include "tmdq.h"
+#include "firmware/machine.h"
+#include "firmware/task.h"
+#include "firmware/tmdq.h"
+#include "tests/firmware/mock_hal.h"
+#include "tests/firmware/orders.h"
+#include "tests/firmware/random.h"
 
 #define TASKS 4u
 

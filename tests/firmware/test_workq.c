@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Work queues: threads and the firmware in every order of their accesses for small cases, in random ones for larger.
- * What a thread does is devlib/workq.s in C.
+ * What a thread does is device-lib/asm/workq.s in C.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,28 +10,28 @@
 
 #include <cmocka.h>
 
-#include "block.h"
-#include "channel.h"
-#include "context.h"
-#include "copy.h"
-#include "fault.h"
-#include "launch.h"
-#include "layout.h"
-#include "log.h"
-#include "machine.h"
-#include "mock_hal.h"
-#include "nest.h"
-#include "orders.h"
-#include "ring.h"
-#include "sem.h"
-#include "shared.h"
-#include "stats.h"
-#include "timer.h"
-#include "tmdq.h"
-#include "tmu.h"
-#include "trace.h"
-#include "wdu.h"
-#include "workq.h"
+#include "firmware/block.h"
+#include "firmware/channel.h"
+#include "firmware/context.h"
+#include "firmware/copy.h"
+#include "firmware/fault.h"
+#include "firmware/launch.h"
+#include "firmware/layout.h"
+#include "firmware/log.h"
+#include "firmware/machine.h"
+#include "firmware/nest.h"
+#include "firmware/ring.h"
+#include "firmware/sem.h"
+#include "firmware/shared.h"
+#include "firmware/stats.h"
+#include "firmware/timer.h"
+#include "firmware/tmdq.h"
+#include "firmware/tmu.h"
+#include "firmware/trace.h"
+#include "firmware/wdu.h"
+#include "firmware/workq.h"
+#include "tests/firmware/mock_hal.h"
+#include "tests/firmware/orders.h"
 
 #define PIECES 8u
 #define PASSES 3u             /* of the firmware, while threads run */

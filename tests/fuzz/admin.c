@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ppu/mmu.h"
-#include "world.h"
+#include "tests/fuzz/world.h"
 
 #define MOST_ACTIONS 32u
 #define MOST_STEPS 400u

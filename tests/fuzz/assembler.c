@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input.h"
-#include "ppuasm.h"
+#include "tests/fuzz/input.h"
+#include "tools/asm/ppuasm.h"
 
 #define MOST_WORDS 64u
 

@@ -22,7 +22,7 @@
 #include "ppu/dma.h"
 #include "ppu/mailbox.h"
 #include "ppu/mmu.h"
-#include "world.h"
+#include "tests/fuzz/world.h"
 
 #define MOST_ACTIONS 48u
 #define MOST_STEPS 200u

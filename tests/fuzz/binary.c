@@ -5,16 +5,16 @@
  * The first byte says which: a binary as it is; a module whose sum is right, with or without this user's tag; a
  * request; an answer. What is accepted must lie within the bytes, and a module is this user's only with the right tag.
  */
-#include "binary.h"
+#include "opencl/build/binary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign.h"
-#include "input.h"
-#include "origin.h"
+#include "opencl/build/fnv.h"
+#include "opencl/build/foreign.h"
+#include "opencl/build/origin.h"
 #include "ppu/image.h"
-#include "sum.h"
+#include "tests/fuzz/input.h"
 
 #define HEADER_BYTES 64u
 #define MOST 1024u

@@ -2,5 +2,4 @@
 #
 # Fuzz targets (README.md): a target is <target>.c and <target>.mk, which calls ppu_fuzz.
 
-FUZZ_CFLAGS := -Itests/fuzz
 include $(filter-out %/build.mk,$(wildcard tests/fuzz/*.mk))

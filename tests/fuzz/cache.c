@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "compiler.h"
-#include "input.h"
-#include "origin.h"
+#include "opencl/build/cache.h"
+#include "opencl/build/compiler_dl.h"
+#include "opencl/build/origin.h"
+#include "tests/fuzz/input.h"
 
 #define ENTRY_MOST 512u
 #define HEADER_BYTES 64u

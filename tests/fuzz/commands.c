@@ -6,7 +6,7 @@
  * descriptors, lets time pass. The second is what it stores into its memory while the firmware looks: pairs of how many
  * accesses of the firmware go by, and a store. What must hold: world.h.
  */
-#include "world.h"
+#include "tests/fuzz/world.h"
 
 static void act(struct fuzz_input *input)
 {

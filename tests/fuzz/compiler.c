@@ -6,7 +6,7 @@
  * be good; and on the device each thread must end with what the interpreted program says. An operation that is not
  * reached would show nothing, so all variables are results.
  */
-#include "program.h"
+#include "tests/fuzz/program.h"
 
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "tests/compiler/device.h"
 
 static struct device *device;
 

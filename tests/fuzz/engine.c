@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core_state.h"
-#include "input.h"
-#include "neighbour.h"
 #include "ppu/save.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/neighbour.h"
 
 #define ATTACKER 1u           /* context; the victim's is NEIGHBOUR_CONTEXT */
 #define DATA_VA 0x20000000ull /* data, the code and its copy, the odd page: 64 KiB each */

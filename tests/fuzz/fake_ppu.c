@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
-#include "device.h"
-#include "input.h"
-#include "memory.h"
+#include "opencl/api/device.h"
 #include "ppu.h"
 #include "ppu/mmu.h"
-#include "stream.h"
+#include "runtime/block.h"
+#include "runtime/memory.h"
+#include "runtime/stream.h"
+#include "tests/fuzz/input.h"
 
 #define FIRST_VA (1ull << 32)
 

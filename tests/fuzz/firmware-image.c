@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "firmware.h"
-#include "image.h"
-#include "input.h"
+#include "boot/image.h"
 #include "ppu/regs.h"
+#include "runtime/firmware.h"
+#include "tests/fuzz/input.h"
 
 #define MOST_BYTES (PPU_MCU_ITCM_BYTES + 16u)
 #define HEADER_END (PPU_IMAGE_HEADER_OFFSET + (uint32_t)sizeof(struct ppu_image_header))

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
 FUZZ_OPTIONS_firmware-image := -max_len=1024
-$(eval $(call ppu_fuzz,firmware-image,tests/fuzz/firmware-image.c tests/fuzz/input.c boot/image.c runtime/firmware.c runtime/error.c runtime/file.c,$(FUZZ_CFLAGS) -D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Iboot -Ifirmware,))
+$(eval $(call ppu_fuzz,firmware-image,tests/fuzz/firmware-image.c tests/fuzz/input.c boot/image.c runtime/firmware.c runtime/error.c runtime/file.c,-D_GNU_SOURCE -Iruntime/include,))

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "block.h"
-#include "compiler.h"
-#include "device.h"
-#include "input.h"
-#include "kernel.h"
+#include "opencl/api/device.h"
+#include "opencl/api/kernel.h"
+#include "opencl/build/compiler_dl.h"
+#include "opencl/submit/printf.h"
 #include "ppu/image.h"
-#include "print.h"
-#include "program.h"
-#include "stream.h"
+#include "runtime/block.h"
+#include "runtime/stream.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/program.h"
 
 #define MOST_KERNELS 3u
 #define MOST_ARGUMENTS 8u

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-include opencl/build.mk
 FUZZ_IMAGE_SOURCES := $(addprefix tests/fuzz/,image.c fake_ppu.c input.c) $(filter-out $(OPENCL_OWN),$(OPENCL_SOURCES)) $(addprefix runtime/,program.c launch.c error.c file.c)
 FUZZ_OPTIONS_image := -max_len=512 -len_control=0
-$(eval $(call ppu_fuzz,image,$(FUZZ_IMAGE_SOURCES),$(FUZZ_CFLAGS) $(OPENCL_CFLAGS) -Iruntime,$(OPENCL_NEEDS) -pthread -lm))
+$(eval $(call ppu_fuzz,image,$(FUZZ_IMAGE_SOURCES),$(OPENCL_CFLAGS),$(OPENCL_NEEDS) -pthread -lm))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "input.h"
+#include "tests/fuzz/input.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "neighbour.h"
+#include "tests/fuzz/neighbour.h"
 
 #include <string.h>
 
-#include "core_state.h"
-#include "input.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/fuzz/input.h"
 
 #define VA 0x10000000ull
 #define BEGIN_TURNS 400u

@@ -6,9 +6,9 @@
 #ifndef TESTS_FUZZ_NEIGHBOUR_H
 #define TESTS_FUZZ_NEIGHBOUR_H
 
-#include "machine.h"
 #include "ppu/image.h"
-#include "ppuasm.h"
+#include "tests/device-core/machine.h"
+#include "tools/asm/ppuasm.h"
 
 #define NEIGHBOUR_CONTEXT 2u
 #define NEIGHBOUR_SLOT 1u

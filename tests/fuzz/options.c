@@ -5,13 +5,13 @@
  * An input is the text. Each word that clang would be given must be allowed by itself, and must be made of what the
  * text says; a text that is refused must be told why.
  */
-#include "options.h"
+#include "compiler/frontend/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "allowed.h"
-#include "input.h"
+#include "tests/compiler/allowed.h"
+#include "tests/fuzz/input.h"
 
 /* Characters come from the text, in its order. */
 static void must_come_from(const struct options *options, const char *text)

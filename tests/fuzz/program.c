@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "program.h"
+#include "tests/fuzz/program.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef TESTS_FUZZ_PROGRAM_H
 #define TESTS_FUZZ_PROGRAM_H
 
-#include "input.h"
+#include "tests/fuzz/input.h"
 
 #define PROGRAM_THREADS 64u /* of the group, all there are */
 #define PROGRAM_INTS 6u     /* variables of 32 bits: first these, */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "program.h"
+#include "tests/fuzz/program.h"
 
 struct emitter {
     FILE *out;

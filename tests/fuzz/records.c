@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "ppu/nest.h"
-#include "world.h"
+#include "tests/fuzz/world.h"
 
 /* Offset of a word of a nest: its head, its ring of handles, or a part of one of its records. */
 static uint32_t nest_word(struct fuzz_input *input, uint8_t kind)

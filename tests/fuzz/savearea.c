@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core_state.h"
-#include "input.h"
-#include "neighbour.h"
 #include "ppu/save.h"
-#include "sm_state.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/neighbour.h"
 
 #define HOSTILE 1u  /* contexts */
 #define CLAIMANT 3u /* NEIGHBOUR_CONTEXT is between them */

@@ -6,8 +6,8 @@
  * and words of what that machine writes then. Another machine loads it: it refuses and nothing has changed, or what it
  * saves can be loaded, it runs, ends every task when it is told to, and leaves memory that nothing names alone.
  */
-#include "input.h"
-#include "liar.h"
+#include "tests/engine/liar.h"
+#include "tests/fuzz/input.h"
 
 #include <stdlib.h>
 #include <string.h>

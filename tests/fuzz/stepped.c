@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stepped.h"
+#include "tests/fuzz/stepped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 
 #include <sanitizer/common_interface_defs.h>
 
-#include "hal.h"
-#include "host.h"
-#include "input.h"
-#include "joined_image.h"
+#include "firmware/hal.h"
 #include "ppu/mmu.h"
+#include "tests/fuzz/input.h"
+#include "tests/joined/host.h"
+#include "tests/joined/joined_image.h"
 
 #define NEVER UINT64_MAX
 #define STACK_BYTES (1024u * 1024u)

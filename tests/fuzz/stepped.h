@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core.h"
-#include "host.h"
 #include "ppu/admin.h"
 #include "ppu/boot.h"
-#include "transport.h"
+#include "qemu-device/core/core.h"
+#include "runtime/transport.h"
+#include "tests/joined/host.h"
 
 struct stepped_options {
     struct core_config config; /* sm_threads is 0 */

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # The stepped machine, for targets that include this file and link STEPPED_LIBS.
 ifndef STEPPED_LIBS
-STEPPED_CFLAGS := -D_GNU_SOURCE $(FUZZ_CFLAGS) -Iinclude -Iruntime -Iruntime/include -Iqemu-device/core -Ifirmware -Itests/joined -Itools/asm
+STEPPED_CFLAGS := -D_GNU_SOURCE -Iruntime/include
 STEPPED_SOURCES := tests/fuzz/stepped.c tests/fuzz/input.c tests/joined/host.c tests/joined/joined_image.c
 STEPPED_LIBS := fuzz-firmware ppu-core ppu ppuasm -pthread -lm
 
 # The firmware tells before each access to a shared word, and all that it writes is one section.
-$(eval $(call ppu_unit,fuzz-firmware,$(FIRMWARE_SOURCES),$(FIRMWARE_CFLAGS) -DSHARED_STEP=stepped_shared))
-$(eval $(call ppu_compile,fuzz,fuzz-firmware,$(FIRMWARE_SOURCES),$(FIRMWARE_CFLAGS) -DSHARED_STEP=stepped_shared))
+$(eval $(call ppu_unit,fuzz-firmware,$(FIRMWARE_SOURCES),-DSHARED_STEP=stepped_shared))
+$(eval $(call ppu_compile,fuzz,fuzz-firmware,$(FIRMWARE_SOURCES),-DSHARED_STEP=stepped_shared))
 $(BUILD)/fuzz/libfuzz-firmware.a: $(call ppu_objects,fuzz,fuzz-firmware,$(FIRMWARE_SOURCES)) tests/fuzz/firmware.ld
 	$(call say,AR,$@)
 	$(Q)ld -r --force-group-allocation -T tests/fuzz/firmware.ld -o $(@:.a=.o.$(pid)) $(filter %.o,$^)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "world.h"
+#include "tests/fuzz/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channel.h"
-#include "file.h"
-#include "memory.h"
-#include "ppuasm.h"
-#include "program.h"
-#include "taskq.h"
-#include "workqueue.h"
+#include "runtime/channel.h"
+#include "runtime/file.h"
+#include "runtime/memory.h"
+#include "runtime/taskq.h"
+#include "runtime/workq.h"
+#include "tests/fuzz/program.h"
+#include "tools/asm/ppuasm.h"
 
 #define MOST_KERNELS 24u
 #define MOST_SOURCE (1u << 20)
@@ -33,9 +33,11 @@
 #define VICTIM_OUT 0x1000u
 
 static const char *const sources[][8] = {
-    { "tests/kernels/pressure.s", "devlib/copy.s", "devlib/nest.s", "devlib/queue.s", "devlib/heap.s" },
-    { "tests/kernels/queue.s", "devlib/copy.s", "devlib/nest.s", "devlib/queue.s", "devlib/heap.s" },
-    { "tests/kernels/creator.s", "devlib/copy.s", "devlib/workq.s" },
+    { "tests/kernels/pressure.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s", "device-lib/asm/taskq.s",
+      "device-lib/asm/heap.s" },
+    { "tests/kernels/taskq.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s", "device-lib/asm/taskq.s",
+      "device-lib/asm/heap.s" },
+    { "tests/kernels/creator.s", "device-lib/asm/copy.s", "device-lib/asm/workq.s" },
 };
 
 static const char victim_text[] = ".kernel victim\n"

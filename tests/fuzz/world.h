@@ -7,8 +7,8 @@
 #ifndef TESTS_FUZZ_WORLD_H
 #define TESTS_FUZZ_WORLD_H
 
-#include "input.h"
-#include "stepped.h"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/stepped.h"
 
 #include "ppu.h"
 

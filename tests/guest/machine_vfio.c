@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine of the API tests in the guest: the PPU that was there when it booted. */
-#include "api.h"
-#include "transport.h"
+#include "runtime/transport.h"
+#include "tests/api/api.h"
 
 static struct ppu_transport *transport;
 static const struct ppu_transport_ops *vfio_ops;

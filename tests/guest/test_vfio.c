@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "ppu.h"
-#include "vfio/function.h"
+#include "runtime/vfio/function.h"
 
 #define LONG_NS (30ull * 1000000000u)
 #define COPY_BYTES (4u * PPU_MIB)

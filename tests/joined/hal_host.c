@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* firmware/hal.h on the joined machine: called by the MCU's thread only. */
-#include "hal.h"
+#include "firmware/hal.h"
 
 #include <string.h>
 
-#include "machine.h"
+#include "tests/joined/machine.h"
 
 static struct joined *machine;
 

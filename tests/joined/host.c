@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "host.h"
+#include "tests/joined/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "guest_mem.h"
-#include "hal.h"
+#include "firmware/hal.h"
 #include "ppu/boot.h"
 #include "ppu/mmu.h"
+#include "qemu-device/core/memory/guest_mem.h"
 
 /* Bounds of the section of FW_DMA objects, from the linker. */
 extern uint8_t __start_fw_dma[], __stop_fw_dma[];

@@ -6,8 +6,8 @@
 #ifndef TESTS_JOINED_HOST_H
 #define TESTS_JOINED_HOST_H
 
-#include "range.h"
-#include "transport.h"
+#include "runtime/range.h"
+#include "runtime/transport.h"
 
 #define JOINED_BUS_BASE 0x40000000ull
 

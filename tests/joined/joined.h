@@ -7,15 +7,15 @@
  * bottom halves and the timer; the SMs' own.
  * The firmware has static state: one joined machine at a time.
  */
-#ifndef TESTS_JOINED_H
-#define TESTS_JOINED_H
+#ifndef TESTS_JOINED_JOINED_H
+#define TESTS_JOINED_JOINED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core.h"
-#include "transport.h"
+#include "qemu-device/core/core.h"
+#include "runtime/transport.h"
 
 struct joined_options {
     struct core_config config;

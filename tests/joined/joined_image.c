@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "joined_image.h"
+#include "tests/joined/joined_image.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "tests/joined/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "deadline.h"
-#include "guest_mem.h"
-#include "hal.h"
-#include "joined_image.h"
+#include "firmware/hal.h"
 #include "ppu/mmu.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "runtime/deadline.h"
+#include "tests/joined/joined_image.h"
 
 #define NEVER UINT64_MAX
 

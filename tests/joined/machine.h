@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <setjmp.h>
 
-#include "host.h"
-#include "joined.h"
 #include "ppu/boot.h"
+#include "tests/joined/host.h"
+#include "tests/joined/joined.h"
 
 /* What the MCU is to do at its next access to the device. */
 enum mcu_order {

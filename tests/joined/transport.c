@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "transport.h"
+#include "runtime/transport.h"
 
 #include <string.h>
 
-#include "deadline.h"
-#include "machine.h"
+#include "runtime/deadline.h"
+#include "tests/joined/machine.h"
 
 static struct joined *joined_of(struct ppu_transport *transport)
 {

@@ -59,12 +59,12 @@ def workq(text, name):
 
 
 def queue(text, name):
-    return mutation(text, name, "queue", "[A6 A12]", ("PRODUCERS=1", "EACH=3"))
+    return mutation(text, name, "taskq", "[A6 A12]", ("PRODUCERS=1", "EACH=3"))
 
 
 # minutes, and gigabytes
 LONG = [
-    ("two producers of two entries each, every order [A6 A12]", check("queue", HOLDS, "EACH=2", "SMS=1")),
+    ("two producers of two entries each, every order [A6 A12]", check("taskq", HOLDS, "EACH=2", "SMS=1")),
 ] if "PPU_LONG" in os.environ else []
 
 tap.main([
@@ -88,8 +88,8 @@ tap.main([
     workq("a semaphore cleared when its entry is reserved", "CLEAR_AT_RESERVATION"),
     workq("a semaphore released before the entries are in place", "RELEASE_FIRST"),
     workq("a semaphore that nobody clears", "NOT_CLEARED"),
-    ("two producers, CTAs on two SMs, and a close: a queue's task reads every entry and ends [A6 A12]", check("queue", HOLDS)),
-    ("a producer around a queue of two entries [A6 A12]", check("queue", HOLDS, "PRODUCERS=1", "EACH=3")),
+    ("two producers, CTAs on two SMs, and a close: a queue's task reads every entry and ends [A6 A12]", check("taskq", HOLDS)),
+    ("a producer around a queue of two entries [A6 A12]", check("taskq", HOLDS, "PRODUCERS=1", "EACH=3")),
     queue("a ticket taken by load and store", "TICKET"),
     queue("a ticket taken whose place is not free", "FULL"),
     queue("an entry published before it is filled", "PUBLISH_FIRST"),

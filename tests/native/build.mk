@@ -2,14 +2,14 @@
 # The native transport: ASan sees libppu's side, QEMU is built as always.
 RUNTIME_native-machine := $(QEMU) firmware $(BUILD)/kernels/counter.ppu
 TIMEOUT_native-machine := 120
-$(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
+$(eval $(call ppu_test,native-machine,tests/native/test_machine.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
 
 # No QEMU: a thread is the device.
-$(eval $(call ppu_test,native-mailbox,tests/native/test_mailbox.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include -Itests/firmware,ppu -pthread,asan tsan))
+$(eval $(call ppu_test,native-mailbox,tests/native/test_mailbox.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan tsan))
 
-RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,accumulate.ppu tree.ppu creator.ppu queue.ppu)
+RUNTIME_native-snapshot := $(QEMU) firmware $(addprefix $(BUILD)/kernels/,accumulate.ppu tree.ppu creator.ppu taskq.ppu)
 TIMEOUT_native-snapshot := 180
-$(eval $(call ppu_test,native-snapshot,tests/native/test_snapshot.c,-D_GNU_SOURCE -Iinclude -Iruntime -Iruntime/include,ppu -pthread,asan))
+$(eval $(call ppu_test,native-snapshot,tests/native/test_snapshot.c,-D_GNU_SOURCE -Iruntime/include,ppu -pthread,asan))
 
 TIMEOUT_native-examples := 120
 $(eval $(call ppu_script_test,native-examples,tests/native/test_examples.py,$(QEMU) firmware $(BUILD)/plain/tools/saxpy $(BUILD)/plain/tools/bfs $(BUILD)/plain/tools/quicksort $(BUILD)/opencl/ppu.icd $(BUILD)/kernels/saxpy.ppu $(BUILD)/kernels/bfs.ppu))

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "channel.h"
-#include "deadline.h"
-#include "device.h"
-#include "native/machine.h"
+#include "runtime/channel.h"
+#include "runtime/deadline.h"
+#include "runtime/device.h"
+#include "runtime/native/machine.h"
 
 #define WAIT_NS (30 * NS_PER_S)
 
@@ -292,7 +292,7 @@ static void children_have_no_device(void **state)
     ppu_machine_stop(machine);
 }
 
-/* The machine is started by ppu-run, which confines it: tests/qemu/qemu-confined.c says how. */
+/* The machine is started by ppu-run, which confines it: tests/qemu/test_confined.c says how. */
 static void qemu_is_confined(void **state)
 {
     struct ppu_machine *machine = NULL;

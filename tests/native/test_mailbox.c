@@ -18,9 +18,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "deadline.h"
-#include "native/mailbox.h"
-#include "random.h"
+#include "runtime/deadline.h"
+#include "runtime/native/mailbox.h"
+#include "tests/firmware/random.h"
 
 #define LOST_NS (20 * NS_PER_S) /* whoever sleeps so long was not woken up */
 #define RINGERS 3u

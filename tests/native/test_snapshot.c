@@ -17,11 +17,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "deadline.h"
-#include "device.h"
-#include "memory.h"
-#include "native/machine.h"
 #include "ppu/nest.h"
+#include "runtime/deadline.h"
+#include "runtime/device.h"
+#include "runtime/memory.h"
+#include "runtime/native/machine.h"
 
 #define WAIT_NS (60 * NS_PER_S)
 #define ELEMENTS (1u << 20)
@@ -537,7 +537,7 @@ static void in_a_round(void **state)
     }
 }
 
-/* ---- a queue task that threads and the host feed (tests/kernels/queue.s) ---- */
+/* ---- a queue task that threads and the host feed (tests/kernels/taskq.s) ---- */
 
 #define FED_ENTRIES 64u /* fewer than what is appended: threads wait for places */
 #define FED_CTAS 2u
@@ -576,7 +576,7 @@ static void fed_open(struct fed *fed, struct ppu_machine *machine)
     assert_int_equal(ppu_channel_create(work->context, NULL, &fed->feed), PPU_OK);
     assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
     assert_int_equal(ppu_stream_create(fed->feed, &fed->stream), PPU_OK);
-    expect_ok(ppu_program_load_file(work->context, "build/kernels/queue.ppu", &work->program, &error), &error);
+    expect_ok(ppu_program_load_file(work->context, "build/kernels/taskq.ppu", &work->program, &error), &error);
     assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 65536, &work->x), PPU_OK);
     assert_int_equal(ppu_memory_create(work->context, PPU_MEMORY_VRAM, 65536, &work->y), PPU_OK);
 }

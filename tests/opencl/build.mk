@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
-include tests/joined/build.mk compiler/build.mk
-
-CL_TEST_CFLAGS := -D_GNU_SOURCE -Itests/opencl -Iopencl -Iinclude
-CL_TESTS := $(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c))
-CL_SOURCE_CFLAGS := -Iopencl -Icompiler -Itests/opencl $(JOINED_CFLAGS)
+CL_TEST_CFLAGS := -D_GNU_SOURCE
+# Those below have rules of their own.
+CL_OWN := allocation_failures cache channels confine foreign narrow_device overlap two_devices
+CL_TESTS := $(filter-out $(CL_OWN),$(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c)))
+CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
 $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl/compiler_joined.c,$(CL_SOURCE_CFLAGS)))
 
@@ -36,34 +36,34 @@ opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs
 	$(Q)tests/opencl/programs $(WORDS)
 
 # Places of arguments, without a device.
-$(eval $(call ppu_test,opencl-relation,tests/opencl/relation.c opencl/relation.c,-Iinclude -Icompiler -Iopencl,))
+$(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variants/overlap.c,,))
 
 # What queues are to the device.
-$(eval $(call ppu_test,opencl-channels,tests/opencl/channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include -Iinclude,cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
+$(eval $(call ppu_test,opencl-channels,tests/opencl/test_channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include,cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))
 
 # Two devices: natively, as a joined machine has one.
-$(eval $(call ppu_unit,opencl-devices,tests/opencl/devices.c,$(CL_TEST_CFLAGS)))
-$(eval $(call ppu_program,plain,opencl-devices,tests/opencl/devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-devices))
-$(eval $(call ppu_script_test,opencl-devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-devices,$(BUILD)/plain/tests/opencl-devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
+$(eval $(call ppu_unit,opencl-two_devices,tests/opencl/test_two_devices.c,$(CL_TEST_CFLAGS)))
+$(eval $(call ppu_program,plain,opencl-two_devices,tests/opencl/test_two_devices.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),-lOpenCL -pthread -lcmocka,$(BUILD)/plain/tests/opencl-two_devices))
+$(eval $(call ppu_script_test,opencl-two_devices,PPU_DEVICES=2 OCL_ICD_VENDORS=$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tests/opencl-two_devices,$(BUILD)/plain/tests/opencl-two_devices $(BUILD)/opencl/ppu.icd $(QEMU) firmware))
 
 # The cache alone, with calls of the system that fail.
 CL_CACHE_WRAPPED := $(foreach f,write renameat fstat close getrandom secure_getenv,-Wl,--wrap=$(f))
-$(eval $(call ppu_test,opencl-cache,tests/opencl/cache.c $(addprefix opencl/,cache.c folder.c origin.c),$(CL_TEST_CFLAGS) -Icompiler,-lnettle -pthread $(CL_CACHE_WRAPPED)))
+$(eval $(call ppu_test,opencl-cache,tests/opencl/test_cache.c opencl/build/cache.c opencl/build/cache_folder.c opencl/build/origin.c,$(CL_TEST_CFLAGS),-lnettle -pthread $(CL_CACHE_WRAPPED)))
 
 # The process that compiles modules from elsewhere: how it ends, and what it may do.
-$(eval $(call ppu_test,opencl-foreign,tests/opencl/foreign.c opencl/foreign.c,$(CL_TEST_CFLAGS) -Icompiler -DFOREIGN_PATIENCE_MS=1000,))
-$(eval $(call ppu_test,opencl-confine,tests/opencl/confine.c compiler/foreign/confine.c,$(CL_TEST_CFLAGS) -Icompiler -Icompiler/foreign,-lseccomp,plain))
+$(eval $(call ppu_test,opencl-foreign,tests/opencl/test_foreign.c opencl/build/foreign.c,$(CL_TEST_CFLAGS) -DFOREIGN_PATIENCE_MS=1000,))
+$(eval $(call ppu_test,opencl-confine,tests/opencl/test_confine.c compiler/foreign/confine.c,$(CL_TEST_CFLAGS),-lseccomp,plain))
 
 # A device with few registers.
-$(eval $(call ppu_test,opencl-narrow,tests/opencl/narrow.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
+$(eval $(call ppu_test,opencl-narrow_device,tests/opencl/test_narrow_device.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) $(JOINED_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS)))
 
 # Where allocations fail: only what is linked into one program can be made to.
-TIMEOUT_opencl-memory := 120
+TIMEOUT_opencl-allocation_failures := 120
 CL_WRAPPED := $(foreach f,malloc calloc realloc strdup,-Wl,--wrap=$(f))
-$(eval $(call ppu_test,opencl-memory,tests/opencl/memory.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
+$(eval $(call ppu_test,opencl-allocation_failures,tests/opencl/test_allocation_failures.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS),cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS) $(CL_WRAPPED)))
 
 # Programs that end while a thread compiles.
 TIMEOUT_opencl-exit := 240
-$(eval $(call ppu_unit,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE))
-$(eval $(call ppu_program,plain,opencl-exit,tests/opencl/exit.c,-D_GNU_SOURCE,-rdynamic -lOpenCL -ldl -pthread,$(BUILD)/plain/tests/opencl-exit))
+$(eval $(call ppu_unit,opencl-exit,tests/opencl/exit_program.c,-D_GNU_SOURCE))
+$(eval $(call ppu_program,plain,opencl-exit,tests/opencl/exit_program.c,-D_GNU_SOURCE,-rdynamic -lOpenCL -ldl -pthread,$(BUILD)/plain/tests/opencl-exit))
 $(eval $(call ppu_script_test,opencl-exit,tests/opencl/test_exit.py,$(BUILD)/plain/tests/opencl-exit $(BUILD)/opencl/ppu.icd $(QEMU) firmware))

@@ -2,7 +2,7 @@
 /* The compiler of tests with sanitizers is part of the program. */
 #include <stdio.h>
 
-#include "compiler.h"
+#include "opencl/build/compiler_dl.h"
 
 const struct compiler *compiler_get(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #include <stdlib.h>
 #include <time.h>

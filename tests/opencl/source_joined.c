@@ -2,9 +2,9 @@
 /* The device of tests with sanitizers: a joined machine instead of QEMU. */
 #include <stdio.h>
 
-#include "device.h"
-#include "joined.h"
-#include "source_joined.h"
+#include "opencl/api/device.h"
+#include "tests/joined/joined.h"
+#include "tests/opencl/source_joined.h"
 
 __attribute__((weak)) void source_joined_adjust(struct joined_options *options)
 {

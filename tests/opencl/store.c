@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store.h"
+#include "tests/opencl/store.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 void store_open(struct store *store)
 {

@@ -2,7 +2,7 @@
 /* What the platform has not: each function is there all the same, and says so with the specification's error. */
 #include <stdio.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #include <CL/cl_icd.h>
 

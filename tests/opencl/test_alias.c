@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cl_ppu.h"
-#include "fixture.h"
-#include "store.h"
+#include "opencl/api/cl_ppu.h"
+#include "tests/opencl/fixture.h"
+#include "tests/opencl/store.h"
 
 #define ITEMS 4u
 #define TURNS 21u

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fixture.h"
-#include "store.h"
-#include "sum.h"
+#include "opencl/build/fnv.h"
+#include "tests/opencl/fixture.h"
+#include "tests/opencl/store.h"
 
 static const char *const main_source =
     "#include \"parts/scale.h\"\n"

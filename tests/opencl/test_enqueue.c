@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cl_ppu.h"
-#include "fixture.h"
+#include "opencl/api/cl_ppu.h"
+#include "tests/opencl/fixture.h"
 
 #define WORDS 4096u
 

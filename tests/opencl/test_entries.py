@@ -11,7 +11,7 @@ sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
 HEADERS = ("/usr/include/CL/cl.h", "/usr/include/CL/cl_gl.h")
-ABSENT = ("absent.c", "sharing.c")  # images, samplers, pipes; OpenGL and EGL
+ABSENT = ("api/images_absent.c", "api/gl_absent.c")  # images, samplers, pipes; OpenGL and EGL
 OF_ABSENT = re.compile(r"Image|Sampler|Pipe|GL")
 
 
@@ -23,7 +23,7 @@ def declared():
 
 
 def table():
-    return set(re.findall(r"^CL_ENTRY\((\w+)\)", (TOP / "opencl/entry.def").read_text(), re.MULTILINE))
+    return set(re.findall(r"^CL_ENTRY\((\w+)\)", (TOP / "opencl/api/entry.def").read_text(), re.MULTILINE))
 
 
 def defined_in(names):

@@ -29,7 +29,7 @@ def codes():
 
 
 def named_in(folder, *endings):
-    text = "".join(path.read_text() for ending in endings for path in sorted((TOP / folder).glob(f"*{ending}")))
+    text = "".join(path.read_text() for ending in endings for path in sorted((TOP / folder).rglob(f"*{ending}")))
     return {code for code in codes() if re.search(rf"\b{code}\b", text)}
 
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #define expect(call, error) assert_int_equal((call), (error))
 #define refused(call, expected)            \

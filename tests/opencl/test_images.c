@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
 #include "ppu/image.h"
+#include "tests/opencl/fixture.h"
 
 #define ROUNDS 1500u
 #define THREADS 64u

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cl_ppu.h"
-#include "fixture.h"
+#include "opencl/api/cl_ppu.h"
+#include "tests/opencl/fixture.h"
 
 static cl_uint count_of(struct fixture *f)
 {

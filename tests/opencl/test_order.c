@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #define CHAIN 1000u
 #define THREADS 4u

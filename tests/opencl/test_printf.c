@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #define TEXT_BYTES (80u << 20)
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #define N 1000u
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fixture.h"
+#include "tests/opencl/fixture.h"
 
 #define THREADS 4u
 #define TURNS 25u

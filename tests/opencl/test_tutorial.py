@@ -53,7 +53,7 @@ def test_source_is_shown():
     """The kernels in the text are the programs'."""
     for name, begin, end in (("squares", "    kernel void square(global const float *in, global float *out)\n", "Nothing in it knows"),
                              ("nested", "    kernel void square(global const float *in, global float *out, int", "What stands behind")):
-        program = "".join(re.findall(r'"(.*)\\n"', (TOP / f"opencl/examples/{name}.c").read_text().split("static void check")[0]))
+        program = "".join(re.findall(r'"(.*)\\n"', (TOP / f"examples/opencl/{name}.c").read_text().split("static void check")[0]))
         text = TUTORIAL[TUTORIAL.index(begin):TUTORIAL.index(end)]
         assert re.sub(r'[\s\\]', "", program) == re.sub(r'[\s\\]', "", text), (program, text)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "machine.h"
+#include "tests/qemu/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "fw/probe.h"
+#include "tests/qemu/fw/probe.h"
 
 #define LINE_MAX_BYTES (1u << 20)
 #define ARGS_MAX 64u

@@ -3,8 +3,8 @@
  * A QEMU started by tools/ppu-run for a test: its qtest and machine-protocol sockets, and
  * the PPUs in it. Whatever goes wrong with QEMU itself fails the test that asked.
  */
-#ifndef MACHINE_H
-#define MACHINE_H
+#ifndef TESTS_QEMU_MACHINE_H
+#define TESTS_QEMU_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "error.h"
 #include "ppu/ring.h"
+#include "runtime/error.h"
 
 static const struct {
     uint32_t code;

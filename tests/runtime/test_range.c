@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "range.h"
+#include "runtime/range.h"
 
 #define UNITS 200u
 #define START 5u

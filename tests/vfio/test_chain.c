@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ppu/mmu.h"
-#include "vfio/chain.h"
+#include "runtime/vfio/chain.h"
 
 #define ANSWER_BYTES 512u
 #define MAX_AREAS 4u

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "vfio/function.h"
+#include "runtime/vfio/function.h"
 
 #define PATH_BYTES 256u
 #define PPU_VENDOR "0x1234\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command.h"
+#include "tools/asm/command.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
 #include "ppu/version.h"
-#include "response.h"
+#include "tools/asm/file.h"
+#include "tools/asm/response.h"
 
 static const char *command_name;
 

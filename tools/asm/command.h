@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the commands for programs have in common: begin, files, messages. */
-#ifndef PPUASM_COMMAND_H
-#define PPUASM_COMMAND_H
+#ifndef TOOLS_ASM_COMMAND_H
+#define TOOLS_ASM_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

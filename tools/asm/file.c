@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "file.h"
+#include "tools/asm/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

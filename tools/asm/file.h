@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PPUASM_FILE_H
-#define PPUASM_FILE_H
+#ifndef TOOLS_ASM_FILE_H
+#define TOOLS_ASM_FILE_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the assembler share. */
-#ifndef PPUASM_INTERNAL_H
-#define PPUASM_INTERNAL_H
+#ifndef TOOLS_ASM_INTERNAL_H
+#define TOOLS_ASM_INTERNAL_H
 
 #include "ppu/image.h"
-#include "ppuasm.h"
+#include "tools/asm/ppuasm.h"
 
 #define ASM_NAME_BYTES 64u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ppuasm.h"
+#include "tools/asm/ppuasm.h"
 
 #include <string.h>
 

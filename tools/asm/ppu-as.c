@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ppu-as: source text in, program image out. */
-#include "command.h"
-#include "file.h"
-#include "ppuasm.h"
+#include "tools/asm/command.h"
+#include "tools/asm/file.h"
+#include "tools/asm/ppuasm.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ppu-dis: program image in, text out that ppu-as takes back. */
-#include "command.h"
 #include "ppu/image.h"
-#include "ppuasm.h"
+#include "tools/asm/command.h"
+#include "tools/asm/ppuasm.h"
 
 #include <argp.h>
 #include <errno.h>

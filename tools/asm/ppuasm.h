@@ -2,8 +2,8 @@
 /*
  * Assembler and disassembler of the PPU as a library. Syntax: docs/spec/isa.md.
  */
-#ifndef PPUASM_H
-#define PPUASM_H
+#ifndef TOOLS_ASM_PPUASM_H
+#define TOOLS_ASM_PPUASM_H
 
 #include <stdbool.h>
 #include <stddef.h>

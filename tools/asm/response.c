@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "response.h"
+#include "tools/asm/response.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
+#include "tools/asm/file.h"
 
 #define FILES_MOST 1000 /* a file that names itself ends here */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Response files: an argument @FILE stands for the words of that file. */
-#ifndef PPUASM_RESPONSE_H
-#define PPUASM_RESPONSE_H
+#ifndef TOOLS_ASM_RESPONSE_H
+#define TOOLS_ASM_RESPONSE_H
 
 /*
  * Replaces each @FILE of *argv by its words, also those inside, until the process ends. Blanks part words; quotes of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The filter of system calls. */
-#include "confine.h"
+#include "tools/confine/confine.h"
 
 #include <errno.h>
 #include <seccomp.h>
@@ -13,7 +13,7 @@ static const unsigned long requests[] = { TCGETS, TCSETS, TCSETSW, TCSETSF, TIOC
 
 static const int calls[] = {
 #define CALL(name) SCMP_SYS(name),
-#include "calls.def"
+#include "tools/confine/calls.def"
 #undef CALL
 };
 

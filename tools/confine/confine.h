@@ -3,8 +3,8 @@
  * Gives up, for good, what a program does not need: all that is left holds for what it executes. A part that this
  * kernel does not have is left out, but for the filter of system calls.
  */
-#ifndef CONFINE_H
-#define CONFINE_H
+#ifndef TOOLS_CONFINE_CONFINE_H
+#define TOOLS_CONFINE_CONFINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

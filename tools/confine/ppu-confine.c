@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Executes a program that can do no more than it must: for ppu-run, which starts QEMU by it. */
-#include "confine.h"
+#include "tools/confine/confine.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Namespaces and capabilities. */
 #define _GNU_SOURCE
-#include "confine.h"
+#include "tools/confine/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* strdup, strtok_r */
 
-#include "facts.h"
+#include "tools/ppucc/facts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

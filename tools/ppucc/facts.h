@@ -3,7 +3,7 @@
 #ifndef TOOLS_PPUCC_FACTS_H
 #define TOOLS_PPUCC_FACTS_H
 
-#include "ppu_compiler.h"
+#include "compiler/ppu_compiler.h"
 
 #include <stdbool.h>
 

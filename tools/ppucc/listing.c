@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "listing.h"
+#include "tools/ppucc/listing.h"
 
 #include <string.h>
 
-#include "ppuasm.h"
+#include "tools/asm/ppuasm.h"
 
 /* Line `number` of a text, without its end. */
 static void print_source_line(const char *source, uint32_t number, FILE *file)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
+#include "tools/ppucc/options.h"
 
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "ppu/image.h"
+#include "tools/asm/command.h"
 
 enum {
     OPTION_WAVE = 0x100,

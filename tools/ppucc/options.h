@@ -3,8 +3,8 @@
 #ifndef TOOLS_PPUCC_OPTIONS_H
 #define TOOLS_PPUCC_OPTIONS_H
 
-#include "facts.h"
-#include "ppu_compiler.h"
+#include "compiler/ppu_compiler.h"
+#include "tools/ppucc/facts.h"
 
 #include <stdbool.h>
 

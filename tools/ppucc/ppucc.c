@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
-#include "listing.h"
-#include "options.h"
+#include "tools/asm/command.h"
+#include "tools/ppucc/listing.h"
+#include "tools/ppucc/options.h"
 
 /* What is known of one input: its text, and what became of it. */
 struct unit {

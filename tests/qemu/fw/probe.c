@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "probe.h"
+#include "tests/qemu/fw/probe.h"
 
 #include "ppu/regs.h"
 

@@ -2,8 +2,8 @@
 /*
  * Test firmware: does what the host asks for in a mailbox in VRAM, one request at a time.
  */
-#ifndef PROBE_H
-#define PROBE_H
+#ifndef TESTS_QEMU_FW_PROBE_H
+#define TESTS_QEMU_FW_PROBE_H
 
 #include <stdint.h>
 

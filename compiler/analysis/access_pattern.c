@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/analysis/access_pattern.h"
+
+#include "compiler/analysis/affine.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/analysis/work_item.h"
+#include "compiler/base/primitive.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORM "ppu-form" /* attribute of a parameter: its form, as numbers */
+#define DEPTH 10u
+#define ANY PPU_REFERENCE_BY_ANY
+
+/* All accesses through one argument, so far. */
+struct form {
+    uint8_t by;
+    bool apart, known; /* what one thread reaches: it alone does; by its global id, and constants */
+    uint32_t accesses;
+    struct affine first; /* of the first access */
+    int64_t step, low, high;
+};
+
+/* ---- what an index is made from ---- */
+
+static uint8_t form_of(LLVMValueRef value, uint32_t depth);
+
+static uint8_t form_of_call(LLVMValueRef call)
+{
+    switch (id_register(call)) {
+    case PPU_SR_TID_X:
+    case PPU_SR_TID_Y:
+    case PPU_SR_TID_Z:
+    case PPU_SR_TID:
+    case PPU_SR_CTA_X:
+    case PPU_SR_CTA_Y:
+    case PPU_SR_CTA_Z:
+        return PPU_REFERENCE_BY_THREAD;
+    case PPU_SR_NTID_X:
+    case PPU_SR_NTID_Y:
+    case PPU_SR_NTID_Z:
+        return 0;
+    default:
+        return primitive_find(ir_callee(call)) == PRIMITIVE_LAUNCH ? 0 : ANY;
+    }
+}
+
+/* A counter: what it begins with, and what is added. */
+static uint8_t form_of_phi(LLVMValueRef phi, uint32_t depth)
+{
+    uint8_t form = PPU_REFERENCE_BY_LOOP;
+
+    for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
+        LLVMValueRef in = LLVMGetIncomingValue(phi, i);
+        bool moves = ir_is_instruction(in, LLVMAdd) && LLVMGetOperand(in, 0) == phi;
+        form |= form_of(moves ? LLVMGetOperand(in, 1) : in, depth);
+    }
+    return form;
+}
+
+static uint8_t form_of_operands(LLVMValueRef value, uint32_t depth)
+{
+    uint8_t form = 0;
+
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        form |= form_of(LLVMGetOperand(value, (unsigned)i), depth);
+    }
+    return form;
+}
+
+static uint8_t form_of(LLVMValueRef value, uint32_t depth)
+{
+    if (LLVMIsAInstruction(value) == NULL) {
+        return 0; /* a constant, or an argument */
+    }
+    if (depth == 0 || ir_bits_of_integer(value) == 0) {
+        return ANY;
+    }
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMCall:
+        return form_of_call(value);
+    case LLVMPHI:
+        return form_of_phi(value, depth - 1);
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMOr:
+    case LLVMSExt:
+    case LLVMZExt:
+    case LLVMTrunc:
+        return form_of_operands(value, depth - 1);
+    case LLVMMul:
+    case LLVMShl: {
+        uint8_t a = form_of(LLVMGetOperand(value, 0), depth - 1), b = form_of(LLVMGetOperand(value, 1), depth - 1);
+        return a != 0 && b != 0 ? ANY : a | b;
+    }
+    default:
+        return form_of_operands(value, depth - 1) != 0 ? ANY : 0;
+    }
+}
+
+/* ---- threads apart ---- */
+
+#define WORD_BITS 32u /* of the global offset's words */
+
+/* Parts of a sum. */
+struct parts {
+    uint32_t tid, group, offset;
+    bool uniform, other; /* something else that is the same for all, or is not */
+};
+
+/* Word 0 of get_global_offset(0). */
+static bool is_offset(LLVMValueRef value)
+{
+    return id_offset_word(value) == 0;
+}
+
+/* Word 1 of it, in its place, or times something: 0 where launches are compared. */
+static bool is_offset_high(LLVMValueRef value)
+{
+    return ir_is_instruction(value, LLVMShl) && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL &&
+           LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) >= WORD_BITS &&
+           id_offset_word(id_narrow(LLVMGetOperand(value, 0))) == 1;
+}
+
+static bool is_sum(LLVMValueRef value)
+{
+    return ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value));
+}
+
+static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
+{
+    value = id_narrow(value);
+    if (id_register(value) == PPU_SR_TID_X) {
+        parts->tid++;
+    } else if (id_is_group_begin(value, 0)) {
+        parts->group++;
+    } else if (is_offset(value)) {
+        parts->offset++;
+    } else if (is_sum(value) && depth != 0) {
+        add_parts(parts, LLVMGetOperand(value, 0), depth - 1);
+        add_parts(parts, LLVMGetOperand(value, 1), depth - 1);
+    } else if (!is_offset_high(value)) {
+        bool differs = form_of(value, DEPTH) != 0;
+        parts->other |= differs;
+        parts->uniform |= !differs;
+    }
+}
+
+/* How an address depends on the thread. */
+struct stride {
+    int64_t step;      /* bytes, for each get_global_id(0) */
+    bool apart, known; /* it does so, whatever is added that is the same for all; and nothing but constants is */
+};
+
+static struct stride stride_of(const struct affine *address)
+{
+    struct parts parts = { .tid = 0 };
+    int64_t step = 0;
+    bool one = true; /* step, of all terms that make the thread's number */
+
+    for (uint32_t i = 0; i < address->count; i++) {
+        const struct affine_term *term = &address->terms[i];
+        if (form_of(term->value, DEPTH) != 0 || is_offset(id_narrow(term->value))) {
+            one &= step == 0 || step == term->scale;
+            step = term->scale;
+        }
+        add_parts(&parts, term->value, DEPTH);
+    }
+    bool same = parts.tid == 0 && parts.group == 0 && parts.offset == 0 && !parts.other;
+    bool apart = one && parts.tid == 1 && parts.group == 1 && !parts.other;
+    return (struct stride){ step, apart, !parts.uniform && (same || (apart && parts.offset == 1)) };
+}
+
+static void give_up(struct form *form)
+{
+    form->by |= ANY;
+    form->apart = form->known = false;
+}
+
+static void note(struct form *form, const struct affine *address, LLVMValueRef argument, int64_t bytes)
+{
+    if (address->root != argument) {
+        give_up(form);
+        return;
+    }
+    const struct stride stride = stride_of(address);
+    for (uint32_t i = 0; i < address->count; i++) {
+        form->by |= form_of(address->terms[i].value, DEPTH);
+    }
+    if (form->accesses++ == 0) {
+        form->first = *address;
+        form->step = stride.step;
+        form->low = address->offset;
+        form->high = address->offset + bytes;
+    }
+    form->low = address->offset < form->low ? address->offset : form->low;
+    form->high = address->offset + bytes > form->high ? address->offset + bytes : form->high;
+    form->apart &=
+        stride.apart && affine_is_parallel(&form->first, address) && llabs(stride.step) >= form->high - form->low;
+    form->known &= stride.known && stride.step == form->step;
+}
+
+/* ---- what is done with pointers ---- */
+
+/* Pointers made from an argument, found so far. */
+struct walk {
+    struct unit *unit;
+    LLVMValueRef argument;
+    struct form form;
+    LLVMValueRef *list;
+    uint32_t count;
+    unsigned cap;
+};
+
+static void follow(struct walk *walk, LLVMValueRef pointer)
+{
+    for (uint32_t i = 0; i < walk->count; i++) {
+        if (walk->list[i] == pointer) {
+            return;
+        }
+    }
+    walk->list = arena_grow(&walk->unit->arena, walk->list, sizeof(LLVMValueRef), walk->count, &walk->cap);
+    walk->list[walk->count++] = pointer;
+}
+
+static void note_access(struct walk *walk, LLVMValueRef pointer, LLVMTypeRef type)
+{
+    struct affine address = affine_of(walk->unit, pointer);
+
+    note(&walk->form, &address, walk->argument, (int64_t)LLVMStoreSizeOfType(walk->unit->layout, type));
+}
+
+static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
+{
+    if (LLVMIsAInstruction(user) == NULL) {
+        give_up(&walk->form);
+        return;
+    }
+    switch (LLVMGetInstructionOpcode(user)) {
+    case LLVMLoad:
+        note_access(walk, pointer, LLVMTypeOf(user));
+        break;
+    case LLVMStore:
+        if (LLVMGetOperand(user, 0) == pointer) {
+            give_up(&walk->form);
+        } else {
+            note_access(walk, pointer, LLVMTypeOf(LLVMGetOperand(user, 0)));
+        }
+        break;
+    case LLVMGetElementPtr:
+    case LLVMAddrSpaceCast:
+    case LLVMPHI:
+    case LLVMSelect:
+    case LLVMFreeze:
+        follow(walk, user);
+        break;
+    case LLVMICmp:
+        break;
+    default:
+        give_up(&walk->form);
+        break;
+    }
+}
+
+static struct form find_form(struct unit *unit, LLVMValueRef argument)
+{
+    struct walk walk = { .unit = unit, .argument = argument, .form = { .apart = true, .known = true } };
+
+    follow(&walk, argument);
+    for (uint32_t i = 0; i < walk.count; i++) {
+        LLVMValueRef pointer = walk.list[i];
+        for (LLVMUseRef use = LLVMGetFirstUse(pointer); use != NULL; use = LLVMGetNextUse(use)) {
+            note_use(&walk, LLVMGetUser(use), pointer);
+        }
+    }
+    return walk.form;
+}
+
+/* ---- kernels ---- */
+
+static bool fits(int64_t bytes)
+{
+    return bytes >= INT32_MIN && bytes <= INT32_MAX;
+}
+
+static void keep(struct unit *unit, LLVMValueRef function, uint32_t argument, const struct form *form)
+{
+    uint8_t bits = (uint8_t)(form->by | (form->apart && form->accesses != 0 ? PPU_REFERENCE_APART : 0));
+    bool known = form->known && form->accesses != 0 && fits(form->step) && fits(form->low) && fits(form->high);
+    char text[64];
+    int length = snprintf(text, sizeof(text), "%u %lld %lld %lld", bits, known ? (long long)form->step : 0,
+                          known ? (long long)form->low : 0, known ? (long long)form->high : 0);
+
+    LLVMAddAttributeAtIndex(
+        function, argument + 1,
+        LLVMCreateStringAttribute(unit->llvm, FORM, (unsigned)strlen(FORM), text, (unsigned)length));
+}
+
+static bool is_memory(LLVMValueRef argument)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !ir_is_byval(argument);
+}
+
+void forms_find(struct unit *unit, LLVMValueRef function)
+{
+    for (uint32_t i = 0; ir_is_kernel(function) && i < LLVMCountParams(function); i++) {
+        if (is_memory(LLVMGetParam(function, i))) {
+            struct form form = find_form(unit, LLVMGetParam(function, i));
+            keep(unit, function, i, &form);
+        }
+    }
+}
+
+struct forms forms_of(LLVMValueRef function, uint32_t argument)
+{
+    LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(function, argument + 1, FORM, (unsigned)strlen(FORM));
+    struct forms forms = { .by = 0 };
+    unsigned length;
+
+    if (attribute != NULL) {
+        char *at = (char *)(uintptr_t)LLVMGetStringAttributeValue(attribute, &length);
+        forms.by = (uint8_t)strtoul(at, &at, 10);
+        forms.reach.step = (int32_t)strtol(at, &at, 10);
+        forms.reach.low = (int32_t)strtol(at, &at, 10);
+        forms.reach.high = (int32_t)strtol(at, &at, 10);
+    }
+    return forms;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* How kernels index the memory behind their arguments (F1), and whether threads keep apart (F8). */
+#ifndef COMPILER_ANALYSIS_ACCESS_PATTERN_H
+#define COMPILER_ANALYSIS_ACCESS_PATTERN_H
+
+#include "compiler/base/compilation.h"
+#include "ppu/image.h"
+
+/* Of an argument that points to memory. */
+struct forms {
+    uint8_t by; /* PPU_REFERENCE_BY_*, _APART */
+    struct ppu_reach reach;
+};
+
+/* Finds the forms of a kernel's arguments and keeps them with it, while its indexes can still be read. */
+void forms_find(struct unit *unit, LLVMValueRef function);
+/* As they were found; all 0 when nothing was looked for. */
+struct forms forms_of(LLVMValueRef function, uint32_t argument);
+
+#endif

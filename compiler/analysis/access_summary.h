@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel does with the memory behind its arguments (F1). */
+#ifndef COMPILER_ANALYSIS_ACCESS_SUMMARY_H
+#define COMPILER_ANALYSIS_ACCESS_SUMMARY_H
+
+#include "compiler/base/kernel.h"
+
+/* Of a kernel's argument that is a pointer. */
+struct references references_of(struct unit *unit, LLVMValueRef argument);
+/* Of one that is an integer: what depends on it. */
+uint8_t references_of_value(struct unit *unit, LLVMValueRef argument);
+
+#endif

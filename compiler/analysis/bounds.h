@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of integers: from how they are made, from the branches on the way to where they are used, and from what
+ * a launch may be.
+ *
+ * A global id is taken to be below 2^31. Where that was needed the kernel says so (bounds_small_ids()), and is not
+ * launched otherwise. Without an `ir` neither branches nor launches are looked at.
+ */
+#ifndef COMPILER_ANALYSIS_BOUNDS_H
+#define COMPILER_ANALYSIS_BOUNDS_H
+
+#include "compiler/analysis/ir.h"
+
+/* An upper bound of an integer taken as unsigned; UINT64_MAX when none is known. */
+uint64_t bounds_most(const struct ir *ir, LLVMValueRef value);
+/* True when an integer, taken as signed, is known not to be negative in this block. */
+bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block);
+/*
+ * True when steps forward from `base` to the address are no longer than an object and 64 KiB, or it is not used. It is
+ * made from the base by one or more additions of indexes that are not negative in the block.
+ */
+bool bounds_inside(const struct ir *ir, LLVMValueRef gep, LLVMValueRef base, uint32_t block);
+/* Whether what was found of a kernel holds only while its global ids are below PPU_MAX_SMALL_ID. */
+bool bounds_small_ids(LLVMValueRef kernel);
+
+#endif

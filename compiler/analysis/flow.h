@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flow graph of a kernel, and where the lanes of a warp meet again (E3, E11).
+ *
+ * Blocks are numbered in reverse postorder, the blocks of a loop next to each other: this is also their order in the
+ * code. Each block has at most two successors. Loops have a preheader and one latch, and the graph is reducible: the
+ * passes that make the IR see to that.
+ *
+ * A token is pushed at the end of a block for the lanes of a warp that part there, or in the loop that follows, and
+ * names the block where they meet: the nearest one that all of them pass (post-dominator), within the innermost loop
+ * that has both. Edges of the token's region into that block wait for the token.
+ */
+#ifndef COMPILER_ANALYSIS_FLOW_H
+#define COMPILER_ANALYSIS_FLOW_H
+
+#include "compiler/base/compilation.h"
+
+#define FLOW_NONE 0xffffffffu
+
+struct flow_block {
+    uint32_t succ[2];
+    uint32_t succs;
+    uint32_t *preds;
+    uint32_t pred_count;
+    uint32_t idom; /* immediate dominator; the entry's is itself */
+    uint32_t loop; /* innermost loop, FLOW_NONE */
+};
+
+struct flow_loop {
+    uint32_t header;
+    uint32_t preheader;
+    uint32_t parent; /* FLOW_NONE */
+    uint32_t depth;  /* 1 outermost */
+};
+
+/* Where lanes that part meet again. */
+struct flow_token {
+    uint32_t block;   /* pushed at its end */
+    uint32_t target;  /* the block where they meet */
+    bool is_break;    /* PBRK and BRK of a loop, else SSY and SYNC */
+    uint64_t *region; /* blocks that may wait for it, as bits */
+};
+
+struct flow {
+    struct arena *arena;
+    uint32_t count;
+    struct flow_block *blocks;
+    uint32_t loop_count;
+    unsigned loop_cap;
+    struct flow_loop *loops; /* outer before inner */
+    bool parted;             /* the warp may have parted before the first block: no block is convergent */
+    const bool *ends;        /* blocks with nothing but the end of the thread; NULL: none */
+    bool *convergent;        /* all living lanes of the warp pass the block together, each time */
+    bool *leaks;             /* regions cross at its branch: what follows is not convergent */
+    struct flow_token *tokens;
+    uint32_t token_count;
+    unsigned token_cap;
+};
+
+/*
+ * Numbers the blocks of a graph given by successors. `order` receives, for each new number, the old one; what cannot
+ * be reached gets none. NULL: the graph is irreducible.
+ */
+struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ)[2], const uint32_t *succs,
+                      uint32_t *order);
+
+/*
+ * Places tokens for the blocks whose branch may part a warp and finds out which blocks are convergent. `breaks[b]`:
+ * the block has an instruction (yield, barrier) after which lanes that part do not meet at their token.
+ */
+void flow_reconverge(struct flow *flow, const bool *divergent, const bool *breaks);
+
+/* A copy whose edges and tokens may change; regions are shared. */
+struct flow *flow_copy(const struct flow *flow);
+/* Makes a block that branches to two blocks, which both go on to `join`, go there itself. */
+void flow_bypass(struct flow *flow, uint32_t block, uint32_t join);
+
+/* True when some token is pushed at the end of the block. */
+bool flow_has_token(const struct flow *flow, uint32_t block);
+/* The token that an edge waits for, NULL: none. */
+const struct flow_token *flow_wait(const struct flow *flow, uint32_t from, uint32_t to);
+
+bool flow_dominates(const struct flow *flow, uint32_t a, uint32_t b);
+uint32_t flow_depth(const struct flow *flow, uint32_t block);
+bool flow_in_loop(const struct flow *flow, uint32_t loop, uint32_t block);
+void flow_print(const struct flow *flow, const char *name, FILE *file);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/analysis/group_size.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ATTRIBUTE "ppu-group" /* of functions: three numbers */
+
+bool cta_is_possible(const uint32_t size[CTA_DIMENSIONS])
+{
+    uint64_t threads = 1;
+
+    for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
+        if (size[d] > PPU_MAX_CTA_DIM) {
+            return false;
+        }
+        threads *= size[d] != 0 ? size[d] : 1;
+    }
+    return threads <= PPU_MAX_CTA_THREADS && (size[0] | size[1] | size[2]) != 0;
+}
+
+void cta_write(struct unit *unit, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS])
+{
+    char text[48];
+    int len = snprintf(text, sizeof(text), "%u %u %u", size[0], size[1], size[2]);
+
+    LLVMAddAttributeAtIndex(
+        function, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(unit->llvm, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE), text, (unsigned)len));
+}
+
+uint32_t cta_size(LLVMValueRef function, uint32_t dimension)
+{
+    LLVMAttributeRef group =
+        LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE));
+    uint32_t size[CTA_DIMENSIONS] = { 0 };
+    unsigned len;
+
+    if (group == NULL ||
+        sscanf(LLVMGetStringAttributeValue(group, &len), "%u %u %u", &size[0], &size[1], &size[2]) != CTA_DIMENSIONS) {
+        return 0;
+    }
+    return size[dimension];
+}
+
+/* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
+bool cta_is_uniform(const struct unit *unit, LLVMValueRef function, uint32_t dimension)
+{
+    uint32_t before = 1;
+
+    for (uint32_t d = 0; d < dimension; d++) {
+        before *= cta_size(function, d);
+    }
+    return dimension != 0 && before != 0 && before % unit->wave == 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/analysis/ir.h"
+
+#include <string.h>
+
+#define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
+
+struct ir_slot {
+    const void *key;
+    uint32_t number;
+};
+
+static struct ir_slot *find_slot(const struct ir *ir, const void *key)
+{
+    uint32_t at = (uint32_t)((uintptr_t)key >> 4) * 2654435761u % ir->slot_count;
+
+    while (ir->slots[at].key != NULL && ir->slots[at].key != key) {
+        at = (at + 1) % ir->slot_count;
+    }
+    return &ir->slots[at];
+}
+
+uint32_t ir_value(const struct ir *ir, LLVMValueRef value)
+{
+    const struct ir_slot *slot = find_slot(ir, value);
+
+    return slot->key == NULL ? IR_NO_VALUE : slot->number;
+}
+
+uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block)
+{
+    const struct ir_slot *slot = find_slot(ir, block);
+
+    return slot->key == NULL ? FLOW_NONE : slot->number;
+}
+
+static void add_value(struct ir *ir, LLVMValueRef value, uint32_t block)
+{
+    *find_slot(ir, value) = (struct ir_slot){ value, ir->value_count };
+    ir->values[ir->value_count] = value;
+    ir->block_of[ir->value_count++] = block;
+}
+
+static uint32_t count_instructions(LLVMValueRef function)
+{
+    uint32_t count = 0;
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            count++;
+        }
+    }
+    return count;
+}
+
+static uint32_t find_old(LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef block)
+{
+    uint32_t i = 0;
+
+    while (i < count && blocks[i] != block) {
+        i++;
+    }
+    return i;
+}
+
+/* The flow graph, and the blocks in its order. */
+static void build_flow(struct ir *ir)
+{
+    struct arena *arena = &ir->unit->arena;
+    uint32_t count = LLVMCountBasicBlocks(ir->function);
+    LLVMBasicBlockRef *blocks = arena_new(arena, LLVMBasicBlockRef, count);
+    uint32_t(*succ)[2] = arena_alloc(arena, count * sizeof(*succ));
+    uint32_t *succs = arena_new(arena, uint32_t, count), *order = arena_new(arena, uint32_t, count);
+
+    LLVMGetBasicBlocks(ir->function, blocks);
+    for (uint32_t b = 0; b < count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(blocks[b]);
+        succs[b] = LLVMGetNumSuccessors(end);
+        if (succs[b] > 2) {
+            unit_fail_value(ir->unit, "no code for a branch with many targets", end);
+        }
+        for (uint32_t s = 0; s < succs[b]; s++) {
+            succ[b][s] = find_old(blocks, count, LLVMGetSuccessor(end, s));
+        }
+    }
+    ir->flow = flow_new(arena, count, (const uint32_t(*)[2])succ, succs, order);
+    if (ir->flow == NULL) {
+        unit_fail(ir->unit, PPU_COMPILE_UNSUPPORTED, "kernel '%s': a loop has two entries", ir->name);
+    }
+    ir->blocks = arena_new(arena, LLVMBasicBlockRef, ir->flow->count);
+    for (uint32_t b = 0; b < ir->flow->count; b++) {
+        ir->blocks[b] = blocks[order[b]];
+        *find_slot(ir, ir->blocks[b]) = (struct ir_slot){ ir->blocks[b], b };
+    }
+}
+
+struct ir *ir_new(struct unit *unit, LLVMValueRef function)
+{
+    struct ir *ir = arena_new(&unit->arena, struct ir, 1);
+    size_t name_len;
+    uint32_t values;
+
+    ir->unit = unit;
+    ir->function = function;
+    ir->name = LLVMGetValueName2(function, &name_len);
+    ir->argument_count = LLVMCountParams(function);
+    values = ir->argument_count + count_instructions(function);
+    ir->slot_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
+    ir->slots = arena_new(&unit->arena, struct ir_slot, ir->slot_count);
+    ir->values = arena_new(&unit->arena, LLVMValueRef, values);
+    ir->block_of = arena_new(&unit->arena, uint32_t, values);
+    ir->scalar = arena_new(&unit->arena, bool, values);
+    ir->force = arena_new(&unit->arena, bool, values);
+    build_flow(ir);
+    ir->flow->parted = !ir_is_kernel(function);
+    for (uint32_t i = 0; i < ir->argument_count; i++) {
+        add_value(ir, LLVMGetParam(function, i), 0);
+    }
+    for (uint32_t b = 0; b < ir->flow->count; b++) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i != NULL; i = LLVMGetNextInstruction(i)) {
+            add_value(ir, i, b);
+        }
+    }
+    return ir;
+}
+
+/* ---- questions ---- */
+
+bool ir_is_kernel(LLVMValueRef function)
+{
+    return !LLVMIsDeclaration(function) && LLVMGetFunctionCallConv(function) == SPIR_KERNEL;
+}
+
+bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode)
+{
+    return LLVMIsAInstruction(value) != NULL && LLVMGetInstructionOpcode(value) == opcode;
+}
+
+const char *ir_callee(LLVMValueRef call)
+{
+    size_t len;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+
+    return LLVMIsAFunction(callee) != NULL ? LLVMGetValueName2(callee, &len) : "";
+}
+
+LLVMValueRef ir_called(LLVMValueRef value)
+{
+    LLVMValueRef callee = ir_is_instruction(value, LLVMCall) ? LLVMGetCalledValue(value) : NULL;
+
+    return callee != NULL && LLVMIsAFunction(callee) != NULL && !LLVMIsDeclaration(callee) ? callee : NULL;
+}
+
+uint32_t ir_pointer_space(LLVMValueRef pointer)
+{
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));
+}
+
+bool ir_is_byval(LLVMValueRef argument)
+{
+    LLVMValueRef function = LLVMGetParamParent(argument);
+    uint32_t kind = LLVMGetEnumAttributeKindForName("byval", 5);
+
+    for (uint32_t i = 0; i < LLVMCountParams(function); i++) {
+        if (LLVMGetParam(function, i) == argument) {
+            return LLVMGetEnumAttributeAtIndex(function, i + 1, kind) != NULL;
+        }
+    }
+    return false;
+}
+
+bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value)
+{
+    uint32_t number = ir_value(ir, value);
+
+    if (number == IR_NO_VALUE) { /* instructions made since are of the loops */
+        return LLVMIsAInstruction(value) == NULL;
+    }
+    return number < ir->argument_count || !flow_in_loop(ir->flow, loop, ir->block_of[number]);
+}
+
+uint32_t ir_bits_of_integer(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
+}
+
+static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
+{
+    return ir_is_instruction(value, opcode) ||
+           (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == opcode);
+}
+
+LLVMValueRef ir_base(LLVMValueRef pointer)
+{
+    while (is_operation(pointer, LLVMGetElementPtr) || is_operation(pointer, LLVMAddrSpaceCast)) {
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    return pointer;
+}
+
+enum ir_memory ir_memory_of(LLVMValueRef pointer)
+{
+    LLVMValueRef base = ir_base(pointer);
+
+    if (LLVMGetTypeKind(LLVMTypeOf(base)) != LLVMPointerTypeKind) {
+        base = pointer;
+    }
+    switch (ir_pointer_space(base)) {
+    case SPACE_PRIVATE:
+        return LLVMIsAArgument(base) != NULL && ir_is_kernel(LLVMGetParamParent(base)) ? IR_PARAM : IR_LOCAL;
+    case SPACE_LOCAL:
+        return IR_SHARED;
+    case SPACE_GENERIC:
+        return LLVMIsAGlobalVariable(base) != NULL ? IR_GLOBAL : IR_UNIFIED;
+    default:
+        return IR_GLOBAL;
+    }
+}
+
+uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type)
+{
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(type);
+    case LLVMHalfTypeKind:
+        return 16;
+    case LLVMFloatTypeKind:
+        return 32;
+    case LLVMDoubleTypeKind:
+        return 64;
+    case LLVMPointerTypeKind:
+        return LLVMGetPointerAddressSpace(type) == SPACE_LOCAL || LLVMGetPointerAddressSpace(type) == SPACE_PRIVATE
+                   ? 32
+                   : 64;
+    default:
+        return (uint32_t)LLVMSizeOfTypeInBits(unit->layout, type);
+    }
+}

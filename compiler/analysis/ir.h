@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel of the LLVM module with its blocks and values numbered, and what the passes ask about values. */
+#ifndef COMPILER_ANALYSIS_IR_H
+#define COMPILER_ANALYSIS_IR_H
+
+#include "compiler/analysis/flow.h"
+#include "compiler/base/compilation.h"
+
+struct ir {
+    struct unit *unit;
+    LLVMValueRef function;
+    const char *name;
+    struct flow *flow;
+    LLVMBasicBlockRef *blocks; /* by the flow's numbers */
+    LLVMValueRef *values;      /* arguments, then instructions in the order of the blocks */
+    uint32_t *block_of;        /* of each value; 0 for arguments */
+    uint32_t value_count;
+    uint32_t argument_count;
+    struct ir_slot *slots; /* hash table of values and blocks */
+    uint32_t slot_count;
+    bool *scalar; /* of each value: the same for all lanes, and computed where the warp is together */
+    bool *force;  /* of each value: kept out of scalar registers */
+};
+
+#define IR_NO_VALUE 0xffffffffu
+
+/* What the machine does for an address space; more than the IR knows, which calls parameters private. */
+enum ir_memory {
+    IR_GLOBAL,
+    IR_SHARED,
+    IR_LOCAL,
+    IR_PARAM,
+    IR_UNIFIED,
+};
+
+struct ir *ir_new(struct unit *unit, LLVMValueRef function);
+
+/* Number of an argument or instruction, IR_NO_VALUE: it is neither. */
+uint32_t ir_value(const struct ir *ir, LLVMValueRef value);
+uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block);
+
+bool ir_is_kernel(LLVMValueRef function);
+bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode);
+/* True when no instruction of the loop makes the value. */
+bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value);
+/* Width of a value that is an integer, 0: it is something else. */
+uint32_t ir_bits_of_integer(LLVMValueRef value);
+/* Name of the function that a call calls; "" for others. */
+const char *ir_callee(LLVMValueRef call);
+/* The function with a body that an instruction calls, NULL: it does not. */
+LLVMValueRef ir_called(LLVMValueRef value);
+uint32_t ir_pointer_space(LLVMValueRef pointer);
+/* The memory an access through the pointer reaches. */
+enum ir_memory ir_memory_of(LLVMValueRef pointer);
+/* The pointer without casts between address spaces and offsets. */
+LLVMValueRef ir_base(LLVMValueRef pointer);
+bool ir_is_byval(LLVMValueRef argument);
+/* Bits of an integer, half, float, double or pointer, as the IR has them. */
+uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type);
+
+/* Finds scalar values and convergent blocks, and places the tokens (flow.h). */
+void ir_find_scalars(struct ir *ir);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which values are the same for all lanes, and where the warp is together: each needs the other, so both start with
+ * everything true and take away until nothing changes.
+ *
+ * A scalar register is one for the whole warp. Were it written where only some lanes pass, or pass at different
+ * times, it would lose what the others still need; so a value is scalar only when its block is convergent. Where lanes
+ * yield apart from each other the warp need not meet again, and nothing behind is convergent.
+ */
+#include "compiler/analysis/group_size.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
+
+#include <string.h>
+
+static bool is_scalar(const struct ir *ir, LLVMValueRef value)
+{
+    uint32_t number = ir_value(ir, value);
+
+    return number == IR_NO_VALUE || ir->scalar[number];
+}
+
+static bool operands_scalar(const struct ir *ir, LLVMValueRef value)
+{
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        if (!is_scalar(ir, LLVMGetOperand(value, (unsigned)i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool load_scalar(LLVMValueRef load)
+{
+    enum ir_memory memory = ir_memory_of(LLVMGetOperand(load, 0));
+
+    return !LLVMGetVolatile(load) && LLVMGetOrdering(load) == LLVMAtomicOrderingNotAtomic && memory != IR_LOCAL &&
+           memory != IR_UNIFIED;
+}
+
+static bool register_scalar(const struct ir *ir, LLVMValueRef which)
+{
+    if (LLVMIsAConstantInt(which) == NULL) {
+        return false;
+    }
+    uint64_t sr = LLVMConstIntGetZExtValue(which);
+    if (sr == PPU_SR_TID_Y || sr == PPU_SR_TID_Z) {
+        return cta_is_uniform(ir->unit, ir->function, (uint32_t)sr - PPU_SR_TID_X);
+    }
+    return sr >= PPU_SR_COUNT || ppu_sr_of((uint32_t)sr) != PPU_SR_OF_THREAD;
+}
+
+static bool call_scalar(const struct ir *ir, LLVMValueRef call)
+{
+    switch (primitive_find(ir_callee(call))) {
+    case PRIMITIVE_SR:
+        return register_scalar(ir, LLVMGetOperand(call, 0));
+    case PRIMITIVE_GATHER2:
+    case PRIMITIVE_GATHER4:
+        return false;
+    case PRIMITIVE_NONE:
+        return strncmp(ir_callee(call), "llvm.", 5) == 0;
+    default:
+        return true;
+    }
+}
+
+static bool phi_scalar(const struct ir *ir, LLVMValueRef phi)
+{
+    for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
+        uint32_t pred = ir_block(ir, LLVMGetIncomingBlock(phi, i));
+        if (pred != FLOW_NONE && (!ir->flow->convergent[pred] || !is_scalar(ir, LLVMGetIncomingValue(phi, i)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * Only stored, each lane to its own place: a store takes it from a vector register, and a copy each time would cost
+ * more than making it there.
+ */
+static bool only_stored(const struct ir *ir, LLVMValueRef value)
+{
+    LLVMUseRef use = LLVMGetFirstUse(value);
+
+    if (use == NULL) {
+        return false;
+    }
+    for (; use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!ir_is_instruction(user, LLVMStore) || LLVMGetOperand(user, 0) != value ||
+            is_scalar(ir, LLVMGetOperand(user, 1))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool now_scalar(const struct ir *ir, uint32_t number)
+{
+    LLVMValueRef value = ir->values[number];
+
+    if (ir->force[number] || !ir->flow->convergent[ir->block_of[number]] || only_stored(ir, value)) {
+        return false;
+    }
+    if (number < ir->argument_count) {
+        return true;
+    }
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMPHI:
+        return phi_scalar(ir, value);
+    case LLVMLoad:
+        return load_scalar(value) && operands_scalar(ir, value);
+    case LLVMCall:
+        return call_scalar(ir, value) && operands_scalar(ir, value);
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        return false;
+    default:
+        return operands_scalar(ir, value);
+    }
+}
+
+/* Instructions after which lanes that part do not meet at their token; functions may have some. */
+static bool is_break(LLVMValueRef value)
+{
+    enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
+
+    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT ||
+           ir_called(value) != NULL;
+}
+
+static void find_breaks(const struct ir *ir, bool *breaks)
+{
+    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+        breaks[ir->block_of[v]] |= is_break(ir->values[v]);
+    }
+}
+
+/* Blocks that do nothing but end the thread, or go on to one: lanes that leave there are gone before the others go on.
+ */
+static void find_ends(const struct ir *ir, bool *ends)
+{
+    for (uint32_t b = ir->flow->count; b-- != 0;) {
+        LLVMValueRef first = LLVMGetFirstInstruction(ir->blocks[b]);
+        const struct flow_block *block = &ir->flow->blocks[b];
+        ends[b] = b != 0 && !ir->flow->parted &&
+                  (block->succs == 0 ? ir_is_instruction(first, LLVMRet) || ir_is_instruction(first, LLVMUnreachable)
+                                     : block->succs == 1 && block->succ[0] > b && ends[block->succ[0]] &&
+                                           LLVMIsATerminatorInst(first) != NULL);
+    }
+}
+
+static bool is_divergent_branch(const struct ir *ir, uint32_t block)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]);
+
+    return ir->flow->blocks[block].succs > 1 && (!ir->flow->convergent[block] || !is_scalar(ir, LLVMGetCondition(end)));
+}
+
+void ir_find_scalars(struct ir *ir)
+{
+    bool *divergent = arena_new(&ir->unit->arena, bool, ir->flow->count);
+    bool *breaks = arena_new(&ir->unit->arena, bool, ir->flow->count);
+    bool *ends = arena_new(&ir->unit->arena, bool, ir->flow->count);
+    bool changed = true;
+
+    memset(ir->scalar, true, ir->value_count);
+    find_breaks(ir, breaks);
+    find_ends(ir, ends);
+    ir->flow->ends = ends;
+    flow_reconverge(ir->flow, divergent, breaks);
+    while (changed) {
+        changed = false;
+        for (uint32_t v = 0; v < ir->value_count; v++) {
+            bool scalar = ir->scalar[v] && now_scalar(ir, v);
+            changed |= scalar != ir->scalar[v];
+            ir->scalar[v] = scalar;
+        }
+        for (uint32_t b = 0; b < ir->flow->count; b++) {
+            bool now = divergent[b] || is_divergent_branch(ir, b);
+            changed |= now != divergent[b];
+            divergent[b] = now;
+        }
+        flow_reconverge(ir->flow, divergent, breaks);
+    }
+}

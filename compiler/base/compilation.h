@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* One compilation: what all passes share, and how they fail. */
+#ifndef COMPILER_BASE_COMPILATION_H
+#define COMPILER_BASE_COMPILATION_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/bytes.h"
+#include "compiler/ppu_compiler.h"
+#include "ppu/limits.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <setjmp.h>
+#include <stdbool.h>
+
+/* Address spaces of the IR: clang's for spir64. */
+enum unit_space {
+    SPACE_PRIVATE = 0,
+    SPACE_GLOBAL = 1,
+    SPACE_CONSTANT = 2,
+    SPACE_LOCAL = 3,
+    SPACE_GENERIC = 4,
+    SPACE_COUNT,
+};
+
+/* Constant data behind the code, and where it lies in it. */
+struct unit_data {
+    LLVMValueRef variable;
+    uint32_t offset; /* into unit.data */
+};
+
+/* An instruction to whose immediate a variable's offset from the code's base is added, once the code's size is known.
+ */
+struct unit_fixup {
+    uint32_t insn;     /* in unit.code */
+    uint32_t variable; /* index */
+};
+
+struct unit_kernel;
+struct unit_child;
+
+struct unit {
+    struct arena arena;
+    const struct ppu_compile_options *options;
+    LLVMContextRef llvm;
+    LLVMModuleRef module;
+    LLVMTargetDataRef layout;
+    const char *source_name;
+    uint32_t wave;
+    bool private_escapes; /* a generic pointer may point to private memory */
+    FILE *dump;
+
+    struct unit_kernel *kernels; /* in the order of the module */
+    uint32_t kernel_count;
+    struct unit_fixup *fixups;
+    uint32_t fixup_count;
+    unsigned fixup_cap;
+    struct unit_data *variables;
+    uint32_t variable_count;
+    unsigned variable_cap;
+    struct unit_child *children; /* kernels that threads enqueue */
+    uint32_t child_count;
+    unsigned child_cap;
+    struct bytes code; /* of all kernels */
+    struct bytes data;
+    struct unit_data *written; /* program-scope variables that kernels write, and their offsets */
+    uint32_t written_count;
+    unsigned written_cap;
+    struct bytes written_data; /* what they hold at first */
+    const char **formats;      /* printf's */
+    uint32_t format_count;
+    unsigned format_cap;
+
+    struct bytes log;
+    jmp_buf no_memory;
+    jmp_buf escape;
+    enum ppu_compile_status status;
+};
+
+/* Ends the compilation with a sentence in the log; does not return. */
+_Noreturn void unit_fail(struct unit *unit, enum ppu_compile_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same, naming the IR that has no code; `what` begins the sentence. */
+_Noreturn void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value);
+
+/* True when the options ask for what is called so. */
+bool unit_dumps(const struct unit *unit, const char *name);
+
+#endif

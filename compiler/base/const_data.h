@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Constant data: program-scope variables that lie behind the code. */
+#ifndef COMPILER_BASE_CONST_DATA_H
+#define COMPILER_BASE_CONST_DATA_H
+
+#include "compiler/base/compilation.h"
+
+/* Number of a variable in unit->variables, which gets its bytes when it is asked for the first time. */
+uint32_t data_variable(struct unit *unit, LLVMValueRef variable);
+/* Offset of a variable that is not constant among those of the program (ppu/image.h). */
+uint32_t data_written(struct unit *unit, LLVMValueRef variable);
+/* Bits of a constant half, float or double. */
+uint64_t data_float_bits(LLVMValueRef value);
+
+#endif

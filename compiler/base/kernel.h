@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known about one kernel: its arguments, and what its image entry will say. */
+#ifndef COMPILER_BASE_KERNEL_H
+#define COMPILER_BASE_KERNEL_H
+
+#include "compiler/base/compilation.h"
+#include "ppu/image.h"
+
+/* What may be done with the memory behind an argument, by the kernel as it is when this is asked. */
+struct references {
+    uint8_t access;       /* PPU_REFERENCE_*; 0: nothing */
+    uint8_t element_log2; /* size of the smallest access */
+    struct ppu_reach reach;
+};
+
+struct unit_argument {
+    uint32_t offset; /* into the parameters */
+    uint32_t bytes;
+    struct references references;
+};
+
+struct function;
+struct segment_plan;
+
+struct unit_kernel {
+    LLVMValueRef function;
+    const char *name;
+    struct unit_argument *arguments;
+    uint32_t argument_count;
+    uint32_t explicit_bytes;    /* of all arguments */
+    uint32_t launch_at;         /* where struct ppu_launch_facts lies; 0: the kernel does not read it */
+    struct function *functions; /* that it calls, callees first */
+    uint32_t function_count;
+    unsigned function_cap;
+    struct unit_data *shared; /* variables in shared memory, and their offsets */
+    uint32_t shared_count;
+    unsigned shared_cap;
+    uint32_t shared_bytes;
+    uint32_t local_begin; /* in local memory: behind the frames of functions compiled so far; 0: nothing is there yet */
+    uint32_t local_bytes;
+    uint32_t cta[3];
+    uint16_t flags;                      /* PPU_TMD_* that its instructions need */
+    uint32_t entry;                      /* byte offset into the code */
+    uint32_t vregs;                      /* that each part has for itself */
+    uint32_t shared_vregs;               /* behind them: that all parts have together inside segments */
+    const struct segment_plan *segments; /* NULL: not looked for */
+    struct ppu_line_entry *lines;        /* instructions count from the kernel's entry */
+    uint32_t line_count;
+    unsigned line_cap;
+};
+
+#endif

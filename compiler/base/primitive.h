@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions that the device library (library/) leaves to the back end: each is an instruction or two. */
+#ifndef COMPILER_BASE_PRIMITIVE_H
+#define COMPILER_BASE_PRIMITIVE_H
+
+#include <stdbool.h>
+
+#include "ppu/isa.h"
+
+enum primitive {
+    PRIMITIVE_NONE,
+#define PRIMITIVE(name, text, cta) PRIMITIVE_##name,
+#include "compiler/base/primitive.def"
+};
+
+/* PRIMITIVE_NONE when the name is no primitive's. */
+enum primitive primitive_find(const char *name);
+/* Whether a thread can learn something about its CTA by it. */
+bool primitive_tells_cta(enum primitive primitive);
+
+#endif

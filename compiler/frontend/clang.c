@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/frontend/clang.h"
+
+#include "compiler/frontend/headers.h"
+#include "compiler/frontend/options.h"
+#include "compiler/irpass/lower_enqueue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_ARGUMENTS 256u
+
+/* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
+#define EXTENSIONS                                                                                                                                      \
+    "-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                                                       \
+    "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                                                           \
+    "+cl_khr_local_int32_extended_atomics,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"                                                   \
+    "+__opencl_c_program_scope_global_variables,+__opencl_c_fp64,+__opencl_c_int64,+__opencl_c_generic_address_space,+__opencl_c_atomic_order_acq_rel," \
+    "+__opencl_c_atomic_order_seq_cst,+__opencl_c_atomic_scope_device,+__opencl_c_atomic_scope_all_devices,"                                            \
+    "+__opencl_c_device_enqueue"
+
+/*
+ * What clang's header defines for every SPIR target, and this machine has not. It is the first that clang reads: only
+ * the source can take it back.
+ */
+static const char *const absent[] = {
+    "__IMAGE_SUPPORT__",
+    "__opencl_c_ext_fp32_global_atomic_add",
+    "__opencl_c_ext_fp32_global_atomic_min_max",
+    "__opencl_c_ext_fp32_local_atomic_add",
+    "__opencl_c_ext_fp32_local_atomic_min_max",
+    "__opencl_c_ext_fp64_global_atomic_add",
+    "__opencl_c_ext_fp64_global_atomic_min_max",
+    "__opencl_c_ext_fp64_local_atomic_add",
+    "__opencl_c_ext_fp64_local_atomic_min_max",
+    "__opencl_c_ext_image_raw10_raw12",
+    "__opencl_c_integer_dot_product_input_4x8bit",
+    "__opencl_c_integer_dot_product_input_4x8bit_packed",
+    "__opencl_c_kernel_clock_scope_device",
+    "__opencl_c_kernel_clock_scope_sub_group",
+    "__opencl_c_kernel_clock_scope_work_group",
+    "__opencl_c_read_write_images",
+    "__opencl_c_work_group_collective_functions",
+    "cl_ext_float_atomics",
+    "cl_khr_extended_bit_ops",
+    "cl_khr_integer_dot_product",
+    "cl_khr_kernel_clock",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+};
+
+/* What we have beyond OpenCL C (docs/spec/opencl.md). */
+#define TEXT(number) TEXT_OF(number)
+#define TEXT_OF(number) #number
+static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
+                               "#define PPU_ENQUEUE_FLAGS_WORK " TEXT(ENQUEUE_WORK) "\n"
+                                                                                    "void ppu_wait_children(void);\n"
+                                                                                    "#ifdef __opencl_c_device_enqueue\n"
+                                                                                    "queue_t ppu_create_stream(void);\n"
+                                                                                    "int ppu_destroy_stream(queue_t);\n"
+                                                                                    "#endif\n";
+
+static const char *const fixed_arguments[] = {
+    "-x",
+    "cl",
+    "-target",
+    "spir64",
+    "-O2",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-Xclang",
+    EXTENSIONS,
+    "-cl-kernel-arg-info",
+    "-D__OPENCL_VERSION__=300",
+    "-gline-tables-only",
+    "-Wno-atomic-alignment",
+    "-fno-caret-diagnostics",
+    "-o",
+    "-",
+};
+
+#define FRONT_WORDS 2
+
+static const char *const front_arguments[][FRONT_WORDS] = {
+    [PPU_FRONT_BITCODE] = { "-emit-llvm", "-c" },
+    [PPU_FRONT_PREPROCESSED] = { "-E" },
+    [PPU_FRONT_FILES] = { "-M" },
+    [PPU_FRONT_USER_FILES] = { "-MM" },
+};
+
+/* ---- arguments ---- */
+
+struct arguments {
+    const char *list[MAX_ARGUMENTS + 1];
+    uint32_t count;
+};
+
+static void add(struct arguments *arguments, const char *word)
+{
+    assert(arguments->count < MAX_ARGUMENTS);
+    arguments->list[arguments->count++] = word;
+}
+
+/* A program with more rights than who started it does not run what that one names. */
+static bool is_privileged(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
+static const char *program(const struct ppu_compile_options *options)
+{
+    const char *path = options->clang != NULL ? options->clang : secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
+
+    if (path != NULL && *path != 0) {
+        return path;
+    }
+    return is_privileged() ? "/usr/bin/" PPU_COMPILE_CLANG : PPU_COMPILE_CLANG;
+}
+
+/* ---- the child ---- */
+
+/* Its input and outputs are files without names: nobody need read while another writes. */
+struct streams {
+    FILE *in, *out, *err;
+};
+
+static void close_streams(struct streams *streams)
+{
+    FILE *const files[] = { streams->in, streams->out, streams->err };
+
+    for (int i = 0; i < 3; i++) {
+        if (files[i] != NULL) {
+            fclose(files[i]);
+        }
+    }
+}
+
+/* `path`: where the source goes that clang opens itself; NULL: it reads the stream. */
+static bool open_streams(struct streams *streams, const char *path, const char *source, size_t len_bytes,
+                         const char *name)
+{
+    *streams = (struct streams){ path != NULL ? fopen(path, "w+b") : tmpfile(), tmpfile(), tmpfile() };
+    if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+        fprintf(streams->in, "#undef %s\n", absent[i]);
+    }
+    fputs(prologue, streams->in);
+    fputs("# 1 \"", streams->in);
+    for (; *name != 0; name++) {
+        if (*name == '"' || *name == '\\') {
+            fputc('\\', streams->in);
+        }
+        fputc(*name == '\n' ? ' ' : *name, streams->in);
+    }
+    fputs("\"\n", streams->in);
+    fwrite(source, 1, len_bytes, streams->in);
+    return fflush(streams->in) == 0 && fseek(streams->in, 0, SEEK_SET) == 0;
+}
+
+/* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
+static int run(const char *path, const char *const *arguments, const struct streams *streams)
+{
+    static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int status = -1, error;
+
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return -1;
+    }
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->in), 0);
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->out), 1);
+    posix_spawn_file_actions_adddup2(&actions, fileno(streams->err), 2);
+    error =
+        posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, is_privileged() ? bare : environ);
+    posix_spawn_file_actions_destroy(&actions);
+    errno = error;
+    if (error != 0) {
+        return -1;
+    }
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR) {
+            return -1;
+        }
+    }
+    errno = WIFEXITED(status) ? ENOENT : 0; /* 127: who spawns did not find it */
+    return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
+}
+
+static void read_stream(FILE *file, struct bytes *bytes)
+{
+    char part[16384];
+    size_t len;
+
+    rewind(file);
+    while ((len = fread(part, 1, sizeof(part), file)) != 0) {
+        bytes_add(bytes, part, len);
+    }
+}
+
+static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, struct bytes *bitcode,
+                                      struct bytes *log)
+{
+    int status = run(arguments->list[0], arguments->list, streams), why = errno;
+
+    read_stream(streams->err, log);
+    read_stream(streams->out, bitcode);
+    if (status < 0) {
+        bytes_print(
+            log, "error: run '%s': %s; install " PPU_COMPILE_CLANG ", or name it in " PPU_COMPILE_CLANG_VARIABLE "\n",
+            arguments->list[0], why != 0 ? strerror(why) : "it was ended by a signal");
+        return PPU_COMPILE_NO_TOOL;
+    }
+    return status != 0 ? PPU_COMPILE_BAD_SOURCE : PPU_COMPILE_OK;
+}
+
+static void add_fixed(struct arguments *arguments, const struct headers *headers, enum ppu_compile_front front)
+{
+    for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
+        add(arguments, fixed_arguments[i]);
+    }
+    for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i] != NULL; i++) {
+        add(arguments, front_arguments[front][i]);
+    }
+    if (headers->folder != NULL) {
+        add(arguments, headers->option);
+    }
+}
+
+/* The source's own headers first, then those of -I, then those of the program's folder. */
+static void add_all(struct arguments *arguments, const struct headers *headers, const struct options *options,
+                    enum ppu_compile_front front)
+{
+    add_fixed(arguments, headers, front);
+    for (uint32_t i = 0; i < options->count; i++) {
+        add(arguments, options->word[i]);
+    }
+    if (headers->folder != NULL) {
+        add(arguments, "-I.");
+    }
+    add(arguments, "--");
+    add(arguments, headers->folder != NULL ? headers->source : "-");
+}
+
+enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
+                                  struct bytes *bitcode, struct bytes *log)
+{
+    struct arguments arguments = { .list = { program(options) }, .count = 1 };
+    struct options words = { .count = 0 };
+    struct streams streams = { NULL, NULL, NULL };
+    struct headers headers;
+    enum ppu_compile_status result = headers_write(&headers, options, log);
+
+    if (result == PPU_COMPILE_OK) {
+        result = options_read(&words, options->options, log);
+    }
+    if (result == PPU_COMPILE_OK) {
+        add_all(&arguments, &headers, &words, options->front);
+    }
+    if (result == PPU_COMPILE_OK && !open_streams(&streams, headers.source, source, len_bytes,
+                                                  options->name != NULL ? options->name : "kernel.cl")) {
+        bytes_print(log, "error: write a temporary file for clang: %s; TMPDIR names the folder\n", strerror(errno));
+        result = PPU_COMPILE_NO_TOOL;
+    }
+    if (result == PPU_COMPILE_OK) {
+        result = run_on(&arguments, &streams, bitcode, log);
+    }
+    close_streams(&streams);
+    headers_remove(&headers);
+    options_free(&words);
+    return bitcode->lost || log->lost ? PPU_COMPILE_NO_MEMORY : result;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/frontend/library.h"
+
+#define BYTES_OF_FILE(name, file)                         \
+    __asm__(".section .rodata\n"                          \
+            ".balign 16\n"                                \
+            ".global " #name "_bytes\n" #name "_bytes:\n" \
+            ".incbin \"" file "\"\n"                      \
+            "1:\n"                                        \
+            ".balign 8\n"                                 \
+            ".global " #name "_len\n" #name "_len:\n"     \
+            ".quad 1b - " #name "_bytes\n"                \
+            ".previous\n");                               \
+    extern const uint8_t name##_bytes[];                  \
+    extern const uint64_t name##_len
+
+BYTES_OF_FILE(library_core, CORE_FILE);
+BYTES_OF_FILE(library_all, LIBRARY_FILE);
+
+struct library library_core(void)
+{
+    return (struct library){ library_core_bytes, library_core_len };
+}
+
+struct library library_all(void)
+{
+    return (struct library){ library_all_bytes, library_all_len };
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The device library: built-in functions as bitcode (library/), part of the compiler's own binary. */
+#ifndef COMPILER_FRONTEND_LIBRARY_H
+#define COMPILER_FRONTEND_LIBRARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct library {
+    const uint8_t *bytes;
+    size_t len_bytes;
+};
+
+/*
+ * What small kernels call: work-item functions, barriers, fences, printf. All of the library has thousands of
+ * functions, and linking costs some time for each, called or not.
+ */
+struct library library_core(void);
+struct library library_all(void);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/frontend/options.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What clang is given for an option. Any that is not here could name files to write or libraries to load. */
+enum meaning {
+    OPTION_WORD,    /* the word */
+    OPTION_NOTHING, /* nothing: clang knows no such option, and it means nothing here */
+    OPTION_MACRO,   /* the word, with the definition in it or behind it */
+    OPTION_FOLDER,  /* the same with a folder of headers */
+    OPTION_VALUE,   /* the word, with the value in it */
+};
+
+static const struct option {
+    const char *name;
+    enum meaning meaning;
+} known[] = {
+    { "-D", OPTION_MACRO },
+    { "-I", OPTION_FOLDER },
+    { "-cl-std=", OPTION_VALUE },
+    { "-cl-single-precision-constant", OPTION_WORD },
+    { "-cl-denorms-are-zero", OPTION_WORD },
+    { "-cl-fp32-correctly-rounded-divide-sqrt", OPTION_WORD },
+    { "-cl-opt-disable", OPTION_NOTHING },
+    { "-cl-strict-aliasing", OPTION_WORD },
+    { "-cl-mad-enable", OPTION_WORD },
+    { "-cl-no-signed-zeros", OPTION_WORD },
+    { "-cl-unsafe-math-optimizations", OPTION_WORD },
+    { "-cl-finite-math-only", OPTION_WORD },
+    { "-cl-fast-relaxed-math", OPTION_WORD },
+    { "-cl-uniform-work-group-size", OPTION_WORD },
+    { "-cl-no-subgroup-ifp", OPTION_NOTHING },
+    { "-cl-kernel-arg-info", OPTION_NOTHING },
+    { "-w", OPTION_WORD },
+    { "-Werror", OPTION_WORD },
+    { "-g", OPTION_NOTHING },
+    { "-ffp-contract=off", OPTION_WORD },
+    { "-ffp-contract=on", OPTION_WORD },
+};
+
+static bool has_value(enum meaning meaning)
+{
+    return meaning == OPTION_MACRO || meaning == OPTION_FOLDER || meaning == OPTION_VALUE;
+}
+
+/* NULL: it is none. */
+static const struct option *find(const char *word)
+{
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        bool begins = strncmp(word, known[i].name, strlen(known[i].name)) == 0;
+        if (has_value(known[i].meaning) ? begins : strcmp(word, known[i].name) == 0) {
+            return &known[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- words ---- */
+
+/* Words are written over the text that they are read from, which is never shorter. */
+struct reader {
+    const char *at;
+    char *to;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Writes the next word without its quotes, and a final zero. False: there is none; or `*open`: a quote has no end. */
+static bool next_word(struct reader *reader, bool *open)
+{
+    char quote = 0;
+
+    while (is_space(*reader->at)) {
+        reader->at++;
+    }
+    if (*reader->at == 0) {
+        return false;
+    }
+    for (; *reader->at != 0 && (quote != 0 || !is_space(*reader->at)); reader->at++) {
+        if (quote == 0 && (*reader->at == '"' || *reader->at == '\'')) {
+            quote = *reader->at;
+        } else if (*reader->at == quote && quote != 0) {
+            quote = 0;
+        } else {
+            *reader->to++ = *reader->at;
+        }
+    }
+    reader->at += *reader->at != 0;
+    *reader->to++ = 0;
+    *open = quote != 0;
+    return !*open;
+}
+
+/* ---- reading ---- */
+
+/*
+ * clang and its front end read files for words that begin with '@', and take what begins with '-' for an option, each
+ * by rules of its own: a value must be neither, nor nothing.
+ */
+static const char *value_wrong(enum meaning meaning, const char *value)
+{
+    if (meaning == OPTION_MACRO && !isalpha((unsigned char)value[0]) && value[0] != '_') {
+        return "is no definition of a macro";
+    }
+    if (meaning == OPTION_FOLDER && (value[0] == 0 || value[0] == '-' || value[0] == '@')) {
+        return "is no name of a folder that is taken; './' before it may help";
+    }
+    return NULL;
+}
+
+/* The value that is not in the word follows it; both become one word. */
+static enum ppu_compile_status complete(struct reader *reader, const struct option *option, char *word,
+                                        struct bytes *log)
+{
+    char *value = word + strlen(option->name);
+    bool open = false;
+
+    if (*value == 0 && option->meaning != OPTION_VALUE) {
+        reader->to = value; /* over the word's final zero */
+        if (!next_word(reader, &open)) {
+            bytes_print(log,
+                        open ? "error: option '%s': a quote behind it has no end\n"
+                             : "error: option '%s' needs a word behind it\n",
+                        option->name);
+            return PPU_COMPILE_BAD_OPTIONS;
+        }
+    }
+    const char *why = value_wrong(option->meaning, value);
+    if (why != NULL) {
+        bytes_print(log, "error: option '%s': '%s' %s\n", option->name, value, why);
+    }
+    return why != NULL ? PPU_COMPILE_BAD_OPTIONS : PPU_COMPILE_OK;
+}
+
+static enum ppu_compile_status take(struct options *options, struct reader *reader, char *word, struct bytes *log)
+{
+    const struct option *option = find(word);
+
+    if (option == NULL) {
+        bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
+        return PPU_COMPILE_BAD_OPTIONS;
+    }
+    if (option->meaning == OPTION_NOTHING) {
+        return PPU_COMPILE_OK;
+    }
+    if (options->count == OPTIONS_MOST) {
+        bytes_print(log, "error: more than %u options\n", OPTIONS_MOST);
+        return PPU_COMPILE_BAD_OPTIONS;
+    }
+    options->word[options->count++] = word;
+    return has_value(option->meaning) ? complete(reader, option, word, log) : PPU_COMPILE_OK;
+}
+
+enum ppu_compile_status options_read(struct options *options, const char *text, struct bytes *log)
+{
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+    bool open = false;
+
+    options->count = 0;
+    options->text = strdup(text != NULL ? text : "");
+    if (options->text == NULL) {
+        return PPU_COMPILE_NO_MEMORY;
+    }
+    struct reader reader = { options->text, options->text };
+    for (char *word = reader.to; status == PPU_COMPILE_OK && next_word(&reader, &open); word = reader.to) {
+        status = take(options, &reader, word, log);
+    }
+    if (open) {
+        bytes_print(log, "error: a quote in the options has no end\n");
+        status = PPU_COMPILE_BAD_OPTIONS;
+    }
+    return status;
+}
+
+void options_free(struct options *options)
+{
+    free(options->text);
+    options->text = NULL;
+    options->count = 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums in the form that the machine adds them in, before addresses are looked at (A7). */
+#ifndef COMPILER_IRPASS_ADDRESS_REUSE_H
+#define COMPILER_IRPASS_ADDRESS_REUSE_H
+
+#include "compiler/base/compilation.h"
+
+/* What LLVM writes as a bitwise or of numbers without common bits becomes the sum that it is: sums are joined. */
+void sums_write(struct unit *unit, LLVMValueRef function);
+/*
+ * Addresses of accesses that differ by a constant from one accessed before in the same loop become that one and the
+ * constant, for which an instruction has a field. Leaves instructions that nobody uses.
+ */
+void sums_near(struct unit *unit, LLVMValueRef function);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/grid_split.h"
+
+#include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
+
+#include <string.h>
+
+#define CUT "ppu-cut"
+#define GLOBAL_ID "_Z13get_global_idj"         /* made of the group's number, but the same in each grid */
+#define GLOBAL_OFFSET "_Z17get_global_offsetj" /* the grid's */
+
+/* A kernel and all that it calls, each once. */
+struct closure {
+    struct unit *unit;
+    LLVMValueRef *functions;
+    unsigned count, cap;
+};
+
+static void add(struct closure *closure, LLVMValueRef function)
+{
+    for (unsigned i = 0; i < closure->count; i++) {
+        if (closure->functions[i] == function) {
+            return;
+        }
+    }
+    closure->functions =
+        arena_grow(&closure->unit->arena, closure->functions, sizeof(LLVMValueRef), closure->count, &closure->cap);
+    closure->functions[closure->count++] = function;
+}
+
+/* True when something about the group may be learned by the call itself; what it calls is looked at later. */
+static bool call_tells(struct closure *closure, LLVMValueRef call)
+{
+    LLVMValueRef function = ir_called(call);
+    const char *name = ir_callee(call);
+
+    if (function == NULL) {
+        return LLVMIsAFunction(LLVMGetCalledValue(call)) == NULL || primitive_tells_cta(primitive_find(name));
+    }
+    if (strcmp(name, GLOBAL_ID) != 0) {
+        add(closure, function);
+    }
+    return strcmp(name, GLOBAL_OFFSET) == 0;
+}
+
+static bool function_tells(struct closure *closure, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            if (ir_is_instruction(i, LLVMCall) && call_tells(closure, i)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool takes_shared(LLVMValueRef kernel)
+{
+    for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
+        LLVMValueRef param = LLVMGetParam(kernel, i);
+        if (LLVMGetTypeKind(LLVMTypeOf(param)) == LLVMPointerTypeKind && ir_pointer_space(param) == SPACE_LOCAL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool group_shows(struct unit *unit, LLVMValueRef kernel)
+{
+    struct closure closure = { .unit = unit };
+    bool tells = takes_shared(kernel);
+
+    add(&closure, kernel);
+    for (unsigned i = 0; i < closure.count && !tells; i++) {
+        tells = function_tells(&closure, closure.functions[i]);
+    }
+    return tells;
+}
+
+void cut_mark(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !group_shows(unit, f)) {
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                    LLVMCreateStringAttribute(unit->llvm, CUT, (unsigned)strlen(CUT), "", 0));
+        }
+    }
+}
+
+bool cut_allowed(LLVMValueRef kernel)
+{
+    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, CUT, (unsigned)strlen(CUT)) != NULL;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/ir_passes.h"
+
+#include "compiler/analysis/access_pattern.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/base/primitive.h"
+#include "compiler/frontend/library.h"
+#include "compiler/irpass/address_reuse.h"
+#include "compiler/irpass/coalesce.h"
+#include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/kernel_wrapper.h"
+#include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/lower_memcpy.h"
+#include "compiler/irpass/lower_printf.h"
+#include "compiler/irpass/specialize_alias.h"
+#include "compiler/irpass/split_vectors.h"
+#include "compiler/irpass/strength_reduce.h"
+#include "compiler/irpass/unroll.h"
+#include "compiler/irpass/yield.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <string.h>
+
+/* Pipelines of LLVM's passes that ir_pass.def names, where they are long or stand there more than once. */
+#define INLINE_PASSES "always-inline,globaldce"
+#define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
+/* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
+#define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
+#define GROUPED_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
+#define PLAIN_PASSES "function(sroa,early-cse)"
+#define VECTOR_PASSES                                                                                                           \
+    "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
+    "early-cse,simplifycfg),globaldce"
+/* What ir_new() needs. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
+#define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
+#define GRAPH_PASSES "function(" GRAPH ")"
+#define SHAPE_PASSES "function(" GRAPH ",break-crit-edges)"
+#define CLEAN_PASSES "function(early-cse,dce)"
+
+static void run(struct unit *unit, const char *passes)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
+    LLVMErrorRef error = LLVMRunPasses(unit->module, passes, NULL, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error != NULL) {
+        char *message = LLVMGetErrorMessage(error);
+        bytes_print(&unit->log, "%s", message);
+        LLVMDisposeErrorMessage(message);
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
+    }
+}
+
+static void link_library(struct unit *unit, struct library library)
+{
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRange((const char *)library.bytes, library.len_bytes, "library", 0);
+    LLVMModuleRef module;
+
+    if (LLVMGetBitcodeModuleInContext2(unit->llvm, buffer, &module) != 0 ||
+        LLVMLinkModules2(unit->module, module) != 0) {
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "internal error: the library cannot be linked");
+    }
+}
+
+/* True when a function is called that is neither there nor known to the back end. */
+static bool lacks_functions(const struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        size_t len;
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) != NULL && LLVMGetIntrinsicID(f) == 0 &&
+            primitive_find(LLVMGetValueName2(f, &len)) == PRIMITIVE_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void link_libraries(struct unit *unit)
+{
+    link_library(unit, library_core());
+    if (lacks_functions(unit)) {
+        link_library(unit, library_all());
+    }
+}
+
+/* The machine's word is 32 bits: without this, LLVM widens induction variables. */
+static void set_layout(struct unit *unit)
+{
+    char text[512];
+    int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(unit->module));
+
+    if (len < 0 || (size_t)len >= sizeof(text) || strstr(text, "-n32-n32") != NULL) {
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the bitcode is not for this machine");
+    }
+    LLVMSetDataLayout(unit->module, text);
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+}
+
+static void set_attribute(struct unit *unit, LLVMValueRef function, const char *name, bool set)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    if (set) {
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->llvm, kind, 0));
+    } else {
+        LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
+    }
+}
+
+static bool has_attribute(LLVMValueRef function, const char *name)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+}
+
+static void set_text_attribute(struct unit *unit, LLVMValueRef function, const char *name, const char *value)
+{
+    LLVMAddAttributeAtIndex(
+        function, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(unit->llvm, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+#define CALLED "ppu-called" /* attribute of functions that the source wants to be called, not inlined */
+
+/*
+ * Attribute that keeps LLVM from making vectors of scalar code, which would only be taken apart again: the options of
+ * its passes do not reach that one.
+ */
+#define NO_VECTORS "noimplicitfloat"
+
+/* Before the library comes, which is always inlined. */
+static void mark_called(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f) && !ir_is_kernel(f) && has_attribute(f, "noinline")) {
+            set_text_attribute(unit, f, CALLED, "");
+        }
+    }
+}
+
+static bool is_called(LLVMValueRef function)
+{
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, CALLED, sizeof(CALLED) - 1) != NULL;
+}
+
+static uint32_t byval_kind(void)
+{
+    return LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+}
+
+/* A copy of what the pointer points to, made before the call. */
+static LLVMValueRef copy_before(struct unit *unit, LLVMValueRef call, LLVMValueRef pointer, LLVMTypeRef type)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(unit->llvm);
+    uint32_t align = LLVMABIAlignmentOfType(unit->layout, type);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
+    LLVMValueRef copy = LLVMBuildAlloca(builder, type, "");
+    LLVMSetAlignment(copy, align);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMBuildMemCpy(builder, copy, align, pointer, align, LLVMConstInt(i64, LLVMABISizeOfType(unit->layout, type), 0));
+    LLVMDisposeBuilder(builder);
+    return copy;
+}
+
+/* Who is called may write to structures that it gets by value: our calls pass pointers, so the caller copies. */
+static void copy_structures(struct unit *unit, LLVMValueRef call)
+{
+    for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
+        LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, byval_kind());
+        if (byval != NULL) {
+            LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
+            LLVMRemoveCallSiteEnumAttribute(call, i + 1, byval_kind());
+            LLVMSetOperand(call, i, copy_before(unit, call, LLVMGetOperand(call, i), type));
+        }
+    }
+}
+
+/* One calling convention for all but kernels: the library was made with another than the program. */
+static void prepare_calls(struct unit *unit, LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            if (ir_is_instruction(i, LLVMCall)) {
+                LLVMValueRef callee = LLVMGetCalledValue(i);
+                bool kernel = LLVMIsAFunction(callee) != NULL && ir_is_kernel(callee);
+                if (LLVMIsAFunction(callee) != NULL && is_called(callee)) {
+                    copy_structures(unit, i);
+                }
+                LLVMSetInstructionCallConv(i, kernel ? LLVMGetFunctionCallConv(callee) : LLVMCCallConv);
+            }
+        }
+    }
+}
+
+static void prepare_functions(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        prepare_calls(unit, f);
+        for (uint32_t i = 0; is_called(f) && i < LLVMCountParams(f); i++) {
+            LLVMRemoveEnumAttributeAtIndex(f, i + 1, byval_kind());
+        }
+        if (!LLVMIsDeclaration(f)) {
+            set_attribute(unit, f, "optnone", false);
+            set_attribute(unit, f, NO_VECTORS, true);
+            set_attribute(unit, f, "noinline", is_called(f));
+            set_text_attribute(unit, f, "no-builtins", "");
+            set_text_attribute(unit, f, "no-jump-tables", "true");
+        }
+        if (ir_is_kernel(f)) {
+            LLVMSetLinkage(f, LLVMExternalLinkage);
+            continue;
+        }
+        if (LLVMGetIntrinsicID(f) == 0) {
+            LLVMSetFunctionCallConv(f, LLVMCCallConv);
+        }
+        if (!LLVMIsDeclaration(f)) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+            set_attribute(unit, f, "alwaysinline", !is_called(f));
+        }
+    }
+}
+
+/* Shared variables lie where we put them: with more alignment, loads join. */
+static void align_shared(struct unit *unit)
+{
+    for (LLVMValueRef g = LLVMGetFirstGlobal(unit->module); g != NULL; g = LLVMGetNextGlobal(g)) {
+        if (ir_pointer_space(g) == SPACE_LOCAL && LLVMGetAlignment(g) < 16) {
+            LLVMSetAlignment(g, 16);
+        }
+    }
+}
+
+static void each_function(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (!LLVMIsDeclaration(f)) {
+            visit(unit, f);
+        }
+    }
+}
+
+static void check(struct unit *unit)
+{
+    char *message = NULL;
+
+    if (LLVMVerifyModule(unit->module, LLVMReturnStatusAction, &message) != 0) {
+        bytes_print(&unit->log, "%s", message);
+        LLVMDisposeMessage(message);
+        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the module is malformed");
+    }
+    LLVMDisposeMessage(message);
+}
+
+static bool is_plain(const struct unit *unit)
+{
+    return unit->options->options != NULL && strstr(unit->options->options, "-cl-opt-disable") != NULL;
+}
+
+/* What is left of copies, after the passes that take them apart. */
+static void write_copies(struct unit *unit)
+{
+    if (copies_lower(unit)) {
+        link_library(unit, library_core());
+        prepare_functions(unit);
+        run(unit, INLINE_PASSES);
+        run(unit, EARLY_PASSES);
+    }
+}
+
+/* True when there are facts to make use of. */
+static bool has_facts(const struct unit *unit)
+{
+    return unit->options->facts != NULL && !is_plain(unit);
+}
+
+static void allow_vectors(struct unit *unit, LLVMValueRef function)
+{
+    set_attribute(unit, function, NO_VECTORS, false);
+}
+
+static void read_layout(struct unit *unit)
+{
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+}
+
+/* ---- the list ---- */
+
+enum ir_condition {
+    IR_ALWAYS,
+    IR_PLAIN,
+    IR_OPTIMISED,
+    IR_GIVEN,
+    IR_FACTS,
+};
+
+/* One of `module`, `function` and `llvm` is there. */
+struct ir_pass {
+    const char *name;
+    enum ir_condition condition;
+    void (*module)(struct unit *unit);
+    void (*function)(struct unit *unit, LLVMValueRef function);
+    const char *llvm;
+};
+
+#define IR_MODULE(what) .module = (what)
+#define IR_FUNCTION(what) .function = (what)
+#define IR_LLVM(what) .llvm = (what)
+static const struct ir_pass passes[] = {
+#define IR_PASS(name, condition, kind, what, does, needs) { #name, IR_##condition, IR_##kind(what) },
+#include "compiler/irpass/ir_pass.def"
+#undef IR_PASS
+};
+
+static bool holds(const struct unit *unit, enum ir_condition condition)
+{
+    switch (condition) {
+    case IR_PLAIN:
+        return is_plain(unit);
+    case IR_OPTIMISED:
+        return !is_plain(unit);
+    case IR_GIVEN:
+        return unit->options->facts != NULL;
+    case IR_FACTS:
+        return has_facts(unit);
+    default:
+        return true;
+    }
+}
+
+static void run_pass(struct unit *unit, const struct ir_pass *pass)
+{
+    if (pass->module != NULL) {
+        pass->module(unit);
+    } else if (pass->function != NULL) {
+        each_function(unit, pass->function);
+    } else {
+        run(unit, pass->llvm);
+    }
+}
+
+/* Sanitizer builds, which the tests run, verify after each pass. */
+#ifdef __SANITIZE_ADDRESS__
+#define VERIFIES_EACH true
+#else
+#define VERIFIES_EACH false
+#endif
+
+bool optimise_has_pass(const char *name)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        has |= strcmp(passes[i].name, name) == 0;
+    }
+    return has;
+}
+
+void optimise_print(const struct unit *unit)
+{
+    char *text = LLVMPrintModuleToString(unit->module);
+
+    fputs(text, unit->dump);
+    LLVMDisposeMessage(text);
+}
+
+void optimise(struct unit *unit)
+{
+    check(unit);
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        if (!holds(unit, passes[i].condition)) {
+            continue;
+        }
+        run_pass(unit, &passes[i]);
+        if (unit_dumps(unit, passes[i].name)) {
+            optimise_print(unit);
+        }
+        if (VERIFIES_EACH) {
+            check(unit);
+        }
+    }
+    check(unit);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels that are functions too: a kernel may call another one, and what is done when a kernel ends is not done when
+ * it returns to such a caller. The kernel becomes a function, and a new kernel of its name calls that.
+ */
+#ifndef COMPILER_IRPASS_KERNEL_WRAPPER_H
+#define COMPILER_IRPASS_KERNEL_WRAPPER_H
+
+#include "compiler/base/compilation.h"
+
+/* The new kernel: one block, a call and the end. The old one is the function. */
+LLVMValueRef outer_split(struct unit *unit, LLVMValueRef kernel);
+/* Splits the kernels that are called. */
+void outer_split_called(struct unit *unit);
+
+#endif

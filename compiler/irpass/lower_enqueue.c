@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/lower_enqueue.h"
+
+#include "compiler/analysis/ir.h"
+#include "compiler/irpass/kernel_wrapper.h"
+#include "ppu/child.h"
+
+#include <llvm-c/IRReader.h>
+#include <string.h>
+
+#define SPIR_KERNEL 76 /* calling convention of LLVM's enumeration */
+#define MOST_CALLS 64u /* of functions by functions that are looked through */
+#define SAYS_WHY 0x80000000u
+#define WAITS_FOR_PARENT 3u /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
+#define FINISH "__ppu_finish"
+
+/* ---- types ---- */
+
+#define EVENT "target(\"spirv.DeviceEvent\")"
+#define ADDRESS "ptr addrspace(1)"
+static const struct {
+    const char *from, *to;
+} device_types[] = {
+    { "bitcast (i64 -1 to " EVENT ")", "inttoptr (i64 -1 to " ADDRESS ")" }, /* CLK_NULL_EVENT */
+    { "target(\"spirv.Queue\")", ADDRESS },
+    { EVENT, ADDRESS },
+};
+
+static bool is_device_type(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMTargetExtTypeKind;
+}
+
+/* A queue or an event comes from a function or goes to one. */
+static bool has_device_types(const struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        LLVMTypeRef type = LLVMGlobalGetValueType(f);
+        bool has = is_device_type(LLVMGetReturnType(type));
+        for (uint32_t i = 0; i < LLVMCountParams(f); i++) {
+            has |= is_device_type(LLVMTypeOf(LLVMGetParam(f, i)));
+        }
+        if (has) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Quotes within strings and names are written otherwise, so that nothing else can look like such a type. */
+static void replace_types(struct bytes *text, const char *from)
+{
+    while (*from != 0) {
+        size_t len = 1;
+        const char *to = from;
+        for (uint32_t i = 0; i < sizeof(device_types) / sizeof(device_types[0]); i++) {
+            if (to == from && strncmp(from, device_types[i].from, strlen(device_types[i].from)) == 0) {
+                len = strlen(device_types[i].from);
+                to = device_types[i].to;
+            }
+        }
+        bytes_add(text, to, to == from ? len : strlen(to));
+        from += len;
+    }
+    bytes_add_zeros(text, 1);
+}
+
+/* LLVM's interface for C cannot change the type of a value: the module is written and read again. */
+static void retype(struct unit *unit)
+{
+    struct bytes text = { .at = NULL };
+    char *written = LLVMPrintModuleToString(unit->module), *message = NULL;
+
+    replace_types(&text, written);
+    LLVMDisposeMessage(written);
+    if (text.lost) {
+        bytes_free(&text);
+        longjmp(unit->no_memory, 1);
+    }
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy((char *)text.at, text.len - 1, "retyped");
+    bytes_free(&text);
+    LLVMDisposeModule(unit->module);
+    unit->module = NULL;
+    if (LLVMParseIRInContext(unit->llvm, buffer, &unit->module, &message) != 0) {
+        bytes_print(&unit->log, "%s\n", message);
+        LLVMDisposeMessage(message);
+        unit->module = NULL;
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "queues and events are used in a way that is not supported");
+    }
+    unit->layout = LLVMGetModuleDataLayout(unit->module);
+}
+
+/* ---- names ---- */
+
+static const struct {
+    const char *theirs, *ours;
+} names[] = {
+    { "_Z17get_default_queuev", "__ppu_default_queue" },
+    { "_Z17create_user_eventv", "__ppu_create_user_event" },
+    { "_Z21set_user_event_status12ocl_clkeventi", "__ppu_set_user_event_status" },
+    { "_Z12retain_event12ocl_clkevent", "__ppu_retain_event" },
+    { "_Z13release_event12ocl_clkevent", "__ppu_release_event" },
+    { "_Z14is_valid_event12ocl_clkevent", "__ppu_is_valid_event" },
+    { "_Z28capture_event_profiling_info12ocl_clkeventiPU3AS1v", "__ppu_capture_event" },
+    { "_Z10ndrange_1Dm", "__ppu_range_1g" },
+    { "_Z10ndrange_1Dmm", "__ppu_range_1gl" },
+    { "_Z10ndrange_1Dmmm", "__ppu_range_1ogl" },
+    { "_Z10ndrange_2DPKm", "__ppu_range_2g" },
+    { "_Z10ndrange_2DPKmS0_", "__ppu_range_2gl" },
+    { "_Z10ndrange_2DPKmS0_S0_", "__ppu_range_2ogl" },
+    { "_Z10ndrange_3DPKm", "__ppu_range_3g" },
+    { "_Z10ndrange_3DPKmS0_", "__ppu_range_3gl" },
+    { "_Z10ndrange_3DPKmS0_S0_", "__ppu_range_3ogl" },
+};
+
+static void rename_functions(struct unit *unit)
+{
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        LLVMValueRef function = LLVMGetNamedFunction(unit->module, names[i].theirs);
+        if (function != NULL && LLVMIsDeclaration(function)) {
+            LLVMSetValueName2(function, names[i].ours, strlen(names[i].ours));
+        }
+    }
+}
+
+/* ---- kernels that are enqueued ---- */
+
+LLVMValueRef enqueue_child(const struct unit *unit, LLVMValueRef function)
+{
+    for (uint32_t i = 0; i < unit->child_count; i++) {
+        if (unit->children[i].function == function) {
+            return unit->children[i].variable;
+        }
+    }
+    return NULL;
+}
+
+/* Its value is known when all is compiled: LLVM must not look at what it has now. */
+static LLVMValueRef child_of(struct unit *unit, LLVMValueRef function, const char *name)
+{
+    LLVMValueRef variable = enqueue_child(unit, function);
+
+    if (variable != NULL) {
+        return variable;
+    }
+    LLVMTypeRef word = LLVMInt64TypeInContext(unit->llvm);
+    LLVMTypeRef type = LLVMArrayType2(word, sizeof(struct ppu_child) / sizeof(uint64_t));
+    variable = LLVMAddGlobalInAddressSpace(unit->module, type, name, SPACE_CONSTANT);
+    LLVMSetInitializer(variable, LLVMConstNull(type));
+    LLVMSetGlobalConstant(variable, 1);
+    LLVMSetExternallyInitialized(variable, 1);
+    LLVMSetAlignment(variable, 16);
+    unit->children =
+        arena_grow(&unit->arena, unit->children, sizeof(unit->children[0]), unit->child_count, &unit->child_cap);
+    unit->children[unit->child_count++] = (struct unit_child){ function, variable };
+    return variable;
+}
+
+/* The library's own: the declaration makes the linker take it. */
+static void add_finish(struct unit *unit)
+{
+    LLVMTypeRef parameters[2] = { LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL),
+                                  LLVMInt32TypeInContext(unit->llvm) };
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), parameters, 2, 0);
+    LLVMValueRef function = LLVMAddFunction(unit->module, FINISH, type);
+
+    LLVMSetFunctionCallConv(function, SPIR_KERNEL);
+    child_of(unit, function, FINISH "_child");
+}
+
+void enqueue_linked(struct unit *unit)
+{
+    LLVMValueRef variable = LLVMGetNamedGlobal(unit->module, FINISH "_child");
+
+    for (uint32_t i = 0; i < unit->child_count; i++) {
+        if (unit->children[i].variable == variable) {
+            unit->children[i].function = LLVMGetNamedFunction(unit->module, FINISH);
+        }
+    }
+}
+
+/* ---- calls ---- */
+
+/* Where operands of clang's functions are; NONE: the function has no such. */
+#define NONE 99u
+struct form {
+    const char *name;
+    uint32_t events, kernel, locals;
+};
+static const struct form forms[] = {
+    { "__enqueue_kernel_basic", NONE, 3, NONE },
+    { "__enqueue_kernel_basic_events", 3, 6, NONE },
+    { "__enqueue_kernel_varargs", NONE, 3, 5 },
+    { "__enqueue_kernel_events_varargs", 3, 6, 8 },
+};
+
+static const struct {
+    const char *theirs, *ours;
+} queries[] = {
+    { "__get_kernel_work_group_size_impl", "__ppu_child_max_group" },
+    { "__get_kernel_preferred_work_group_size_multiple_impl", "__ppu_child_group_multiple" },
+};
+#define MARKER "_Z14enqueue_marker9ocl_queuejPU3AS4K12ocl_clkeventPU3AS4S0_"
+
+static const struct form *form_of(const char *name)
+{
+    for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (strcmp(forms[i].name, name) == 0) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+static LLVMValueRef without_cast(LLVMValueRef value)
+{
+    bool cast = ir_is_instruction(value, LLVMAddrSpaceCast) ||
+                (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMAddrSpaceCast);
+
+    return cast ? LLVMGetOperand(value, 0) : value;
+}
+
+static LLVMValueRef kernel_of(struct unit *unit, LLVMValueRef call, uint32_t operand)
+{
+    LLVMValueRef function = without_cast(LLVMGetOperand(call, operand));
+
+    if (LLVMIsAFunction(function) == NULL || !ir_is_kernel(function)) {
+        unit_fail_value(unit, "what is enqueued must be a block that is known:", call);
+    }
+    size_t len = 0;
+    const char *name = LLVMGetValueName2(function, &len);
+    char child[256];
+    snprintf(child, sizeof(child), "%.200s.child", name);
+    return child_of(unit, function, child);
+}
+
+static LLVMTypeRef i32(struct unit *unit)
+{
+    return LLVMInt32TypeInContext(unit->llvm);
+}
+
+static LLVMTypeRef pointer(struct unit *unit, uint32_t space)
+{
+    return LLVMPointerTypeInContext(unit->llvm, space);
+}
+
+/* Calls a function of the library in place of the call. */
+static void replace_call(struct unit *unit, LLVMValueRef call, const char *name, LLVMValueRef *operands, uint32_t count)
+{
+    LLVMTypeRef types[16];
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = LLVMTypeOf(operands[i]);
+    }
+    LLVMTypeRef type = LLVMFunctionType(i32(unit), types, count, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+    function = function != NULL ? function : LLVMAddFunction(unit->module, name, type);
+    LLVMPositionBuilderBefore(builder, call);
+    LLVMReplaceAllUsesWith(call, LLVMBuildCall2(builder, type, function, operands, count, ""));
+    LLVMInstructionEraseFromParent(call);
+    LLVMDisposeBuilder(builder);
+}
+
+/* Of what the block has captured; a block that captures nothing is a global. */
+static uint32_t block_bytes(struct unit *unit, LLVMValueRef block, LLVMValueRef call)
+{
+    if (LLVMIsAGlobalVariable(block) != NULL) {
+        return 0;
+    }
+    if (!ir_is_instruction(block, LLVMAlloca)) {
+        unit_fail_value(unit, "what is enqueued must be a block that is known:", call);
+    }
+    return (uint32_t)LLVMABISizeOfType(unit->layout, LLVMGetAllocatedType(block));
+}
+
+static LLVMValueRef with_reason(struct unit *unit, LLVMValueRef flags, LLVMValueRef before)
+{
+    const char *options = unit->options->options;
+    const char *found = options != NULL ? strstr(options, "-g") : NULL;
+    bool says = found != NULL && (found[2] == 0 || found[2] == ' ') && (found == options || found[-1] == ' ');
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+
+    LLVMPositionBuilderBefore(builder, before);
+    LLVMValueRef with = LLVMBuildOr(builder, flags, LLVMConstInt(i32(unit), says ? SAYS_WHY : 0, 0), "");
+    LLVMDisposeBuilder(builder);
+    return with;
+}
+
+static bool is_work(LLVMValueRef call)
+{
+    LLVMValueRef flags = LLVMGetOperand(call, 1);
+
+    return LLVMIsAConstantInt(flags) != NULL && (LLVMConstIntGetZExtValue(flags) & ENQUEUE_WORK) != 0;
+}
+
+/* `operands` as of the library's other functions: without events. */
+static void lower_work(struct unit *unit, LLVMValueRef call, const struct form *form, LLVMValueRef *operands)
+{
+    LLVMValueRef kept[8];
+
+    if (form->events != NONE) {
+        unit_fail_value(unit, "work for a work queue has no events:", call);
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        kept[i] = operands[i < 6 ? i : i + 3];
+    }
+    replace_call(unit, call, "__ppu_enqueue_work", kept, 8);
+}
+
+static void lower_enqueue(struct unit *unit, LLVMValueRef call, const struct form *form)
+{
+    LLVMValueRef block = without_cast(LLVMGetOperand(call, form->kernel + 1));
+    LLVMValueRef none = LLVMConstInt(i32(unit), 0, 0), nowhere = LLVMConstNull(pointer(unit, SPACE_PRIVATE));
+    uint32_t bytes = block_bytes(unit, block, call);
+    LLVMValueRef operands[11] = {
+        LLVMGetOperand(call, 0),
+        with_reason(unit, LLVMGetOperand(call, 1), call),
+        LLVMGetOperand(call, 2),
+        kernel_of(unit, call, form->kernel),
+        bytes != 0 ? block : nowhere,
+        LLVMConstInt(i32(unit), bytes, 0),
+        none,
+        nowhere,
+        LLVMConstNull(pointer(unit, SPACE_GENERIC)),
+        none,
+        nowhere,
+    };
+    bool generic = false;
+    if (form->events != NONE) {
+        operands[6] = LLVMGetOperand(call, form->events);
+        operands[7] = LLVMGetOperand(call, form->events + 1);
+        operands[8] = LLVMGetOperand(call, form->events + 2);
+        LLVMValueRef list = without_cast(operands[7]);
+        generic = !LLVMIsNull(operands[7]) && ir_pointer_space(list) != SPACE_PRIVATE;
+        operands[7] = generic ? operands[7] : LLVMIsNull(operands[7]) ? nowhere : list;
+    }
+    if (form->locals != NONE) {
+        operands[9] = LLVMGetOperand(call, form->locals);
+        operands[10] = LLVMGetOperand(call, form->locals + 1);
+    }
+    if (is_work(call)) {
+        lower_work(unit, call, form, operands);
+        return;
+    }
+    replace_call(unit, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
+}
+
+static void lower_marker(struct unit *unit, LLVMValueRef call)
+{
+    LLVMValueRef operands[5] = { with_reason(unit, LLVMConstInt(i32(unit), 0, 0), call) };
+
+    for (uint32_t i = 0; i < 4; i++) {
+        operands[i + 1] = LLVMGetOperand(call, i);
+    }
+    replace_call(unit, call, "__ppu_enqueue_marker", operands, 5);
+}
+
+static void lower_call(struct unit *unit, LLVMValueRef call)
+{
+    const char *name = ir_callee(call);
+    const struct form *form = form_of(name);
+
+    if (form != NULL) {
+        lower_enqueue(unit, call, form);
+        return;
+    }
+    if (strcmp(name, MARKER) == 0) {
+        lower_marker(unit, call);
+        return;
+    }
+    for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        if (strcmp(name, queries[i].theirs) == 0) {
+            LLVMValueRef child = kernel_of(unit, call, 0);
+            replace_call(unit, call, queries[i].ours, &child, 1);
+            return;
+        }
+    }
+}
+
+static void each_call(struct unit *unit, LLVMValueRef function, void (*visit)(struct unit *unit, LLVMValueRef call))
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (ir_is_instruction(i, LLVMCall)) {
+                visit(unit, i);
+            }
+        }
+    }
+}
+
+/* Blocks hold the address of their function; they are called by its name only. */
+static void drop_addresses(struct unit *unit)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        for (LLVMUseRef use = LLVMGetFirstUse(f), next; use != NULL; use = next) {
+            LLVMValueRef user = LLVMGetUser(use);
+            next = LLVMGetNextUse(use);
+            if (LLVMIsAConstantExpr(user) != NULL) {
+                LLVMReplaceAllUsesWith(user, LLVMConstNull(LLVMTypeOf(user)));
+            }
+        }
+    }
+}
+
+/* ---- begin and end of kernels ---- */
+
+static bool may_wait(LLVMValueRef enqueue)
+{
+    LLVMValueRef flags = LLVMGetOperand(enqueue, 1);
+
+    return LLVMIsAConstantInt(flags) == NULL || (LLVMConstIntGetZExtValue(flags) & WAITS_FOR_PARENT) != 0;
+}
+
+/* True when it, or what it calls, enqueues what may have to wait for its end. */
+static bool defers(LLVMValueRef function, uint32_t depth)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef called = ir_called(i);
+            if (called != NULL && depth < MOST_CALLS && defers(called, depth + 1)) {
+                return true;
+            }
+            if (ir_is_instruction(i, LLVMCall) && form_of(ir_callee(i)) != NULL && may_wait(i)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The kernel becomes a function and a kernel of its name, which calls the hook behind it. */
+static void add_end(struct unit *unit, LLVMValueRef kernel)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
+    LLVMValueRef hook = LLVMGetNamedFunction(unit->module, "__ppu_kernel_end"), outer = outer_split(unit, kernel);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+
+    hook = hook != NULL ? hook : LLVMAddFunction(unit->module, "__ppu_kernel_end", type);
+    LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(outer)));
+    LLVMBuildCall2(builder, type, hook, NULL, 0, "");
+    LLVMDisposeBuilder(builder);
+    for (uint32_t i = 0; i < unit->child_count; i++) {
+        unit->children[i].function = unit->children[i].function == kernel ? outer : unit->children[i].function;
+    }
+}
+
+static void call_hook(struct unit *unit, LLVMBuilderRef builder, const char *name, LLVMValueRef block)
+{
+    LLVMTypeRef parameter = LLVMTypeOf(block);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), &parameter, 1, 0);
+    LLVMValueRef hook = LLVMGetNamedFunction(unit->module, name);
+
+    hook = hook != NULL ? hook : LLVMAddFunction(unit->module, name, type);
+    LLVMBuildCall2(builder, type, hook, &block, 1, "");
+}
+
+/* clang's kernel for a block calls the block's function and returns. */
+static void add_times(struct unit *unit, LLVMValueRef kernel)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(kernel);
+    LLVMValueRef block = LLVMGetParam(kernel, 0);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
+    call_hook(unit, builder, "__ppu_child_begin", block);
+    LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(entry));
+    call_hook(unit, builder, "__ppu_child_end", block);
+    LLVMDisposeBuilder(builder);
+}
+
+/* ---- all of it ---- */
+
+static bool uses_blocks(const struct unit *unit)
+{
+    bool uses = false;
+
+    for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        uses |= LLVMGetNamedFunction(unit->module, forms[i].name) != NULL;
+    }
+    for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        uses |= LLVMGetNamedFunction(unit->module, queries[i].theirs) != NULL;
+    }
+    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        uses |= LLVMGetNamedFunction(unit->module, names[i].theirs) != NULL;
+    }
+    return uses || LLVMGetNamedFunction(unit->module, MARKER) != NULL;
+}
+
+static void each_function(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        visit(unit, f);
+    }
+}
+
+static void lower_calls(struct unit *unit, LLVMValueRef function)
+{
+    each_call(unit, function, lower_call);
+}
+
+/* Those whose end must be known, before the calls that tell are replaced. */
+static uint32_t find_deferring(struct unit *unit, LLVMValueRef **list)
+{
+    uint32_t count = 0;
+    unsigned cap = 0;
+
+    *list = NULL;
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (ir_is_kernel(f) && defers(f, 0)) {
+            *list = arena_grow(&unit->arena, *list, sizeof(LLVMValueRef), count, &cap);
+            (*list)[count++] = f;
+        }
+    }
+    return count;
+}
+
+void enqueue_lower(struct unit *unit)
+{
+    LLVMValueRef *deferring;
+
+    if (has_device_types(unit)) {
+        retype(unit);
+    }
+    if (uses_blocks(unit)) {
+        rename_functions(unit);
+        uint32_t count = find_deferring(unit, &deferring);
+        add_finish(unit);
+        each_function(unit, lower_calls);
+        for (uint32_t i = 1; i < unit->child_count; i++) {
+            add_times(unit, unit->children[i].function);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            add_end(unit, deferring[i]);
+        }
+    }
+    drop_addresses(unit);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/lower_memcpy.h"
+
+#include "compiler/analysis/ir.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The beginning of the function that does it, NULL: the call is none of these, or short. */
+static const char *function_for(LLVMValueRef call)
+{
+    const char *name = ir_callee(call);
+    bool copy = strncmp(name, "llvm.memcpy.", 12) == 0, fill = strncmp(name, "llvm.memset.", 12) == 0;
+
+    if (strncmp(name, "llvm.memmove.", 13) == 0) { /* nothing overlaps what is constant */
+        return ir_pointer_space(LLVMGetOperand(call, 1)) == SPACE_CONSTANT ? "copy" : "move";
+    }
+    if (!copy && !fill) {
+        return NULL;
+    }
+    LLVMValueRef size = LLVMGetOperand(call, 2);
+    if (LLVMIsAConstantInt(size) != NULL && LLVMConstIntGetZExtValue(size) <= COPIES_WRITTEN_OUT) {
+        return NULL;
+    }
+    return copy ? "copy" : "fill";
+}
+
+uint32_t copies_align(LLVMValueRef call)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5), least = UINT32_MAX;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
+        uint32_t align = attribute != NULL ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
+        bool pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, i))) == LLVMPointerTypeKind;
+        least = pointer && align < least ? align : least;
+    }
+    return least;
+}
+
+static void replace(struct unit *unit, LLVMValueRef call, const char *what)
+{
+    LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1);
+    LLVMTypeRef word = LLVMInt32TypeInContext(unit->llvm), wide = LLVMInt64TypeInContext(unit->llvm);
+    LLVMTypeRef types[4] = { LLVMTypeOf(to), LLVMTypeOf(from), wide, word };
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), types, 4, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    char name[32], space[12] = "";
+
+    if (strcmp(what, "fill") != 0) {
+        snprintf(space, sizeof(space), "%u", ir_pointer_space(from));
+    }
+    snprintf(name, sizeof(name), "__ppu_%s_%u%s", what, ir_pointer_space(to), space);
+    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+    if (function == NULL) {
+        function = LLVMAddFunction(unit->module, name, type);
+    }
+    LLVMPositionBuilderBefore(builder, call); /* with its place in the source */
+    LLVMValueRef operands[4] = { to, from, LLVMBuildZExtOrBitCast(builder, LLVMGetOperand(call, 2), wide, ""),
+                                 LLVMConstInt(word, copies_align(call), 0) };
+    LLVMBuildCall2(builder, type, function, operands, 4, "");
+    LLVMDisposeBuilder(builder);
+    LLVMInstructionEraseFromParent(call);
+}
+
+bool copies_lower(struct unit *unit)
+{
+    bool any = false;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+                next = LLVMGetNextInstruction(i);
+                const char *what = ir_is_instruction(i, LLVMCall) ? function_for(i) : NULL;
+                if (what != NULL) {
+                    replace(unit, i, what);
+                    any = true;
+                }
+            }
+        }
+    }
+    return any;
+}

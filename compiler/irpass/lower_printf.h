@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* printf: calls become records in the launch's buffer (ppu/image.h); the format strings go into the image. */
+#ifndef COMPILER_IRPASS_LOWER_PRINTF_H
+#define COMPILER_IRPASS_LOWER_PRINTF_H
+
+#include "compiler/base/compilation.h"
+
+void printf_lower(struct unit *unit);
+
+#endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/specialize_alias.h"
+
+#include "compiler/analysis/ir.h"
+#include "compiler/irpass/specialize_shape.h"
+
+#include <string.h>
+
+/* ---- the kernel ---- */
+
+static LLVMValueRef find_kernel(const struct unit *unit)
+{
+    LLVMValueRef kernel = LLVMGetNamedFunction(unit->module, unit->options->facts->kernel);
+
+    return kernel != NULL && ir_is_kernel(kernel) && !LLVMIsDeclaration(kernel) ? kernel : NULL;
+}
+
+/* Casts of what is gone stay behind, and need nothing. */
+static bool is_needed(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsAConstantExpr(user) == NULL || is_needed(user)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Kernels that nothing needs: what a kernel enqueues is needed until that one is gone. False: there is none. */
+static bool delete_others(struct unit *unit, LLVMValueRef kernel)
+{
+    bool deleted = false;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module), next; f != NULL; f = next) {
+        next = LLVMGetNextFunction(f);
+        if (ir_is_kernel(f) && f != kernel && !is_needed(f)) {
+            LLVMDeleteFunction(f);
+            deleted = true;
+        }
+    }
+    return deleted;
+}
+
+void facts_select(struct unit *unit)
+{
+    LLVMValueRef kernel = find_kernel(unit);
+
+    if (kernel == NULL) {
+        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "the program has no kernel '%s'", unit->options->facts->kernel);
+    }
+    while (delete_others(unit, kernel)) {
+    }
+}
+
+static const struct ppu_compile_argument *argument_fact(const struct unit *unit, uint32_t i)
+{
+    return i < unit->options->facts->argument_count ? &unit->options->facts->arguments[i] : NULL;
+}
+
+static bool is_memory(LLVMValueRef argument)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !ir_is_byval(argument) &&
+           ir_pointer_space(argument) != SPACE_LOCAL;
+}
+
+/* Facts come from outside: what does not fit the kernel is not believed. */
+static bool is_of(LLVMValueRef kernel, const struct ppu_compile_pair *pair)
+{
+    return pair->first < pair->second && pair->second < LLVMCountParams(kernel) &&
+           is_memory(LLVMGetParam(kernel, pair->first)) && is_memory(LLVMGetParam(kernel, pair->second)) &&
+           pair->element_log2 < 8;
+}
+
+static bool is_separate(const struct unit *unit, uint32_t i)
+{
+    const struct ppu_compile_argument *fact = argument_fact(unit, i);
+
+    return fact != NULL && fact->separate != 0;
+}
+
+/* What is known of two arguments that point to memory; of others nothing is. */
+static struct ppu_compile_pair find_pair(const struct unit *unit, LLVMValueRef kernel, uint32_t a, uint32_t b)
+{
+    const struct ppu_compile_facts *facts = unit->options->facts;
+    struct ppu_compile_pair pair = { .first = (uint8_t)(a < b ? a : b), .second = (uint8_t)(a < b ? b : a) };
+    bool apart = is_separate(unit, a) && is_separate(unit, b) && is_memory(LLVMGetParam(kernel, a)) &&
+                 is_memory(LLVMGetParam(kernel, b));
+
+    pair.relation = apart ? PPU_RELATION_DISJOINT : PPU_RELATION_UNKNOWN;
+    for (uint32_t i = 0; i < facts->pair_count; i++) {
+        if (facts->pairs[i].first == pair.first && facts->pairs[i].second == pair.second) {
+            pair = facts->pairs[i];
+            pair.relation = is_of(kernel, &pair) ? pair.relation : (uint8_t)PPU_RELATION_UNKNOWN;
+            break;
+        }
+    }
+    return pair;
+}
+
+/* ---- constants, alignment ---- */
+
+static LLVMValueRef constant_of(LLVMTypeRef type, uint64_t value)
+{
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(type) <= 64 ? LLVMConstInt(type, value, false) : NULL;
+    case LLVMFloatTypeKind:
+        return LLVMConstBitCast(LLVMConstInt(LLVMInt32TypeInContext(LLVMGetTypeContext(type)), value, false), type);
+    default:
+        return NULL;
+    }
+}
+
+static void set_constants(struct unit *unit, LLVMValueRef kernel)
+{
+    for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
+        const struct ppu_compile_argument *fact = argument_fact(unit, i);
+        LLVMValueRef argument = LLVMGetParam(kernel, i);
+        LLVMValueRef constant = fact != NULL && fact->constant ? constant_of(LLVMTypeOf(argument), fact->value) : NULL;
+        if (constant != NULL) {
+            LLVMReplaceAllUsesWith(argument, constant);
+        }
+    }
+}
+
+static void set_alignment(struct unit *unit, LLVMValueRef kernel)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
+
+    for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
+        const struct ppu_compile_argument *fact = argument_fact(unit, i);
+        if (fact == NULL || fact->align_log2 == 0 || fact->align_log2 > 12 || !is_memory(LLVMGetParam(kernel, i))) {
+            continue;
+        }
+        LLVMAttributeRef old = LLVMGetEnumAttributeAtIndex(kernel, i + 1, kind);
+        if (old == NULL || LLVMGetEnumAttributeValue(old) < 1ull << fact->align_log2) {
+            LLVMRemoveEnumAttributeAtIndex(kernel, i + 1, kind);
+            LLVMAddAttributeAtIndex(kernel, i + 1, LLVMCreateEnumAttribute(unit->llvm, kind, 1ull << fact->align_log2));
+        }
+    }
+}
+
+/* ---- separation: scopes ---- */
+
+struct scopes {
+    struct unit *unit;
+    LLVMValueRef kernel;
+    LLVMMetadataRef domain;
+    uint32_t scope_kind, noalias_kind;
+};
+
+static LLVMMetadataRef text_node(struct unit *unit, const char *text, LLVMMetadataRef more)
+{
+    LLVMMetadataRef operands[2] = { LLVMMDStringInContext2(unit->llvm, text, strlen(text)), more };
+
+    return LLVMMDNodeInContext2(unit->llvm, operands, more != NULL ? 2 : 1);
+}
+
+static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "argument %u", argument);
+    return text_node(s->unit, name, s->domain);
+}
+
+static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argument)
+{
+    uint32_t count = 0, arguments = LLVMCountParams(s->kernel);
+    LLVMMetadataRef own = scope_of(s, argument);
+    LLVMMetadataRef *others = arena_new(&s->unit->arena, LLVMMetadataRef, arguments);
+
+    for (uint32_t i = 0; i < arguments; i++) {
+        if (i != argument && find_pair(s->unit, s->kernel, i, argument).relation == PPU_RELATION_DISJOINT) {
+            others[count++] = scope_of(s, i);
+        }
+    }
+    if (count == 0 || LLVMGetMetadata(insn, s->scope_kind) != NULL || LLVMGetMetadata(insn, s->noalias_kind) != NULL) {
+        return;
+    }
+    LLVMSetMetadata(insn, s->scope_kind,
+                    LLVMMetadataAsValue(s->unit->llvm, LLVMMDNodeInContext2(s->unit->llvm, &own, 1)));
+    LLVMSetMetadata(insn, s->noalias_kind,
+                    LLVMMetadataAsValue(s->unit->llvm, LLVMMDNodeInContext2(s->unit->llvm, others, count)));
+}
+
+/* Number of the kernel's argument that a pointer is made from; UINT32_MAX: of none, or it is not known. */
+static uint32_t argument_behind(LLVMValueRef kernel, LLVMValueRef root)
+{
+    for (uint32_t i = 0; root != NULL && i < LLVMCountParams(kernel); i++) {
+        if (LLVMGetParam(kernel, i) == root) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static LLVMValueRef pointer_of(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
+           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
+                                                : NULL;
+}
+
+static void set_all_scopes(struct unit *unit, LLVMValueRef kernel)
+{
+    const struct scopes s = {
+        .unit = unit,
+        .kernel = kernel,
+        .domain = text_node(unit, "ppu", NULL),
+        .scope_kind = LLVMGetMDKindIDInContext(unit->llvm, "alias.scope", 11),
+        .noalias_kind = LLVMGetMDKindIDInContext(unit->llvm, "noalias", 7),
+    };
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef pointer = pointer_of(i);
+            uint32_t argument = pointer != NULL ? argument_behind(kernel, affine_root(pointer)) : UINT32_MAX;
+            if (argument != UINT32_MAX) {
+                set_scopes(&s, i, argument);
+            }
+        }
+    }
+}
+
+/* ---- distances ---- */
+
+static bool is_known_exactly(const struct ppu_compile_pair *pair)
+{
+    return pair->relation == PPU_RELATION_IDENTICAL ||
+           (pair->relation == PPU_RELATION_OVERLAP && pair->exact && pair->distance > -PPU_DISTANCE_MAX &&
+            pair->distance < PPU_DISTANCE_MAX);
+}
+
+static int64_t bytes_between(const struct ppu_compile_pair *pair)
+{
+    return pair->relation == PPU_RELATION_IDENTICAL ? 0 : (int64_t)pair->distance * (1ll << pair->element_log2);
+}
+
+/* The second of a pair whose distance is known becomes the first and a constant: LLVM knows all about that. */
+static void set_distances(struct unit *unit, LLVMValueRef kernel)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(unit->llvm), i64 = LLVMInt64TypeInContext(unit->llvm);
+    uint32_t count = LLVMCountParams(kernel);
+    LLVMValueRef *now = arena_new(&unit->arena, LLVMValueRef, count + 1);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+    for (uint32_t j = 0; j < count; j++) {
+        LLVMValueRef argument = LLVMGetParam(kernel, j);
+        now[j] = argument;
+        for (uint32_t i = 0; i < j && now[j] == argument; i++) {
+            const struct ppu_compile_pair pair = find_pair(unit, kernel, i, j);
+            if (is_known_exactly(&pair) && LLVMTypeOf(now[i]) == LLVMTypeOf(argument)) {
+                LLVMValueRef by = LLVMConstInt(i64, (uint64_t)bytes_between(&pair), true);
+                now[j] = LLVMBuildGEP2(builder, i8, now[i], &by, 1, "");
+            }
+        }
+        if (now[j] != argument) {
+            LLVMReplaceAllUsesWith(argument, now[j]);
+        }
+    }
+    LLVMDisposeBuilder(builder);
+}
+
+void facts_apply(struct unit *unit)
+{
+    LLVMValueRef kernel = find_kernel(unit);
+
+    if (kernel != NULL) {
+        shape_apply(unit, kernel);
+        set_constants(unit, kernel);
+        set_alignment(unit, kernel);
+        set_all_scopes(unit, kernel);
+        set_distances(unit, kernel);
+    }
+}
+
+/* ---- questions ---- */
+
+/* Every scope of the one is among those that the other does not touch. */
+static bool scopes_part(struct unit *unit, LLVMValueRef with, LLVMValueRef without)
+{
+    LLVMValueRef own = LLVMGetMetadata(with, LLVMGetMDKindIDInContext(unit->llvm, "alias.scope", 11));
+    LLVMValueRef others = LLVMGetMetadata(without, LLVMGetMDKindIDInContext(unit->llvm, "noalias", 7));
+
+    if (own == NULL || others == NULL) {
+        return false;
+    }
+    uint32_t own_count = LLVMGetMDNodeNumOperands(own), other_count = LLVMGetMDNodeNumOperands(others);
+    LLVMValueRef *scopes = arena_new(&unit->arena, LLVMValueRef, own_count + other_count);
+    LLVMGetMDNodeOperands(own, scopes);
+    LLVMGetMDNodeOperands(others, scopes + own_count);
+    for (uint32_t i = 0; i < own_count; i++) {
+        bool listed = false;
+        for (uint32_t k = 0; k < other_count; k++) {
+            listed |= scopes[own_count + k] == scopes[i];
+        }
+        if (!listed) {
+            return false;
+        }
+    }
+    return own_count != 0;
+}
+
+/* Bytes that the second's address is beyond the first's: from low to high. */
+struct reach {
+    int64_t low, high;
+};
+
+#define FAR (1ll << 48)
+
+static bool distance_of(const struct ppu_compile_pair *pair, struct reach *reach)
+{
+    int64_t size = 1ll << pair->element_log2, at = pair->distance * size;
+
+    if (pair->relation == PPU_RELATION_IDENTICAL) {
+        *reach = (struct reach){ 0, 0 };
+        return true;
+    }
+    if (pair->relation != PPU_RELATION_OVERLAP) {
+        return false;
+    }
+    *reach = (struct reach){ at + !pair->exact, pair->exact ? at : at + size - 1 };
+    if (pair->distance >= PPU_DISTANCE_MAX) {
+        *reach = (struct reach){ PPU_DISTANCE_MAX * size, FAR };
+    } else if (pair->distance <= -PPU_DISTANCE_MAX) {
+        *reach = (struct reach){ -FAR, -PPU_DISTANCE_MAX * size };
+    }
+    return true;
+}
+
+/* What is known of b's address minus a's, when they differ by no more than constants and arguments' distances. */
+static bool difference(const struct unit *unit, const struct affine *a, const struct affine *b, struct reach *reach)
+{
+    if (!affine_has_same_terms(a, b)) {
+        return false;
+    }
+    *reach = (struct reach){ 0, 0 };
+    if (a->root != b->root) {
+        LLVMValueRef kernel = unit->options->facts != NULL ? find_kernel(unit) : NULL;
+        uint32_t x = kernel != NULL ? argument_behind(kernel, a->root) : UINT32_MAX;
+        uint32_t y = kernel != NULL ? argument_behind(kernel, b->root) : UINT32_MAX;
+        if (x == UINT32_MAX || y == UINT32_MAX) {
+            return false;
+        }
+        const struct ppu_compile_pair pair = find_pair(unit, kernel, x, y);
+        if (!distance_of(&pair, reach)) {
+            return false;
+        }
+        *reach = x < y ? *reach : (struct reach){ -reach->high, -reach->low };
+    }
+    int64_t constant = (int64_t)((uint64_t)b->offset - (uint64_t)a->offset);
+    if (constant > FAR || constant < -FAR) {
+        return false;
+    }
+    reach->low += constant;
+    reach->high += constant;
+    return true;
+}
+
+/* True for spaces that have no byte in common. */
+static bool are_apart(LLVMValueRef a, LLVMValueRef b)
+{
+    enum ir_memory x = ir_memory_of(a), y = ir_memory_of(b);
+
+    return x != y && x != IR_UNIFIED && y != IR_UNIFIED;
+}
+
+bool facts_may_meet(struct unit *unit, const struct facts_access *a, const struct facts_access *b)
+{
+    struct reach reach;
+
+    if (are_apart(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(unit, a->insn, b->insn) ||
+        scopes_part(unit, b->insn, a->insn)) {
+        return false;
+    }
+    if (!difference(unit, &a->address, &b->address, &reach)) {
+        return true;
+    }
+    return reach.low < (int64_t)a->bytes && reach.high > -(int64_t)b->bytes;
+}
+
+static uint32_t root_zero_bits(LLVMValueRef root)
+{
+    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
+    LLVMAttributeRef align = NULL;
+
+    if (LLVMIsAArgument(root) != NULL) {
+        LLVMValueRef function = LLVMGetParamParent(root);
+        align = LLVMGetEnumAttributeAtIndex(function, argument_behind(function, root) + 1, kind);
+    }
+    if (LLVMIsAGlobalVariable(root) != NULL) {
+        uint32_t bytes = LLVMGetAlignment(root);
+        return bytes != 0 ? (uint32_t)__builtin_ctz(bytes) : 0;
+    }
+    return align != NULL ? (uint32_t)__builtin_ctzll(LLVMGetEnumAttributeValue(align)) : 0;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+uint32_t facts_zero_bits(const struct affine *address)
+{
+    uint32_t zeros = root_zero_bits(address->root);
+
+    zeros = address->offset != 0 ? least(zeros, (uint32_t)__builtin_ctzll((uint64_t)address->offset)) : zeros;
+    for (uint32_t i = 0; i < address->count; i++) {
+        const struct affine_term *term = &address->terms[i];
+        uint32_t of_scale = (uint32_t)__builtin_ctzll((uint64_t)term->scale);
+        zeros = least(zeros, of_scale + affine_zero_bits(term->value));
+    }
+    return zeros;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of the launches that a kernel is compiled for, told to LLVM and asked by passes of our own (F2 to F5).
+ * There are two kinds, which must not be mixed: that arguments are disjoint says that no access through one touches
+ * what an access through the other does, however their addresses compare; a distance is about the addresses alone.
+ */
+#ifndef COMPILER_IRPASS_SPECIALIZE_ALIAS_H
+#define COMPILER_IRPASS_SPECIALIZE_ALIAS_H
+
+#include "compiler/analysis/affine.h"
+
+/* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
+void facts_select(struct unit *unit);
+/*
+ * What the launch's shape tells (irpass/specialize_shape.h), constants in place of arguments, alignment of arguments,
+ * an argument that is another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses
+ * through disjoint arguments. After inlining.
+ */
+void facts_apply(struct unit *unit);
+
+/* Bytes of memory that one execution of an instruction touches. */
+struct facts_access {
+    LLVMValueRef insn; /* load or store */
+    struct affine address;
+    uint64_t bytes;
+};
+
+/* False only when the two, executed once each in one turn of all loops around them, cannot touch the same byte. */
+bool facts_may_meet(struct unit *unit, const struct facts_access *a, const struct facts_access *b);
+/* Low bits that are known to be 0 of the address. */
+uint32_t facts_zero_bits(const struct affine *address);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of the shape of the launches that a kernel is compiled for: sizes of groups, and values above ids. */
+#ifndef COMPILER_IRPASS_SPECIALIZE_SHAPE_H
+#define COMPILER_IRPASS_SPECIALIZE_SHAPE_H
+
+#include "compiler/base/compilation.h"
+
+/*
+ * Constants in place of sizes of groups, of local ids in dimensions of size 1, and of comparisons that hold for all
+ * work-items. Before arguments are replaced.
+ */
+void shape_apply(struct unit *unit, LLVMValueRef kernel);
+/* True when a kernel asks for more about its group than its global id in dimension 0. */
+bool shape_matters(LLVMValueRef kernel);
+/* Dimensions whose global ids are compared with the argument, as bits. */
+uint8_t shape_compared(LLVMValueRef argument);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/split_vectors.h"
+
+#include "compiler/analysis/ir.h"
+
+#include <string.h>
+
+#define MOST_ELEMENTS 16u
+
+struct access {
+    struct unit *unit;
+    LLVMBuilderRef builder;
+    LLVMValueRef insn, pointer;
+    LLVMTypeRef vector, element;
+    uint32_t bytes; /* of an element */
+};
+
+static uint32_t element_bytes(const struct unit *unit, LLVMTypeRef vector)
+{
+    LLVMTypeRef element = LLVMGetElementType(vector);
+    LLVMTypeKind kind = LLVMGetTypeKind(element);
+    uint64_t bits = LLVMSizeOfTypeInBits(unit->layout, element);
+    bool number = kind == LLVMIntegerTypeKind || kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind ||
+                  kind == LLVMDoubleTypeKind;
+
+    return number && (bits == 8 || bits == 16 || bits == 32 || bits == 64) ? (uint32_t)bits / 8 : 0;
+}
+
+static bool describe(struct access *access, LLVMValueRef insn)
+{
+    bool load = ir_is_instruction(insn, LLVMLoad), store = ir_is_instruction(insn, LLVMStore);
+
+    if ((!load && !store) || LLVMGetVolatile(insn) || LLVMGetOrdering(insn) != LLVMAtomicOrderingNotAtomic) {
+        return false;
+    }
+    access->insn = insn;
+    access->pointer = LLVMGetOperand(insn, load ? 0 : 1);
+    access->vector = LLVMTypeOf(load ? insn : LLVMGetOperand(insn, 0));
+    if (LLVMGetTypeKind(access->vector) != LLVMVectorTypeKind || LLVMGetVectorSize(access->vector) > MOST_ELEMENTS) {
+        return false;
+    }
+    access->element = LLVMGetElementType(access->vector);
+    access->bytes = element_bytes(access->unit, access->vector);
+    return access->bytes != 0;
+}
+
+static LLVMValueRef number(const struct access *access, uint32_t value)
+{
+    return LLVMConstInt(LLVMInt64TypeInContext(access->unit->llvm), value, false);
+}
+
+static LLVMValueRef pointer_to(const struct access *access, uint32_t i)
+{
+    LLVMValueRef index = number(access, i * access->bytes);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(access->unit->llvm);
+
+    return i == 0 ? access->pointer : LLVMBuildInBoundsGEP2(access->builder, i8, access->pointer, &index, 1, "");
+}
+
+static void keep(const struct access *access, LLVMValueRef part, const char *name)
+{
+    uint32_t kind = LLVMGetMDKindIDInContext(access->unit->llvm, name, (unsigned)strlen(name));
+    LLVMValueRef said = LLVMGetMetadata(access->insn, kind);
+
+    if (said != NULL) {
+        LLVMSetMetadata(part, kind, said);
+    }
+}
+
+static void finish(const struct access *access, LLVMValueRef part, uint32_t i)
+{
+    uint32_t align = LLVMGetAlignment(access->insn);
+
+    while (i * access->bytes % align != 0) {
+        align /= 2;
+    }
+    LLVMSetAlignment(part, align);
+    keep(access, part, "alias.scope");
+    keep(access, part, "noalias");
+}
+
+static void split(const struct access *access)
+{
+    bool load = ir_is_instruction(access->insn, LLVMLoad);
+    LLVMValueRef value = load ? LLVMGetPoison(access->vector) : LLVMGetOperand(access->insn, 0);
+
+    LLVMPositionBuilderBefore(access->builder, access->insn);
+    for (uint32_t i = 0; i < LLVMGetVectorSize(access->vector); i++) {
+        LLVMValueRef pointer = pointer_to(access, i), part;
+        if (load) {
+            part = LLVMBuildLoad2(access->builder, access->element, pointer, "");
+            finish(access, part, i);
+            value = LLVMBuildInsertElement(access->builder, value, part, number(access, i), "");
+        } else {
+            LLVMValueRef element = LLVMBuildExtractElement(access->builder, value, number(access, i), "");
+            part = LLVMBuildStore(access->builder, element, pointer);
+            finish(access, part, i);
+        }
+    }
+    if (load) {
+        LLVMReplaceAllUsesWith(access->insn, value);
+    }
+    LLVMInstructionEraseFromParent(access->insn);
+}
+
+void apart_accesses(struct unit *unit, LLVMValueRef function)
+{
+    struct access access = { .unit = unit, .builder = LLVMCreateBuilderInContext(unit->llvm) };
+
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (describe(&access, i)) {
+                split(&access);
+            }
+        }
+    }
+    LLVMDisposeBuilder(access.builder);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads and stores of vectors become those of their elements. */
+#ifndef COMPILER_IRPASS_SPLIT_VECTORS_H
+#define COMPILER_IRPASS_SPLIT_VECTORS_H
+
+#include "compiler/base/compilation.h"
+
+/* Of vectors of integers and floats that are whole bytes; grouping joins them again, perhaps with other neighbours. */
+void apart_accesses(struct unit *unit, LLVMValueRef function);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Loops that LLVM is to unroll (F4). */
+#ifndef COMPILER_IRPASS_UNROLL_H
+#define COMPILER_IRPASS_UNROLL_H
+
+#include "compiler/base/compilation.h"
+
+/* Keeps LLVM's vectorizer, which takes bytes for vectors, from all loops. Before its passes. */
+void unroll_reserve(struct unit *unit, LLVMValueRef function);
+/*
+ * Asks LLVM's unroller for some turns at a time of each innermost loop that accesses memory and that lanes leave
+ * together, with a loop for the turns that remain. What the source says about unrolling a loop stays.
+ */
+void unroll_mark(struct unit *unit, LLVMValueRef function);
+
+#endif

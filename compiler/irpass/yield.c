@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/irpass/yield.h"
+
+#include "compiler/analysis/ir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define YIELD_NAME "__ppu_yield"
+
+struct numbered {
+    LLVMBasicBlockRef block;
+    uint32_t number;
+};
+
+/* The blocks of a function by number, and the edges between them. */
+struct graph {
+    struct unit *unit;
+    LLVMBasicBlockRef *blocks;
+    uint32_t count;
+    struct numbered *sorted; /* by address */
+    uint32_t *pred_first;    /* of each block, in preds; one more for the end */
+    uint32_t *preds;
+    bool *body;     /* of the loop in question */
+    uint32_t *list; /* blocks of it whose predecessors are still to be looked at */
+};
+
+static int compare_blocks(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)((const struct numbered *)a)->block, y = (uintptr_t)((const struct numbered *)b)->block;
+
+    return (x > y) - (x < y);
+}
+
+static uint32_t number_of(const struct graph *g, LLVMBasicBlockRef block)
+{
+    const struct numbered key = { block, 0 };
+    const struct numbered *found = bsearch(&key, g->sorted, g->count, sizeof(key), compare_blocks);
+
+    return found->number;
+}
+
+/* Each edge, once with `fill` NULL to count, then to put the predecessors where `fill` says. */
+static void each_edge(struct graph *g, uint32_t *fill)
+{
+    for (uint32_t b = 0; b < g->count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(g->blocks[b]);
+        for (uint32_t s = 0; s < LLVMGetNumSuccessors(end); s++) {
+            uint32_t to = number_of(g, LLVMGetSuccessor(end, s));
+            if (fill != NULL) {
+                g->preds[fill[to]++] = b;
+            } else {
+                g->pred_first[to + 1]++;
+            }
+        }
+    }
+}
+
+static void find_preds(struct graph *g)
+{
+    uint32_t *fill = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+
+    g->pred_first = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+    each_edge(g, NULL);
+    for (uint32_t b = 0; b < g->count; b++) {
+        g->pred_first[b + 1] += g->pred_first[b];
+        fill[b] = g->pred_first[b];
+    }
+    g->preds = arena_new(&g->unit->arena, uint32_t, g->pred_first[g->count] + 1);
+    each_edge(g, fill);
+}
+
+static struct graph graph_new(struct unit *unit, LLVMValueRef function)
+{
+    struct graph g = { .unit = unit, .count = LLVMCountBasicBlocks(function) };
+
+    g.blocks = arena_new(&unit->arena, LLVMBasicBlockRef, g.count);
+    g.sorted = arena_new(&unit->arena, struct numbered, g.count);
+    g.body = arena_new(&unit->arena, bool, g.count);
+    g.list = arena_new(&unit->arena, uint32_t, g.count);
+    LLVMGetBasicBlocks(function, g.blocks);
+    for (uint32_t b = 0; b < g.count; b++) {
+        g.sorted[b] = (struct numbered){ g.blocks[b], b };
+    }
+    qsort(g.sorted, g.count, sizeof(g.sorted[0]), compare_blocks);
+    find_preds(&g);
+    return g;
+}
+
+static LLVMValueRef yield_function(struct unit *unit)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(unit->module, YIELD_NAME);
+    static const char *const attributes[] = { "convergent", "nounwind" };
+
+    if (function != NULL) {
+        return function;
+    }
+    function = LLVMAddFunction(unit->module, YIELD_NAME, type);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->llvm, kind, 0));
+    }
+    return function;
+}
+
+static void add_yield(struct unit *unit, LLVMBasicBlockRef latch)
+{
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(latch));
+    LLVMBuildCall2(builder, type, yield_function(unit), NULL, 0, "");
+    LLVMDisposeBuilder(builder);
+}
+
+/* ---- loops that wait ---- */
+
+/* One block of the way that a walk in depth has gone. */
+struct step {
+    uint32_t block;
+    uint32_t next; /* successor to visit */
+};
+
+static void find_body(struct graph *g, uint32_t header, uint32_t latch)
+{
+    uint32_t left = 0;
+
+    memset(g->body, 0, g->count);
+    g->body[header] = true;
+    if (header != latch) {
+        g->body[latch] = true;
+        g->list[left++] = latch;
+    }
+    while (left != 0) {
+        uint32_t block = g->list[--left];
+        for (uint32_t p = g->pred_first[block]; p < g->pred_first[block + 1]; p++) {
+            if (!g->body[g->preds[p]]) {
+                g->body[g->preds[p]] = true;
+                g->list[left++] = g->preds[p];
+            }
+        }
+    }
+}
+
+static bool looks_at_memory(LLVMValueRef value)
+{
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMAtomicCmpXchg:
+        return true;
+    case LLVMAtomicRMW:
+        return LLVMGetFirstUse(value) != NULL;
+    case LLVMLoad:
+        return LLVMGetVolatile(value) || LLVMGetOrdering(value) != LLVMAtomicOrderingNotAtomic;
+    default:
+        return false;
+    }
+}
+
+static bool loop_waits(const struct graph *g)
+{
+    for (uint32_t b = 0; b < g->count; b++) {
+        for (LLVMValueRef i = g->body[b] ? LLVMGetFirstInstruction(g->blocks[b]) : NULL; i != NULL;
+             i = LLVMGetNextInstruction(i)) {
+            if (looks_at_memory(i)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void yield_mark_waits(struct unit *unit, LLVMValueRef function)
+{
+    struct graph g = graph_new(unit, function);
+    struct step *stack = arena_new(&unit->arena, struct step, g.count + 1);
+    uint8_t *state = arena_new(&unit->arena, uint8_t, g.count); /* 1 on the stack, 2 done */
+    uint32_t top = 0;
+
+    stack[top++] = (struct step){ 0, 0 };
+    state[0] = 1;
+    while (top != 0) {
+        struct step *step = &stack[top - 1];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(g.blocks[step->block]);
+        if (step->next == LLVMGetNumSuccessors(end)) {
+            state[step->block] = 2;
+            top--;
+            continue;
+        }
+        uint32_t to = number_of(&g, LLVMGetSuccessor(end, step->next++));
+        if (state[to] == 0) {
+            state[to] = 1;
+            stack[top++] = (struct step){ to, 0 };
+        } else if (state[to] == 1) {
+            find_body(&g, to, step->block);
+            if (loop_waits(&g)) {
+                add_yield(unit, g.blocks[step->block]);
+            }
+        }
+    }
+}
+
+/* ---- loops without a bound ---- */
+
+/* True for a step that brings a value to any bound, or around: adding a constant, shifting by one. */
+static bool is_step(LLVMValueRef value)
+{
+    LLVMValueRef by;
+
+    if (!ir_is_instruction(value, LLVMAdd) && !ir_is_instruction(value, LLVMLShr)) {
+        return false;
+    }
+    by = LLVMGetOperand(value, 1);
+    return LLVMIsAConstantInt(by) != NULL && !LLVMIsNull(by);
+}
+
+/* A phi of the loop's header that each turn moves by a step, or that step. */
+static bool is_counter(const struct ir *ir, uint32_t loop, LLVMValueRef value)
+{
+    LLVMValueRef phi = is_step(value) ? LLVMGetOperand(value, 0) : value;
+
+    if (!ir_is_instruction(phi, LLVMPHI) || ir->block_of[ir_value(ir, phi)] != ir->flow->loops[loop].header) {
+        return false;
+    }
+    for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
+        uint32_t from = ir_block(ir, LLVMGetIncomingBlock(phi, i));
+        LLVMValueRef next = LLVMGetIncomingValue(phi, i);
+        if (from != FLOW_NONE && flow_in_loop(ir->flow, loop, from) &&
+            !(is_step(next) && LLVMGetOperand(next, 0) == phi)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_exit_test(const struct ir *ir, uint32_t loop, uint32_t block)
+{
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]), test;
+    const struct flow_block *b = &ir->flow->blocks[block];
+
+    if (b->succs != 2 || flow_in_loop(ir->flow, loop, b->succ[0]) == flow_in_loop(ir->flow, loop, b->succ[1])) {
+        return false;
+    }
+    test = LLVMGetCondition(end);
+    if (!ir_is_instruction(test, LLVMICmp)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (is_counter(ir, loop, LLVMGetOperand(test, i)) && ir_is_invariant(ir, loop, LLVMGetOperand(test, 1 - i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_yield(const struct ir *ir, uint32_t loop)
+{
+    for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
+        if (ir_is_instruction(ir->values[v], LLVMCall) && strcmp(ir_callee(ir->values[v]), YIELD_NAME) == 0 &&
+            ir->flow->blocks[ir->block_of[v]].loop == loop) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A test that every turn passes ends the loop after a number of turns known at its entry. */
+static bool is_bounded(const struct ir *ir, uint32_t loop, uint32_t latch)
+{
+    for (uint32_t b = latch;; b = ir->flow->blocks[b].idom) {
+        if (ir->flow->blocks[b].loop == loop && is_exit_test(ir, loop, b)) {
+            return true;
+        }
+        if (b == ir->flow->loops[loop].header) {
+            return false;
+        }
+    }
+}
+
+/*
+ * Where the yield of a loop's latch goes. A latch that only goes on is left without code when it stays empty: then the
+ * yield goes before the test that ends the loop.
+ */
+static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint32_t latch)
+{
+    const struct flow_block *block = &ir->flow->blocks[latch];
+
+    if (LLVMIsATerminatorInst(LLVMGetFirstInstruction(ir->blocks[latch])) == NULL || block->pred_count != 1) {
+        return ir->blocks[latch];
+    }
+    const struct flow_block *test = &ir->flow->blocks[block->preds[0]];
+    bool exits = test->loop == loop && test->succs == 2 &&
+                 !flow_in_loop(ir->flow, loop, test->succ[test->succ[0] == latch ? 1 : 0]);
+    return ir->blocks[exits ? block->preds[0] : latch];
+}
+
+void yield_mark_unbounded(struct unit *unit, LLVMValueRef function)
+{
+    struct ir *ir = ir_new(unit, function);
+
+    for (uint32_t loop = 0; loop < ir->flow->loop_count; loop++) {
+        const struct flow_block *header = &ir->flow->blocks[ir->flow->loops[loop].header];
+        for (uint32_t p = 0; p < header->pred_count; p++) {
+            uint32_t latch = header->preds[p];
+            if (flow_in_loop(ir->flow, loop, latch) && !has_yield(ir, loop) && !is_bounded(ir, loop, latch)) {
+                add_yield(unit, place_of_yield(ir, loop, latch));
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/isel/gather_select.h"
+
+#include "compiler/analysis/bounds.h"
+#include "compiler/base/primitive.h"
+
+#include <string.h>
+
+#define EFFORT 8u
+#define MOST_MOVED 32u
+#define WORD_BYTES 4u
+
+/* ---- which ---- */
+
+static LLVMValueRef array_of(LLVMValueRef load)
+{
+    return LLVMGetOperand(LLVMGetOperand(load, 0), 0);
+}
+
+static LLVMValueRef index_of(LLVMValueRef load)
+{
+    return LLVMGetOperand(LLVMGetOperand(load, 0), 1);
+}
+
+static bool is_gather(LLVMValueRef call)
+{
+    enum primitive primitive = primitive_find(ir_callee(call));
+
+    return primitive == PRIMITIVE_GATHER2 || primitive == PRIMITIVE_GATHER4;
+}
+
+/* True when it is made from memory or from the lane's number. */
+static bool varies(LLVMValueRef value, uint32_t effort)
+{
+    if (LLVMIsAInstruction(value) == NULL || effort == 0 || ir_is_instruction(value, LLVMPHI)) {
+        return false;
+    }
+    if (ir_is_instruction(value, LLVMLoad)) {
+        return true;
+    }
+    if (ir_is_instruction(value, LLVMCall)) {
+        return is_gather(value) || bounds_most(NULL, value) < PPU_MAX_CTA_THREADS;
+    }
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        if (varies(LLVMGetOperand(value, (unsigned)i), effort - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_kernel_argument(LLVMValueRef value)
+{
+    return LLVMIsAArgument(value) != NULL && ir_is_kernel(LLVMGetParamParent(value)) &&
+           (ir_pointer_space(value) == SPACE_GLOBAL || ir_pointer_space(value) == SPACE_CONSTANT);
+}
+
+/* The instruction adds 32-bit offsets without sign: an index must be small, or lead forward inside of an object. */
+static bool fits(LLVMValueRef pointer, LLVMValueRef index)
+{
+    return bounds_most(NULL, index) <= UINT32_MAX / WORD_BYTES ||
+           (LLVMIsInBounds(pointer) && bounds_natural(NULL, index, 0));
+}
+
+bool gather_takes(LLVMValueRef load)
+{
+    LLVMValueRef pointer = LLVMGetOperand(load, 0);
+    LLVMTypeRef element;
+
+    if (!ir_is_instruction(pointer, LLVMGetElementPtr) || LLVMGetNumOperands(pointer) != 2 ||
+        LLVMGetAlignment(load) < WORD_BYTES) {
+        return false;
+    }
+    element = LLVMGetGEPSourceElementType(pointer);
+    bool word = LLVMGetTypeKind(element) == LLVMFloatTypeKind ||
+                (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8 * WORD_BYTES);
+    return word && is_kernel_argument(array_of(load)) && fits(pointer, index_of(load)) &&
+           varies(index_of(load), EFFORT);
+}
+
+bool gather_is_like(LLVMValueRef a, LLVMValueRef b)
+{
+    return array_of(a) == array_of(b);
+}
+
+/* ---- moving ---- */
+
+static bool is_before(LLVMValueRef value, LLVMValueRef place)
+{
+    for (LLVMValueRef i = place; i != NULL; i = LLVMGetPreviousInstruction(i)) {
+        if (i == value) {
+            return i != place;
+        }
+    }
+    return false;
+}
+
+static bool is_pure(LLVMValueRef value)
+{
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMZExt:
+    case LLVMSExt:
+    case LLVMTrunc:
+    case LLVMBitCast:
+    case LLVMExtractElement:
+    case LLVMGetElementPtr:
+    case LLVMSelect:
+    case LLVMICmp:
+    case LLVMFCmp:
+    case LLVMFMul:
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFPToUI:
+    case LLVMFPToSI:
+    case LLVMUIToFP:
+    case LLVMSIToFP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool can_move(LLVMValueRef value, LLVMValueRef place, uint32_t *left)
+{
+    if (LLVMIsAInstruction(value) == NULL || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
+        is_before(value, place)) {
+        return true;
+    }
+    if (value == place || *left == 0 || !is_pure(value)) {
+        return false;
+    }
+    --*left;
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        if (!can_move(LLVMGetOperand(value, (unsigned)i), place, left)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool gather_can_move(LLVMValueRef load, LLVMValueRef place)
+{
+    uint32_t left = MOST_MOVED;
+
+    return can_move(index_of(load), place, &left);
+}
+
+/* The value is there before `place`. */
+static void move_before(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef place)
+{
+    if (LLVMIsAInstruction(value) == NULL || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
+        is_before(value, place)) {
+        return;
+    }
+    for (int i = 0; i < LLVMGetNumOperands(value); i++) {
+        move_before(builder, LLVMGetOperand(value, (unsigned)i), place);
+    }
+    LLVMInstructionRemoveFromParent(value);
+    LLVMPositionBuilderBefore(builder, place);
+    LLVMInsertIntoBuilder(builder, value);
+}
+
+/* ---- building ---- */
+
+/* Reads what its argument points to, and does nothing else. */
+static void set_effects(struct unit *unit, LLVMValueRef function)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } effects[] = { { "memory", 1 /* argmem: read */ }, { "nounwind", 0 }, { "willreturn", 0 } };
+
+    for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
+        uint32_t kind = LLVMGetEnumAttributeKindForName(effects[i].name, strlen(effects[i].name));
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(unit->llvm, kind, effects[i].value));
+    }
+}
+
+static LLVMValueRef find_function(struct unit *unit, uint32_t count, LLVMTypeRef *type)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm);
+    LLVMTypeRef parameters[1 + GATHER_MOST] = { LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL), i32, i32, i32,
+                                                i32 };
+    const char *name = count == GATHER_MOST ? "__ppu_gather4" : "__ppu_gather2";
+    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+
+    *type = LLVMFunctionType(LLVMVectorType(i32, count), parameters, 1 + count, false);
+    if (function == NULL) {
+        function = LLVMAddFunction(unit->module, name, *type);
+        set_effects(unit, function);
+    }
+    return function;
+}
+
+static LLVMValueRef offset_of(LLVMBuilderRef builder, LLVMTypeRef i32, LLVMValueRef index)
+{
+    LLVMValueRef narrow = ir_bits_of_integer(index) > 32 ? LLVMBuildTrunc(builder, index, i32, "") : index;
+
+    return LLVMBuildShl(builder, narrow, LLVMConstInt(i32, 2, false), "");
+}
+
+void gather_build(struct unit *unit, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count)
+{
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm), type;
+    LLVMValueRef arguments[1 + GATHER_MOST];
+
+    LLVMPositionBuilderBefore(builder, loads[0]);
+    arguments[0] =
+        LLVMBuildAddrSpaceCast(builder, array_of(loads[0]), LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL), "");
+    for (uint32_t i = 0; i < count; i++) {
+        move_before(builder, index_of(loads[i]), loads[0]);
+        LLVMPositionBuilderBefore(builder, loads[0]);
+        arguments[1 + i] = offset_of(builder, i32, index_of(loads[i]));
+    }
+    LLVMValueRef function = find_function(unit, count, &type);
+    LLVMPositionBuilderBefore(builder, loads[0]);
+    LLVMValueRef call = LLVMBuildCall2(builder, type, function, arguments, 1 + count, "");
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMPositionBuilderBefore(builder, loads[0]);
+        LLVMValueRef part = LLVMBuildExtractElement(builder, call, LLVMConstInt(i32, i, false), "");
+        LLVMReplaceAllUsesWith(loads[i], LLVMBuildBitCast(builder, part, LLVMTypeOf(loads[i]), ""));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMInstructionEraseFromParent(loads[i]);
+    }
+}
+
+/* ---- code ---- */
+
+static struct mir_ref offsets_of(struct select *s, LLVMValueRef call, uint32_t count)
+{
+    struct mir_ref all = select_new(s, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        select_copy(s, mir_sub(all, i), select_element(s, LLVMGetOperand(call, 1 + i), 0), 1);
+    }
+    return all;
+}
+
+/* Where registers are short, the base is no scalar: then these are loads again. */
+static void select_apart(struct select *s, LLVMValueRef call, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct mir_insn insn = mir_insn(PPU_OP_LDG);
+        struct element base = select_element(s, LLVMGetOperand(call, 0), 0);
+        struct element offset = select_widen(s, select_element(s, LLVMGetOperand(call, 1 + i), 0), 32, 2, false);
+        insn.code.width = PPU_WIDTH_B32;
+        insn.code.wd = 1;
+        insn.code.wa = 2;
+        insn.code.wb = 0;
+        insn.a = select_reg(s, select_op(s, PPU_OP_ADD64, base, offset));
+        insn.d = select_new(s, 1);
+        select_add(s, &insn);
+        select_set(s, call, i, element_register(insn.d, 1));
+    }
+}
+
+void gather_select(struct select *s, LLVMValueRef call)
+{
+    uint32_t count = LLVMGetNumArgOperands(call) - 1;
+    struct element base = select_element(s, LLVMGetOperand(call, 0), 0);
+    struct mir_insn insn = mir_insn(PPU_OP_GATHER);
+
+    s->scalar = false;
+    if (base.kind != ELEMENT_REGISTER || base.add != 0 || mir_class_of(s->mir, base.ref) != MIR_SCALAR) {
+        select_apart(s, call, count);
+        return;
+    }
+    insn.code.width = (uint8_t)(count - 1);
+    insn.code.wd = insn.code.wb = (uint8_t)count;
+    insn.code.wa = 2;
+    insn.a = base.ref;
+    insn.b = offsets_of(s, call, count);
+    insn.d = select_new(s, count);
+    select_add(s, &insn);
+    for (uint32_t i = 0; i < count; i++) {
+        select_set(s, call, i, element_register(mir_sub(insn.d, i), 1));
+    }
+}

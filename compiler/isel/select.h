@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instruction selection: LLVM IR to machine IR. A value is a run of elements (a vector's, a structure's; one for all
+ * others). An element is a constant, or a register, with what is still to be added to it when it is an address.
+ */
+#ifndef COMPILER_ISEL_SELECT_H
+#define COMPILER_ISEL_SELECT_H
+
+#include "compiler/analysis/ir.h"
+#include "compiler/base/kernel.h"
+#include "compiler/base/primitive.h"
+#include "compiler/mir/functions.h"
+#include "compiler/mir/mir.h"
+
+enum element_kind {
+    ELEMENT_UNDEFINED,
+    ELEMENT_CONSTANT, /* add */
+    ELEMENT_REGISTER, /* ref + lane (unsigned; of a size: signed, times that) + add */
+};
+
+/* What the bits of a register above an integer's width hold. */
+enum element_above {
+    ABOVE_ANYTHING,
+    ABOVE_ZEROS,
+    ABOVE_SIGN,
+};
+
+struct element {
+    enum element_kind kind;
+    enum element_above above;
+    uint8_t words;       /* 1 or 2 */
+    uint8_t lane_size;   /* 0: the lane's part is an offset in bytes */
+    struct mir_ref ref;  /* a predicate for i1 */
+    struct mir_ref lane; /* addresses: a 32-bit offset or index of each lane, reg 0: none */
+    uint64_t add;        /* of constants the value */
+};
+
+struct constant {
+    uint64_t value;
+    uint32_t words;
+    struct mir_ref ref;
+    uint32_t data; /* 1 + index of the variable whose address it is; 0: a number */
+};
+
+/* An index times a size, as the offset of each lane. */
+struct lane_offset {
+    LLVMValueRef index;
+    uint64_t size;
+    uint32_t block; /* where it is made */
+    struct mir_ref ref;
+};
+
+struct select {
+    struct unit *unit;
+    struct unit_kernel *kernel;
+    struct ir *ir;
+    struct mir *mir;
+    struct element **values; /* elements of each value of the IR */
+    uint32_t block;          /* where instructions go */
+    uint32_t line;
+    uint32_t number;       /* of the value being selected, IR_NO_VALUE for none */
+    bool scalar;           /* it is scalar */
+    struct constant *pool; /* constants in scalar registers, loaded at the beginning */
+    uint32_t pool_count;
+    unsigned pool_cap;
+    uint32_t pool_words;
+    uint32_t pool_limit;
+    struct lane_offset *offsets;
+    uint32_t offset_count;
+    unsigned offset_cap;
+    const struct function *function; /* NULL: the kernel itself */
+    struct mir_ref code_base;        /* where the code lies, reg 0: not asked for yet */
+    struct mir_ref variable_base;    /* the same of the program's variables */
+};
+
+/*
+ * The kernel, or a function that it calls, as machine IR. `function`: NULL for the kernel itself. `pool_limit`: words
+ * of constants that may stay in scalar registers.
+ */
+struct mir *select_function(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                            struct ir *ir, uint32_t pool_limit);
+
+/* ---- select.c: values ---- */
+
+uint32_t select_elements(struct select *s, LLVMTypeRef type);
+LLVMTypeRef select_element_type(struct select *s, LLVMTypeRef type, uint32_t index);
+struct element select_element(struct select *s, LLVMValueRef value, uint32_t index);
+void select_set(struct select *s, LLVMValueRef value, uint32_t index, struct element element);
+
+struct element element_constant(uint64_t value, uint32_t words);
+struct element element_register(struct mir_ref ref, uint32_t words);
+/* Low or high half of an element of two words. */
+struct element element_half(struct element element, uint32_t half);
+
+/* A new register for the value being selected: scalar when it is. */
+struct mir_ref select_new(struct select *s, uint32_t words);
+struct mir_ref select_new_pred(struct select *s);
+/* The element in a register, with everything added. */
+struct mir_ref select_reg(struct select *s, struct element element);
+struct mir_ref select_pred(struct select *s, struct element element);
+struct mir_insn *select_add(struct select *s, const struct mir_insn *insn);
+void select_copy(struct select *s, struct mir_ref to, struct element from, uint32_t words);
+struct mir_ref select_register(struct select *s, uint32_t number); /* a special register */
+
+/* d = a op b, constants folded into the instruction where it has room for them. */
+struct element select_op(struct select *s, enum ppu_op op, struct element a, struct element b);
+struct element select_op1(struct select *s, enum ppu_op op, struct element a);
+struct element select_op3(struct select *s, enum ppu_op op, struct element a, struct element b, struct element c);
+struct element select_compare(struct select *s, enum ppu_op op, uint32_t kind, struct element a, struct element b);
+struct element select_choose(struct select *s, struct element pred, struct element a, struct element b);
+struct element select_logic(struct select *s, enum ppu_op op, struct element a, struct element b);
+struct element element_not(struct element pred);
+
+/* ---- select_alu.c ---- */
+
+/* The element with the bits above `bits` made zeros or copies of the sign. */
+struct element select_extend(struct select *s, struct element element, uint32_t bits, bool is_signed);
+/* An integer of `bits` made `words` words wide. */
+struct element select_widen(struct select *s, struct element element, uint32_t bits, uint32_t words, bool is_signed);
+bool select_alu(struct select *s, LLVMValueRef value);
+
+/* ---- select_memory.c ---- */
+bool select_memory(struct select *s, LLVMValueRef value);
+struct element select_pointer(struct select *s, LLVMValueRef pointer);
+struct element select_parameter(struct select *s, uint32_t offset, uint32_t words);
+struct element select_fact(struct select *s, uint32_t offset, uint32_t words);
+/* All elements of a value to or from local memory, 8 bytes each: how functions get and give values. */
+void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset);
+void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset);
+void select_memory_call(struct select *s, LLVMValueRef call, const char *name);
+
+/* ---- select_task.c ---- */
+
+/* False: the primitive has nothing to do with tasks. */
+bool select_task(struct select *s, LLVMValueRef call, enum primitive primitive);
+
+/* ---- select_call.c ---- */
+void select_call(struct select *s, LLVMValueRef call);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/kernel_compile.h"
+
+#include "compiler/analysis/access_summary.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/irpass/lower_enqueue.h"
+#include "compiler/isel/select.h"
+#include "compiler/mir/emit.h"
+#include "compiler/mir/hoist.h"
+#include "compiler/mir/if_convert.h"
+#include "compiler/mir/param_loads.h"
+#include "compiler/mir/peephole.h"
+#include "compiler/mir/regalloc.h"
+#include "compiler/mir/schedule.h"
+#include "compiler/mir/stats.h"
+#include "compiler/mir/subvector/insert.h"
+
+#include <string.h>
+
+#define POOL_WORDS 24u /* of constants in scalar registers, at first */
+#define ATTEMPTS 16u
+
+/* ---- description ---- */
+
+static uint32_t align_up(uint32_t value, uint32_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
+static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
+{
+    LLVMAttributeRef attribute =
+        LLVMGetEnumAttributeAtIndex(function, argument + 1, LLVMGetEnumAttributeKindForName("byval", 5));
+
+    return attribute != NULL ? LLVMGetTypeAttributeValue(attribute) : NULL;
+}
+
+static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
+{
+    uint64_t at = 0;
+
+    kernel->argument_count = LLVMCountParams(kernel->function);
+    kernel->arguments = arena_new(&unit->arena, struct unit_argument, kernel->argument_count + 1);
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        LLVMTypeRef byval = byval_type(kernel->function, i);
+        LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
+        if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
+            unit_fail(unit, PPU_COMPILE_UNSUPPORTED,
+                      "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
+        }
+        uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
+        uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
+        at = (at + align - 1) / align * align;
+        if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
+            unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments", kernel->name,
+                      PPU_MAX_PARAM);
+        }
+        bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
+        struct references references = { .access = 0 };
+        if (pointer) {
+            references = references_of(unit, LLVMGetParam(kernel->function, i));
+        } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) {
+            references.access = references_of_value(unit, LLVMGetParam(kernel->function, i));
+        }
+        kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes, references };
+        at += bytes;
+    }
+    kernel->explicit_bytes = (uint32_t)at;
+}
+
+static void read_group_size(struct unit *unit, struct unit_kernel *kernel)
+{
+    LLVMValueRef operands[3], node;
+    uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "reqd_work_group_size", 20);
+    uint64_t threads = 1;
+
+    if ((node = LLVMGetMetadata(kernel->function, kind)) == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+        return;
+    }
+    LLVMGetMDNodeOperands(node, operands);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t size = LLVMConstIntGetZExtValue(operands[i]);
+        kernel->cta[i] = size > PPU_MAX_CTA_DIM ? PPU_MAX_CTA_DIM + 1 : (uint32_t)size;
+        threads *= kernel->cta[i];
+    }
+    if (threads == 0 || threads > PPU_MAX_CTA_THREADS) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE,
+                  "kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible", kernel->name,
+                  kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
+    }
+}
+
+void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function)
+{
+    size_t len;
+
+    kernel->function = function;
+    kernel->name = LLVMGetValueName2(function, &len);
+    lay_out_arguments(unit, kernel);
+    read_group_size(unit, kernel);
+}
+
+/* ---- code ---- */
+
+static uint32_t or_limit(uint32_t wanted, uint32_t limit)
+{
+    return wanted != 0 && wanted < limit ? wanted : limit;
+}
+
+static uint32_t parameter_bytes(const struct unit_kernel *kernel)
+{
+    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
+                                  : kernel->explicit_bytes;
+}
+
+/* One function on its way through the passes. */
+struct pipeline {
+    struct unit *unit;
+    struct unit_kernel *kernel;
+    const struct function *function; /* NULL: the kernel itself */
+    struct ir *ir;
+    struct assign_limits limits;
+    uint32_t pool; /* words of constants in scalar registers */
+    bool segments;
+    bool again; /* scalar registers do not suffice: selection begins again with other choices */
+    struct mir *mir;
+};
+
+static void select_code(struct pipeline *p)
+{
+    p->mir = select_function(p->unit, p->kernel, p->function, p->ir, p->pool);
+}
+
+static void combine_code(struct pipeline *p)
+{
+    combine(p->mir);
+}
+
+static void join_parameters(struct pipeline *p)
+{
+    parameters_join(p->mir, parameter_bytes(p->kernel));
+}
+
+static void guard_code(struct pipeline *p)
+{
+    guard_sides(p->mir);
+}
+
+static void schedule_code(struct pipeline *p)
+{
+    schedule_loads(p->mir, &p->limits);
+}
+
+static void insert_segments(struct pipeline *p)
+{
+    subvector_insert(p->mir, p->kernel);
+}
+
+static void allocate_registers(struct pipeline *p)
+{
+    bool fewer = false;
+
+    p->again = !assign_registers(p->mir, &p->limits, p->ir->force, &fewer);
+    p->pool = p->again && fewer ? p->pool / 2 : p->pool;
+}
+
+static void hoist_copies(struct pipeline *p)
+{
+    tidy(p->mir);
+}
+
+static void drop_empty_segments(struct pipeline *p)
+{
+    subvector_drop_empty(p->mir);
+}
+
+enum mir_condition {
+    MIR_ALWAYS,
+    MIR_FIRST, /* joined parameters take scalar registers that nothing else can be kept out of */
+    MIR_SEGMENTS,
+};
+
+static const struct mir_pass {
+    const char *name;
+    enum mir_condition condition;
+    void (*run)(struct pipeline *p);
+} passes[] = {
+#define MIR_PASS(name, condition, what, does, needs) { #name, MIR_##condition, what },
+#include "compiler/mir/functions.h"
+#include "compiler/mir/mir_pass.def"
+#undef MIR_PASS
+};
+
+bool kernel_has_pass(const char *name)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+        has |= strcmp(passes[i].name, name) == 0;
+    }
+    return has;
+}
+
+static bool holds(const struct pipeline *p, enum mir_condition condition)
+{
+    return condition == MIR_ALWAYS || (condition == MIR_FIRST && p->pool == POOL_WORDS) ||
+           (condition == MIR_SEGMENTS && p->segments);
+}
+
+/* All passes, until one says that selection must begin again. */
+static void run_passes(struct pipeline *p)
+{
+    p->again = false;
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !p->again; i++) {
+        if (!holds(p, passes[i].condition)) {
+            continue;
+        }
+        passes[i].run(p);
+        if (!p->again) {
+            if (unit_dumps(p->unit, passes[i].name)) {
+                mir_print(p->mir, passes[i].name);
+            }
+            mir_verify(p->mir, passes[i].name);
+        }
+    }
+}
+
+/*
+ * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
+ * registers, and selection begins again.
+ */
+static struct mir *machine_code(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
+                                struct ir *ir, bool segments)
+{
+    struct pipeline p = {
+        .unit = unit,
+        .kernel = kernel,
+        .function = function,
+        .ir = ir,
+        .limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
+                      [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
+                      [MIR_PRED] = PPU_PREDS } },
+        .pool = POOL_WORDS,
+        .segments = segments,
+    };
+
+    for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+        ir_find_scalars(ir);
+        if (attempt == 0 && unit_dumps(unit, "flow")) {
+            flow_print(ir->flow, ir->name, unit->dump);
+        }
+        run_passes(&p);
+        if (!p.again) {
+            return p.mir;
+        }
+    }
+    unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are", ir->name);
+}
+
+/* End of what the function has in local memory. */
+static uint32_t frame_end(const struct mir *mir)
+{
+    uint32_t end = align_up(mir->local_bytes, 16);
+
+    return mir->spill_bytes != 0 ? end + 16 + align_up(mir->spill_bytes, 16) : end;
+}
+
+static void note_clobbers(const struct unit_kernel *kernel, const struct mir *mir, uint16_t clobbers[MIR_CLASSES])
+{
+    for (uint32_t c = 0; c < MIR_CLASSES; c++) {
+        clobbers[c] = (uint16_t)mir->used[c];
+    }
+    clobbers[MIR_VECTOR] += clobbers[MIR_VECTOR] == 0; /* the first holds the address to return to */
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            uint32_t callee = mir->blocks[b].insns[i].callee;
+            for (uint32_t c = 0; callee != 0 && c < MIR_CLASSES; c++) {
+                uint16_t theirs = kernel->functions[callee - 1].clobbers[c];
+                clobbers[c] = theirs > clobbers[c] ? theirs : clobbers[c];
+            }
+        }
+    }
+}
+
+static uint16_t needed_flag(const struct ppu_insn *code)
+{
+    switch (code->op) {
+    case PPU_OP_CWAIT:
+        return PPU_TMD_MAY_WAIT;
+    case PPU_OP_TSTART:
+        return PPU_TMD_LAUNCH;
+    case PPU_OP_RDSR: /* only tasks that may launch have a record in their nest */
+        return code->ra == PPU_SR_NEST_LO ? PPU_TMD_LAUNCH : 0;
+    default:
+        return 0;
+    }
+}
+
+/* What the launch must allow: a wait or a launch anywhere in the code may be reached. */
+static uint16_t needed_flags(const struct mir *mir)
+{
+    uint16_t flags = 0;
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        for (uint32_t i = 0; i < mir->blocks[b].count; i++) {
+            flags |= needed_flag(&mir->blocks[b].insns[i].code);
+        }
+    }
+    return flags;
+}
+
+static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
+{
+    function_find_all(unit, kernel);
+    for (uint32_t i = 0; i < kernel->function_count; i++) {
+        struct function *function = &kernel->functions[i];
+        kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
+        function->mir = machine_code(unit, kernel, function, ir_new(unit, function->function), false);
+        note_clobbers(kernel, function->mir, function->clobbers);
+        kernel->flags |= needed_flags(function->mir);
+        kernel->local_begin = frame_end(function->mir);
+    }
+}
+
+static uint32_t footprint(const struct unit *unit, const struct mir *mir)
+{
+    return segment_footprint(subvector_parts(unit), mir->used[MIR_VECTOR] - mir->shared, mir->shared);
+}
+
+/* NULL: segments need more registers than there are, which says nothing about the kernel without them. */
+static struct mir *try_segments(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+{
+    const size_t log_bytes = unit->log.len;
+    struct mir *volatile mir = NULL;
+    jmp_buf outer;
+
+    memcpy(&outer, &unit->escape, sizeof(outer));
+    if (setjmp(unit->escape) == 0) {
+        mir = machine_code(unit, kernel, NULL, ir, true);
+    } else {
+        unit->log.len = log_bytes;
+        unit->status = PPU_COMPILE_OK;
+    }
+    memcpy(&unit->escape, &outer, sizeof(outer));
+    return mir;
+}
+
+/* With the segments that were asked for, unless sharing registers in them takes no fewer than going without. */
+static struct mir *compile_graph(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+{
+    if (!subvector_wanted(unit) || enqueue_child(unit, kernel->function) != NULL) {
+        return machine_code(unit, kernel, NULL, ir, false);
+    }
+    struct mir *mir = try_segments(unit, kernel, ir);
+    if (mir == NULL) {
+        return machine_code(unit, kernel, NULL, ir, false);
+    }
+    if (mir->segments->chosen.count != 0 && unit->options->subvector.form != PPU_SEGMENTS_ENTER) {
+        mir->plain_vregs = mir->used[MIR_VECTOR];
+        return mir;
+    }
+    struct mir *plain = machine_code(unit, kernel, NULL, ir, false);
+    plain->segments = mir->segments;
+    if (mir->segments->chosen.count != 0 && (footprint(unit, mir) < footprint(unit, plain) ||
+                                             unit->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
+        mir->plain_vregs = plain->used[MIR_VECTOR];
+        return mir;
+    }
+    plain->segments->chosen.count = 0;
+    plain->segments->estimate.more = 0;
+    plain->plain_vregs = plain->used[MIR_VECTOR];
+    return plain;
+}
+
+void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
+{
+    uint16_t clobbers[MIR_CLASSES];
+
+    compile_functions(unit, kernel);
+    struct mir *mir = compile_graph(unit, kernel, ir_new(unit, kernel->function));
+    kernel->local_bytes = frame_end(mir);
+    if (kernel->local_bytes > PPU_MAX_LOCAL) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
+                  kernel->name, kernel->local_bytes, PPU_MAX_LOCAL);
+    }
+    kernel->flags |= needed_flags(mir);
+    note_clobbers(kernel, mir, clobbers);
+    kernel->segments = mir->segments;
+    kernel->shared_vregs = mir->shared;
+    kernel->vregs = clobbers[MIR_VECTOR] - mir->shared;
+    if (mir->entry != MIR_ENTRY_TOGETHER) {
+        kernel->flags |= PPU_TMD_SUBVECTOR;
+    }
+    emit_kernel(unit, kernel, mir);
+    if (unit_dumps(unit, "stats")) {
+        stats_print(unit, kernel, mir);
+    }
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* One kernel on its way from IR to machine code. */
+#ifndef COMPILER_KERNEL_COMPILE_H
+#define COMPILER_KERNEL_COMPILE_H
+
+#include "compiler/base/kernel.h"
+
+/* Lays out arguments and reads the attributes of a kernel. */
+void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function);
+/* IR of one kernel to code at the end of unit->code. */
+void kernel_compile(struct unit *unit, struct unit_kernel *kernel);
+/* True when mir_pass.def has a pass of that name. */
+bool kernel_has_pass(const char *name);
+
+#endif

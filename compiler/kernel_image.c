@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/kernel_image.h"
+
+#include "compiler/analysis/bounds.h"
+#include "compiler/analysis/ir.h"
+#include "compiler/base/kernel.h"
+#include "compiler/irpass/grid_split.h"
+#include "compiler/irpass/lower_enqueue.h"
+#include "compiler/irpass/specialize_shape.h"
+#include "ppu/child.h"
+
+#include <string.h>
+
+struct tables {
+    struct bytes kernels;
+    struct bytes lines;
+    struct bytes arguments;
+    struct bytes formats;
+    struct bytes text;
+};
+
+/* ---- arguments ---- */
+
+/* String i of the metadata that clang gives a kernel; "" when it has none. */
+static const char *kernel_string(struct unit *unit, LLVMValueRef function, const char *kind, uint32_t i)
+{
+    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    uint32_t count = node != NULL ? LLVMGetMDNodeNumOperands(node) : 0;
+    unsigned len;
+
+    if (i >= count) {
+        return "";
+    }
+    LLVMValueRef *operands = arena_new(&unit->arena, LLVMValueRef, count);
+    LLVMGetMDNodeOperands(node, operands);
+    const char *string = operands[i] != NULL ? LLVMGetMDString(operands[i], &len) : NULL;
+    if (string == NULL) {
+        return "";
+    }
+    char *copy = arena_alloc(&unit->arena, len + 1);
+    memcpy(copy, string, len);
+    return copy;
+}
+
+static uint8_t argument_kind(LLVMValueRef argument, const char *type)
+{
+    if (strcmp(type, "queue_t") == 0) {
+        return PPU_ARGUMENT_QUEUE;
+    }
+    if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind || ir_is_byval(argument)) {
+        return PPU_ARGUMENT_VALUE;
+    }
+    switch (ir_pointer_space(argument)) {
+    case SPACE_CONSTANT:
+        return PPU_ARGUMENT_CONSTANT;
+    case SPACE_LOCAL:
+        return PPU_ARGUMENT_LOCAL;
+    default:
+        return PPU_ARGUMENT_GLOBAL;
+    }
+}
+
+static uint8_t qualifiers(const char *text)
+{
+    static const struct {
+        const char *name;
+        uint8_t bit;
+    } names[] = {
+        { "const", PPU_ARGUMENT_CONST },
+        { "restrict", PPU_ARGUMENT_RESTRICT },
+        { "volatile", PPU_ARGUMENT_VOLATILE },
+    };
+    uint8_t bits = 0;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        bits |= strstr(text, names[i].name) != NULL ? names[i].bit : 0;
+    }
+    return bits;
+}
+
+static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+{
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        struct ppu_argument_entry entry = {
+            .name = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_name", i)),
+            .type = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_type", i)),
+            .offset = (uint16_t)kernel->arguments[i].offset,
+            .bytes = (uint16_t)kernel->arguments[i].bytes,
+            .kind = argument_kind(LLVMGetParam(kernel->function, i),
+                                  kernel_string(unit, kernel->function, "kernel_arg_base_type", i)),
+            .references = kernel->arguments[i].references.access,
+            .element_log2 = kernel->arguments[i].references.element_log2,
+            .reach = kernel->arguments[i].references.reach,
+            .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
+        };
+        bytes_add(&tables->arguments, &entry, sizeof(entry));
+    }
+}
+
+/* ---- kernels ---- */
+
+/* Sizes that the source gives a kernel, as it spells them; nothing when it gives none. */
+static void add_sizes(struct unit *unit, LLVMValueRef function, const char *kind, struct bytes *text)
+{
+    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    LLVMValueRef size[3];
+
+    if (node == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+        return;
+    }
+    LLVMGetMDNodeOperands(node, size);
+    bytes_print(text, "%s%s(%llu,%llu,%llu)", text->len > 0 ? " " : "", kind, LLVMConstIntGetZExtValue(size[0]),
+                LLVMConstIntGetZExtValue(size[1]), LLVMConstIntGetZExtValue(size[2]));
+}
+
+/* Its offset into the text; 0: the kernel has no attributes. */
+static uint32_t add_attributes(struct unit *unit, LLVMValueRef function, struct tables *tables)
+{
+    struct bytes text = { .at = NULL };
+    uint32_t offset = 0;
+
+    add_sizes(unit, function, "reqd_work_group_size", &text);
+    add_sizes(unit, function, "work_group_size_hint", &text);
+    bytes_add_zeros(&text, 1);
+    if (text.len > 1 && !text.lost) {
+        offset = bytes_text(&tables->text, (const char *)text.at);
+    }
+    tables->text.lost |= text.lost;
+    bytes_free(&text);
+    return offset;
+}
+
+/* Narrow arguments are read as the words they lie in. */
+static uint32_t param_bytes(const struct unit_kernel *kernel)
+{
+    const uint32_t word = sizeof(uint32_t);
+
+    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
+                                  : (kernel->explicit_bytes + word - 1) / word * word;
+}
+
+static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+{
+    const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
+    struct ppu_kernel_entry entry = {
+        .name = name,
+        .entry = kernel->entry,
+        .vregs = (uint16_t)kernel->vregs,
+        .shared_vregs = (uint16_t)kernel->shared_vregs,
+        .wave = (uint8_t)unit->wave,
+        .assumes = bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0,
+        .flags = kernel->flags,
+        .shared_bytes = kernel->shared_bytes,
+        .local_bytes = kernel->local_bytes,
+        .param_bytes = param_bytes(kernel),
+        .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
+        .launch_at = kernel->launch_at,
+        .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
+        .argument_count = kernel->argument_count,
+        .attributes = add_attributes(unit, kernel->function, tables),
+        .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_GROUP : 0,
+        .allows = cut_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
+    };
+
+    if (enqueue_child(unit, kernel->function) == NULL) { /* else it is for threads alone */
+        bytes_add(&tables->kernels, &entry, sizeof(entry));
+        add_arguments(unit, kernel, tables);
+    }
+    for (uint32_t i = 0; i < kernel->line_count; i++) {
+        struct ppu_line_entry line = { kernel->entry / PPU_INSN_BYTES + kernel->lines[i].insn, kernel->lines[i].line };
+        bytes_add(&tables->lines, &line, sizeof(line));
+    }
+}
+
+/* ---- kernels that threads enqueue ---- */
+
+static struct ppu_child child_of(const struct unit *unit, const struct unit_kernel *kernel)
+{
+    return (struct ppu_child){
+        .tmd = {
+            .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
+            .kind = PPU_TMD_GRID,
+            .priority = PPU_PRIORITIES - 1, /* capped by the channel's */
+            .flags = kernel->flags,
+            .code_bytes = (uint32_t)unit->code.len,
+            .entry = kernel->entry,
+            .vregs = (uint16_t)kernel->vregs,
+            .shared_vregs = (uint16_t)kernel->shared_vregs,
+            .wave = (uint8_t)unit->wave,
+            .shared_bytes = kernel->shared_bytes,
+            .local_bytes = kernel->local_bytes,
+            .cta = { 1, 1, 1 },
+            .grid = { 1, 1, 1 },
+            .param_bytes = param_bytes(kernel),
+        },
+        .launch_at = kernel->launch_at,
+    };
+}
+
+/* Now that code and data have their sizes: fills in what is asked for by address. `data_at`: where data begins. */
+static void write_children(struct unit *unit, uint32_t data_at)
+{
+    for (uint32_t i = 0; i < unit->kernel_count; i++) {
+        const struct unit_kernel *kernel = &unit->kernels[i];
+        LLVMValueRef variable = enqueue_child(unit, kernel->function);
+        for (uint32_t v = 0; variable != NULL && v < unit->variable_count; v++) {
+            if (unit->variables[v].variable == variable && !unit->code.lost) {
+                struct ppu_child child = child_of(unit, kernel);
+                memcpy(unit->code.at + data_at + unit->variables[v].offset, &child, sizeof(child));
+            }
+        }
+    }
+}
+
+/* Data goes behind the code; instructions that make addresses of it get its offset. */
+static void join_data(struct unit *unit)
+{
+    if (unit->kernel_count == 0) { /* an image has code, if nobody may run it */
+        bytes_add_zeros(&unit->code, PPU_INSN_BYTES);
+    }
+    if (unit->data.len == 0) {
+        return;
+    }
+    bytes_align(&unit->code, 16);
+    for (uint32_t i = 0; i < unit->fixup_count; i++) {
+        const struct unit_fixup *fixup = &unit->fixups[i];
+        uint32_t offset = (uint32_t)unit->code.len + unit->variables[fixup->variable].offset, value;
+        uint8_t *at = unit->code.at + (size_t)fixup->insn * PPU_INSN_BYTES + 4;
+        memcpy(&value, at, sizeof(value));
+        value += offset;
+        memcpy(at, &value, sizeof(value));
+    }
+    uint32_t data_at = (uint32_t)unit->code.len;
+    bytes_add(&unit->code, unit->data.at, unit->data.len);
+    bytes_align(&unit->code, PPU_INSN_BYTES);
+    write_children(unit, data_at);
+    if (unit->code.len > PPU_MAX_CODE) {
+        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes", PPU_MAX_CODE);
+    }
+}
+
+static void write_all(struct unit *unit, struct tables *tables, struct bytes *image)
+{
+    struct ppu_program_header header = {
+        .magic = PPU_PROGRAM_MAGIC,
+        .head = { PPU_PROGRAM_VERSION, sizeof(header) },
+        .isa_version = PPU_ISA_VERSION,
+        .kernels = (uint32_t)(tables->kernels.len / sizeof(struct ppu_kernel_entry)),
+        .lines = (uint32_t)(tables->lines.len / sizeof(struct ppu_line_entry)),
+        .arguments = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
+        .formats = unit->format_count,
+        .source = bytes_text(&tables->text, unit->source_name),
+        .code_bytes = (uint32_t)unit->code.len,
+        .variable_bytes = (uint32_t)unit->written_data.len,
+    };
+
+    header.text_bytes = (uint32_t)tables->text.len;
+    bytes_add(image, &header, sizeof(header));
+    bytes_add(image, tables->kernels.at, tables->kernels.len);
+    bytes_add(image, tables->lines.at, tables->lines.len);
+    bytes_add(image, tables->arguments.at, tables->arguments.len);
+    bytes_add(image, tables->formats.at, tables->formats.len);
+    bytes_add(image, tables->text.at, tables->text.len);
+    bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
+    bytes_add(image, unit->code.at, unit->code.len);
+    bytes_add(image, unit->written_data.at, unit->written_data.len);
+    if (image->lost) {
+        return;
+    }
+    header.image_bytes = (uint32_t)image->len;
+    memcpy(image->at, &header, sizeof(header));
+}
+
+void image_write(struct unit *unit, struct bytes *image)
+{
+    struct tables tables = { .text = { .at = NULL } };
+
+    join_data(unit);
+    bytes_align(&unit->written_data, 8);
+    for (uint32_t i = 0; i < unit->kernel_count; i++) {
+        add_kernel(unit, &unit->kernels[i], &tables);
+    }
+    for (uint32_t i = 0; i < unit->format_count; i++) {
+        uint32_t offset = bytes_text(&tables.text, unit->formats[i]);
+        bytes_add(&tables.formats, &offset, sizeof(offset));
+    }
+    write_all(unit, &tables, image);
+    image->lost |= tables.kernels.lost || tables.lines.lost || tables.arguments.lost || tables.formats.lost ||
+                   tables.text.lost || unit->code.lost;
+    bytes_free(&tables.kernels);
+    bytes_free(&tables.lines);
+    bytes_free(&tables.arguments);
+    bytes_free(&tables.formats);
+    bytes_free(&tables.text);
+}

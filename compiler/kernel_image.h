@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Program images (ppu/image.h) from what was compiled. */
+#ifndef COMPILER_KERNEL_IMAGE_H
+#define COMPILER_KERNEL_IMAGE_H
+
+#include "compiler/base/compilation.h"
+
+void image_write(struct unit *unit, struct bytes *image);
+
+#endif

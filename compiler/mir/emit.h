@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Machine IR with places to code: branches, tokens, encoding. */
+#ifndef COMPILER_MIR_EMIT_H
+#define COMPILER_MIR_EMIT_H
+
+#include "compiler/base/kernel.h"
+#include "compiler/mir/mir.h"
+
+/* Appends the kernel to unit->code and notes its lines. */
+void emit_kernel(struct unit *unit, struct unit_kernel *kernel, struct mir *mir);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that are called: those that the source marks noinline. Without recursion every call has its frame at a
+ * place that is known: arguments, result and the address to return to lie in local memory, and nothing needs a stack.
+ * Callees are compiled before their callers, who keep out of the registers that they use.
+ */
+#ifndef COMPILER_MIR_FUNCTIONS_H
+#define COMPILER_MIR_FUNCTIONS_H
+
+#include "compiler/mir/mir.h"
+
+struct function {
+    LLVMValueRef function;
+    const char *name;
+    uint32_t *argument_at; /* offset in local memory of each argument's first element; elements take 8 bytes */
+    uint32_t result_at;
+    uint32_t return_at;
+    uint32_t frame_end;             /* of all that the function has in local memory */
+    uint16_t clobbers[MIR_CLASSES]; /* machine registers below these are used, by what it calls too */
+    struct mir *mir;
+};
+
+#define FUNCTION_ELEMENT_BYTES 8u
+
+struct unit_kernel;
+
+/* Finds the functions that a kernel calls, callees first. Stops the compilation when there is a recursion. */
+void function_find_all(struct unit *unit, struct unit_kernel *kernel);
+/* Lays out arguments, result and return address from `begin` on; where what follows begins. */
+uint32_t function_lay_out(struct unit *unit, struct function *function, uint32_t begin);
+/* Number of elements that a value of the type has, as selection counts them. */
+uint32_t function_elements(LLVMTypeRef type);
+
+#endif

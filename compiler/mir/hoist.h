@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What can be seen only when registers have places. */
+#ifndef COMPILER_MIR_HOIST_H
+#define COMPILER_MIR_HOIST_H
+
+#include "compiler/mir/mir.h"
+
+/* Copies that both sides of a branch begin with go before it: often a side is empty then, and needs no code. */
+void tidy(struct mir *mir);
+
+#endif

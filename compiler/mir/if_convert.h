@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Short sides of a branch become guarded instructions: no branch, no token. */
+#ifndef COMPILER_MIR_IF_CONVERT_H
+#define COMPILER_MIR_IF_CONVERT_H
+
+#include "compiler/mir/mir.h"
+
+/* Changes the machine IR's flow graph: blocks that were moved are left empty, and nothing reaches them. */
+void guard_sides(struct mir *mir);
+
+#endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/mir/mir.h"
+
+#include <string.h>
+
+struct mir *mir_new(struct unit *unit, const char *name, struct flow *flow)
+{
+    struct mir *mir = arena_new(&unit->arena, struct mir, 1);
+
+    mir->unit = unit;
+    mir->name = name;
+    mir->flow = flow;
+    mir->blocks = arena_new(&unit->arena, struct mir_block, flow->count + 1);
+    mir->regs = arena_grow(&unit->arena, NULL, sizeof(mir->regs[0]), 0, &mir->reg_cap);
+    mir->reg_count = 1;
+    return mir;
+}
+
+struct mir_ref mir_reg(struct mir *mir, enum mir_class class, uint32_t words, uint32_t value)
+{
+    mir->regs = arena_grow(&mir->unit->arena, mir->regs, sizeof(mir->regs[0]), mir->reg_count, &mir->reg_cap);
+    mir->regs[mir->reg_count] =
+        (struct mir_reg){ .class = (uint8_t) class, .words = (uint8_t)words, .value = value, .place = MIR_NO_PLACE };
+    return (struct mir_ref){ .reg = mir->reg_count++ };
+}
+
+struct mir_insn mir_insn(enum ppu_op op)
+{
+    const struct ppu_isa_row *row = ppu_isa_row(op);
+    struct mir_insn insn = { .code = { .op = (uint8_t)op, .format = row->format } };
+
+    if (row->widths == NULL) {
+        return insn; /* no operation has this number */
+    }
+    insn.code.wd = (uint8_t)(row->widths[0] - '0');
+    insn.code.wa = (uint8_t)(row->widths[1] - '0');
+    insn.code.wb = (uint8_t)(row->widths[2] - '0');
+    if (row->format == PPU_FMT_DABC) {
+        insn.code.wc = (uint8_t)(row->widths[3] - '0');
+    }
+    return insn;
+}
+
+struct mir_insn *mir_add(struct mir *mir, uint32_t block, const struct mir_insn *insn)
+{
+    struct mir_block *b = &mir->blocks[block];
+
+    b->insns = arena_grow(&mir->unit->arena, b->insns, sizeof(b->insns[0]), b->count, &b->cap);
+    b->insns[b->count] = *insn;
+    return &b->insns[b->count++];
+}
+
+/* ---- operands ---- */
+
+struct gather {
+    struct mir_operand *operands;
+    uint32_t count;
+};
+
+static void use(struct gather *gather, struct mir_ref *ref, uint32_t words, bool pred)
+{
+    if (ref->reg != 0 && words != 0) {
+        gather->operands[gather->count++] = (struct mir_operand){ ref, (uint8_t)words, pred, false, true };
+    }
+}
+
+static bool is_store(uint32_t op)
+{
+    return op == PPU_OP_STG || op == PPU_OP_STS || op == PPU_OP_STL || op == PPU_OP_STU;
+}
+
+static bool has_pred_sources(uint32_t format)
+{
+    return format == PPU_FMT_PLOP || format == PPU_FMT_VOTE || format == PPU_FMT_BALLOT;
+}
+
+static bool has_pred_result(uint32_t format)
+{
+    return format == PPU_FMT_SETP || format == PPU_FMT_PLOP || format == PPU_FMT_VOTE;
+}
+
+uint32_t mir_operands(struct mir_insn *insn, struct mir_operand operands[MIR_MAX_OPERANDS])
+{
+    struct gather gather = { operands, 0 };
+    uint32_t format = insn->code.format;
+    bool preds = has_pred_sources(format);
+
+    use(&gather, &insn->guard, 1, true);
+    use(&gather, &insn->pred, 1, true);
+    use(&gather, &insn->a, preds ? 1 : insn->code.wa, preds);
+    if (!insn->code.immed) {
+        use(&gather, &insn->b, preds ? 1 : insn->code.wb, preds);
+    }
+    use(&gather, &insn->c, insn->code.wc, false);
+    if (is_store(insn->code.op)) {
+        use(&gather, &insn->d, insn->code.wd, false);
+    } else if (insn->d.reg != 0) {
+        bool pred = has_pred_result(format);
+        gather.operands[gather.count++] =
+            (struct mir_operand){ &insn->d, pred ? 1 : insn->code.wd, pred, true, insn->keeps };
+    }
+    return gather.count;
+}
+
+bool mir_is_pure(const struct mir_insn *insn)
+{
+    switch (insn->code.op) {
+    case PPU_OP_LDG:
+    case PPU_OP_LDS:
+    case PPU_OP_LDL:
+    case PPU_OP_LDU:
+        return !insn->ordered;
+    case PPU_OP_LDP:
+        return true;
+    default:
+        return insn->d.reg != 0 && insn->code.format != PPU_FMT_MEM && insn->code.format != PPU_FMT_ATOM &&
+               !(ppu_isa_row(insn->code.op)->flags & PPU_IF_B);
+    }
+}
+
+bool mir_is_copy(const struct mir_insn *insn, uint32_t *words)
+{
+    if (insn->code.op == PPU_OP_POR) {
+        *words = 1;
+        return insn->a.reg == insn->b.reg && !insn->a.negated && !insn->b.negated && !insn->keeps;
+    }
+    *words = insn->code.wb;
+    return (insn->code.op == PPU_OP_MOV || insn->code.op == PPU_OP_MOV64) && !insn->code.immed && !insn->keeps;
+}
+
+bool mir_is_idle(const struct mir_insn *insn)
+{
+    uint32_t words;
+    const struct mir_ref *from = insn->code.op == PPU_OP_POR ? &insn->a : &insn->b;
+
+    return mir_is_copy(insn, &words) && from->reg == insn->d.reg && from->sub == insn->d.sub;
+}
+
+bool mir_only_ends(const struct mir *mir, uint32_t block)
+{
+    const struct mir_block *b = &mir->blocks[block];
+
+    while (b->count == 0 && b->end == MIR_JUMP && !flow_has_token(mir->flow, block) &&
+           mir->flow->blocks[block].succ[0] > block) {
+        block = mir->flow->blocks[block].succ[0];
+        b = &mir->blocks[block];
+    }
+    return b->end == MIR_EXIT && b->count == 0;
+}
+
+struct mir_counts mir_counts_new(const struct mir *mir)
+{
+    return (struct mir_counts){ arena_new(&mir->unit->arena, uint32_t, mir->reg_count),
+                                arena_new(&mir->unit->arena, uint32_t, mir->reg_count) };
+}
+
+void mir_count(struct mir *mir, struct mir_counts *counts)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    memset(counts->reads, 0, mir->reg_count * sizeof(counts->reads[0]));
+    memset(counts->writes, 0, mir->reg_count * sizeof(counts->writes[0]));
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        struct mir_block *block = &mir->blocks[b];
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint32_t count = mir_operands(&block->insns[i], operands);
+            for (uint32_t o = 0; o < count; o++) {
+                counts->reads[operands[o].ref->reg] += operands[o].reads;
+                counts->writes[operands[o].ref->reg] += operands[o].def;
+            }
+        }
+        if (block->end == MIR_BRANCH) {
+            counts->reads[block->cond.reg]++;
+        }
+    }
+}
+
+/* ---- liveness ---- */
+
+/* When they have places, words are those of the machine's registers, which several registers share. */
+static void number_places(struct mir *mir)
+{
+    static const uint32_t first[MIR_CLASSES] = {
+        [MIR_VECTOR] = 0, [MIR_SCALAR] = PPU_MAX_VREGS, [MIR_PRED] = PPU_MAX_VREGS + PPU_SREGS
+    };
+
+    mir->words = PPU_MAX_VREGS + PPU_SREGS + PPU_PREDS;
+    for (uint32_t r = 1; r < mir->reg_count; r++) {
+        const struct mir_reg *reg = &mir->regs[r];
+        mir->regs[r].word = first[reg->class] + (reg->place != MIR_NO_PLACE ? reg->place : 0u);
+    }
+}
+
+void mir_number_words(struct mir *mir)
+{
+    if (mir->placed) {
+        number_places(mir);
+        return;
+    }
+    mir->words = 0;
+    for (uint32_t r = 1; r < mir->reg_count; r++) {
+        mir->regs[r].word = mir->words;
+        mir->words += mir->regs[r].words;
+    }
+}
+
+struct kill_use {
+    struct mir *mir;
+    uint64_t *uses;
+    uint64_t *kills;
+};
+
+static void note(struct kill_use *sets, const struct mir_ref *ref, uint32_t words, bool def)
+{
+    uint32_t first = sets->mir->regs[ref->reg].word + ref->sub;
+
+    for (uint32_t word = first; word < first + words; word++) {
+        uint64_t mask = 1ull << word % 64;
+        if (def) {
+            sets->kills[word / 64] |= mask;
+        } else if (!(sets->kills[word / 64] & mask)) {
+            sets->uses[word / 64] |= mask;
+        }
+    }
+}
+
+static void note_block(struct kill_use *sets, struct mir_block *block)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    for (uint32_t i = 0; i < block->count; i++) {
+        uint32_t n = mir_operands(&block->insns[i], operands);
+        for (uint32_t o = 0; o < n; o++) {
+            if (operands[o].reads) {
+                note(sets, operands[o].ref, operands[o].words, false);
+            }
+        }
+        for (uint32_t o = 0; o < n; o++) {
+            if (operands[o].def) {
+                note(sets, operands[o].ref, operands[o].words, true);
+            }
+        }
+    }
+    if (block->end == MIR_BRANCH) {
+        note(sets, &block->cond, 1, false);
+    }
+}
+
+struct mir_live mir_liveness(struct mir *mir)
+{
+    uint32_t words = mir->words / 64 + 1, blocks = mir->flow->count;
+    struct arena *arena = &mir->unit->arena;
+    struct mir_live live = { words, arena_new(arena, uint64_t, words * blocks),
+                             arena_new(arena, uint64_t, words * blocks) };
+    uint64_t *uses = arena_new(arena, uint64_t, (size_t)words * blocks);
+    uint64_t *kills = arena_new(arena, uint64_t, (size_t)words * blocks);
+    bool changed = true;
+
+    for (uint32_t b = 0; b < blocks; b++) {
+        note_block(&(struct kill_use){ mir, uses + (size_t)b * words, kills + (size_t)b * words }, &mir->blocks[b]);
+    }
+    while (changed) {
+        changed = false;
+        for (uint32_t b = blocks; b-- != 0;) {
+            uint64_t *in = live.in + (size_t)b * words, *out = live.out + (size_t)b * words;
+            for (uint32_t s = 0; s < mir->flow->blocks[b].succs; s++) {
+                const uint64_t *next = live.in + (size_t)mir->flow->blocks[b].succ[s] * words;
+                for (uint32_t w = 0; w < words; w++) {
+                    out[w] |= next[w];
+                }
+            }
+            for (uint32_t w = 0; w < words; w++) {
+                uint64_t now = uses[(size_t)b * words + w] | (out[w] & ~kills[(size_t)b * words + w]);
+                changed |= now != in[w];
+                in[w] = now;
+            }
+        }
+    }
+    return live;
+}
+
+/* ---- verifier ---- */
+
+struct verifier {
+    struct mir *mir;
+    const char *pass;
+    uint32_t block;
+    uint32_t insn;
+};
+
+static void wrong(const struct verifier *v, const char *what)
+{
+    unit_fail(v->mir->unit, PPU_COMPILE_UNSUPPORTED,
+              "internal error: kernel '%s', after %s, block %u, instruction %u (%s): %s", v->mir->name, v->pass,
+              v->block, v->insn,
+              v->insn < v->mir->blocks[v->block].count
+                  ? ppu_isa_row(v->mir->blocks[v->block].insns[v->insn].code.op)->mnemonic
+                  : "end",
+              what);
+}
+
+static void verify_operand(const struct verifier *v, const struct mir_insn *insn, const struct mir_operand *o)
+{
+    const struct mir_reg *reg;
+
+    if (o->ref->reg >= v->mir->reg_count) {
+        wrong(v, "a register that does not exist");
+    }
+    reg = &v->mir->regs[o->ref->reg];
+    if (o->pred != (reg->class == MIR_PRED)) {
+        wrong(v, "a predicate where a value stands, or the other way round");
+    }
+    if (o->ref->sub + o->words > reg->words || o->ref->sub % o->words != 0) {
+        wrong(v, "words that the register does not have, or misaligned ones");
+    }
+    if (o->ref->negated && !o->pred) {
+        wrong(v, "a negated register that is no predicate");
+    }
+    if (o->def && reg->class == MIR_SCALAR && (!insn->code.scalar || !v->mir->flow->convergent[v->block])) {
+        wrong(v, "a scalar register written by a vector operation, or where the warp is not together");
+    }
+    if (is_store(insn->code.op) && o->ref == &insn->d && reg->class == MIR_SCALAR && !insn->code.scalar) {
+        wrong(v, "a vector store of a scalar register");
+    }
+    if (!o->def && insn->code.scalar && !o->pred && reg->class == MIR_VECTOR && insn->code.op != PPU_OP_READFIRST) {
+        wrong(v, "a scalar operation that reads a vector register");
+    }
+}
+
+void mir_verify(struct mir *mir, const char *pass)
+{
+    struct verifier v = { mir, pass, 0, 0 };
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    for (v.block = 0; v.block < mir->flow->count; v.block++) {
+        struct mir_block *block = &mir->blocks[v.block];
+        uint32_t succs = block->end == MIR_BRANCH ? 2 : block->end == MIR_JUMP;
+        for (v.insn = 0; v.insn < block->count; v.insn++) {
+            struct mir_insn *insn = &block->insns[v.insn];
+            uint32_t n = mir_operands(insn, operands);
+            for (uint32_t o = 0; o < n; o++) {
+                verify_operand(&v, insn, &operands[o]);
+            }
+        }
+        if (succs != mir->flow->blocks[v.block].succs) {
+            wrong(&v, "not the successors of the flow graph");
+        }
+        if (block->end == MIR_BRANCH && mir->regs[block->cond.reg].class != MIR_PRED) {
+            wrong(&v, "a condition that is no predicate");
+        }
+    }
+    mir_number_words(mir);
+    struct mir_live live = mir_liveness(mir);
+    v.block = v.insn = 0;
+    for (uint32_t w = 0; w < live.set_words; w++) {
+        if (live.in[w] != 0) {
+            for (uint32_t r = 1; r < mir->reg_count; r++) {
+                for (uint32_t i = 0; i < mir->regs[r].words; i++) {
+                    uint32_t word = mir->regs[r].word + i;
+                    if (live.in[word / 64] >> word % 64 & 1) {
+                        unit_fail(mir->unit, PPU_COMPILE_UNSUPPORTED,
+                                  "internal error: kernel '%s', after %s: register %u is read before it is written",
+                                  mir->name, pass, r);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* ---- text ---- */
+
+static void print_ref(const struct mir *mir, const struct mir_ref *ref, uint32_t words, FILE *file)
+{
+    const struct mir_reg *reg = &mir->regs[ref->reg];
+
+    fprintf(file, "%s%c", ref->negated ? "!" : "", "vsp"[reg->class]);
+    if (reg->place != MIR_NO_PLACE) {
+        fprintf(file, "%u", (uint32_t)reg->place + ref->sub);
+    } else {
+        fprintf(file, "%%%u", ref->reg);
+        if (words != reg->words) {
+            fprintf(file, ".%u", ref->sub);
+        }
+    }
+    if (words > 1) {
+        fprintf(file, ":%u", words);
+    }
+}
+
+static void print_insn(const struct mir *mir, struct mir_insn *insn, FILE *file)
+{
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+    uint32_t n = mir_operands(insn, operands);
+
+    fputs("    ", file);
+    for (uint32_t o = 0; o < n; o++) {
+        if (operands[o].def) {
+            print_ref(mir, operands[o].ref, operands[o].words, file);
+            fputs(insn->keeps ? " =? " : " = ", file);
+        }
+    }
+    fprintf(file, "%s%s", ppu_isa_row(insn->code.op)->mnemonic, insn->code.scalar ? ".s" : "");
+    for (uint32_t o = 0; o < n; o++) {
+        if (!operands[o].def) {
+            fputs(operands[o].ref == &insn->guard ? " @" : " ", file);
+            print_ref(mir, operands[o].ref, operands[o].words, file);
+        }
+    }
+    if (insn->code.indexed) {
+        fprintf(file, " *%u", ppu_isa_bytes(&insn->code));
+    }
+    if (insn->code.immed || insn->code.format == PPU_FMT_MEM) {
+        fprintf(file, " %d", insn->code.imm);
+    }
+    fputc('\n', file);
+}
+
+void mir_print(struct mir *mir, const char *pass)
+{
+    FILE *file = mir->unit->dump;
+
+    fprintf(file, "%s after %s\n", mir->name, pass);
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        struct mir_block *block = &mir->blocks[b];
+        fprintf(file, "  b%u:\n", b);
+        for (uint32_t i = 0; i < block->count; i++) {
+            print_insn(mir, &block->insns[i], file);
+        }
+        if (block->end == MIR_EXIT || block->end == MIR_RETURN) {
+            fputs(block->end == MIR_EXIT ? "    exit\n" : "    return\n", file);
+        } else if (block->end == MIR_JUMP) {
+            fprintf(file, "    jump b%u\n", mir->flow->blocks[b].succ[0]);
+        } else {
+            fputs("    branch ", file);
+            print_ref(mir, &block->cond, 1, file);
+            fprintf(file, " b%u, b%u\n", mir->flow->blocks[b].succ[0], mir->flow->blocks[b].succ[1]);
+        }
+    }
+}

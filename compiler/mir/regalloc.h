@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Assignment of machine registers to virtual ones. */
+#ifndef COMPILER_MIR_REGALLOC_H
+#define COMPILER_MIR_REGALLOC_H
+
+#include "compiler/mir/mir.h"
+
+struct assign_limits {
+    uint32_t registers[MIR_CLASSES];
+};
+
+/*
+ * Gives every register a place; what finds none in vector registers is spilled to local memory, predicates to vector
+ * registers. Scalar registers cannot be spilled (they may only be written where the warp is together): false when they
+ * do not suffice, with force[v] set for values of the IR that must be kept elsewhere, or *fewer_constants.
+ */
+bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer_constants);
+
+#endif

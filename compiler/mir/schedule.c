@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "compiler/mir/schedule.h"
+
+#include <string.h>
+
+/* What the values of a moved load may take of the vector registers, as a part of them. */
+#define PRESSURE_PART 2u
+
+struct schedule {
+    struct mir *mir;
+    struct mir_block *block;
+    uint32_t *live;    /* words of vector registers live before each instruction of the block */
+    uint64_t *vectors; /* words of vector registers */
+    uint64_t *set;     /* room for what is live */
+    uint32_t most;     /* that may be live where a load is moved over */
+};
+
+static bool is_free_load(const struct mir_insn *insn)
+{
+    switch (insn->code.op) {
+    case PPU_OP_LDG:
+    case PPU_OP_LDS:
+    case PPU_OP_LDL:
+    case PPU_OP_LDU:
+        return !insn->ordered;
+    default:
+        return false;
+    }
+}
+
+/* What no load may pass: it may change memory, or what other threads see of it. */
+static bool is_wall(const struct mir_insn *insn)
+{
+    switch (insn->code.op) {
+    case PPU_OP_STG:
+    case PPU_OP_STS:
+    case PPU_OP_STL:
+    case PPU_OP_STU:
+    case PPU_OP_BAR:
+    case PPU_OP_FENCE:
+        return true;
+    default:
+        return insn->ordered || insn->code.format == PPU_FMT_ATOM || (ppu_isa_row(insn->code.op)->flags & PPU_IF_B);
+    }
+}
+
+static bool shares(const struct mir_operand *x, const struct mir_operand *y)
+{
+    return x->ref->reg == y->ref->reg && x->ref->sub < y->ref->sub + y->words && y->ref->sub < x->ref->sub + x->words;
+}
+
+/* True when one writes what the other reads or writes. */
+static bool depends(struct mir_insn *x, struct mir_insn *y)
+{
+    struct mir_operand of_x[MIR_MAX_OPERANDS], of_y[MIR_MAX_OPERANDS];
+    uint32_t n = mir_operands(x, of_x), m = mir_operands(y, of_y);
+
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < m; k++) {
+            if ((of_x[i].def || of_y[k].def) && shares(&of_x[i], &of_y[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- pressure ---- */
+
+static bool get(const uint64_t *set, uint32_t n)
+{
+    return set[n / 64] >> n % 64 & 1;
+}
+
+/* The words of vector registers, as bits. */
+static uint64_t *find_vectors(const struct mir *mir, uint32_t set_words)
+{
+    uint64_t *set = arena_new(&mir->unit->arena, uint64_t, set_words);
+
+    for (uint32_t r = 1; r < mir->reg_count; r++) {
+        for (uint32_t w = mir->regs[r].word; w < mir->regs[r].word + mir->regs[r].words; w++) {
+            set[w / 64] |= (uint64_t)(mir->regs[r].class == MIR_VECTOR) << w % 64;
+        }
+    }
+    return set;
+}
+
+static uint32_t count_live(const uint64_t *set, const uint64_t *vectors, uint32_t set_words)
+{
+    uint32_t count = 0;
+
+    for (uint32_t w = 0; w < set_words; w++) {
+        count += (uint32_t)__builtin_popcountll(set[w] & vectors[w]);
+    }
+    return count;
+}
+
+/* Makes the operand's words live or dead; by how much the number of live vector words changes. */
+static int32_t set_live(const struct mir *mir, uint64_t *set, const struct mir_operand *operand, bool live)
+{
+    const struct mir_reg *reg = &mir->regs[operand->ref->reg];
+    int32_t change = 0;
+
+    for (uint32_t w = reg->word + operand->ref->sub; w < reg->word + operand->ref->sub + operand->words; w++) {
+        if (get(set, w) != live) {
+            set[w / 64] ^= 1ull << w % 64;
+            change += reg->class != MIR_VECTOR ? 0 : live ? 1 : -1;
+        }
+    }
+    return change;
+}
+
+static void find_pressure(struct schedule *s, const uint64_t *out, uint32_t set_words)
+{
+    uint64_t *set = s->set;
+    struct mir_operand operands[MIR_MAX_OPERANDS];
+
+    memcpy(set, out, set_words * sizeof(set[0]));
+    uint32_t now = count_live(set, s->vectors, set_words);
+    for (uint32_t i = s->block->count; i-- != 0;) {
+        uint32_t n = mir_operands(&s->block->insns[i], operands);
+        for (uint32_t o = 0; o < n; o++) {
+            if (operands[o].def && !operands[o].reads) {
+                now += (uint32_t)set_live(s->mir, set, &operands[o], false);
+            }
+        }
+        for (uint32_t o = 0; o < n; o++) {
+            if (operands[o].reads) {
+                now += (uint32_t)set_live(s->mir, set, &operands[o], true);
+            }
+        }
+        s->live[i] = now;
+    }
+}
+
+/* ---- moving ---- */
+
+/* The place that load `at` may be moved up to: behind the last thing it may not pass, or another load. */
+static uint32_t earliest(struct schedule *s, uint32_t at)
+{
+    struct mir_insn *load = &s->block->insns[at];
+    uint32_t place = at;
+
+    while (place != 0) {
+        struct mir_insn *before = &s->block->insns[place - 1];
+        if (is_wall(before) || is_free_load(before) || depends(before, load) ||
+            s->live[place - 1] + load->code.wd > s->most) {
+            break;
+        }
+        place--;
+    }
+    return place;
+}
+
+static void move(struct schedule *s, uint32_t from, uint32_t to)
+{
+    struct mir_insn load = s->block->insns[from];
+
+    memmove(&s->block->insns[to + 1], &s->block->insns[to], (from - to) * sizeof(load));
+    s->block->insns[to] = load;
+    memmove(&s->live[to + 1], &s->live[to], (from - to) * sizeof(s->live[0]));
+    for (uint32_t i = to + 1; i <= from; i++) {
+        s->live[i] += load.code.wd;
+    }
+}
+
+static bool has_loads(const struct mir_block *block)
+{
+    for (uint32_t i = 1; i < block->count; i++) {
+        if (is_free_load(&block->insns[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void schedule_block(struct schedule *s, const uint64_t *out, uint32_t set_words)
+{
+    s->live = arena_new(&s->mir->unit->arena, uint32_t, s->block->count);
+    find_pressure(s, out, set_words);
+    for (uint32_t i = 1; i < s->block->count; i++) {
+        uint32_t place = is_free_load(&s->block->insns[i]) ? earliest(s, i) : i;
+        if (place != i) {
+            move(s, i, place);
+        }
+    }
+}
+
+void schedule_loads(struct mir *mir, const struct assign_limits *limits)
+{
+    mir_number_words(mir);
+    struct mir_live live = mir_liveness(mir);
+    struct schedule s = { .mir = mir,
+                          .vectors = find_vectors(mir, live.set_words),
+                          .set = arena_new(&mir->unit->arena, uint64_t, live.set_words),
+                          .most = limits->registers[MIR_VECTOR] / PRESSURE_PART };
+
+    for (uint32_t b = 0; b < mir->flow->count; b++) {
+        s.block = &mir->blocks[b];
+        if (has_loads(s.block)) {
+            schedule_block(&s, live.out + (size_t)b * live.set_words, live.set_words);
+        }
+    }
+}

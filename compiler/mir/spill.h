@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers that get no place: kept in local memory between their uses, predicates in vector registers. What is made by
+ * few cheap instructions from constants, parameters, special registers and what is live anyway is not kept but made
+ * again before each use (rematerialization).
+ */
+#ifndef COMPILER_MIR_SPILL_H
+#define COMPILER_MIR_SPILL_H
+
+#include "compiler/mir/live_ranges.h"
+#include "compiler/mir/mir.h"
+
+/*
+ * Rewrites the code without the registers that are marked. `words`: of each word of each register, where it is live.
+ * Copies of a register onto itself are left out.
+ */
+void spill_registers(struct mir *mir, const struct ranges *words, const bool *gone);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether the parts of a wave may run through code one after the other (D3), each all of it, and give the same results
+ * as together. A part sees no other: nothing inside may wait for another part, look at it, or leave something behind
+ * that the next one reads.
+ */
+#ifndef COMPILER_MIR_SUBVECTOR_LEGALITY_H
+#define COMPILER_MIR_SUBVECTOR_LEGALITY_H
+
+#include "compiler/base/kernel.h"
+#include "compiler/mir/pressure.h"
+
+#define REFUSALS(X)                                 \
+    X(NONE, "legal")                                \
+    X(BARRIER, "barrier")                           \
+    X(WAIT, "wait for children")                    \
+    X(YIELD, "yield")                               \
+    X(TASK, "launch")                               \
+    X(LANES, "cross-lane operation")                \
+    X(TIME, "device time")                          \
+    X(SCALAR, "scalar result")                      \
+    X(PREDICATE, "predicate carried between parts") \
+    X(EXIT, "end of threads")                       \
+    X(ENTERS, "jump into it")                       \
+    X(LEAVES, "jump out of it")                     \
+    X(MEETS, "lanes that meet outside of it")       \
+    X(PARTED, "mask in a scalar register, warp parted")
+
+enum refusal_kind {
+#define REFUSAL(name, text) REFUSAL_##name,
+    REFUSALS(REFUSAL)
+#undef REFUSAL
+};
+
+struct refusal {
+    enum refusal_kind kind;
+    uint32_t slot; /* what the refusal is about */
+};
+
+/* The code in question. */
+struct refusal_code {
+    struct mir *mir;
+    const struct unit_kernel *kernel; /* whose functions the code calls */
+    const struct pressure *pressure;
+    bool masks_scalar; /* segments keep masks in scalar registers (the loop form) */
+};
+
+/* Of the slots [from, to). */
+struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32_t to);
+/* Of one of them that is an instruction, where `from` is the first. */
+enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t slot, uint32_t from);
+const char *refusal_text(enum refusal_kind kind);
+
+#endif

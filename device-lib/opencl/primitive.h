@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What the back end knows by name (../primitive.def). Numbers are those of ppu/isa.h, which is included for them. */
+#ifndef DEVICE_LIB_OPENCL_PRIMITIVE_H
+#define DEVICE_LIB_OPENCL_PRIMITIVE_H
+
+#define PPU_SR(name, text, number, of, most, doc) PPU_SR_##name = number,
+enum library_register {
+#include "ppu/isa.def"
+};
+#define PPU_ORDER(name, text, number, doc) PPU_ORDER_##name = number,
+enum library_order {
+#include "ppu/isa.def"
+};
+#define PPU_SCOPE_OF(name, text, number, doc) PPU_SCOPE_OF_##name = number,
+enum library_scope {
+#include "ppu/isa.def"
+};
+
+#define PPU_ROUND(name, text, number, doc) PPU_ROUND_##name = number,
+enum library_round {
+#include "ppu/isa.def"
+};
+
+/* Integers rounded as asked; `round` is a constant. */
+float __attribute__((const)) __ppu_float_of_long(long x, uint round);
+float __attribute__((const)) __ppu_float_of_ulong(ulong x, uint round);
+double __attribute__((const)) __ppu_double_of_long(long x, uint round);
+double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
+
+/* Offsets into struct ppu_launch_facts (ppu/image.h). */
+#define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
+#define LAUNCH_CODE_VA 24u
+#define LAUNCH_PRINTF_VA 32u
+#define LAUNCH_VARIABLES_VA 40u
+#define LAUNCH_WORK_DIM 48u
+
+uint __attribute__((const)) __ppu_sr(uint number);
+uint __attribute__((const)) __ppu_launch(uint offset);
+void __attribute__((convergent)) __ppu_barrier(void);
+void __ppu_fence(uint order, uint scope);
+void __attribute__((convergent)) __ppu_wait_children(void);
+/* Asks for a task in no TMDQ. */
+void __attribute__((convergent)) __ppu_start(uint task);
+/* Appends a task, whose status is there, to the TMDQ of that last_task, and asks for it when it is the first (B4). */
+void __attribute__((convergent)) __ppu_follow(ulong last_task, uint task, ulong status);
+/* Writes the device's time to a semaphore (ppu/sem.h). */
+void __attribute__((convergent)) __ppu_stamp(ulong sem);
+/* Releases a semaphore, which wakes a channel that waits for it. */
+void __attribute__((convergent)) __ppu_release(ulong sem, uint payload);
+long __attribute__((const)) __ppu_mulhi64(long a, long b);
+ulong __attribute__((const)) __ppu_mulhiu64(ulong a, ulong b);
+float __attribute__((const)) __ppu_exp2(float x);
+float __attribute__((const)) __ppu_log2(float x);
+float __attribute__((const)) __ppu_sin(float x);
+float __attribute__((const)) __ppu_cos(float x);
+float __attribute__((const)) __ppu_rsqrt(float x);
+/* Bits of the half that a number is rounded to; `round` is a constant. */
+uint __attribute__((const)) __ppu_half_of_float(float x, uint round);
+uint __attribute__((const)) __ppu_half_of_double(double x, uint round);
+
+/* Functions of OpenCL C: overloaded, and always written into their caller. */
+#define BUILTIN __attribute__((overloadable, always_inline))
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "firmware/taskq.h"
+
+#include "firmware/channel.h"
+#include "firmware/hal.h"
+#include "firmware/launch.h"
+#include "firmware/machine.h"
+#include "firmware/quota.h"
+#include "firmware/shared.h"
+#include "firmware/timer.h"
+#include "firmware/wdu.h"
+#include "ppu/taskq.h"
+
+#define LOOK_ENTRIES 64u /* that one look takes in */
+#define NO_QUEUE TASK_NO_QUEUE
+
+struct queue {
+    struct list_node more; /* among those whose last look did not reach the end */
+    struct timer hole;     /* until a closed queue must be without gaps */
+    struct task *task;     /* that takes from it; NULL: none */
+    struct queue_plan plan;
+    uint64_t published;
+    bool open;
+    bool used; /* it has or had a task */
+};
+
+static struct queue queues[PPU_QUEUES];
+static struct list_node more;
+
+_Static_assert(PPU_QUEUES <= TASK_NO_QUEUE, "a task's number of its queue is a byte");
+
+static void hole_expired(struct timer *timer);
+
+void queue_init(void)
+{
+    list_init(&more);
+    quota_total(PPU_RESOURCE_QUEUES, PPU_QUEUES);
+    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
+        queues[i] = (struct queue){ .hole = { .fire = hole_expired } };
+        list_init(&queues[i].more);
+    }
+}
+
+bool queue_open(const struct queue_plan *plan, uint32_t *number)
+{
+    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
+        if (!queues[i].open) {
+            queues[i].plan = *plan;
+            queues[i].published = 0;
+            queues[i].used = false;
+            queues[i].open = machine_allows_allocation() && quota_take(PPU_RESOURCE_QUEUES, plan->context);
+            *number = i;
+            return queues[i].open;
+        }
+    }
+    return false;
+}
+
+static void release(struct queue *queue)
+{
+    queue->open = false;
+    quota_give(PPU_RESOURCE_QUEUES, queue->plan.context);
+}
+
+enum ppu_fault queue_close(uint32_t number)
+{
+    if (number >= PPU_QUEUES || !queues[number].open) {
+        return PPU_FAULT_NO_OBJECT;
+    }
+    if (queues[number].task) {
+        return PPU_FAULT_IN_USE;
+    }
+    release(&queues[number]);
+    return PPU_FAULT_NONE;
+}
+
+void queue_close_all(uint32_t context)
+{
+    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
+        if (queue_exists(i, context)) {
+            release(&queues[i]);
+        }
+    }
+}
+
+bool queue_exists(uint32_t number, uint32_t context)
+{
+    return number < PPU_QUEUES && queues[number].open && queues[number].plan.context == context;
+}
+
+bool queue_bind(struct task *task, uint32_t number)
+{
+    if (!queue_exists(number, task->context) || queues[number].used) {
+        return false;
+    }
+    queues[number].task = task;
+    queues[number].used = true;
+    task->source = (uint8_t)number;
+    return true;
+}
+
+/* ---- what producers write ---- */
+
+static struct ppu_queue_head *head_of(const struct queue *queue)
+{
+    return hal_vram(queue->plan.place);
+}
+
+static bool is_published(const struct queue *queue, uint64_t number)
+{
+    uint32_t place = (uint32_t)number & (queue->plan.entries - 1u);
+    const struct ppu_queue_entry *entry = hal_vram((ppu_vram_t){
+        queue->plan.place.off + (uint32_t)sizeof(struct ppu_queue_head) + place * queue->plan.entry_bytes });
+    return shared_read(&entry->sequence) == (((uint32_t)number + 1u) & PPU_QUEUE_TICKET_MASK);
+}
+
+/* Counts entries that follow without a gap, LOOK_ENTRIES at most; true: there may be more. */
+static bool look(struct queue *queue)
+{
+    uint32_t left = LOOK_ENTRIES;
+    while (left && is_published(queue, queue->published)) {
+        queue->published++;
+        left--;
+    }
+    return left == 0;
+}
+
+/* Looks until there is a gap and the next producer is to tell of its entry; else the queue is looked at again soon. */
+static void look_and_arm(struct queue *queue)
+{
+    list_remove(&queue->more);
+    if (!look(queue)) {
+        /* Pairs with the producer's fence: it sees the task armed, or we see its entry. */
+        shared_publish(&head_of(queue)->armed, queue->task->handle);
+        shared_fence();
+        if (!look(queue)) {
+            return;
+        }
+    }
+    list_push_back(&more, &queue->more);
+}
+
+void queue_unbind(struct task *task)
+{
+    if (task->source == NO_QUEUE) {
+        return;
+    }
+    struct queue *queue = &queues[task->source];
+    shared_publish(&head_of(queue)->armed, PPU_TASK_NULL);
+    timer_stop(&queue->hole);
+    list_remove(&queue->more);
+    queue->task = NULL;
+    task->source = NO_QUEUE;
+}
+
+uint64_t queue_published(const struct task *task)
+{
+    return queues[task->source].published;
+}
+
+/* ---- the queue's task ---- */
+
+/* The task is PARKED and no CTA of it waits: it has taken all that was published. */
+static void settle(struct queue *queue)
+{
+    uint32_t tail = shared_read(&head_of(queue)->tail);
+    if (!(tail & PPU_QUEUE_CLOSED)) {
+        return;
+    }
+    if (PPU_QUEUE_TICKET(tail) == ((uint32_t)queue->published & PPU_QUEUE_TICKET_MASK)) {
+        launch_end_parked(queue->task);
+    } else if (!queue->hole.place) {
+        timer_start(&queue->hole, WDU_WATCHDOG_NS);
+    }
+}
+
+/* Whoever took the ticket has died, or will never publish. */
+static void hole_expired(struct timer *timer)
+{
+    struct queue *queue = LIST_OBJECT(timer, struct queue, hole);
+    struct task *task = queue->task;
+    struct ppu_error_record record = {
+        .code = PPU_FAULT_QUEUE_HOLE,
+        .address = queue->published,
+        .pc = task->source,
+        .correlation = task->correlation,
+    };
+    if (task->state == TASK_PARKED && !task->waits && !is_published(queue, queue->published)) {
+        channel_fail(task->channel, &record);
+    }
+}
+
+void queue_serve(struct task *task)
+{
+    struct queue *queue = &queues[task->source];
+    look_and_arm(queue);
+    switch (task->state) {
+    case TASK_RUNNING:
+        wdu_feed(task);
+        break;
+    case TASK_PARKED:
+        if (queue->published != task_tmd(task)->next_cta) {
+            timer_stop(&queue->hole);
+            wdu_feed(task);
+        } else if (!task->waits) {
+            settle(queue);
+        }
+        break;
+    default: /* it is served when it parks or begins */
+        break;
+    }
+}
+
+void queue_feed(uint32_t number, uint32_t context)
+{
+    if (queue_exists(number, context) && queues[number].task) {
+        queue_serve(queues[number].task);
+    }
+}
+
+bool queue_serve_more(uint32_t most)
+{
+    for (uint32_t i = 0; i < most && !list_empty(&more); i++) {
+        struct list_node *node = list_take_front(&more);
+        queue_serve(LIST_OBJECT(node, struct queue, more)->task);
+    }
+    return !list_empty(&more);
+}

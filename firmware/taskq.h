@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queues of queue tasks (A6, A12; ppu/queue.h). Producers publish entries; the firmware finds how far they have been
+ * published without a gap and lets so many CTAs of the queue's task begin. A task whose queue is empty has no slot.
+ */
+#ifndef FIRMWARE_TASKQ_H
+#define FIRMWARE_TASKQ_H
+
+#include "firmware/task.h"
+#include "ppu/admin.h"
+#include "ppu/fault.h"
+
+/* What QUEUE_OPEN says. */
+struct queue_plan {
+    uint32_t context;
+    ppu_vram_t place;
+    uint32_t entries;
+    uint32_t entry_bytes;
+};
+
+/* Needs task. */
+void queue_init(void);
+
+/* Number of a new queue. False: none is left. The plan is checked already. */
+bool queue_open(const struct queue_plan *plan, uint32_t *number);
+
+/* NO_OBJECT, IN_USE: a task takes from it. */
+enum ppu_fault queue_close(uint32_t number);
+
+/* Closes those of an address space; nothing of it runs any more. */
+void queue_close_all(uint32_t context);
+
+/* True when the number is that of a queue of this address space. */
+bool queue_exists(uint32_t number, uint32_t context);
+
+/* Gives a task whose turn has come its queue. False: there is none, or it has had its task already. */
+bool queue_bind(struct task *task, uint32_t number);
+
+/* A task that has a queue is complete, or will not run. */
+void queue_unbind(struct task *task);
+
+/*
+ * Entries may have been published, or the queue closed: a task that runs may begin more CTAs; one that is PARKED
+ * becomes READY, or ENDED when the queue is closed and empty.
+ */
+void queue_serve(struct task *task);
+
+/*
+ * The same for whatever task the queue has (the method FEED). Nothing happens when the number is that of no queue of
+ * this address space: whoever tells cannot know that the task has ended meanwhile, and the queue been closed.
+ */
+void queue_feed(uint32_t number, uint32_t context);
+
+/* Entries that have been published without a gap: so many CTAs of the task may begin. */
+uint64_t queue_published(const struct task *task);
+
+/* Goes on with queues that had more entries than one look takes in; true: there are more. */
+bool queue_serve_more(uint32_t most);
+
+#endif

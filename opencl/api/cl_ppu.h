@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What this platform has beyond OpenCL (docs/spec/opencl.md); for programs too. */
+#ifndef OPENCL_API_CL_PPU_H
+#define OPENCL_API_CL_PPU_H
+
+/*
+ * cl_ppu_kernel_variant: clGetEventInfo() of a kernel's command answers with a text: which variant of the kernel runs.
+ * "base", or its number and what it was compiled for; "" for other commands.
+ */
+#define CL_EVENT_VARIANT_PPU 0x4f50
+
+/*
+ * cl_ppu_nested_streams: property of a queue on the device: the in-order queue of the host, on the context's first
+ * device, whose kernels may put work into it. One for each such queue.
+ */
+#define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
+
+/*
+ * cl_ppu_counters: clGetCommandQueueInfo() of a queue of the host answers with a cl_ulong: what the counter of that
+ * number (docs/spec/device.md) has counted for the queue's kernels that have ended. 0: warp instructions.
+ */
+#define CL_QUEUE_COUNTER_PPU(number) (0x4f60 + (number))
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* A context: one address space of the device, and the lock of everything that is ordered by events in it. */
+#ifndef OPENCL_API_CONTEXT_H
+#define OPENCL_API_CONTEXT_H
+
+#include <pthread.h>
+
+#include "opencl/api/device.h"
+
+struct svm;
+struct call;
+
+/* A function that the program wants called when an object ends; latest first. */
+struct farewell {
+    struct farewell *next;
+    void(CL_CALLBACK *function)(void *object, void *user);
+    void *user;
+};
+
+/* What its kernels enqueue with on one device (submit/device_queue.h). */
+struct nest {
+    struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
+    cl_command_queue default_queue;
+};
+
+struct _cl_context {
+    struct object object;
+    cl_device_id devices[MAX_DEVICES];
+    struct ppu_context *ppus[MAX_DEVICES]; /* an address space of each */
+    uint32_t device_count;
+    cl_device_id device;               /* the first: buffers lie in its memory */
+    cl_context_properties *properties; /* with the final 0; NULL: none were given */
+    size_t property_bytes;
+    void(CL_CALLBACK *notify)(const char *text, const void *data, size_t bytes, void *user);
+    void *user;
+    struct ppu_context *ppu; /* the first */
+
+    pthread_mutex_t nest_lock; /* of nests */
+    struct nest nests[MAX_DEVICES];
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* some command or user event has ended */
+    cl_command_queue eager; /* list of queues that may have something to start (next_eager) */
+    cl_event ended;         /* list of commands that need no longer be kept (next) */
+    struct call *calls;     /* callbacks due; list */
+    struct call **calls_end;
+    struct svm *svm; /* list */
+    struct farewell *farewells;
+};
+
+/* Place of a device in the context; MAX_DEVICES: it is not one of it. */
+uint32_t context_place(const struct _cl_context *context, const struct _cl_device_id *device);
+/* Arguments of every function that builds: devices of the context or none, a user's pointer only with a callback. */
+cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
+                             const void *user);
+/* With the lock: adds one; false: no memory. */
+bool farewell_add(struct farewell **list, void(CL_CALLBACK *function)(void *object, void *user), void *user);
+/* Calls and frees them. */
+void farewell_say(struct farewell **list, void *object);
+/* Tells the program what went wrong, when it wants to know. */
+void context_notify(cl_context context, const char *what, const char *text);
+
+#endif

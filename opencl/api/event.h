@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An event is a command of a queue, or a user event. A command waits for other events, runs on the device (in a lane
+ * of its queue) or on the queue's host thread, and ends; then those that waited for it may start.
+ *
+ * All fields that change are under the context's lock. Every function that may start or end a command leaves by
+ * graph_unlock(), which starts what has become ready and calls the program's callbacks without the lock.
+ */
+#ifndef OPENCL_API_EVENT_H
+#define OPENCL_API_EVENT_H
+
+#include "opencl/api/context.h"
+
+struct lane;
+
+/* Where a command runs. */
+enum work_place {
+    WORK_NOWHERE = 0, /* there is nothing to do: it ends when it could start */
+    WORK_ON_HOST,
+    WORK_ON_DEVICE,
+    WORK_PLACES,
+};
+
+/* A box of bytes moved by the host: rows of region[0] bytes, region[1] rows, region[2] slices. */
+struct box {
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t region[3];
+    size_t dst_row, dst_slice, src_row, src_slice; /* pitches in bytes */
+};
+
+struct fill {
+    uint8_t *dst;
+    size_t bytes;
+    uint8_t pattern[sizeof(cl_double16)];
+    size_t pattern_bytes;
+};
+
+struct device_copy {
+    uint64_t dst_va, src_va, bytes;
+};
+
+struct native {
+    void(CL_CALLBACK *function)(void *);
+    void *arguments;
+};
+
+struct svm_free {
+    void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void **, void *);
+    void *user;
+    void **pointers;
+    cl_uint count;
+};
+
+#define EVENT_VARIANT_BYTES 96u
+
+/* What a command does. */
+struct work {
+    enum work_place place;
+    /* On the host: does it; CL_SUCCESS or an error. */
+    cl_int (*run)(cl_event event);
+    /* On the device: adds its methods, which end with everything idle, to the block. */
+    void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
+    /* Frees what the work owns; NULL: nothing. */
+    void (*drop)(struct work *work);
+    void *needs[2];                    /* objects in use until the command has ended; may be NULL */
+    cl_program prints;                 /* on the device: whose kernels may print; NULL: nothing prints */
+    uint64_t printf_va;                /* where to; given by the lane before build() */
+    char variant[EVENT_VARIANT_BYTES]; /* of a kernel: which runs; "": it is no kernel */
+    union {
+        struct box box;
+        struct fill fill;
+        struct device_copy copy;
+        struct native native;
+        struct svm_free svm_free;
+        void *owned;
+    };
+};
+
+/* Times of a command, ns of the device; as CL_PROFILING_COMMAND_QUEUED and the following. */
+enum event_time {
+    TIME_QUEUED,
+    TIME_SUBMIT,
+    TIME_START,
+    TIME_END,
+    EVENT_TIMES,
+};
+
+struct _cl_event {
+    struct object object;
+    cl_context context;
+    cl_command_queue queue; /* NULL: user event */
+    cl_command_type type;
+    struct work work;
+    cl_int status;
+    uint64_t time_ns[EVENT_TIMES];
+
+    cl_event *dependents; /* commands that wait for this one */
+    size_t dependent_count, dependent_room;
+    size_t unmet;     /* events this one waits for */
+    size_t covered;   /* those of them that are in the lane this one will run in: order is kept there */
+    bool failed;      /* one of them has ended with an error */
+    bool listed;      /* is or was in a ready list */
+    uint32_t awaited; /* threads that sleep until it has ended */
+    size_t open_at;   /* in the queue's open commands */
+    struct lane *lane;
+    struct ppu_event done; /* in the lane */
+    uint32_t slot;         /* its times in the lane */
+    cl_event next;         /* in a ready list, later in the context's list of ended commands */
+    struct call *calls;
+};
+
+/* A callback of the program, due when the status has come down to `trigger`. */
+struct call {
+    struct call *next;
+    cl_event event; /* in use */
+    cl_int trigger;
+    cl_int status; /* as it is told */
+    void(CL_CALLBACK *function)(cl_event, cl_int, void *);
+    void *user;
+};
+
+/* CL_SUCCESS when the list is as the specification wants it, all of it in `context`. */
+cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events);
+
+/* The function that enqueued it. */
+const char *event_command_name(const struct _cl_event *event);
+
+/* A command that waits for nothing yet; NULL: no memory. */
+cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
+
+/* Gives back what the work owns and needs, once. Without the context's lock. */
+void work_drop(struct work *work);
+
+/* The following with the context's lock. */
+
+/* Gives it to its queue when nothing keeps it from starting. */
+void event_look(cl_event event);
+/* `event` waits for `other`, unless that has ended. False: no memory. */
+bool event_wait_for(cl_event event, cl_event other);
+/* It is in a lane now: what comes after it in the same queue may follow. */
+void event_issued(cl_event event);
+/* It has come as far as SUBMITTED or RUNNING. */
+void event_reach(cl_event event, cl_int status);
+/* It has ended, with CL_COMPLETE or an error. */
+void event_end(cl_event event, cl_int status);
+void graph_unlock(cl_context context);
+/* Returns when it has ended, with its status. Gives the lock up meanwhile. */
+cl_int event_await(cl_event event);
+
+#endif

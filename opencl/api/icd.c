@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The doors of the library: the dispatch table, and the functions an ICD loader looks up by name. */
+#include <string.h>
+
+#include "opencl/api/device.h"
+
+const cl_icd_dispatch dispatch_table = {
+#define CL_ENTRY(function) .function = (function),
+#include "opencl/api/entry.def"
+#undef CL_ENTRY
+};
+
+static const struct entry {
+    const char *name;
+    void *function;
+} entries[] = {
+#define CL_ENTRY(function) { #function, (void *)(function) },
+#include "opencl/api/entry.def"
+#undef CL_ENTRY
+    { "clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR },
+};
+
+cl_int clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
+{
+    return clGetPlatformIDs(num_entries, platforms, num_platforms);
+}
+
+void *clGetExtensionFunctionAddress(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < sizeof(entries) / sizeof(entries[0]); i++) {
+        if (strcmp(entries[i].name, name) == 0) {
+            return entries[i].function;
+        }
+    }
+    return NULL;
+}
+
+void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+    return object_is(platform, OBJECT_platform) ? clGetExtensionFunctionAddress(name) : NULL;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/buffer.h"
+#include "opencl/api/info.h"
+#include "opencl/api/queue.h"
+#include "opencl/api/svm.h"
+
+/* ---- life ---- */
+
+void kernel_destroy(void *object)
+{
+    cl_kernel kernel = object;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        object_drop(kernel->arguments[i].memory);
+        object_drop(kernel->arguments[i].queue);
+    }
+    program_count_kernel(kernel->program, -1);
+    object_drop(kernel->program);
+    free(kernel->arguments);
+    free(kernel);
+}
+
+static cl_kernel kernel_new(cl_program program, const struct ppu_kernel_entry *entry)
+{
+    cl_kernel kernel = calloc(1, sizeof(*kernel));
+
+    if (kernel == NULL) {
+        return NULL;
+    }
+    kernel->arguments = calloc(entry->argument_count + 1u, sizeof(kernel->arguments[0]));
+    if (kernel->arguments == NULL) {
+        free(kernel);
+        return NULL;
+    }
+    object_init(&kernel->object, OBJECT_kernel);
+    kernel->program = program;
+    kernel->entry = entry;
+    kernel->descriptions = &program->view.arguments[entry->argument_first];
+    program->kernels++;
+    object_use(program);
+    return kernel;
+}
+
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode)
+{
+    const struct ppu_kernel_entry *entry = NULL;
+    cl_kernel kernel = NULL;
+    cl_int error = CL_SUCCESS;
+
+    if (!object_is(program, OBJECT_program)) {
+        error = CL_INVALID_PROGRAM;
+    } else if (name == NULL) {
+        error = CL_INVALID_VALUE;
+    } else {
+        pthread_mutex_lock(&program->lock);
+        entry = program->loaded != NULL ? ppu_program_kernel(&program->view, name) : NULL;
+        error = program->loaded == NULL ? CL_INVALID_PROGRAM_EXECUTABLE
+                : entry == NULL         ? CL_INVALID_KERNEL_NAME
+                                        : error;
+        kernel = entry != NULL ? kernel_new(program, entry) : NULL;
+        error = entry != NULL && kernel == NULL ? CL_OUT_OF_HOST_MEMORY : error;
+        pthread_mutex_unlock(&program->lock);
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return kernel;
+}
+
+/* With the lock. */
+static cl_int make_all(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count)
+{
+    if (program->loaded == NULL) {
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+    }
+    uint32_t all = program->view.header->kernels;
+    if (kernels != NULL && room < all) {
+        return CL_INVALID_VALUE;
+    }
+    for (*count = 0; *count < all && kernels != NULL; (*count)++) {
+        kernels[*count] = kernel_new(program, &program->view.kernels[*count]);
+        if (kernels[*count] == NULL) {
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+    }
+    *count = all;
+    return CL_SUCCESS;
+}
+
+cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count_ret)
+{
+    cl_uint count = 0;
+
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    pthread_mutex_lock(&program->lock);
+    cl_int error = make_all(program, room, kernels, &count);
+    pthread_mutex_unlock(&program->lock);
+    while (error == CL_OUT_OF_HOST_MEMORY && count > 0) {
+        clReleaseKernel(kernels[--count]);
+    }
+    if (error == CL_SUCCESS && count_ret != NULL) {
+        *count_ret = count;
+    }
+    return error;
+}
+
+cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
+{
+    cl_kernel kernel = NULL;
+    cl_int error = object_is(source, OBJECT_kernel) ? CL_SUCCESS : CL_INVALID_KERNEL;
+
+    if (error == CL_SUCCESS) {
+        pthread_mutex_lock(&source->program->lock);
+        kernel = kernel_new(source->program, source->entry);
+        pthread_mutex_unlock(&source->program->lock);
+        error = kernel != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (kernel != NULL) {
+        memcpy(kernel->params, source->params, sizeof(kernel->params));
+        for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+            kernel->arguments[i] = source->arguments[i];
+            if (kernel->arguments[i].memory != NULL) {
+                object_use(kernel->arguments[i].memory);
+            }
+            if (kernel->arguments[i].queue != NULL) {
+                object_use(kernel->arguments[i].queue);
+            }
+        }
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return kernel;
+}
+
+/* ---- arguments ---- */
+
+static void put_value(cl_kernel kernel, cl_uint i, const void *value, size_t bytes)
+{
+    memcpy(kernel->params + kernel->descriptions[i].offset, value, bytes);
+    kernel->arguments[i].set = true;
+}
+
+static void put_memory(cl_kernel kernel, cl_uint i, cl_mem memory)
+{
+    const uint64_t va = memory != NULL ? memory->va : 0;
+
+    if (memory != NULL) {
+        object_use(memory);
+    }
+    object_drop(kernel->arguments[i].memory);
+    kernel->arguments[i].memory = memory;
+    kernel->arguments[i].shared = false;
+    put_value(kernel, i, &va, sizeof(va));
+}
+
+static cl_int set_memory(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    cl_mem memory = NULL;
+
+    if (bytes != sizeof(cl_mem)) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&memory, value, sizeof(memory));
+    }
+    if (memory != NULL && (!buffer_is(memory) || memory->context != kernel->program->context)) {
+        return CL_INVALID_MEM_OBJECT;
+    }
+    put_memory(kernel, i, memory);
+    return CL_SUCCESS;
+}
+
+static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    if (value != NULL) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    if (bytes == 0 || bytes > PPU_MAX_SHARED) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    kernel->arguments[i].local_bytes = bytes;
+    kernel->arguments[i].set = true;
+    return CL_SUCCESS;
+}
+
+/* A queue on the device. */
+static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    cl_command_queue queue = NULL;
+
+    if (bytes != sizeof(cl_command_queue)) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    if (value != NULL) {
+        memcpy(&queue, value, sizeof(queue));
+    }
+    if (queue == NULL || !object_is(queue, OBJECT_queue) || queue->device_va == 0 ||
+        queue->context != kernel->program->context) {
+        return CL_INVALID_DEVICE_QUEUE;
+    }
+    object_use(queue);
+    object_drop(kernel->arguments[i].queue);
+    kernel->arguments[i].queue = queue;
+    put_value(kernel, i, &queue->device_va, sizeof(queue->device_va));
+    return CL_SUCCESS;
+}
+
+static cl_int set_value(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    if (value == NULL) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    if (bytes != kernel->descriptions[i].bytes) {
+        return CL_INVALID_ARG_SIZE;
+    }
+    put_value(kernel, i, value, bytes);
+    return CL_SUCCESS;
+}
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
+{
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (i >= kernel->entry->argument_count) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    switch (kernel->descriptions[i].kind) {
+    case PPU_ARGUMENT_GLOBAL:
+    case PPU_ARGUMENT_CONSTANT:
+        return set_memory(kernel, i, bytes, value);
+    case PPU_ARGUMENT_LOCAL:
+        return set_local(kernel, i, bytes, value);
+    case PPU_ARGUMENT_QUEUE:
+        return set_queue(kernel, i, bytes, value);
+    default:
+        return set_value(kernel, i, bytes, value);
+    }
+}
+
+cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint i, const void *value)
+{
+    const uint64_t va = (uint64_t)(uintptr_t)value;
+
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (!device_has_svm(kernel->program->context->device)) {
+        return CL_INVALID_OPERATION;
+    }
+    if (i >= kernel->entry->argument_count) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    uint8_t kind = kernel->descriptions[i].kind;
+    if (kind != PPU_ARGUMENT_GLOBAL && kind != PPU_ARGUMENT_CONSTANT) {
+        return CL_INVALID_ARG_VALUE;
+    }
+    put_memory(kernel, i, NULL);
+    put_value(kernel, i, &va, sizeof(va));
+    kernel->arguments[i].shared = value != NULL;
+    return CL_SUCCESS;
+}
+
+/* Every piece of shared virtual memory is mapped while it exists: to name some asks for nothing. */
+cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t bytes, const void *value)
+{
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (!device_has_svm(kernel->program->context->device)) {
+        return CL_INVALID_OPERATION;
+    }
+    if (value == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    switch (name) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+        return bytes > 0 && bytes % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+        return bytes != sizeof(cl_bool)  ? CL_INVALID_VALUE
+               : *(const cl_bool *)value ? CL_INVALID_OPERATION
+                                         : CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* ---- queries ---- */
+
+size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info)
+{
+    size_t wave = entry->wave;
+    size_t by_registers = info->sm_vregs / ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) * wave;
+    size_t by_warps = (size_t)info->sm_warps * PPU_LANES;
+    size_t most = by_registers < by_warps ? by_registers : by_warps;
+
+    most = most < PPU_MAX_CTA_THREADS ? most : PPU_MAX_CTA_THREADS;
+    return most / wave * wave;
+}
+
+/* program_load() has refused kernels without any. */
+size_t kernel_max_group(const struct _cl_kernel *kernel)
+{
+    return kernel_group_most(kernel->entry, kernel->program->context->device->info);
+}
+
+const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset)
+{
+    return kernel->program->view.text + offset;
+}
+
+cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    switch (query) {
+#define INFO_OF_KERNEL
+#include "opencl/api/info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info query, size_t bytes,
+                                void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES) {
+        return CL_INVALID_DEVICE;
+    }
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    const size_t group[3] = { entry->cta[0], entry->cta[1], entry->cta[2] };
+    uint64_t local_bytes = entry->shared_bytes;
+    for (uint32_t i = 0; i < entry->argument_count; i++) {
+        local_bytes += kernel->arguments[i].local_bytes;
+    }
+    switch (query) {
+#define INFO_OF_WORK_GROUP
+#include "opencl/api/info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+/* The device has sub-groups as little as the language has. */
+cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
+                               size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
+{
+    (void)query;
+    (void)input_bytes;
+    (void)input;
+    (void)bytes;
+    (void)at;
+    (void)size_ret;
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    bool foreign = device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES;
+    return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
+}
+
+cl_int clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info query,
+                                  size_t input_bytes, const void *input, size_t bytes, void *at, size_t *size_ret)
+{
+    return clGetKernelSubGroupInfo(kernel, device, query, input_bytes, input, bytes, at, size_ret);
+}
+
+static cl_kernel_arg_address_qualifier address_of(uint8_t kind)
+{
+    switch (kind) {
+    case PPU_ARGUMENT_GLOBAL:
+        return CL_KERNEL_ARG_ADDRESS_GLOBAL;
+    case PPU_ARGUMENT_CONSTANT:
+        return CL_KERNEL_ARG_ADDRESS_CONSTANT;
+    case PPU_ARGUMENT_LOCAL:
+        return CL_KERNEL_ARG_ADDRESS_LOCAL;
+    default:
+        return CL_KERNEL_ARG_ADDRESS_PRIVATE;
+    }
+}
+
+/* What a pointer to constant memory points to is const. */
+static cl_kernel_arg_type_qualifier qualifiers_of(const struct ppu_argument_entry *argument)
+{
+    bool constant = (argument->qualifiers & PPU_ARGUMENT_CONST) != 0 || argument->kind == PPU_ARGUMENT_CONSTANT;
+
+    return (constant ? CL_KERNEL_ARG_TYPE_CONST : 0u) |
+           ((argument->qualifiers & PPU_ARGUMENT_RESTRICT) != 0 ? CL_KERNEL_ARG_TYPE_RESTRICT : 0u) |
+           ((argument->qualifiers & PPU_ARGUMENT_VOLATILE) != 0 ? CL_KERNEL_ARG_TYPE_VOLATILE : 0u);
+}
+
+cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint i, cl_kernel_arg_info query, size_t bytes, void *at,
+                          size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (i >= kernel->entry->argument_count) {
+        return CL_INVALID_ARG_INDEX;
+    }
+    const struct ppu_argument_entry *argument = &kernel->descriptions[i];
+    switch (query) {
+#define INFO_OF_ARGUMENT
+#include "opencl/api/info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel of a built program, with the arguments set so far. */
+#ifndef OPENCL_API_KERNEL_H
+#define OPENCL_API_KERNEL_H
+
+#include "opencl/api/program.h"
+
+struct argument {
+    bool set;
+    cl_mem memory;          /* in use; NULL: none */
+    cl_command_queue queue; /* on the device, in use; NULL: none */
+    bool shared;            /* an address of shared virtual memory */
+    size_t local_bytes;     /* of shared memory */
+};
+
+struct _cl_kernel {
+    struct object object;
+    cl_program program;
+    const struct ppu_kernel_entry *entry;          /* in the program's image */
+    const struct ppu_argument_entry *descriptions; /* of its arguments */
+    struct argument *arguments;
+    uint8_t params[PPU_MAX_PARAM]; /* values, as far as they are known when they are set */
+};
+
+/* Threads that a work-group of a kernel may have on a device: what its registers leave room for; 0: none. */
+size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info);
+/* The same of this kernel on its context's device; never 0. */
+size_t kernel_max_group(const struct _cl_kernel *kernel);
+const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of the program, run by a queue on the host. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/buffer.h"
+#include "opencl/api/queue.h"
+
+static cl_int run_native(cl_event event)
+{
+    event->work.native.function(event->work.native.arguments);
+    return CL_SUCCESS;
+}
+
+static void drop_native(struct work *work)
+{
+    free(work->native.arguments);
+}
+
+static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
+                              const void **places)
+{
+    if ((arguments == NULL && (bytes > 0 || memories > 0)) || (arguments != NULL && bytes == 0) ||
+        ((memories == 0) != (list == NULL)) || ((memories == 0) != (places == NULL))) {
+        return CL_INVALID_VALUE;
+    }
+    const uint8_t *first = arguments;
+    for (cl_uint i = 0; i < memories; i++) {
+        const uint8_t *place = places[i];
+        if (!buffer_is(list[i])) {
+            return CL_INVALID_MEM_OBJECT;
+        }
+        if (bytes < sizeof(void *) || place < first || place > first + (bytes - sizeof(void *))) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+/* The function gets a copy, with the buffers' bytes where the handles were. */
+static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
+                            const void **places)
+{
+    uint8_t *copy = malloc(bytes);
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    memcpy(copy, arguments, bytes);
+    for (cl_uint i = 0; i < memories; i++) {
+        const uint8_t *at = list[i]->at;
+        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &at, sizeof(at));
+    }
+    return copy;
+}
+
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t bytes,
+                             cl_uint memories, const cl_mem *list, const void **places, cl_uint count,
+                             const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_NATIVE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
+    struct work work = { .place = WORK_ON_HOST, .run = run_native, .drop = drop_native };
+    cl_int error = command_check(queue, count, events);
+
+    if (error == CL_SUCCESS) {
+        error = function != NULL ? check_arguments(arguments, bytes, memories, list, places) : CL_INVALID_VALUE;
+    }
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    work.native.function = function;
+    if (arguments != NULL) {
+        work.native.arguments = copy_arguments(arguments, bytes, memories, list, places);
+        if (work.native.arguments == NULL) {
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+    }
+    return queue_take(queue, &command, &work);
+}

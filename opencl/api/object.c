@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/object.h"
+
+#include <stddef.h>
+
+static void (*const destroy[])(void *object) = {
+#define CL_OBJECT(noun, kind, handle, invalid) [OBJECT_##kind] = kind##_destroy,
+#include "opencl/api/object.def"
+#undef CL_OBJECT
+};
+
+void object_init(struct object *object, enum object_kind kind)
+{
+    *object = (struct object){ &dispatch_table, kind, 1, 1 };
+}
+
+bool object_is(const void *handle, enum object_kind kind)
+{
+    const struct object *object = handle;
+
+    return object != NULL && object->dispatch == &dispatch_table && object->kind == kind;
+}
+
+void object_use(void *handle)
+{
+    struct object *object = handle;
+
+    __atomic_add_fetch(&object->uses, 1, __ATOMIC_RELAXED);
+}
+
+void object_drop(void *handle)
+{
+    struct object *object = handle;
+
+    /* Partner: itself. Who destroys sees what all other users did. */
+    if (object != NULL && __atomic_sub_fetch(&object->uses, 1, __ATOMIC_ACQ_REL) == 0) {
+        destroy[object->kind](object);
+    }
+}
+
+cl_uint object_references(const void *handle)
+{
+    const struct object *object = handle;
+
+    return __atomic_load_n(&object->references, __ATOMIC_RELAXED);
+}
+
+bool object_retain(void *handle)
+{
+    struct object *object = handle;
+    uint32_t references = object_references(object);
+
+    do {
+        if (references == 0) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(&object->references, &references, references + 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return true;
+}
+
+static void retain(struct object *object)
+{
+    __atomic_add_fetch(&object->references, 1, __ATOMIC_RELAXED);
+}
+
+/* False: there was no reference to give back. */
+static bool release(struct object *object)
+{
+    uint32_t references = object_references(object);
+
+    do {
+        if (references == 0) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(&object->references, &references, references - 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    if (references == 1) {
+        object_drop(object);
+    }
+    return true;
+}
+
+#define CL_OBJECT(noun, kind, handle, invalid)                          \
+    cl_int clRetain##noun(handle object)                                \
+    {                                                                   \
+        if (!object_is(object, OBJECT_##kind)) {                        \
+            return invalid;                                             \
+        }                                                               \
+        retain((struct object *)object);                                \
+        return CL_SUCCESS;                                              \
+    }                                                                   \
+    cl_int clRelease##noun(handle object)                               \
+    {                                                                   \
+        if (!object_is(object, OBJECT_##kind)) {                        \
+            return invalid;                                             \
+        }                                                               \
+        return release((struct object *)object) ? CL_SUCCESS : invalid; \
+    }
+#include "opencl/api/object.def"
+#undef CL_OBJECT

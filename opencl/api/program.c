@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/info.h"
+#include "opencl/api/kernel.h"
+#include "opencl/variants/variant.h"
+
+/* ---- life ---- */
+
+void program_set_text(char **place, const char *text)
+{
+    free(*place);
+    *place = strdup(text);
+}
+
+void program_forget(cl_program program)
+{
+    for (uint32_t i = 0; i < MAX_DEVICES; i++) {
+        ppu_program_unload(program->on[i]);
+        program->on[i] = NULL;
+    }
+    program->loaded = NULL;
+    variants_drop(program->variants);
+    program->variants = NULL;
+    free(program->names);
+    program->names = NULL;
+}
+
+void program_destroy(void *object)
+{
+    cl_program program = object;
+
+    farewell_say(&program->farewells, program);
+    program_forget(program);
+    pthread_mutex_destroy(&program->lock);
+    binary_free(&program->binary);
+    free(program->source);
+    free(program->options);
+    free(program->log);
+    object_drop(program->context);
+    free(program);
+}
+
+cl_program program_new(cl_context context)
+{
+    cl_program program = calloc(1, sizeof(*program));
+
+    if (program == NULL) {
+        return NULL;
+    }
+    object_init(&program->object, OBJECT_program);
+    program->context = context;
+    program->status = CL_BUILD_NONE;
+    program->options = strdup("");
+    program->log = strdup("");
+    pthread_mutex_init(&program->lock, NULL);
+    object_use(context);
+    return program;
+}
+
+void program_count_kernel(cl_program program, int by)
+{
+    pthread_mutex_lock(&program->lock);
+    program->kernels += (uint32_t)by;
+    pthread_mutex_unlock(&program->lock);
+}
+
+/* ---- loading ---- */
+
+static char *list_names(const struct ppu_program_view *view)
+{
+    size_t bytes = 1;
+
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        bytes += strlen(view->text + view->kernels[i].name) + 1;
+    }
+    char *names = calloc(1, bytes);
+    size_t at = 0;
+    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
+        at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
+    }
+    return names;
+}
+
+/* False: the log says which kernel has too many registers for any warp of it. */
+static bool kernels_fit(cl_program program)
+{
+    const struct ppu_device_info *info = program->context->device->info;
+    char text[400];
+
+    for (uint32_t i = 0; i < program->view.header->kernels; i++) {
+        const struct ppu_kernel_entry *entry = &program->view.kernels[i];
+        if (kernel_group_most(entry, info) == 0) {
+            snprintf(text, sizeof(text),
+                     "kernel '%.100s' has no room on an SM: a warp of %u threads needs %u registers, and there are %u, "
+                     "for at most %u threads\n",
+                     program->view.text + entry->name, entry->wave,
+                     ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs), info->sm_vregs,
+                     info->sm_warps * PPU_LANES);
+            program_set_text(&program->log, text);
+            return false;
+        }
+    }
+    return true;
+}
+
+cl_int program_load(cl_program program)
+{
+    struct ppu_error error;
+    const char *why = ppu_program_open(program->binary.at, program->binary.bytes, &program->view);
+
+    if (why != NULL) {
+        program_set_text(&program->log, why);
+        return CL_INVALID_BINARY;
+    }
+    if (!kernels_fit(program)) {
+        return CL_OUT_OF_RESOURCES;
+    }
+    enum ppu_err err = PPU_OK;
+    for (uint32_t i = 0; i < program->context->device_count && err == PPU_OK; i++) {
+        err = ppu_program_load(program->context->ppus[i], program->binary.at, program->binary.bytes, &program->on[i],
+                               &error);
+    }
+    if (err != PPU_OK) {
+        program_forget(program);
+        program_set_text(&program->log, error.text);
+        return device_error(err);
+    }
+    program->loaded = program->on[0];
+    program->names = list_names(&program->view);
+    program->variants = program->source != NULL ? variants_new(program) : NULL;
+    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---- making ---- */
+
+static size_t length_of(const char *text, const size_t *lengths, cl_uint i)
+{
+    return lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(text);
+}
+
+static char *join(cl_uint count, const char **strings, const size_t *lengths, size_t *bytes)
+{
+    *bytes = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        *bytes += length_of(strings[i], lengths, i);
+    }
+    char *source = malloc(*bytes + 1);
+    if (source == NULL) {
+        return NULL;
+    }
+    char *at = source;
+    for (cl_uint i = 0; i < count; i++) {
+        size_t length = length_of(strings[i], lengths, i);
+        memcpy(at, strings[i], length);
+        at += length;
+    }
+    *at = '\0';
+    return source;
+}
+
+static cl_int check_source(cl_context context, cl_uint count, const char **strings)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (count == 0 || strings == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (strings[i] == NULL) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings, const size_t *lengths,
+                                     cl_int *errcode)
+{
+    cl_int error = check_source(context, count, strings);
+    cl_program program = NULL;
+
+    if (error == CL_SUCCESS) {
+        program = program_new(context);
+        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (program != NULL && (program->source = join(count, strings, lengths, &program->source_bytes)) == NULL) {
+        clReleaseProgram(program);
+        program = NULL;
+        error = CL_OUT_OF_HOST_MEMORY;
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return program;
+}
+
+static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+                           const unsigned char **binaries)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (count == 0 || devices == NULL || lengths == NULL || binaries == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (context_place(context, devices[i]) == MAX_DEVICES) {
+            return CL_INVALID_DEVICE;
+        }
+        if (lengths[i] == 0 || binaries[i] == NULL) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+/* Into a program that nobody else knows; its log says why not. */
+static cl_int take_binary(cl_program program, const unsigned char *bytes, size_t count)
+{
+    const char *why = NULL;
+    cl_int error = binary_copy(&program->binary, bytes, count, &why);
+
+    if (error == CL_INVALID_BINARY) {
+        program_set_text(&program->log, why);
+    }
+    /* Programs use kernels of a binary without building it. */
+    bool runs = error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    return runs ? program_load(program) : error;
+}
+
+cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                     const size_t *lengths, const unsigned char **binaries, cl_int *binary_status,
+                                     cl_int *errcode)
+{
+    cl_int error = check_binary(context, count, devices, lengths, binaries);
+    cl_program program = NULL;
+
+    if (error == CL_SUCCESS) {
+        program = program_new(context);
+        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    }
+    if (program != NULL) {
+        error = take_binary(program, binaries[0], lengths[0]);
+    }
+    if (error != CL_SUCCESS && program != NULL) {
+        if (program->log != NULL && *program->log != '\0') {
+            context_notify(context, "clCreateProgramWithBinary", program->log);
+        }
+        clReleaseProgram(program);
+        program = NULL;
+    }
+    for (cl_uint i = 0; i < count && binary_status != NULL; i++) {
+        binary_status[i] = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return program;
+}
+
+/* The device takes no intermediate language. */
+cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *errcode)
+{
+    (void)il;
+    (void)bytes;
+    if (errcode != NULL) {
+        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
+    }
+    return NULL;
+}
+
+/* Nor has it kernels of its own. */
+cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id *devices,
+                                             const char *names, cl_int *errcode)
+{
+    (void)count;
+    (void)devices;
+    (void)names;
+    if (errcode != NULL) {
+        *errcode = object_is(context, OBJECT_context) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT;
+    }
+    return NULL;
+}
+
+cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
+{
+    (void)id;
+    (void)bytes;
+    (void)value;
+    return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *function)(cl_program, void *), void *user)
+{
+    (void)function;
+    (void)user;
+    return object_is(program, OBJECT_program) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+}
+
+/* ---- queries ---- */
+
+/* The same binary for each device, into the places that the program names for them. */
+static cl_int answer_binaries(cl_program program, const struct info_room *room)
+{
+    uint32_t count = program->context->device_count;
+
+    if (room->size_ret != NULL) {
+        *room->size_ret = count * sizeof(unsigned char *);
+    }
+    if (room->at == NULL) {
+        return CL_SUCCESS;
+    }
+    if (room->bytes < count * sizeof(unsigned char *)) {
+        return CL_INVALID_VALUE;
+    }
+    unsigned char **places = room->at;
+    for (uint32_t i = 0; i < count; i++) {
+        if (places[i] != NULL && program->binary.at != NULL) {
+            memcpy(places[i], program->binary.at, program->binary.bytes);
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int answer_sizes(cl_program program, const struct info_room *room)
+{
+    size_t sizes[MAX_DEVICES];
+
+    for (uint32_t i = 0; i < MAX_DEVICES; i++) {
+        sizes[i] = program->binary.bytes;
+    }
+    return info_bytes(room, sizes, program->context->device_count * sizeof(sizes[0]));
+}
+
+static cl_int answer(cl_program program, cl_program_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    switch (query) {
+#define INFO_OF_PROGRAM
+#include "opencl/api/info.def"
+    case CL_PROGRAM_BINARY_SIZES:
+        return answer_sizes(program, &room);
+    case CL_PROGRAM_BINARIES:
+        return answer_binaries(program, &room);
+    case CL_PROGRAM_NUM_KERNELS:
+    case CL_PROGRAM_KERNEL_NAMES:
+        if (program->loaded == NULL) {
+            return CL_INVALID_PROGRAM_EXECUTABLE;
+        }
+        if (query == CL_PROGRAM_KERNEL_NAMES) {
+            return info_text(&room, program->names);
+        }
+        const size_t kernels = program->view.header->kernels;
+        return info_bytes(&room, &kernels, sizeof(kernels));
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clGetProgramInfo(cl_program program, cl_program_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    pthread_mutex_lock(&program->lock);
+    cl_int error = answer(program, query, bytes, at, size_ret);
+    pthread_mutex_unlock(&program->lock);
+    return error;
+}
+
+static cl_int answer_build(cl_program program, cl_program_build_info query, size_t bytes, void *at, size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    switch (query) {
+#define INFO_OF_BUILD
+#include "opencl/api/info.def"
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info query, size_t bytes,
+                             void *at, size_t *size_ret)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    if (context_place(program->context, device) == MAX_DEVICES) {
+        return CL_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&program->lock);
+    cl_int error = answer_build(program, query, bytes, at, size_ret);
+    pthread_mutex_unlock(&program->lock);
+    return error;
+}
+
+/* Nothing of the compiler stays between builds. */
+cl_int clUnloadPlatformCompiler(cl_platform_id platform)
+{
+    return object_is(platform, OBJECT_platform) ? CL_SUCCESS : CL_INVALID_PLATFORM;
+}
+
+cl_int clUnloadCompiler(void)
+{
+    return CL_SUCCESS;
+}

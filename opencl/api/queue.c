@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/cl_ppu.h"
+#include "opencl/api/info.h"
+#include "opencl/submit/device_queue.h"
+
+#define FIRST_ROOM 16u
+
+static bool in_order(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+}
+
+static bool wants_times(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+}
+
+/* ---- ready commands ---- */
+
+static void list_add(struct ready_list *list, cl_event event)
+{
+    event->next = NULL;
+    *(list->first != NULL ? &list->last->next : &list->first) = event;
+    list->last = event;
+}
+
+static cl_event list_take(struct ready_list *list)
+{
+    cl_event event = list->first;
+
+    list->first = event->next;
+    return event;
+}
+
+static void make_eager(cl_command_queue queue)
+{
+    if (!queue->eager) {
+        queue->eager = true;
+        queue->next_eager = queue->context->eager;
+        queue->context->eager = queue;
+    }
+}
+
+void queue_ready(cl_event event)
+{
+    list_add(&event->queue->ready[event->work.place], event);
+    make_eager(event->queue);
+}
+
+/* The one with the least to do; NULL: none takes it. */
+static struct lane *choose_lane(cl_command_queue queue, cl_event event)
+{
+    struct lane *best = NULL;
+
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        struct lane *lane = &queue->lane[i];
+        if (lane_takes(lane, event) && (best == NULL || lane->count < best->count)) {
+            best = lane;
+        }
+    }
+    return best;
+}
+
+static void end_at_once(cl_event event)
+{
+    if (wants_times(event->queue)) {
+        uint64_t now_ns = ppu_device_time_ns(event->queue->device->ppu);
+        event->time_ns[TIME_SUBMIT] = event->time_ns[TIME_START] = event->time_ns[TIME_END] = now_ns;
+    }
+    event_end(event, event->failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+}
+
+static void start_on_device(cl_command_queue queue)
+{
+    struct ready_list *ready = &queue->ready[WORK_ON_DEVICE];
+    struct lane *lane = NULL;
+
+    while (ready->first != NULL && (lane = choose_lane(queue, ready->first)) != NULL) {
+        cl_event event = list_take(ready);
+        if (event->failed) {
+            event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+        } else {
+            lane_issue(lane, event);
+        }
+    }
+}
+
+void queue_start(cl_command_queue queue)
+{
+    while (queue->ready[WORK_NOWHERE].first != NULL) {
+        end_at_once(list_take(&queue->ready[WORK_NOWHERE]));
+    }
+    start_on_device(queue);
+    if (queue->ready[WORK_ON_HOST].first != NULL) {
+        pthread_cond_signal(&queue->host_work);
+    }
+}
+
+void queue_ended(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+    cl_event moved = queue->open[--queue->open_count];
+
+    queue->open[event->open_at] = moved;
+    moved->open_at = event->open_at;
+    if (queue->newest == event) {
+        queue->newest = NULL;
+    }
+    event->next = queue->context->ended;
+    queue->context->ended = event;
+    make_eager(queue);
+}
+
+/* ---- host thread ---- */
+
+static cl_int run_on_host(cl_event event)
+{
+    struct ppu_device *device = event->queue->device->ppu;
+    bool timed = wants_times(event->queue);
+
+    if (timed) {
+        event->time_ns[TIME_SUBMIT] = event->time_ns[TIME_START] = ppu_device_time_ns(device);
+    }
+    cl_int status = event->work.run(event);
+    if (timed) {
+        event->time_ns[TIME_END] = ppu_device_time_ns(device);
+    }
+    work_drop(&event->work); /* before anybody is told that it has ended */
+    return status;
+}
+
+static void serve_first(cl_command_queue queue)
+{
+    cl_context context = queue->context;
+    cl_event event = list_take(&queue->ready[WORK_ON_HOST]);
+
+    if (event->failed) {
+        event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    } else {
+        event_reach(event, CL_RUNNING);
+        graph_unlock(context);
+        cl_int status = run_on_host(event);
+        pthread_mutex_lock(&context->lock);
+        event_end(event, status);
+    }
+    graph_unlock(context);
+    pthread_mutex_lock(&context->lock);
+}
+
+static void *serve(void *opaque)
+{
+    cl_command_queue queue = opaque;
+    cl_context context = queue->context;
+
+    pthread_mutex_lock(&context->lock);
+    const struct ready_list *ready = &queue->ready[WORK_ON_HOST];
+    while (!queue->stopping || ready->first != NULL) {
+        if (ready->first != NULL) {
+            serve_first(queue);
+        } else {
+            pthread_cond_wait(&queue->host_work, &context->lock);
+        }
+    }
+    pthread_mutex_unlock(&context->lock);
+    return NULL;
+}
+
+/* ---- taking commands ---- */
+
+static bool is_on_device(const struct _cl_command_queue *queue)
+{
+    return (queue->properties & CL_QUEUE_ON_DEVICE) != 0;
+}
+
+bool queue_is_for_host(cl_command_queue queue)
+{
+    return object_is(queue, OBJECT_queue) && !is_on_device(queue);
+}
+
+cl_int command_check(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    return queue_is_for_host(queue) ? wait_list_check(queue->context, count, events) : CL_INVALID_COMMAND_QUEUE;
+}
+
+static bool open_add(cl_command_queue queue, cl_event event)
+{
+    if (queue->open_count == queue->open_room) {
+        size_t room = queue->open_room > 0 ? 2 * queue->open_room : FIRST_ROOM;
+        cl_event *grown = realloc(queue->open, room * sizeof(cl_event));
+        if (grown == NULL) {
+            return false;
+        }
+        queue->open = grown;
+        queue->open_room = room;
+    }
+    event->open_at = queue->open_count;
+    queue->open[queue->open_count++] = event;
+    return true;
+}
+
+/* False: no memory; the command has failed then, but keeps its place. */
+static bool wait_for_all_before(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+    bool done = true;
+
+    for (size_t i = 0; i + 1 < queue->open_count; i++) {
+        done &= event_wait_for(event, queue->open[i]);
+    }
+    return done;
+}
+
+static bool set_order(cl_event event, const struct command *command)
+{
+    cl_command_queue queue = event->queue;
+    bool after_all = command->order != ORDER_AS_QUEUE && command->count == 0 && !in_order(queue);
+    bool done = true;
+
+    if (after_all) {
+        done = wait_for_all_before(event);
+    } else if (queue->newest != NULL) {
+        done = event_wait_for(event, queue->newest);
+    }
+    for (cl_uint i = 0; i < command->count; i++) {
+        done &= event_wait_for(event, command->events[i]);
+    }
+    if (in_order(queue) || command->order == ORDER_BARRIER) {
+        queue->newest = event;
+    }
+    event->failed |= !done;
+    return done;
+}
+
+/* The use that keeps it until it has ended is given back by its end. */
+static cl_int enter(cl_event event, const struct command *command)
+{
+    cl_int error = CL_SUCCESS;
+
+    pthread_mutex_lock(&event->context->lock);
+    if (!open_add(event->queue, event)) {
+        pthread_mutex_unlock(&event->context->lock);
+        work_drop(&event->work);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    object_use(event);
+    error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    event_look(event);
+    graph_unlock(event->context);
+    return error;
+}
+
+static cl_int await(cl_event event)
+{
+    pthread_mutex_lock(&event->context->lock);
+    cl_int status = event_await(event);
+    pthread_mutex_unlock(&event->context->lock);
+    return status;
+}
+
+cl_int queue_take(cl_command_queue queue, const struct command *command, struct work *work)
+{
+    cl_event event = event_new(queue->context, queue, command->type);
+
+    if (event == NULL) {
+        work_drop(work);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    event->work = *work;
+    if (wants_times(queue)) {
+        event->time_ns[TIME_QUEUED] = ppu_device_time_ns(queue->device->ppu);
+    }
+    cl_int error = enter(event, command);
+    if (error == CL_SUCCESS && command->blocking) {
+        error = await(event);
+    }
+    if (error == CL_SUCCESS && command->out != NULL) {
+        *command->out = event;
+    } else {
+        clReleaseEvent(event);
+    }
+    return error;
+}
+
+/* ---- life ---- */
+
+static void stop(cl_command_queue queue)
+{
+    pthread_mutex_lock(&queue->context->lock);
+    queue->stopping = true;
+    pthread_cond_signal(&queue->host_work);
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        pthread_cond_signal(&queue->lane[i].work);
+    }
+    pthread_mutex_unlock(&queue->context->lock);
+}
+
+static void end_queue(struct errand *errand)
+{
+    cl_command_queue queue = (cl_command_queue)(void *)((uint8_t *)errand - offsetof(struct _cl_command_queue, end));
+    cl_context context = queue->context;
+
+    stop(queue);
+    if (queue->threaded) {
+        pthread_join(queue->thread, NULL);
+    }
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        lane_close(&queue->lane[i]);
+    }
+    pthread_cond_destroy(&queue->host_work);
+    free(queue->open);
+    free(queue->given);
+    free(queue);
+    object_drop(context);
+}
+
+/* The last use may be had by one of its own threads. */
+void queue_destroy(void *object)
+{
+    cl_command_queue queue = object;
+
+    if (queue->work != NULL) {
+        nest_remove_work(queue);
+    } else if (queue->device_va != 0) {
+        nest_remove_queue(queue);
+    }
+    queue->end.run = end_queue;
+    keeper_post(&queue->end);
+}
+
+/* An out-of-order queue takes as many lanes as it can get. */
+static enum ppu_err open_lanes(cl_command_queue queue)
+{
+    uint32_t wanted = in_order(queue) ? 1 : QUEUE_LANES;
+    enum ppu_err err = PPU_OK;
+
+    while (queue->lanes < wanted && err == PPU_OK) {
+        err = lane_open(&queue->lane[queue->lanes], queue);
+        queue->lanes += err == PPU_OK;
+    }
+    return queue->lanes > 0 ? PPU_OK : err;
+}
+
+static enum ppu_err open_host(cl_command_queue queue)
+{
+    enum ppu_err err = open_lanes(queue);
+
+    if (err == PPU_OK) {
+        queue->threaded = pthread_create(&queue->thread, NULL, serve, queue) == 0;
+        err = queue->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
+    }
+    return err;
+}
+
+static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                  cl_command_queue maker, cl_int *error)
+{
+    cl_command_queue queue = calloc(1, sizeof(*queue));
+
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (queue == NULL) {
+        return NULL;
+    }
+    object_init(&queue->object, OBJECT_queue);
+    queue->context = context;
+    queue->device = device;
+    queue->place = context_place(context, device);
+    queue->properties = properties;
+    object_use(context);
+    pthread_cond_init(&queue->host_work, NULL);
+    *error = maker != NULL         ? nest_add_work(queue, maker)
+             : is_on_device(queue) ? nest_add_queue(queue)
+                                   : device_error(open_host(queue));
+    if (*error != CL_SUCCESS) {
+        clReleaseCommandQueue(queue);
+        return NULL;
+    }
+    return queue;
+}
+
+static cl_int check_new(cl_context context, cl_device_id device)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    return context_place(context, device) != MAX_DEVICES ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+/* What the specification defines; what of it the device has is another question. */
+#define DEFINED_PROPERTIES                                                                              \
+    ((cl_command_queue_properties)(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | \
+                                   CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
+
+/* A queue on the device is out of order; the default one is on the device. */
+static cl_int check_flags(cl_command_queue_properties flags)
+{
+    bool loose = (flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0, device = (flags & CL_QUEUE_ON_DEVICE) != 0;
+
+    if ((flags & ~DEFINED_PROPERTIES) != 0 || (device && !loose) ||
+        (!device && (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0)) {
+        return CL_INVALID_VALUE;
+    }
+    return CL_SUCCESS;
+}
+
+/* What was asked for; bytes 0: the size was left open. */
+struct wanted {
+    cl_command_queue_properties flags;
+    cl_queue_properties bytes;
+    bool sized;
+    cl_command_queue maker; /* of a work queue, else NULL */
+};
+
+static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
+{
+    *wanted = (struct wanted){ .bytes = nest_queue_bytes(device) };
+    for (; properties != NULL && *properties != 0; properties += 2) {
+        if (properties[0] == CL_QUEUE_PROPERTIES) {
+            wanted->flags = properties[1];
+        } else if (properties[0] == CL_QUEUE_SIZE) {
+            wanted->bytes = properties[1];
+            wanted->sized = true;
+        } else if (properties[0] == CL_QUEUE_WORK_QUEUE_PPU) {
+            wanted->maker = (cl_command_queue)properties[1];
+        } else {
+            return CL_INVALID_VALUE;
+        }
+    }
+    if ((wanted->sized || wanted->maker != NULL) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+        return CL_INVALID_VALUE;
+    }
+    if (wanted->bytes > nest_queue_bytes(device)) {
+        return CL_INVALID_QUEUE_PROPERTIES;
+    }
+    if (wanted->maker != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+        return CL_INVALID_VALUE;
+    }
+    return check_flags(wanted->flags);
+}
+
+/* The context has one default queue for each device: who asks for it again gets that. NULL: there is none so far. */
+static cl_command_queue share_default(cl_context context, cl_device_id device, cl_command_queue_properties flags)
+{
+    bool is_default = (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0;
+    return is_default ? nest_share_default(context, context_place(context, device)) : NULL;
+}
+
+static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *properties)
+{
+    size_t count = 0;
+
+    if (properties == NULL) {
+        return CL_SUCCESS;
+    }
+    while (properties[count] != 0) {
+        count += 2;
+    }
+    queue->given_bytes = (count + 1) * sizeof(properties[0]);
+    queue->given = malloc(queue->given_bytes);
+    if (queue->given == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(queue->given, properties, queue->given_bytes);
+    return CL_SUCCESS;
+}
+
+static cl_command_queue queue_create(cl_context context, cl_device_id device, const cl_queue_properties *properties,
+                                     const struct wanted *wanted, cl_int *error)
+{
+    cl_command_queue queue = queue_new(context, device, wanted->flags, wanted->maker, error);
+
+    if (queue != NULL && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
+        clReleaseCommandQueue(queue);
+        return NULL;
+    }
+    if (queue != NULL && is_on_device(queue)) {
+        queue->device_bytes = (cl_uint)wanted->bytes;
+    }
+    if (queue != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+        nest_set_default(context, queue->place, queue);
+    }
+    return queue;
+}
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_queue_properties *properties, cl_int *errcode)
+{
+    struct wanted wanted = { .flags = 0 };
+    cl_command_queue queue = NULL;
+    cl_int error = check_new(context, device);
+
+    if (error == CL_SUCCESS) {
+        error = read_properties(device, properties, &wanted);
+    }
+    if (error == CL_SUCCESS) {
+        queue = share_default(context, device, wanted.flags);
+    }
+    if (error == CL_SUCCESS && queue == NULL) {
+        queue = queue_create(context, device, properties, &wanted, &error);
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return queue;
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                      cl_int *errcode)
+{
+    cl_command_queue queue = NULL;
+    cl_int error = check_new(context, device);
+
+    if (error == CL_SUCCESS) {
+        error = (properties & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) != 0 ? CL_INVALID_VALUE
+                                                                                      : check_flags(properties);
+    }
+    if (error == CL_SUCCESS) {
+        queue = queue_new(context, device, properties, NULL, &error);
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return queue;
+}
+
+/* Since OpenCL 1.1 a queue's properties are fixed. */
+cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties, cl_bool enable,
+                                 cl_command_queue_properties *old)
+{
+    (void)properties;
+    (void)enable;
+    (void)old;
+    return object_is(queue, OBJECT_queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}
+
+cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
+{
+    cl_int error = check_new(context, device);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->work != NULL || queue->context != context ||
+        queue->device != device) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    nest_set_default(context, queue->place, queue);
+    return CL_SUCCESS;
+}
+
+_Static_assert(PPU_KEY_CHANNEL_OPEN_NORMAL - PPU_KEY_CHANNEL_INSNS == PPU_COUNTERS - 1, "keys are as the counters");
+
+/* A counter of all channels of the queue. */
+static cl_int queue_counter(cl_command_queue queue, uint32_t number, const struct info_room *room)
+{
+    cl_ulong sum = 0;
+
+    if (!queue_is_for_host(queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    for (uint32_t i = 0; i < queue->lanes; i++) {
+        const uint32_t channel = ppu_channel_index(queue->lane[i].channel);
+        uint64_t count = 0;
+        enum ppu_err err =
+            ppu_device_query(queue->device->ppu, (enum ppu_key)(PPU_KEY_CHANNEL_INSNS + number), channel, &count);
+        if (err != PPU_OK) {
+            return device_error(err);
+        }
+        sum += count;
+    }
+    return info_bytes(room, &sum, sizeof(sum));
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info query, size_t bytes, void *at,
+                             size_t *size_ret)
+{
+    const struct info_room room = { bytes, at, size_ret };
+
+    if (!object_is(queue, OBJECT_queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    switch (query) {
+#define INFO_OF_QUEUE
+#include "opencl/api/info.def"
+    case CL_QUEUE_SIZE:
+        return is_on_device(queue) ? info_bytes(&room, &queue->device_bytes, sizeof(queue->device_bytes))
+                                   : CL_INVALID_COMMAND_QUEUE;
+    default:
+        return query - CL_QUEUE_COUNTER_PPU(0) < PPU_COUNTERS
+                   ? queue_counter(queue, query - CL_QUEUE_COUNTER_PPU(0), &room)
+                   : CL_INVALID_VALUE;
+    }
+}
+
+/* ---- order ---- */
+
+/* Commands start as soon as they can. */
+cl_int clFlush(cl_command_queue queue)
+{
+    return queue_is_for_host(queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+
+cl_int clFinish(cl_command_queue queue)
+{
+    const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
+    struct work nothing = { .place = WORK_NOWHERE };
+
+    if (!queue_is_for_host(queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    cl_int error = queue_take(queue, &command, &nothing);
+    /* What failed says so by its own event. */
+    return error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS : error;
+}
+
+static cl_int take_nothing(cl_command_queue queue, const struct command *command)
+{
+    struct work nothing = { .place = WORK_NOWHERE };
+    cl_int error = command_check(queue, command->count, command->events);
+
+    return error != CL_SUCCESS ? error : queue_take(queue, command, &nothing);
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_MARKER, ORDER_MARKER, false, count, events, out };
+
+    return take_nothing(queue, &command);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_BARRIER, ORDER_BARRIER, false, count, events, out };
+
+    return take_nothing(queue, &command);
+}
+
+cl_int clEnqueueMarker(cl_command_queue queue, cl_event *out)
+{
+    if (!queue_is_for_host(queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    return out != NULL ? clEnqueueMarkerWithWaitList(queue, 0, NULL, out) : CL_INVALID_VALUE;
+}
+
+cl_int clEnqueueBarrier(cl_command_queue queue)
+{
+    return clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL);
+}
+
+cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    if (queue_is_for_host(queue) && (count == 0 || events == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    return clEnqueueBarrierWithWaitList(queue, count, events, NULL);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A command queue. What runs on the device goes through lanes: an in-order queue has one, an out-of-order queue
+ * several, so that its commands run beside each other. What runs on the host goes to a thread of the queue. Threads
+ * sleep when there is nothing to do.
+ */
+#ifndef OPENCL_API_QUEUE_H
+#define OPENCL_API_QUEUE_H
+
+#include "opencl/submit/service_thread.h"
+#include "opencl/submit/submitter.h"
+
+#define QUEUE_LANES 4u
+
+struct ready_list {
+    cl_event first, last;
+};
+
+struct _cl_command_queue {
+    struct object object;
+    cl_context context;
+    cl_device_id device;
+    uint32_t place; /* of the device in the context */
+    cl_command_queue_properties properties;
+    cl_queue_properties *given; /* to clCreateCommandQueueWithProperties, with the final 0 */
+    size_t given_bytes;
+    struct errand end;
+    uint32_t lanes;
+    uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index;      /* its number among those of the address space */
+    cl_uint device_bytes;       /* CL_QUEUE_SIZE */
+    cl_command_queue maker;     /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
+    struct ppu_workqueue *work; /* of that; NULL: this is no work queue */
+    cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
+
+    /* Under the context's lock. */
+    struct lane lane[QUEUE_LANES];
+    struct ready_list ready[WORK_PLACES];
+    cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */
+    cl_event *open;  /* commands that have not ended */
+    size_t open_count, open_room;
+    cl_command_queue next_eager;
+    bool eager;
+    bool stopping;
+    bool threaded;
+    pthread_t thread; /* runs what runs on the host */
+    pthread_cond_t host_work;
+};
+
+/* What a command comes after, beside the events of its list and the queue's order. */
+enum queue_order {
+    ORDER_AS_QUEUE = 0,
+    ORDER_MARKER,  /* everything before it, when it has no list */
+    ORDER_BARRIER, /* the same; and all that follows comes after it */
+};
+
+struct command {
+    cl_command_type type;
+    enum queue_order order;
+    bool blocking; /* return when it has ended */
+    cl_uint count; /* events to wait for */
+    const cl_event *events;
+    cl_event *out; /* gets a reference; may be NULL */
+};
+
+/* A queue on the device has no commands of the host. */
+bool queue_is_for_host(cl_command_queue queue);
+/* The queue must be one for the host, and the list good. */
+cl_int command_check(cl_command_queue queue, cl_uint count, const cl_event *events);
+/*
+ * Takes a checked command. `work` belongs to it, also after an error; what work->needs points to is used by the caller
+ * for it. Never blocks unless asked to: then the error is the command's own.
+ */
+cl_int queue_take(cl_command_queue queue, const struct command *command, struct work *work);
+
+/* The following with the context's lock. */
+
+/* Nothing keeps it from starting. */
+void queue_ready(cl_event event);
+/* Starts what is ready and has room. */
+void queue_start(cl_command_queue queue);
+/* One of its commands has ended. */
+void queue_ended(cl_event event);
+
+#endif

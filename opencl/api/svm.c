@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/svm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/queue.h"
+#include "opencl/api/transfer.h"
+#include "ppu/mmu.h"
+
+#define SVM_FLAGS ((cl_svm_mem_flags)(CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))
+
+/* ---- allocation ---- */
+
+static struct svm *find(cl_context context, const void *at)
+{
+    struct svm *svm = context->svm;
+
+    while (svm != NULL && ((const uint8_t *)at < svm->at || (const uint8_t *)at >= svm->at + svm->bytes)) {
+        svm = svm->next;
+    }
+    return svm;
+}
+
+bool svm_holds(cl_context context, const void *at, size_t bytes)
+{
+    pthread_mutex_lock(&context->lock);
+    const struct svm *svm = at != NULL ? find(context, at) : NULL;
+    bool holds = svm != NULL && bytes <= svm->bytes - (size_t)((const uint8_t *)at - svm->at);
+    pthread_mutex_unlock(&context->lock);
+    return holds;
+}
+
+bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *bytes)
+{
+    pthread_mutex_lock(&context->lock);
+    const struct svm *svm = find(context, at);
+    if (svm != NULL) {
+        *start = (uint64_t)(uintptr_t)svm->at;
+        *bytes = svm->bytes;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return svm != NULL;
+}
+
+static struct svm *svm_new(cl_context context, size_t bytes)
+{
+    struct svm *svm = calloc(1, sizeof(*svm));
+
+    if (svm == NULL) {
+        return NULL;
+    }
+    if (ppu_memory_alloc(context->device->ppu, PPU_MEMORY_VRAM, bytes, &svm->memory) != PPU_OK) {
+        free(svm);
+        return NULL;
+    }
+    svm->at = ppu_memory_host(svm->memory);
+    svm->bytes = bytes;
+    const ppu_va_t va = { (uint64_t)(uintptr_t)svm->at };
+    if (ppu_memory_map_at(svm->memory, context->ppu, 0, va) != PPU_OK) {
+        ppu_memory_free(svm->memory);
+        free(svm);
+        return NULL;
+    }
+    return svm;
+}
+
+/* Memory is aligned to 64 KiB whatever is asked for. */
+static bool alignment_is_good(cl_uint alignment)
+{
+    return (alignment & (alignment - 1)) == 0 && alignment <= sizeof(cl_long16);
+}
+
+void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+{
+    if (!object_is(context, OBJECT_context) || !device_has_svm(context->device) || (flags & ~SVM_FLAGS) != 0 ||
+        (flags & (flags - 1)) != 0 || bytes == 0 || bytes > device_max_alloc(context->device) ||
+        !alignment_is_good(alignment)) {
+        return NULL;
+    }
+    struct svm *svm = svm_new(context, bytes);
+    if (svm == NULL) {
+        return NULL;
+    }
+    object_use(context);
+    pthread_mutex_lock(&context->lock);
+    svm->next = context->svm;
+    context->svm = svm;
+    pthread_mutex_unlock(&context->lock);
+    return svm->at;
+}
+
+void clSVMFree(cl_context context, void *at)
+{
+    struct svm *svm = NULL;
+
+    if (!object_is(context, OBJECT_context) || at == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&context->lock);
+    for (struct svm **link = &context->svm; *link != NULL; link = &(*link)->next) {
+        if ((*link)->at == at) {
+            svm = *link;
+            *link = svm->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&context->lock);
+    if (svm != NULL) {
+        ppu_memory_free(svm->memory);
+        free(svm);
+        object_drop(context);
+    }
+}
+
+/* ---- commands ---- */
+
+static cl_int check(cl_command_queue queue, cl_uint count, const cl_event *events)
+{
+    cl_int error = command_check(queue, count, events);
+
+    if (error == CL_SUCCESS && !device_has_svm(queue->device)) {
+        error = CL_INVALID_OPERATION;
+    }
+    return error;
+}
+
+static cl_int run_free(cl_event event)
+{
+    const struct svm_free *free_all = &event->work.svm_free;
+
+    if (free_all->function != NULL) {
+        free_all->function(event->queue, free_all->count, free_all->pointers, free_all->user);
+        return CL_SUCCESS;
+    }
+    for (cl_uint i = 0; i < free_all->count; i++) {
+        clSVMFree(event->context, free_all->pointers[i]);
+    }
+    return CL_SUCCESS;
+}
+
+static void drop_free(struct work *work)
+{
+    free(work->svm_free.pointers);
+}
+
+cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint count_pointers, void *pointers[],
+                        void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void **, void *), void *user,
+                        cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_FREE, ORDER_AS_QUEUE, false, count, events, out };
+    struct work work = { .place = WORK_ON_HOST, .run = run_free, .drop = drop_free };
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if ((count_pointers == 0) != (pointers == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    work.svm_free = (struct svm_free){ function, user, NULL, count_pointers };
+    if (count_pointers > 0) {
+        work.svm_free.pointers = malloc(count_pointers * sizeof(void *));
+        if (work.svm_free.pointers == NULL) {
+            return CL_OUT_OF_HOST_MEMORY;
+        }
+        memcpy(work.svm_free.pointers, pointers, count_pointers * sizeof(void *));
+    }
+    return queue_take(queue, &command, &work);
+}
+
+cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *dst, const void *src, size_t bytes,
+                          cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_MEMCPY, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (dst == NULL || src == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    const uint8_t *from = src;
+    if ((const uint8_t *)dst < from + bytes && from < (const uint8_t *)dst + bytes) {
+        return CL_MEM_COPY_OVERLAP;
+    }
+    struct work work = transfer_bytes(dst, src, bytes);
+    return queue_take(queue, &command, &work);
+}
+
+cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes,
+                           cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_MEMFILL, ORDER_AS_QUEUE, false, count, events, out };
+    struct work work;
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (at == NULL || !transfer_fill(&work, at, bytes, pattern, pattern_bytes) || (uintptr_t)at % pattern_bytes != 0) {
+        return CL_INVALID_VALUE;
+    }
+    return queue_take(queue, &command, &work);
+}
+
+/* Host and PPU see the same bytes: only order is asked for. */
+static cl_int take_nothing(cl_command_queue queue, const struct command *command)
+{
+    struct work nothing = { .place = WORK_NOWHERE };
+
+    return queue_take(queue, command, &nothing);
+}
+
+cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at, size_t bytes,
+                       cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_MAP, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (at == NULL || bytes == 0 || !transfer_map_flags_are_good(flags)) {
+        return CL_INVALID_VALUE;
+    }
+    return take_nothing(queue, &command);
+}
+
+cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_UNMAP, ORDER_AS_QUEUE, false, count, events, out };
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    return at != NULL ? take_nothing(queue, &command) : CL_INVALID_VALUE;
+}
+
+cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, const void **pointers,
+                              const size_t *sizes, cl_mem_migration_flags flags, cl_uint count, const cl_event *events,
+                              cl_event *out)
+{
+    const struct command command = { CL_COMMAND_SVM_MIGRATE_MEM, ORDER_AS_QUEUE, false, count, events, out };
+    cl_int error = check(queue, count, events);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    if (count_pointers == 0 || pointers == NULL || !transfer_migrate_flags_are_good(flags)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count_pointers; i++) {
+        if (!svm_holds(queue->context, pointers[i], sizes != NULL ? sizes[i] : 0)) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return take_nothing(queue, &command);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving bytes: reads, writes, copies, fills, maps. */
+#ifndef OPENCL_API_TRANSFER_H
+#define OPENCL_API_TRANSFER_H
+
+#include "opencl/api/event.h"
+
+/* Work that moves bytes from one place of the host's to another. */
+struct work transfer_bytes(void *dst, const void *src, size_t bytes);
+/* Work that repeats a pattern; false: not a pattern, or `bytes` is no multiple of it. */
+bool transfer_fill(struct work *work, void *dst, size_t bytes, const void *pattern, size_t pattern_bytes);
+bool transfer_map_flags_are_good(cl_map_flags flags);
+bool transfer_migrate_flags_are_good(cl_mem_migration_flags flags);
+
+#endif

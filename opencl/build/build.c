@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building, compiling and linking of programs: a build is described, then made, without a lock, by the calling thread
+ * or, when the program wants to be called back, by a thread of its own; then what it made is put into the program.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/program.h"
+#include "opencl/build/cache.h"
+#include "opencl/build/compile_thread.h"
+#include "opencl/build/foreign.h"
+
+typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
+
+struct build {
+    cl_program program; /* in use */
+    /* Makes the binary; `made` gets it, and the log. */
+    cl_int (*make)(const struct build *build, struct binary *made, char **log);
+    char *options;
+    struct ppu_compile_header *headers; /* texts of programs; names and list are ours */
+    cl_program *header_programs;        /* in use */
+    uint32_t header_count;
+    struct binary *inputs; /* copies */
+    uint32_t input_count;
+    bool library; /* linking makes one */
+    build_notify notify;
+    void *user;
+};
+
+/* ---- life ---- */
+
+static void build_free(struct build *build)
+{
+    for (uint32_t i = 0; i < build->header_count; i++) {
+        free((char *)(uintptr_t)build->headers[i].name);
+        object_drop(build->header_programs[i]);
+    }
+    for (uint32_t i = 0; i < build->input_count; i++) {
+        binary_free(&build->inputs[i]);
+    }
+    free(build->headers);
+    free(build->header_programs);
+    free(build->inputs);
+    free(build->options);
+    object_drop(build->program);
+    free(build);
+}
+
+static struct build *build_new(cl_program program, const char *options, build_notify notify, void *user)
+{
+    struct build *build = calloc(1, sizeof(*build));
+
+    if (build == NULL) {
+        return NULL;
+    }
+    object_use(program);
+    build->program = program;
+    build->options = strdup(options != NULL ? options : "");
+    build->notify = notify;
+    build->user = user;
+    if (build->options == NULL) {
+        build_free(build);
+        return NULL;
+    }
+    return build;
+}
+
+/* ---- what is made ---- */
+
+/* `failure`: what a program that cannot be made is to this function; `options`: what wrong options are. */
+static cl_int compile_error(enum ppu_compile_status status, cl_int failure, cl_int options)
+{
+    switch (status) {
+    case PPU_COMPILE_OK:
+        return CL_SUCCESS;
+    case PPU_COMPILE_BAD_OPTIONS:
+        return options;
+    case PPU_COMPILE_NO_TOOL:
+        return CL_COMPILER_NOT_AVAILABLE;
+    case PPU_COMPILE_NO_MEMORY:
+        return CL_OUT_OF_HOST_MEMORY;
+    default:
+        return failure;
+    }
+}
+
+/* NULL from a compiler that is not there: why it is not. */
+static char *take_log(struct ppu_compiled *compiled)
+{
+    char *log = compiled->log;
+
+    compiled->log = NULL;
+    if (log == NULL && compiler_get() == NULL && asprintf(&log, "error: %s\n", compiler_trouble()) < 0) {
+        log = NULL;
+    }
+    return log;
+}
+
+static enum ppu_compile_status compile_cached(const struct build *build, struct ppu_compiled *image)
+{
+    const struct _cl_program *program = build->program;
+    const struct ppu_compile_options options = { .options = build->options, .wave = BUILD_WAVE };
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+    struct cache_key key;
+
+    cache_key_init(&key, program->source, program->source_bytes, build->options, "");
+    if (!cache_find(&key, image)) {
+        const struct compiler *compiler = worker_compiler();
+        status = compiler != NULL ? compiler->compile(program->source, program->source_bytes, &options, image)
+                                  : PPU_COMPILE_NO_TOOL;
+        if (status == PPU_COMPILE_OK) {
+            cache_store(&key, image);
+        }
+    }
+    cache_key_free(&key);
+    return status;
+}
+
+static cl_int make_from_source(const struct build *build, struct binary *made, char **log)
+{
+    struct ppu_compiled image = { NULL, 0, NULL };
+    enum ppu_compile_status status = compile_cached(build, &image);
+
+    *log = take_log(&image);
+    if (status == PPU_COMPILE_OK) {
+        binary_of_image(made, &image);
+    }
+    compiler_free(&image);
+    return compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
+}
+
+/* Modules as one, an image or a library; what comes from elsewhere is read in a process of its own. */
+static enum ppu_compile_status join(const struct build *build, const struct ppu_compile_module *modules, bool library,
+                                    struct ppu_compiled *made)
+{
+    const struct ppu_compile_options options = { .wave = BUILD_WAVE };
+    const struct compiler *compiler = worker_compiler();
+    struct ppu_compiled whole = { NULL, 0, NULL };
+
+    if (compiler == NULL) {
+        return PPU_COMPILE_NO_TOOL;
+    }
+    if (build->input_count == 1 && !library) {
+        return compiler->compile_bitcode(modules[0].bitcode, modules[0].len_bytes, &options, made);
+    }
+    enum ppu_compile_status status = compiler->link(modules, build->input_count, &whole);
+
+    if (status != PPU_COMPILE_OK || library) {
+        *made = whole;
+        return status;
+    }
+    status = compiler->compile_bitcode(whole.bytes, whole.len_bytes, &options, made);
+    compiler_free(&whole);
+    return status;
+}
+
+static bool has_foreign(const struct build *build)
+{
+    bool foreign = false;
+
+    for (uint32_t i = 0; i < build->input_count; i++) {
+        foreign |= build->inputs[i].foreign;
+    }
+    return foreign;
+}
+
+/* `failure`: what modules that cannot be used are to this function. */
+static cl_int make_of_inputs(const struct build *build, struct binary *made, char **log, cl_int failure, cl_int options)
+{
+    struct ppu_compile_module *modules = calloc(build->input_count, sizeof(modules[0]));
+    struct ppu_compiled compiled = { NULL, 0, NULL };
+    bool foreign = has_foreign(build);
+
+    if (modules == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < build->input_count; i++) {
+        modules[i] = binary_module(&build->inputs[i]);
+    }
+    enum ppu_compile_status status = foreign ? foreign_compile(build->library ? FOREIGN_LIBRARY : FOREIGN_IMAGE,
+                                                               BUILD_WAVE, modules, build->input_count, &compiled)
+                                             : join(build, modules, build->library, &compiled);
+    free(modules);
+    *log = take_log(&compiled);
+    cl_int error = compile_error(status, failure, options);
+    if (error == CL_SUCCESS && build->library) {
+        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, &compiled, foreign);
+    } else if (error == CL_SUCCESS) {
+        binary_of_image(made, &compiled);
+    }
+    compiler_free(&compiled);
+    return error;
+}
+
+/* Of a program that was loaded: its own binary is the only input. */
+static cl_int make_from_binary(const struct build *build, struct binary *made, char **log)
+{
+    if (build->inputs[0].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+        *made = build->inputs[0];
+        build->inputs[0] = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
+        return CL_SUCCESS;
+    }
+    return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE);
+}
+
+static cl_int make_object(const struct build *build, struct binary *made, char **log)
+{
+    const struct _cl_program *program = build->program;
+    const struct ppu_compile_options options = {
+        .options = build->options,
+        .headers = build->headers,
+        .header_count = build->header_count,
+    };
+    struct ppu_compiled bitcode = { NULL, 0, NULL };
+    const struct compiler *compiler = worker_compiler();
+    enum ppu_compile_status status =
+        compiler != NULL ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
+                         : PPU_COMPILE_NO_TOOL;
+    cl_int error = compile_error(status, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS);
+
+    *log = take_log(&bitcode);
+    if (error == CL_SUCCESS) {
+        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, &bitcode, false);
+    }
+    compiler_free(&bitcode);
+    return error;
+}
+
+static cl_int make_linked(const struct build *build, struct binary *made, char **log)
+{
+    return make_of_inputs(build, made, log, CL_LINK_PROGRAM_FAILURE, CL_INVALID_LINKER_OPTIONS);
+}
+
+/* ---- putting it into the program ---- */
+
+/* INVALID_OPERATION: it is being built, or has kernels. */
+static cl_int begin(struct build *build)
+{
+    cl_program program = build->program;
+    cl_int error = CL_INVALID_OPERATION;
+
+    pthread_mutex_lock(&program->lock);
+    if (!program->building && program->kernels == 0) {
+        error = CL_SUCCESS;
+        program->building = true;
+        program->status = CL_BUILD_IN_PROGRESS;
+        program_set_text(&program->options, build->options);
+        program_set_text(&program->log, "");
+        program_forget(program);
+    }
+    pthread_mutex_unlock(&program->lock);
+    return error;
+}
+
+static cl_int put(cl_program program, struct binary *made, char *log, cl_int error)
+{
+    pthread_mutex_lock(&program->lock);
+    if (log != NULL) {
+        program_set_text(&program->log, log);
+    }
+    /* A binary that was loaded stays, whatever comes of it. */
+    if (program->source != NULL || error == CL_SUCCESS) {
+        binary_free(&program->binary);
+        program->binary = *made;
+    }
+    if (error == CL_SUCCESS && program->binary.type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
+        error = program_load(program);
+    }
+    program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+    program->building = false;
+    pthread_mutex_unlock(&program->lock);
+    return error;
+}
+
+/* ---- threads ---- */
+
+static cl_int build_run(struct build *build)
+{
+    struct binary made = { NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
+    char *log = NULL;
+    cl_int error = build->make(build, &made, &log);
+
+    error = put(build->program, &made, log, error);
+    free(log);
+    if (build->notify != NULL) {
+        build->notify(build->program, build->user);
+    }
+    build_free(build);
+    return error;
+}
+
+static void build_thread(void *opaque)
+{
+    build_run(opaque);
+}
+
+/* Of a build that has begun. With a callback the result is in the program. */
+static cl_int build_go(struct build *build)
+{
+    return build->notify != NULL && worker_start(build_thread, build) ? CL_SUCCESS : build_run(build);
+}
+
+/* ---- build ---- */
+
+static cl_int check_build(cl_program program, cl_uint count, const cl_device_id *devices, bool notify, const void *user)
+{
+    if (!object_is(program, OBJECT_program)) {
+        return CL_INVALID_PROGRAM;
+    }
+    return context_check_devices(program->context, count, devices, notify, user);
+}
+
+/* A link that failed has left none. */
+static cl_int take_own_binary(struct build *build)
+{
+    cl_program program = build->program;
+    const char *why = NULL;
+
+    build->inputs = calloc(1, sizeof(build->inputs[0]));
+    if (build->inputs == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    build->input_count = 1;
+    pthread_mutex_lock(&program->lock);
+    cl_int error = program->binary.at != NULL
+                       ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes, &why)
+                       : CL_INVALID_BINARY;
+    pthread_mutex_unlock(&program->lock);
+    return error;
+}
+
+/* Begins it and goes, unless there is an error already. */
+static cl_int build_start(struct build *build, cl_int error)
+{
+    if (error == CL_SUCCESS) {
+        error = begin(build);
+    }
+    if (error == CL_SUCCESS) {
+        return build_go(build);
+    }
+    build_free(build);
+    return error;
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                      build_notify notify, void *user)
+{
+    cl_int error = check_build(program, count, devices, notify != NULL, user);
+
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    struct build *build = build_new(program, options, notify, user);
+    if (build == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    build->make = program->source != NULL ? make_from_source : make_from_binary;
+    return build_start(build, program->source != NULL ? CL_SUCCESS : take_own_binary(build));
+}
+
+/* ---- compile ---- */
+
+static cl_int check_headers(cl_uint count, const cl_program *programs, const char **names)
+{
+    if ((count == 0) != (programs == NULL) || (count == 0) != (names == NULL)) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (!object_is(programs[i], OBJECT_program) || programs[i]->source == NULL) {
+            return CL_INVALID_PROGRAM;
+        }
+        if (names[i] == NULL) {
+            return CL_INVALID_VALUE;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static bool take_headers(struct build *build, cl_uint count, const cl_program *programs, const char **names)
+{
+    build->headers = calloc(count + 1u, sizeof(build->headers[0]));
+    build->header_programs = calloc(count + 1u, sizeof(cl_program));
+    if (build->headers == NULL || build->header_programs == NULL) {
+        return false;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        char *name = strdup(names[i]);
+        if (name == NULL) {
+            return false;
+        }
+        object_use(programs[i]);
+        build->header_programs[i] = programs[i];
+        build->headers[i] = (struct ppu_compile_header){ name, programs[i]->source, programs[i]->source_bytes };
+        build->header_count++;
+    }
+    return true;
+}
+
+cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                        cl_uint header_count, const cl_program *headers, const char **names, build_notify notify,
+                        void *user)
+{
+    cl_int error = check_build(program, count, devices, notify != NULL, user);
+
+    if (error == CL_SUCCESS) {
+        error = check_headers(header_count, headers, names);
+    }
+    if (error == CL_SUCCESS && program->source == NULL) {
+        error = CL_INVALID_OPERATION;
+    }
+    if (error != CL_SUCCESS) {
+        return error;
+    }
+    struct build *build = build_new(program, options, notify, user);
+    if (build == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    build->make = make_object;
+    return build_start(build, take_headers(build, header_count, headers, names) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
+}
+
+/* ---- link ---- */
+
+static cl_int check_link_options(const char *options, bool *library)
+{
+    static const char *const names[] = {
+        "-cl-denorms-are-zero", "-cl-no-signed-zeros",   "-cl-unsafe-math-optimizations",
+        "-cl-finite-math-only", "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp",
+        "-create-library",      "-enable-link-options",
+    };
+    bool open = false;
+
+    *library = false;
+    for (options += strspn(options, " \t\n"); *options != '\0'; options += strspn(options, " \t\n")) {
+        size_t length = strcspn(options, " \t\n"), i = 0;
+        while (i < sizeof(names) / sizeof(names[0]) &&
+               (strlen(names[i]) != length || strncmp(names[i], options, length) != 0)) {
+            i++;
+        }
+        if (i == sizeof(names) / sizeof(names[0])) {
+            return CL_INVALID_LINKER_OPTIONS;
+        }
+        *library |= strcmp(names[i], "-create-library") == 0;
+        open |= strcmp(names[i], "-enable-link-options") == 0;
+        options += length;
+    }
+    return open && !*library ? CL_INVALID_LINKER_OPTIONS : CL_SUCCESS;
+}
+
+static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *programs)
+{
+    if (count == 0 || programs == NULL) {
+        return CL_INVALID_VALUE;
+    }
+    for (cl_uint i = 0; i < count; i++) {
+        if (!object_is(programs[i], OBJECT_program) || programs[i]->context != context) {
+            return CL_INVALID_PROGRAM;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int copy_module(struct binary *to, cl_program from)
+{
+    const char *why = NULL;
+
+    pthread_mutex_lock(&from->lock);
+    cl_program_binary_type type = from->binary.type;
+    bool is_module = type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    cl_int error = from->building || !is_module ? CL_INVALID_OPERATION
+                                                : binary_copy(to, from->binary.at, from->binary.bytes, &why);
+    pthread_mutex_unlock(&from->lock);
+    return error;
+}
+
+static cl_int take_inputs(struct build *build, cl_uint count, const cl_program *programs)
+{
+    cl_int error = CL_SUCCESS;
+
+    build->inputs = calloc(count, sizeof(build->inputs[0]));
+    if (build->inputs == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    for (cl_uint i = 0; i < count && error == CL_SUCCESS; i++) {
+        error = copy_module(&build->inputs[i], programs[i]);
+        build->input_count += error == CL_SUCCESS;
+    }
+    return error;
+}
+
+static cl_int check_link(cl_context context, cl_uint count, const cl_device_id *devices, cl_uint input_count,
+                         const cl_program *inputs, bool notify, const void *user)
+{
+    if (!object_is(context, OBJECT_context)) {
+        return CL_INVALID_CONTEXT;
+    }
+    cl_int error = context_check_devices(context, count, devices, notify, user);
+    return error != CL_SUCCESS ? error : check_inputs(context, input_count, inputs);
+}
+
+/* A link that has begun has a program, which says how it ended. */
+static cl_program link_begin(cl_context context, const char *options, cl_uint input_count, const cl_program *inputs,
+                             build_notify notify, void *user, cl_int *error)
+{
+    cl_program program = program_new(context);
+    struct build *build = program != NULL ? build_new(program, options, notify, user) : NULL;
+
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (build != NULL) {
+        build->make = make_linked;
+        *error = check_link_options(build->options, &build->library);
+    }
+    if (*error == CL_SUCCESS) {
+        *error = take_inputs(build, input_count, inputs);
+    }
+    if (*error == CL_SUCCESS) {
+        begin(build); /* nobody else knows it */
+        *error = build_go(build);
+        return program;
+    }
+    if (build != NULL) {
+        build_free(build);
+    }
+    if (program != NULL) {
+        clReleaseProgram(program);
+    }
+    return NULL;
+}
+
+cl_program clLinkProgram(cl_context context, cl_uint count, const cl_device_id *devices, const char *options,
+                         cl_uint input_count, const cl_program *inputs, build_notify notify, void *user,
+                         cl_int *errcode)
+{
+    cl_program program = NULL;
+    cl_int error = check_link(context, count, devices, input_count, inputs, notify != NULL, user);
+
+    if (error == CL_SUCCESS) {
+        program = link_begin(context, options, input_count, inputs, notify, user, &error);
+    }
+    if (errcode != NULL) {
+        *errcode = error;
+    }
+    return program;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The folder in which the user's programs keep what they made for each other: opened once for each use, by owner and
+ * mode, and from then on known by its descriptor alone. No link in it is followed.
+ */
+#ifndef OPENCL_BUILD_CACHE_FOLDER_H
+#define OPENCL_BUILD_CACHE_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A piece of a file. */
+struct folder_part {
+    const void *at;
+    size_t bytes;
+};
+
+/*
+ * $PPU_CACHE/opencl, else $XDG_CACHE_HOME/ppu/opencl, else ~/.cache/ppu/opencl, made when it is not there. -1:
+ * PPU_CACHE is "off", the program has raised privileges, or the folder cannot be had. One that is not the user's alone,
+ * or a link, is not used, which standard error says once.
+ */
+int folder_open(void);
+void folder_close(int folder);
+/*
+ * The content of a file, to be freed. NULL: it is not there, no file, larger than `most`, or not the user's alone to
+ * write; when it is `secret`, to read as well.
+ */
+uint8_t *folder_read(int folder, const char *name, size_t most, bool secret, size_t *bytes);
+/* The file has this content, or what it had before: others may read it at any time. False: as before. */
+bool folder_write(int folder, const char *name, const struct folder_part *parts, uint32_t count);
+
+#endif

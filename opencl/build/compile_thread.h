@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads that compile, and the compiler that they use. */
+#ifndef OPENCL_BUILD_COMPILE_THREAD_H
+#define OPENCL_BUILD_COMPILE_THREAD_H
+
+#include "opencl/build/compiler_dl.h"
+
+/* compiler_get(), for the calling thread; the process ends only when no worker uses it any more. */
+const struct compiler *worker_compiler(void);
+/* Runs the function in a thread of its own; false: there is none. */
+bool worker_start(void (*function)(void *opaque), void *opaque);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The compiler lies in the same folder as this library, wherever that is. */
+#include "opencl/build/compiler_dl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMPILER_FILE "libppu-compiler.so"
+#define FOREIGN_FILE "ppu-foreign"
+
+static pthread_once_t loaded = PTHREAD_ONCE_INIT;
+static struct compiler the_compiler;
+static bool complete;
+
+/* A file beside this library. */
+static bool find_file(char path[PATH_MAX], const char *name)
+{
+    Dl_info info;
+
+    if (dladdr((void *)compiler_path, &info) == 0) {
+        return false;
+    }
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - info.dli_fname) : 0;
+    return snprintf(path, PATH_MAX, "%.*s%s", folder, info.dli_fname, name) < PATH_MAX;
+}
+
+bool compiler_path(char path[PATH_MAX])
+{
+    return find_file(path, COMPILER_FILE);
+}
+
+bool foreign_path(char path[PATH_MAX])
+{
+    return find_file(path, FOREIGN_FILE);
+}
+
+/* ISO C has no cast from an object's address to a function's. */
+static bool find(void *library, const char *name, void *place)
+{
+    void *function = dlsym(library, name);
+
+    memcpy(place, &function, sizeof(function));
+    return function != NULL;
+}
+
+static char trouble[PATH_MAX + 200];
+
+const char *compiler_trouble(void)
+{
+    return trouble;
+}
+
+static void load(void)
+{
+    char path[PATH_MAX];
+    void *library = compiler_path(path) ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+
+    complete = library != NULL && find(library, "ppu_compile", &the_compiler.compile) &&
+               find(library, "ppu_compile_source", &the_compiler.compile_source) &&
+               find(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
+               find(library, "ppu_compile_link", &the_compiler.link) &&
+               find(library, "ppu_compile_prepare", &the_compiler.prepare);
+    if (!complete) {
+        const char *why = dlerror();
+        snprintf(trouble, sizeof(trouble), "load the compiler: %s; it belongs into the folder of the ICD",
+                 why != NULL ? why : "its place is not known");
+        fprintf(stderr, "OpenCL on the PPU: %s\n", trouble);
+    }
+}
+
+const struct compiler *compiler_get(void)
+{
+    pthread_once(&loaded, load);
+    return complete ? &the_compiler : NULL;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/build/foreign.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "opencl/build/compiler_dl.h"
+
+#define WHO "a module that this installation has not compiled for this user is compiled in a process of its own"
+
+/* How it went. */
+struct outcome {
+    int error;  /* of starting it; 0: none */
+    bool late;  /* it was ended */
+    int status; /* of waitpid() */
+};
+
+/* ---- files ---- */
+
+static bool write_all(int file, const void *data, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t put = write(file, (const uint8_t *)data + done, bytes - done);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return false;
+        }
+        done += (size_t)put;
+    }
+    return true;
+}
+
+static bool write_request(int file, enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
+                          uint32_t count)
+{
+    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, make, wave, count, 0 };
+    bool written = write_all(file, &request, sizeof(request));
+
+    for (uint32_t i = 0; i < count && written; i++) {
+        const uint64_t bytes = modules[i].len_bytes;
+        written = write_all(file, &bytes, sizeof(bytes));
+    }
+    for (uint32_t i = 0; i < count && written; i++) {
+        written = write_all(file, modules[i].bitcode, modules[i].len_bytes);
+    }
+    return written;
+}
+
+/* Once nobody writes to it any more. NULL: there is nothing. */
+static uint8_t *read_answer(int file, size_t *bytes)
+{
+    struct stat info;
+
+    if (fstat(file, &info) != 0 || info.st_size <= 0 || (uint64_t)info.st_size > FOREIGN_MOST_BYTES) {
+        return NULL;
+    }
+    *bytes = (size_t)info.st_size;
+    uint8_t *data = malloc(*bytes);
+    if (data != NULL && pread(file, data, *bytes, 0) != (ssize_t)*bytes) {
+        free(data);
+        data = NULL;
+    }
+    return data;
+}
+
+/* ---- the process ---- */
+
+/* Where the dynamic linker looks is the program's to say, unless it has raised privileges; the rest is not passed on.
+ */
+static int spawn(pid_t *pid, const char *path, int in, int out)
+{
+    const char *libraries = secure_getenv("LD_LIBRARY_PATH");
+    char variable[8192], *environment[] = { NULL, NULL };
+    char *const arguments[] = { (char *)(uintptr_t)path, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+
+    if (libraries != NULL &&
+        snprintf(variable, sizeof(variable), "LD_LIBRARY_PATH=%s", libraries) < (int)sizeof(variable)) {
+        environment[0] = variable;
+    }
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Returns when it has ended, by itself or by force. */
+static void await(pid_t pid, struct outcome *outcome)
+{
+    struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+    int ready = ended.fd >= 0 ? poll(&ended, 1, FOREIGN_PATIENCE_MS) : 0;
+
+    while (ready < 0 && errno == EINTR) {
+        ready = poll(&ended, 1, FOREIGN_PATIENCE_MS);
+    }
+    if (ready <= 0) {
+        outcome->late = true;
+        kill(pid, SIGKILL);
+    }
+    while (waitpid(pid, &outcome->status, 0) < 0 && errno == EINTR) {
+    }
+    if (ended.fd >= 0) {
+        close(ended.fd);
+    }
+}
+
+static struct outcome run(int in, int out)
+{
+    struct outcome outcome = { 0, false, 0 };
+    char path[PATH_MAX];
+    pid_t pid = 0;
+
+    outcome.error = foreign_path(path) ? spawn(&pid, path, in, out) : ENOENT;
+    if (outcome.error == 0) {
+        await(pid, &outcome);
+    }
+    return outcome;
+}
+
+/* ---- the result ---- */
+
+static enum ppu_compile_status __attribute__((format(printf, 3, 4)))
+say(struct ppu_compiled *made, enum ppu_compile_status status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&made->log, format, args) < 0) {
+        made->log = NULL;
+    }
+    va_end(args);
+    return made->log != NULL ? status : PPU_COMPILE_NO_MEMORY;
+}
+
+static enum ppu_compile_status take(const uint8_t *data, const struct foreign_answer *answer, struct ppu_compiled *made)
+{
+    const uint8_t *bytes = data + sizeof(*answer), *log = bytes + answer->made_bytes;
+
+    made->bytes = answer->made_bytes > 0 ? malloc(answer->made_bytes) : NULL;
+    made->log = calloc(1, answer->log_bytes + 1);
+    if ((answer->made_bytes > 0 && made->bytes == NULL) || made->log == NULL) {
+        compiler_free(made);
+        return PPU_COMPILE_NO_MEMORY;
+    }
+    if (answer->made_bytes > 0) {
+        memcpy(made->bytes, bytes, answer->made_bytes);
+        made->len_bytes = answer->made_bytes;
+    }
+    memcpy(made->log, log, answer->log_bytes);
+    return (enum ppu_compile_status)answer->status;
+}
+
+static enum ppu_compile_status explain(const struct outcome *outcome, struct ppu_compiled *made)
+{
+    if (outcome->error != 0) {
+        return say(made, PPU_COMPILE_NO_TOOL, "error: " WHO ", which cannot be started: %s\n",
+                   strerror(outcome->error));
+    }
+    if (outcome->late) {
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which has not ended in %d s\n",
+                   FOREIGN_PATIENCE_MS / 1000);
+    }
+    if (WIFEXITED(outcome->status) && WEXITSTATUS(outcome->status) == FOREIGN_UNCONFINED) {
+        return say(made, PPU_COMPILE_NO_TOOL, "error: " WHO ", whose rights this system cannot take away\n");
+    }
+    if (WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGXCPU) {
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which needed more than %u s of a processor\n",
+                   FOREIGN_CPU_S);
+    }
+    if (WIFSIGNALED(outcome->status)) {
+        return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which ended by signal %d: %s\n",
+                   WTERMSIG(outcome->status), strsignal(WTERMSIG(outcome->status)));
+    }
+    return say(made, PPU_COMPILE_BAD_SOURCE, "error: " WHO ", which ended without an answer, status %d\n",
+               WEXITSTATUS(outcome->status));
+}
+
+static enum ppu_compile_status compile(int in, int out, struct ppu_compiled *made)
+{
+    const struct outcome outcome = run(in, out);
+    struct foreign_answer answer;
+    size_t bytes = 0;
+    uint8_t *data = outcome.error == 0 ? read_answer(out, &bytes) : NULL;
+    bool answered = data != NULL && foreign_read_answer(data, bytes, &answer);
+    enum ppu_compile_status status = answered ? take(data, &answer, made) : explain(&outcome, made);
+
+    free(data);
+    return status;
+}
+
+/* A file without a name, apart from those of the standard streams, whose places it takes in the process. */
+static int make_file(const char *name)
+{
+    int file = memfd_create(name, MFD_CLOEXEC);
+
+    if (file >= 0 && file <= STDERR_FILENO) {
+        int other = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(file);
+        file = other;
+    }
+    return file;
+}
+
+static void close_file(int file)
+{
+    if (file >= 0) {
+        close(file);
+    }
+}
+
+enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
+                                        uint32_t count, struct ppu_compiled *made)
+{
+    int in = make_file("ppu-modules"), out = make_file("ppu-made");
+    enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
+    size_t bytes = sizeof(struct foreign_request);
+
+    *made = (struct ppu_compiled){ NULL, 0, NULL };
+    for (uint32_t i = 0; i < count; i++) {
+        bytes += sizeof(uint64_t) + modules[i].len_bytes;
+    }
+    if (count > FOREIGN_MOST_MODULES || bytes > FOREIGN_MOST_BYTES) {
+        status =
+            say(made, PPU_COMPILE_TOO_LARGE, "error: " WHO ", which takes at most %u modules of %zu bytes together\n",
+                FOREIGN_MOST_MODULES, FOREIGN_MOST_BYTES);
+    } else if (in >= 0 && out >= 0 && write_request(in, make, wave, modules, count)) {
+        status = compile(in, out, made);
+    }
+    close_file(in);
+    close_file(out);
+    return status;
+}

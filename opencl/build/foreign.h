@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules that this installation has not compiled, compiled where a crash hurts nobody (compiler/foreign/foreign.h). */
+#ifndef OPENCL_BUILD_FOREIGN_H
+#define OPENCL_BUILD_FOREIGN_H
+
+#include "compiler/foreign/foreign.h"
+
+#ifndef FOREIGN_PATIENCE_MS
+#define FOREIGN_PATIENCE_MS 120000 /* of the clock: who sleeps takes no time of a processor */
+#endif
+
+/*
+ * As the functions of the compiler; a process that ends without an answer is BAD_SOURCE, one that cannot be started
+ * NO_TOOL, and the log says so.
+ */
+enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
+                                        uint32_t count, struct ppu_compiled *made);
+
+#endif

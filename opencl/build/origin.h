@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this user's programs have made themselves is recognised by a tag that only they can make: HMAC-SHA256 with a key
+ * in the user's folder, which is made when there is none. Where there is no folder the process has a key of its own.
+ */
+#ifndef OPENCL_BUILD_ORIGIN_H
+#define OPENCL_BUILD_ORIGIN_H
+
+#include <stdbool.h>
+
+#include "opencl/build/cache_folder.h"
+
+#define ORIGIN_TAG_BYTES 32u
+
+/* What a tag is of: one of another kind is no tag. */
+enum origin_kind {
+    ORIGIN_ENTRY = 1,  /* of the cache */
+    ORIGIN_NAME = 2,   /* of its file */
+    ORIGIN_MODULE = 3, /* compiled object or library */
+};
+
+/* False: there is no key. `folder`: -1 is none. */
+bool origin_tag(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+                uint8_t tag[ORIGIN_TAG_BYTES]);
+/* True when it is the tag of these bytes, in a time that does not depend on where it differs. */
+bool origin_is(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+               const uint8_t tag[ORIGIN_TAG_BYTES]);
+
+#endif

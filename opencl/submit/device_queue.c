@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/submit/device_queue.h"
+
+#include "ppu/nest.h"
+
+/* The firmware has four times as many records: several contexts can have some. */
+#define MEMORY_A_RECORD (256u * PPU_KIB)
+#define MOST_RECORDS 1024u
+#define HEAP_SHARE 32u /* one byte of heap for so many bytes of memory */
+#define MOST_HEAP (8u * PPU_MIB)
+#define DEPTH 32u
+/* Of a work-group that waits; there is room for one at each depth. */
+#define STATE_SHARE 2048u
+#define LEAST_STATE (64u * PPU_KIB)
+#define MOST_STATE (128u * PPU_KIB)
+
+static uint32_t power_of_two(uint64_t n, uint32_t least, uint32_t most)
+{
+    uint32_t power = least;
+
+    while (power < most && 2ull * power <= n) {
+        power *= 2;
+    }
+    return power;
+}
+
+static uint32_t records(const struct _cl_device_id *device)
+{
+    return power_of_two(device->info->vram_bytes / MEMORY_A_RECORD, PPU_NEST_MIN_TASKS, MOST_RECORDS);
+}
+
+static uint32_t heap_bytes(const struct _cl_device_id *device)
+{
+    return power_of_two(device->info->vram_bytes / HEAP_SHARE, PPU_MIB, MOST_HEAP);
+}
+
+uint32_t nest_queue_bytes(const struct _cl_device_id *device)
+{
+    return records(device) * (uint32_t)sizeof(struct ppu_nest_task);
+}
+
+uint32_t nest_events(const struct _cl_device_id *device)
+{
+    return heap_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
+}
+
+static struct ppu_enqueue *shared_part(const struct nest *nest)
+{
+    return ppu_memory_host(nest->shared);
+}
+
+static enum ppu_err open_nest(cl_context context, uint32_t place, struct nest *nest)
+{
+    const struct _cl_device_id *device = context->devices[place];
+    struct ppu_nest_options options = {
+        .tasks = records(device),
+        .depth = DEPTH,
+        .heap_bytes = heap_bytes(device),
+        .state_bytes = power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE),
+    };
+    enum ppu_err err =
+        ppu_memory_create(context->ppus[place], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &nest->shared);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    options.enqueue_va = ppu_memory_va(nest->shared, context->ppus[place]);
+    shared_part(nest)->sm_vregs = device->info->sm_vregs;
+    shared_part(nest)->sm_lanes = device->info->sm_warps * PPU_LANES;
+    shared_part(nest)->sm_shared = device->info->sm_shared;
+    err = ppu_context_nest(context->ppus[place], &options);
+    if (err != PPU_OK) {
+        ppu_memory_free(nest->shared);
+        nest->shared = NULL;
+    }
+    return err;
+}
+
+enum ppu_err nest_need(cl_context context, uint32_t place)
+{
+    struct nest *nest = &context->nests[place];
+
+    pthread_mutex_lock(&context->nest_lock);
+    enum ppu_err err = nest->shared == NULL ? open_nest(context, place, nest) : PPU_OK;
+    pthread_mutex_unlock(&context->nest_lock);
+    return err;
+}
+
+void nest_end(cl_context context, uint32_t place)
+{
+    ppu_memory_free(context->nests[place].shared);
+}
+
+/* ---- queues on the device ---- */
+
+static uint64_t address_of(cl_context context, uint32_t place, uint32_t index)
+{
+    uint64_t base = ppu_memory_va(context->nests[place].shared, context->ppus[place]).va;
+
+    return base + offsetof(struct ppu_enqueue, queue) + index * sizeof(struct ppu_device_queue);
+}
+
+/* With the lock. PPU_DEVICE_QUEUES: all are in use. */
+static uint32_t find_unused(const struct ppu_enqueue *shared)
+{
+    uint32_t i = 0;
+
+    while (i < PPU_DEVICE_QUEUES && shared->queue[i].head.version != 0) {
+        i++;
+    }
+    return i;
+}
+
+cl_int nest_add_queue(cl_command_queue queue)
+{
+    cl_context context = queue->context;
+    enum ppu_err err = nest_need(context, queue->place);
+
+    if (err != PPU_OK) {
+        return device_error(err);
+    }
+    struct ppu_enqueue *shared = shared_part(&context->nests[queue->place]);
+    pthread_mutex_lock(&context->nest_lock);
+    uint32_t index = find_unused(shared);
+    if (index < PPU_DEVICE_QUEUES) {
+        shared->queue[index].head =
+            (struct ppu_struct_header){ PPU_DEVICE_QUEUE_VERSION, sizeof(struct ppu_device_queue) };
+        queue->device_index = index;
+        queue->device_va = address_of(context, queue->place, index);
+    }
+    pthread_mutex_unlock(&context->nest_lock);
+    return index < PPU_DEVICE_QUEUES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+void nest_remove_queue(cl_command_queue queue)
+{
+    struct nest *nest = &queue->context->nests[queue->place];
+
+    pthread_mutex_lock(&queue->context->nest_lock);
+    if (nest->default_queue == queue) {
+        nest->default_queue = NULL;
+        shared_part(nest)->default_queue = 0;
+    }
+    shared_part(nest)->queue[queue->device_index].head = (struct ppu_struct_header){ 0, 0 };
+    pthread_mutex_unlock(&queue->context->nest_lock);
+}
+
+/* ---- work queues ---- */
+
+static bool can_make(const struct _cl_command_queue *queue, const struct _cl_command_queue *maker)
+{
+    return maker->context == queue->context && maker->device == queue->device && maker->place == 0 &&
+           (maker->properties & (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE)) == 0;
+}
+
+/* Both queues are used by others only when this is done, but for the maker's commands. */
+cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker)
+{
+    const struct ppu_workqueue_options options = { .block_bytes = PPU_CHILD_WORK_BYTES,
+                                                   .priority = PPU_PRIORITIES / 2 };
+    cl_context context = queue->context;
+
+    if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    enum ppu_err err = nest_need(context, queue->place);
+    if (err != PPU_OK) {
+        return device_error(err);
+    }
+    pthread_mutex_lock(&context->lock);
+    bool first = maker->filled == NULL;
+    err = first ? ppu_workqueue_create(maker->lane[0].channel, &options, &queue->work) : PPU_OK;
+    if (first && err == PPU_OK) {
+        maker->filled = queue;
+        queue->maker = maker;
+        queue->device_va = ppu_workqueue_va(queue->work).va;
+        object_use(maker);
+    }
+    pthread_mutex_unlock(&context->lock);
+    return first ? device_error(err) : CL_INVALID_COMMAND_QUEUE;
+}
+
+void nest_remove_work(cl_command_queue queue)
+{
+    pthread_mutex_lock(&queue->context->lock);
+    queue->maker->filled = NULL;
+    pthread_mutex_unlock(&queue->context->lock);
+    ppu_workqueue_destroy(queue->work);
+    object_drop(queue->maker);
+}
+
+/* ---- the default queue ---- */
+
+void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue)
+{
+    struct nest *nest = &context->nests[place];
+
+    pthread_mutex_lock(&context->nest_lock);
+    nest->default_queue = queue;
+    shared_part(nest)->default_queue = queue->device_va;
+    pthread_mutex_unlock(&context->nest_lock);
+}
+
+cl_command_queue nest_default(cl_context context, uint32_t place)
+{
+    pthread_mutex_lock(&context->nest_lock);
+    cl_command_queue queue = context->nests[place].default_queue;
+    pthread_mutex_unlock(&context->nest_lock);
+    return queue;
+}
+
+cl_command_queue nest_share_default(cl_context context, uint32_t place)
+{
+    pthread_mutex_lock(&context->nest_lock);
+    cl_command_queue queue = context->nests[place].default_queue;
+    queue = queue != NULL && object_retain(queue) ? queue : NULL;
+    pthread_mutex_unlock(&context->nest_lock);
+    return queue;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernels of a context need on one of its devices to enqueue kernels (ppu/child.h): made for the first queue
+ * on the device, or the first launch of a kernel that asks for it, and kept until the context ends.
+ */
+#ifndef OPENCL_SUBMIT_DEVICE_QUEUE_H
+#define OPENCL_SUBMIT_DEVICE_QUEUE_H
+
+#include "opencl/api/queue.h"
+#include "ppu/child.h"
+
+/* Room that CL_QUEUE_SIZE asks for is there from the beginning: that of the task records. */
+uint32_t nest_queue_bytes(const struct _cl_device_id *device);
+/* Events that a context can have on the device at once. */
+uint32_t nest_events(const struct _cl_device_id *device);
+
+/* Makes it, when it is not there yet. */
+enum ppu_err nest_need(cl_context context, uint32_t place);
+/* The context's address space on that device ends. */
+void nest_end(cl_context context, uint32_t place);
+
+/* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
+cl_int nest_add_queue(cl_command_queue queue);
+void nest_remove_queue(cl_command_queue queue);
+/* The same for a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
+cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker);
+void nest_remove_work(cl_command_queue queue);
+/* Which queue kernels get as the default one. */
+void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue);
+/* NULL: there is none. */
+cl_command_queue nest_default(cl_context context, uint32_t place);
+/* The same with a reference for the program. */
+cl_command_queue nest_share_default(cl_context context, uint32_t place);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* From an index space and the arguments set so far to a launch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/buffer.h"
+#include "opencl/api/queue.h"
+#include "opencl/submit/device_queue.h"
+#include "opencl/variants/variant.h"
+#include "opencl/variants/variant_choose.h"
+
+/* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
+#define LOCAL_ALIGN sizeof(cl_long16)
+/* A range that no larger groups divide is cut, where the kernel allows it. */
+#define FEW_THREADS (2u * PPU_LANES)
+
+/* Behind the last group that is full. */
+static struct ppu_launch rest_of(const struct launch *launch)
+{
+    struct ppu_launch rest = launch->launch;
+    uint32_t along = launch->along;
+
+    rest.facts.global_offset[along] += (uint64_t)rest.grid[along] * rest.cta[along];
+    rest.grid[along] = 1;
+    rest.cta[along] = launch->rest;
+    return rest;
+}
+
+void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream)
+{
+    ppu_block_launch(block, stream, launch->kernel, &launch->launch);
+    if (launch->rest > 0) {
+        const struct ppu_launch rest = rest_of(launch);
+        ppu_block_launch(block, stream, launch->kernel, &rest);
+    }
+}
+
+static void build_launch(cl_event event, struct ppu_block *block, struct ppu_stream *stream)
+{
+    struct launch *launch = event->work.owned;
+
+    launch->event = event;
+    launch->launch.params = launch->params;
+    launch->launch.facts.printf_va = event->work.printf_va;
+    launch_add(launch, block, stream);
+    if (launch->work != NULL) {
+        ppu_block_round(block, launch->work->work);
+    }
+}
+
+static uint64_t work_items(const struct launch *launch)
+{
+    uint64_t items = 1;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t full = (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
+        items *= i == launch->along ? full + launch->rest : full;
+    }
+    return items;
+}
+
+/* What it has taken, when that was measured. */
+static void note_time(const struct launch *launch)
+{
+    const struct _cl_event *event = launch->event;
+
+    if (event == NULL || launch->variants == NULL || event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
+        return;
+    }
+    const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START], work_items(launch) };
+    variant_note(launch->variants, launch->index, launch->variant, time);
+}
+
+static void drop_launch(struct work *work)
+{
+    struct launch *launch = work->owned;
+
+    note_time(launch);
+    if (launch->variant != NULL) {
+        variant_drop(launch->variant);
+    }
+    for (uint32_t i = 0; i < launch->memories; i++) {
+        object_drop(launch->memory[i].memory);
+    }
+    object_drop(launch->work);
+    free(launch->memory);
+    free(launch);
+}
+
+/* ---- arguments ---- */
+
+/* Captures them as they are now. OUT_OF_RESOURCES: too much shared memory. */
+static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_device_info *info)
+{
+    const struct ppu_kernel_entry *entry = kernel->entry;
+    uint64_t shared = entry->shared_bytes;
+
+    memcpy(launch->params, kernel->params, entry->param_bytes);
+    for (uint32_t i = 0; i < entry->argument_count; i++) {
+        const struct argument *argument = &kernel->arguments[i];
+        if (argument->memory != NULL) {
+            object_use(argument->memory);
+            launch->memory[launch->memories++] = (struct launch_memory){
+                argument->memory,
+                kernel->descriptions[i].offset,
+                kernel->descriptions[i].kind == PPU_ARGUMENT_CONSTANT ||
+                    (kernel->descriptions[i].qualifiers & PPU_ARGUMENT_CONST) != 0,
+            };
+        }
+        if (argument->local_bytes > 0) {
+            shared = shared > 0 ? (shared + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
+            memcpy(launch->params + kernel->descriptions[i].offset, &shared, sizeof(shared));
+            shared += argument->local_bytes;
+        }
+    }
+    launch->launch.param_bytes = entry->param_bytes;
+    launch->launch.shared_bytes = (uint32_t)(shared - entry->shared_bytes);
+    return shared <= info->sm_shared && shared <= PPU_MAX_SHARED ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+/* A work queue's work is begun and waited for by commands of one queue; the command has one round. */
+static cl_int take_work(struct launch *launch, cl_command_queue queue, cl_kernel kernel)
+{
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        cl_command_queue given = kernel->arguments[i].queue;
+        if (given == NULL || given->work == NULL || given == launch->work) {
+            continue;
+        }
+        if (given->maker != queue || launch->work != NULL) {
+            return CL_INVALID_COMMAND_QUEUE;
+        }
+        object_use(given);
+        launch->work = given;
+    }
+    return CL_SUCCESS;
+}
+
+static bool all_set(cl_kernel kernel)
+{
+    bool set = true;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        set &= kernel->arguments[i].set;
+    }
+    return set;
+}
+
+/* Shared virtual memory lies on the context's first device, at an address that no copy can have. */
+static bool takes_shared(cl_kernel kernel)
+{
+    bool takes = false;
+
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        takes |= kernel->arguments[i].shared;
+    }
+    return takes;
+}
+
+/* ---- index space ---- */
+
+struct space {
+    cl_uint dim;
+    const size_t *offset, *global, *local; /* offset, local may be NULL */
+};
+
+/* The largest divisor of `n` that is at most `most`. */
+static size_t divisor(size_t n, size_t most)
+{
+    size_t found = 1;
+
+    for (size_t i = 2; i <= most && i <= n; i++) {
+        found = n % i == 0 ? i : found;
+    }
+    return found;
+}
+
+static size_t global_size(const struct space *space, cl_uint i)
+{
+    return i < space->dim ? space->global[i] : 1;
+}
+
+/* As many work-items as a group can have: what begins and ends a group is paid less often. */
+static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    size_t most = kernel_max_group(kernel);
+
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t size = divisor(global_size(space, i), most);
+        cta[i] = (uint32_t)size;
+        most /= size;
+    }
+}
+
+static uint32_t largest_dimension(const struct space *space)
+{
+    uint32_t largest = 0;
+
+    for (uint32_t i = 1; i < space->dim; i++) {
+        largest = space->global[i] > space->global[largest] ? i : largest;
+    }
+    return largest;
+}
+
+/* Groups that no work-item sees need not divide the range: in its largest dimension they are as large as they can. */
+static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
+{
+    uint32_t *cta = launch->launch.cta;
+    uint32_t threads = cta[0] * cta[1] * cta[2];
+
+    if (threads >= FEW_THREADS || (kernel->entry->allows & PPU_KERNEL_CUT) == 0) {
+        return;
+    }
+    uint32_t along = largest_dimension(space);
+    size_t n = space->global[along], most = kernel_max_group(kernel) / (threads / cta[along]);
+    cta[along] = (uint32_t)(n < most ? n : most);
+    launch->along = along;
+    launch->rest = (uint32_t)(n % cta[along]);
+}
+
+static bool is_fixed(const struct ppu_kernel_entry *entry)
+{
+    return entry->cta[0] != 0;
+}
+
+static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
+{
+    return entry->cta[i] != 0 ? entry->cta[i] : 1;
+}
+
+/* As the program says. */
+static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+{
+    size_t threads = 1;
+
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t n = i < space->dim ? space->local[i] : 1;
+        if (n == 0) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        if (n > PPU_MAX_CTA_DIM) {
+            return CL_INVALID_WORK_ITEM_SIZE;
+        }
+        if (is_fixed(kernel->entry) && n != fixed_size(kernel->entry, i)) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        cta[i] = (uint32_t)n;
+        threads *= n;
+    }
+    return threads <= kernel_max_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
+}
+
+static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launch *to)
+{
+    struct ppu_launch *launch = &to->launch;
+
+    for (cl_uint i = 0; i < 3; i++) {
+        size_t n = global_size(space, i);
+        size_t offset = i < space->dim && space->offset != NULL ? space->offset[i] : 0;
+        if (n % launch->cta[i] != (i == to->along ? to->rest : 0)) {
+            return CL_INVALID_WORK_GROUP_SIZE;
+        }
+        if (offset + n < n) {
+            return CL_INVALID_GLOBAL_OFFSET;
+        }
+        if (n / launch->cta[i] > (i == 0 ? PPU_MAX_GRID_X : PPU_MAX_GRID_YZ) ||
+            !ppu_kernel_takes_ids(kernel->entry, offset, n)) {
+            return CL_OUT_OF_RESOURCES;
+        }
+        launch->grid[i] = (uint32_t)(n / launch->cta[i]);
+        launch->facts.global_offset[i] = offset;
+    }
+    launch->facts.work_dim = space->dim;
+    return CL_SUCCESS;
+}
+
+static cl_int set_space(cl_kernel kernel, const struct space *space, struct launch *launch)
+{
+    uint32_t *cta = launch->launch.cta;
+    cl_int error = CL_SUCCESS;
+
+    if (space->local != NULL) {
+        error = take_group(kernel, space, cta);
+    } else if (is_fixed(kernel->entry)) {
+        for (cl_uint i = 0; i < 3; i++) {
+            cta[i] = fixed_size(kernel->entry, i);
+        }
+    } else {
+        choose_group(kernel, space, cta);
+        cut(kernel, space, launch);
+    }
+    return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
+}
+
+static bool is_empty(const struct space *space)
+{
+    bool empty = space->global == NULL;
+
+    for (cl_uint i = 0; i < space->dim && !empty; i++) {
+        empty = space->global[i] == 0;
+    }
+    return empty;
+}
+
+/* ---- enqueue ---- */
+
+/* The buffer is found through the launch facts: who does not read them does not print. */
+static bool may_print(cl_kernel kernel)
+{
+    return kernel->entry->launch_at != 0 && kernel->program->view.header->formats > 0;
+}
+
+/* The kernel as the queue's device has it. */
+static cl_int find_kernel(cl_command_queue queue, cl_kernel kernel, struct launch *launch)
+{
+    const char *name = kernel_text(kernel, kernel->entry->name);
+
+    return device_error(ppu_kernel_find(kernel->program->on[queue->place], name, &launch->kernel));
+}
+
+static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct space *space, struct work *work)
+{
+    struct launch *launch = calloc(1, sizeof(*launch));
+
+    if (launch == NULL) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    launch->launch.priority = PPU_PRIORITIES / 2;
+    launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
+    *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
+    if (queue->place != 0) {
+        work->place = WORK_ON_HOST;
+        work->run = launch_away;
+    }
+    work->owned = launch;
+    work->prints = may_print(kernel) ? kernel->program : NULL;
+    object_use(kernel);
+    cl_int error = launch->memory != NULL ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
+    if (error == CL_SUCCESS) {
+        error = find_kernel(queue, kernel, launch);
+    }
+    if (error == CL_SUCCESS) {
+        error = take_work(launch, queue, kernel);
+    }
+    if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
+        error = device_error(nest_need(queue->context, queue->place));
+    }
+    if (error == CL_SUCCESS) {
+        error = set_space(kernel, space, launch);
+    }
+    if (error == CL_SUCCESS && queue->place == 0) { /* elsewhere buffers lie otherwise */
+        choose_variant(kernel, launch, work->variant);
+    }
+    if (error != CL_SUCCESS) {
+        work_drop(work);
+    }
+    return error;
+}
+
+static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space *space, cl_uint count,
+                    const cl_event *events)
+{
+    if (!queue_is_for_host(queue)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    if (!object_is(kernel, OBJECT_kernel)) {
+        return CL_INVALID_KERNEL;
+    }
+    if (kernel->program->context != queue->context) {
+        return CL_INVALID_CONTEXT;
+    }
+    if (space->dim < 1 || space->dim > 3) {
+        return CL_INVALID_WORK_DIMENSION;
+    }
+    if (!all_set(kernel)) {
+        return CL_INVALID_KERNEL_ARGS;
+    }
+    if (queue->place != 0 && takes_shared(kernel)) {
+        return CL_INVALID_OPERATION;
+    }
+    return wait_list_check(queue->context, count, events);
+}
+
+static cl_int take(cl_command_queue queue, cl_kernel kernel, const struct space *space, const struct command *command)
+{
+    struct work work = { .place = WORK_NOWHERE };
+    cl_int error = check(queue, kernel, space, command->count, command->events);
+
+    /* No work-items: an event all the same. */
+    if (error == CL_SUCCESS && !is_empty(space)) {
+        error = launch_new(queue, kernel, space, &work);
+    }
+    return error == CL_SUCCESS ? queue_take(queue, command, &work) : error;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dim, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint count, const cl_event *events,
+                              cl_event *out)
+{
+    const struct command command = { CL_COMMAND_NDRANGE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
+    const struct space space = { dim, offset, global, local };
+
+    return take(queue, kernel, &space, &command);
+}
+
+cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_TASK, ORDER_AS_QUEUE, false, count, events, out };
+    const size_t one = 1;
+    const struct space space = { 1, NULL, &one, &one };
+
+    return take(queue, kernel, &space, &command);
+}

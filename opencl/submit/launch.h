@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* A kernel with everything its launch needs, as it was when it was enqueued. */
+#ifndef OPENCL_SUBMIT_LAUNCH_H
+#define OPENCL_SUBMIT_LAUNCH_H
+
+#include "opencl/api/event.h"
+#include "opencl/api/kernel.h"
+
+/* A buffer among the arguments. */
+struct launch_memory {
+    cl_mem memory;   /* in use */
+    uint32_t offset; /* of the argument in the parameters */
+    bool constant;   /* the kernel only reads it, and says so */
+};
+
+struct variants;
+struct variant;
+
+struct launch {
+    const struct ppu_kernel *kernel;
+    struct variants *variants; /* of the kernel's program; NULL: it has none */
+    struct variant *variant;   /* in use; NULL: the base */
+    uint32_t index;            /* of the kernel among the program's */
+    cl_event event;            /* once it is built */
+    struct ppu_launch launch;
+    uint32_t rest;         /* work-items of a dimension that do not fill a group, a grid of their own; 0: none */
+    uint32_t along;        /* that dimension */
+    cl_command_queue work; /* whose round it begins and waits for, in use; NULL: none */
+    uint32_t memories;
+    struct launch_memory *memory;
+    uint8_t params[PPU_MAX_PARAM];
+};
+
+/* Adds its grid to the block, or both. */
+void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream);
+
+/*
+ * Work of a queue whose device is not the one that buffers lie on: copies them there, runs the launch, and copies back
+ * what it may have written.
+ */
+cl_int launch_away(cl_event event);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Launches on the other devices of a context. Each buffer lies on the first device; another one sees a copy for the
+ * time of a launch. What an argument names is copied back, and nothing else, so that two devices may work on parts of
+ * one buffer at the same time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/api/buffer.h"
+#include "opencl/api/queue.h"
+#include "opencl/submit/launch.h"
+#include "opencl/submit/printf.h"
+
+/* The device ends what runs too long; this only says how often a waiter looks at the clock. */
+#define WAIT_NS (60ull * 1000000000u)
+
+/* A buffer as the other device sees it. */
+struct copy {
+    cl_mem root; /* not a sub-buffer */
+    struct ppu_memory *there;
+};
+
+struct away {
+    cl_event event;
+    cl_command_queue queue;
+    struct launch *launch;
+    struct ppu_context *space;
+    struct copy *copies;
+    uint32_t count;
+    struct ppu_memory *printed; /* NULL: the kernel does not print */
+};
+
+static cl_mem root_of(cl_mem memory)
+{
+    return memory->parent != NULL ? memory->parent : memory;
+}
+
+static uint8_t *host_of(const struct copy *copy)
+{
+    return ppu_memory_host(copy->there);
+}
+
+/* ---- there and back ---- */
+
+static struct copy *find(const struct away *away, cl_mem memory)
+{
+    uint32_t i = 0;
+
+    while (i < away->count && away->copies[i].root != root_of(memory)) {
+        i++;
+    }
+    return &away->copies[i];
+}
+
+/* Arguments that are parts of one buffer share its copy. */
+static enum ppu_err take_there(struct away *away, const struct launch_memory *argument)
+{
+    struct copy *copy = find(away, argument->memory);
+    cl_mem root = root_of(argument->memory);
+    enum ppu_err err = PPU_OK;
+
+    if (copy == &away->copies[away->count]) {
+        copy->root = root;
+        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, root->bytes, &copy->there);
+        if (err != PPU_OK) {
+            return err;
+        }
+        memcpy(host_of(copy), root->at, root->bytes);
+        away->count++;
+    }
+    const uint64_t va = ppu_memory_va(copy->there, away->space).va + argument->memory->origin;
+    memcpy(away->launch->params + argument->offset, &va, sizeof(va));
+    return PPU_OK;
+}
+
+static void take_back(const struct away *away)
+{
+    for (uint32_t i = 0; i < away->launch->memories; i++) {
+        const struct launch_memory *argument = &away->launch->memory[i];
+        cl_mem memory = argument->memory;
+        if (!argument->constant && (memory->flags & CL_MEM_READ_ONLY) == 0) {
+            memcpy(memory->at, host_of(find(away, memory)) + memory->origin, memory->bytes);
+        }
+    }
+}
+
+static enum ppu_err prepare(struct away *away)
+{
+    enum ppu_err err = PPU_OK;
+
+    away->copies = calloc(away->launch->memories + 1u, sizeof(away->copies[0]));
+    if (away->copies == NULL) {
+        return PPU_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < away->launch->memories && err == PPU_OK; i++) {
+        err = take_there(away, &away->launch->memory[i]);
+    }
+    if (err == PPU_OK && away->event->work.prints != NULL) {
+        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, PRINT_BUFFER_BYTES, &away->printed);
+    }
+    if (err == PPU_OK && away->printed != NULL) {
+        print_begin(ppu_memory_host(away->printed));
+        away->launch->launch.facts.printf_va = ppu_memory_va(away->printed, away->space).va;
+    }
+    return err;
+}
+
+static void finish(struct away *away)
+{
+    for (uint32_t i = 0; i < away->count; i++) {
+        ppu_memory_free(away->copies[i].there);
+    }
+    free(away->copies);
+    ppu_memory_free(away->printed);
+}
+
+/* ---- the launch ---- */
+
+/* The first lane is this thread's: nothing else of such a queue runs on the device. */
+static enum ppu_err run(struct away *away)
+{
+    struct lane *lane = &away->queue->lane[0];
+    struct ppu_block *block = NULL;
+    struct ppu_event done;
+    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : ppu_block_begin(lane->channel, &block);
+
+    if (err != PPU_OK) {
+        return err;
+    }
+    away->launch->launch.params = away->launch->params;
+    launch_add(away->launch, block, lane->stream);
+    ppu_block_wait_idle(block);
+    err = ppu_block_submit(block, &done);
+    if (err == PPU_OK) {
+        do {
+            err = ppu_event_wait(&done, WAIT_NS);
+        } while (err == PPU_ERR_TIMEOUT && ppu_channel_error(lane->channel, NULL) == PPU_OK);
+    }
+    return err;
+}
+
+static void tell(struct away *away, enum ppu_err err)
+{
+    struct lane *lane = &away->queue->lane[0];
+    struct ppu_error error;
+    enum ppu_err told = ppu_channel_error(lane->channel, &error);
+
+    context_notify(away->event->context, event_command_name(away->event),
+                   told != PPU_OK ? error.text : ppu_error_text(err));
+    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
+}
+
+cl_int launch_away(cl_event event)
+{
+    cl_command_queue queue = event->queue;
+    struct away away = { .event = event, .queue = queue, .launch = event->work.owned };
+    away.space = event->context->ppus[queue->place];
+    enum ppu_err err = prepare(&away);
+
+    if (err == PPU_OK) {
+        err = run(&away);
+        if (err != PPU_OK) {
+            tell(&away, err);
+        }
+        const char *lost =
+            away.printed != NULL ? print_end(ppu_memory_host(away.printed), event->work.prints, queue->place) : NULL;
+        if (lost != NULL) {
+            context_notify(event->context, "printf", lost);
+        }
+    }
+    if (err == PPU_OK) {
+        take_back(&away);
+    }
+    finish(&away);
+    return device_error(err);
+}

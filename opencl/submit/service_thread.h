@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that lives as long as the process. It opens the device, because a machine ends with the thread that started
+ * it, and it ends what cannot be ended by whoever happens to have the last use: queues, whose own threads may have it.
+ */
+#ifndef OPENCL_SUBMIT_SERVICE_THREAD_H
+#define OPENCL_SUBMIT_SERVICE_THREAD_H
+
+#include <stdbool.h>
+
+struct errand {
+    void (*run)(struct errand *errand);
+    /* The keeper's. */
+    struct errand *next;
+    bool waited, done;
+};
+
+/* Runs it soon, after the earlier ones. The errand is the keeper's until then. */
+void keeper_post(struct errand *errand);
+/* Runs it and returns when it is done. */
+void keeper_call(struct errand *errand);
+
+#endif

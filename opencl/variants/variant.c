@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/variants/variant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/build/cache.h"
+#include "opencl/build/compile_thread.h"
+
+#define KEY_TEXT_BYTES 16384u /* enough for every key */
+
+/* ---- life ---- */
+
+static enum variant_level level_of(const char *text)
+{
+    static const char *const names[VARIANT_LEVELS] = { "off", "separation", "alignment", "all" };
+
+    for (uint32_t i = 0; text != NULL && i < VARIANT_LEVELS; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return (enum variant_level)i;
+        }
+    }
+    return VARIANT_ALL;
+}
+
+static bool is_on(const char *variable)
+{
+    const char *text = secure_getenv(variable);
+
+    return text != NULL && *text != '\0' && strcmp(text, "0") != 0;
+}
+
+struct variants *variants_new(const struct _cl_program *program)
+{
+    uint32_t count = program->view.header->kernels;
+    struct variants *variants = calloc(1, sizeof(*variants) + count * sizeof(variants->kernels[0]));
+
+    if (variants == NULL) {
+        return NULL;
+    }
+    variants->options = strdup(program->options);
+    if (variants->options == NULL) {
+        free(variants);
+        return NULL;
+    }
+    pthread_mutex_init(&variants->lock, NULL);
+    pthread_cond_init(&variants->changed, NULL);
+    variants->users = 1;
+    variants->level = level_of(secure_getenv("PPU_ALIAS"));
+    variants->waits = is_on("PPU_ALIAS_WAIT");
+    variants->prints = is_on("PPU_ALIAS_PRINT");
+    variants->kernel_count = count;
+    return variants;
+}
+
+/* Gives one use back; the last one frees. */
+static void leave(struct variants *variants)
+{
+    pthread_mutex_lock(&variants->lock);
+    bool last = --variants->users == 0;
+    pthread_mutex_unlock(&variants->lock);
+    if (last) {
+        pthread_cond_destroy(&variants->changed);
+        pthread_mutex_destroy(&variants->lock);
+        free(variants->options);
+        free(variants);
+    }
+}
+
+void variant_drop(struct variant *variant)
+{
+    struct variants *owner = variant->owner;
+
+    pthread_mutex_lock(&owner->lock);
+    bool last = --variant->users == 0;
+    pthread_mutex_unlock(&owner->lock);
+    if (last) {
+        ppu_program_unload(variant->loaded);
+        free(variant);
+        leave(owner);
+    }
+}
+
+void variants_drop(struct variants *variants)
+{
+    if (variants == NULL) {
+        return;
+    }
+    for (uint32_t k = 0; k < variants->kernel_count; k++) {
+        struct kernel_variants *kernel = &variants->kernels[k];
+        for (uint32_t i = 0; i < kernel->count; i++) {
+            variant_drop(kernel->list[i]);
+        }
+        kernel->count = 0;
+    }
+    leave(variants);
+}
+
+/* ---- compiling ---- */
+
+struct job {
+    cl_program program;      /* in use */
+    struct variant *variant; /* in use */
+    char *kernel;
+    uint32_t shared_bytes; /* of the base variant */
+    uint32_t assumes;      /* the same */
+    uint32_t vregs;
+};
+
+static void job_free(struct job *job)
+{
+    variant_drop(job->variant);
+    object_drop(job->program);
+    free(job->kernel);
+    free(job);
+}
+
+/* Registers are part of it: what is compiled depends on them. */
+static char *key_text(const struct job *job)
+{
+    char *text = malloc(KEY_TEXT_BYTES);
+
+    if (text != NULL) {
+        int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u", job->kernel, job->vregs);
+        variant_key_print(&job->variant->key, text + length, KEY_TEXT_BYTES - (size_t)length);
+    }
+    return text;
+}
+
+static enum ppu_compile_status compile(const struct job *job, struct ppu_compiled *image)
+{
+    const struct compiler *compiler = worker_compiler();
+    const struct variant_key *key = &job->variant->key;
+    const struct ppu_compile_facts facts = { job->kernel,         key->arguments,
+                                             key->argument_count, key->pairs,
+                                             key->pair_count,     { key->group[0], key->group[1], key->group[2] } };
+    const struct ppu_compile_options options = {
+        .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
+    };
+
+    return compiler != NULL ? compiler->compile(job->program->source, job->program->source_bytes, &options, image)
+                            : PPU_COMPILE_NO_TOOL;
+}
+
+static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_compiled *image, bool *cached)
+{
+    enum ppu_compile_status status = PPU_COMPILE_OK;
+    struct cache_key key;
+    char *text = key_text(job);
+
+    if (text == NULL) {
+        return PPU_COMPILE_NO_MEMORY;
+    }
+    cache_key_init(&key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
+    *cached = cache_find(&key, image);
+    if (!*cached) {
+        status = compile(job, image);
+        if (status == PPU_COMPILE_OK) {
+            cache_store(&key, image);
+        }
+    }
+    cache_key_free(&key);
+    free(text);
+    return status;
+}
+
+/* NULL when launches of the base variant may run this instead: they share variables and strings with it. */
+static const char *refuse(const struct job *job, const struct ppu_program_view *made)
+{
+    if (made->header->kernels != 1) {
+        return "it launches other kernels";
+    }
+    if (made->header->variable_bytes != 0 || made->header->formats != 0) {
+        return "it writes variables of the program, or prints";
+    }
+    if ((made->kernels[0].assumes & ~job->assumes) != 0) {
+        return "it is made for fewer launches than the base variant";
+    }
+    if (made->kernels[0].vregs > job->vregs || made->kernels[0].shared_bytes != job->shared_bytes) {
+        return "it needs other registers or local memory than the base variant";
+    }
+    return NULL;
+}
+
+/* NULL: it is loaded. */
+static const char *load(const struct job *job, const struct ppu_compiled *image, struct ppu_program **loaded,
+                        const struct ppu_kernel **code)
+{
+    struct ppu_program_view view;
+    const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
+
+    why = why == NULL ? refuse(job, &view) : why;
+    if (why == NULL &&
+        ppu_program_load(job->program->context->ppu, image->bytes, image->len_bytes, loaded, NULL) != PPU_OK) {
+        why = "it cannot be loaded";
+    }
+    if (why == NULL && ppu_kernel_find(*loaded, job->kernel, code) != PPU_OK) {
+        why = "it is not there";
+    }
+    return why;
+}
+
+static void finish(struct variant *variant, struct ppu_program *loaded, const struct ppu_kernel *code, const char *why,
+                   bool cached)
+{
+    struct variants *owner = variant->owner;
+
+    pthread_mutex_lock(&owner->lock);
+    variant->loaded = loaded;
+    variant->code = code;
+    variant->why = why;
+    variant->cached = cached;
+    owner->kernels[variant->kernel].cached += cached;
+    variant->state = why == NULL ? VARIANT_READY : VARIANT_FAILED;
+    pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
+}
+
+static void compile_variant(void *opaque)
+{
+    struct job *job = opaque;
+    struct ppu_compiled image = { NULL, 0, NULL };
+    struct ppu_program *loaded = NULL;
+    const struct ppu_kernel *code = NULL;
+    const char *why = "the compiler refuses it";
+    bool cached = false;
+
+    if (compile_cached(job, &image, &cached) == PPU_COMPILE_OK) {
+        why = load(job, &image, &loaded, &code);
+    }
+    compiler_free(&image);
+    finish(job->variant, loaded, code, why, cached);
+    job_free(job);
+}
+
+/* ---- the table ---- */
+
+struct variant *variant_find(struct variants *variants, uint32_t kernel, const struct variant_key *key)
+{
+    struct kernel_variants *of = &variants->kernels[kernel];
+
+    for (uint32_t i = 0; i < of->count; i++) {
+        if (variant_key_equal(&of->list[i]->key, key)) {
+            of->list[i]->users++;
+            return of->list[i];
+        }
+    }
+    return NULL;
+}
+
+static void note_compiled(struct kernel_variants *of, const struct variant_key *key)
+{
+    uint64_t sum = variant_key_sum(key);
+    uint32_t known = of->compiled < VARIANTS_REMEMBERED ? of->compiled : VARIANTS_REMEMBERED;
+
+    for (uint32_t i = 0; i < known; i++) {
+        if (of->sums[i] == sum) {
+            of->recompiled++;
+            break;
+        }
+    }
+    of->sums[of->compiled++ % VARIANTS_REMEMBERED] = sum;
+}
+
+/* With the lock, which is given up for the one that leaves. */
+static void insert(struct variants *variants, struct variant *variant)
+{
+    struct kernel_variants *of = &variants->kernels[variant->kernel];
+
+    if (of->count == VARIANTS_MOST) {
+        struct variant *oldest = of->list[0];
+        memmove(&of->list[0], &of->list[1], --of->count * sizeof(of->list[0]));
+        pthread_mutex_unlock(&variants->lock);
+        variant_drop(oldest);
+        pthread_mutex_lock(&variants->lock);
+    }
+    if (of->count < VARIANTS_MOST) {
+        of->list[of->count++] = variant;
+        variant->users++;
+    }
+}
+
+static struct variant *variant_new(struct variants *variants, uint32_t kernel, const struct variant_key *key)
+{
+    struct variant *variant = calloc(1, sizeof(*variant));
+
+    if (variant == NULL) {
+        return NULL;
+    }
+    variant->owner = variants;
+    variants->users++;
+    variant->kernel = kernel;
+    variant->key = *key;
+    variant->users = 2; /* of the caller and of the job */
+    note_compiled(&variants->kernels[kernel], key);
+    variant->number = variants->kernels[kernel].compiled;
+    return variant;
+}
+
+static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
+{
+    const struct ppu_kernel_entry *entry = &program->view.kernels[kernel];
+    struct job *job = calloc(1, sizeof(*job));
+
+    if (job == NULL) {
+        return NULL;
+    }
+    *job = (struct job){ .program = program,
+                         .kernel = strdup(program->view.text + entry->name),
+                         .shared_bytes = entry->shared_bytes,
+                         .assumes = entry->assumes,
+                         .vregs = vregs };
+    if (job->kernel == NULL) {
+        free(job);
+        return NULL;
+    }
+    return job;
+}
+
+struct variant *variant_start(struct variants *variants, cl_program program, uint32_t kernel,
+                              const struct variant_key *key, uint32_t vregs)
+{
+    struct job *job = job_new(program, kernel, vregs);
+    struct variant *variant = job != NULL ? variant_new(variants, kernel, key) : NULL;
+
+    if (variant == NULL) {
+        free(job != NULL ? job->kernel : NULL);
+        free(job);
+        return NULL;
+    }
+    job->variant = variant;
+    object_use(program);
+    insert(variants, variant);
+    pthread_mutex_unlock(&variants->lock);
+    if (!worker_start(compile_variant, job)) {
+        finish(variant, NULL, NULL, "there is no thread for the compiler", false);
+        job_free(job);
+    }
+    pthread_mutex_lock(&variants->lock);
+    return variant;
+}
+
+void variant_await(struct variant *variant)
+{
+    while (variant->state == VARIANT_COMPILING) {
+        pthread_cond_wait(&variant->owner->changed, &variant->owner->lock);
+    }
+}
+
+void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time)
+{
+    pthread_mutex_lock(&variants->lock);
+    struct variant_time *sum = variant != NULL ? &variant->time : &variants->kernels[kernel].time;
+    sum->ns += time.ns;
+    sum->items += time.items;
+    pthread_mutex_unlock(&variants->lock);
+}

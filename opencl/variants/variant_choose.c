@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/variants/variant_choose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/api/buffer.h"
+#include "opencl/api/svm.h"
+#include "opencl/variants/variant.h"
+
+#define SEEN_OFTEN 2u /* launches one after the other with the same value: it is compiled for that */
+
+struct choice {
+    cl_kernel kernel;
+    const struct launch *launch;
+    struct variants *variants;
+    uint32_t index; /* of the kernel in the image */
+    struct region regions[RELATION_ARGUMENTS];
+    uint32_t region_count;
+    uint8_t above[RELATION_ARGUMENTS]; /* of values that are compared with ids: dimensions whose ids they are above */
+    bool fits;                         /* there are some */
+    struct relation relation;
+    struct variant_key key;
+    struct variant *variant; /* in use; NULL: the base */
+    const char *why;         /* the base is used; NULL: it is not */
+};
+
+/* ---- what is known ---- */
+
+static uint64_t value_of(const struct choice *choice, uint32_t i)
+{
+    const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+    uint64_t value = 0;
+
+    memcpy(&value, choice->kernel->params + argument->offset,
+           argument->bytes < sizeof(value) ? argument->bytes : sizeof(value));
+    return value;
+}
+
+/* What may be reached through an argument; false: nobody knows. */
+static bool find_region(const struct choice *choice, uint32_t i, struct region *region)
+{
+    const struct argument *argument = &choice->kernel->arguments[i];
+    const struct ppu_argument_entry *entry = &choice->kernel->descriptions[i];
+
+    *region = (struct region){ .address = value_of(choice, i),
+                               .argument = (uint8_t)i,
+                               .element_log2 = entry->element_log2,
+                               .writes = (entry->references & PPU_REFERENCE_WRITE) != 0 };
+    if (argument->shared) {
+        return svm_piece(choice->kernel->program->context, (const void *)(uintptr_t)region->address, &region->start,
+                         &region->bytes);
+    }
+    if (argument->memory != NULL) {
+        region->start = argument->memory->va;
+        region->bytes = argument->memory->bytes;
+    }
+    return true;
+}
+
+static bool is_memory(const struct ppu_argument_entry *argument)
+{
+    return argument->kind == PPU_ARGUMENT_GLOBAL || argument->kind == PPU_ARGUMENT_CONSTANT;
+}
+
+static uint32_t argument_count(const struct choice *choice)
+{
+    uint32_t count = choice->kernel->entry->argument_count;
+
+    return count < RELATION_ARGUMENTS ? count : RELATION_ARGUMENTS;
+}
+
+/* One more than the last global id of a dimension. */
+static uint64_t ids_end(const struct choice *choice, uint32_t dimension)
+{
+    const struct launch *launch = choice->launch;
+    uint64_t grid = (uint64_t)launch->launch.grid[dimension] * launch->launch.cta[dimension];
+
+    return launch->launch.facts.global_offset[dimension] + grid + (dimension == launch->along ? launch->rest : 0);
+}
+
+static void find_regions(struct choice *choice)
+{
+    uint64_t first = choice->launch->launch.facts.global_offset[0], last = ids_end(choice, 0) - 1;
+
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        bool used = is_memory(argument) && argument->references != 0;
+        if (used && find_region(choice, i, &choice->regions[choice->region_count])) {
+            region_narrow(&choice->regions[choice->region_count++], &argument->reach, first, last);
+        }
+    }
+}
+
+/* Whether the argument, as a signed number, is above all ids of a dimension, and those are small (ppu_compiler.h). */
+static bool is_above(const struct choice *choice, uint32_t i, uint32_t dimension)
+{
+    uint32_t bytes = choice->kernel->descriptions[i].bytes;
+    uint64_t end = ids_end(choice, dimension), value = value_of(choice, i);
+    uint64_t most = bytes == sizeof(uint32_t) ? INT32_MAX : INT64_MAX;
+
+    return (bytes == sizeof(uint32_t) || bytes == sizeof(uint64_t)) && end <= PPU_MAX_SMALL_ID && value >= end &&
+           value <= most;
+}
+
+static void find_above(struct choice *choice)
+{
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        uint32_t above = 0;
+        for (uint32_t d = 0; d < 3; d++) {
+            bool compared = argument->kind == PPU_ARGUMENT_VALUE && (argument->references & PPU_REFERENCE_IDS(d)) != 0;
+            above |= compared && is_above(choice, i, d) ? 1u << d : 0;
+        }
+        choice->above[i] = (uint8_t)above;
+        choice->fits |= above != 0;
+    }
+}
+
+static void add_above(struct choice *choice)
+{
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        if (choice->above[i] != 0) {
+            variant_key_add_above(&choice->key, (uint8_t)i, choice->above[i]);
+        }
+    }
+}
+
+/* True when it is what it was in the launch before. */
+static bool stays(struct variant_seen *seen, uint64_t value)
+{
+    seen->times = seen->value == value ? seen->times + 1 : 1;
+    seen->value = value;
+    return seen->times >= SEEN_OFTEN;
+}
+
+/* With the lock: the groups' size, when it stays what it is; a grid of what fills no group has another one. */
+static void add_group(struct choice *choice)
+{
+    const struct launch *launch = choice->launch;
+    uint32_t group[3];
+    uint64_t all = 0;
+
+    if ((choice->kernel->entry->gains & PPU_KERNEL_GAINS_GROUP) == 0) {
+        return;
+    }
+    for (uint32_t d = 0; d < 3; d++) {
+        group[d] = launch->rest != 0 && d == launch->along ? 0 : launch->launch.cta[d];
+        all = all << 16 | group[d];
+    }
+    if (stays(&choice->variants->kernels[choice->index].seen_group, all)) {
+        variant_key_add_group(&choice->key, group);
+    }
+}
+
+/* With the lock: values that end loops, when they stay what they are. */
+static void add_constants(struct choice *choice)
+{
+    struct kernel_variants *of = &choice->variants->kernels[choice->index];
+
+    for (uint32_t i = 0; i < argument_count(choice); i++) {
+        const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+        if (argument->kind != PPU_ARGUMENT_VALUE || (argument->references & PPU_REFERENCE_BOUND) == 0) {
+            continue;
+        }
+        const struct variant_constant constant = { (uint8_t)i, value_of(choice, i) };
+        if (stays(&of->seen[i], constant.value)) {
+            variant_key_add_constant(&choice->key, &constant);
+        }
+    }
+}
+
+/* ---- printing ---- */
+
+static const struct region *region_of(const struct choice *choice, uint32_t argument)
+{
+    const struct region *region = choice->regions;
+
+    while (region->argument != argument) {
+        region++;
+    }
+    return region;
+}
+
+static void print_region(const struct region *region)
+{
+    const unsigned long long start = region->start, bytes = region->bytes;
+
+    fprintf(stderr, "ppu:   argument %u: 0x%llx to 0x%llx, %llu bytes%s", region->argument, start, start + bytes, bytes,
+            region->writes ? ", written" : "");
+    if (region->reach.low < region->reach.high) {
+        fprintf(stderr, "; each work-item %d to %d, step %d", region->reach.low, region->reach.high,
+                region->reach.step);
+    }
+    fputc('\n', stderr);
+}
+
+static void print_overlap(const struct choice *choice, const struct overlap *overlap)
+{
+    const struct region *first = region_of(choice, overlap->pair.first);
+    const unsigned long long start = overlap->start, bytes = overlap->bytes;
+
+    fprintf(stderr, "ppu:   arguments %u and %u: %s, 0x%llx to 0x%llx, %llu bytes, distance %lld bytes%s\n",
+            overlap->pair.first, overlap->pair.second,
+            overlap->pair.relation == PPU_RELATION_IDENTICAL ? "identical" : "overlap", start, start + bytes, bytes,
+            (long long)overlap->distance_bytes, first->bytes == overlap->bytes ? ", the first whole" : "");
+}
+
+static double ns_of(struct variant_time time)
+{
+    return time.items != 0 ? (double)time.ns / (double)time.items : 0;
+}
+
+static void print_gain(const struct choice *choice)
+{
+    double base = ns_of(choice->variants->kernels[choice->index].time);
+    double now = choice->variant != NULL ? ns_of(choice->variant->time) : 0;
+
+    if (base > 0 && now > 0) {
+        fprintf(stderr, "ppu:   gain %.2f: %.2f ns a work-item, base %.2f\n", base / now, now, base);
+    } else {
+        fprintf(stderr, "ppu:   gain not measured yet\n");
+    }
+}
+
+/* With the lock. */
+static void print(const struct choice *choice, const char *name)
+{
+    const struct kernel_variants *of = &choice->variants->kernels[choice->index];
+    char facts[1024];
+
+    fprintf(stderr,
+            "ppu: kernel '%s': %u pairs of references, %u overlap, %u of them identical, %u "
+            "apart in each work-item\n",
+            kernel_text(choice->kernel, choice->kernel->entry->name), choice->relation.references,
+            choice->relation.count, choice->relation.identical, choice->relation.apart);
+    for (uint32_t i = 0; i < choice->region_count; i++) {
+        print_region(&choice->regions[i]);
+    }
+    for (uint32_t i = 0; i < choice->relation.count; i++) {
+        print_overlap(choice, &choice->relation.overlaps[i]);
+    }
+    variant_key_print(&choice->key, facts, sizeof(facts));
+    fprintf(stderr, "ppu:   facts%s\n", facts);
+    fprintf(stderr, "ppu:   variant %s%s%s; %u compiled, %u of them again, %u found in the cache\n", name,
+            choice->why != NULL ? ": " : "", choice->why != NULL ? choice->why : "", of->compiled, of->recompiled,
+            of->cached);
+    print_gain(choice);
+}
+
+/* ---- choosing ---- */
+
+/* Some pair of references is not the same memory, and one of the two is written; or ids need not be compared. */
+static bool is_worth_it(struct choice *choice)
+{
+    if (choice->variants->level == VARIANT_OFF) {
+        choice->why = "switched off";
+    } else if ((choice->kernel->entry->flags & PPU_TMD_NEST) != 0) {
+        choice->why = "it enqueues kernels";
+    } else if (!relation_find(choice->regions, choice->region_count, &choice->relation)) {
+        choice->why = "too many arguments overlap";
+    } else if (choice->fits) {
+        return true;
+    } else if (choice->relation.references == 0) {
+        choice->why = "no two references of which one writes, and no id less to compare";
+    } else if (choice->relation.references == choice->relation.identical) {
+        choice->why = "all are identical";
+    }
+    return choice->why == NULL;
+}
+
+/* The variant is not ready: its why. Gives it back. */
+static void give_up(struct choice *choice, struct variant *variant)
+{
+    choice->why = variant->state == VARIANT_COMPILING ? "its variant is being compiled" : variant->why;
+    pthread_mutex_unlock(&choice->variants->lock);
+    variant_drop(variant);
+    pthread_mutex_lock(&choice->variants->lock);
+}
+
+/* Every group that the base variant can have must be possible. */
+static uint32_t registers_of(const struct _cl_kernel *kernel)
+{
+    return kernel->program->context->device->info->sm_vregs / (uint32_t)kernel_max_group(kernel);
+}
+
+/* With the lock. */
+static void use(struct choice *choice, bool start)
+{
+    struct variant *variant = variant_find(choice->variants, choice->index, &choice->key);
+
+    if (variant == NULL && start) {
+        variant = variant_start(choice->variants, choice->kernel->program, choice->index, &choice->key,
+                                registers_of(choice->kernel));
+    }
+    if (variant == NULL) {
+        choice->why = choice->why != NULL ? choice->why : "there is no memory for a variant";
+        return;
+    }
+    if (choice->variants->waits) {
+        variant_await(variant);
+    }
+    if (variant->state != VARIANT_READY) {
+        give_up(choice, variant);
+        return;
+    }
+    choice->variant = variant;
+    choice->why = NULL;
+}
+
+/* With the lock. While the one for constants is not there, the one without serves. */
+static void find_variant(struct choice *choice)
+{
+    struct variant_key without;
+
+    variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->relation);
+    add_above(choice);
+    without = choice->key;
+    if (choice->variants->level >= VARIANT_ALL) {
+        add_constants(choice);
+        add_group(choice);
+    }
+    use(choice, true);
+    if (choice->variant == NULL && !variant_key_equal(&without, &choice->key)) {
+        choice->key = without;
+        use(choice, false);
+    }
+}
+
+static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTES])
+{
+    char facts[EVENT_VARIANT_BYTES - 12];
+
+    snprintf(name, EVENT_VARIANT_BYTES, "base");
+    if (choice->variant != NULL) {
+        variant_key_print(&choice->variant->key, facts, sizeof(facts));
+        snprintf(name, EVENT_VARIANT_BYTES, "%u:%s", choice->variant->number, facts);
+    }
+}
+
+static void choose(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+{
+    find_regions(choice);
+    if (choice->variants->level >= VARIANT_ALL) {
+        find_above(choice);
+    }
+    bool worth = is_worth_it(choice);
+    pthread_mutex_lock(&choice->variants->lock);
+    if (worth) {
+        find_variant(choice);
+    }
+    write_name(choice, name);
+    if (choice->variants->prints) {
+        print(choice, name);
+    }
+    pthread_mutex_unlock(&choice->variants->lock);
+    launch->variants = choice->variants;
+    launch->index = choice->index;
+    if (choice->variant != NULL) {
+        launch->variant = choice->variant;
+        launch->kernel = choice->variant->code;
+    }
+}
+
+void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+{
+    struct choice choice;
+
+    snprintf(name, EVENT_VARIANT_BYTES, "base");
+    if (kernel->program->variants == NULL) {
+        return;
+    }
+    choice.kernel = kernel;
+    choice.launch = launch;
+    choice.variants = kernel->program->variants;
+    choice.index = (uint32_t)(kernel->entry - kernel->program->view.kernels);
+    choice.region_count = 0;
+    memset(choice.above, 0, sizeof(choice.above));
+    choice.fits = false;
+    choice.relation.count = choice.relation.references = choice.relation.identical = choice.relation.apart = 0;
+    choice.key.argument_count = choice.key.pair_count = 0;
+    choice.variant = NULL;
+    choice.why = NULL;
+    choose(&choice, launch, name);
+}

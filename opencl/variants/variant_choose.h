@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Which variant of a kernel a launch uses (F1, F3, F9). */
+#ifndef OPENCL_VARIANTS_VARIANT_CHOOSE_H
+#define OPENCL_VARIANTS_VARIANT_CHOOSE_H
+
+#include "opencl/submit/launch.h"
+
+/*
+ * Compares the memory behind the arguments as they are now, and gives the launch the variant for what is found: the
+ * base variant while it is not there, for which nothing changes. `name` gets its name.
+ */
+void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES]);
+
+#endif

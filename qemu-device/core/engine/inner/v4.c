@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine in x86-64-v4: AVX-512. */
+#include "qemu-device/core/sm_state.h"
+
+#ifdef ENGINE_HAS_LEVELS
+#define ENGINE_LEVEL v4
+#include "qemu-device/core/engine/inner/loop.c.inc"
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sub-vector mode (D2 to D7): a segment is run by one part of the warp, 32 lanes, after the other. The parts that do
+ * not run are disabled lanes like others, but no token names them: they go on when the running part has come to the end
+ * of the segment, or has ended. Tokens that were queued before the segment stay below a floor meanwhile.
+ */
+#include "qemu-device/core/sm_state.h"
+
+#include <string.h>
+
+/* ---- registers (D4) ---- */
+
+void engine_parts_init(struct sm *sm)
+{
+    for (uint32_t passes = 1; passes <= PPU_MAX_WAVE_WORDS; passes++) {
+        for (uint32_t reg = 0; reg < SM_ROWS; reg++) {
+            sm->rows[passes - 1][reg] = reg * passes * PPU_LANES;
+        }
+    }
+}
+
+/* Shared registers follow the private ones; the part's lanes are `part` passes into a row. */
+static void rows_of_part(struct exec *x)
+{
+    const uint32_t vregs = x->task->tmd.vregs, part = x->w->parts.part;
+    const uint64_t key = 1ull << 32 | (uint64_t)part << 24 | x->passes << 16 | vregs;
+    struct sm *const sm = x->sm;
+
+    if (sm->part_rows_key != key) {
+        sm->part_rows_key = key;
+        memcpy(sm->part_rows, sm->rows[x->passes - 1], vregs * sizeof(uint32_t));
+        for (uint32_t reg = vregs; reg < SM_ROWS; reg++) {
+            sm->part_rows[reg] = vregs * x->wave + (reg - vregs) * PPU_LANES - part * PPU_LANES;
+        }
+    }
+    x->rows = sm->part_rows;
+}
+
+void engine_parts_rows(struct exec *x)
+{
+    exec_rows(x);
+    if (x->w->parts.on && x->w->parts.shared != 0) {
+        x->vregs += x->w->parts.shared;
+        rows_of_part(x);
+    }
+    x->plain = x->w->sampled ? 0 : x->vregs;
+}
+
+/* ---- parts ---- */
+
+static struct lanes of_part(const struct lanes *set, uint32_t part)
+{
+    struct lanes lanes = { { 0 } };
+
+    lanes.m[part] = set->m[part];
+    return lanes;
+}
+
+struct lanes engine_parts_running(const struct warp *w)
+{
+    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
+
+    return of_part(&left, w->parts.part);
+}
+
+/* The first part from `part` on that has a lane; PPU_MAX_WAVE_WORDS: none. */
+static uint32_t part_from(const struct lanes *set, uint32_t part)
+{
+    while (part < PPU_MAX_WAVE_WORDS && set->m[part] == 0) {
+        part++;
+    }
+    return part;
+}
+
+static void begin(struct warp *w, const struct parts *parts, const struct lanes *entered)
+{
+    struct lanes first, later;
+
+    w->parts = *parts;
+    w->parts.on = true;
+    w->parts.floor = w->token_count;
+    w->parts.entered = *entered;
+    w->parts.part = (uint8_t)part_from(entered, 0);
+    first = of_part(entered, w->parts.part);
+    later = lanes_without(entered, &first);
+    engine_disable(w, &later, PPU_REASON_PART, parts->begin);
+    w->pc = parts->begin;
+}
+
+void engine_parts_start(struct warp *w, const struct dist_task *task)
+{
+    if (task->tmd.flags & PPU_TMD_SUBVECTOR) {
+        const struct lanes all = w->active;
+        begin(w, &(struct parts){ .shared = task->tmd.shared_vregs, .begin = w->pc }, &all);
+    }
+}
+
+/* Masks of the parts that do not run, the lowest first, as scalars hold them. */
+static void masks_of_others(const struct warp *w, uint32_t masks[PPU_MAX_WAVE_WORDS])
+{
+    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
+    uint32_t count = 0;
+
+    for (uint32_t part = 0; part < w->passes; part++) {
+        if (part != w->parts.part) {
+            masks[count++] = left.m[part];
+        }
+    }
+}
+
+static void keep_masks(struct warp *w)
+{
+    uint32_t masks[PPU_MAX_WAVE_WORDS];
+
+    masks_of_others(w, masks);
+    memcpy(&w->sreg[w->parts.scalar], masks, (w->passes - 1u) * sizeof(masks[0]));
+}
+
+/* Nobody wrote to the scalars. */
+static bool masks_kept(const struct warp *w)
+{
+    uint32_t masks[PPU_MAX_WAVE_WORDS];
+
+    masks_of_others(w, masks);
+    return memcmp(&w->sreg[w->parts.scalar], masks, (w->passes - 1u) * sizeof(masks[0])) == 0;
+}
+
+bool engine_parts_next(struct exec *x)
+{
+    struct warp *w = x->w;
+    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
+    const uint32_t part = part_from(&left, w->parts.part + 1u);
+
+    if (part < PPU_MAX_WAVE_WORDS) {
+        const struct lanes next = of_part(&left, part);
+
+        w->parts.part = (uint8_t)part;
+        engine_enable(w, &next, w->parts.begin);
+        if (w->parts.loop) {
+            keep_masks(w);
+        }
+        engine_parts_rows(x);
+        return true;
+    }
+    w->parts.on = false;
+    engine_parts_rows(x);
+    engine_enable(w, &left, w->parts.end);
+    return lanes_any(&left);
+}
+
+/* ---- instructions ---- */
+
+static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    const uint32_t shared = (uint32_t)insn->imm & PPU_SUBVECTOR_REGISTERS;
+    struct warp *w = x->w;
+
+    if (w->parts.on || !lanes_equal(mask, &w->active)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    if ((uint32_t)insn->imm == PPU_SUBVECTOR_MAY && (w->measured || !sm_mode_parts(x))) {
+        return STEP_NEXT;
+    }
+    if (shared > x->task->tmd.shared_vregs) {
+        return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, mask);
+    }
+    begin(w, &(struct parts){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
+    engine_parts_rows(x);
+    return STEP_MOVED;
+}
+
+static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+
+    if (w->parts.on || !lanes_equal(mask, &w->active)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    begin(w,
+          &(struct parts){
+              .loop = true, .ended = true, .scalar = insn->rd, .begin = w->pc + 1, .end = w->pc + (uint32_t)insn->imm },
+          mask);
+    keep_masks(w);
+    return STEP_MOVED;
+}
+
+/* The part is through, with all its lanes. */
+static enum step end(struct exec *x, const struct lanes *mask)
+{
+    struct warp *w = x->w;
+    const struct lanes part = engine_parts_running(w);
+    const uint32_t next = w->pc + 1;
+
+    engine_drop_stale(x);
+    if (!lanes_equal(mask, &part) || w->token_count != w->parts.floor || (w->parts.ended && w->parts.end != next)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    w->parts.ended = true;
+    w->parts.end = next;
+    engine_disable(w, mask, PPU_REASON_PART, next);
+    (void)engine_parts_next(x);
+    return STEP_MOVED;
+}
+
+static enum step leave(struct exec *x, const struct lanes *mask)
+{
+    if (!x->w->parts.on) {
+        if (x->w->measured) {
+            sm_mode_end(x);
+        }
+        return STEP_NEXT;
+    }
+    return x->w->parts.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end(x, mask);
+}
+
+static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    const struct parts *parts = &x->w->parts;
+
+    if (!parts->on || !parts->loop || parts->scalar != insn->rd || parts->begin != x->w->pc + (uint32_t)insn->imm ||
+        !masks_kept(x->w)) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    return end(x, mask);
+}
+
+enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+{
+    switch (insn->op) {
+    case PPU_OP_SVENTER:
+        return enter(x, insn, mask);
+    case PPU_OP_SVBEGIN:
+        return begin_loop(x, insn, mask);
+    case PPU_OP_SVEND:
+        return end_loop(x, insn, mask);
+    default:
+        return leave(x, mask);
+    }
+}

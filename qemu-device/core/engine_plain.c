@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine in C that every host runs. */
-#define ENGINE_LEVEL plain
-#include "engine_build.h"

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine in x86-64-v2. */
-#include "sm_state.h"
-
-#ifdef ENGINE_HAS_LEVELS
-#define ENGINE_LEVEL v2
-#include "engine_build.h"
-#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decoded code, cached by pages of 4 KiB. An instruction is read by one 64-bit load and decoded when it is executed
+ * first: what was uploaded before the invalidate is seen after it, and never half of it.
+ */
+#include "qemu-device/core/sm_state.h"
+
+#include <string.h>
+
+#define CODE_PAGE_BYTES (SM_PAGE_INSNS * PPU_INSN_BYTES)
+#define CODE_VALID (1ull << 11)
+
+static struct code_page *page_of(const struct sm *sm, uint64_t va)
+{
+    return &sm->code[(va / CODE_PAGE_BYTES) % SM_CODE_PAGES];
+}
+
+static uint64_t tag_of(const struct dist_task *task, uint64_t va)
+{
+    return (va & ~(uint64_t)(CODE_PAGE_BYTES - 1)) | task->tmd.context | CODE_VALID;
+}
+
+/* Code lies in VRAM: nothing is fetched over the bus. */
+static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct dist_task *task, uint64_t va)
+{
+    struct place place;
+    uint16_t fault =
+        sm_translate(sm, task->tmd.context, va & ~(uint64_t)(CODE_PAGE_BYTES - 1), PPU_ACCESS_FETCH, &place);
+
+    if (fault != 0) {
+        return fault;
+    }
+    if (place.host == NULL) {
+        return PPU_FAULT_FETCH_RANGE;
+    }
+    for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
+        page->insn[i].known = false;
+        page->insn[i].plain = CODE_NOT_PLAIN;
+    }
+    sm->window.count = 0;
+    page->bytes = place.host;
+    page->tag = tag_of(task, va);
+    return 0;
+}
+
+static uint8_t kinds_of(const struct ppu_insn *insn)
+{
+    return (uint8_t)((insn->wa && insn->a_scalar ? CODE_SAME_A : 0) |
+                     (insn->wb && (insn->b_scalar || insn->immed) ? CODE_SAME_B : 0) |
+                     (insn->wc && insn->c_scalar ? CODE_SAME_C : 0) | (insn->fmod ? CODE_MODIFIED : 0));
+}
+
+/* Operand b as two words: a double's upper half, or a number whose sign goes on. */
+static void immediate(const struct ppu_insn *insn, uint32_t words[2])
+{
+    bool high_half = (ppu_isa_row(insn->op)->flags & PPU_IF_X) && insn->wb == 2;
+
+    words[0] = high_half ? 0 : (uint32_t)insn->imm;
+    words[1] = high_half ? (uint32_t)insn->imm : insn->imm < 0 ? UINT32_MAX : 0;
+}
+
+/* A sum of a vector register and of what is the same for all lanes: it is steady when the register is. */
+static bool adds_same(const struct ppu_insn *insn, uint8_t kinds)
+{
+    return insn->op == PPU_OP_ADD && !insn->scalar && (kinds == CODE_SAME_A || kinds == CODE_SAME_B);
+}
+
+/* Vector registers among the first that it does not write; a store names the one it reads as if it wrote it. */
+static uint32_t keeps_of(const struct ppu_insn *insn)
+{
+    const uint64_t written = insn->scalar ? 0 : ((1ull << insn->wd) - 1) << (insn->rd % 32u);
+
+    return insn->rd < EXEC_STEADY ? ~(uint32_t)written : UINT32_MAX;
+}
+
+/* How many scalar registers a set of lanes is depends on the wave, and not only on the instruction. */
+static bool delivers_lanes(const struct ppu_insn *insn)
+{
+    return insn->op == PPU_OP_BALLOT || insn->op == PPU_OP_ACTIVE || insn->op == PPU_OP_SVBEGIN;
+}
+
+static void decode_word(const struct sm *sm, struct code_insn *code, uint64_t word)
+{
+    code->fault = ppu_isa_decode(word, &code->insn);
+    code->known = true;
+    code->vregs = 0;
+    code->op = NULL;
+    if (code->fault != 0) {
+        code->word = word;
+        return;
+    }
+    code->vregs = (uint16_t)ppu_isa_vregs(&code->insn);
+    code->kinds = kinds_of(&code->insn);
+    code->steady = adds_same(&code->insn, code->kinds);
+    code->keeps = code->steady ? UINT32_MAX : keeps_of(&code->insn);
+    if (engine_mem_cached(&code->insn)) {
+        /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
+        code->unmodelled = sm->build->op_of(code);
+    } else {
+        immediate(&code->insn, code->imm);
+    }
+    /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
+    code->op = sm->l2 != NULL ? sm->build->modelled_op_of(code) : sm->build->op_of(code);
+    code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
+}
+
+/* The page that has the instruction; NULL: *fault says why it cannot be fetched. */
+static struct code_page *page_fetch(struct sm *sm, const struct dist_task *task, uint64_t va, uint16_t *fault)
+{
+    struct code_page *page = page_of(sm, va);
+
+    if (page->tag != tag_of(task, va)) {
+        *fault = page_fill(sm, page, task, va);
+        if (*fault != 0) {
+            return NULL;
+        }
+    }
+    return page;
+}
+
+const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
+                                     uint64_t *va)
+{
+    struct code_page *page;
+    uint32_t index;
+
+    *va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    if (pc >= task->tmd.code_bytes / PPU_INSN_BYTES) {
+        *fault = PPU_FAULT_FETCH_RANGE;
+        return NULL;
+    }
+    page = page_fetch(sm, task, *va, fault);
+    if (page == NULL) {
+        return NULL;
+    }
+    index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
+    if (!page->insn[index].known) {
+        decode_word(sm, &page->insn[index], vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES));
+    }
+    return &page->insn[index];
+}
+
+const struct code_insn *decode_begun(struct sm *sm, uint64_t word)
+{
+    decode_word(sm, &sm->begun, word);
+    return &sm->begun;
+}
+
+const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc)
+{
+    const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    const struct code_page *page = page_of(sm, va);
+    const struct code_insn *code = &page->insn[va % CODE_PAGE_BYTES / PPU_INSN_BYTES];
+
+    return page->tag == tag_of(task, va) && code->known && code->fault == 0 ? code : NULL;
+}
+
+void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
+{
+    const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
+    const uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES;
+    const uint32_t index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES), before = pc < index ? pc : index;
+    uint16_t fault = 0;
+    const struct code_page *page = pc < end ? page_fetch(sm, task, va, &fault) : NULL;
+
+    sm->window = (struct code_window){ .start = task->start };
+    if (page != NULL) {
+        const uint32_t here = SM_PAGE_INSNS - (index - before), left = end - (pc - before);
+
+        sm->window.insn = &page->insn[index - before];
+        sm->window.first = pc - before;
+        sm->window.count = left < here ? left : here;
+    }
+}
+
+/* What is known of a program goes with its code. */
+static void forget(struct sm *sm)
+{
+    sm->window.count = 0;
+    sm->program.start = 0;
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        sm->cta[i].begun = 0;
+    }
+}
+
+void decode_drop(struct sm *sm, uint32_t context)
+{
+    forget(sm);
+    for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
+        if ((sm->code[i].tag & (CODE_PAGE_BYTES - 1)) == (context | CODE_VALID)) {
+            sm->code[i].tag = 0;
+        }
+    }
+}
+
+void decode_drop_all(struct sm *sm)
+{
+    forget(sm);
+    for (uint32_t i = 0; i < SM_CODE_PAGES; i++) {
+        sm->code[i].tag = 0;
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ends of CTAs that the distributor has not been told of yet: until there are many, the SM does anything that
+ * others may wait for, or it has nothing else to do. Nobody is told of an end before what was added is in memory.
+ */
+#include "qemu-device/core/sm_state.h"
+
+#include <string.h>
+
+void ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS])
+{
+    struct dist_ends *const ends = &sm->ends;
+
+    if (ends->held == DIST_ENDS) {
+        ends_settle(sm);
+    }
+    ends->cta[ends->held] = *ended;
+    memcpy(ends->count[ends->held++], count, sizeof(ends->count[0]));
+}
+
+void ends_settle(struct sm *sm)
+{
+    sums_empty(sm);
+    if (sm->ends.held != 0) {
+        dist_done(sm->core, sm->number, &sm->ends);
+        sm_has_room(sm); /* what they had in the distributor's books is free again */
+    }
+}

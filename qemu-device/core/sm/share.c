@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How address spaces share an SM. Where there are CTAs of several, the one that has had least time has the next turn,
+ * whatever the number of its warps. And a slot that claims a place gets room by CTAs of lower rank that leave.
+ */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+
+#include <time.h>
+
+static uint64_t clock_ns(const struct sm *sm)
+{
+    struct timespec now;
+
+    if (sm_pool_in_slices(*core_sm_pool(sm->core))) {
+        return sm->share.insns + 1; /* 0 is no time */
+    }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* what the host gives to others is nobody's */
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void share_charge(struct sm *sm, uint32_t context)
+{
+    struct sm_share *share = &sm->share;
+    const uint64_t now = clock_ns(sm), spent = now - share->since_ns;
+
+    share->since_ns = now;
+    share->turn_ns[context] += spent;
+    __atomic_store_n(&share->time_ns[context], share->time_ns[context] + spent, __ATOMIC_RELAXED);
+}
+
+void share_begin(struct sm *sm)
+{
+    sm->share.since_ns = clock_ns(sm);
+}
+
+/* What has not been charged is of the one that is or was here; beside others each turn is charged. */
+void share_end(struct sm *sm)
+{
+    share_charge(sm, sm->share.sole);
+    sm->share.since_ns = 0;
+}
+
+/* Where a newcomer begins: it is not owed what it did not ask for. */
+static uint64_t least_ns(const struct sm *sm, uint32_t but)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context != but) {
+            const uint64_t had = sm->share.turn_ns[sm->cta[i].cta.task->tmd.context];
+            least = had < least ? had : least;
+        }
+    }
+    return least;
+}
+
+void share_came(struct sm *sm, uint32_t context)
+{
+    struct sm_share *share = &sm->share;
+
+    if (share->ctas[context]++ != 0) {
+        return;
+    }
+    share->spaces++;
+    if (share->spaces == 1 && share->sole == context) {
+        return;
+    }
+    if (share->since_ns != 0) {
+        share_charge(sm, share->sole);
+    }
+    if (share->spaces > 1) {
+        const uint64_t least = least_ns(sm, context);
+        share->turn_ns[context] = share->turn_ns[context] < least ? least : share->turn_ns[context];
+    }
+    share->sole = context;
+}
+
+void share_left(struct sm *sm, uint32_t context)
+{
+    struct sm_share *share = &sm->share;
+
+    if (--share->ctas[context] != 0) {
+        return;
+    }
+    share->spaces--;
+    for (uint32_t i = 0; i < sm->config->sm_ctas && share->spaces == 1; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context != context) {
+            share->sole = sm->cta[i].cta.task->tmd.context;
+            break;
+        }
+    }
+}
+
+uint32_t share_pick(struct sm *sm)
+{
+    const uint32_t warps = sm->config->sm_warps;
+    uint32_t index = sm->next_warp, chosen = warps;
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t left = warps; left != 0; left--) {
+        if (sm_can_run(sm, index)) {
+            const uint64_t had = sm->share.turn_ns[sm->cta[sm->warp[index].cta].cta.task->tmd.context];
+
+            if (chosen == warps || had < least) {
+                chosen = index;
+                least = had;
+            }
+        }
+        index = index + 1 < warps ? index + 1 : 0;
+    }
+    if (chosen != warps) {
+        sm->next_warp = chosen + 1 < warps ? chosen + 1 : 0;
+    }
+    return chosen;
+}
+
+uint64_t sm_time_ns(struct core *core, uint32_t context)
+{
+    const struct sm_pool *pool = *core_sm_pool(core);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < pool->sms; i++) {
+        sum += __atomic_load_n(&pool->sm[i].share.time_ns[context], __ATOMIC_RELAXED);
+    }
+    return sum;
+}
+
+/* ---- room for a claim ---- */
+
+static bool must_yield(const struct sm *sm, const struct sm_cta *cta, const struct dist_claim *claim)
+{
+    return cta->used && cta->cta.task->tmd.context != claim->task.tmd.context &&
+           dist_rank_of(sm->core, cta->cta.task->slot) < claim->rank;
+}
+
+static bool fits(const struct dist_task *task, const struct dist_room *room)
+{
+    return room->ctas != 0 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
+           task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
+}
+
+/* There is room, or would be without all that must yield. */
+static bool can_fit(const struct sm *sm, const struct dist_claim *claim)
+{
+    struct dist_room room = sm_room(sm);
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (must_yield(sm, &sm->cta[i], claim)) {
+            const struct dist_task *task = sm->cta[i].cta.task;
+
+            room.ctas++;
+            room.passes += task->cta_passes;
+            room.vregs += task->cta_vregs;
+            room.shared_bytes += task->tmd.shared_bytes;
+            room.token_bytes += task->cta_tokens;
+        }
+    }
+    return fits(&claim->task, &room);
+}
+
+static bool has_room(const struct sm *sm, const struct dist_claim *claim)
+{
+    const struct dist_room room = sm_room(sm);
+
+    return !claim->gang && fits(&claim->task, &room);
+}
+
+/* False: some cannot leave yet. */
+static bool drive_out(struct sm *sm, const struct dist_claim *claim)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas && !has_room(sm, claim); i++) {
+        if (must_yield(sm, &sm->cta[i], claim)) {
+            const struct dist_task *task = sm->cta[i].cta.task;
+
+            if (task->tmd.flags & PPU_TMD_CORESIDENT) {
+                dist_gang_leave(sm->core, task->slot);
+            }
+            all = sm_leave(sm, &sm->cta[i]) && all;
+        }
+    }
+    return all || has_room(sm, claim);
+}
+
+bool share_make_room(struct sm *sm)
+{
+    struct dist_claim claim;
+    bool all = true;
+
+    while (dist_claiming(sm->core) && dist_claim(sm->core, sm->number, &claim) && can_fit(sm, &claim)) {
+        all = drive_out(sm, &claim);
+        sm_has_room(sm);
+        if (!all || !sm_take_cta(sm)) {
+            break;
+        }
+    }
+    return all;
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One SM: which CTAs and warps are on it, and which warp runs next. */
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+/* Large and mostly unused: the host gives pages as they are touched. */
+static bool sm_alloc(struct sm *sm)
+{
+    const struct core_config *config = sm->config;
+
+    sm->cta = calloc(config->sm_ctas, sizeof(*sm->cta));
+    sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
+    sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
+    sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
+    return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->code != NULL && sm_file_init(sm);
+}
+
+bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2)
+{
+    const struct core_config *config = core_config_of(core);
+
+    sm->core = core;
+    sm->config = config;
+    sm->vram = core_vram(core);
+    sm->number = number;
+    sm->build = engine_choose(config->engine_level);
+    if (!sm_alloc(sm)) {
+        return false;
+    }
+    if (!cache_alloc(&sm->l1, config->l1_bytes, config->l1_ways, config->cache_line)) {
+        return false;
+    }
+    sm->l2 = l2;
+    engine_parts_init(sm);
+    return true;
+}
+
+void sm_free(struct sm *sm)
+{
+    free(sm->cta);
+    free(sm->warp);
+    free(sm->sys);
+    free(sm->code);
+    cache_free(&sm->l1);
+    sm_file_free(sm);
+}
+
+/* ---- CTAs ---- */
+
+/* Free warps for a CTA: the distributor counts passes, so there are enough. */
+static void choose_warps(const struct sm *sm, struct sm_cta *cta)
+{
+    uint32_t index = 0;
+
+    for (uint32_t number = 0; number < cta->cta.task->cta_warps; number++, index++) {
+        while (sm->warp[index].state != WARP_FREE) {
+            index++;
+        }
+        cta->warp[number] = index;
+    }
+}
+
+static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
+{
+    const struct dist_task *task = cta->cta.task;
+    struct warp *w = &sm->warp[cta->warp[number]];
+    uint32_t first = number * task->tmd.wave;
+    uint32_t threads = task->cta_threads - first;
+    uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
+
+    sm_file_clear(w, offsetof(struct warp, yield_turns));
+    w->state = WARP_READY;
+    w->fresh = true;
+    w->passes = (uint8_t)(task->tmd.wave / PPU_LANES);
+    w->number = (uint8_t)number;
+    w->cta = (uint32_t)(cta - sm->cta);
+    w->pc = task->tmd.entry / PPU_INSN_BYTES;
+    w->token_cap = task->token_cap;
+    w->token_first = w->token_cap / 2;
+    w->active = lanes_below(lanes);
+    if (lanes < PPU_MAX_WAVE) {
+        memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
+    }
+    w->live = w->active;
+    /* The same for the same warp of the same grid, wherever it runs. */
+    w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
+    engine_parts_start(w, task);
+}
+
+/* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
+static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
+{
+    if (ctas == 1) {
+        share_came(sm, task->tmd.context);
+    } else {
+        share_left(sm, task->tmd.context);
+    }
+    sm->ctas_used += ctas;
+    sm->warps_used += ctas * task->cta_warps;
+    sm->used.passes += ctas * task->cta_passes;
+    sm->used.vregs += ctas * task->cta_vregs;
+    sm->used.shared_bytes += ctas * task->tmd.shared_bytes;
+    sm->used.token_bytes += ctas * task->cta_tokens;
+}
+
+void sm_cta_place(struct sm *sm, struct sm_cta *cta)
+{
+    const struct dist_task *task = cta->cta.task;
+
+    sm_file_take(sm, cta);
+    for (uint32_t number = 0; number < task->cta_warps; number++) {
+        warp_start(sm, cta, number);
+    }
+    cta->used = true;
+    cta->warps_left = task->cta_warps;
+    cta->threads_left = task->cta_threads;
+    count_room(sm, task, 1);
+}
+
+void sm_cta_begin(struct sm *sm, struct sm_cta *cta)
+{
+    choose_warps(sm, cta);
+    sm_cta_place(sm, cta);
+}
+
+/* Its code has been decoded now. */
+static void learn(struct sm *sm, const struct dist_task *task)
+{
+    if (sm->program.start != task->start) {
+        sm->program = (struct program){
+            .start = task->start,
+            .writes_first = decode_writes_first(sm, task),
+            .prologue = decode_prologue(sm, task),
+        };
+    }
+}
+
+void sm_cta_free(struct sm *sm, struct sm_cta *cta)
+{
+    const struct dist_task *task = cta->cta.task;
+
+    for (uint32_t number = 0; number < task->cta_warps; number++) {
+        struct warp *w = &sm->warp[cta->warp[number]];
+        if (w->held) {
+            hook_count_held(sm->core, false);
+        }
+        w->state = WARP_FREE;
+        w->held = false;
+    }
+    learn(sm, task);
+    sm_file_give(sm, cta);
+    count_room(sm, task, UINT32_MAX);
+    memset(cta, 0, offsetof(struct sm_cta, done));
+}
+
+/*
+ * Code and data that were there before a task starts are seen by it: its first CTA on an SM drops what was decoded, and
+ * what the first-level cache has (A11).
+ */
+static void see_code(struct sm *sm, const struct dist_task *task)
+{
+    if (sm->started[task->slot] != task->start) {
+        sm->started[task->slot] = task->start;
+        decode_drop(sm, task->tmd.context);
+        if (sm->l2 != NULL) {
+            cache_empty(&sm->l1);
+        }
+    }
+}
+
+static struct sm_cta *free_cta(struct sm *sm)
+{
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (!sm->cta[i].used) {
+            return &sm->cta[i];
+        }
+    }
+    return NULL;
+}
+
+struct dist_room sm_room(const struct sm *sm)
+{
+    const struct core_config *config = sm->config;
+
+    return (struct dist_room){
+        .passes = config->sm_warps - sm->used.passes,
+        .ctas = config->sm_ctas - sm->ctas_used,
+        .vregs = config->sm_vregs - sm->used.vregs,
+        .shared_bytes = config->sm_shared - sm->used.shared_bytes,
+        .token_bytes = (uint32_t)sm->file[SM_FILE_TOKENS].cap - sm->used.token_bytes,
+    };
+}
+
+/* As dist_take(). Who makes CTAs offers them first and then says so: has_work is 0 before the last look. */
+static bool ask_for_cta(struct sm *sm, struct dist_cta *out)
+{
+    const struct dist_room room = sm_room(sm);
+
+    if (dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
+        return true;
+    }
+    __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST);
+    if (!dist_take(sm->core, sm->number, &room, &sm->ends, out)) {
+        return false;
+    }
+    __atomic_store_n(&sm->has_work, 1, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+bool sm_take_cta(struct sm *sm)
+{
+    struct sm_cta *cta;
+
+    if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) == 0) {
+        return false;
+    }
+    cta = free_cta(sm);
+    if (cta == NULL) {
+        __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST); /* until one ends */
+        return false;
+    }
+    if (sm->ctas_used == 0) {
+        sm->next_warp = 0;
+        sm_file_find_tokens(sm);
+    }
+    if (!ask_for_cta(sm, &cta->cta)) {
+        return false;
+    }
+    see_code(sm, cta->cta.task);
+    sm_cta_begin(sm, cta);
+    if (cta->cta.saved) {
+        sm_save_restore(sm, cta);
+    }
+    return true;
+}
+
+/*
+ * A CTA is taken when the SM has none, and as many again as it has when each warp has had a turn since: CTAs that end
+ * soon follow one another in registers that the host's caches have, those that do not come to be side by side.
+ */
+static void take_ctas(struct sm *sm)
+{
+    uint32_t most = sm->ctas_used == 0 ? 1 : sm->ctas_used;
+
+    for (; most != 0 && sm_take_cta(sm); most--) {
+        sm->turns = 0;
+    }
+}
+
+static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
+{
+    struct dist_cta ended = cta->cta;
+    uint64_t count[PPU_COUNTERS];
+
+    memcpy(count, cta->count, sizeof(count));
+    count_settle(sm, cta);
+    sm_cta_free(sm, cta);
+    sm_has_room(sm);
+    if (killed) {
+        dist_killed(sm->core, sm->number, &ended, count);
+    } else {
+        ends_hold(sm, &ended, count);
+    }
+}
+
+/* ---- attention ---- */
+
+/* Takes back accesses the main loop has not begun; false: it is at one. */
+static bool take_back(struct sm *sm, const struct sm_cta *cta)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        struct warp *w = &sm->warp[cta->warp[i]];
+        struct sys_request *request = &sm->sys[cta->warp[i]];
+
+        if (w->state != WARP_SYSTEM || __atomic_load_n(&request->state, __ATOMIC_SEQ_CST) == SYS_DONE) {
+            continue;
+        }
+        if (sm_system_take_back(sm, cta->warp[i])) {
+            w->state = __atomic_load_n(&request->state, __ATOMIC_SEQ_CST) == SYS_DONE ? WARP_SYSTEM : WARP_READY;
+        } else {
+            all = false;
+        }
+    }
+    return all;
+}
+
+static bool attend_kill(struct sm *sm, struct sm_cta *cta)
+{
+    if (!take_back(sm, cta)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        __atomic_store_n(&sm->sys[cta->warp[i]].state, SYS_NONE, __ATOMIC_RELAXED);
+    }
+    cta_end(sm, cta, true);
+    return true;
+}
+
+/* Ends what is between two instructions that a CTA cannot leave: an access that was answered, a critical section. */
+static void finish(struct sm *sm, const struct sm_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
+        const uint32_t index = cta->warp[i];
+        struct warp *w = &sm->warp[index];
+
+        if (w->state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE) {
+            engine_settle(sm, index);
+        }
+        for (uint32_t n = 0; n <= PPU_SECTION_INSNS && w->section != 0 && w->state == WARP_READY; n++) {
+            (void)engine_run(sm, index, 1);
+        }
+    }
+}
+
+bool sm_leave(struct sm *sm, struct sm_cta *cta)
+{
+    if (!take_back(sm, cta)) {
+        return false;
+    }
+    finish(sm, cta);
+    return sm_save_switched(sm, cta);
+}
+
+/* A warp whose access the main loop has answered finishes its instruction first. */
+static bool attend_save(struct sm *sm, struct sm_cta *cta)
+{
+    return take_back(sm, cta) && sm_save_evicted(sm, cta);
+}
+
+/* No access with an old translation is left when the flush is answered. */
+static bool attend_flush(struct sm *sm, uint32_t context)
+{
+    bool ready = true;
+
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context == context) {
+            ready = take_back(sm, &sm->cta[i]) && ready;
+        }
+    }
+    if (!ready) {
+        return false;
+    }
+    sm_tlb_drop(sm, context);
+    decode_drop(sm, context);
+    dist_flushed(sm->core, sm->number, context);
+    return true;
+}
+
+static bool attend_flushes(struct sm *sm)
+{
+    bool all = true;
+
+    for (uint32_t word = 0; word < PPU_MAX_CONTEXTS / 64; word++) {
+        uint64_t left = __atomic_exchange_n(&sm->flush[word], 0, __ATOMIC_SEQ_CST);
+
+        for (; left != 0; left &= left - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(left);
+            if (!attend_flush(sm, word * 64 + bit)) {
+                __atomic_fetch_or(&sm->flush[word], 1ull << bit, __ATOMIC_SEQ_CST);
+                all = false;
+            }
+        }
+    }
+    return all;
+}
+
+void sm_answer(struct sm *sm)
+{
+    bool all = true;
+
+    (void)__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST);
+    ends_settle(sm);
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        struct sm_cta *cta = &sm->cta[i];
+        if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
+            all = attend_kill(sm, cta) && all;
+        } else if (cta->used && dist_saving(sm->core, cta->cta.task->slot)) {
+            all = attend_save(sm, cta) && all;
+        } else if (cta->used && dist_leaving(sm->core, cta->cta.task->slot)) {
+            all = sm_leave(sm, cta) && all;
+        }
+    }
+    all = attend_flushes(sm) && all;
+    all = share_make_room(sm) && all;
+    if (!all) {
+        __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+void sm_drop_all(struct sm *sm)
+{
+    const struct core_config *config = sm->config;
+
+    for (uint32_t i = 0; i < config->sm_ctas; i++) {
+        if (sm->cta[i].used) {
+            sm_cta_free(sm, &sm->cta[i]);
+        }
+    }
+    for (uint32_t i = 0; i < config->sm_warps; i++) {
+        __atomic_store_n(&sm->sys[i].state, SYS_NONE, __ATOMIC_RELAXED);
+    }
+    sm_tlb_drop_all(sm);
+    decode_drop_all(sm);
+    cache_empty(&sm->l1);
+    memset(sm->mode, 0, sizeof(sm->mode));
+    memset(sm->flush, 0, sizeof(sm->flush));
+    memset(sm->started, 0, sizeof(sm->started));
+    for (uint32_t id = 0; id < SM_FILE_COUNT; id++) {
+        sm->file[id].tail = 0;
+        sm->file[id].spare = (struct sm_block){ 0, 0 };
+    }
+    memset(&sm->sums, 0, sizeof(sm->sums));
+    sm->ends.held = 0;
+    sm->exec.start = 0;
+    sm->attention = 0;
+    sm->has_work = 0;
+    sm->system = 0;
+    sm->next_warp = 0;
+    sm->turns = 0;
+    memset(&sm->share, 0, sizeof(sm->share));
+    for (uint32_t i = 0; i < PPU_COUNTERS; i++) {
+        __atomic_store_n(&sm->count[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
+/* ---- running ---- */
+
+static void report_fault(struct sm *sm, struct warp *w)
+{
+    struct sm_cta *cta = &sm->cta[w->cta];
+
+    if (dist_fault(sm->core, sm->number, &cta->cta, &w->fault)) {
+        __atomic_store_n(&sm->attention, 1, __ATOMIC_SEQ_CST); /* the slot is being killed now */
+    }
+}
+
+static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *executed)
+{
+    struct warp *w = &sm->warp[index];
+    struct sm_cta *cta = &sm->cta[w->cta];
+    uint32_t done = w->state == WARP_FAULTED ? 0 : engine_run(sm, index, budget);
+
+    *executed += done;
+    sm->share.insns += done;
+    if (w->state != WARP_DONE) {
+        ends_settle(sm); /* others may wait for what it has added */
+        count_settle(sm, cta);
+    }
+    if (w->state == WARP_FAULTED) {
+        report_fault(sm, w);
+    } else if (w->state == WARP_DONE && --cta->warps_left == 0) {
+        cta_end(sm, cta, false);
+    } else if (cta->must_save) {
+        sm_save_waiting(sm, cta);
+    }
+}
+
+/* Warps have ended whose CTAs have not. */
+static void count_all(struct sm *sm)
+{
+    for (uint32_t i = 0; i < sm->config->sm_ctas && sm->ctas_used != 0; i++) {
+        if (sm->cta[i].used) {
+            count_settle(sm, &sm->cta[i]);
+        }
+    }
+}
+
+bool sm_can_run(const struct sm *sm, uint32_t index)
+{
+    enum warp_state state = sm->warp[index].state;
+
+    return state == WARP_READY ||
+           (state == WARP_SYSTEM && __atomic_load_n(&sm->sys[index].state, __ATOMIC_ACQUIRE) == SYS_DONE);
+}
+
+static uint32_t warp_behind(const struct sm *sm, uint32_t index)
+{
+    return index + 1 < sm->config->sm_warps ? index + 1 : 0;
+}
+
+/* The next warp that can run, round robin; the number of warps when there is none. */
+static uint32_t pick(struct sm *sm)
+{
+    uint32_t warps = sm->config->sm_warps, index = sm->next_warp, left = sm->ctas_used != 0 ? warps : 0;
+
+    if (sm->share.spaces > 1) {
+        return share_pick(sm);
+    }
+
+    for (; left != 0 && !sm_can_run(sm, index); left--) {
+        index = warp_behind(sm, index);
+    }
+    if (left == 0) {
+        return warps;
+    }
+    sm->next_warp = warp_behind(sm, index);
+    return index;
+}
+
+static bool waits_for_room(const struct warp *w)
+{
+    return w->state == WARP_STALLED || w->state == WARP_FAULTED;
+}
+
+/* Every warp that waited for a ring or a hook tries once. */
+static void retry_stalled(struct sm *sm, uint32_t *executed)
+{
+    for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
+        if (waits_for_room(&sm->warp[i])) {
+            warp_turn(sm, i, 1, executed);
+        }
+    }
+}
+
+static enum sm_activity activity_of(struct sm *sm)
+{
+    uint32_t warps = sm->config->sm_warps;
+    enum sm_activity activity = SM_IDLE;
+
+    if (sm_attention(sm)) {
+        activity = SM_STALLED;
+    }
+    if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) != 0) {
+        return SM_BUSY;
+    }
+    for (uint32_t i = 0; i < warps && sm->ctas_used != 0; i++) {
+        if (sm_can_run(sm, i)) {
+            return SM_BUSY;
+        }
+        activity = waits_for_room(&sm->warp[i]) ? SM_STALLED : activity;
+    }
+    return activity;
+}
+
+/* A turn is shorter where address spaces share the SM, and its time is that of the warp's. */
+static void take_turn(struct sm *sm, uint32_t index, uint32_t most, uint32_t *executed)
+{
+    if (sm->share.spaces > 1) {
+        const uint32_t context = sm->cta[sm->warp[index].cta].cta.task->tmd.context;
+
+        warp_turn(sm, index, most < SHARE_QUANTUM ? most : SHARE_QUANTUM, executed);
+        share_charge(sm, context);
+        return;
+    }
+    warp_turn(sm, index, most < SM_QUANTUM ? most : SM_QUANTUM, executed);
+}
+
+uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
+{
+    return sm_run_part(sm, budget, SM_ANY_WORK, activity);
+}
+
+uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity)
+{
+    const struct sm_pool *pool = *core_sm_pool(sm->core);
+    const uint64_t before = sm->count[PPU_COUNTER_TRANSACTIONS];
+    uint32_t warps = sm->config->sm_warps;
+    uint32_t executed = 0;
+
+    share_begin(sm);
+    sm_attend(sm);
+    retry_stalled(sm, &executed);
+    while (executed < budget && !sm_pool_paused(pool) &&
+           executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before < work) {
+        uint32_t index, left = budget - executed;
+
+        sm_attend(sm);
+        if (sm->turns >= sm->warps_used) {
+            take_ctas(sm);
+        }
+        index = pick(sm);
+        if (index == warps && sm_take_cta(sm)) {
+            continue;
+        }
+        if (index == warps) {
+            break;
+        }
+        sm->turns++;
+        take_turn(sm, index, work == SM_ANY_WORK || left < SM_SLICE_TURN ? left : SM_SLICE_TURN, &executed);
+    }
+    ends_settle(sm);
+    count_all(sm);
+    sm_attend(sm);
+    share_end(sm);
+    *activity = activity_of(sm);
+    return executed;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Accesses to system memory: an SM thread must not touch it, the main loop does, under the host lock.
+ *
+ * A request belongs to the SM while it is NONE or DONE, to the main loop while it is BUSY; QUEUED means that either may
+ * take it by compare-and-swap. Atomics on system memory are atomic among the threads of this PPU and its copy engine's
+ * steps, all of which hold the host lock; not with respect to the CPU.
+ */
+#include "qemu-device/core/sm_state.h"
+
+#include <string.h>
+
+#define SYSTEM_WORDS 1024u /* of accesses to system memory in one bottom half; the last request may exceed it */
+
+void sm_system_post(struct exec *x)
+{
+    struct sm *sm = x->sm;
+
+    __atomic_store_n(&sm->sys[x->index].state, SYS_QUEUED, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&sm->system, 1u, __ATOMIC_SEQ_CST);
+    core_kick(sm->core);
+}
+
+bool sm_system_take_back(struct sm *sm, uint32_t warp)
+{
+    uint32_t expected = SYS_QUEUED;
+
+    if (__atomic_compare_exchange_n(&sm->sys[warp].state, &expected, SYS_NONE, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+        return true;
+    }
+    if (expected == SYS_BUSY) {
+        return false;
+    }
+    return true;
+}
+
+static bool access_word(struct core *core, struct sys_word *word, uint64_t *data, bool write)
+{
+    if (word->host == NULL) {
+        return core_dma(core, word->bus, data, word->bytes, write);
+    }
+    if (write) {
+        vram_copy(word->host, (const uint8_t *)data, word->bytes);
+    } else {
+        vram_copy((uint8_t *)data, word->host, word->bytes);
+    }
+    return true;
+}
+
+static bool atomic_word(struct core *core, const struct sys_request *request, struct sys_word *word)
+{
+    uint64_t cell = 0, former;
+
+    if (!core_dma(core, word->bus, &cell, word->bytes, false)) {
+        return false;
+    }
+    former = engine_rmw((uint8_t *)&cell, request->aop, word->bytes, word->data, word->operand);
+    word->data = former;
+    return core_dma(core, word->bus, &cell, word->bytes, true);
+}
+
+static bool release_word(struct core *core, const struct sys_request *request, struct sys_word *word)
+{
+    uint64_t now = core_now(core);
+
+    if (request->with_time && !core_dma(core, word->bus + offsetof(struct ppu_sem, time_ns), &now, sizeof(now), true)) {
+        return false;
+    }
+    if (!core_dma(core, word->bus, &word->data, sizeof(uint32_t), true)) {
+        return false;
+    }
+    semtab_touch(core, true, word->bus);
+    return true;
+}
+
+static bool service_word(struct core *core, const struct sys_request *request, struct sys_word *word)
+{
+    uint64_t data = 0;
+
+    switch (request->kind) {
+    case SYS_LOAD:
+        if (!access_word(core, word, &data, false)) {
+            return false;
+        }
+        word->data = data;
+        return true;
+    case SYS_STORE:
+        return access_word(core, word, &word->data, true);
+    case SYS_ATOMIC:
+        return atomic_word(core, request, word);
+    default:
+        return release_word(core, request, word);
+    }
+}
+
+/* Performs the request, if there is one; how many words it had. */
+static uint32_t service(struct core *core, struct sys_request *request)
+{
+    uint32_t expected = SYS_QUEUED, count;
+
+    if (!__atomic_compare_exchange_n(&request->state, &expected, SYS_BUSY, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        return 0;
+    }
+    count = request->count; /* the SM's again once it is DONE */
+    while (request->done < count && service_word(core, request, &request->word[request->done])) {
+        request->done++;
+    }
+    __atomic_store_n(&request->state, SYS_DONE, __ATOMIC_SEQ_CST);
+    return count;
+}
+
+/* False: more is left than `words` allows; the warp that comes next is first then. */
+static bool service_sm(struct core *core, struct sm *sm, uint32_t *words)
+{
+    const uint32_t warps = sm->config->sm_warps;
+
+    for (uint32_t n = 0; n < warps; n++) {
+        const uint32_t index = (sm->system_warp + n) % warps;
+
+        if (*words == 0) {
+            sm->system_warp = index;
+            return false;
+        }
+        const uint32_t served = service(core, &sm->sys[index]);
+        *words -= served < *words ? served : *words;
+    }
+    return true;
+}
+
+/* Others wait for the host lock: what is more than SYSTEM_WORDS has its turn in the next bottom half. */
+void sm_service_system(struct core *core)
+{
+    struct sm_pool *pool = *core_sm_pool(core);
+    uint32_t words = SYSTEM_WORDS;
+    bool any = false;
+
+    for (uint32_t n = 0; n < pool->sms; n++) {
+        const uint32_t index = (pool->system_sm + n) % pool->sms;
+        struct sm *sm = &pool->sm[index];
+
+        if (__atomic_exchange_n(&sm->system, 0, __ATOMIC_SEQ_CST) == 0) {
+            continue;
+        }
+        any = true;
+        if (!service_sm(core, sm, &words)) {
+            __atomic_fetch_add(&sm->system, 1u, __ATOMIC_SEQ_CST);
+            pool->system_sm = index;
+            core_kick(core);
+            break;
+        }
+    }
+    sm_pool_service_slices(core);
+    if (any) {
+        sm_wake(core);
+    }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/core/sm_state.h"
+
+#include <string.h>
+
+static bool allows(const struct tlb_entry *entry, enum ppu_access access)
+{
+    return (access != PPU_ACCESS_WRITE || entry->write) &&
+           (access != PPU_ACCESS_ATOMIC || (entry->write && entry->atomic));
+}
+
+/*
+ * Walks are what an instruction can cost most: each of 512 addresses may need one. Who waits for the SM waits for this
+ * instruction and no other.
+ */
+static void hurry(struct sm *sm)
+{
+    if (sm_attention(sm)) {
+        sm->exec.plain = 0;
+    }
+}
+
+static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va, enum ppu_access access)
+{
+    struct mmu_page page = mmu_walk(sm->core, context, va, access);
+
+    hurry(sm);
+    if (page.fault != 0) {
+        return page.fault;
+    }
+    mmu_widen(sm->core, &page);
+    *entry = (struct tlb_entry){
+        .tag = page.va | context | TLB_VALID,
+        .mask = ~(page.bytes - 1) | (PPU_PAGE_4K - 1),
+        .frame = page.frame,
+        .system = page.system,
+        .write = page.write,
+        .atomic = page.atomic,
+    };
+    return 0;
+}
+
+uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out)
+{
+    struct tlb_entry *entry = &sm->tlb[sm_tlb_index(va)];
+    uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;
+    uint64_t at;
+
+    /* An entry that was never filled has a mask of zeros, which would match everything. */
+    if (entry->tag == 0 || (key & entry->mask) != entry->tag || !allows(entry, access)) {
+        uint16_t fault = fill(sm, entry, context, va, access);
+        if (fault != 0) {
+            return fault;
+        }
+    }
+    at = entry->frame + (va - (entry->tag & ~(uint64_t)(PPU_PAGE_4K - 1)));
+    out->bus = at;
+    out->host = entry->system ? NULL : sm->vram + at;
+    return 0;
+}
+
+void sm_tlb_drop(struct sm *sm, uint32_t context)
+{
+    sm->found.key = 0;
+    for (uint32_t i = 0; i < SM_TLB_SIZE; i++) {
+        if ((sm->tlb[i].tag & (PPU_PAGE_4K - 1)) == (context | TLB_VALID)) {
+            sm->tlb[i].tag = 0;
+        }
+    }
+}
+
+void sm_tlb_drop_all(struct sm *sm)
+{
+    sm->found.key = 0;
+    memset(sm->tlb, 0, sizeof(sm->tlb));
+}

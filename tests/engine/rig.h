@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device core with its real SMs, driven as the firmware would: programs are assembled and put into VRAM, tasks are
+ * started in slots, events are taken from the rings. Memory of context 1:
+ *
+ *   CODE_VA    CODE_BYTES of VRAM, read-only
+ *   DATA_VA    DATA_BYTES of VRAM, written, with atomics
+ *   PLAIN_VA   64 KiB of VRAM, written, no atomics
+ *   RO_VA      64 KiB of VRAM, read-only
+ *   PROT_VA    64 KiB that lie in the protected range
+ *   SYS_VA     SYS_PAGES pages of system memory, written, with atomics
+ */
+#ifndef TESTS_ENGINE_RIG_H
+#define TESTS_ENGINE_RIG_H
+
+#include "ppu/image.h"
+#include "tests/device-core/machine.h"
+#include "tools/asm/ppuasm.h"
+
+#define CODE_VA 0x0000000010000000ull
+#define DATA_VA 0x0000000020000000ull
+#define PLAIN_VA 0x0000000030000000ull
+#define RO_VA 0x0000000040000000ull
+#define PROT_VA 0x0000000050000000ull
+#define SYS_VA 0x0000000060000000ull
+#define LOCAL_VA 0x0000000070000000ull
+#define CODE_AT HEAP_AT
+#define CODE_BYTES 0x80000u
+#define DATA_AT (HEAP_AT + 0x100000u)
+#define DATA_BYTES 0x200000u
+#define PLAIN_AT (HEAP_AT + 0x400000u)
+#define RO_AT (HEAP_AT + 0x410000u)
+#define LOCAL_AT (HEAP_AT + 0x500000u)
+#define LOCAL_SIZE 0x100000u
+#define SYS_PAGES 16u
+#define SLOTS 4u
+#define CONTEXT 1u
+
+struct bench {
+    struct machine *machine;
+    struct ppuasm_image image;
+    struct ppu_program_view program;
+    uint32_t threads;
+    uint32_t wave; /* of every task, in place of the kernel's; 0: the kernel's */
+};
+
+/* How a task ended. */
+struct outcome {
+    struct ppu_slot_event event;
+    struct ppu_fault_event fault;
+    bool faulted;
+};
+
+struct bench *bench_new(uint32_t sm_threads);
+struct bench *bench_new_config(const struct core_config *config);
+void bench_free(struct bench *bench);
+/* A first level of 64 lines in 16 sets and a second of 128 in 32, so that little fills them. */
+#define BENCH_LINE 128u
+void bench_small_caches(struct core_config *config);
+
+/* For cmocka: a test whose state is a new bench; two SM threads, or none: SMs run in slices. */
+int bench_setup_slices(void **state);
+int bench_setup_threads(void **state);
+int bench_teardown(void **state);
+
+/* Puts a program at CODE_VA: a text, a file of tests/kernels, or words. */
+void bench_load_text(struct bench *bench, const char *text);
+void bench_load_file(struct bench *bench, const char *name);
+/* The same from an image, whose bytes the bench will free(). */
+void bench_load_image(struct bench *bench, struct ppuasm_image image);
+void bench_load_words(struct bench *bench, const uint64_t *words, uint32_t count);
+
+/* TMD of a kernel of the loaded program; CTAs of x * y * z threads, grid of gx * gy * gz. */
+struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel);
+void bench_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
+void bench_params(struct bench *bench, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes);
+/* Starts a task; parameters were given for the same slot. */
+void bench_start(struct bench *bench, uint32_t slot, const struct ppu_tmd *tmd);
+/* Lets time pass until the slot's next event; false: none came. Faults seen are kept. */
+bool bench_wait(struct bench *bench, uint32_t slot, struct outcome *outcome);
+/* A little time. */
+void bench_step(struct bench *bench);
+/* start and wait; fails the test when the task does not end. */
+struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd);
+/* Waits for the task of slot 0, which must end DONE. */
+void bench_done(struct bench *bench);
+/* bench_run() that must end DONE. */
+void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd);
+
+/* The same machine after a snapshot was taken and loaded into a new one; the old one is freed. */
+struct bench *bench_moved(struct bench *bench);
+
+/* Host pointer into the data area. */
+void *bench_data(struct bench *bench, uint32_t offset);
+
+#endif

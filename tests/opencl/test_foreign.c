@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* The process that compiles modules from elsewhere ends in every way there is, and the log says which. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "opencl/build/compiler_dl.h"
+#include "opencl/build/foreign.h"
+
+static char program[64]; /* what is started; a script */
+
+bool foreign_path(char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s", program) > 0;
+}
+
+void compiler_free(struct ppu_compiled *compiled)
+{
+    free(compiled->bytes);
+    free(compiled->log);
+    *compiled = (struct ppu_compiled){ NULL, 0, NULL };
+}
+
+static void write_script(const char *text)
+{
+    FILE *file = fopen(program, "w");
+
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", text);
+    fclose(file);
+    chmod(program, 0700);
+}
+
+static int open_folder(void **state)
+{
+    static char folder[] = "/tmp/ppu-foreign-XXXXXX";
+
+    strcpy(folder, "/tmp/ppu-foreign-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(program, sizeof(program), "%s/script", folder);
+    *state = folder;
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    remove(program);
+    rmdir(*state);
+    return 0;
+}
+
+static const struct {
+    const char *script;
+    enum ppu_compile_status status;
+    const char *says;
+} ends[] = {
+    { "exit 0", PPU_COMPILE_BAD_SOURCE, "which ended without an answer, status 0" },
+    { "exit 1", PPU_COMPILE_BAD_SOURCE, "which ended without an answer, status 1" },
+    { "exit 3", PPU_COMPILE_NO_TOOL, "whose rights this system cannot take away" },
+    { "kill -SEGV $$", PPU_COMPILE_BAD_SOURCE, "which ended by signal 11: Segmentation fault" },
+    { "kill -ABRT $$", PPU_COMPILE_BAD_SOURCE, "which ended by signal 6: Aborted" },
+    { "kill -XCPU $$", PPU_COMPILE_BAD_SOURCE, "which needed more than 60 s of a processor" },
+    { "sleep 100", PPU_COMPILE_BAD_SOURCE, "which has not ended in 1 s" },
+    { "echo this is no answer at all, whatever it may be", PPU_COMPILE_BAD_SOURCE, "without an answer, status 0" },
+    { "head -c 70000000 /dev/zero", PPU_COMPILE_BAD_SOURCE, "without an answer, status 0" },
+};
+
+static enum ppu_compile_status compile(struct ppu_compiled *made)
+{
+    const struct ppu_compile_module modules[] = { { "ab", 2 }, { "cde", 3 } };
+
+    return foreign_compile(FOREIGN_IMAGE, 128, modules, 2, made);
+}
+
+static void ends_are_told(void **state)
+{
+    uint32_t misses = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct ppu_compiled made;
+        write_script(ends[i].script);
+        enum ppu_compile_status status = compile(&made);
+        if (status != ends[i].status || made.bytes != NULL || made.log == NULL ||
+            strstr(made.log, ends[i].says) == NULL || strncmp(made.log, "error: ", 7) != 0) {
+            print_error("%s: status %d: %s\n", ends[i].script, (int)status, made.log != NULL ? made.log : "no log");
+            misses++;
+        }
+        compiler_free(&made);
+    }
+    assert_int_equal(misses, 0);
+}
+
+static void it_may_be_missing(void **state)
+{
+    struct ppu_compiled made;
+
+    (void)state;
+    remove(program);
+    assert_int_equal(compile(&made), PPU_COMPILE_NO_TOOL);
+    assert_non_null(strstr(made.log, "which cannot be started: No such file or directory"));
+    compiler_free(&made);
+}
+
+/* Neither more files nor variables than it needs. */
+static void little_is_passed_on(void **state)
+{
+    struct ppu_compiled made;
+    char path[128], text[2000] = "", script[300];
+
+    snprintf(path, sizeof(path), "%s/said", (char *)*state);
+    snprintf(script, sizeof(script), "(echo $SECRET; ls /proc/self/fd; cat /proc/self/environ) >%s", path);
+    write_script(script);
+    setenv("SECRET", "known", 1);
+    setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+    int open_file = dup(STDOUT_FILENO);
+    assert_int_equal(compile(&made), PPU_COMPILE_BAD_SOURCE);
+    compiler_free(&made);
+    close(open_file);
+    unsetenv("SECRET");
+    unsetenv("LD_LIBRARY_PATH");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    remove(path);
+    assert_null(strstr(text, "known"));
+    assert_non_null(strstr(text, "LD_LIBRARY_PATH=/nowhere"));
+    assert_null(strstr(text, "\n5\n")); /* 3: the folder that ls reads, 4: nothing */
+}
+
+static void too_much_is_refused(void **state)
+{
+    static const uint8_t byte = 0;
+    struct ppu_compile_module *modules = calloc(FOREIGN_MOST_MODULES + 1, sizeof(*modules));
+    struct ppu_compiled made;
+
+    (void)state;
+    assert_non_null(modules);
+    write_script("exit 0");
+    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, 32, modules, FOREIGN_MOST_MODULES + 1, &made),
+                     PPU_COMPILE_TOO_LARGE);
+    assert_non_null(strstr(made.log, "at most 1024 modules"));
+    compiler_free(&made);
+    modules[0] = (struct ppu_compile_module){ &byte, FOREIGN_MOST_BYTES };
+    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, 32, modules, 1, &made), PPU_COMPILE_TOO_LARGE);
+    compiler_free(&made);
+    free(modules);
+}
+
+/* ---- what is passed ---- */
+
+static size_t make_request(uint8_t *at)
+{
+    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, FOREIGN_IMAGE, 128, 2, 0 };
+    static const uint8_t modules[] = { 'a', 'b', 'c', 'd', 'e' };
+    const uint64_t sizes[] = { 2, 3 };
+
+    memcpy(at, &request, sizeof(request));
+    memcpy(at + sizeof(request), sizes, sizeof(sizes));
+    memcpy(at + sizeof(request) + sizeof(sizes), modules, sizeof(modules));
+    return sizeof(request) + sizeof(sizes) + sizeof(modules);
+}
+
+/* Every cut, and every value of every byte: modules lie within it, or it is refused. */
+static void requests_are_checked(void **state)
+{
+    static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
+    uint8_t right[64];
+    size_t bytes = make_request(right);
+    struct foreign_request request;
+
+    (void)state;
+    assert_true(foreign_read_request(right, bytes, &request, modules));
+    assert_int_equal(request.modules, 2);
+    assert_memory_equal(modules[1].bitcode, "cde", 3);
+    for (size_t left = 0; left < bytes; left++) {
+        uint8_t *copy = malloc(left + 1);
+        assert_non_null(copy);
+        memcpy(copy, right, left);
+        assert_false(foreign_read_request(copy, left, &request, modules));
+        free(copy);
+    }
+    for (size_t at = 0; at < bytes * 256; at++) {
+        uint8_t *copy = malloc(bytes);
+        assert_non_null(copy);
+        memcpy(copy, right, bytes);
+        copy[at / 256] = (uint8_t)at;
+        if (foreign_read_request(copy, bytes, &request, modules)) {
+            for (uint32_t i = 0; i < request.modules; i++) {
+                const uint8_t *module = modules[i].bitcode;
+                assert_true(module >= copy && module + modules[i].len_bytes <= copy + bytes);
+            }
+        }
+        free(copy);
+    }
+}
+
+static void answers_are_checked(void **state)
+{
+    static const struct {
+        struct foreign_answer answer;
+        bool right;
+    } answers[] = {
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 3, 2 }, true },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_BAD_SOURCE, 0, 0, 5 }, true },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_BAD_SOURCE, 0, 3, 2 }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 0, 5 }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_NO_MEMORY + 1, 0, 0, 5 }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 6, UINT64_MAX }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 3, 1 }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 3, 3 }, false },
+        { { FOREIGN_MAGIC, FOREIGN_VERSION + 1, PPU_COMPILE_OK, 0, 3, 2 }, false },
+        { { 0, FOREIGN_VERSION, PPU_COMPILE_OK, 0, 3, 2 }, false },
+    };
+    uint8_t data[sizeof(struct foreign_answer) + 5] = { 0 };
+    struct foreign_answer answer;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        memcpy(data, &answers[i].answer, sizeof(answer));
+        assert_int_equal(foreign_read_answer(data, sizeof(data), &answer), answers[i].right);
+    }
+    assert_false(foreign_read_answer(data, sizeof(answer) - 1, &answer));
+}
+
+#define folder_test(name, function)                     \
+    {                                                   \
+        name, function, open_folder, close_folder, NULL \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        folder_test("a process that ends without an answer is told by its end [F6]", ends_are_told),
+        folder_test("a process that is not there is told [F6]", it_may_be_missing),
+        folder_test("it is given nothing that it does not need [F6]", little_is_passed_on),
+        folder_test("more than it takes is refused [F6]", too_much_is_refused),
+        folder_test("requests are checked [F6]", requests_are_checked),
+        folder_test("answers are checked [F6]", answers_are_checked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

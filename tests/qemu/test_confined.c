@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* What QEMU gives up when ppu-run starts it, and what it is refused then. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/qemu/machine.h"
+
+#define ONE_PPU "vram-size=32M,sm-threads=1"
+#define ANSWERS (MACHINE_RAM + 0x100000)
+#define ANSWERED 0x600d600du
+#define PSCI_INVALID 0xfffffffeu
+
+static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
+static char folder[] = "/tmp/ppu-confined-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    char path[512];
+
+    (void)state;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        (void)unlink(path);
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+    return rmdir(folder);
+}
+
+static char *in_folder(char path[64], const char *name)
+{
+    snprintf(path, 64, "%s/%s", folder, name);
+    return path;
+}
+
+/* A line of /proc/PID/status, as a hexadecimal number. */
+static uint64_t status_of(int pid, const char *name)
+{
+    char path[64], line[256];
+    uint64_t value = UINT64_MAX;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':') {
+            value = strtoull(line + strlen(name) + 1, NULL, 16);
+        }
+    }
+    fclose(file);
+    return value;
+}
+
+static void assert_confined(int pid)
+{
+    assert_int_equal(status_of(pid, "Seccomp"), 2);
+    assert_int_equal(status_of(pid, "Seccomp_filters"), 2); /* ours, and QEMU's own */
+    assert_int_equal(status_of(pid, "NoNewPrivs"), 1);
+    assert_int_equal(status_of(pid, "CapEff"), 0);
+    assert_int_equal(status_of(pid, "CapPrm"), 0);
+    assert_int_equal(status_of(pid, "CapBnd") & status_of(getpid(), "CapEff"), 0);
+}
+
+/* The name of a namespace of a process. */
+static void namespace_of(int pid, char name[64])
+{
+    char path[64];
+    ssize_t length;
+
+    snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+    length = readlink(path, name, 63);
+    assert_true(length > 0);
+    name[length] = '\0';
+}
+
+static void gives_up(void **state)
+{
+    struct machine *machine = machine_start(one_ppu);
+    char its[64], ours[64];
+
+    (void)state;
+    assert_confined(machine_pid(machine));
+    namespace_of(machine_pid(machine), its);
+    namespace_of(getpid(), ours);
+    assert_string_not_equal(its, ours);
+    machine_stop(machine);
+}
+
+/* The answer has these words, and QEMU lives. */
+static void answered(struct machine *machine, const char *command, const char *words)
+{
+    const char *answer = machine_qmp(machine, command);
+
+    if (strstr(answer, words) == NULL) {
+        fail_msg("%s: %s", command, answer);
+    }
+    assert_true(machine_alive(machine));
+}
+
+/* With a guest, and everything that a command line can name. */
+static void guest_is_confined(void **state)
+{
+    char qemu_log[64], snapshot[64];
+    const char *args[] = { "--ppu",      ONE_PPU,
+                           "--kernel",   PSCI_GUEST,
+                           "--log-file", in_folder(qemu_log, "qemu.log"),
+                           "--snapshot", in_folder(snapshot, "s.qcow2"),
+                           NULL };
+    struct machine *machine = machine_start(args);
+
+    (void)state;
+    assert_confined(machine_pid(machine));
+    answered(machine, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"savevm s\"}}",
+             "{\"return\": \"\"}");
+    answered(machine, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"loadvm s\"}}",
+             "{\"return\": \"\"}");
+    assert_confined(machine_pid(machine));
+    machine_stop(machine);
+}
+
+static void is_refused(void **state)
+{
+    struct machine *machine = machine_start(one_ppu);
+    char path[64], command[512];
+
+    (void)state;
+    /* Another program. */
+    snprintf(command, sizeof(command), "{\"execute\": \"migrate\", \"arguments\": {\"uri\": \"exec:touch %s\"}}",
+             in_folder(path, "executed"));
+    answered(machine, command, "not permitted");
+    assert_int_not_equal(access(path, F_OK), 0);
+    /* The network, to listen and to connect; a socket of somebody else's. */
+    answered(
+        machine,
+        "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"a\", \"backend\": {\"type\": \"socket\", \"data\": "
+        "{\"server\": true, \"wait\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", "
+        "\"port\": \"0\"}}}}}}",
+        "not permitted");
+    answered(
+        machine,
+        "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"b\", \"backend\": {\"type\": \"socket\", \"data\": "
+        "{\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"/run/ppu-nobody\"}}}}}}",
+        "not permitted");
+    /* Files that no option names, to be read and to be written. */
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
+             in_folder(path, "written"));
+    answered(machine, command, "Permission denied");
+    assert_int_not_equal(access(path, F_OK), 0);
+    answered(
+        machine,
+        "{\"execute\": \"blockdev-add\", \"arguments\": {\"driver\": \"file\", \"node-name\": \"f\", \"read-only\": "
+        "true, \"filename\": \"/etc/hostname\"}}",
+        "Permission denied");
+    machine_stop(machine);
+}
+
+/* What options name may be done, and no more. */
+static void named_files_are_there(void **state)
+{
+    char path[64], other[64], command[512];
+    const char *args[] = { "--ppu", ONE_PPU, "--allow-write", in_folder(path, "named"), NULL };
+    struct machine *machine = machine_start(args);
+
+    (void)state;
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
+             path);
+    answered(machine, command, "return");
+    snprintf(command, sizeof(command),
+             "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
+             in_folder(other, "beside"));
+    answered(machine, command, "Permission denied");
+    machine_stop(machine);
+}
+
+static void only_if_asked(void **state)
+{
+    const char *args[] = { "--ppu", ONE_PPU, "--unconfined", NULL };
+    struct machine *machine = machine_start(args);
+
+    (void)state;
+    assert_int_equal(status_of(machine_pid(machine), "Seccomp"), 0);
+    machine_stop(machine);
+}
+
+/* A core that its device holds is nobody else's to start. */
+static void psci_does_not_find_the_mcu(void **state)
+{
+    const char *args[] = { "--ppu", ONE_PPU, "--kernel", PSCI_GUEST, NULL };
+    struct machine *machine = machine_start(args);
+    const char *text;
+
+    (void)state;
+    for (unsigned ms = 0; machine_read(machine, ANSWERS + 8) != ANSWERED && ms < 20000; ms += 10) {
+        sleep_ms(10);
+    }
+    assert_int_equal(machine_read(machine, ANSWERS + 8), ANSWERED);
+    assert_int_equal(machine_read(machine, ANSWERS), PSCI_INVALID);
+    assert_int_equal(machine_read(machine, ANSWERS + 4), PSCI_INVALID);
+    sleep_ms(20);
+    text = machine_qmp(machine, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
+                                "\"property\": \"state\"}}");
+    assert_non_null(strstr(text, "mcu: off, halted 1"));
+    machine_stop(machine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        { "QEMU gives up capabilities, privileges to come, system calls and the network", gives_up, NULL, NULL, NULL },
+        { "so it does with a guest, and saves and loads snapshots", guest_is_confined, NULL, NULL, NULL },
+        { "it is refused programs, networks, sockets and files of others", is_refused, NULL, NULL, NULL },
+        { "it may touch the files that options name", named_files_are_there, NULL, NULL, NULL },
+        { "all of it is kept only if asked for", only_if_asked, NULL, NULL, NULL },
+        { "PSCI of a guest does not find the microcontroller [A1]", psci_does_not_find_the_mcu, NULL, NULL, NULL },
+    };
+
+    return cmocka_run_group_tests_name("QEMU confined", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Snapshots of the device and its MCU, loaded in the same and in a new process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/qemu/fw/probe.h"
+#include "tests/qemu/machine.h"
+
+#define PPU_A "vram-size=32M,sm-threads=1"
+#define PPU_B "vram-size=32M,sms=1,gpcs=1,sm-threads=1"
+#define RAM_WORD (MACHINE_RAM + 0x100000)
+
+static char snapshot_file[64];
+
+static int make_file_name(void **state)
+{
+    (void)state;
+    snprintf(snapshot_file, sizeof(snapshot_file), "/tmp/ppu-snapshot-%d.qcow2", (int)getpid());
+    unlink(snapshot_file);
+    return 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    unlink(snapshot_file);
+    return 0;
+}
+
+static struct machine *start_one(struct ppu *ppu)
+{
+    const char *args[] = { "--ppu", PPU_A, "--snapshot", snapshot_file, NULL };
+    struct machine *machine = machine_start(args);
+
+    *ppu = ppu_map(machine, 0);
+    probe_load(ppu);
+    probe_start(ppu);
+    return machine;
+}
+
+/* The machine that was saved, in a new process; `ppu` keeps its addresses. */
+static struct machine *start_loaded(struct ppu *ppu)
+{
+    const char *args[] = { "--ppu", PPU_A, "--snapshot", snapshot_file, "--loadvm", "s", NULL };
+    struct machine *machine = machine_start(args);
+
+    ppu->machine = machine;
+    return machine;
+}
+
+/* The monitor says nothing when it worked. */
+static void monitor_quiet(struct machine *machine, const char *line)
+{
+    const char *answer = machine_monitor(machine, line);
+
+    if (strncmp(answer, "{\"return\": \"\"}", 14) != 0) {
+        fail_msg("%s: %s", line, answer);
+    }
+}
+
+static uint32_t count(const struct ppu *ppu)
+{
+    return probe_field(ppu, offsetof(struct probe_mailbox, result[0]));
+}
+
+static uint32_t boots(const struct ppu *ppu)
+{
+    return probe_field(ppu, offsetof(struct probe_mailbox, boots));
+}
+
+/* The counter is in VRAM and in a register of the MCU: both must come back. */
+static void counts_on(struct ppu *ppu, uint32_t at_least, uint32_t less_than)
+{
+    uint32_t first = count(ppu);
+
+    assert_in_range(first, at_least, less_than - 1);
+    while (count(ppu) == first) {
+        sleep_ms(1);
+    }
+    assert_int_equal(boots(ppu), 1);
+    ppu_vram_write(ppu, PROBE_MAILBOX, PROBE_IDLE);
+    assert_int_equal(probe_do(ppu, PROBE_READ, PPU_MCU_REGS + PPU_REG_MAGIC, 0), PPU_MAGIC);
+}
+
+static void busy_same_process(void **state)
+{
+    struct ppu ppu;
+    struct machine *machine = start_one(&ppu);
+    (void)state;
+
+    probe_ask(&ppu, PROBE_COUNT, 0, 0);
+    for (int round = 0; round < 5; round++) {
+        uint32_t saved;
+
+        machine_qmp(machine, "{\"execute\": \"stop\"}");
+        saved = count(&ppu);
+        monitor_quiet(machine, "savevm s");
+        machine_qmp(machine, "{\"execute\": \"cont\"}");
+        sleep_ms(20);
+        machine_qmp(machine, "{\"execute\": \"stop\"}");
+        assert_true(count(&ppu) > saved);
+        monitor_quiet(machine, "loadvm s");
+        assert_int_equal(count(&ppu), saved);
+        machine_qmp(machine, "{\"execute\": \"cont\"}");
+    }
+    machine_stop(machine);
+}
+
+static void busy_new_process(void **state)
+{
+    struct ppu ppu;
+    struct machine *machine = start_one(&ppu);
+    uint32_t saved;
+    (void)state;
+
+    probe_ask(&ppu, PROBE_COUNT, 0, 0);
+    sleep_ms(5);
+    machine_qmp(machine, "{\"execute\": \"stop\"}");
+    saved = count(&ppu);
+    monitor_quiet(machine, "savevm s");
+    machine_stop(machine);
+    machine = start_loaded(&ppu);
+    counts_on(&ppu, saved, UINT32_MAX);
+    machine_stop(machine);
+}
+
+/* Everything of the function: registers, MSI-X, interrupts, windows. */
+static void idle_new_process(void **state)
+{
+    struct ppu ppu;
+    struct machine *machine = start_one(&ppu);
+    (void)state;
+
+    machine_write(machine, RAM_WORD, 0);
+    ppu_route_vector(&ppu, 7, RAM_WORD, 0xcafe);
+    probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_FW_INFO, 0x12345678);
+    probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
+    monitor_quiet(machine, "savevm s");
+    machine_stop(machine);
+
+    machine = start_loaded(&ppu);
+    assert_int_equal(ppu_read(&ppu, PPU_REG_FW_INFO), 0x12345678);
+    assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << 9);
+    assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+    ppu_write(&ppu, PPU_BAR0_DTCM + 0x8000, 0xbad);
+    assert_int_not_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0xbad);
+    probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 7);
+    assert_int_equal(machine_read(machine, RAM_WORD), 0xcafe);
+    probe_hold(&ppu);
+    probe_start(&ppu);
+    assert_int_equal(boots(&ppu), 2);
+    machine_stop(machine);
+}
+
+static void held_stays_held(void **state)
+{
+    struct ppu ppu;
+    struct machine *machine = start_one(&ppu);
+    (void)state;
+
+    probe_hold(&ppu);
+    ppu_write(&ppu, PPU_BAR0_DTCM + 0x8000, 0x600d);
+    monitor_quiet(machine, "savevm s");
+    probe_start(&ppu);
+    monitor_quiet(machine, "loadvm s");
+    assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_HELD);
+    assert_int_equal(boots(&ppu), 1);
+    assert_int_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0x600d);
+    ppu_write(&ppu, PPU_BAR0_DTCM + 0x8000, 0x1234);
+    assert_int_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0x1234);
+    probe_start(&ppu);
+    assert_int_equal(boots(&ppu), 2);
+    machine_stop(machine);
+}
+
+static void locked_up_stays_locked_up(void **state)
+{
+    struct ppu ppu;
+    struct machine *machine = start_one(&ppu);
+    (void)state;
+
+    probe_ask(&ppu, PROBE_LOCK_UP, 0, 0);
+    ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_LOCKUP);
+    monitor_quiet(machine, "savevm s");
+    machine_stop(machine);
+    machine = start_loaded(&ppu);
+    assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_LOCKUP);
+    ppu_vram_write(&ppu, PROBE_MAILBOX, PROBE_IDLE);
+    probe_hold(&ppu);
+    probe_start(&ppu);
+    machine_stop(machine);
+}
+
+static void wrong_machine_refused(void **state)
+{
+    static const struct {
+        const char *first, *second, *words;
+    } rows[] = {
+        { "addr=2," PPU_A, "addr=1," PPU_A, "same order" },
+        { PPU_B, PPU_A, "ppu0" },
+        { "channels=32," PPU_A, PPU_A, "ppu0" },
+    };
+    const char *args[] = { "--ppu", PPU_A, "--ppu", PPU_A, "--snapshot", snapshot_file, NULL };
+    struct machine *machine = machine_start(args);
+    (void)state;
+
+    monitor_quiet(machine, "savevm s");
+    machine_stop(machine);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *load[] = { "--ppu",    rows[i].first, "--ppu", rows[i].second, "--snapshot", snapshot_file,
+                               "--loadvm", "s",           NULL };
+        int status;
+        char *text = machine_run_to_end(load, &status);
+
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, rows[i].words) == NULL) {
+            fail_msg("row %zu: status 0x%x, said: %s", i, (unsigned)status, text);
+        }
+        free(text);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        { "a busy MCU goes back and goes on in the same process [A1]", busy_same_process, make_file_name, remove_file,
+          NULL },
+        { "a busy MCU goes on in a new process [A1]", busy_new_process, make_file_name, remove_file, NULL },
+        { "the function is whole in a new process [A1]", idle_new_process, make_file_name, remove_file, NULL },
+        { "a held MCU is held after the load [A1]", held_stays_held, make_file_name, remove_file, NULL },
+        { "a locked-up MCU can be started after the load [A1]", locked_up_stays_locked_up, make_file_name, remove_file,
+          NULL },
+        { "another machine's snapshot is refused [A1, A8]", wrong_machine_refused, make_file_name, remove_file, NULL },
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
