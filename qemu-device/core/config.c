@@ -2,8 +2,11 @@
 /*
  * Size of a machine: defaults and limits of every property (A1).
  */
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "ppu/counter.h"
+#include "qemu-device/core/config_limits.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/memory/guest_mem.h"
 
 #define MIN_VRAM (16ull * PPU_MIB)
 #define MAX_VRAM (1ull << 40)

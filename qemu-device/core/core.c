@@ -2,7 +2,21 @@
 /*
  * The device core as a whole: its life, and what ties the parts together.
  */
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/census.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/mcu.h"
+#include "qemu-device/core/memory/clear.h"
+#include "qemu-device/core/memory/dma.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

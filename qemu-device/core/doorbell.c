@@ -3,9 +3,15 @@
  * Doorbells: a page of BAR2 for each channel, a bit for each in DB_PENDING, a bit for each word of these in
  * DB_SUMMARY. Ringing twice before the MCU looks is ringing once.
  */
+#include "qemu-device/core/doorbell.h"
 #include "ppu/channel.h"
 #include "ppu/mailbox.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/mcu.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/regs.h"
 
 static void ring_doorbell(struct core *core, uint32_t channel)
 {

@@ -2,7 +2,11 @@
 /*
  * The device as the MCU and the host signal through it: MCU control, interrupt lines, MSI-X vectors, the MCU's timer.
  */
+#include "qemu-device/core/mcu.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/memory/clear.h"
+#include "qemu-device/core/regs.h"
 
 #define CONTROL_RUN 1u
 

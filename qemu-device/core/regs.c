@@ -3,7 +3,25 @@
  * Registers: a table of rows expanded from regs.def, and hooks for those with side effects. A register without a hook
  * is a word that holds what is written.
  */
+#include "qemu-device/core/regs.h"
+#include "ppu/mmu.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/flush.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/doorbell.h"
+#include "qemu-device/core/hooks.h"
+#include "qemu-device/core/mcu.h"
+#include "qemu-device/core/memory/clear.h"
+#include "qemu-device/core/memory/dma.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/sm/attention.h"
+#include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/snapshot.h"
 
 enum access {

@@ -5,7 +5,18 @@
 #define _DEFAULT_SOURCE /* anonymous mappings */
 
 #include "qemu-device/core/snapshot.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/dist_snapshot.h"
+#include "qemu-device/core/memory/clear.h"
+#include "qemu-device/core/memory/dma.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/sm_snapshot.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -2,7 +2,14 @@
 /*
  * State for a person.
  */
+#include "qemu-device/core/core.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/memory/dma.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/pool.h"
 
 #include <stdarg.h>
 #include <stdio.h>

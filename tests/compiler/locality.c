@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/sm/pool.h"
 
 #define ROW 256u
 #define ROWS 512u

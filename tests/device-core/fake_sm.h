@@ -6,7 +6,8 @@
 #ifndef TESTS_DEVICE_CORE_FAKE_SM_H
 #define TESTS_DEVICE_CORE_FAKE_SM_H
 
-#include "qemu-device/core/internal.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta.h"
 
 /* What SMs do; set before work is there. */
 struct fake_plan {

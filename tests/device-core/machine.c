@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* anonymous mappings */
 #include "tests/device-core/machine.h"
+#include "ppu/dma.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "ppu/trace.h"
+#include "qemu-device/core/core_private.h"
+#include <stdint.h>
 
 #include <stdio.h>
 #include <stdlib.h>

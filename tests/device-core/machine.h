@@ -14,8 +14,10 @@
 
 #include <cmocka.h>
 
+#include "ppu/dma.h"
+#include "ppu/mmu.h"
 #include "qemu-device/core/core.h"
-#include "qemu-device/core/internal.h"
+#include "qemu-device/core/core_state.h"
 
 /* Where things lie in VRAM after machine_boot(). */
 #define PROT_BASE 0x100000u

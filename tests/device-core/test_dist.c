@@ -5,7 +5,17 @@
 #include "tests/device-core/fake_sm.h"
 #include "tests/device-core/machine.h"
 
-#include "qemu-device/core/core_state.h"
+#include "ppu/dma.h"
+#include "ppu/fault.h"
+#include "ppu/regs.h"
+#include "ppu/tmd.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_life.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/dist/room.h"
+#include "qemu-device/core/dist/task.h"
 
 #include <pthread.h>
 #include <sched.h>

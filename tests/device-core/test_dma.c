@@ -6,6 +6,14 @@
 #include "tests/device-core/machine.h"
 
 #include "ppu/channel.h"
+#include "ppu/dma.h"
+#include "ppu/fault.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "ppu/save.h"
+#include "ppu/sem.h"
+#include "ppu/trace.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,6 +2,13 @@
 /*
  * Address translation: every page size, every malformed bit at every level, and random tables against a model.
  */
+#include "ppu/fault.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "ppu/trace.h"
+#include "qemu-device/core/memory/mmu.h"
+#include "qemu-device/core/sm/found_pages.h"
 #include "tests/device-core/machine.h"
 
 #define CTX 2u

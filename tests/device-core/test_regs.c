@@ -5,7 +5,10 @@
 #include "tests/device-core/machine.h"
 
 #include "ppu/channel.h"
+#include "ppu/dma.h"
 #include "ppu/mailbox.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
 #include "ppu/save.h"
 
 #include <stdlib.h>

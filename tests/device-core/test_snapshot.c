@@ -5,9 +5,13 @@
 #include "tests/device-core/fake_sm.h"
 #include "tests/device-core/machine.h"
 
-#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/dist/cta.h"
 
 #include "ppu/channel.h"
+#include "ppu/dma.h"
+#include "ppu/regs.h"
+#include "ppu/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

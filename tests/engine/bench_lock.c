@@ -5,6 +5,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
+#include "ppu/dma.h"
+#include "ppu/regs.h"
 #include "tests/engine/worst.h"
 
 #include <stdio.h>

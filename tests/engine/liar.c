@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/engine/liar.h"
 
+#include "ppu/dma.h"
+#include "ppu/regs.h"
 #include "ppu/save.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,10 @@
 #include "tests/engine/rig.h"
 
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 
 #define UNUSED_AT (HEAP_AT + 0x700000u) /* VRAM that nothing names */
 #define UNUSED_BYTES 0x80000u

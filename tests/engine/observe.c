@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/engine/observe.h"
 
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/cta.h"
 #include "tests/engine/rig.h"
 
 /* One warp instruction as the lanes see it. */

@@ -6,7 +6,10 @@
 #ifndef TESTS_ENGINE_OBSERVE_H
 #define TESTS_ENGINE_OBSERVE_H
 
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/model_cache.h"
 
 struct observed {

@@ -3,6 +3,8 @@
 
 #include "tests/engine/rig.h"
 
+#include "ppu/mmu.h"
+#include "ppu/ring.h"
 #include "tools/asm/file.h"
 
 #include <stdio.h>

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of the caches: beside an obvious one, and kernels whose hits and misses can be told beforehand. */
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/cache_window.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/model_cache.h"
 #include "tests/engine/rig.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/turn.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
 #include "ppu/token.h"
 
 #define UNMAPPED_VA 0x7fff0000u

@@ -4,7 +4,9 @@
  * of programs that write them first are not made zeros, which nobody may see.
  */
 #include "qemu-device/core/memory/guest_mem.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Random programs on the engine and on the reference executor: every byte of memory must agree. */
 #include "ppu/save.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/generate.h"
 #include "tests/engine/observe.h"
 #include "tests/engine/reference.h"

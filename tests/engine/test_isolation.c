@@ -4,8 +4,14 @@
  * meanwhile, and no instruction reaches a register that is not one of the warp's.
  */
 #include "ppu/save.h"
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

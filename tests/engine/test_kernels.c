@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole kernels against plain C. */
+#include "ppu/sem.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

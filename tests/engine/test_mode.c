@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The control unit: which mode segments run in that leave it open, and what it does to the caches. */
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/cache_window.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/mode.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -5,6 +5,8 @@
  * addresses have served a row before, and are written in several ways: nothing may be remembered of what they were. All
  * this is done twice, the first time without the access: an engine may do otherwise with code that it knows.
  */
+#include "ppu/mmu.h"
+#include "ppu/ring.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -2,8 +2,15 @@
 /* How long who stops an SM waits for it, whatever its kernel does: in instructions, and in time. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/turn.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/worst.h"
 
 #include <time.h>

@@ -3,7 +3,6 @@
  * Threads of one warp that wait for each other: with a yield where they wait they finish, in every wave size and at a
  * bounded price; without it they hang, which shows that the programs need it.
  */
-#include "qemu-device/core/core_state.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -4,8 +4,14 @@
  * instructions are such ones, and nearly such ones, leave the same in every register as when a `nop` stands before
  * them, which ends a prologue before it begins; and as much is counted.
  */
+#include "qemu-device/core/core.h"
 #include "qemu-device/core/memory/guest_mem.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -2,7 +2,9 @@
 /* What changes while kernels run: their code, the pages they use; and how many of them an SM holds. */
 #include "tests/engine/rig.h"
 
-#include "qemu-device/core/core_state.h"
+#include "ppu/mmu.h"
+#include "ppu/ring.h"
+#include "qemu-device/core/core.h"
 #include "qemu-device/core/memory/guest_mem.h"
 
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "tests/engine/rig.h"
 
 #include "ppu/save.h"
-#include "qemu-device/core/core_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,11 @@
  * Sub-vector mode, instruction by instruction: in which order parts run, which registers they share, what a segment
  * must not have, and that its loop form is the algorithm of D7. That both modes give the same is in test_fuzz.c.
  */
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>

@@ -3,7 +3,16 @@
  * What engine/branch.c would be in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes. The
  * yardstick for what warps that never diverge pay for divergence (bench_uniform.c); runs uniform kernels only.
  */
-#include "qemu-device/core/sm_state.h"
+#include "ppu/image.h"
+#include "ppu/isa.h"
+#include "ppu/token.h"
+#include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/engine/branch.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/warp.h"
 
 void engine_disable(struct warp *w, const struct lanes *set, uint32_t reason, uint32_t pc)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/engine/worst.h"
+#include "ppu/mmu.h"
+#include "ppu/ring.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,8 +17,12 @@
 #include <string.h>
 
 #include "ppu/save.h"
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/neighbour.h"
 

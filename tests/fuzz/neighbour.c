@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 #include "tests/fuzz/input.h"
 
 #define VA 0x10000000ull

@@ -6,6 +6,10 @@
  * and words of what that machine writes then. Another machine loads it: it refuses and nothing has changed, or what it
  * saves can be loaded, it runs, ends every task when it is told to, and leaves memory that nothing names alone.
  */
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
 #include "tests/engine/liar.h"
 #include "tests/fuzz/input.h"
 

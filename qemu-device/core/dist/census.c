@@ -3,7 +3,14 @@
  * What a snapshot says of a slot, held against the CTAs it names, on SMs and in places of the save area: each that has
  * begun is at one place, and each place and backing is in use by one CTA, or free.
  */
+#include "qemu-device/core/dist/census.h"
+#include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/place.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/snapshot.h"
 
 #include <stdlib.h>

@@ -3,7 +3,32 @@
  * Task-table slots and the distribution of CTAs (A5, A6, A8). The SMs ask for CTAs; what they got they give back with
  * dist_done() or dist_killed(). A slot is free again when nothing of it is on any SM, and its last event says why.
  */
+#include "qemu-device/core/dist/dist.h"
+#include "ppu/fault.h"
+#include "ppu/regs.h"
+#include "ppu/tmd.h"
+#include "qemu-device/core/config_limits.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/census.h"
+#include "qemu-device/core/dist/claim.h"
+#include "qemu-device/core/dist/counts.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_life.h"
+#include "qemu-device/core/dist/dist_snapshot.h"
+#include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/dist/flush.h"
+#include "qemu-device/core/dist/place.h"
+#include "qemu-device/core/dist/room.h"
+#include "qemu-device/core/dist/save_area.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/snapshot.h"
 
 #include <stdlib.h>

@@ -4,7 +4,14 @@
  * those that have less and room. A co-resident grid (a gang) gets room for all of its CTAs at once, or waits: then
  * tasks of no higher priority get nothing more, so that room becomes free.
  */
+#include "qemu-device/core/dist/place.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/room.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/task.h"
 
 static uint64_t bit(uint32_t slot)
 {

@@ -5,7 +5,11 @@
  * it may need, and none begins that would be one too many: so each that runs can be taken off. An area holds what the
  * SMs hold.
  */
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/task.h"
 
 #include <stdlib.h>
 

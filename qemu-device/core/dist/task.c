@@ -3,7 +3,15 @@
  * A TMD copy, decoded for the SMs. The firmware has validated it; it is checked again for all that the device relies
  * on, so that a scribbled copy is refused instead of believed.
  */
+#include "qemu-device/core/dist/task.h"
+#include "ppu/fault.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "ppu/tmd.h"
+#include "qemu-device/core/config_limits.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/place.h"
 
 #define VA_END (1ull << PPU_VA_BITS)
 #define CODE_ALIGN 8u

@@ -6,7 +6,17 @@
  * A token lets a lane go on only when reason and address agree with the lane's, so that no lane can be sent astray by a
  * stale token, and lanes that no token names any more go on by themselves when the queue is empty.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/branch.h"
+#include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/registers.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/token_queue.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Conversions between number types, of one value. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/convert.h"
+#include "ppu/image.h"
 
 /* Layout of a float type. */
 struct float_format {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Predicates as registers, values of special registers, and operations across the lanes of a warp. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/lane.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/registers.h"
 
 #include <string.h>
 

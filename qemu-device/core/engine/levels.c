@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Levels of the host's instruction set. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/levels.h"
 
 /* What tells a host of the level from one of the level below. */
 #ifdef ENGINE_HAS_LEVELS

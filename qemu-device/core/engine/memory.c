@@ -4,7 +4,26 @@
  * lane faults, the accesses are done. Lanes that reach system memory hand their accesses to the main loop and stay
  * pending; the warp waits for them.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/memory.h"
+#include "ppu/mmu.h"
+#include "ppu/sem.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/cache_lines.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/pending_adds_order.h"
+#include "qemu-device/core/sm/registers.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/system.h"
+#include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <string.h>
 

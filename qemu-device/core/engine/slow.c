@@ -1,6 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Executes warps: fetch, guard, dispatch; faults; barriers. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/engine/branch.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/engine/lane.h"
+#include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/engine/memory.h"
+#include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/hooks.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/page_lookup.h"
+#include "qemu-device/core/sm/pending_adds_order.h"
+#include "qemu-device/core/sm/registers.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <string.h>
 

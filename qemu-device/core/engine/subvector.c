@@ -4,7 +4,18 @@
  * not run are disabled lanes like others, but no token names them: they go on when the running part has come to the end
  * of the segment, or has ended. Tokens that were queued before the segment stay below a floor meanwhile.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/branch.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/mode.h"
+#include "qemu-device/core/sm/parts.h"
+#include "qemu-device/core/sm/registers.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/step.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <string.h>
 

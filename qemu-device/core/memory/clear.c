@@ -4,7 +4,13 @@
  * for the host lock, so each bottom half clears a part. Meanwhile the MCU is held, so that nothing writes there, and
  * the host's way to VRAM is closed.
  */
+#include "qemu-device/core/memory/clear.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/snapshot.h"
 
 #define CONTROL_RUN 1u
 

@@ -3,7 +3,21 @@
  * Descriptors of the MCU (dma.h): copies at once and queued, probes, semaphores. A descriptor is copied once, checked,
  * and only the copy is used. Queued copies take turns, a step each, on the virtual clock.
  */
+#include "qemu-device/core/memory/dma.h"
+#include "ppu/dma.h"
+#include "ppu/fault.h"
+#include "ppu/regs.h"
+#include "ppu/save.h"
+#include "ppu/sem.h"
+#include "ppu/trace.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/hooks.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/mmu.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/memory/trace.h"
 #include "qemu-device/core/snapshot.h"
 
 #define STEP_NS 4000u      /* of virtual time from one step to the next */

@@ -3,7 +3,18 @@
  * Address translation (A9, mmu.h). Tables are written by the driver at any time: each entry is read once, whole, and
  * checked before it is used.
  */
+#include "qemu-device/core/memory/mmu.h"
+#include "ppu/fault.h"
+#include "ppu/mmu.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "ppu/tmd.h"
+#include "ppu/trace.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/hooks.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/regs.h"
 
 #define ROOT_VALID 1ull
 #define TABLE_BITS (PPU_PTE_VALID | PPU_PTE_SW_MASK | PPU_PTE_FRAME_MASK)

@@ -3,7 +3,13 @@
  * Semaphore table: the words that parked channels wait for (C8). Who arms a word fences and then reads it; who
  * releases a semaphore writes it, fences and then looks here: one of the two sees the other.
  */
+#include "qemu-device/core/memory/semtab.h"
+#include "ppu/save.h"
+#include "ppu/sem.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/snapshot.h"
 
 static uint32_t *bucket_of(struct semtab *table, bool system, uint64_t place)

@@ -2,7 +2,12 @@
 /*
  * The device's flight recorder (trace.h), written by every thread of the device, one at a time.
  */
+#include "qemu-device/core/memory/trace.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/regs.h"
 #include "qemu-device/core/snapshot.h"
 
 static uint8_t *record_at(const struct core *core, uint32_t n)

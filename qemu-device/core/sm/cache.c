@@ -8,7 +8,19 @@
  * level's copy of the line is lost. Second level, one for all SMs: loads that missed, stores and atomics look there,
  * and all bring in what they miss.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/cache.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/cache_lines.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/cache_window.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/found_pages.h"
+#include "qemu-device/core/sm/page_lookup.h"
+#include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/sm/warp.h"
 
 #define SYSTEM_LINES (1ull << 59) /* numbers of lines of system memory begin there, beyond those of VRAM */
 

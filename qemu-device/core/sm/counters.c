@@ -3,7 +3,10 @@
  * What warps are counted for (counter.def). Warps count for their CTA; the SM has what its CTAs have when one of them
  * ends or waits. Lanes are counted for all instructions between two changes of the set of active lanes at once.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include <stdio.h>
 

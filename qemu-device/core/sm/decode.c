@@ -3,7 +3,18 @@
  * Decoded code, cached by pages of 4 KiB. An instruction is read by one 64-bit load and decoded when it is executed
  * first: what was uploaded before the invalidate is seen after it, and never half of it.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/levels.h"
+#include "qemu-device/core/engine/memory.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/tlb.h"
 
 #include <string.h>
 

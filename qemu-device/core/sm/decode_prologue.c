@@ -3,7 +3,11 @@
  * How a program begins: the straight code from its entry on that does the same for every warp of a CTA (struct
  * prologue), as far as it has been decoded.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/sm/prologue.h"
+#include "qemu-device/core/sm/sm.h"
 
 #define WORTH 2u /* instructions: what it takes to do without them is about one */
 

@@ -3,7 +3,10 @@
  * Programs that write their vector registers before they read them: nobody sees whether those began as zeros. Looked
  * for in the straight code from the entry on, which every warp runs first, as far as it has been decoded.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/code.h"
+#include "qemu-device/core/sm/decode.h"
+#include "qemu-device/core/sm/sm.h"
 
 struct set {
     uint64_t m[PPU_MAX_VREGS / 64];

@@ -5,7 +5,16 @@
  * always fits. Token queues lie in VRAM, in this SM's share of what TOKEN_BASE names, so that whoever stops a warp
  * finds them there (E1).
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/token_queue.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,17 @@
  * part by part. Those that then run in normal mode nevertheless, every SM_PROBE-th, say whether that is still right:
  * what part by part misses says nothing about it.
  */
-#include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/mode.h"
+#include "ppu/regs.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/cache_window.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 
 #define PER 1024u /* rates are of so many lines */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Additions that an SM has gathered (struct sums). */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/pending_adds.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include "qemu-device/core/memory/guest_mem.h"
 

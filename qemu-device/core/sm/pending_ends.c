@@ -3,7 +3,12 @@
  * The ends of CTAs that the distributor has not been told of yet: until there are many, the SM does anything that
  * others may wait for, or it has nothing else to do. Nobody is told of an end before what was added is in memory.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/pending_ends.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_life.h"
+#include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/sm/pending_adds.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include <string.h>
 

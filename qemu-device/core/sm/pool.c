@@ -2,7 +2,19 @@
 /* The SMs of a device, on host threads or in slices of virtual time. */
 #define _POSIX_C_SOURCE 200809L /* clocks of condition variables */
 
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/sm/attention.h"
+#include "qemu-device/core/sm/cache.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/turn.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

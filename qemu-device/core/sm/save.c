@@ -3,13 +3,26 @@
  * CTAs that leave their SM and come back, on whichever SM has room (B7, A5): between the SM's own memory and a place of
  * the task's save area. What is read back is checked like a snapshot.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/save.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_life.h"
+#include "qemu-device/core/dist/save_area.h"
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/sm/counters.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/cta_life.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/sm_snapshot.h"
+#include "qemu-device/core/sm/warp.h"
 #include "qemu-device/core/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ppu/save.h"
+#include "qemu-device/core/dist/task.h"
 
 /* Every warp stands between two instructions and nobody outside the SM is at one of its accesses. */
 static bool stands(const struct sm *sm, const struct sm_cta *cta)

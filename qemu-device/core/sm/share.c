@@ -5,8 +5,18 @@
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
+#include "qemu-device/core/sm/share.h"
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/claim.h"
+#include "qemu-device/core/dist/room.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/cta_life.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/warp.h"
 
 #include <time.h>
 

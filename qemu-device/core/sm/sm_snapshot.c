@@ -3,8 +3,31 @@
  * Snapshot of the SMs, while they are paused. Translations, decoded code and requests to the main loop are not part of
  * it: a warp that waits for system memory does the rest of its instruction again, which is kept with the warp.
  */
+#include "qemu-device/core/sm/sm_snapshot.h"
+#include "qemu-device/core/core.h"
+#include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/dist/census.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/room.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/hooks.h"
+#include "qemu-device/core/sm/cache_model.h"
+#include "qemu-device/core/sm/cta.h"
+#include "qemu-device/core/sm/cta_life.h"
+#include "qemu-device/core/sm/file.h"
+#include "qemu-device/core/sm/lanes.h"
+#include "qemu-device/core/sm/mode.h"
+#include "qemu-device/core/sm/parts.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/system.h"
+#include "qemu-device/core/sm/token_queue.h"
+#include "qemu-device/core/sm/turn.h"
+#include "qemu-device/core/sm/warp.h"
 #include "qemu-device/core/snapshot.h"
 
 #include <string.h>

@@ -6,7 +6,18 @@
  * take it by compare-and-swap. Atomics on system memory are atomic among the threads of this PPU and its copy engine's
  * steps, all of which hold the host lock; not with respect to the CPU.
  */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/system.h"
+#include "ppu/sem.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/engine/memory.h"
+#include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/memory/semtab.h"
+#include "qemu-device/core/sm/attention.h"
+#include "qemu-device/core/sm/exec.h"
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/sm/tlb.h"
+#include "qemu-device/core/memory/mmu.h"
+#include "qemu-device/core/sm/access.h"
+#include "qemu-device/core/sm/sm.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The engine in x86-64-v2. */
-#include "qemu-device/core/sm_state.h"
+#include "qemu-device/core/engine/levels.h"
 
 #ifdef ENGINE_HAS_LEVELS
 #define ENGINE_LEVEL v2

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Switch areas of address spaces: chunks for CTAs that leave their SM for others. */
+#ifndef QEMU_DEVICE_CORE_DIST_SWITCH_AREA_H
+#define QEMU_DEVICE_CORE_DIST_SWITCH_AREA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct core;
+struct dist_cta;
+struct dist_task;
+
+/* Chunks for the state of a CTA that has no place; false: it cannot be taken off. [sm] */
+bool dist_switch_take(struct core *core, struct dist_cta *cta);
+/* The CTA is on an SM again: its chunks are free. [sm] */
+void dist_switch_give(struct core *core, struct dist_cta *cta);
+/* Copies the state between the CTA's chunks and a buffer, at most what fits. [sm] */
+void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint8_t *bytes, uint32_t len);
+void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *bytes, uint32_t len);
+
+/* The area of an address space. */
+#define SWITCH_NONE UINT32_MAX
+
+struct switch_area {
+    uint32_t place;  /* VRAM offset */
+    uint32_t chunks; /* 0: there is no area */
+    uint32_t first;  /* free chunk; those behind it follow by next[], to beyond the last */
+    uint32_t held;   /* chunks that CTAs which have begun may need */
+    uint32_t *next;
+};
+
+uint32_t switch_bytes(const struct core *core); /* [any] of an area on this machine */
+/* False: no area can lie there, or the host has no memory. Nothing of the address space runs. */
+bool switch_open(struct core *core, uint32_t context, uint32_t place);
+void switch_close(struct core *core, uint32_t context);
+/* CTAs of the task go there when they are taken off. */
+bool switch_has(struct core *core, const struct dist_task *task);
+/* A CTA begins; false: it must wait until others have ended. One that was let begin has ended. */
+bool switch_hold(struct core *core, const struct dist_task *task);
+void switch_let_go(struct core *core, const struct dist_task *task);
+/* Chunks for a CTA that has begun, the first of a chain; SWITCH_NONE: there are none, which cannot be. */
+uint32_t switch_take(struct core *core, const struct dist_task *task);
+/* The same for a snapshot, which says which; false: they cannot be had. */
+bool switch_take_at(struct core *core, const struct dist_task *task, const uint32_t *chunk);
+void switch_give(struct core *core, const struct dist_task *task, uint32_t first);
+/* Whoever has taken a chain reads it without the lock. */
+uint32_t switch_next(struct core *core, const struct dist_task *task, uint32_t chunk);
+uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t chunk);
+/* Nothing of the address space runs. False: see switch_open(). */
+bool dist_area(struct core *core, uint32_t context, uint32_t place);
+
+#endif

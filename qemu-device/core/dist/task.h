@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What runs in a slot. */
+#ifndef QEMU_DEVICE_CORE_DIST_TASK_H
+#define QEMU_DEVICE_CORE_DIST_TASK_H
+
+#include <stdint.h>
+
+#include "ppu/tmd.h"
+
+struct core;
+
+/* What runs in a slot, decoded and checked from its TMD copy; constant while the slot is busy. */
+struct dist_task {
+    uint32_t slot;
+    uint64_t start;   /* one more than that of the task that started before it */
+    uint32_t tmd_off; /* VRAM offset of the TMD copy */
+    struct ppu_tmd tmd;
+    uint32_t cta_threads;
+    uint32_t cta_warps;    /* of tmd.wave threads */
+    uint32_t cta_passes;   /* warps in passes of 32 lanes, as SM_WARPS counts */
+    uint32_t cta_vregs;    /* 32-bit registers over all lanes, as SM_VREGS counts */
+    uint32_t token_cap;    /* entries of a warp's token queue */
+    uint32_t cta_tokens;   /* bytes of the queues of all warps */
+    uint32_t cta_chunks;   /* that its state fits in (PPU_SWITCH_CHUNK) */
+    uint32_t local_slots;  /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
+    const uint8_t *params; /* in VRAM, tmd.param_bytes */
+};
+
+/* Decodes and checks a TMD copy for this machine; 0 or the fault.def code of what is wrong. `total`: CTAs. */
+uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total);
+/* A grid counts x fastest; the CTAs of a queue task stand in a row. */
+void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3]);
+/* Backings of local memory that a slot can use at once. */
+uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
+
+#endif

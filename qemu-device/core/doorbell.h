@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Doorbells. All [lock]. */
+#ifndef QEMU_DEVICE_CORE_DOORBELL_H
+#define QEMU_DEVICE_CORE_DOORBELL_H
+
+#include <stdint.h>
+
+struct core;
+
+void doorbell_clear(struct core *core, uint32_t word, uint32_t channels);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The trace buffer. */
+#ifndef QEMU_DEVICE_CORE_MEMORY_TRACE_H
+#define QEMU_DEVICE_CORE_MEMORY_TRACE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "ppu/trace.h"
+
+struct core;
+struct dist_cta;
+struct snap;
+
+void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
+                uint32_t id2); /* [any] */
+/* A record for each of `count` CTAs, of now. [any] */
+void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count);
+
+struct trace {
+    pthread_mutex_t lock;
+    uint32_t base;
+    uint32_t size; /* records; 0: off; also read without the lock */
+    uint32_t next;
+};
+
+void trace_setup(struct core *core); /* TRACE_BASE was written [lock] */
+void trace_reset(struct core *core);
+void trace_mark(struct core *core, uint32_t mark, uint32_t unit); /* [any] */
+void trace_save(struct core *core, struct snap *snap);
+void trace_load(struct core *core, struct snap *snap);
+
+#endif

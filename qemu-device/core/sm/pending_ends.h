@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ends of CTAs that an SM has not reported yet. */
+#ifndef QEMU_DEVICE_CORE_SM_PENDING_ENDS_H
+#define QEMU_DEVICE_CORE_SM_PENDING_ENDS_H
+
+#include <stdint.h>
+
+#include "ppu/counter.h"
+
+struct dist_cta;
+struct sm;
+
+/* Keeps the end of a CTA, which has left the SM. Its memory transactions need not be performed yet. */
+void ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
+/* What was done here is seen by others: sums are added to memory, then ends are told of. */
+void ends_settle(struct sm *sm);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All SMs: on host threads, or in slices of the virtual clock. */
+#ifndef QEMU_DEVICE_CORE_SM_POOL_H
+#define QEMU_DEVICE_CORE_SM_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppu/counter.h"
+
+struct core;
+struct sm_pool;
+
+bool sm_pool_new(struct core *core);    /* SMs paused; false: out of memory */
+void sm_pool_free(struct core *core);   /* joins the threads */
+void sm_pool_reset(struct core *core);  /* drops all CTAs without telling the distributor; returns paused [lock] */
+void sm_pool_pause(struct core *core);  /* returns when every SM stands still [lock] */
+void sm_pool_resume(struct core *core); /* [lock] */
+/* Does the accesses to system memory that warps are parked on; from core_bottom_half(). [lock] */
+void sm_service_system(struct core *core);
+/* Sm_threads == 0: deadline of the next slice, UINT64_MAX when nothing is resident; and run it. [lock] */
+uint64_t sm_slice_deadline(struct core *core);
+void sm_slice_run(struct core *core);
+uint64_t sm_time_ns(struct core *core, uint32_t context); /* spent on an address space, since reset [any] */
+uint64_t sm_count(struct core *core, uint32_t sm, enum ppu_counter counter); /* since reset [any] */
+void sm_pool_text(struct core *core, char *buf, size_t size);                /* for core_state_text() [lock] */
+/* State of the SM side; core.c keeps the pointer. */
+struct sm_pool **core_sm_pool(struct core *core); /* [any] */
+
+#endif

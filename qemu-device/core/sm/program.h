@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of a task's program. */
+#ifndef QEMU_DEVICE_CORE_SM_PROGRAM_H
+#define QEMU_DEVICE_CORE_SM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "qemu-device/core/sm/prologue.h"
+
+/* What is known of a task's program when a CTA of it has ended. */
+struct program {
+    uint64_t start; /* dist_task.start; 0: of none */
+    bool writes_first;
+    struct prologue prologue;
+};
+
+#endif

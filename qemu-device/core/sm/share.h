@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How address spaces share an SM. */
+#ifndef QEMU_DEVICE_CORE_SM_SHARE_H
+#define QEMU_DEVICE_CORE_SM_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ppu/limits.h"
+
+struct sm;
+
+/*
+ * How the address spaces share the SM: who has had less time goes first. Time is that of the host thread, or of slices,
+ * in which an instruction takes 1 ns.
+ */
+struct sm_share {
+    uint32_t spaces;   /* of which there are CTAs */
+    uint32_t sole;     /* the one, when there is one */
+    uint64_t since_ns; /* time that is not yet anybody's begins here; 0: the SM does not run */
+    uint64_t insns;    /* executed, ever */
+    uint16_t ctas[PPU_MAX_CONTEXTS];
+    uint64_t turn_ns[PPU_MAX_CONTEXTS]; /* what each has had beside others, from where the least had when it came */
+    uint64_t time_ns[PPU_MAX_CONTEXTS]; /* what each has had; atomic */
+};
+
+/* The SM begins to run: its time is somebody's from now on. Or it stops. */
+void share_begin(struct sm *sm);
+void share_end(struct sm *sm);
+/* A CTA of the address space is here, or has left. */
+void share_came(struct sm *sm, uint32_t context);
+void share_left(struct sm *sm, uint32_t context);
+/* As a warp's turn, when there are CTAs of several address spaces: the time is its own's. */
+uint32_t share_pick(struct sm *sm);
+void share_charge(struct sm *sm, uint32_t context);
+/* Takes off CTAs so that a slot which claims a place gets it; false: some cannot leave yet. */
+bool share_make_room(struct sm *sm);
+
+#endif

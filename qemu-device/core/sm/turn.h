@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long turns of warps and slices of SMs are. */
+#ifndef QEMU_DEVICE_CORE_SM_TURN_H
+#define QEMU_DEVICE_CORE_SM_TURN_H
+
+#include <stdint.h>
+
+#define SM_QUANTUM 4096u    /* warp instructions of a turn, at most */
+#define SM_LOOK 32u         /* of them between two looks at the attention word, at most */
+#define SHARE_QUANTUM 1024u /* the same where CTAs of several address spaces are side by side */
+#define SM_SLICE_NS 10000u  /* virtual time of a slice; one warp instruction is 1 ns */
+#define SM_SLICE_PART 512u  /* work of one call of sm_slice_run(): warp instructions and their memory transactions */
+#define SM_ANY_WORK UINT64_MAX
+#define SM_SLICE_TURN 8u /* warp instructions between two looks at how much has been done */
+
+#endif
