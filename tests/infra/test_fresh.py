@@ -123,11 +123,14 @@ def test_no_command():
         assert status == 1 and printed.endswith("0 passed, 0 failed\n"), printed
 
 
-def check_interrupted(number):
+def check_interrupted(number, again=False):
     with Cache(f"sleep {MARK} & sleep {MARK}") as cache:
         process = cache.start()
         assert within(60, lambda: len(running()) == 2), "it does not run"
         os.kill(process.pid, number)
+        while again and process.poll() is None:
+            time.sleep(0.005)
+            os.kill(process.pid, number)
         process.wait(60)
         assert within(20, lambda: not running()), running()
         if number != signal.SIGKILL:
@@ -149,5 +152,6 @@ tap.main([("the commands are the README's", test_commands_of_the_readme)] + [
         ("no command is no success", test_no_command),
         ("interrupted from the keyboard nothing is left", lambda: check_interrupted(signal.SIGINT)),
         ("terminated nothing is left", lambda: check_interrupted(signal.SIGTERM)),
+        ("terminated again and again nothing is left", lambda: check_interrupted(signal.SIGTERM, again=True)),
         ("killed no process is left, and the next run removes the root", lambda: check_interrupted(signal.SIGKILL)),
     )])
