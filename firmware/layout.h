@@ -24,7 +24,7 @@
 #define TRACE_FW_RECORDS 4096u
 #define TRACE_DEV_RECORDS 8192u
 
-/* From one TMD copy to the next: a power of two, so that an offset gives its record without a division. */
+/* Bytes from one TMD copy to the next. It is no power of two: task_of_tmd() divides to find the record. */
 #define TMD_STRIDE 320u
 
 struct layout {

@@ -7,7 +7,7 @@
  * be written word by word.
  *
  * Scalar registers are one for all lanes. They are written only in convergent blocks, where all living lanes of the
- * warp pass together: see uniform.h.
+ * warp pass together (compiler/analysis/uniformity.c).
  */
 #ifndef COMPILER_MIR_MIR_H
 #define COMPILER_MIR_MIR_H

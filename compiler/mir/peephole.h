@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Clean-up of machine IR before registers are assigned. */
+/* Peephole optimisation of machine IR, before register allocation. */
 #ifndef COMPILER_MIR_PEEPHOLE_H
 #define COMPILER_MIR_PEEPHOLE_H
 
 #include "compiler/mir/mir.h"
 
-/* Joins loads of neighbouring parameters, folds negations into operands, guards short branches, drops what nobody
- * reads. */
+/* Drops instructions whose results nobody reads (dead code), and fuses a product with the sum that alone uses it. */
 void combine(struct mir *mir);
 
 #endif

@@ -29,6 +29,7 @@ TIMEOUT_installation = 120
 $(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares) $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
 
 $(eval $(call ppu_script_test,readme,tests/infra/test_readme.py,))
+$(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
 
 # What is installed runs machines of its own.
 TIMEOUT_install = 600
