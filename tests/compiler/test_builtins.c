@@ -336,18 +336,20 @@ static void write_table(const char *path)
         fail_msg("%s cannot be written", path);
         return;
     }
-    fprintf(
-        file,
-        "<!-- SPDX-License-Identifier: MIT -->\n"
-        "# Precision of built-in functions\n\n"
-        "The largest difference from the exact result in units of the last place, over %u sets of arguments: all pairs "
-        "of corner values\n(zeros, ones, subnormals, multiples of pi, bounds of the exponent, infinities, NaN), then "
-        "numbers of every size. Beside it the\nspecification's limit; - where it has none. 0.00 is the exact result, "
-        "rounded. `acos` ... of vectors are those of their elements; native and half functions are these.\n\n"
-        "Functions of one float are also run over all 4,294,967,296 of them (`make ulp`, hours; functions that have a "
-        "number are done): the column *every float*.\n\n"
-        "| function | arguments | every float | float | limit | double | limit |\n|---|---|---|---|---|---|---|\n",
-        COUNT);
+    fprintf(file,
+            "<!-- SPDX-License-Identifier: MIT -->\n"
+            "# Precision of built-in functions\n\n"
+            "The largest difference from the exact result in units of the last place, over %u sets of\n"
+            "arguments: all pairs of corner values (zeros, ones, subnormals, multiples of pi, bounds of the\n"
+            "exponent, infinities, NaN), then numbers of every size. Beside it is the specification's limit, or -\n"
+            "where it has none. 0.00 is the exact result, rounded. Functions of vectors (`acos` ...) give those\n"
+            "of their elements; native and half functions are these.\n"
+            "\n"
+            "Functions of one float are also run over all 4,294,967,296 of them (`make ulp`, which takes hours\n"
+            "and skips functions that have a number). Their numbers stand in the column *every float*.\n"
+            "\n"
+            "| function | arguments | every float | float | limit | double | limit |\n|---|---|---|---|---|---|---|\n",
+            COUNT);
     for (uint32_t f = 0; f < builtin_count; f++) {
         if (builtins[f].via || builtins[f].narrow) {
             continue;

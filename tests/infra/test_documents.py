@@ -17,15 +17,17 @@ documents = module_from_spec(spec_from_loader("documents", loader))
 loader.exec_module(documents)
 
 FILES = {
-    "README.md": "[a](src/one.c), `src/` and `src/one.c`\n",
+    "README.md": "[a](src/one.c), `src/` and `src/one.c`\n\n    code" + " of words" * 12 + "\n\n```\ncode" + " of words" * 12 + "\n```\n",
     "src/one.c": '#include <system.h>\n/* Uses one.h, ../src/one.h, src/one.h and system.h, not e.g. src/x*.h. */\nputs("/* none.c */");\n',
     "src/one.h": "// See one.c.\n",
     "src/passes.cl": "/* prints\n   ldp.s v0\n*/\n",
 }
 # what a file says more, and the sentence that must come of it
 MISTAKES = {
-    "a link to nothing": ("README.md", "[b](src/two.c)", "README.md:2: names src/two.c"),
-    "a path to nothing": ("README.md", "`src/two/`", "README.md:2: names src/two/"),
+    "a long line": ("README.md", "a line" + " of words" * 12, "README.md:8: 114 columns"),
+    "a long row of a table": ("README.md", "| a |\n|---|\n|" + " of words" * 12 + " |", "README.md:10: 111 columns"),
+    "a link to nothing": ("README.md", "[b](src/two.c)", "README.md:8: names src/two.c"),
+    "a path to nothing": ("README.md", "`src/two/`", "README.md:8: names src/two/"),
     "a comment that names nothing": ("src/one.c", "/* As\n * two.h says. */", "src/one.c:5: a comment names two.h"),
     "a line comment that names nothing": ("src/one.h", "int a; // two.md", "src/one.h:2: a comment names two.md"),
 }

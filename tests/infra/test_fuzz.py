@@ -51,7 +51,8 @@ def test_sums():
         status, output = scratch.run("fuzz", "--time", "1", "--jobs", jobs, "one")
         assert status == 0 and "12 edges" in output, output
     status, output = scratch.run("report")
-    assert "| one | bytes of version 1.2 that somebody sends | 3,000 | 0.00 | 12 | 0 |" in output, output
+    assert "- one: bytes of version 1.2 that somebody sends\n" in output, output
+    assert "| one | 3,000 | 0.00 | 12 | 0 |" in output, output
 
 
 def test_saved_sums():

@@ -11,7 +11,6 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests"))
 import tap  # noqa: E402
 
-MOST_COLUMNS = 100
 PEERS = ("Vortex", "gem5", "Accel-Sim", "Oclgrind", "pocl")
 # What a peer's cell may say without a source: that nothing is known, or that it does not apply.
 NOTHING_SAID = ("?", "-")
@@ -19,7 +18,7 @@ NOTHING_SAID = ("?", "-")
 
 def problems_of(text, folders, exists, targets):
     """What is wrong with a README, as sentences; all that it is compared with is given."""
-    return [*wrong_folders(text, folders), *wrong_links(text, exists), *wrong_commands(text, targets), *wrong_features(text), *long_lines(text)]
+    return [*wrong_folders(text, folders), *wrong_links(text, exists), *wrong_commands(text, targets), *wrong_features(text)]
 
 
 def table(text, *header):
@@ -73,12 +72,6 @@ def wrong_features(text):
                 yield f"{feature}: no source is behind the cell of {peer}"
 
 
-def long_lines(text):
-    for number, line in enumerate(text.split("\n"), 1):
-        if len(line) > MOST_COLUMNS and "https://" not in line:
-            yield f"line {number} has {len(line)} columns"
-
-
 def tracked(*patterns):
     return subprocess.run(["git", "ls-files", *patterns], cwd=TOP, capture_output=True, text=True, check=True).stdout.split()
 
@@ -127,7 +120,6 @@ MISTAKES = {
     "a peer's cell with a source that is not listed": ("no [1]", "no [2]", "a: no source is behind the cell of Vortex"),
     "a peer that is left out": ("| - | ? | ? |", "| - | ? |", "a: 4 peers"),
     "a table that is gone": ("| | PPU |", "| | QPU |", "no table of features"),
-    "a long line": ("all |", "all" + " of it" * 20 + " |", "columns"),
 }
 
 
