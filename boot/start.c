@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts the MCU: checks the image, fills data and bss, enables the MPU, and calls the firmware. */
 #include <string.h>
 
 #include "boot/image.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Events: whether the work up to a point of a channel is done, and waiting for it. */
 #include "runtime/channel.h"
 #include "runtime/deadline.h"
 #include "runtime/shared.h"

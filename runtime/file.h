@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads files. */
 #ifndef RUNTIME_FILE_H
 #define RUNTIME_FILE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens a device: through vfio, or in a QEMU that is started for it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Assembles a source: directives, labels and instructions become a program image. */
 #include "tools/asm/internal.h"
 
 #include <ctype.h>

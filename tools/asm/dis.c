@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints one instruction as assembly. */
 #include "tools/asm/internal.h"
 
 #include <inttypes.h>

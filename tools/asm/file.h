@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads source files and streams. */
 #ifndef TOOLS_ASM_FILE_H
 #define TOOLS_ASM_FILE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints a kernel's directives, and finds a kernel's flag by its name. */
 #include "tools/asm/ppuasm.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the names of instructions, registers and modifiers in tables expanded from isa.def. */
 #include "tools/asm/internal.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses one instruction: modifiers, operands and immediates. */
 #include "tools/asm/internal.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Prints the machine code of kernels beside the lines of their source. */
 #ifndef TOOLS_PPUCC_LISTING_H
 #define TOOLS_PPUCC_LISTING_H
 
