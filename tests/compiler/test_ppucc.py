@@ -60,7 +60,7 @@ def dumps():
     for name, word in (("ir", "define"), ("flow", "convergent"), ("segments", "saxpy after segments")):
         status, text, _ = call(PPUCC, "--dump", name, "--wave", "64", "--subvector=enter", KERNELS)
         assert status == 0 and word in text, name
-    code, ir = names_of("mir_pass.def", "MIR_PASS"), names_of("ir_pass.def", "IR_PASS")
+    code, ir = names_of("mir/mir_pass.def", "MIR_PASS"), names_of("irpass/ir_pass.def", "IR_PASS")
     assert "schedule" in code and "inline" in ir
     wanted = [word for name in code + ir for word in ("--dump", name)]
     status, text, _ = call(PPUCC, *wanted, KERNELS)
