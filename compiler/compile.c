@@ -70,24 +70,25 @@ enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
 
 static void note_diagnostic(LLVMDiagnosticInfoRef info, void *arg)
 {
-    struct unit *unit = arg;
+    struct compilation *compilation = arg;
     char *text = LLVMGetDiagInfoDescription(info);
 
     if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) {
-        bytes_print(&unit->log, "%s\n", text);
+        bytes_print(&compilation->log, "%s\n", text);
     }
     LLVMDisposeMessage(text);
 }
 
-static void read_bitcode(struct unit *unit, const void *bitcode, size_t len_bytes)
+static void read_bitcode(struct compilation *compilation, const void *bitcode, size_t len_bytes)
 {
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, len_bytes, unit->source_name);
-    LLVMBool failed = LLVMParseBitcodeInContext2(unit->llvm, buffer, &unit->module);
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(bitcode, len_bytes, compilation->source_name);
+    LLVMBool failed = LLVMParseBitcodeInContext2(compilation->llvm, buffer, &compilation->module);
 
     LLVMDisposeMemoryBuffer(buffer);
     if (failed) {
-        unit->module = NULL;
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", LLVM_VERSION);
+        compilation->module = NULL;
+        compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE, "not a module of LLVM %u", LLVM_VERSION);
     }
 }
 
@@ -98,9 +99,9 @@ static bool makes_private_generic(LLVMValueRef value)
 }
 
 /* Generic pointers to private memory come from casts, wherever they are kept meanwhile. */
-static bool private_escapes(const struct unit *unit)
+static bool private_escapes(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
                 if (makes_private_generic(i)) {
@@ -113,67 +114,68 @@ static bool private_escapes(const struct unit *unit)
 }
 
 /* The curves of all kernels whose segments were looked for. */
-static void draw_kernels(const struct unit *unit)
+static void draw_kernels(const struct compilation *compilation)
 {
-    FILE *file = unit->options->subvector.svg;
+    FILE *file = compilation->options->subvector.svg;
     uint32_t drawn = 0;
 
-    for (uint32_t k = 0; k < unit->kernel_count; k++) {
-        drawn += unit->kernels[k].segments != NULL;
+    for (uint32_t k = 0; k < compilation->kernel_count; k++) {
+        drawn += compilation->kernels[k].segments != NULL;
     }
-    plot_svg_begin(file, drawn);
+    pressure_svg_begin(file, drawn);
     drawn = 0;
-    for (uint32_t k = 0; k < unit->kernel_count; k++) {
-        if (unit->kernels[k].segments != NULL) {
-            plot_svg(file, unit->kernels[k].segments, unit->kernels[k].name, drawn++ * PLOT_HEIGHT);
+    for (uint32_t k = 0; k < compilation->kernel_count; k++) {
+        if (compilation->kernels[k].segments != NULL) {
+            pressure_svg(file, compilation->kernels[k].segments, compilation->kernels[k].name,
+                         drawn++ * PRESSURE_SVG_HEIGHT);
         }
     }
-    plot_svg_end(file);
+    pressure_svg_end(file);
 }
 
-static void compile_kernels(struct unit *unit)
+static void compile_kernels(struct compilation *compilation)
 {
     uint32_t count = 0;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         count += ir_is_kernel(f);
     }
-    unit->kernels = arena_new(&unit->arena, struct unit_kernel, count + 1);
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    compilation->kernels = arena_new(&compilation->arena, struct kernel_info, count + 1);
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f)) {
-            struct unit_kernel *kernel = &unit->kernels[unit->kernel_count++];
-            kernel_describe(unit, kernel, f);
-            kernel_compile(unit, kernel);
+            struct kernel_info *kernel = &compilation->kernels[compilation->kernel_count++];
+            kernel_describe(compilation, kernel, f);
+            kernel_compile(compilation, kernel);
         }
     }
 }
 
-static void compile_unit(struct unit *unit, const void *bitcode, size_t len_bytes, struct bytes *image)
+static void compile_unit(struct compilation *compilation, const void *bitcode, size_t len_bytes, struct bytes *image)
 {
-    if (setjmp(unit->no_memory) != 0) {
-        unit->status = PPU_COMPILE_NO_MEMORY;
+    if (setjmp(compilation->no_memory) != 0) {
+        compilation->status = PPU_COMPILE_NO_MEMORY;
         return;
     }
-    if (setjmp(unit->escape) != 0) {
+    if (setjmp(compilation->escape) != 0) {
         return;
     }
-    read_bitcode(unit, bitcode, len_bytes);
-    optimise(unit);
-    if (unit_dumps(unit, "ir")) {
-        optimise_print(unit);
+    read_bitcode(compilation, bitcode, len_bytes);
+    ir_passes_run(compilation);
+    if (compilation_dumps(compilation, "ir")) {
+        ir_passes_print(compilation);
     }
-    unit->private_escapes = private_escapes(unit);
-    compile_kernels(unit);
-    if (unit->options->subvector.svg != NULL) {
-        draw_kernels(unit);
+    compilation->private_escapes = private_escapes(compilation);
+    compile_kernels(compilation);
+    if (compilation->options->subvector.svg != NULL) {
+        draw_kernels(compilation);
     }
-    image_write(unit, image);
+    kernel_image_write(compilation, image);
 }
 
 bool ppu_compile_can_dump(const char *name)
 {
-    return strcmp(name, "ir") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "stats") == 0 ||
-           optimise_has_pass(name) || kernel_has_pass(name);
+    return strcmp(name, "ir") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "stats") == 0 || ir_passes_have(name) ||
+           kernel_has_pass(name);
 }
 
 /* The first name of a list that is none of a pass, or of what is printed besides; NULL: there is none. */
@@ -192,55 +194,56 @@ static const char *unknown_dump(const char *names, size_t *len)
 }
 
 /* False: the log says which option is wrong. */
-static bool check_options(struct unit *unit)
+static bool check_options(struct compilation *compilation)
 {
-    const struct ppu_compile_subvector *subvector = &unit->options->subvector;
+    const struct ppu_compile_subvector *subvector = &compilation->options->subvector;
     size_t len = 0;
-    const char *unknown = unknown_dump(unit->options->dump, &len);
+    const char *unknown = unknown_dump(compilation->options->dump, &len);
 
     if (unknown != NULL) {
-        bytes_print(&unit->log, "error: dump: no pass is called '%.*s'\n", (int)len, unknown);
-        unit->status = PPU_COMPILE_BAD_OPTIONS;
-    } else if (unit->wave != 32 && unit->wave != 64 && unit->wave != 128) {
-        bytes_print(&unit->log, "error: a wave has 32, 64 or 128 threads, not %u\n", unit->wave);
-        unit->status = PPU_COMPILE_BAD_OPTIONS;
+        bytes_print(&compilation->log, "error: dump: no pass is called '%.*s'\n", (int)len, unknown);
+        compilation->status = PPU_COMPILE_BAD_OPTIONS;
+    } else if (compilation->wave != 32 && compilation->wave != 64 && compilation->wave != 128) {
+        bytes_print(&compilation->log, "error: a wave has 32, 64 or 128 threads, not %u\n", compilation->wave);
+        compilation->status = PPU_COMPILE_BAD_OPTIONS;
     } else if (subvector->inverted && subvector->form != PPU_SEGMENTS_ENTER) {
-        bytes_print(&unit->log, "error: tasks that start in sub-vector mode need segments of the form 'enter'\n");
-        unit->status = PPU_COMPILE_BAD_OPTIONS;
+        bytes_print(&compilation->log,
+                    "error: tasks that start in sub-vector mode need segments of the form 'enter'\n");
+        compilation->status = PPU_COMPILE_BAD_OPTIONS;
     }
-    return unit->status == PPU_COMPILE_OK;
+    return compilation->status == PPU_COMPILE_OK;
 }
 
 enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_bytes,
                                             const struct ppu_compile_options *options, struct ppu_compiled *image)
 {
-    struct unit *unit = calloc(1, sizeof(*unit));
+    struct compilation *compilation = calloc(1, sizeof(*compilation));
     struct bytes made = { .at = NULL }, log = { .at = NULL };
     enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
 
-    if (unit == NULL) {
+    if (compilation == NULL) {
         return compile_finish(status, &made, &log, image);
     }
-    unit->options = options != NULL ? options : &no_options;
-    unit->arena.no_memory = &unit->no_memory;
-    unit->wave = unit->options->wave != 0 ? unit->options->wave : PPU_LANES;
-    unit->dump = unit->options->dump_file != NULL ? unit->options->dump_file : stdout;
-    unit->source_name = unit->options->name != NULL ? unit->options->name : "kernel.cl";
-    if (check_options(unit)) {
-        unit->llvm = LLVMContextCreate();
-        LLVMContextSetDiagnosticHandler(unit->llvm, note_diagnostic, unit);
-        compile_unit(unit, bitcode, len_bytes, &made);
-        if (unit->module != NULL) {
-            LLVMDisposeModule(unit->module);
+    compilation->options = options != NULL ? options : &no_options;
+    compilation->arena.no_memory = &compilation->no_memory;
+    compilation->wave = compilation->options->wave != 0 ? compilation->options->wave : PPU_LANES;
+    compilation->dump = compilation->options->dump_file != NULL ? compilation->options->dump_file : stdout;
+    compilation->source_name = compilation->options->name != NULL ? compilation->options->name : "kernel.cl";
+    if (check_options(compilation)) {
+        compilation->llvm = LLVMContextCreate();
+        LLVMContextSetDiagnosticHandler(compilation->llvm, note_diagnostic, compilation);
+        compile_unit(compilation, bitcode, len_bytes, &made);
+        if (compilation->module != NULL) {
+            LLVMDisposeModule(compilation->module);
         }
-        LLVMContextDispose(unit->llvm);
+        LLVMContextDispose(compilation->llvm);
     }
-    status = compile_finish(unit->status, &made, &unit->log, image);
-    arena_free(&unit->arena);
-    bytes_free(&unit->code);
-    bytes_free(&unit->data);
-    bytes_free(&unit->written_data);
-    free(unit);
+    status = compile_finish(compilation->status, &made, &compilation->log, image);
+    arena_free(&compilation->arena);
+    bytes_free(&compilation->code);
+    bytes_free(&compilation->data);
+    bytes_free(&compilation->written_data);
+    free(compilation);
     return status;
 }
 

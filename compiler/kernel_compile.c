@@ -35,43 +35,43 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
     return attribute != NULL ? LLVMGetTypeAttributeValue(attribute) : NULL;
 }
 
-static void lay_out_arguments(struct unit *unit, struct unit_kernel *kernel)
+static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
 {
     uint64_t at = 0;
 
     kernel->argument_count = LLVMCountParams(kernel->function);
-    kernel->arguments = arena_new(&unit->arena, struct unit_argument, kernel->argument_count + 1);
+    kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         LLVMTypeRef byval = byval_type(kernel->function, i);
         LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
         if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
-            unit_fail(unit, PPU_COMPILE_UNSUPPORTED,
-                      "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
+            compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
+                             "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
         }
-        uint64_t bytes = LLVMABISizeOfType(unit->layout, type);
-        uint64_t align = LLVMABIAlignmentOfType(unit->layout, type);
+        uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
+        uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
         at = (at + align - 1) / align * align;
         if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
-            unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments", kernel->name,
-                      PPU_MAX_PARAM);
+            compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
+                             kernel->name, PPU_MAX_PARAM);
         }
         bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
-        struct references references = { .access = 0 };
+        struct access_summary references = { .access = 0 };
         if (pointer) {
-            references = references_of(unit, LLVMGetParam(kernel->function, i));
+            references = access_summary_of(compilation, LLVMGetParam(kernel->function, i));
         } else if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) {
-            references.access = references_of_value(unit, LLVMGetParam(kernel->function, i));
+            references.access = access_summary_of_value(compilation, LLVMGetParam(kernel->function, i));
         }
-        kernel->arguments[i] = (struct unit_argument){ (uint32_t)at, (uint32_t)bytes, references };
+        kernel->arguments[i] = (struct kernel_argument){ (uint32_t)at, (uint32_t)bytes, references };
         at += bytes;
     }
     kernel->explicit_bytes = (uint32_t)at;
 }
 
-static void read_group_size(struct unit *unit, struct unit_kernel *kernel)
+static void read_group_size(struct compilation *compilation, struct kernel_info *kernel)
 {
     LLVMValueRef operands[3], node;
-    uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "reqd_work_group_size", 20);
+    uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "reqd_work_group_size", 20);
     uint64_t threads = 1;
 
     if ((node = LLVMGetMetadata(kernel->function, kind)) == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
@@ -84,20 +84,20 @@ static void read_group_size(struct unit *unit, struct unit_kernel *kernel)
         threads *= kernel->cta[i];
     }
     if (threads == 0 || threads > PPU_MAX_CTA_THREADS) {
-        unit_fail(unit, PPU_COMPILE_TOO_LARGE,
-                  "kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible", kernel->name,
-                  kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,
+                         "kernel '%s' requires work-groups of %u x %u x %u; at most %u work-items are possible",
+                         kernel->name, kernel->cta[0], kernel->cta[1], kernel->cta[2], PPU_MAX_CTA_THREADS);
     }
 }
 
-void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function)
+void kernel_describe(struct compilation *compilation, struct kernel_info *kernel, LLVMValueRef function)
 {
     size_t len;
 
     kernel->function = function;
     kernel->name = LLVMGetValueName2(function, &len);
-    lay_out_arguments(unit, kernel);
-    read_group_size(unit, kernel);
+    lay_out_arguments(compilation, kernel);
+    read_group_size(compilation, kernel);
 }
 
 /* ---- code ---- */
@@ -107,7 +107,7 @@ static uint32_t or_limit(uint32_t wanted, uint32_t limit)
     return wanted != 0 && wanted < limit ? wanted : limit;
 }
 
-static uint32_t parameter_bytes(const struct unit_kernel *kernel)
+static uint32_t parameter_bytes(const struct kernel_info *kernel)
 {
     return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
                                   : kernel->explicit_bytes;
@@ -115,11 +115,11 @@ static uint32_t parameter_bytes(const struct unit_kernel *kernel)
 
 /* One function on its way through the passes. */
 struct pipeline {
-    struct unit *unit;
-    struct unit_kernel *kernel;
+    struct compilation *compilation;
+    struct kernel_info *kernel;
     const struct function *function; /* NULL: the kernel itself */
     struct ir *ir;
-    struct assign_limits limits;
+    struct register_limits limits;
     uint32_t pool; /* words of constants in scalar registers */
     bool segments;
     bool again; /* scalar registers do not suffice: selection begins again with other choices */
@@ -128,22 +128,22 @@ struct pipeline {
 
 static void select_code(struct pipeline *p)
 {
-    p->mir = select_function(p->unit, p->kernel, p->function, p->ir, p->pool);
+    p->mir = select_function(p->compilation, p->kernel, p->function, p->ir, p->pool);
 }
 
 static void combine_code(struct pipeline *p)
 {
-    combine(p->mir);
+    peephole(p->mir);
 }
 
 static void join_parameters(struct pipeline *p)
 {
-    parameters_join(p->mir, parameter_bytes(p->kernel));
+    param_loads_join(p->mir, parameter_bytes(p->kernel));
 }
 
 static void guard_code(struct pipeline *p)
 {
-    guard_sides(p->mir);
+    if_convert(p->mir);
 }
 
 static void schedule_code(struct pipeline *p)
@@ -160,13 +160,13 @@ static void allocate_registers(struct pipeline *p)
 {
     bool fewer = false;
 
-    p->again = !assign_registers(p->mir, &p->limits, p->ir->force, &fewer);
+    p->again = !regalloc(p->mir, &p->limits, p->ir->force, &fewer);
     p->pool = p->again && fewer ? p->pool / 2 : p->pool;
 }
 
 static void hoist_copies(struct pipeline *p)
 {
-    tidy(p->mir);
+    hoist(p->mir);
 }
 
 static void drop_empty_segments(struct pipeline *p)
@@ -217,7 +217,7 @@ static void run_passes(struct pipeline *p)
         }
         passes[i].run(p);
         if (!p->again) {
-            if (unit_dumps(p->unit, passes[i].name)) {
+            if (compilation_dumps(p->compilation, passes[i].name)) {
                 mir_print(p->mir, passes[i].name);
             }
             mir_verify(p->mir, passes[i].name);
@@ -229,16 +229,16 @@ static void run_passes(struct pipeline *p)
  * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
  * registers, and selection begins again.
  */
-static struct mir *machine_code(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
-                                struct ir *ir, bool segments)
+static struct mir *machine_code(struct compilation *compilation, struct kernel_info *kernel,
+                                const struct function *function, struct ir *ir, bool segments)
 {
     struct pipeline p = {
-        .unit = unit,
+        .compilation = compilation,
         .kernel = kernel,
         .function = function,
         .ir = ir,
-        .limits = { { [MIR_VECTOR] = or_limit(unit->options->max_vregs, PPU_MAX_VREGS),
-                      [MIR_SCALAR] = or_limit(unit->options->max_sregs, PPU_SREGS),
+        .limits = { { [MIR_VECTOR] = or_limit(compilation->options->max_vregs, PPU_MAX_VREGS),
+                      [MIR_SCALAR] = or_limit(compilation->options->max_sregs, PPU_SREGS),
                       [MIR_PRED] = PPU_PREDS } },
         .pool = POOL_WORDS,
         .segments = segments,
@@ -246,15 +246,16 @@ static struct mir *machine_code(struct unit *unit, struct unit_kernel *kernel, c
 
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
         ir_find_scalars(ir);
-        if (attempt == 0 && unit_dumps(unit, "flow")) {
-            flow_print(ir->flow, ir->name, unit->dump);
+        if (attempt == 0 && compilation_dumps(compilation, "flow")) {
+            flow_print(ir->flow, ir->name, compilation->dump);
         }
         run_passes(&p);
         if (!p.again) {
             return p.mir;
         }
     }
-    unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are", ir->name);
+    compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are",
+                     ir->name);
 }
 
 /* End of what the function has in local memory. */
@@ -265,7 +266,7 @@ static uint32_t frame_end(const struct mir *mir)
     return mir->spill_bytes != 0 ? end + 16 + align_up(mir->spill_bytes, 16) : end;
 }
 
-static void note_clobbers(const struct unit_kernel *kernel, const struct mir *mir, uint16_t clobbers[MIR_CLASSES])
+static void note_clobbers(const struct kernel_info *kernel, const struct mir *mir, uint16_t clobbers[MIR_CLASSES])
 {
     for (uint32_t c = 0; c < MIR_CLASSES; c++) {
         clobbers[c] = (uint16_t)mir->used[c];
@@ -309,60 +310,61 @@ static uint16_t needed_flags(const struct mir *mir)
     return flags;
 }
 
-static void compile_functions(struct unit *unit, struct unit_kernel *kernel)
+static void compile_functions(struct compilation *compilation, struct kernel_info *kernel)
 {
-    function_find_all(unit, kernel);
+    function_find_all(compilation, kernel);
     for (uint32_t i = 0; i < kernel->function_count; i++) {
         struct function *function = &kernel->functions[i];
-        kernel->local_begin = function_lay_out(unit, function, kernel->local_begin);
-        function->mir = machine_code(unit, kernel, function, ir_new(unit, function->function), false);
+        kernel->local_begin = function_lay_out(compilation, function, kernel->local_begin);
+        function->mir = machine_code(compilation, kernel, function, ir_new(compilation, function->function), false);
         note_clobbers(kernel, function->mir, function->clobbers);
         kernel->flags |= needed_flags(function->mir);
         kernel->local_begin = frame_end(function->mir);
     }
 }
 
-static uint32_t footprint(const struct unit *unit, const struct mir *mir)
+static uint32_t footprint(const struct compilation *compilation, const struct mir *mir)
 {
-    return segment_footprint(subvector_parts(unit), mir->used[MIR_VECTOR] - mir->shared, mir->shared);
+    return segment_footprint(subvector_parts(compilation), mir->used[MIR_VECTOR] - mir->shared, mir->shared);
 }
 
 /* NULL: segments need more registers than there are, which says nothing about the kernel without them. */
-static struct mir *try_segments(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+static struct mir *try_segments(struct compilation *compilation, struct kernel_info *kernel, struct ir *ir)
 {
-    const size_t log_bytes = unit->log.len;
+    const size_t log_bytes = compilation->log.len;
     struct mir *volatile mir = NULL;
     jmp_buf outer;
 
-    memcpy(&outer, &unit->escape, sizeof(outer));
-    if (setjmp(unit->escape) == 0) {
-        mir = machine_code(unit, kernel, NULL, ir, true);
+    memcpy(&outer, &compilation->escape, sizeof(outer));
+    if (setjmp(compilation->escape) == 0) {
+        mir = machine_code(compilation, kernel, NULL, ir, true);
     } else {
-        unit->log.len = log_bytes;
-        unit->status = PPU_COMPILE_OK;
+        compilation->log.len = log_bytes;
+        compilation->status = PPU_COMPILE_OK;
     }
-    memcpy(&unit->escape, &outer, sizeof(outer));
+    memcpy(&compilation->escape, &outer, sizeof(outer));
     return mir;
 }
 
 /* With the segments that were asked for, unless sharing registers in them takes no fewer than going without. */
-static struct mir *compile_graph(struct unit *unit, struct unit_kernel *kernel, struct ir *ir)
+static struct mir *compile_graph(struct compilation *compilation, struct kernel_info *kernel, struct ir *ir)
 {
-    if (!subvector_wanted(unit) || enqueue_child(unit, kernel->function) != NULL) {
-        return machine_code(unit, kernel, NULL, ir, false);
+    if (!subvector_wanted(compilation) || lower_enqueue_child(compilation, kernel->function) != NULL) {
+        return machine_code(compilation, kernel, NULL, ir, false);
     }
-    struct mir *mir = try_segments(unit, kernel, ir);
+    struct mir *mir = try_segments(compilation, kernel, ir);
     if (mir == NULL) {
-        return machine_code(unit, kernel, NULL, ir, false);
+        return machine_code(compilation, kernel, NULL, ir, false);
     }
-    if (mir->segments->chosen.count != 0 && unit->options->subvector.form != PPU_SEGMENTS_ENTER) {
+    if (mir->segments->chosen.count != 0 && compilation->options->subvector.form != PPU_SEGMENTS_ENTER) {
         mir->plain_vregs = mir->used[MIR_VECTOR];
         return mir;
     }
-    struct mir *plain = machine_code(unit, kernel, NULL, ir, false);
+    struct mir *plain = machine_code(compilation, kernel, NULL, ir, false);
     plain->segments = mir->segments;
-    if (mir->segments->chosen.count != 0 && (footprint(unit, mir) < footprint(unit, plain) ||
-                                             unit->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
+    if (mir->segments->chosen.count != 0 &&
+        (footprint(compilation, mir) < footprint(compilation, plain) ||
+         compilation->options->subvector.threshold_kind != PPU_THRESHOLD_OCCUPANCY)) {
         mir->plain_vregs = plain->used[MIR_VECTOR];
         return mir;
     }
@@ -372,16 +374,17 @@ static struct mir *compile_graph(struct unit *unit, struct unit_kernel *kernel, 
     return plain;
 }
 
-void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
+void kernel_compile(struct compilation *compilation, struct kernel_info *kernel)
 {
     uint16_t clobbers[MIR_CLASSES];
 
-    compile_functions(unit, kernel);
-    struct mir *mir = compile_graph(unit, kernel, ir_new(unit, kernel->function));
+    compile_functions(compilation, kernel);
+    struct mir *mir = compile_graph(compilation, kernel, ir_new(compilation, kernel->function));
     kernel->local_bytes = frame_end(mir);
     if (kernel->local_bytes > PPU_MAX_LOCAL) {
-        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs %u bytes of private memory; %u are possible",
-                  kernel->name, kernel->local_bytes, PPU_MAX_LOCAL);
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE,
+                         "kernel '%s' needs %u bytes of private memory; %u are possible", kernel->name,
+                         kernel->local_bytes, PPU_MAX_LOCAL);
     }
     kernel->flags |= needed_flags(mir);
     note_clobbers(kernel, mir, clobbers);
@@ -391,8 +394,8 @@ void kernel_compile(struct unit *unit, struct unit_kernel *kernel)
     if (mir->entry != MIR_ENTRY_TOGETHER) {
         kernel->flags |= PPU_TMD_SUBVECTOR;
     }
-    emit_kernel(unit, kernel, mir);
-    if (unit_dumps(unit, "stats")) {
-        stats_print(unit, kernel, mir);
+    emit_kernel(compilation, kernel, mir);
+    if (compilation_dumps(compilation, "stats")) {
+        stats_print(compilation, kernel, mir);
     }
 }

@@ -6,9 +6,9 @@
 #include "compiler/base/kernel.h"
 
 /* Lays out arguments and reads the attributes of a kernel. */
-void kernel_describe(struct unit *unit, struct unit_kernel *kernel, LLVMValueRef function);
-/* IR of one kernel to code at the end of unit->code. */
-void kernel_compile(struct unit *unit, struct unit_kernel *kernel);
+void kernel_describe(struct compilation *compilation, struct kernel_info *kernel, LLVMValueRef function);
+/* IR of one kernel to code at the end of compilation->code. */
+void kernel_compile(struct compilation *compilation, struct kernel_info *kernel);
 /* True when mir_pass.def has a pass of that name. */
 bool kernel_has_pass(const char *name);
 

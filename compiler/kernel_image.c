@@ -22,22 +22,23 @@ struct tables {
 /* ---- arguments ---- */
 
 /* String i of the metadata that clang gives a kernel; "" when it has none. */
-static const char *kernel_string(struct unit *unit, LLVMValueRef function, const char *kind, uint32_t i)
+static const char *kernel_string(struct compilation *compilation, LLVMValueRef function, const char *kind, uint32_t i)
 {
-    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    LLVMValueRef node =
+        LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, (unsigned)strlen(kind)));
     uint32_t count = node != NULL ? LLVMGetMDNodeNumOperands(node) : 0;
     unsigned len;
 
     if (i >= count) {
         return "";
     }
-    LLVMValueRef *operands = arena_new(&unit->arena, LLVMValueRef, count);
+    LLVMValueRef *operands = arena_new(&compilation->arena, LLVMValueRef, count);
     LLVMGetMDNodeOperands(node, operands);
     const char *string = operands[i] != NULL ? LLVMGetMDString(operands[i], &len) : NULL;
     if (string == NULL) {
         return "";
     }
-    char *copy = arena_alloc(&unit->arena, len + 1);
+    char *copy = arena_alloc(&compilation->arena, len + 1);
     memcpy(copy, string, len);
     return copy;
 }
@@ -78,20 +79,20 @@ static uint8_t qualifiers(const char *text)
     return bits;
 }
 
-static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+static void add_arguments(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
 {
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         struct ppu_argument_entry entry = {
-            .name = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_name", i)),
-            .type = bytes_text(&tables->text, kernel_string(unit, kernel->function, "kernel_arg_type", i)),
+            .name = bytes_text(&tables->text, kernel_string(compilation, kernel->function, "kernel_arg_name", i)),
+            .type = bytes_text(&tables->text, kernel_string(compilation, kernel->function, "kernel_arg_type", i)),
             .offset = (uint16_t)kernel->arguments[i].offset,
             .bytes = (uint16_t)kernel->arguments[i].bytes,
             .kind = argument_kind(LLVMGetParam(kernel->function, i),
-                                  kernel_string(unit, kernel->function, "kernel_arg_base_type", i)),
+                                  kernel_string(compilation, kernel->function, "kernel_arg_base_type", i)),
             .references = kernel->arguments[i].references.access,
             .element_log2 = kernel->arguments[i].references.element_log2,
             .reach = kernel->arguments[i].references.reach,
-            .qualifiers = qualifiers(kernel_string(unit, kernel->function, "kernel_arg_type_qual", i)),
+            .qualifiers = qualifiers(kernel_string(compilation, kernel->function, "kernel_arg_type_qual", i)),
         };
         bytes_add(&tables->arguments, &entry, sizeof(entry));
     }
@@ -100,9 +101,10 @@ static void add_arguments(struct unit *unit, const struct unit_kernel *kernel, s
 /* ---- kernels ---- */
 
 /* Sizes that the source gives a kernel, as it spells them; nothing when it gives none. */
-static void add_sizes(struct unit *unit, LLVMValueRef function, const char *kind, struct bytes *text)
+static void add_sizes(struct compilation *compilation, LLVMValueRef function, const char *kind, struct bytes *text)
 {
-    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(unit->llvm, kind, (unsigned)strlen(kind)));
+    LLVMValueRef node =
+        LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, (unsigned)strlen(kind)));
     LLVMValueRef size[3];
 
     if (node == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
@@ -114,13 +116,13 @@ static void add_sizes(struct unit *unit, LLVMValueRef function, const char *kind
 }
 
 /* Its offset into the text; 0: the kernel has no attributes. */
-static uint32_t add_attributes(struct unit *unit, LLVMValueRef function, struct tables *tables)
+static uint32_t add_attributes(struct compilation *compilation, LLVMValueRef function, struct tables *tables)
 {
     struct bytes text = { .at = NULL };
     uint32_t offset = 0;
 
-    add_sizes(unit, function, "reqd_work_group_size", &text);
-    add_sizes(unit, function, "work_group_size_hint", &text);
+    add_sizes(compilation, function, "reqd_work_group_size", &text);
+    add_sizes(compilation, function, "work_group_size_hint", &text);
     bytes_add_zeros(&text, 1);
     if (text.len > 1 && !text.lost) {
         offset = bytes_text(&tables->text, (const char *)text.at);
@@ -131,7 +133,7 @@ static uint32_t add_attributes(struct unit *unit, LLVMValueRef function, struct 
 }
 
 /* Narrow arguments are read as the words they lie in. */
-static uint32_t param_bytes(const struct unit_kernel *kernel)
+static uint32_t param_bytes(const struct kernel_info *kernel)
 {
     const uint32_t word = sizeof(uint32_t);
 
@@ -139,7 +141,7 @@ static uint32_t param_bytes(const struct unit_kernel *kernel)
                                   : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
-static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, struct tables *tables)
+static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
 {
     const uint32_t name = bytes_text(&tables->text, kernel->name); /* the first: no attributes lie at 0 */
     struct ppu_kernel_entry entry = {
@@ -147,7 +149,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .entry = kernel->entry,
         .vregs = (uint16_t)kernel->vregs,
         .shared_vregs = (uint16_t)kernel->shared_vregs,
-        .wave = (uint8_t)unit->wave,
+        .wave = (uint8_t)compilation->wave,
         .assumes = bounds_small_ids(kernel->function) ? PPU_KERNEL_SMALL_IDS : 0,
         .flags = kernel->flags,
         .shared_bytes = kernel->shared_bytes,
@@ -157,14 +159,14 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
         .launch_at = kernel->launch_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
-        .attributes = add_attributes(unit, kernel->function, tables),
+        .attributes = add_attributes(compilation, kernel->function, tables),
         .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_GROUP : 0,
-        .allows = cut_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
+        .allows = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
     };
 
-    if (enqueue_child(unit, kernel->function) == NULL) { /* else it is for threads alone */
+    if (lower_enqueue_child(compilation, kernel->function) == NULL) { /* else it is for threads alone */
         bytes_add(&tables->kernels, &entry, sizeof(entry));
-        add_arguments(unit, kernel, tables);
+        add_arguments(compilation, kernel, tables);
     }
     for (uint32_t i = 0; i < kernel->line_count; i++) {
         struct ppu_line_entry line = { kernel->entry / PPU_INSN_BYTES + kernel->lines[i].insn, kernel->lines[i].line };
@@ -174,7 +176,7 @@ static void add_kernel(struct unit *unit, const struct unit_kernel *kernel, stru
 
 /* ---- kernels that threads enqueue ---- */
 
-static struct ppu_child child_of(const struct unit *unit, const struct unit_kernel *kernel)
+static struct ppu_child child_of(const struct compilation *compilation, const struct kernel_info *kernel)
 {
     return (struct ppu_child){
         .tmd = {
@@ -182,11 +184,11 @@ static struct ppu_child child_of(const struct unit *unit, const struct unit_kern
             .kind = PPU_TMD_GRID,
             .priority = PPU_PRIORITIES - 1, /* capped by the channel's */
             .flags = kernel->flags,
-            .code_bytes = (uint32_t)unit->code.len,
+            .code_bytes = (uint32_t)compilation->code.len,
             .entry = kernel->entry,
             .vregs = (uint16_t)kernel->vregs,
             .shared_vregs = (uint16_t)kernel->shared_vregs,
-            .wave = (uint8_t)unit->wave,
+            .wave = (uint8_t)compilation->wave,
             .shared_bytes = kernel->shared_bytes,
             .local_bytes = kernel->local_bytes,
             .cta = { 1, 1, 1 },
@@ -198,48 +200,49 @@ static struct ppu_child child_of(const struct unit *unit, const struct unit_kern
 }
 
 /* Now that code and data have their sizes: fills in what is asked for by address. `data_at`: where data begins. */
-static void write_children(struct unit *unit, uint32_t data_at)
+static void write_children(struct compilation *compilation, uint32_t data_at)
 {
-    for (uint32_t i = 0; i < unit->kernel_count; i++) {
-        const struct unit_kernel *kernel = &unit->kernels[i];
-        LLVMValueRef variable = enqueue_child(unit, kernel->function);
-        for (uint32_t v = 0; variable != NULL && v < unit->variable_count; v++) {
-            if (unit->variables[v].variable == variable && !unit->code.lost) {
-                struct ppu_child child = child_of(unit, kernel);
-                memcpy(unit->code.at + data_at + unit->variables[v].offset, &child, sizeof(child));
+    for (uint32_t i = 0; i < compilation->kernel_count; i++) {
+        const struct kernel_info *kernel = &compilation->kernels[i];
+        LLVMValueRef variable = lower_enqueue_child(compilation, kernel->function);
+        for (uint32_t v = 0; variable != NULL && v < compilation->variable_count; v++) {
+            if (compilation->variables[v].variable == variable && !compilation->code.lost) {
+                struct ppu_child child = child_of(compilation, kernel);
+                memcpy(compilation->code.at + data_at + compilation->variables[v].offset, &child, sizeof(child));
             }
         }
     }
 }
 
 /* Data goes behind the code; instructions that make addresses of it get its offset. */
-static void join_data(struct unit *unit)
+static void join_data(struct compilation *compilation)
 {
-    if (unit->kernel_count == 0) { /* an image has code, if nobody may run it */
-        bytes_add_zeros(&unit->code, PPU_INSN_BYTES);
+    if (compilation->kernel_count == 0) { /* an image has code, if nobody may run it */
+        bytes_add_zeros(&compilation->code, PPU_INSN_BYTES);
     }
-    if (unit->data.len == 0) {
+    if (compilation->data.len == 0) {
         return;
     }
-    bytes_align(&unit->code, 16);
-    for (uint32_t i = 0; i < unit->fixup_count; i++) {
-        const struct unit_fixup *fixup = &unit->fixups[i];
-        uint32_t offset = (uint32_t)unit->code.len + unit->variables[fixup->variable].offset, value;
-        uint8_t *at = unit->code.at + (size_t)fixup->insn * PPU_INSN_BYTES + 4;
+    bytes_align(&compilation->code, 16);
+    for (uint32_t i = 0; i < compilation->fixup_count; i++) {
+        const struct code_fixup *fixup = &compilation->fixups[i];
+        uint32_t offset = (uint32_t)compilation->code.len + compilation->variables[fixup->variable].offset, value;
+        uint8_t *at = compilation->code.at + (size_t)fixup->insn * PPU_INSN_BYTES + 4;
         memcpy(&value, at, sizeof(value));
         value += offset;
         memcpy(at, &value, sizeof(value));
     }
-    uint32_t data_at = (uint32_t)unit->code.len;
-    bytes_add(&unit->code, unit->data.at, unit->data.len);
-    bytes_align(&unit->code, PPU_INSN_BYTES);
-    write_children(unit, data_at);
-    if (unit->code.len > PPU_MAX_CODE) {
-        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes", PPU_MAX_CODE);
+    uint32_t data_at = (uint32_t)compilation->code.len;
+    bytes_add(&compilation->code, compilation->data.at, compilation->data.len);
+    bytes_align(&compilation->code, PPU_INSN_BYTES);
+    write_children(compilation, data_at);
+    if (compilation->code.len > PPU_MAX_CODE) {
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes",
+                         PPU_MAX_CODE);
     }
 }
 
-static void write_all(struct unit *unit, struct tables *tables, struct bytes *image)
+static void write_all(struct compilation *compilation, struct tables *tables, struct bytes *image)
 {
     struct ppu_program_header header = {
         .magic = PPU_PROGRAM_MAGIC,
@@ -248,10 +251,10 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
         .kernels = (uint32_t)(tables->kernels.len / sizeof(struct ppu_kernel_entry)),
         .lines = (uint32_t)(tables->lines.len / sizeof(struct ppu_line_entry)),
         .arguments = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
-        .formats = unit->format_count,
-        .source = bytes_text(&tables->text, unit->source_name),
-        .code_bytes = (uint32_t)unit->code.len,
-        .variable_bytes = (uint32_t)unit->written_data.len,
+        .formats = compilation->format_count,
+        .source = bytes_text(&tables->text, compilation->source_name),
+        .code_bytes = (uint32_t)compilation->code.len,
+        .variable_bytes = (uint32_t)compilation->written_data.len,
     };
 
     header.text_bytes = (uint32_t)tables->text.len;
@@ -262,8 +265,8 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
     bytes_add(image, tables->formats.at, tables->formats.len);
     bytes_add(image, tables->text.at, tables->text.len);
     bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
-    bytes_add(image, unit->code.at, unit->code.len);
-    bytes_add(image, unit->written_data.at, unit->written_data.len);
+    bytes_add(image, compilation->code.at, compilation->code.len);
+    bytes_add(image, compilation->written_data.at, compilation->written_data.len);
     if (image->lost) {
         return;
     }
@@ -271,22 +274,22 @@ static void write_all(struct unit *unit, struct tables *tables, struct bytes *im
     memcpy(image->at, &header, sizeof(header));
 }
 
-void image_write(struct unit *unit, struct bytes *image)
+void kernel_image_write(struct compilation *compilation, struct bytes *image)
 {
     struct tables tables = { .text = { .at = NULL } };
 
-    join_data(unit);
-    bytes_align(&unit->written_data, 8);
-    for (uint32_t i = 0; i < unit->kernel_count; i++) {
-        add_kernel(unit, &unit->kernels[i], &tables);
+    join_data(compilation);
+    bytes_align(&compilation->written_data, 8);
+    for (uint32_t i = 0; i < compilation->kernel_count; i++) {
+        add_kernel(compilation, &compilation->kernels[i], &tables);
     }
-    for (uint32_t i = 0; i < unit->format_count; i++) {
-        uint32_t offset = bytes_text(&tables.text, unit->formats[i]);
+    for (uint32_t i = 0; i < compilation->format_count; i++) {
+        uint32_t offset = bytes_text(&tables.text, compilation->formats[i]);
         bytes_add(&tables.formats, &offset, sizeof(offset));
     }
-    write_all(unit, &tables, image);
+    write_all(compilation, &tables, image);
     image->lost |= tables.kernels.lost || tables.lines.lost || tables.arguments.lost || tables.formats.lost ||
-                   tables.text.lost || unit->code.lost;
+                   tables.text.lost || compilation->code.lost;
     bytes_free(&tables.kernels);
     bytes_free(&tables.lines);
     bytes_free(&tables.arguments);

@@ -5,6 +5,6 @@
 
 #include "compiler/base/compilation.h"
 
-void image_write(struct unit *unit, struct bytes *image);
+void kernel_image_write(struct compilation *compilation, struct bytes *image);
 
 #endif

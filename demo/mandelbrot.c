@@ -132,7 +132,7 @@ static struct png_colour colour_of(uint32_t index)
                                 (uint8_t)(light * 255 * (blue < 1 ? blue : 1)) };
 }
 
-static bool keep(const char *path, const uint8_t *values, const uint8_t *marks)
+static bool keep_picture(const char *path, const uint8_t *values, const uint8_t *marks)
 {
     struct png_colour colours[256];
     uint8_t *pixels = malloc(PIXELS);
@@ -190,7 +190,7 @@ void mandelbrot_show(struct report *report, const struct user *user, const char 
                  elapsed_ms(before));
     show_tree(report, ppu_memory_host(drawing.statistics));
     if (path != NULL) {
-        report_check(report, keep(path, values, ppu_memory_host(drawing.marks)), "picture", "%s", path);
+        report_check(report, keep_picture(path, values, ppu_memory_host(drawing.marks)), "picture", "%s", path);
     }
     drawing_free(&drawing);
 }

@@ -19,7 +19,7 @@ struct adler {
     uint32_t a, b;
 };
 
-static void put(struct chunk *chunk, const void *bytes, size_t count)
+static void put_bytes(struct chunk *chunk, const void *bytes, size_t count)
 {
     static uint32_t table[256];
     const uint8_t *at = bytes;
@@ -43,16 +43,16 @@ static void put_big_endian(struct chunk *chunk, uint32_t number)
     const uint8_t bytes[] = { (uint8_t)(number >> 24), (uint8_t)(number >> 16), (uint8_t)(number >> 8),
                               (uint8_t)number };
 
-    put(chunk, bytes, sizeof(bytes));
+    put_bytes(chunk, bytes, sizeof(bytes));
 }
 
-static struct chunk begin(FILE *file, const char *type, uint32_t bytes)
+static struct chunk begin_chunk(FILE *file, const char *type, uint32_t bytes)
 {
     struct chunk chunk = { .file = file };
 
     put_big_endian(&chunk, bytes);
     chunk.crc = UINT32_MAX;
-    put(&chunk, type, 4);
+    put_bytes(&chunk, type, 4);
     return chunk;
 }
 
@@ -63,20 +63,20 @@ static void end(struct chunk *chunk)
 
 static void put_chunk(FILE *file, const char *type, const void *bytes, uint32_t count)
 {
-    struct chunk chunk = begin(file, type, count);
+    struct chunk chunk = begin_chunk(file, type, count);
 
-    put(&chunk, bytes, count);
+    put_bytes(&chunk, bytes, count);
     end(&chunk);
 }
 
 static void put_header(FILE *file, uint32_t width, uint32_t height)
 {
     static const uint8_t form[] = { 8, 3, 0, 0, 0 }; /* bits, palette, the only ways there are, in one pass */
-    struct chunk chunk = begin(file, "IHDR", 8 + sizeof(form));
+    struct chunk chunk = begin_chunk(file, "IHDR", 8 + sizeof(form));
 
     put_big_endian(&chunk, width);
     put_big_endian(&chunk, height);
-    put(&chunk, form, sizeof(form));
+    put_bytes(&chunk, form, sizeof(form));
     end(&chunk);
 }
 
@@ -86,8 +86,8 @@ static void put_row(struct chunk *chunk, struct adler *sum, const uint8_t *pixel
     uint16_t count = (uint16_t)(width + 1);
     const uint8_t head[] = { last, (uint8_t)count, (uint8_t)(count >> 8), (uint8_t)~count, (uint8_t)(~count >> 8), 0 };
 
-    put(chunk, head, sizeof(head));
-    put(chunk, pixels, width);
+    put_bytes(chunk, head, sizeof(head));
+    put_bytes(chunk, pixels, width);
     sum->b += sum->a;
     for (uint32_t i = 0; i < width; i++) {
         sum->a += pixels[i];
@@ -103,10 +103,10 @@ static void put_row(struct chunk *chunk, struct adler *sum, const uint8_t *pixel
 static void put_pixels(FILE *file, const uint8_t *pixels, uint32_t width, uint32_t height)
 {
     static const uint8_t zlib[] = { 0x78, 0x01 };
-    struct chunk chunk = begin(file, "IDAT", (uint32_t)sizeof(zlib) + height * (width + 6) + 4);
+    struct chunk chunk = begin_chunk(file, "IDAT", (uint32_t)sizeof(zlib) + height * (width + 6) + 4);
     struct adler sum = { 1, 0 };
 
-    put(&chunk, zlib, sizeof(zlib));
+    put_bytes(&chunk, zlib, sizeof(zlib));
     for (uint32_t y = 0; y < height; y++) {
         put_row(&chunk, &sum, pixels + (size_t)y * width, width, y == height - 1);
     }

@@ -44,8 +44,8 @@ static void *cpu_memory(size_t bytes)
 }
 
 /* Launches `kernel` on both memories and waits. */
-static enum ppu_err run(const struct user *user, const char *kernel, struct ppu_launch launch, struct params params,
-                        struct times *times)
+static enum ppu_err run_kernel(const struct user *user, const char *kernel, struct ppu_launch launch,
+                               struct params params, struct times *times)
 {
     launch.params = &params;
     launch.param_bytes = sizeof(params);
@@ -99,7 +99,7 @@ static void saxpy(struct report *report, const struct user *user)
         xs[i] = (float)i;
         ys[i] = expected[i] = expected[i % SOME_VALUES];
     }
-    enum ppu_err err = run(user, "saxpy", launch, params, &times);
+    enum ppu_err err = run_kernel(user, "saxpy", launch, params, &times);
     uint64_t before_ns = now_ns();
     saxpy_on_cpu(xs, expected, a);
     times.cpu_ns = now_ns() - before_ns;
@@ -123,7 +123,7 @@ static void reduction(struct report *report, const struct user *user)
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         words[i] = i * 2654435761u;
     }
-    enum ppu_err err = run(user, "sum", launch, params, &times);
+    enum ppu_err err = run_kernel(user, "sum", launch, params, &times);
     uint64_t before_ns = now_ns();
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         expected += words[i];
@@ -165,7 +165,7 @@ static void histogram_of(struct report *report, const struct user *user, FILE *f
                               NULL);
     }
     if (err == PPU_OK) {
-        err = run(user, "histogram", launch, params, &times);
+        err = run_kernel(user, "histogram", launch, params, &times);
     }
     times.ppu_ns = now_ns() - before_ns;
     before_ns = now_ns();
@@ -243,7 +243,7 @@ static void filter(struct report *report, const struct user *user)
     struct times times;
 
     draw(ppu_memory_host(in));
-    enum ppu_err err = run(user, "smooth", launch, params, &times);
+    enum ppu_err err = run_kernel(user, "smooth", launch, params, &times);
     uint64_t before_ns = now_ns();
     smooth_on_cpu(ppu_memory_host(in), expected);
     times.cpu_ns = now_ns() - before_ns;

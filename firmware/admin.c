@@ -550,7 +550,7 @@ static void perform(const struct ppu_admin_msg *request)
 }
 
 /* True when a request taken now can be answered whatever happens: replies not read and those to come fit the ring. */
-static bool has_room(void)
+static bool has_reply_room(void)
 {
     uint32_t unread = reply_tail - shared_read(&queue->reply_head);
     return unread < PPU_ADMIN_ENTRIES && tickets_used < PPU_ADMIN_ENTRIES - unread;
@@ -574,7 +574,7 @@ bool admin_requests(uint32_t most)
         if (requests_waiting() == 0) {
             return false;
         }
-        if (!has_room()) {
+        if (!has_reply_room()) {
             timer_start(&room_timer, ROOM_RETRY_NS);
             return false;
         }

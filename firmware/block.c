@@ -103,7 +103,7 @@ static bool ring_has_entry(struct channel *channel)
     return channel->get != channel->put;
 }
 
-static enum block_result begin(struct channel *channel)
+static enum block_result begin_block(struct channel *channel)
 {
     if (!ring_has_entry(channel)) {
         return BLOCK_NONE;
@@ -130,7 +130,7 @@ enum method_result {
     METHOD_FAULT,  /* the channel has been stopped */
 };
 
-static enum method_result refuse(struct channel *channel, enum ppu_fault code, uint64_t payload)
+static enum method_result refuse_method(struct channel *channel, enum ppu_fault code, uint64_t payload)
 {
     channel_fault(channel, code, payload);
     return METHOD_FAULT;
@@ -162,7 +162,8 @@ static uint32_t awaited_queue(const struct channel *channel, uint32_t word)
 static enum method_result await(struct channel *channel, uint32_t queue)
 {
     if (workq_has_failed(queue)) {
-        return refuse(channel, PPU_FAULT_WORKQ_FAILED, PPU_SEM_FROM_CHANNEL(buffer.word[channel->block.method + 4]));
+        return refuse_method(channel, PPU_FAULT_WORKQ_FAILED,
+                             PPU_SEM_FROM_CHANNEL(buffer.word[channel->block.method + 4]));
     }
     workq_await(queue, channel);
     return METHOD_PARKED;
@@ -173,11 +174,11 @@ static enum method_result method_SEM_ACQUIRE(struct channel *channel, const uint
     trace_mark(PPU_MARK_ACQUIRE_BEGIN);
     ppu_va_t at = va_of(data);
     if (at.va % PPU_SEM_ALIGN) {
-        return refuse(channel, PPU_FAULT_SEM_ALIGN, at.va);
+        return refuse_method(channel, PPU_FAULT_SEM_ALIGN, at.va);
     }
     uint32_t awaited = awaited_queue(channel, data[3]);
     if (PPU_SEM_COMPARE(data[3]) > PPU_SEM_GREATER_EQUAL || awaited > CHANNEL_NO_WORKQ) {
-        return refuse(channel, PPU_FAULT_METHOD_DATA, data[3]);
+        return refuse_method(channel, PPU_FAULT_METHOD_DATA, data[3]);
     }
     switch (sem_acquire(channel, at, data[2], PPU_SEM_COMPARE(data[3]))) {
     case SEM_PASSED:
@@ -193,10 +194,10 @@ static enum method_result method_SEM_RELEASE(struct channel *channel, const uint
 {
     ppu_va_t at = va_of(data);
     if (at.va % PPU_SEM_ALIGN) {
-        return refuse(channel, PPU_FAULT_SEM_ALIGN, at.va);
+        return refuse_method(channel, PPU_FAULT_SEM_ALIGN, at.va);
     }
     if (data[3] & ~PPU_DMA_FLAG_TIME) {
-        return refuse(channel, PPU_FAULT_METHOD_DATA, data[3]);
+        return refuse_method(channel, PPU_FAULT_METHOD_DATA, data[3]);
     }
     if (dma_release_semaphore(channel->context, at, data[2], data[3])) {
         channel_fault_memory(channel, PPU_FAULT_SEM_MEMORY);
@@ -222,7 +223,7 @@ static enum method_result method_LAUNCH(struct channel *channel, const uint32_t 
     uint64_t payload;
     uint32_t stream = data[2];
     if (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE) {
-        return refuse(channel, PPU_FAULT_NO_STREAM, stream);
+        return refuse_method(channel, PPU_FAULT_NO_STREAM, stream);
     }
     switch (launch_task(channel, va_of(data), stream, channel->block.correlation, &code, &payload)) {
     case LAUNCH_ACCEPTED:
@@ -231,7 +232,7 @@ static enum method_result method_LAUNCH(struct channel *channel, const uint32_t 
         channel_wait(channel, CHANNEL_NEEDS_RECORD);
         return METHOD_AGAIN;
     default:
-        return refuse(channel, code, payload);
+        return refuse_method(channel, code, payload);
     }
 }
 
@@ -252,7 +253,7 @@ static enum method_result method_COPY(struct channel *channel, const uint32_t *d
 static enum method_result method_FEED(struct channel *channel, const uint32_t *data)
 {
     if (data[0] >= PPU_QUEUES) {
-        return refuse(channel, PPU_FAULT_NO_QUEUE, data[0]);
+        return refuse_method(channel, PPU_FAULT_NO_QUEUE, data[0]);
     }
     queue_feed(data[0], channel->context);
     return METHOD_DONE;
@@ -322,7 +323,7 @@ enum block_result block_step(struct channel *channel)
 {
     struct block_cursor *block = &channel->block;
     if (!block->entry) {
-        enum block_result begun = begin(channel);
+        enum block_result begun = begin_block(channel);
         if (begun != BLOCK_MORE) {
             return begun;
         }

@@ -20,7 +20,7 @@ static uint32_t first_from(uint32_t bits, uint32_t from)
 }
 
 /* Next channel in a circle whose bit is set; false: none is. */
-static bool find(uint32_t *channel)
+static bool find_rung_channel(uint32_t *channel)
 {
     uint32_t summary = hal_read(PPU_REG_DB_SUMMARY);
     uint32_t start = next / 32;
@@ -45,7 +45,7 @@ static bool find(uint32_t *channel)
 }
 
 /* The bit is cleared before the channel reads GP_PUT: a later write of GP_PUT sets it again. */
-static void take(uint32_t index)
+static void take_doorbell(uint32_t index)
 {
     hal_write(PPU_REG_DB_PENDING + 4 * (index / 32), 1u << index % 32);
     next = (index + 1) % PPU_MAX_CHANNELS;
@@ -60,10 +60,10 @@ bool doorbell_events(uint32_t most)
 {
     uint32_t index;
     for (uint32_t i = 0; i < most; i++) {
-        if (!find(&index)) {
+        if (!find_rung_channel(&index)) {
             return false;
         }
-        take(index);
+        take_doorbell(index);
     }
     return true;
 }

@@ -40,7 +40,7 @@ static void count_read(void)
 }
 
 /* A flood of one address space loses its own records, and no other's. */
-static bool has_room(uint32_t context)
+static bool has_record_room(uint32_t context)
 {
     count_read();
     return quota_take(PPU_RESOURCE_ERRORS, context);
@@ -51,7 +51,7 @@ void fault_report(struct ppu_error_record *record)
     record->head = (struct ppu_struct_header){ 1, sizeof(*record) };
     record->time_ns = hal_time();
     uint32_t context = record->context < PPU_MAX_CONTEXTS ? record->context : 0;
-    if (has_room(context)) {
+    if (has_record_room(context)) {
         owner[tail % PPU_ERROR_RING_ENTRIES] = (uint16_t)context;
         ring->entry[tail % PPU_ERROR_RING_ENTRIES] = *record;
         shared_publish(&ring->tail, ++tail);

@@ -36,7 +36,7 @@ struct refusal {
     uint64_t payload;
 };
 
-static struct refusal refuse(enum ppu_fault fault, uint64_t at)
+static struct refusal refuse_launch(enum ppu_fault fault, uint64_t at)
 {
     return (struct refusal){ (uint16_t)fault, at };
 }
@@ -50,10 +50,10 @@ static struct refusal check_nest(const struct ppu_tmd *tmd, uint32_t nest)
         return accepted;
     }
     if (nest == TASK_NO_NEST) {
-        return refuse(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
+        return refuse_launch(PPU_FAULT_TMD_NEST, offsetof(struct ppu_tmd, flags));
     }
     if ((tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) && !nest_can_save(nest, tmd)) {
-        return refuse(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
+        return refuse_launch(PPU_FAULT_TMD_SAVE, offsetof(struct ppu_tmd, flags));
     }
     return accepted;
 }
@@ -62,10 +62,10 @@ static struct refusal check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 {
     struct tmd_verdict verdict = tmd_check(tmd);
     if (verdict.code) {
-        return refuse(verdict.code, verdict.offset);
+        return refuse_launch(verdict.code, verdict.offset);
     }
     if (tmd->kind == PPU_TMD_QUEUE && !queue_exists(tmd->queue, context)) {
-        return refuse(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
+        return refuse_launch(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
     }
     return check_nest(tmd, nest_of(context));
 }
@@ -73,10 +73,10 @@ static struct refusal check_tmd(const struct ppu_tmd *tmd, uint32_t context)
 static struct refusal fetch_tmd(uint32_t context, ppu_va_t tmd)
 {
     if (tmd.va % PPU_TMD_ALIGN) {
-        return refuse(PPU_FAULT_TMD_ALIGN, tmd.va);
+        return refuse_launch(PPU_FAULT_TMD_ALIGN, tmd.va);
     }
     if (dma_fetch(context, tmd, &fetched, PPU_TMD_LAUNCHER_BYTES)) {
-        return refuse(PPU_FAULT_TMD_MEMORY, dma_failure().address);
+        return refuse_launch(PPU_FAULT_TMD_MEMORY, dma_failure().address);
     }
     return check_tmd(&fetched, context);
 }
@@ -108,13 +108,13 @@ static struct refusal fetch_params(const struct task *task, struct ppu_tmd *tmd)
     ppu_vram_t place = task_params_place(task);
     tmd->params_vram = place.off;
     if (task_has_nest(task) && tmd->param_bytes > PPU_NEST_MAX_PARAM) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
     }
     if (tmd->param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, place, tmd->param_bytes)) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
     }
     if (task->parent && params_are_private(tmd, hal_vram(place))) {
-        return refuse(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
+        return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
     return accepted;
 }
@@ -199,13 +199,13 @@ static void make_ready(struct task *task)
 }
 
 /* Everything before it in its TMDQ has completed. */
-static void start(struct task *task)
+static void start_task(struct task *task)
 {
     const struct ppu_tmd *tmd = task_tmd(task);
     if (task->fault) {
         end_without_slot(task);
     } else if (tmd->kind == PPU_TMD_QUEUE && !queue_bind(task, tmd->queue)) {
-        fail_held(task, refuse(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue)));
+        fail_held(task, refuse_launch(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue)));
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         make_ready(task);
     }
@@ -237,16 +237,16 @@ static void rebuild_tmdq(uint32_t context, uint32_t stream)
         if (task->state == TASK_LINKING) {
             task_free(task);
         } else if (task->state == TASK_HELD) {
-            fail_held(task, refuse(PPU_FAULT_BAD_START, task->handle));
+            fail_held(task, refuse_launch(PPU_FAULT_BAD_START, task->handle));
         }
     }
 }
 
-static void append(struct task *task)
+static void append_task(struct task *task)
 {
     switch (tmdq_append(task)) {
     case TMDQ_FIRST:
-        start(task);
+        start_task(task);
         wdu_dispatch();
         break;
     case TMDQ_BEHIND:
@@ -270,7 +270,7 @@ static struct task *new_record(uint32_t context)
     return task;
 }
 
-static void give_back(struct task *task)
+static void give_back_task(struct task *task)
 {
     if (task_has_nest(task)) {
         nest_return(task);
@@ -294,7 +294,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     }
     if (why.code) {
         if (task) {
-            give_back(task);
+            give_back_task(task);
         }
         *code = why.code;
         *payload = why.payload;
@@ -306,7 +306,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     *task_status(task) = (struct ppu_task_status){ .task = task->handle, .group = task->context, .stream = stream };
     uint32_t handle = task->handle;
     uint32_t launched = task->correlation;
-    append(task);
+    append_task(task);
     trace_write(PPU_TRACE_LAUNCH, launched, channel_index(channel), handle, stream);
     return LAUNCH_ACCEPTED;
 }
@@ -338,7 +338,7 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
         return;
     }
     record_task(child, tmd, parent->correlation);
-    start(child);
+    start_task(child);
     wdu_dispatch();
     trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);
 }
@@ -440,7 +440,7 @@ static enum tmdq_complete_result step_tmdq(struct task *task)
     if (result == TMDQ_NEXT && task->parent) {
         start_child(next, task->parent, task->stream);
     } else if (result == TMDQ_NEXT) {
-        start(next);
+        start_task(next);
     }
     return result;
 }
@@ -479,7 +479,7 @@ static void complete(struct task *task)
     if (result == TMDQ_PENDING && parent) {
         nest_linger(task);
     } else {
-        give_back(task);
+        give_back_task(task);
     }
     if (parent) {
         child_completed(parent);

@@ -117,7 +117,7 @@ static const struct source {
 };
 
 /* One pass over all sources: the events that are to be served again. */
-static uint32_t serve(uint32_t events)
+static uint32_t serve_events(uint32_t events)
 {
     uint32_t again = 0;
     for (uint32_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -156,7 +156,7 @@ void firmware_main(void)
     for (;;) {
         uint32_t events = again | hal_take_events();
         if (events) {
-            again = serve(events | ALWAYS);
+            again = serve_events(events | ALWAYS);
         } else if (!hal_wait()) {
             return;
         }

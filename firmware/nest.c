@@ -92,7 +92,7 @@ static void lend(struct nest *nest, struct task *task)
 }
 
 /* Everything threads can see, as new; every record that is no task is free. */
-static void fill(struct nest *nest)
+static void fill_nest(struct nest *nest)
 {
     struct ppu_nest *shared = shared_part(nest);
     *shared = (struct ppu_nest){
@@ -170,7 +170,7 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     }
     shared_part(nest)->heap_va = 0;
     shared_part(nest)->enqueue_va = 0;
-    fill(nest);
+    fill_nest(nest);
     return PPU_FAULT_NONE;
 }
 
@@ -227,7 +227,7 @@ void nest_return(struct task *task)
 {
     struct nest *nest = &nests[task->nest];
     if (--nest->live == 0 && nest->lost) {
-        fill(nest);
+        fill_nest(nest);
     } else {
         lend(nest, task);
     }
@@ -238,7 +238,7 @@ void nest_linger(struct task *task)
     struct nest *nest = &nests[task->nest];
     task_enter(task, TASK_LINKING);
     if (--nest->live == 0 && nest->lost) {
-        fill(nest);
+        fill_nest(nest);
     }
 }
 

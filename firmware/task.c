@@ -53,7 +53,7 @@ void task_init(void)
     }
 }
 
-static void begin(struct task *task)
+static void begin_task(struct task *task)
 {
     task_enter(task, TASK_HELD);
     task->channel = NULL;
@@ -75,7 +75,7 @@ struct task *task_new(uint32_t context)
     }
     struct task *task = LIST_OBJECT(list_take_front(&pool), struct task, queue);
     free_count--;
-    begin(task);
+    begin_task(task);
     task->nest = TASK_NO_NEST;
     task->context = (uint16_t)context;
     return task;
@@ -99,7 +99,7 @@ void task_free(struct task *task)
 
 void task_adopt(struct task *task)
 {
-    begin(task);
+    begin_task(task);
 }
 
 void task_lend(struct task *task)
@@ -108,7 +108,7 @@ void task_lend(struct task *task)
     task->handle = next_generation(task->handle);
 }
 
-static struct task *find(ppu_task_t handle)
+static struct task *find_task(ppu_task_t handle)
 {
     uint32_t index = PPU_TASK_INDEX(handle);
     return index < layout.tasks + layout.nest_tasks && tasks[index].handle == handle ? &tasks[index] : NULL;
@@ -116,13 +116,13 @@ static struct task *find(ppu_task_t handle)
 
 struct task *task_find(ppu_task_t handle)
 {
-    struct task *task = find(handle);
+    struct task *task = find_task(handle);
     return task && task->state != TASK_FREE && task->state != TASK_LENT ? task : NULL;
 }
 
 struct task *task_find_lent(ppu_task_t handle)
 {
-    struct task *task = find(handle);
+    struct task *task = find_task(handle);
     return task && task->state == TASK_LENT ? task : NULL;
 }
 

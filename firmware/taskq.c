@@ -115,7 +115,7 @@ static bool is_published(const struct queue *queue, uint64_t number)
 }
 
 /* Counts entries that follow without a gap, LOOK_ENTRIES at most; true: there may be more. */
-static bool look(struct queue *queue)
+static bool look_for_entries(struct queue *queue)
 {
     uint32_t left = LOOK_ENTRIES;
     while (left && is_published(queue, queue->published)) {
@@ -129,11 +129,11 @@ static bool look(struct queue *queue)
 static void look_and_arm(struct queue *queue)
 {
     list_remove(&queue->more);
-    if (!look(queue)) {
+    if (!look_for_entries(queue)) {
         /* Pairs with the producer's fence: it sees the task armed, or we see its entry. */
         shared_publish(&head_of(queue)->armed, queue->task->handle);
         shared_fence();
-        if (!look(queue)) {
+        if (!look_for_entries(queue)) {
             return;
         }
     }
@@ -161,7 +161,7 @@ uint64_t queue_published(const struct task *task)
 /* ---- the queue's task ---- */
 
 /* The task is PARKED and no CTA of it waits: it has taken all that was published. */
-static void settle(struct queue *queue)
+static void settle_taskq(struct queue *queue)
 {
     uint32_t tail = shared_read(&head_of(queue)->tail);
     if (!(tail & PPU_QUEUE_CLOSED)) {
@@ -203,7 +203,7 @@ void queue_serve(struct task *task)
             timer_stop(&queue->hole);
             wdu_feed(task);
         } else if (!task->waits) {
-            settle(queue);
+            settle_taskq(queue);
         }
         break;
     default: /* it is served when it parks or begins */

@@ -60,7 +60,7 @@ void workq_init(void)
 
 /* ---- what threads see ---- */
 
-static uint32_t number_of(const struct workq *queue)
+static uint32_t workq_number(const struct workq *queue)
 {
     return (uint32_t)(queue - queues);
 }
@@ -154,7 +154,7 @@ static void end_block(const struct workq *queue, uint32_t entry, struct writer *
 /* ---- making ---- */
 
 /* The queue as C1 has it: GP_GET at the entry of counter `first`, which acquires X of round 1. */
-static void fill(struct workq *queue, uint32_t first)
+static void fill_workq(struct workq *queue, uint32_t first)
 {
     uint32_t entry = first % queue->entries;
     struct ppu_workq *shared = shared_part(queue);
@@ -209,16 +209,16 @@ struct channel *workq_create(const struct workq_plan *plan)
     list_init(&queue->waiting);
     list_init(&queue->dependents);
     queue->next = first_of_context[plan->context];
-    first_of_context[plan->context] = (uint8_t)number_of(queue);
-    channel->workq = (uint8_t)number_of(queue);
-    fill(queue, plan->first);
+    first_of_context[plan->context] = (uint8_t)workq_number(queue);
+    channel->workq = (uint8_t)workq_number(queue);
+    fill_workq(queue, plan->first);
     channel_ring(channel);
     return channel;
 }
 
 void workq_restart(uint32_t number)
 {
-    fill(&queues[number], 0);
+    fill_workq(&queues[number], 0);
     channel_ring(queues[number].channel);
 }
 
@@ -386,7 +386,7 @@ static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
  * reserved and not published then are holes, when no thread is left that could fill them: the queue cannot go on. The
  * touch that tells of a publication may still be in its ring when the end of the thread's task is already known.
  */
-static void look(struct workq *queue)
+static void look_at_workq(struct workq *queue)
 {
     struct ppu_workq *shared = shared_part(queue);
     uint32_t round = shared_read(&shared->round);
@@ -437,19 +437,19 @@ void workq_parked(uint32_t number)
         publish_stall(queue, PPU_WORKQ_AT_X);
         refuse_those_in_vain(queue);
     } else {
-        look(queue);
+        look_at_workq(queue);
     }
 }
 
 void workq_look(uint32_t number)
 {
-    look(&queues[number]);
+    look_at_workq(&queues[number]);
 }
 
 void workq_context_idle(uint32_t context)
 {
     for (uint32_t i = first_of_context[context]; i != NO_QUEUE; i = queues[i].next) {
-        look(&queues[i]);
+        look_at_workq(&queues[i]);
     }
 }
 
@@ -470,7 +470,7 @@ void workq_await(uint32_t number, struct channel *channel)
 {
     channel->awaits = (uint8_t)number;
     list_push_back(&queues[number].dependents, &channel->turn);
-    look(&queues[number]);
+    look_at_workq(&queues[number]);
 }
 
 void workq_failed(uint32_t number)

@@ -39,7 +39,7 @@ static bool has_work(const PPUState *s, const CPUState *cpu)
 }
 
 /* Without the big lock. False: somebody else wanted the processor. */
-static bool look(const PPUState *s, const CPUState *cpu, int64_t until_ns)
+static bool look_for_work(const PPUState *s, const CPUState *cpu, int64_t until_ns)
 {
     int64_t before_ns = now_ns(), after_ns;
 
@@ -62,7 +62,7 @@ static void set_looks(PPUState *s, bool looks)
     smp_mb();
 }
 
-static void serve(PPUState *s)
+static void serve_events(PPUState *s)
 {
     ppu_mailbox_serve(s);
     ppu_idle_serve_kick(s);
@@ -79,7 +79,7 @@ static void look_unlocked(PPUState *s, CPUState *cpu, uint32_t window_ns)
 
     guard->engaged_in_io = false;
     bql_unlock();
-    alone = look(s, cpu, s->idle.since_ns + window_ns);
+    alone = look_for_work(s, cpu, s->idle.since_ns + window_ns);
     bql_lock();
     guard->engaged_in_io = true;
     if (!alone) {
@@ -105,7 +105,7 @@ void ppu_idle_begin(PPUState *s)
             set_looks(s, true);
         }
         look_unlocked(s, cpu, window_ns);
-        serve(s);
+        serve_events(s);
     }
     if (!has_interrupt(cpu)) {
         ppu_idle_stop(s);
@@ -124,14 +124,14 @@ void ppu_idle_stop(PPUState *s)
 {
     if (s->idle.looks) {
         set_looks(s, false);
-        serve(s);
+        serve_events(s);
     }
 }
 
 void ppu_idle_access(PPUState *s)
 {
     if (s->idle.looks && is_asked(s)) {
-        serve(s);
+        serve_events(s);
     }
 }
 

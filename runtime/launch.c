@@ -94,7 +94,7 @@ static uint64_t declared_addresses(const struct ppu_kernel *kernel)
     return addresses;
 }
 
-static struct ppu_tmd describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
+static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
     const struct ppu_taskq *queue = launch->taskq;
@@ -161,7 +161,7 @@ static bool numbers_ok(const struct ppu_launch *launch)
 
 enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out)
 {
-    *out = describe(kernel, launch);
+    *out = describe_tmd(kernel, launch);
     bool good = numbers_ok(launch) && kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta) &&
                 takes_ids(kernel->entry, launch, out);
     out->param_bytes = 0;
@@ -171,7 +171,7 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
 void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const struct ppu_kernel *kernel,
                       const struct ppu_launch *launch)
 {
-    struct ppu_tmd tmd = describe(kernel, launch);
+    struct ppu_tmd tmd = describe_tmd(kernel, launch);
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
         launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM || !numbers_ok(launch) ||

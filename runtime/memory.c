@@ -36,7 +36,7 @@ static enum ppu_err system_alloc(struct ppu_memory *memory)
     return err;
 }
 
-static void give_back(struct ppu_memory *memory)
+static void give_back_memory(struct ppu_memory *memory)
 {
     struct ppu_device *device = memory->device;
 
@@ -271,7 +271,7 @@ enum ppu_err ppu_memory_free(struct ppu_memory *memory)
     }
     pthread_mutex_unlock(&memory->device->memory_lock);
     if (err == PPU_OK) {
-        give_back(memory);
+        give_back_memory(memory);
     }
     return err;
 }
@@ -293,7 +293,7 @@ void memory_free_kept(struct ppu_device *device)
             unlink_from_context(mapping);
             free(mapping);
         }
-        give_back(memory);
+        give_back_memory(memory);
     }
     device->kept = NULL;
 }
@@ -309,7 +309,7 @@ enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind
     }
     err = ppu_memory_map(*out, context, 0, &va);
     if (err != PPU_OK) {
-        give_back(*out);
+        give_back_memory(*out);
         *out = NULL;
     }
     return err;

@@ -31,7 +31,7 @@ static struct ppu_nest_options complete(const struct ppu_nest_options *options)
     };
 }
 
-static bool usable(const struct ppu_nest_options *options)
+static bool nest_usable(const struct ppu_nest_options *options)
 {
     return options->tasks >= PPU_NEST_MIN_TASKS && options->tasks <= PPU_NEST_MAX_TASKS &&
            (options->tasks & (options->tasks - 1)) == 0 && options->depth <= PPU_NEST_MAX_DEPTH &&
@@ -58,7 +58,7 @@ static bool take_saves(struct ppu_context *context, const struct ppu_nest_option
     return taken;
 }
 
-static void give_back(struct ppu_context *context)
+static void give_back_nest(struct ppu_context *context)
 {
     struct ppu_device *device = context->device;
 
@@ -115,7 +115,7 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
 {
     const struct ppu_nest_options wanted = complete(options);
 
-    if (!usable(&wanted)) {
+    if (!nest_usable(&wanted)) {
         return PPU_ERR_BAD_ARG;
     }
     if (context->nest != NULL) {
@@ -130,7 +130,7 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     if (err == PPU_OK) {
         tell_threads(context, &wanted);
     } else {
-        give_back(context);
+        give_back_nest(context);
     }
     return err;
 }

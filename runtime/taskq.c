@@ -24,7 +24,7 @@ static struct ppu_queue_entry *entry_of(const struct ppu_taskq *queue, uint32_t 
 }
 
 /* Every place is free for the ticket that comes to it first. */
-static void fill(const struct ppu_taskq *queue)
+static void fill_places(const struct ppu_taskq *queue)
 {
     *head_of(queue) = (struct ppu_queue_head){
         .head = { PPU_QUEUE_VERSION, sizeof(struct ppu_queue_head) },
@@ -51,7 +51,7 @@ static enum ppu_err open_queue(struct ppu_taskq *queue)
         ppu_memory_free(queue->memory);
         return err;
     }
-    fill(queue);
+    fill_places(queue);
     return PPU_OK;
 }
 

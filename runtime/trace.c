@@ -38,7 +38,7 @@ static uint32_t next_of(const struct recorder *recorder)
  * False: the place holds another record by now, or is being written. Each word is loaded with acquire, so that the
  * second look at the sequence comes after them (partner: the writer's fence after it has torn the sequence).
  */
-static bool take(const struct recorder *recorder, uint32_t number, struct ppu_trace_record *record)
+static bool take_record(const struct recorder *recorder, uint32_t number, struct ppu_trace_record *record)
 {
     const struct ppu_trace_record *place = &recorder->records[number & (recorder->size - 1)];
     const uint32_t *from = (const void *)place;
@@ -71,7 +71,7 @@ uint32_t ppu_trace_read(const struct ppu_device *device, enum ppu_trace_source s
         *number = next - recorder.size;
     }
     while (taken < count && *number != next) {
-        taken += take(&recorder, (*number)++, &records[taken]);
+        taken += take_record(&recorder, (*number)++, &records[taken]);
     }
     return taken;
 }

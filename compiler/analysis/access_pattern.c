@@ -29,7 +29,7 @@ static uint8_t form_of(LLVMValueRef value, uint32_t depth);
 
 static uint8_t form_of_call(LLVMValueRef call)
 {
-    switch (id_register(call)) {
+    switch (work_item_register(call)) {
     case PPU_SR_TID_X:
     case PPU_SR_TID_Y:
     case PPU_SR_TID_Z:
@@ -113,7 +113,7 @@ struct parts {
 /* Word 0 of get_global_offset(0). */
 static bool is_offset(LLVMValueRef value)
 {
-    return id_offset_word(value) == 0;
+    return work_item_offset_word(value) == 0;
 }
 
 /* Word 1 of it, in its place, or times something: 0 where launches are compared. */
@@ -121,7 +121,7 @@ static bool is_offset_high(LLVMValueRef value)
 {
     return ir_is_instruction(value, LLVMShl) && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL &&
            LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) >= WORD_BITS &&
-           id_offset_word(id_narrow(LLVMGetOperand(value, 0))) == 1;
+           work_item_offset_word(id_narrow(LLVMGetOperand(value, 0))) == 1;
 }
 
 static bool is_sum(LLVMValueRef value)
@@ -132,9 +132,9 @@ static bool is_sum(LLVMValueRef value)
 static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
 {
     value = id_narrow(value);
-    if (id_register(value) == PPU_SR_TID_X) {
+    if (work_item_register(value) == PPU_SR_TID_X) {
         parts->tid++;
-    } else if (id_is_group_begin(value, 0)) {
+    } else if (work_item_is_group_begin(value, 0)) {
         parts->group++;
     } else if (is_offset(value)) {
         parts->offset++;
@@ -206,7 +206,7 @@ static void note(struct form *form, const struct affine *address, LLVMValueRef a
 
 /* Pointers made from an argument, found so far. */
 struct walk {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMValueRef argument;
     struct form form;
     LLVMValueRef *list;
@@ -221,15 +221,15 @@ static void follow(struct walk *walk, LLVMValueRef pointer)
             return;
         }
     }
-    walk->list = arena_grow(&walk->unit->arena, walk->list, sizeof(LLVMValueRef), walk->count, &walk->cap);
+    walk->list = arena_grow(&walk->compilation->arena, walk->list, sizeof(LLVMValueRef), walk->count, &walk->cap);
     walk->list[walk->count++] = pointer;
 }
 
 static void note_access(struct walk *walk, LLVMValueRef pointer, LLVMTypeRef type)
 {
-    struct affine address = affine_of(walk->unit, pointer);
+    struct affine address = affine_of(walk->compilation, pointer);
 
-    note(&walk->form, &address, walk->argument, (int64_t)LLVMStoreSizeOfType(walk->unit->layout, type));
+    note(&walk->form, &address, walk->argument, (int64_t)LLVMStoreSizeOfType(walk->compilation->layout, type));
 }
 
 static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
@@ -264,9 +264,9 @@ static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
     }
 }
 
-static struct form find_form(struct unit *unit, LLVMValueRef argument)
+static struct form find_form(struct compilation *compilation, LLVMValueRef argument)
 {
-    struct walk walk = { .unit = unit, .argument = argument, .form = { .apart = true, .known = true } };
+    struct walk walk = { .compilation = compilation, .argument = argument, .form = { .apart = true, .known = true } };
 
     follow(&walk, argument);
     for (uint32_t i = 0; i < walk.count; i++) {
@@ -280,22 +280,24 @@ static struct form find_form(struct unit *unit, LLVMValueRef argument)
 
 /* ---- kernels ---- */
 
-static bool fits(int64_t bytes)
+static bool stride_fits(int64_t bytes)
 {
     return bytes >= INT32_MIN && bytes <= INT32_MAX;
 }
 
-static void keep(struct unit *unit, LLVMValueRef function, uint32_t argument, const struct form *form)
+static void keep_form(struct compilation *compilation, LLVMValueRef function, uint32_t argument,
+                      const struct form *form)
 {
     uint8_t bits = (uint8_t)(form->by | (form->apart && form->accesses != 0 ? PPU_REFERENCE_APART : 0));
-    bool known = form->known && form->accesses != 0 && fits(form->step) && fits(form->low) && fits(form->high);
+    bool known = form->known && form->accesses != 0 && stride_fits(form->step) && stride_fits(form->low) &&
+                 stride_fits(form->high);
     char text[64];
     int length = snprintf(text, sizeof(text), "%u %lld %lld %lld", bits, known ? (long long)form->step : 0,
                           known ? (long long)form->low : 0, known ? (long long)form->high : 0);
 
     LLVMAddAttributeAtIndex(
         function, argument + 1,
-        LLVMCreateStringAttribute(unit->llvm, FORM, (unsigned)strlen(FORM), text, (unsigned)length));
+        LLVMCreateStringAttribute(compilation->llvm, FORM, (unsigned)strlen(FORM), text, (unsigned)length));
 }
 
 static bool is_memory(LLVMValueRef argument)
@@ -303,20 +305,20 @@ static bool is_memory(LLVMValueRef argument)
     return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind && !ir_is_byval(argument);
 }
 
-void forms_find(struct unit *unit, LLVMValueRef function)
+void access_pattern_find(struct compilation *compilation, LLVMValueRef function)
 {
     for (uint32_t i = 0; ir_is_kernel(function) && i < LLVMCountParams(function); i++) {
         if (is_memory(LLVMGetParam(function, i))) {
-            struct form form = find_form(unit, LLVMGetParam(function, i));
-            keep(unit, function, i, &form);
+            struct form form = find_form(compilation, LLVMGetParam(function, i));
+            keep_form(compilation, function, i, &form);
         }
     }
 }
 
-struct forms forms_of(LLVMValueRef function, uint32_t argument)
+struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argument)
 {
     LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(function, argument + 1, FORM, (unsigned)strlen(FORM));
-    struct forms forms = { .by = 0 };
+    struct access_patterns forms = { .by = 0 };
     unsigned length;
 
     if (attribute != NULL) {

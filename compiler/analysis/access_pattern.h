@@ -7,14 +7,14 @@
 #include "ppu/image.h"
 
 /* Of an argument that points to memory. */
-struct forms {
+struct access_patterns {
     uint8_t by; /* PPU_REFERENCE_BY_*, _APART */
     struct ppu_reach reach;
 };
 
 /* Finds the forms of a kernel's arguments and keeps them with it, while its indexes can still be read. */
-void forms_find(struct unit *unit, LLVMValueRef function);
+void access_pattern_find(struct compilation *compilation, LLVMValueRef function);
 /* As they were found; all 0 when nothing was looked for. */
-struct forms forms_of(LLVMValueRef function, uint32_t argument);
+struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argument);
 
 #endif

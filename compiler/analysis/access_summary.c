@@ -9,7 +9,7 @@
 
 /* Pointers made from the argument, found so far. */
 struct pointers {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMValueRef *list;
     uint32_t count;
     unsigned cap;
@@ -20,20 +20,20 @@ struct pointers {
 #define MOST_ELEMENT_LOG2 4u
 #define BOUND_DEPTH 6u
 
-static void add(struct pointers *p, LLVMValueRef pointer)
+static void add_pointer(struct pointers *p, LLVMValueRef pointer)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         if (p->list[i] == pointer) {
             return;
         }
     }
-    p->list = arena_grow(&p->unit->arena, p->list, sizeof(LLVMValueRef), p->count, &p->cap);
+    p->list = arena_grow(&p->compilation->arena, p->list, sizeof(LLVMValueRef), p->count, &p->cap);
     p->list[p->count++] = pointer;
 }
 
 static void note_element(struct pointers *p, LLVMTypeRef type)
 {
-    uint64_t bytes = LLVMStoreSizeOfType(p->unit->layout,
+    uint64_t bytes = LLVMStoreSizeOfType(p->compilation->layout,
                                          LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type);
     uint8_t log = 0;
 
@@ -83,7 +83,7 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     case LLVMPHI:
     case LLVMSelect:
     case LLVMFreeze:
-        add(p, user);
+        add_pointer(p, user);
         return 0;
     case LLVMICmp:
         return 0;
@@ -97,7 +97,7 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     }
 }
 
-static struct forms forms_of_argument(LLVMValueRef argument)
+static struct access_patterns forms_of_argument(LLVMValueRef argument)
 {
     LLVMValueRef function = LLVMGetParamParent(argument);
     uint32_t i = 0;
@@ -105,15 +105,15 @@ static struct forms forms_of_argument(LLVMValueRef argument)
     while (LLVMGetParam(function, i) != argument) {
         i++;
     }
-    return forms_of(function, i);
+    return access_pattern_of(function, i);
 }
 
-struct references references_of(struct unit *unit, LLVMValueRef argument)
+struct access_summary access_summary_of(struct compilation *compilation, LLVMValueRef argument)
 {
-    struct pointers p = { .unit = unit, .element_log2 = MOST_ELEMENT_LOG2 };
+    struct pointers p = { .compilation = compilation, .element_log2 = MOST_ELEMENT_LOG2 };
     uint8_t access = 0;
 
-    add(&p, argument);
+    add_pointer(&p, argument);
     for (uint32_t i = 0; i < p.count; i++) {
         LLVMValueRef pointer = p.list[i];
         for (LLVMUseRef use = LLVMGetFirstUse(pointer); use != NULL; use = LLVMGetNextUse(use)) {
@@ -121,13 +121,13 @@ struct references references_of(struct unit *unit, LLVMValueRef argument)
         }
     }
     if (access == 0) {
-        return (struct references){ .access = 0 };
+        return (struct access_summary){ .access = 0 };
     }
     /* What is done elsewhere with an address that escapes, or by an atomic operation, has no form. */
     bool elsewhere = (access & PPU_REFERENCE_ESCAPES) != 0 || p.elsewhere;
-    struct forms forms = { .by = PPU_REFERENCE_BY_ANY };
+    struct access_patterns forms = { .by = PPU_REFERENCE_BY_ANY };
     forms = elsewhere ? forms : forms_of_argument(argument);
-    return (struct references){ (uint8_t)(access | forms.by), p.element_log2, forms.reach };
+    return (struct access_summary){ (uint8_t)(access | forms.by), p.element_log2, forms.reach };
 }
 
 /* ---- values ---- */
@@ -163,9 +163,9 @@ static bool leaves_loop(const struct flow *flow, uint32_t block)
     return false;
 }
 
-static bool ends_loop(struct unit *unit, LLVMValueRef argument)
+static bool ends_loop(struct compilation *compilation, LLVMValueRef argument)
 {
-    struct ir *ir = ir_new(unit, LLVMGetParamParent(argument));
+    struct ir *ir = ir_new(compilation, LLVMGetParamParent(argument));
 
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[b]);
@@ -177,10 +177,10 @@ static bool ends_loop(struct unit *unit, LLVMValueRef argument)
     return false;
 }
 
-uint8_t references_of_value(struct unit *unit, LLVMValueRef argument)
+uint8_t access_summary_of_value(struct compilation *compilation, LLVMValueRef argument)
 {
     uint8_t compared = shape_compared(argument);
-    uint32_t access = ends_loop(unit, argument) ? PPU_REFERENCE_BOUND : 0;
+    uint32_t access = ends_loop(compilation, argument) ? PPU_REFERENCE_BOUND : 0;
 
     for (uint32_t d = 0; d < 3; d++) {
         access |= (compared >> d & 1) != 0 ? PPU_REFERENCE_IDS(d) : 0;

@@ -6,8 +6,8 @@
 #include "compiler/base/kernel.h"
 
 /* Of a kernel's argument that is a pointer. */
-struct references references_of(struct unit *unit, LLVMValueRef argument);
+struct access_summary access_summary_of(struct compilation *compilation, LLVMValueRef argument);
 /* Of one that is an integer: what depends on it. */
-uint8_t references_of_value(struct unit *unit, LLVMValueRef argument);
+uint8_t access_summary_of_value(struct compilation *compilation, LLVMValueRef argument);
 
 #endif

@@ -46,7 +46,7 @@ static bool passes(LLVMValueRef value, enum widening widening)
 
 static bool add_value(struct affine *sum, LLVMValueRef value, enum widening widening, int64_t scale, uint32_t depth);
 
-static int64_t number_of(LLVMValueRef constant, enum widening widening)
+static int64_t constant_value(LLVMValueRef constant, enum widening widening)
 {
     return widening == WIDE_UNSIGNED ? (int64_t)LLVMConstIntGetZExtValue(constant) : LLVMConstIntGetSExtValue(constant);
 }
@@ -76,7 +76,7 @@ static bool add_widened(struct affine *sum, LLVMValueRef value, int64_t scale, u
 static bool add_value(struct affine *sum, LLVMValueRef value, enum widening widening, int64_t scale, uint32_t depth)
 {
     if (LLVMIsAConstantInt(value) != NULL) {
-        sum->offset = (int64_t)((uint64_t)sum->offset + (uint64_t)number_of(value, widening) * (uint64_t)scale);
+        sum->offset = (int64_t)((uint64_t)sum->offset + (uint64_t)constant_value(value, widening) * (uint64_t)scale);
         return true;
     }
     if (LLVMIsAInstruction(value) == NULL || depth == 0) {
@@ -107,7 +107,7 @@ static bool add_value(struct affine *sum, LLVMValueRef value, enum widening wide
     case LLVMMul:
         return constant && passes(value, widening)
                    ? add_value(sum, LLVMGetOperand(value, 0), widening,
-                               (int64_t)((uint64_t)scale * (uint64_t)number_of(second, widening)), depth - 1)
+                               (int64_t)((uint64_t)scale * (uint64_t)constant_value(second, widening)), depth - 1)
                    : add_leaf(sum, value, widening, scale);
     default:
         return add_leaf(sum, value, widening, scale);
@@ -119,7 +119,7 @@ static bool add_index(struct affine *sum, LLVMValueRef index, int64_t size)
     return add_value(sum, index, ir_bits_of_integer(index) == 64 ? WIDE : WIDE_SIGNED, size, DEPTH);
 }
 
-static bool add_offsets(const struct unit *unit, struct affine *sum, LLVMValueRef gep)
+static bool add_offsets(const struct compilation *compilation, struct affine *sum, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
 
@@ -127,12 +127,13 @@ static bool add_offsets(const struct unit *unit, struct affine *sum, LLVMValueRe
         LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
         if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
             uint32_t member = (uint32_t)LLVMConstIntGetZExtValue(index);
-            sum->offset += (int64_t)LLVMOffsetOfElement(unit->layout, type, member);
+            sum->offset += (int64_t)LLVMOffsetOfElement(compilation->layout, type, member);
             type = LLVMStructGetTypeAtIndex(type, member);
             continue;
         }
         type = i > 1 ? LLVMGetElementType(type) : type;
-        if (ir_bits_of_integer(index) == 0 || !add_index(sum, index, (int64_t)LLVMABISizeOfType(unit->layout, type))) {
+        if (ir_bits_of_integer(index) == 0 ||
+            !add_index(sum, index, (int64_t)LLVMABISizeOfType(compilation->layout, type))) {
             return false;
         }
     }
@@ -158,7 +159,7 @@ static bool keeps_number(LLVMValueRef cast)
            ir_pointer_space(cast) == SPACE_GENERIC;
 }
 
-struct affine affine_of(const struct unit *unit, LLVMValueRef pointer)
+struct affine affine_of(const struct compilation *compilation, LLVMValueRef pointer)
 {
     struct affine sum = { .root = pointer };
 
@@ -166,7 +167,7 @@ struct affine affine_of(const struct unit *unit, LLVMValueRef pointer)
         struct affine next = sum;
         bool offsets = ir_is_instruction(sum.root, LLVMGetElementPtr) &&
                        LLVMGetTypeKind(LLVMTypeOf(sum.root)) == LLVMPointerTypeKind &&
-                       add_offsets(unit, &next, sum.root);
+                       add_offsets(compilation, &next, sum.root);
         if (!offsets && !keeps_number(sum.root)) {
             break;
         }

@@ -23,7 +23,7 @@ struct affine {
 };
 
 /* The pointer taken apart; what has no room among the terms stays in the root. */
-struct affine affine_of(const struct unit *unit, LLVMValueRef pointer);
+struct affine affine_of(const struct compilation *compilation, LLVMValueRef pointer);
 /* The same but for the constants. */
 bool affine_is_parallel(const struct affine *a, const struct affine *b);
 /* The same terms, whatever the roots. */

@@ -40,7 +40,7 @@ static uint64_t call_bound(LLVMValueRef call)
 #define PPU_SR(name, text, number, of, most, doc) [number] = (most),
 #include "ppu/isa.def"
     };
-    uint32_t sr = id_register(call);
+    uint32_t sr = work_item_register(call);
 
     return sr < PPU_SR_COUNT ? most[sr] : UINT64_MAX;
 }
@@ -102,7 +102,7 @@ static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
     }
     bound = bound < most ? bound : most;
     uint64_t id = q.small_ids ? PPU_MAX_SMALL_ID : bits == 64 ? PPU_MAX_ID : UINT64_MAX;
-    return bound >= id && id_is_global(value) ? id - 1 : bound;
+    return bound >= id && work_item_is_global(value) ? id - 1 : bound;
 }
 
 /* ---- branches ---- */
@@ -361,8 +361,9 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
     if (!is_natural(q, value, EFFORT)) {
         return false;
     }
-    LLVMAddAttributeAtIndex(ir->function, LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(ir->unit->llvm, SMALL_IDS, (unsigned)strlen(SMALL_IDS), "", 0));
+    LLVMAddAttributeAtIndex(
+        ir->function, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(ir->compilation->llvm, SMALL_IDS, (unsigned)strlen(SMALL_IDS), "", 0));
     return true;
 }
 
@@ -397,7 +398,8 @@ static bool only_accessed(const struct ir *ir, LLVMValueRef address, uint32_t st
                         (ir_is_instruction(user, LLVMStore) && LLVMGetOperand(user, 0) != address) ||
                         (ir_is_instruction(user, LLVMAtomicRMW) && LLVMGetOperand(user, 1) != address);
         if (!accessed &&
-            (steps == 0 || !(is_constant_step(user, address, ir->unit->layout) || is_step_inside(user, address)) ||
+            (steps == 0 ||
+             !(is_constant_step(user, address, ir->compilation->layout) || is_step_inside(user, address)) ||
              !only_accessed(ir, user, steps - 1))) {
             return false;
         }
@@ -408,7 +410,7 @@ static bool only_accessed(const struct ir *ir, LLVMValueRef address, uint32_t st
 static bool is_near_object(const struct ir *ir, LLVMValueRef pointer)
 {
     if (ir_is_instruction(pointer, LLVMGetElementPtr) &&
-        is_constant_step(pointer, LLVMGetOperand(pointer, 0), ir->unit->layout)) {
+        is_constant_step(pointer, LLVMGetOperand(pointer, 0), ir->compilation->layout)) {
         pointer = LLVMGetOperand(pointer, 0);
     }
     return LLVMIsAArgument(pointer) != NULL || LLVMIsAGlobalVariable(pointer) != NULL ||

@@ -6,7 +6,7 @@
 
 #define ATTRIBUTE "ppu-group" /* of functions: three numbers */
 
-bool cta_is_possible(const uint32_t size[CTA_DIMENSIONS])
+bool group_size_is_possible(const uint32_t size[CTA_DIMENSIONS])
 {
     uint64_t threads = 1;
 
@@ -19,17 +19,17 @@ bool cta_is_possible(const uint32_t size[CTA_DIMENSIONS])
     return threads <= PPU_MAX_CTA_THREADS && (size[0] | size[1] | size[2]) != 0;
 }
 
-void cta_write(struct unit *unit, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS])
+void group_size_write(struct compilation *compilation, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS])
 {
     char text[48];
     int len = snprintf(text, sizeof(text), "%u %u %u", size[0], size[1], size[2]);
 
     LLVMAddAttributeAtIndex(
         function, LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(unit->llvm, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE), text, (unsigned)len));
+        LLVMCreateStringAttribute(compilation->llvm, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE), text, (unsigned)len));
 }
 
-uint32_t cta_size(LLVMValueRef function, uint32_t dimension)
+uint32_t group_size_of(LLVMValueRef function, uint32_t dimension)
 {
     LLVMAttributeRef group =
         LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE));
@@ -44,12 +44,12 @@ uint32_t cta_size(LLVMValueRef function, uint32_t dimension)
 }
 
 /* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
-bool cta_is_uniform(const struct unit *unit, LLVMValueRef function, uint32_t dimension)
+bool group_size_is_uniform(const struct compilation *compilation, LLVMValueRef function, uint32_t dimension)
 {
     uint32_t before = 1;
 
     for (uint32_t d = 0; d < dimension; d++) {
-        before *= cta_size(function, d);
+        before *= group_size_of(function, d);
     }
-    return dimension != 0 && before != 0 && before % unit->wave == 0;
+    return dimension != 0 && before != 0 && before % compilation->wave == 0;
 }

@@ -8,11 +8,11 @@
 #define CTA_DIMENSIONS 3u
 
 /* Facts come from outside: sizes that no group has are not believed. 0: not known. */
-bool cta_is_possible(const uint32_t size[CTA_DIMENSIONS]);
-void cta_write(struct unit *unit, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS]);
+bool group_size_is_possible(const uint32_t size[CTA_DIMENSIONS]);
+void group_size_write(struct compilation *compilation, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS]);
 /* Threads that the groups of a function's launches have in a dimension; 0: it is not known. */
-uint32_t cta_size(LLVMValueRef function, uint32_t dimension);
+uint32_t group_size_of(LLVMValueRef function, uint32_t dimension);
 /* True when a local id in a dimension is the same for all threads of each warp. */
-bool cta_is_uniform(const struct unit *unit, LLVMValueRef function, uint32_t dimension);
+bool group_size_is_uniform(const struct compilation *compilation, LLVMValueRef function, uint32_t dimension);
 
 #endif

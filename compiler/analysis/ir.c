@@ -66,7 +66,7 @@ static uint32_t find_old(LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlo
 /* The flow graph, and the blocks in its order. */
 static void build_flow(struct ir *ir)
 {
-    struct arena *arena = &ir->unit->arena;
+    struct arena *arena = &ir->compilation->arena;
     uint32_t count = LLVMCountBasicBlocks(ir->function);
     LLVMBasicBlockRef *blocks = arena_new(arena, LLVMBasicBlockRef, count);
     uint32_t(*succ)[2] = arena_alloc(arena, count * sizeof(*succ));
@@ -77,7 +77,7 @@ static void build_flow(struct ir *ir)
         LLVMValueRef end = LLVMGetBasicBlockTerminator(blocks[b]);
         succs[b] = LLVMGetNumSuccessors(end);
         if (succs[b] > 2) {
-            unit_fail_value(ir->unit, "no code for a branch with many targets", end);
+            compilation_fail_value(ir->compilation, "no code for a branch with many targets", end);
         }
         for (uint32_t s = 0; s < succs[b]; s++) {
             succ[b][s] = find_old(blocks, count, LLVMGetSuccessor(end, s));
@@ -85,7 +85,7 @@ static void build_flow(struct ir *ir)
     }
     ir->flow = flow_new(arena, count, (const uint32_t(*)[2])succ, succs, order);
     if (ir->flow == NULL) {
-        unit_fail(ir->unit, PPU_COMPILE_UNSUPPORTED, "kernel '%s': a loop has two entries", ir->name);
+        compilation_fail(ir->compilation, PPU_COMPILE_UNSUPPORTED, "kernel '%s': a loop has two entries", ir->name);
     }
     ir->blocks = arena_new(arena, LLVMBasicBlockRef, ir->flow->count);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
@@ -94,23 +94,23 @@ static void build_flow(struct ir *ir)
     }
 }
 
-struct ir *ir_new(struct unit *unit, LLVMValueRef function)
+struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
 {
-    struct ir *ir = arena_new(&unit->arena, struct ir, 1);
+    struct ir *ir = arena_new(&compilation->arena, struct ir, 1);
     size_t name_len;
     uint32_t values;
 
-    ir->unit = unit;
+    ir->compilation = compilation;
     ir->function = function;
     ir->name = LLVMGetValueName2(function, &name_len);
     ir->argument_count = LLVMCountParams(function);
     values = ir->argument_count + count_instructions(function);
     ir->slot_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
-    ir->slots = arena_new(&unit->arena, struct ir_slot, ir->slot_count);
-    ir->values = arena_new(&unit->arena, LLVMValueRef, values);
-    ir->block_of = arena_new(&unit->arena, uint32_t, values);
-    ir->scalar = arena_new(&unit->arena, bool, values);
-    ir->force = arena_new(&unit->arena, bool, values);
+    ir->slots = arena_new(&compilation->arena, struct ir_slot, ir->slot_count);
+    ir->values = arena_new(&compilation->arena, LLVMValueRef, values);
+    ir->block_of = arena_new(&compilation->arena, uint32_t, values);
+    ir->scalar = arena_new(&compilation->arena, bool, values);
+    ir->force = arena_new(&compilation->arena, bool, values);
     build_flow(ir);
     ir->flow->parted = !ir_is_kernel(function);
     for (uint32_t i = 0; i < ir->argument_count; i++) {
@@ -219,7 +219,7 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer)
     }
 }
 
-uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type)
+uint32_t ir_bits(const struct compilation *compilation, LLVMTypeRef type)
 {
     switch (LLVMGetTypeKind(type)) {
     case LLVMIntegerTypeKind:
@@ -235,6 +235,6 @@ uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type)
                    ? 32
                    : 64;
     default:
-        return (uint32_t)LLVMSizeOfTypeInBits(unit->layout, type);
+        return (uint32_t)LLVMSizeOfTypeInBits(compilation->layout, type);
     }
 }

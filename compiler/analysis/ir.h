@@ -7,7 +7,7 @@
 #include "compiler/base/compilation.h"
 
 struct ir {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMValueRef function;
     const char *name;
     struct flow *flow;
@@ -33,7 +33,7 @@ enum ir_memory {
     IR_UNIFIED,
 };
 
-struct ir *ir_new(struct unit *unit, LLVMValueRef function);
+struct ir *ir_new(struct compilation *compilation, LLVMValueRef function);
 
 /* Number of an argument or instruction, IR_NO_VALUE: it is neither. */
 uint32_t ir_value(const struct ir *ir, LLVMValueRef value);
@@ -56,7 +56,7 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer);
 LLVMValueRef ir_base(LLVMValueRef pointer);
 bool ir_is_byval(LLVMValueRef argument);
 /* Bits of an integer, half, float, double or pointer, as the IR has them. */
-uint32_t ir_bits(const struct unit *unit, LLVMTypeRef type);
+uint32_t ir_bits(const struct compilation *compilation, LLVMTypeRef type);
 
 /* Finds scalar values and convergent blocks, and places the tokens (flow.h). */
 void ir_find_scalars(struct ir *ir);

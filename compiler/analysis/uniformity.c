@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static bool is_scalar(const struct ir *ir, LLVMValueRef value)
+static bool value_is_scalar(const struct ir *ir, LLVMValueRef value)
 {
     uint32_t number = ir_value(ir, value);
 
@@ -23,7 +23,7 @@ static bool is_scalar(const struct ir *ir, LLVMValueRef value)
 static bool operands_scalar(const struct ir *ir, LLVMValueRef value)
 {
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-        if (!is_scalar(ir, LLVMGetOperand(value, (unsigned)i))) {
+        if (!value_is_scalar(ir, LLVMGetOperand(value, (unsigned)i))) {
             return false;
         }
     }
@@ -45,7 +45,7 @@ static bool register_scalar(const struct ir *ir, LLVMValueRef which)
     }
     uint64_t sr = LLVMConstIntGetZExtValue(which);
     if (sr == PPU_SR_TID_Y || sr == PPU_SR_TID_Z) {
-        return cta_is_uniform(ir->unit, ir->function, (uint32_t)sr - PPU_SR_TID_X);
+        return group_size_is_uniform(ir->compilation, ir->function, (uint32_t)sr - PPU_SR_TID_X);
     }
     return sr >= PPU_SR_COUNT || ppu_sr_of((uint32_t)sr) != PPU_SR_OF_THREAD;
 }
@@ -69,7 +69,7 @@ static bool phi_scalar(const struct ir *ir, LLVMValueRef phi)
 {
     for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
         uint32_t pred = ir_block(ir, LLVMGetIncomingBlock(phi, i));
-        if (pred != FLOW_NONE && (!ir->flow->convergent[pred] || !is_scalar(ir, LLVMGetIncomingValue(phi, i)))) {
+        if (pred != FLOW_NONE && (!ir->flow->convergent[pred] || !value_is_scalar(ir, LLVMGetIncomingValue(phi, i)))) {
             return false;
         }
     }
@@ -90,7 +90,7 @@ static bool only_stored(const struct ir *ir, LLVMValueRef value)
     for (; use != NULL; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!ir_is_instruction(user, LLVMStore) || LLVMGetOperand(user, 0) != value ||
-            is_scalar(ir, LLVMGetOperand(user, 1))) {
+            value_is_scalar(ir, LLVMGetOperand(user, 1))) {
             return false;
         }
     }
@@ -156,14 +156,15 @@ static bool is_divergent_branch(const struct ir *ir, uint32_t block)
 {
     LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]);
 
-    return ir->flow->blocks[block].succs > 1 && (!ir->flow->convergent[block] || !is_scalar(ir, LLVMGetCondition(end)));
+    return ir->flow->blocks[block].succs > 1 &&
+           (!ir->flow->convergent[block] || !value_is_scalar(ir, LLVMGetCondition(end)));
 }
 
 void ir_find_scalars(struct ir *ir)
 {
-    bool *divergent = arena_new(&ir->unit->arena, bool, ir->flow->count);
-    bool *breaks = arena_new(&ir->unit->arena, bool, ir->flow->count);
-    bool *ends = arena_new(&ir->unit->arena, bool, ir->flow->count);
+    bool *divergent = arena_new(&ir->compilation->arena, bool, ir->flow->count);
+    bool *breaks = arena_new(&ir->compilation->arena, bool, ir->flow->count);
+    bool *ends = arena_new(&ir->compilation->arena, bool, ir->flow->count);
     bool changed = true;
 
     memset(ir->scalar, true, ir->value_count);

@@ -15,7 +15,7 @@ enum id_part {
     ID_HIGH = 8,   /* its upper word */
 };
 
-uint32_t id_register(LLVMValueRef value)
+uint32_t work_item_register(LLVMValueRef value)
 {
     if (!ir_is_instruction(value, LLVMCall) || primitive_find(ir_callee(value)) != PRIMITIVE_SR ||
         LLVMIsAConstantInt(LLVMGetOperand(value, 0)) == NULL) {
@@ -32,7 +32,7 @@ static LLVMValueRef without_width(LLVMValueRef value)
     return value;
 }
 
-uint32_t id_offset_word(LLVMValueRef value)
+uint32_t work_item_offset_word(LLVMValueRef value)
 {
     LLVMValueRef which = ir_is_instruction(value, LLVMCall) && primitive_find(ir_callee(value)) == PRIMITIVE_LAUNCH
                              ? LLVMGetOperand(value, 0)
@@ -47,7 +47,7 @@ uint32_t id_offset_word(LLVMValueRef value)
 static bool is_high(LLVMValueRef value, uint32_t dimension)
 {
     return ir_is_instruction(value, LLVMShl) &&
-           id_offset_word(without_width(LLVMGetOperand(value, 0))) == 2 * dimension + 1;
+           work_item_offset_word(without_width(LLVMGetOperand(value, 0))) == 2 * dimension + 1;
 }
 
 LLVMValueRef id_narrow(LLVMValueRef value)
@@ -70,17 +70,17 @@ static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
     bool times = ir_is_instruction(value, LLVMMul), shifted = ir_is_instruction(value, LLVMShl);
     LLVMValueRef number = times || shifted ? LLVMGetOperand(value, 0) : value;
     LLVMValueRef by = times || shifted ? LLVMGetOperand(value, 1) : NULL;
-    if (id_register(id_narrow(number)) != PPU_SR_CTA_X + dimension) {
+    if (work_item_register(id_narrow(number)) != PPU_SR_CTA_X + dimension) {
         return false;
     }
     if (by != NULL) {
         uint64_t constant = LLVMIsAConstantInt(by) != NULL ? LLVMConstIntGetZExtValue(by) : 0;
         size = times ? constant : constant < ID_BITS ? 1ull << constant : 0;
     }
-    return size != 0 && size == cta_size(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
+    return size != 0 && size == group_size_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
 }
 
-bool id_is_group_begin(LLVMValueRef value, uint32_t dimension)
+bool work_item_is_group_begin(LLVMValueRef value, uint32_t dimension)
 {
     value = id_narrow(value);
     if (is_constant_begin(value, dimension)) {
@@ -89,8 +89,8 @@ bool id_is_group_begin(LLVMValueRef value, uint32_t dimension)
     if (!ir_is_instruction(value, LLVMMul)) {
         return false;
     }
-    uint32_t a = id_register(id_narrow(LLVMGetOperand(value, 0)));
-    uint32_t b = id_register(id_narrow(LLVMGetOperand(value, 1)));
+    uint32_t a = work_item_register(id_narrow(LLVMGetOperand(value, 0)));
+    uint32_t b = work_item_register(id_narrow(LLVMGetOperand(value, 1)));
     return (a == PPU_SR_CTA_X + dimension && b == PPU_SR_NTID_X + dimension) ||
            (b == PPU_SR_CTA_X + dimension && a == PPU_SR_NTID_X + dimension);
 }
@@ -104,16 +104,16 @@ static uint32_t id_parts(LLVMValueRef value, uint32_t dimension, uint32_t effort
         uint32_t b = id_parts(LLVMGetOperand(value, 1), dimension, effort - 1);
         return a != 0 && b != 0 && (a & b) == 0 ? a | b : 0;
     }
-    if (id_register(value) == PPU_SR_TID_X + dimension) {
+    if (work_item_register(value) == PPU_SR_TID_X + dimension) {
         return ID_THREAD;
     }
-    if (id_is_group_begin(value, dimension)) {
+    if (work_item_is_group_begin(value, dimension)) {
         return ID_GROUP;
     }
-    return id_offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
+    return work_item_offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;
 }
 
-uint32_t id_dimension(LLVMValueRef value)
+uint32_t work_item_dimension(LLVMValueRef value)
 {
     uint32_t dimension = 0;
 
@@ -123,7 +123,7 @@ uint32_t id_dimension(LLVMValueRef value)
     return dimension;
 }
 
-bool id_is_global(LLVMValueRef value)
+bool work_item_is_global(LLVMValueRef value)
 {
     for (uint32_t dimension = 0; dimension < 3; dimension++) {
         if ((id_parts(value, dimension, ID_DEPTH) & (ID_GROUP | ID_OFFSET)) != 0) {

@@ -7,16 +7,16 @@
 #include "ppu/isa.h"
 
 /* The special register that a call reads; PPU_SR_COUNT: it is no such call. */
-uint32_t id_register(LLVMValueRef value);
+uint32_t work_item_register(LLVMValueRef value);
 /* A word of the launch's global offset: its number, 0 to 5; 6: it is none. */
-uint32_t id_offset_word(LLVMValueRef value);
+uint32_t work_item_offset_word(LLVMValueRef value);
 /* The value before it was widened, or cut to what all ids have room in. */
 LLVMValueRef id_narrow(LLVMValueRef value);
 /* A group's number times its size (analysis/group_size.h): the id that its first work-item has, but for the offset. */
-bool id_is_group_begin(LLVMValueRef value, uint32_t dimension);
+bool work_item_is_group_begin(LLVMValueRef value, uint32_t dimension);
 /* The dimension of a global id or a part of one, also of less than its bits; 3: it is none. */
-uint32_t id_dimension(LLVMValueRef value);
+uint32_t work_item_dimension(LLVMValueRef value);
 /* A global id, or a part of one that is not the thread alone. */
-bool id_is_global(LLVMValueRef value);
+bool work_item_is_global(LLVMValueRef value);
 
 #endif

@@ -5,22 +5,22 @@
 #include <stdarg.h>
 #include <string.h>
 
-static _Noreturn void end(struct unit *unit, enum ppu_compile_status status)
+static _Noreturn void end(struct compilation *compilation, enum ppu_compile_status status)
 {
-    bytes_print(&unit->log, "\n");
-    unit->status = status;
-    longjmp(unit->escape, 1);
+    bytes_print(&compilation->log, "\n");
+    compilation->status = status;
+    longjmp(compilation->escape, 1);
 }
 
-void unit_fail(struct unit *unit, enum ppu_compile_status status, const char *format, ...)
+void compilation_fail(struct compilation *compilation, enum ppu_compile_status status, const char *format, ...)
 {
     va_list args;
 
-    bytes_print(&unit->log, "%s: error: ", unit->source_name);
+    bytes_print(&compilation->log, "%s: error: ", compilation->source_name);
     va_start(args, format);
-    bytes_vprint(&unit->log, format, args);
+    bytes_vprint(&compilation->log, format, args);
     va_end(args);
-    end(unit, status);
+    end(compilation, status);
 }
 
 static const char *skip_spaces(const char *text)
@@ -32,32 +32,33 @@ static const char *skip_spaces(const char *text)
 }
 
 /* As clang does: "file:line:column: error: ", as much of it as the IR knows. */
-static void print_place(struct unit *unit, LLVMValueRef value)
+static void print_place(struct compilation *compilation, LLVMValueRef value)
 {
     uint32_t line = LLVMIsAInstruction(value) != NULL ? LLVMGetDebugLocLine(value) : 0;
 
-    bytes_print(&unit->log, "%s:", unit->source_name);
+    bytes_print(&compilation->log, "%s:", compilation->source_name);
     if (line != 0) {
-        bytes_print(&unit->log, "%u:%u:", line, LLVMGetDebugLocColumn(value));
+        bytes_print(&compilation->log, "%u:%u:", line, LLVMGetDebugLocColumn(value));
     }
-    bytes_print(&unit->log, " error: ");
+    bytes_print(&compilation->log, " error: ");
 }
 
-void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value)
+void compilation_fail_value(struct compilation *compilation, const char *what, LLVMValueRef value)
 {
     char *text = LLVMPrintValueToString(value);
 
-    print_place(unit, value);
-    bytes_print(&unit->log, "%s %.300s", what, skip_spaces(text));
+    print_place(compilation, value);
+    bytes_print(&compilation->log, "%s %.300s", what, skip_spaces(text));
     LLVMDisposeMessage(text);
-    end(unit, unit->status != PPU_COMPILE_OK ? unit->status : PPU_COMPILE_UNSUPPORTED);
+    end(compilation, compilation->status != PPU_COMPILE_OK ? compilation->status : PPU_COMPILE_UNSUPPORTED);
 }
 
-bool unit_dumps(const struct unit *unit, const char *name)
+bool compilation_dumps(const struct compilation *compilation, const char *name)
 {
     const size_t len = strlen(name);
 
-    for (const char *at = unit->options->dump; at != NULL && *at != 0; at += strcspn(at, ","), at += *at == ',') {
+    for (const char *at = compilation->options->dump; at != NULL && *at != 0;
+         at += strcspn(at, ","), at += *at == ',') {
         if (strcspn(at, ",") == len && strncmp(at, name, len) == 0) {
             return true;
         }

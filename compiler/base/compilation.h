@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /* Address spaces of the IR: clang's for spir64. */
-enum unit_space {
+enum address_space {
     SPACE_PRIVATE = 0,
     SPACE_GLOBAL = 1,
     SPACE_CONSTANT = 2,
@@ -24,22 +24,22 @@ enum unit_space {
 };
 
 /* Constant data behind the code, and where it lies in it. */
-struct unit_data {
+struct data_symbol {
     LLVMValueRef variable;
-    uint32_t offset; /* into unit.data */
+    uint32_t offset; /* into compilation.data */
 };
 
 /* An instruction to whose immediate a variable's offset from the code's base is added, once the code's size is known.
  */
-struct unit_fixup {
-    uint32_t insn;     /* in unit.code */
+struct code_fixup {
+    uint32_t insn;     /* in compilation.code */
     uint32_t variable; /* index */
 };
 
-struct unit_kernel;
-struct unit_child;
+struct kernel_info;
+struct enqueued_child;
 
-struct unit {
+struct compilation {
     struct arena arena;
     const struct ppu_compile_options *options;
     LLVMContextRef llvm;
@@ -50,20 +50,20 @@ struct unit {
     bool private_escapes; /* a generic pointer may point to private memory */
     FILE *dump;
 
-    struct unit_kernel *kernels; /* in the order of the module */
+    struct kernel_info *kernels; /* in the order of the module */
     uint32_t kernel_count;
-    struct unit_fixup *fixups;
+    struct code_fixup *fixups;
     uint32_t fixup_count;
     unsigned fixup_cap;
-    struct unit_data *variables;
+    struct data_symbol *variables;
     uint32_t variable_count;
     unsigned variable_cap;
-    struct unit_child *children; /* kernels that threads enqueue */
+    struct enqueued_child *children; /* kernels that threads enqueue */
     uint32_t child_count;
     unsigned child_cap;
     struct bytes code; /* of all kernels */
     struct bytes data;
-    struct unit_data *written; /* program-scope variables that kernels write, and their offsets */
+    struct data_symbol *written; /* program-scope variables that kernels write, and their offsets */
     uint32_t written_count;
     unsigned written_cap;
     struct bytes written_data; /* what they hold at first */
@@ -78,13 +78,13 @@ struct unit {
 };
 
 /* Ends the compilation with a sentence in the log; does not return. */
-_Noreturn void unit_fail(struct unit *unit, enum ppu_compile_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+_Noreturn void compilation_fail(struct compilation *compilation, enum ppu_compile_status status, const char *format,
+                                ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, naming the IR that has no code; `what` begins the sentence. */
-_Noreturn void unit_fail_value(struct unit *unit, const char *what, LLVMValueRef value);
+_Noreturn void compilation_fail_value(struct compilation *compilation, const char *what, LLVMValueRef value);
 
 /* True when the options ask for what is called so. */
-bool unit_dumps(const struct unit *unit, const char *name);
+bool compilation_dumps(const struct compilation *compilation, const char *name);
 
 #endif

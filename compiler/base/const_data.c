@@ -26,7 +26,7 @@ static uint16_t half_bits(double value)
     return (uint16_t)(sign | (uint32_t)(exponent + 15) << 10 | bits >> 42);
 }
 
-uint64_t data_float_bits(LLVMValueRef value)
+uint64_t const_data_float_bits(LLVMValueRef value)
 {
     LLVMBool inexact;
     double number = LLVMConstRealGetDouble(value, &inexact);
@@ -45,34 +45,34 @@ uint64_t data_float_bits(LLVMValueRef value)
     }
 }
 
-static void put(uint8_t *at, uint64_t value, size_t bytes)
+static void put_bytes(uint8_t *at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         at[i] = (uint8_t)(value >> (8 * i));
     }
 }
 
-static void write_constant(struct unit *unit, LLVMValueRef variable, LLVMValueRef value, uint8_t *at);
+static void write_constant(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at);
 
-static void write_members(struct unit *unit, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
+static void write_members(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef member;
 
     for (uint32_t i = 0; (member = LLVMGetAggregateElement(value, i)) != NULL; i++) {
         uint64_t offset = LLVMGetTypeKind(type) == LLVMStructTypeKind
-                              ? LLVMOffsetOfElement(unit->layout, type, i)
-                              : i * LLVMABISizeOfType(unit->layout, LLVMTypeOf(member));
+                              ? LLVMOffsetOfElement(compilation->layout, type, i)
+                              : i * LLVMABISizeOfType(compilation->layout, LLVMTypeOf(member));
         if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
-            offset = i * LLVMStoreSizeOfType(unit->layout, LLVMTypeOf(member));
+            offset = i * LLVMStoreSizeOfType(compilation->layout, LLVMTypeOf(member));
         }
-        write_constant(unit, variable, member, at + offset);
+        write_constant(compilation, variable, member, at + offset);
     }
 }
 
-static void write_constant(struct unit *unit, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
+static void write_constant(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
 {
-    size_t bytes = LLVMStoreSizeOfType(unit->layout, LLVMTypeOf(value));
+    size_t bytes = LLVMStoreSizeOfType(compilation->layout, LLVMTypeOf(value));
 
     if (LLVMIsNull(value) || LLVMIsUndef(value)) {
         return;
@@ -80,76 +80,79 @@ static void write_constant(struct unit *unit, LLVMValueRef variable, LLVMValueRe
     switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
     case LLVMIntegerTypeKind:
         if (LLVMIsAConstantInt(value) != NULL && bytes <= 8) {
-            put(at, LLVMConstIntGetZExtValue(value), bytes);
+            put_bytes(at, LLVMConstIntGetZExtValue(value), bytes);
             return;
         }
         break;
     case LLVMHalfTypeKind:
     case LLVMFloatTypeKind:
     case LLVMDoubleTypeKind:
-        put(at, data_float_bits(value), bytes);
+        put_bytes(at, const_data_float_bits(value), bytes);
         return;
     case LLVMArrayTypeKind:
     case LLVMStructTypeKind:
     case LLVMVectorTypeKind:
-        write_members(unit, variable, value, at);
+        write_members(compilation, variable, value, at);
         return;
     default:
         break;
     }
-    unit_fail_value(unit, "a constant variable holds what is not known before the program runs:", variable);
+    compilation_fail_value(compilation,
+                           "a constant variable holds what is not known before the program runs:", variable);
 }
 
 /* The variable's first value at the end of `bytes`; its offset there. */
-static uint32_t append(struct unit *unit, LLVMValueRef variable, struct bytes *bytes, uint32_t limit, const char *what)
+static uint32_t append_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
+                                uint32_t limit, const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
     uint64_t size;
     uint32_t offset;
 
     if (value == NULL) {
-        unit_fail_value(unit, "a variable is declared but not defined:", variable);
+        compilation_fail_value(compilation, "a variable is declared but not defined:", variable);
     }
-    size = LLVMABISizeOfType(unit->layout, LLVMTypeOf(value));
+    size = LLVMABISizeOfType(compilation->layout, LLVMTypeOf(value));
     if (bytes->len + size > limit) {
-        unit_fail(unit, PPU_COMPILE_TOO_LARGE, "%s variables need more than %u bytes", what, limit);
+        compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "%s variables need more than %u bytes", what, limit);
     }
     bytes_align(bytes, LLVMGetAlignment(variable) > 16 ? LLVMGetAlignment(variable) : 16);
     offset = (uint32_t)bytes->len;
     bytes_add_zeros(bytes, size);
     if (bytes->lost) {
-        longjmp(unit->no_memory, 1);
+        longjmp(compilation->no_memory, 1);
     }
-    write_constant(unit, variable, value, bytes->at + offset);
+    write_constant(compilation, variable, value, bytes->at + offset);
     return offset;
 }
 
-uint32_t data_variable(struct unit *unit, LLVMValueRef variable)
+uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef variable)
 {
-    for (uint32_t i = 0; i < unit->variable_count; i++) {
-        if (unit->variables[i].variable == variable) {
+    for (uint32_t i = 0; i < compilation->variable_count; i++) {
+        if (compilation->variables[i].variable == variable) {
             return i;
         }
     }
-    unit->variables = arena_grow(&unit->arena, unit->variables, sizeof(unit->variables[0]), unit->variable_count,
-                                 &unit->variable_cap);
-    unit->variables[unit->variable_count] =
-        (struct unit_data){ variable, append(unit, variable, &unit->data, PPU_MAX_CODE, "constant") };
-    return unit->variable_count++;
+    compilation->variables = arena_grow(&compilation->arena, compilation->variables, sizeof(compilation->variables[0]),
+                                        compilation->variable_count, &compilation->variable_cap);
+    compilation->variables[compilation->variable_count] =
+        (struct data_symbol){ variable,
+                              append_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant") };
+    return compilation->variable_count++;
 }
 
-uint32_t data_written(struct unit *unit, LLVMValueRef variable)
+uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variable)
 {
     uint32_t offset;
 
-    for (uint32_t i = 0; i < unit->written_count; i++) {
-        if (unit->written[i].variable == variable) {
-            return unit->written[i].offset;
+    for (uint32_t i = 0; i < compilation->written_count; i++) {
+        if (compilation->written[i].variable == variable) {
+            return compilation->written[i].offset;
         }
     }
-    offset = append(unit, variable, &unit->written_data, PPU_MAX_VARIABLES, "program-scope");
-    unit->written =
-        arena_grow(&unit->arena, unit->written, sizeof(unit->written[0]), unit->written_count, &unit->written_cap);
-    unit->written[unit->written_count++] = (struct unit_data){ variable, offset };
+    offset = append_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
+    compilation->written = arena_grow(&compilation->arena, compilation->written, sizeof(compilation->written[0]),
+                                      compilation->written_count, &compilation->written_cap);
+    compilation->written[compilation->written_count++] = (struct data_symbol){ variable, offset };
     return offset;
 }

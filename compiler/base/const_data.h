@@ -5,11 +5,11 @@
 
 #include "compiler/base/compilation.h"
 
-/* Number of a variable in unit->variables, which gets its bytes when it is asked for the first time. */
-uint32_t data_variable(struct unit *unit, LLVMValueRef variable);
+/* Number of a variable in compilation->variables, which gets its bytes when it is asked for the first time. */
+uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef variable);
 /* Offset of a variable that is not constant among those of the program (ppu/image.h). */
-uint32_t data_written(struct unit *unit, LLVMValueRef variable);
+uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variable);
 /* Bits of a constant half, float or double. */
-uint64_t data_float_bits(LLVMValueRef value);
+uint64_t const_data_float_bits(LLVMValueRef value);
 
 #endif

@@ -7,32 +7,32 @@
 #include "ppu/image.h"
 
 /* What may be done with the memory behind an argument, by the kernel as it is when this is asked. */
-struct references {
+struct access_summary {
     uint8_t access;       /* PPU_REFERENCE_*; 0: nothing */
     uint8_t element_log2; /* size of the smallest access */
     struct ppu_reach reach;
 };
 
-struct unit_argument {
+struct kernel_argument {
     uint32_t offset; /* into the parameters */
     uint32_t bytes;
-    struct references references;
+    struct access_summary references;
 };
 
 struct function;
 struct segment_plan;
 
-struct unit_kernel {
+struct kernel_info {
     LLVMValueRef function;
     const char *name;
-    struct unit_argument *arguments;
+    struct kernel_argument *arguments;
     uint32_t argument_count;
     uint32_t explicit_bytes;    /* of all arguments */
     uint32_t launch_at;         /* where struct ppu_launch_facts lies; 0: the kernel does not read it */
     struct function *functions; /* that it calls, callees first */
     uint32_t function_count;
     unsigned function_cap;
-    struct unit_data *shared; /* variables in shared memory, and their offsets */
+    struct data_symbol *shared; /* variables in shared memory, and their offsets */
     uint32_t shared_count;
     unsigned shared_cap;
     uint32_t shared_bytes;

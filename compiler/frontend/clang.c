@@ -108,7 +108,7 @@ struct arguments {
     uint32_t count;
 };
 
-static void add(struct arguments *arguments, const char *word)
+static void add_argument(struct arguments *arguments, const char *word)
 {
     assert(arguments->count < MAX_ARGUMENTS);
     arguments->list[arguments->count++] = word;
@@ -173,7 +173,7 @@ static bool open_streams(struct streams *streams, const char *path, const char *
 }
 
 /* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
-static int run(const char *path, const char *const *arguments, const struct streams *streams)
+static int run_clang(const char *path, const char *const *arguments, const struct streams *streams)
 {
     static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t actions;
@@ -216,7 +216,7 @@ static void read_stream(FILE *file, struct bytes *bytes)
 static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, struct bytes *bitcode,
                                       struct bytes *log)
 {
-    int status = run(arguments->list[0], arguments->list, streams), why = errno;
+    int status = run_clang(arguments->list[0], arguments->list, streams), why = errno;
 
     read_stream(streams->err, log);
     read_stream(streams->out, bitcode);
@@ -232,13 +232,13 @@ static enum ppu_compile_status run_on(const struct arguments *arguments, struct 
 static void add_fixed(struct arguments *arguments, const struct headers *headers, enum ppu_compile_front front)
 {
     for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
-        add(arguments, fixed_arguments[i]);
+        add_argument(arguments, fixed_arguments[i]);
     }
     for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i] != NULL; i++) {
-        add(arguments, front_arguments[front][i]);
+        add_argument(arguments, front_arguments[front][i]);
     }
     if (headers->folder != NULL) {
-        add(arguments, headers->option);
+        add_argument(arguments, headers->option);
     }
 }
 
@@ -248,13 +248,13 @@ static void add_all(struct arguments *arguments, const struct headers *headers, 
 {
     add_fixed(arguments, headers, front);
     for (uint32_t i = 0; i < options->count; i++) {
-        add(arguments, options->word[i]);
+        add_argument(arguments, options->word[i]);
     }
     if (headers->folder != NULL) {
-        add(arguments, "-I.");
+        add_argument(arguments, "-I.");
     }
-    add(arguments, "--");
-    add(arguments, headers->folder != NULL ? headers->source : "-");
+    add_argument(arguments, "--");
+    add_argument(arguments, headers->folder != NULL ? headers->source : "-");
 }
 
 enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,

@@ -52,7 +52,7 @@ static bool write_file(const char *path, const void *text, size_t len_bytes)
     return (fclose(file) == 0) & written;
 }
 
-static char *join(const char *first, const char *between, const char *second)
+static char *join_text(const char *first, const char *between, const char *second)
 {
     char *joined = NULL;
 
@@ -67,7 +67,7 @@ static enum ppu_compile_status write_header(const struct headers *headers, const
                     header->name);
         return PPU_COMPILE_BAD_SOURCE;
     }
-    char *path = join(headers->folder, "/", header->name);
+    char *path = join_text(headers->folder, "/", header->name);
     if (path == NULL) {
         return PPU_COMPILE_NO_MEMORY;
     }
@@ -89,7 +89,7 @@ static const char *temporary_folder(void)
 
 static enum ppu_compile_status make_folder(struct headers *headers, struct bytes *log)
 {
-    headers->folder = join(temporary_folder(), "/", "ppu-headers-XXXXXX");
+    headers->folder = join_text(temporary_folder(), "/", "ppu-headers-XXXXXX");
     if (headers->folder == NULL) {
         return PPU_COMPILE_NO_MEMORY;
     }
@@ -101,8 +101,8 @@ static enum ppu_compile_status make_folder(struct headers *headers, struct bytes
         return PPU_COMPILE_NO_TOOL;
     }
     /* Not one that a program would give a header of its own. */
-    headers->source = join(headers->folder, "/", ".source.cl");
-    headers->option = join("-I", "", headers->folder);
+    headers->source = join_text(headers->folder, "/", ".source.cl");
+    headers->option = join_text("-I", "", headers->folder);
     return headers->source != NULL && headers->option != NULL ? PPU_COMPILE_OK : PPU_COMPILE_NO_MEMORY;
 }
 

@@ -47,7 +47,7 @@ static bool has_value(enum meaning meaning)
 }
 
 /* NULL: it is none. */
-static const struct option *find(const char *word)
+static const struct option *find_option(const char *word)
 {
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         bool begins = strncmp(word, known[i].name, strlen(known[i].name)) == 0;
@@ -138,9 +138,10 @@ static enum ppu_compile_status complete(struct reader *reader, const struct opti
     return why != NULL ? PPU_COMPILE_BAD_OPTIONS : PPU_COMPILE_OK;
 }
 
-static enum ppu_compile_status take(struct options *options, struct reader *reader, char *word, struct bytes *log)
+static enum ppu_compile_status take_option(struct options *options, struct reader *reader, char *word,
+                                           struct bytes *log)
 {
-    const struct option *option = find(word);
+    const struct option *option = find_option(word);
 
     if (option == NULL) {
         bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
@@ -169,7 +170,7 @@ enum ppu_compile_status options_read(struct options *options, const char *text, 
     }
     struct reader reader = { options->text, options->text };
     for (char *word = reader.to; status == PPU_COMPILE_OK && next_word(&reader, &open); word = reader.to) {
-        status = take(options, &reader, word, log);
+        status = take_option(options, &reader, word, log);
     }
     if (open) {
         bytes_print(log, "error: a quote in the options has no end\n");

@@ -30,9 +30,9 @@ static bool is_sum(LLVMValueRef value)
             (ir_bits_of_integer(value) == 64 && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL));
 }
 
-void sums_write(struct unit *unit, LLVMValueRef function)
+void address_reuse(struct compilation *compilation, LLVMValueRef function)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
@@ -55,7 +55,7 @@ struct known {
 };
 
 struct near {
-    struct unit *unit;
+    struct compilation *compilation;
     struct ir *ir;
     LLVMBuilderRef builder;
     struct known known[MOST_KNOWN]; /* a ring: the latest of them */
@@ -96,8 +96,8 @@ static const struct known *find_near(const struct near *n, const struct affine *
  */
 static void step_from(const struct near *n, const struct known *known, LLVMValueRef insn, int64_t step)
 {
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(n->unit->llvm);
-    LLVMValueRef by = LLVMConstInt(LLVMInt64TypeInContext(n->unit->llvm), (uint64_t)step, true);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(n->compilation->llvm);
+    LLVMValueRef by = LLVMConstInt(LLVMInt64TypeInContext(n->compilation->llvm), (uint64_t)step, true);
     LLVMValueRef pointer = known->pointer;
 
     if (step != 0) {
@@ -115,7 +115,7 @@ static void look_at(struct near *n, LLVMValueRef insn, uint32_t block)
     if (pointer == NULL || !ir_is_instruction(pointer, LLVMGetElementPtr)) {
         return;
     }
-    struct affine address = affine_of(n->unit, pointer);
+    struct affine address = affine_of(n->compilation, pointer);
     if (address.count == 0) { /* the root and a constant already */
         return;
     }
@@ -127,13 +127,13 @@ static void look_at(struct near *n, LLVMValueRef insn, uint32_t block)
     }
 }
 
-void sums_near(struct unit *unit, LLVMValueRef function)
+void address_reuse_near(struct compilation *compilation, LLVMValueRef function)
 {
-    struct near *n = arena_new(&unit->arena, struct near, 1);
+    struct near *n = arena_new(&compilation->arena, struct near, 1);
 
-    n->unit = unit;
-    n->ir = ir_new(unit, function);
-    n->builder = LLVMCreateBuilderInContext(unit->llvm);
+    n->compilation = compilation;
+    n->ir = ir_new(compilation, function);
+    n->builder = LLVMCreateBuilderInContext(compilation->llvm);
     for (uint32_t v = n->ir->argument_count; v < n->ir->value_count; v++) {
         look_at(n, n->ir->values[v], n->ir->block_of[v]);
     }

@@ -6,11 +6,11 @@
 #include "compiler/base/compilation.h"
 
 /* What LLVM writes as a bitwise or of numbers without common bits becomes the sum that it is: sums are joined. */
-void sums_write(struct unit *unit, LLVMValueRef function);
+void address_reuse(struct compilation *compilation, LLVMValueRef function);
 /*
  * Addresses of accesses that differ by a constant from one accessed before in the same loop become that one and the
  * constant, for which an instruction has a field. Leaves instructions that nobody uses.
  */
-void sums_near(struct unit *unit, LLVMValueRef function);
+void address_reuse_near(struct compilation *compilation, LLVMValueRef function);
 
 #endif

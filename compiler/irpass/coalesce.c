@@ -26,7 +26,7 @@ struct item {
 };
 
 struct block {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMBasicBlockRef at;
     LLVMBuilderRef builder;
     struct item items[MOST_ITEMS]; /* in the order of the block */
@@ -53,19 +53,19 @@ static bool touches_no_memory(LLVMValueRef call)
     return (effect != NULL && LLVMGetEnumAttributeValue(effect) == 0) || strncmp(ir_callee(call), "llvm.dbg.", 9) == 0;
 }
 
-static uint32_t scalar_size(const struct unit *unit, LLVMTypeRef type)
+static uint32_t scalar_size(const struct compilation *compilation, LLVMTypeRef type)
 {
     LLVMTypeKind kind = LLVMGetTypeKind(type);
     uint64_t bits = kind == LLVMIntegerTypeKind || kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind ||
                             kind == LLVMDoubleTypeKind
-                        ? LLVMSizeOfTypeInBits(unit->layout, type)
+                        ? LLVMSizeOfTypeInBits(compilation->layout, type)
                         : 0;
 
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 ? (uint32_t)bits / 8 : 0;
 }
 
 /* The memory instruction as an item; false: it is none. */
-static bool describe(const struct unit *unit, LLVMValueRef insn, struct item *item)
+static bool describe_item(const struct compilation *compilation, LLVMValueRef insn, struct item *item)
 {
     bool load = ir_is_instruction(insn, LLVMLoad), store = ir_is_instruction(insn, LLVMStore);
 
@@ -87,9 +87,9 @@ static bool describe(const struct unit *unit, LLVMValueRef insn, struct item *it
     }
     LLVMTypeRef type = load ? LLVMTypeOf(insn) : LLVMTypeOf(LLVMGetOperand(insn, 0));
     item->kind = load ? ITEM_LOAD : ITEM_STORE;
-    item->access.address = affine_of(unit, LLVMGetOperand(insn, load ? 0 : 1));
-    item->access.bytes = LLVMStoreSizeOfType(unit->layout, type);
-    item->size = scalar_size(unit, type);
+    item->access.address = affine_of(compilation, LLVMGetOperand(insn, load ? 0 : 1));
+    item->access.bytes = LLVMStoreSizeOfType(compilation->layout, type);
+    item->size = scalar_size(compilation, type);
     if (LLVMGetAlignment(insn) < (item->size < WORD_BYTES ? 1 : WORD_BYTES)) {
         item->size = 0;
     }
@@ -103,7 +103,7 @@ static bool collect(struct block *block)
 
     block->count = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block->at); i != NULL; i = LLVMGetNextInstruction(i)) {
-        if (describe(block->unit, i, &item)) {
+        if (describe_item(block->compilation, i, &item)) {
             if (block->count == MOST_ITEMS) {
                 return false;
             }
@@ -148,7 +148,7 @@ static bool may_pass(const struct block *block, const struct members *members, u
         if (i == item || is_member(members, i) || reads) {
             continue;
         }
-        if (other->kind == ITEM_WALL || facts_may_meet(block->unit, &moved->access, &other->access)) {
+        if (other->kind == ITEM_WALL || facts_may_meet(block->compilation, &moved->access, &other->access)) {
             return false;
         }
     }
@@ -193,7 +193,7 @@ static bool may_join(const struct block *block, const struct members *members)
 
 static LLVMTypeRef integer_type(const struct block *block, uint32_t bytes)
 {
-    return LLVMIntTypeInContext(block->unit->llvm, 8 * bytes);
+    return LLVMIntTypeInContext(block->compilation->llvm, 8 * bytes);
 }
 
 /* Words, or pairs of them, that the group is made of. */
@@ -210,16 +210,17 @@ static LLVMTypeRef group_type(const struct block *block, uint32_t size, uint32_t
     return pieces > 1 ? LLVMVectorType(piece, pieces) : piece;
 }
 
-static LLVMValueRef number(const struct block *block, uint32_t value)
+static LLVMValueRef offset_constant(const struct block *block, uint32_t value)
 {
-    return LLVMConstInt(LLVMInt32TypeInContext(block->unit->llvm), value, false);
+    return LLVMConstInt(LLVMInt32TypeInContext(block->compilation->llvm), value, false);
 }
 
 /* Address of the group's first byte, where the builder stands: `near` is there already. */
 static LLVMValueRef group_pointer(const struct block *block, const struct item *lowest, const struct item *near)
 {
     int64_t by = (int64_t)((uint64_t)lowest->access.address.offset - (uint64_t)near->access.address.offset);
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(block->unit->llvm), i8 = LLVMInt8TypeInContext(block->unit->llvm);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(block->compilation->llvm),
+                i8 = LLVMInt8TypeInContext(block->compilation->llvm);
     LLVMValueRef index = LLVMConstInt(i64, (uint64_t)by, true);
 
     return by == 0 ? pointer_of(near) : LLVMBuildGEP2(block->builder, i8, pointer_of(near), &index, 1, "");
@@ -236,7 +237,7 @@ static uint32_t group_align(const struct item *lowest)
 static void keep_metadata(const struct block *block, const struct members *members, LLVMValueRef group,
                           const char *name)
 {
-    uint32_t kind = LLVMGetMDKindIDInContext(block->unit->llvm, name, (unsigned)strlen(name));
+    uint32_t kind = LLVMGetMDKindIDInContext(block->compilation->llvm, name, (unsigned)strlen(name));
     LLVMValueRef said = LLVMGetMetadata(block->items[members->item[0]].access.insn, kind);
 
     for (uint32_t i = 1; i < members->count; i++) {
@@ -262,12 +263,12 @@ static LLVMValueRef take_part(const struct block *block, LLVMValueRef value, uin
     uint32_t piece = i * size / piece_bytes(size), shift = 8 * (i * size % piece_bytes(size));
 
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind) {
-        value = LLVMBuildExtractElement(block->builder, value, number(block, piece), "");
+        value = LLVMBuildExtractElement(block->builder, value, offset_constant(block, piece), "");
     }
     if (size >= WORD_BYTES) {
         return value;
     }
-    value = shift != 0 ? LLVMBuildLShr(block->builder, value, number(block, shift), "") : value;
+    value = shift != 0 ? LLVMBuildLShr(block->builder, value, offset_constant(block, shift), "") : value;
     return LLVMBuildTrunc(block->builder, value, integer_type(block, size), "");
 }
 
@@ -301,14 +302,14 @@ static LLVMValueRef add_part(const struct block *block, LLVMValueRef value, LLVM
     part = LLVMBuildBitCast(block->builder, part, integer_type(block, size), "");
     if (size < WORD_BYTES) {
         part = LLVMBuildZExt(block->builder, part, integer_type(block, WORD_BYTES), "");
-        part = shift != 0 ? LLVMBuildShl(block->builder, part, number(block, shift), "") : part;
+        part = shift != 0 ? LLVMBuildShl(block->builder, part, offset_constant(block, shift), "") : part;
         if (shift != 0) {
             LLVMValueRef before =
-                vector ? LLVMBuildExtractElement(block->builder, value, number(block, piece), "") : value;
+                vector ? LLVMBuildExtractElement(block->builder, value, offset_constant(block, piece), "") : value;
             part = LLVMBuildOr(block->builder, before, part, "");
         }
     }
-    return vector ? LLVMBuildInsertElement(block->builder, value, part, number(block, piece), "") : part;
+    return vector ? LLVMBuildInsertElement(block->builder, value, part, offset_constant(block, piece), "") : part;
 }
 
 static void join_stores(struct block *block, const struct members *members)
@@ -435,7 +436,7 @@ static bool gather_from(struct block *block, uint32_t item)
     if (members.count < 2) {
         return false;
     }
-    gather_build(block->unit, block->builder, loads, members.count == GATHER_MOST ? GATHER_MOST : 2);
+    gather_build(block->compilation, block->builder, loads, members.count == GATHER_MOST ? GATHER_MOST : 2);
     return true;
 }
 
@@ -449,11 +450,11 @@ static bool gather_one(struct block *block)
     return false;
 }
 
-void group_accesses(struct unit *unit, LLVMValueRef function)
+void coalesce_accesses(struct compilation *compilation, LLVMValueRef function)
 {
-    struct block *block = arena_new(&unit->arena, struct block, 1);
+    struct block *block = arena_new(&compilation->arena, struct block, 1);
 
-    *block = (struct block){ .unit = unit, .builder = LLVMCreateBuilderInContext(unit->llvm) };
+    *block = (struct block){ .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
     for (block->at = LLVMGetFirstBasicBlock(function); block->at != NULL;
          block->at = LLVMGetNextBasicBlock(block->at)) {
         while (collect(block) && join_one(block)) {

@@ -10,6 +10,6 @@
  * (irpass/specialize_alias.h) say that nothing they pass touches the same bytes. Groups have 2 or 4 words; bytes and
  * halves are joined to words where their address is known to be a multiple of 4.
  */
-void group_accesses(struct unit *unit, LLVMValueRef function);
+void coalesce_accesses(struct compilation *compilation, LLVMValueRef function);
 
 #endif

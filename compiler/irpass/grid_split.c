@@ -12,20 +12,20 @@
 
 /* A kernel and all that it calls, each once. */
 struct closure {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMValueRef *functions;
     unsigned count, cap;
 };
 
-static void add(struct closure *closure, LLVMValueRef function)
+static void add_function(struct closure *closure, LLVMValueRef function)
 {
     for (unsigned i = 0; i < closure->count; i++) {
         if (closure->functions[i] == function) {
             return;
         }
     }
-    closure->functions =
-        arena_grow(&closure->unit->arena, closure->functions, sizeof(LLVMValueRef), closure->count, &closure->cap);
+    closure->functions = arena_grow(&closure->compilation->arena, closure->functions, sizeof(LLVMValueRef),
+                                    closure->count, &closure->cap);
     closure->functions[closure->count++] = function;
 }
 
@@ -39,7 +39,7 @@ static bool call_tells(struct closure *closure, LLVMValueRef call)
         return LLVMIsAFunction(LLVMGetCalledValue(call)) == NULL || primitive_tells_cta(primitive_find(name));
     }
     if (strcmp(name, GLOBAL_ID) != 0) {
-        add(closure, function);
+        add_function(closure, function);
     }
     return strcmp(name, GLOBAL_OFFSET) == 0;
 }
@@ -67,29 +67,29 @@ static bool takes_shared(LLVMValueRef kernel)
     return false;
 }
 
-static bool group_shows(struct unit *unit, LLVMValueRef kernel)
+static bool group_shows(struct compilation *compilation, LLVMValueRef kernel)
 {
-    struct closure closure = { .unit = unit };
+    struct closure closure = { .compilation = compilation };
     bool tells = takes_shared(kernel);
 
-    add(&closure, kernel);
+    add_function(&closure, kernel);
     for (unsigned i = 0; i < closure.count && !tells; i++) {
         tells = function_tells(&closure, closure.functions[i]);
     }
     return tells;
 }
 
-void cut_mark(struct unit *unit)
+void grid_split_mark(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !group_shows(unit, f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !group_shows(compilation, f)) {
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                    LLVMCreateStringAttribute(unit->llvm, CUT, (unsigned)strlen(CUT), "", 0));
+                                    LLVMCreateStringAttribute(compilation->llvm, CUT, (unsigned)strlen(CUT), "", 0));
         }
     }
 }
 
-bool cut_allowed(LLVMValueRef kernel)
+bool grid_split_allowed(LLVMValueRef kernel)
 {
     return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, CUT, (unsigned)strlen(CUT)) != NULL;
 }

@@ -9,8 +9,8 @@
 #include "compiler/base/compilation.h"
 
 /* Marks the kernels of the module. When the library has been linked, and before any function is inlined. */
-void cut_mark(struct unit *unit);
+void grid_split_mark(struct compilation *compilation);
 /* Whether a kernel was marked. Its shared memory, of which more is known later, is not asked about. */
-bool cut_allowed(LLVMValueRef kernel);
+bool grid_split_allowed(LLVMValueRef kernel);
 
 #endif

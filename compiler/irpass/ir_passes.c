@@ -41,39 +41,39 @@
 #define SHAPE_PASSES "function(" GRAPH ",break-crit-edges)"
 #define CLEAN_PASSES "function(early-cse,dce)"
 
-static void run(struct unit *unit, const char *passes)
+static void run_llvm_passes(struct compilation *compilation, const char *passes)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
 
     LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
-    LLVMErrorRef error = LLVMRunPasses(unit->module, passes, NULL, options);
+    LLVMErrorRef error = LLVMRunPasses(compilation->module, passes, NULL, options);
     LLVMDisposePassBuilderOptions(options);
     if (error != NULL) {
         char *message = LLVMGetErrorMessage(error);
-        bytes_print(&unit->log, "%s", message);
+        bytes_print(&compilation->log, "%s", message);
         LLVMDisposeErrorMessage(message);
-        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
+        compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED, " (internal error: a pass does not run)");
     }
 }
 
-static void link_library(struct unit *unit, struct library library)
+static void link_library(struct compilation *compilation, struct library library)
 {
     LLVMMemoryBufferRef buffer =
         LLVMCreateMemoryBufferWithMemoryRange((const char *)library.bytes, library.len_bytes, "library", 0);
     LLVMModuleRef module;
 
-    if (LLVMGetBitcodeModuleInContext2(unit->llvm, buffer, &module) != 0 ||
-        LLVMLinkModules2(unit->module, module) != 0) {
-        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "internal error: the library cannot be linked");
+    if (LLVMGetBitcodeModuleInContext2(compilation->llvm, buffer, &module) != 0 ||
+        LLVMLinkModules2(compilation->module, module) != 0) {
+        compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED, "internal error: the library cannot be linked");
     }
 }
 
 /* True when a function is called that is neither there nor known to the back end. */
-static bool lacks_functions(const struct unit *unit)
+static bool lacks_functions(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         size_t len;
         if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) != NULL && LLVMGetIntrinsicID(f) == 0 &&
             primitive_find(LLVMGetValueName2(f, &len)) == PRIMITIVE_NONE) {
@@ -83,33 +83,34 @@ static bool lacks_functions(const struct unit *unit)
     return false;
 }
 
-static void link_libraries(struct unit *unit)
+static void link_libraries(struct compilation *compilation)
 {
-    link_library(unit, library_core());
-    if (lacks_functions(unit)) {
-        link_library(unit, library_all());
+    link_library(compilation, library_core());
+    if (lacks_functions(compilation)) {
+        link_library(compilation, library_all());
     }
 }
 
 /* The machine's word is 32 bits: without this, LLVM widens induction variables. */
-static void set_layout(struct unit *unit)
+static void set_layout(struct compilation *compilation)
 {
     char text[512];
-    int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(unit->module));
+    int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(compilation->module));
 
     if (len < 0 || (size_t)len >= sizeof(text) || strstr(text, "-n32-n32") != NULL) {
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the bitcode is not for this machine");
+        compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE, "the bitcode is not for this machine");
     }
-    LLVMSetDataLayout(unit->module, text);
-    unit->layout = LLVMGetModuleDataLayout(unit->module);
+    LLVMSetDataLayout(compilation->module, text);
+    compilation->layout = LLVMGetModuleDataLayout(compilation->module);
 }
 
-static void set_attribute(struct unit *unit, LLVMValueRef function, const char *name, bool set)
+static void set_attribute(struct compilation *compilation, LLVMValueRef function, const char *name, bool set)
 {
     uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
     if (set) {
-        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->llvm, kind, 0));
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(compilation->llvm, kind, 0));
     } else {
         LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
     }
@@ -122,11 +123,12 @@ static bool has_attribute(LLVMValueRef function, const char *name)
     return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
 }
 
-static void set_text_attribute(struct unit *unit, LLVMValueRef function, const char *name, const char *value)
+static void set_text_attribute(struct compilation *compilation, LLVMValueRef function, const char *name,
+                               const char *value)
 {
     LLVMAddAttributeAtIndex(
         function, LLVMAttributeFunctionIndex,
-        LLVMCreateStringAttribute(unit->llvm, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+        LLVMCreateStringAttribute(compilation->llvm, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 #define CALLED "ppu-called" /* attribute of functions that the source wants to be called, not inlined */
@@ -138,11 +140,11 @@ static void set_text_attribute(struct unit *unit, LLVMValueRef function, const c
 #define NO_VECTORS "noimplicitfloat"
 
 /* Before the library comes, which is always inlined. */
-static void mark_called(struct unit *unit)
+static void mark_called(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && !ir_is_kernel(f) && has_attribute(f, "noinline")) {
-            set_text_attribute(unit, f, CALLED, "");
+            set_text_attribute(compilation, f, CALLED, "");
         }
     }
 }
@@ -158,37 +160,39 @@ static uint32_t byval_kind(void)
 }
 
 /* A copy of what the pointer points to, made before the call. */
-static LLVMValueRef copy_before(struct unit *unit, LLVMValueRef call, LLVMValueRef pointer, LLVMTypeRef type)
+static LLVMValueRef copy_before(struct compilation *compilation, LLVMValueRef call, LLVMValueRef pointer,
+                                LLVMTypeRef type)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
     LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-    LLVMTypeRef i64 = LLVMInt64TypeInContext(unit->llvm);
-    uint32_t align = LLVMABIAlignmentOfType(unit->layout, type);
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(compilation->llvm);
+    uint32_t align = LLVMABIAlignmentOfType(compilation->layout, type);
 
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     LLVMValueRef copy = LLVMBuildAlloca(builder, type, "");
     LLVMSetAlignment(copy, align);
     LLVMPositionBuilderBefore(builder, call);
-    LLVMBuildMemCpy(builder, copy, align, pointer, align, LLVMConstInt(i64, LLVMABISizeOfType(unit->layout, type), 0));
+    LLVMBuildMemCpy(builder, copy, align, pointer, align,
+                    LLVMConstInt(i64, LLVMABISizeOfType(compilation->layout, type), 0));
     LLVMDisposeBuilder(builder);
     return copy;
 }
 
 /* Who is called may write to structures that it gets by value: our calls pass pointers, so the caller copies. */
-static void copy_structures(struct unit *unit, LLVMValueRef call)
+static void copy_structures(struct compilation *compilation, LLVMValueRef call)
 {
     for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
         LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, byval_kind());
         if (byval != NULL) {
             LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
             LLVMRemoveCallSiteEnumAttribute(call, i + 1, byval_kind());
-            LLVMSetOperand(call, i, copy_before(unit, call, LLVMGetOperand(call, i), type));
+            LLVMSetOperand(call, i, copy_before(compilation, call, LLVMGetOperand(call, i), type));
         }
     }
 }
 
 /* One calling convention for all but kernels: the library was made with another than the program. */
-static void prepare_calls(struct unit *unit, LLVMValueRef function)
+static void prepare_calls(struct compilation *compilation, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
@@ -196,7 +200,7 @@ static void prepare_calls(struct unit *unit, LLVMValueRef function)
                 LLVMValueRef callee = LLVMGetCalledValue(i);
                 bool kernel = LLVMIsAFunction(callee) != NULL && ir_is_kernel(callee);
                 if (LLVMIsAFunction(callee) != NULL && is_called(callee)) {
-                    copy_structures(unit, i);
+                    copy_structures(compilation, i);
                 }
                 LLVMSetInstructionCallConv(i, kernel ? LLVMGetFunctionCallConv(callee) : LLVMCCallConv);
             }
@@ -204,19 +208,19 @@ static void prepare_calls(struct unit *unit, LLVMValueRef function)
     }
 }
 
-static void prepare_functions(struct unit *unit)
+static void prepare_functions(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        prepare_calls(unit, f);
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        prepare_calls(compilation, f);
         for (uint32_t i = 0; is_called(f) && i < LLVMCountParams(f); i++) {
             LLVMRemoveEnumAttributeAtIndex(f, i + 1, byval_kind());
         }
         if (!LLVMIsDeclaration(f)) {
-            set_attribute(unit, f, "optnone", false);
-            set_attribute(unit, f, NO_VECTORS, true);
-            set_attribute(unit, f, "noinline", is_called(f));
-            set_text_attribute(unit, f, "no-builtins", "");
-            set_text_attribute(unit, f, "no-jump-tables", "true");
+            set_attribute(compilation, f, "optnone", false);
+            set_attribute(compilation, f, NO_VECTORS, true);
+            set_attribute(compilation, f, "noinline", is_called(f));
+            set_text_attribute(compilation, f, "no-builtins", "");
+            set_text_attribute(compilation, f, "no-jump-tables", "true");
         }
         if (ir_is_kernel(f)) {
             LLVMSetLinkage(f, LLVMExternalLinkage);
@@ -227,72 +231,73 @@ static void prepare_functions(struct unit *unit)
         }
         if (!LLVMIsDeclaration(f)) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            set_attribute(unit, f, "alwaysinline", !is_called(f));
+            set_attribute(compilation, f, "alwaysinline", !is_called(f));
         }
     }
 }
 
 /* Shared variables lie where we put them: with more alignment, loads join. */
-static void align_shared(struct unit *unit)
+static void align_shared(struct compilation *compilation)
 {
-    for (LLVMValueRef g = LLVMGetFirstGlobal(unit->module); g != NULL; g = LLVMGetNextGlobal(g)) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(compilation->module); g != NULL; g = LLVMGetNextGlobal(g)) {
         if (ir_pointer_space(g) == SPACE_LOCAL && LLVMGetAlignment(g) < 16) {
             LLVMSetAlignment(g, 16);
         }
     }
 }
 
-static void each_function(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+static void each_function(struct compilation *compilation,
+                          void (*visit)(struct compilation *compilation, LLVMValueRef function))
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
-            visit(unit, f);
+            visit(compilation, f);
         }
     }
 }
 
-static void check(struct unit *unit)
+static void check_module(struct compilation *compilation)
 {
     char *message = NULL;
 
-    if (LLVMVerifyModule(unit->module, LLVMReturnStatusAction, &message) != 0) {
-        bytes_print(&unit->log, "%s", message);
+    if (LLVMVerifyModule(compilation->module, LLVMReturnStatusAction, &message) != 0) {
+        bytes_print(&compilation->log, "%s", message);
         LLVMDisposeMessage(message);
-        unit_fail(unit, PPU_COMPILE_BAD_SOURCE, "the module is malformed");
+        compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE, "the module is malformed");
     }
     LLVMDisposeMessage(message);
 }
 
-static bool is_plain(const struct unit *unit)
+static bool is_plain(const struct compilation *compilation)
 {
-    return unit->options->options != NULL && strstr(unit->options->options, "-cl-opt-disable") != NULL;
+    return compilation->options->options != NULL && strstr(compilation->options->options, "-cl-opt-disable") != NULL;
 }
 
 /* What is left of copies, after the passes that take them apart. */
-static void write_copies(struct unit *unit)
+static void write_copies(struct compilation *compilation)
 {
-    if (copies_lower(unit)) {
-        link_library(unit, library_core());
-        prepare_functions(unit);
-        run(unit, INLINE_PASSES);
-        run(unit, EARLY_PASSES);
+    if (lower_memcpy(compilation)) {
+        link_library(compilation, library_core());
+        prepare_functions(compilation);
+        run_llvm_passes(compilation, INLINE_PASSES);
+        run_llvm_passes(compilation, EARLY_PASSES);
     }
 }
 
 /* True when there are facts to make use of. */
-static bool has_facts(const struct unit *unit)
+static bool has_facts(const struct compilation *compilation)
 {
-    return unit->options->facts != NULL && !is_plain(unit);
+    return compilation->options->facts != NULL && !is_plain(compilation);
 }
 
-static void allow_vectors(struct unit *unit, LLVMValueRef function)
+static void allow_vectors(struct compilation *compilation, LLVMValueRef function)
 {
-    set_attribute(unit, function, NO_VECTORS, false);
+    set_attribute(compilation, function, NO_VECTORS, false);
 }
 
-static void read_layout(struct unit *unit)
+static void read_layout(struct compilation *compilation)
 {
-    unit->layout = LLVMGetModuleDataLayout(unit->module);
+    compilation->layout = LLVMGetModuleDataLayout(compilation->module);
 }
 
 /* ---- the list ---- */
@@ -309,8 +314,8 @@ enum ir_condition {
 struct ir_pass {
     const char *name;
     enum ir_condition condition;
-    void (*module)(struct unit *unit);
-    void (*function)(struct unit *unit, LLVMValueRef function);
+    void (*module)(struct compilation *compilation);
+    void (*function)(struct compilation *compilation, LLVMValueRef function);
     const char *llvm;
 };
 
@@ -323,30 +328,30 @@ static const struct ir_pass passes[] = {
 #undef IR_PASS
 };
 
-static bool holds(const struct unit *unit, enum ir_condition condition)
+static bool holds(const struct compilation *compilation, enum ir_condition condition)
 {
     switch (condition) {
     case IR_PLAIN:
-        return is_plain(unit);
+        return is_plain(compilation);
     case IR_OPTIMISED:
-        return !is_plain(unit);
+        return !is_plain(compilation);
     case IR_GIVEN:
-        return unit->options->facts != NULL;
+        return compilation->options->facts != NULL;
     case IR_FACTS:
-        return has_facts(unit);
+        return has_facts(compilation);
     default:
         return true;
     }
 }
 
-static void run_pass(struct unit *unit, const struct ir_pass *pass)
+static void run_pass(struct compilation *compilation, const struct ir_pass *pass)
 {
     if (pass->module != NULL) {
-        pass->module(unit);
+        pass->module(compilation);
     } else if (pass->function != NULL) {
-        each_function(unit, pass->function);
+        each_function(compilation, pass->function);
     } else {
-        run(unit, pass->llvm);
+        run_llvm_passes(compilation, pass->llvm);
     }
 }
 
@@ -357,7 +362,7 @@ static void run_pass(struct unit *unit, const struct ir_pass *pass)
 #define VERIFIES_EACH false
 #endif
 
-bool optimise_has_pass(const char *name)
+bool ir_passes_have(const char *name)
 {
     bool has = false;
 
@@ -367,28 +372,28 @@ bool optimise_has_pass(const char *name)
     return has;
 }
 
-void optimise_print(const struct unit *unit)
+void ir_passes_print(const struct compilation *compilation)
 {
-    char *text = LLVMPrintModuleToString(unit->module);
+    char *text = LLVMPrintModuleToString(compilation->module);
 
-    fputs(text, unit->dump);
+    fputs(text, compilation->dump);
     LLVMDisposeMessage(text);
 }
 
-void optimise(struct unit *unit)
+void ir_passes_run(struct compilation *compilation)
 {
-    check(unit);
+    check_module(compilation);
     for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
-        if (!holds(unit, passes[i].condition)) {
+        if (!holds(compilation, passes[i].condition)) {
             continue;
         }
-        run_pass(unit, &passes[i]);
-        if (unit_dumps(unit, passes[i].name)) {
-            optimise_print(unit);
+        run_pass(compilation, &passes[i]);
+        if (compilation_dumps(compilation, passes[i].name)) {
+            ir_passes_print(compilation);
         }
         if (VERIFIES_EACH) {
-            check(unit);
+            check_module(compilation);
         }
     }
-    check(unit);
+    check_module(compilation);
 }

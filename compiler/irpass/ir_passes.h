@@ -6,10 +6,10 @@
 #include "compiler/base/compilation.h"
 
 /* Links the library, inlines, places yields (E8), optimises. */
-void optimise(struct unit *unit);
+void ir_passes_run(struct compilation *compilation);
 /* True when ir_pass.def has a pass of that name. */
-bool optimise_has_pass(const char *name);
+bool ir_passes_have(const char *name);
 /* Prints the module as text. */
-void optimise_print(const struct unit *unit);
+void ir_passes_print(const struct compilation *compilation);
 
 #endif

@@ -31,11 +31,11 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMValueRef cal
     }
 }
 
-static void copy_metadata(struct unit *unit, LLVMValueRef from, LLVMValueRef to)
+static void copy_metadata(struct compilation *compilation, LLVMValueRef from, LLVMValueRef to)
 {
     size_t count = 0;
     LLVMValueMetadataEntry *list = LLVMGlobalCopyAllMetadata(from, &count);
-    uint32_t debug = LLVMGetMDKindIDInContext(unit->llvm, "dbg", 3);
+    uint32_t debug = LLVMGetMDKindIDInContext(compilation->llvm, "dbg", 3);
 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t kind = LLVMValueMetadataEntriesGetKind(list, i);
@@ -46,27 +46,28 @@ static void copy_metadata(struct unit *unit, LLVMValueRef from, LLVMValueRef to)
     LLVMDisposeValueMetadataEntries(list);
 }
 
-LLVMValueRef outer_split(struct unit *unit, LLVMValueRef kernel)
+LLVMValueRef outer_split(struct compilation *compilation, LLVMValueRef kernel)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel);
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
     uint32_t count = LLVMCountParams(kernel);
-    LLVMValueRef *arguments = arena_new(&unit->arena, LLVMValueRef, count + 1);
+    LLVMValueRef *arguments = arena_new(&compilation->arena, LLVMValueRef, count + 1);
     size_t len = 0;
     const char *name = LLVMGetValueName2(kernel, &len);
-    char *own = arena_alloc(&unit->arena, len + 1), *body = arena_alloc(&unit->arena, len + sizeof(".body"));
+    char *own = arena_alloc(&compilation->arena, len + 1),
+         *body = arena_alloc(&compilation->arena, len + sizeof(".body"));
 
     memcpy(own, name, len);
     snprintf(body, len + sizeof(".body"), "%s.body", own);
     LLVMSetValueName2(kernel, body, strlen(body));
-    LLVMValueRef outer = LLVMAddFunction(unit->module, own, type);
+    LLVMValueRef outer = LLVMAddFunction(compilation->module, own, type);
     LLVMGetParams(outer, arguments);
-    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(unit->llvm, outer, ""));
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(compilation->llvm, outer, ""));
     LLVMValueRef call = LLVMBuildCall2(builder, type, kernel, arguments, count, "");
     LLVMBuildRetVoid(builder);
     LLVMDisposeBuilder(builder);
     copy_attributes(kernel, outer, call);
-    copy_metadata(unit, kernel, outer);
+    copy_metadata(compilation, kernel, outer);
     LLVMSetFunctionCallConv(outer, SPIR_KERNEL);
     LLVMSetFunctionCallConv(kernel, SPIR_FUNCTION);
     LLVMSetInstructionCallConv(call, SPIR_FUNCTION);
@@ -84,11 +85,11 @@ static bool is_called(LLVMValueRef function)
     return false;
 }
 
-void outer_split_called(struct unit *unit)
+void kernel_wrapper_split(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && is_called(f)) {
-            outer_split(unit, f);
+            outer_split(compilation, f);
         }
     }
 }

@@ -9,8 +9,8 @@
 #include "compiler/base/compilation.h"
 
 /* The new kernel: one block, a call and the end. The old one is the function. */
-LLVMValueRef outer_split(struct unit *unit, LLVMValueRef kernel);
+LLVMValueRef outer_split(struct compilation *compilation, LLVMValueRef kernel);
 /* Splits the kernels that are called. */
-void outer_split_called(struct unit *unit);
+void kernel_wrapper_split(struct compilation *compilation);
 
 #endif

@@ -32,9 +32,9 @@ static bool is_device_type(LLVMTypeRef type)
 }
 
 /* A queue or an event comes from a function or goes to one. */
-static bool has_device_types(const struct unit *unit)
+static bool has_device_types(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         LLVMTypeRef type = LLVMGlobalGetValueType(f);
         bool has = is_device_type(LLVMGetReturnType(type));
         for (uint32_t i = 0; i < LLVMCountParams(f); i++) {
@@ -66,28 +66,29 @@ static void replace_types(struct bytes *text, const char *from)
 }
 
 /* LLVM's interface for C cannot change the type of a value: the module is written and read again. */
-static void retype(struct unit *unit)
+static void retype(struct compilation *compilation)
 {
     struct bytes text = { .at = NULL };
-    char *written = LLVMPrintModuleToString(unit->module), *message = NULL;
+    char *written = LLVMPrintModuleToString(compilation->module), *message = NULL;
 
     replace_types(&text, written);
     LLVMDisposeMessage(written);
     if (text.lost) {
         bytes_free(&text);
-        longjmp(unit->no_memory, 1);
+        longjmp(compilation->no_memory, 1);
     }
     LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy((char *)text.at, text.len - 1, "retyped");
     bytes_free(&text);
-    LLVMDisposeModule(unit->module);
-    unit->module = NULL;
-    if (LLVMParseIRInContext(unit->llvm, buffer, &unit->module, &message) != 0) {
-        bytes_print(&unit->log, "%s\n", message);
+    LLVMDisposeModule(compilation->module);
+    compilation->module = NULL;
+    if (LLVMParseIRInContext(compilation->llvm, buffer, &compilation->module, &message) != 0) {
+        bytes_print(&compilation->log, "%s\n", message);
         LLVMDisposeMessage(message);
-        unit->module = NULL;
-        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "queues and events are used in a way that is not supported");
+        compilation->module = NULL;
+        compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
+                         "queues and events are used in a way that is not supported");
     }
-    unit->layout = LLVMGetModuleDataLayout(unit->module);
+    compilation->layout = LLVMGetModuleDataLayout(compilation->module);
 }
 
 /* ---- names ---- */
@@ -113,10 +114,10 @@ static const struct {
     { "_Z10ndrange_3DPKmS0_S0_", "__ppu_range_3ogl" },
 };
 
-static void rename_functions(struct unit *unit)
+static void rename_functions(struct compilation *compilation)
 {
     for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        LLVMValueRef function = LLVMGetNamedFunction(unit->module, names[i].theirs);
+        LLVMValueRef function = LLVMGetNamedFunction(compilation->module, names[i].theirs);
         if (function != NULL && LLVMIsDeclaration(function)) {
             LLVMSetValueName2(function, names[i].ours, strlen(names[i].ours));
         }
@@ -125,56 +126,56 @@ static void rename_functions(struct unit *unit)
 
 /* ---- kernels that are enqueued ---- */
 
-LLVMValueRef enqueue_child(const struct unit *unit, LLVMValueRef function)
+LLVMValueRef lower_enqueue_child(const struct compilation *compilation, LLVMValueRef function)
 {
-    for (uint32_t i = 0; i < unit->child_count; i++) {
-        if (unit->children[i].function == function) {
-            return unit->children[i].variable;
+    for (uint32_t i = 0; i < compilation->child_count; i++) {
+        if (compilation->children[i].function == function) {
+            return compilation->children[i].variable;
         }
     }
     return NULL;
 }
 
 /* Its value is known when all is compiled: LLVM must not look at what it has now. */
-static LLVMValueRef child_of(struct unit *unit, LLVMValueRef function, const char *name)
+static LLVMValueRef child_of(struct compilation *compilation, LLVMValueRef function, const char *name)
 {
-    LLVMValueRef variable = enqueue_child(unit, function);
+    LLVMValueRef variable = lower_enqueue_child(compilation, function);
 
     if (variable != NULL) {
         return variable;
     }
-    LLVMTypeRef word = LLVMInt64TypeInContext(unit->llvm);
+    LLVMTypeRef word = LLVMInt64TypeInContext(compilation->llvm);
     LLVMTypeRef type = LLVMArrayType2(word, sizeof(struct ppu_child) / sizeof(uint64_t));
-    variable = LLVMAddGlobalInAddressSpace(unit->module, type, name, SPACE_CONSTANT);
+    variable = LLVMAddGlobalInAddressSpace(compilation->module, type, name, SPACE_CONSTANT);
     LLVMSetInitializer(variable, LLVMConstNull(type));
     LLVMSetGlobalConstant(variable, 1);
     LLVMSetExternallyInitialized(variable, 1);
     LLVMSetAlignment(variable, 16);
-    unit->children =
-        arena_grow(&unit->arena, unit->children, sizeof(unit->children[0]), unit->child_count, &unit->child_cap);
-    unit->children[unit->child_count++] = (struct unit_child){ function, variable };
+    compilation->children = arena_grow(&compilation->arena, compilation->children, sizeof(compilation->children[0]),
+                                       compilation->child_count, &compilation->child_cap);
+    compilation->children[compilation->child_count++] = (struct enqueued_child){ function, variable };
     return variable;
 }
 
 /* The library's own: the declaration makes the linker take it. */
-static void add_finish(struct unit *unit)
+static void add_finish(struct compilation *compilation)
 {
-    LLVMTypeRef parameters[2] = { LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL),
-                                  LLVMInt32TypeInContext(unit->llvm) };
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), parameters, 2, 0);
-    LLVMValueRef function = LLVMAddFunction(unit->module, FINISH, type);
+    LLVMTypeRef parameters[2] = { LLVMPointerTypeInContext(compilation->llvm, SPACE_GLOBAL),
+                                  LLVMInt32TypeInContext(compilation->llvm) };
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), parameters, 2, 0);
+    LLVMValueRef function = LLVMAddFunction(compilation->module, FINISH, type);
 
     LLVMSetFunctionCallConv(function, SPIR_KERNEL);
-    child_of(unit, function, FINISH "_child");
+    child_of(compilation, function, FINISH "_child");
 }
 
-void enqueue_linked(struct unit *unit)
+void lower_enqueue_linked(struct compilation *compilation)
 {
-    LLVMValueRef variable = LLVMGetNamedGlobal(unit->module, FINISH "_child");
+    LLVMValueRef variable = LLVMGetNamedGlobal(compilation->module, FINISH "_child");
 
-    for (uint32_t i = 0; i < unit->child_count; i++) {
-        if (unit->children[i].variable == variable) {
-            unit->children[i].function = LLVMGetNamedFunction(unit->module, FINISH);
+    for (uint32_t i = 0; i < compilation->child_count; i++) {
+        if (compilation->children[i].variable == variable) {
+            compilation->children[i].function = LLVMGetNamedFunction(compilation->module, FINISH);
         }
     }
 }
@@ -220,42 +221,43 @@ static LLVMValueRef without_cast(LLVMValueRef value)
     return cast ? LLVMGetOperand(value, 0) : value;
 }
 
-static LLVMValueRef kernel_of(struct unit *unit, LLVMValueRef call, uint32_t operand)
+static LLVMValueRef kernel_of(struct compilation *compilation, LLVMValueRef call, uint32_t operand)
 {
     LLVMValueRef function = without_cast(LLVMGetOperand(call, operand));
 
     if (LLVMIsAFunction(function) == NULL || !ir_is_kernel(function)) {
-        unit_fail_value(unit, "what is enqueued must be a block that is known:", call);
+        compilation_fail_value(compilation, "what is enqueued must be a block that is known:", call);
     }
     size_t len = 0;
     const char *name = LLVMGetValueName2(function, &len);
     char child[256];
     snprintf(child, sizeof(child), "%.200s.child", name);
-    return child_of(unit, function, child);
+    return child_of(compilation, function, child);
 }
 
-static LLVMTypeRef i32(struct unit *unit)
+static LLVMTypeRef i32(struct compilation *compilation)
 {
-    return LLVMInt32TypeInContext(unit->llvm);
+    return LLVMInt32TypeInContext(compilation->llvm);
 }
 
-static LLVMTypeRef pointer(struct unit *unit, uint32_t space)
+static LLVMTypeRef pointer(struct compilation *compilation, uint32_t space)
 {
-    return LLVMPointerTypeInContext(unit->llvm, space);
+    return LLVMPointerTypeInContext(compilation->llvm, space);
 }
 
 /* Calls a function of the library in place of the call. */
-static void replace_call(struct unit *unit, LLVMValueRef call, const char *name, LLVMValueRef *operands, uint32_t count)
+static void replace_call(struct compilation *compilation, LLVMValueRef call, const char *name, LLVMValueRef *operands,
+                         uint32_t count)
 {
     LLVMTypeRef types[16];
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     for (uint32_t i = 0; i < count; i++) {
         types[i] = LLVMTypeOf(operands[i]);
     }
-    LLVMTypeRef type = LLVMFunctionType(i32(unit), types, count, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
-    function = function != NULL ? function : LLVMAddFunction(unit->module, name, type);
+    LLVMTypeRef type = LLVMFunctionType(i32(compilation), types, count, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
+    function = function != NULL ? function : LLVMAddFunction(compilation->module, name, type);
     LLVMPositionBuilderBefore(builder, call);
     LLVMReplaceAllUsesWith(call, LLVMBuildCall2(builder, type, function, operands, count, ""));
     LLVMInstructionEraseFromParent(call);
@@ -263,26 +265,26 @@ static void replace_call(struct unit *unit, LLVMValueRef call, const char *name,
 }
 
 /* Of what the block has captured; a block that captures nothing is a global. */
-static uint32_t block_bytes(struct unit *unit, LLVMValueRef block, LLVMValueRef call)
+static uint32_t block_bytes(struct compilation *compilation, LLVMValueRef block, LLVMValueRef call)
 {
     if (LLVMIsAGlobalVariable(block) != NULL) {
         return 0;
     }
     if (!ir_is_instruction(block, LLVMAlloca)) {
-        unit_fail_value(unit, "what is enqueued must be a block that is known:", call);
+        compilation_fail_value(compilation, "what is enqueued must be a block that is known:", call);
     }
-    return (uint32_t)LLVMABISizeOfType(unit->layout, LLVMGetAllocatedType(block));
+    return (uint32_t)LLVMABISizeOfType(compilation->layout, LLVMGetAllocatedType(block));
 }
 
-static LLVMValueRef with_reason(struct unit *unit, LLVMValueRef flags, LLVMValueRef before)
+static LLVMValueRef with_reason(struct compilation *compilation, LLVMValueRef flags, LLVMValueRef before)
 {
-    const char *options = unit->options->options;
+    const char *options = compilation->options->options;
     const char *found = options != NULL ? strstr(options, "-g") : NULL;
     bool says = found != NULL && (found[2] == 0 || found[2] == ' ') && (found == options || found[-1] == ' ');
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     LLVMPositionBuilderBefore(builder, before);
-    LLVMValueRef with = LLVMBuildOr(builder, flags, LLVMConstInt(i32(unit), says ? SAYS_WHY : 0, 0), "");
+    LLVMValueRef with = LLVMBuildOr(builder, flags, LLVMConstInt(i32(compilation), says ? SAYS_WHY : 0, 0), "");
     LLVMDisposeBuilder(builder);
     return with;
 }
@@ -295,34 +297,36 @@ static bool is_work(LLVMValueRef call)
 }
 
 /* `operands` as of the library's other functions: without events. */
-static void lower_work(struct unit *unit, LLVMValueRef call, const struct form *form, LLVMValueRef *operands)
+static void lower_work(struct compilation *compilation, LLVMValueRef call, const struct form *form,
+                       LLVMValueRef *operands)
 {
     LLVMValueRef kept[8];
 
     if (form->events != NONE) {
-        unit_fail_value(unit, "work for a work queue has no events:", call);
+        compilation_fail_value(compilation, "work for a work queue has no events:", call);
     }
     for (uint32_t i = 0; i < 8; i++) {
         kept[i] = operands[i < 6 ? i : i + 3];
     }
-    replace_call(unit, call, "__ppu_enqueue_work", kept, 8);
+    replace_call(compilation, call, "__ppu_enqueue_work", kept, 8);
 }
 
-static void lower_enqueue(struct unit *unit, LLVMValueRef call, const struct form *form)
+static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, const struct form *form)
 {
     LLVMValueRef block = without_cast(LLVMGetOperand(call, form->kernel + 1));
-    LLVMValueRef none = LLVMConstInt(i32(unit), 0, 0), nowhere = LLVMConstNull(pointer(unit, SPACE_PRIVATE));
-    uint32_t bytes = block_bytes(unit, block, call);
+    LLVMValueRef none = LLVMConstInt(i32(compilation), 0, 0),
+                 nowhere = LLVMConstNull(pointer(compilation, SPACE_PRIVATE));
+    uint32_t bytes = block_bytes(compilation, block, call);
     LLVMValueRef operands[11] = {
         LLVMGetOperand(call, 0),
-        with_reason(unit, LLVMGetOperand(call, 1), call),
+        with_reason(compilation, LLVMGetOperand(call, 1), call),
         LLVMGetOperand(call, 2),
-        kernel_of(unit, call, form->kernel),
+        kernel_of(compilation, call, form->kernel),
         bytes != 0 ? block : nowhere,
-        LLVMConstInt(i32(unit), bytes, 0),
+        LLVMConstInt(i32(compilation), bytes, 0),
         none,
         nowhere,
-        LLVMConstNull(pointer(unit, SPACE_GENERIC)),
+        LLVMConstNull(pointer(compilation, SPACE_GENERIC)),
         none,
         nowhere,
     };
@@ -340,60 +344,61 @@ static void lower_enqueue(struct unit *unit, LLVMValueRef call, const struct for
         operands[10] = LLVMGetOperand(call, form->locals + 1);
     }
     if (is_work(call)) {
-        lower_work(unit, call, form, operands);
+        lower_work(compilation, call, form, operands);
         return;
     }
-    replace_call(unit, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
+    replace_call(compilation, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
 }
 
-static void lower_marker(struct unit *unit, LLVMValueRef call)
+static void lower_marker(struct compilation *compilation, LLVMValueRef call)
 {
-    LLVMValueRef operands[5] = { with_reason(unit, LLVMConstInt(i32(unit), 0, 0), call) };
+    LLVMValueRef operands[5] = { with_reason(compilation, LLVMConstInt(i32(compilation), 0, 0), call) };
 
     for (uint32_t i = 0; i < 4; i++) {
         operands[i + 1] = LLVMGetOperand(call, i);
     }
-    replace_call(unit, call, "__ppu_enqueue_marker", operands, 5);
+    replace_call(compilation, call, "__ppu_enqueue_marker", operands, 5);
 }
 
-static void lower_call(struct unit *unit, LLVMValueRef call)
+static void lower_call(struct compilation *compilation, LLVMValueRef call)
 {
     const char *name = ir_callee(call);
     const struct form *form = form_of(name);
 
     if (form != NULL) {
-        lower_enqueue(unit, call, form);
+        lower_enqueue(compilation, call, form);
         return;
     }
     if (strcmp(name, MARKER) == 0) {
-        lower_marker(unit, call);
+        lower_marker(compilation, call);
         return;
     }
     for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
         if (strcmp(name, queries[i].theirs) == 0) {
-            LLVMValueRef child = kernel_of(unit, call, 0);
-            replace_call(unit, call, queries[i].ours, &child, 1);
+            LLVMValueRef child = kernel_of(compilation, call, 0);
+            replace_call(compilation, call, queries[i].ours, &child, 1);
             return;
         }
     }
 }
 
-static void each_call(struct unit *unit, LLVMValueRef function, void (*visit)(struct unit *unit, LLVMValueRef call))
+static void each_call(struct compilation *compilation, LLVMValueRef function,
+                      void (*visit)(struct compilation *compilation, LLVMValueRef call))
 {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
             next = LLVMGetNextInstruction(i);
             if (ir_is_instruction(i, LLVMCall)) {
-                visit(unit, i);
+                visit(compilation, i);
             }
         }
     }
 }
 
 /* Blocks hold the address of their function; they are called by its name only. */
-static void drop_addresses(struct unit *unit)
+static void drop_addresses(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         for (LLVMUseRef use = LLVMGetFirstUse(f), next; use != NULL; use = next) {
             LLVMValueRef user = LLVMGetUser(use);
             next = LLVMGetNextUse(use);
@@ -431,109 +436,112 @@ static bool defers(LLVMValueRef function, uint32_t depth)
 }
 
 /* The kernel becomes a function and a kernel of its name, which calls the hook behind it. */
-static void add_end(struct unit *unit, LLVMValueRef kernel)
+static void add_end(struct compilation *compilation, LLVMValueRef kernel)
 {
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
-    LLVMValueRef hook = LLVMGetNamedFunction(unit->module, "__ppu_kernel_end"), outer = outer_split(unit, kernel);
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
+    LLVMValueRef hook = LLVMGetNamedFunction(compilation->module, "__ppu_kernel_end"),
+                 outer = outer_split(compilation, kernel);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
-    hook = hook != NULL ? hook : LLVMAddFunction(unit->module, "__ppu_kernel_end", type);
+    hook = hook != NULL ? hook : LLVMAddFunction(compilation->module, "__ppu_kernel_end", type);
     LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(outer)));
     LLVMBuildCall2(builder, type, hook, NULL, 0, "");
     LLVMDisposeBuilder(builder);
-    for (uint32_t i = 0; i < unit->child_count; i++) {
-        unit->children[i].function = unit->children[i].function == kernel ? outer : unit->children[i].function;
+    for (uint32_t i = 0; i < compilation->child_count; i++) {
+        compilation->children[i].function =
+            compilation->children[i].function == kernel ? outer : compilation->children[i].function;
     }
 }
 
-static void call_hook(struct unit *unit, LLVMBuilderRef builder, const char *name, LLVMValueRef block)
+static void call_hook(struct compilation *compilation, LLVMBuilderRef builder, const char *name, LLVMValueRef block)
 {
     LLVMTypeRef parameter = LLVMTypeOf(block);
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), &parameter, 1, 0);
-    LLVMValueRef hook = LLVMGetNamedFunction(unit->module, name);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), &parameter, 1, 0);
+    LLVMValueRef hook = LLVMGetNamedFunction(compilation->module, name);
 
-    hook = hook != NULL ? hook : LLVMAddFunction(unit->module, name, type);
+    hook = hook != NULL ? hook : LLVMAddFunction(compilation->module, name, type);
     LLVMBuildCall2(builder, type, hook, &block, 1, "");
 }
 
 /* clang's kernel for a block calls the block's function and returns. */
-static void add_times(struct unit *unit, LLVMValueRef kernel)
+static void add_times(struct compilation *compilation, LLVMValueRef kernel)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
     LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(kernel);
     LLVMValueRef block = LLVMGetParam(kernel, 0);
 
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
-    call_hook(unit, builder, "__ppu_child_begin", block);
+    call_hook(compilation, builder, "__ppu_child_begin", block);
     LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(entry));
-    call_hook(unit, builder, "__ppu_child_end", block);
+    call_hook(compilation, builder, "__ppu_child_end", block);
     LLVMDisposeBuilder(builder);
 }
 
 /* ---- all of it ---- */
 
-static bool uses_blocks(const struct unit *unit)
+static bool uses_blocks(const struct compilation *compilation)
 {
     bool uses = false;
 
     for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        uses |= LLVMGetNamedFunction(unit->module, forms[i].name) != NULL;
+        uses |= LLVMGetNamedFunction(compilation->module, forms[i].name) != NULL;
     }
     for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-        uses |= LLVMGetNamedFunction(unit->module, queries[i].theirs) != NULL;
+        uses |= LLVMGetNamedFunction(compilation->module, queries[i].theirs) != NULL;
     }
     for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        uses |= LLVMGetNamedFunction(unit->module, names[i].theirs) != NULL;
+        uses |= LLVMGetNamedFunction(compilation->module, names[i].theirs) != NULL;
     }
-    return uses || LLVMGetNamedFunction(unit->module, MARKER) != NULL;
+    return uses || LLVMGetNamedFunction(compilation->module, MARKER) != NULL;
 }
 
-static void each_function(struct unit *unit, void (*visit)(struct unit *unit, LLVMValueRef function))
+static void each_function(struct compilation *compilation,
+                          void (*visit)(struct compilation *compilation, LLVMValueRef function))
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        visit(unit, f);
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+        visit(compilation, f);
     }
 }
 
-static void lower_calls(struct unit *unit, LLVMValueRef function)
+static void lower_calls(struct compilation *compilation, LLVMValueRef function)
 {
-    each_call(unit, function, lower_call);
+    each_call(compilation, function, lower_call);
 }
 
 /* Those whose end must be known, before the calls that tell are replaced. */
-static uint32_t find_deferring(struct unit *unit, LLVMValueRef **list)
+static uint32_t find_deferring(struct compilation *compilation, LLVMValueRef **list)
 {
     uint32_t count = 0;
     unsigned cap = 0;
 
     *list = NULL;
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && defers(f, 0)) {
-            *list = arena_grow(&unit->arena, *list, sizeof(LLVMValueRef), count, &cap);
+            *list = arena_grow(&compilation->arena, *list, sizeof(LLVMValueRef), count, &cap);
             (*list)[count++] = f;
         }
     }
     return count;
 }
 
-void enqueue_lower(struct unit *unit)
+void lower_enqueue_calls(struct compilation *compilation)
 {
     LLVMValueRef *deferring;
 
-    if (has_device_types(unit)) {
-        retype(unit);
+    if (has_device_types(compilation)) {
+        retype(compilation);
     }
-    if (uses_blocks(unit)) {
-        rename_functions(unit);
-        uint32_t count = find_deferring(unit, &deferring);
-        add_finish(unit);
-        each_function(unit, lower_calls);
-        for (uint32_t i = 1; i < unit->child_count; i++) {
-            add_times(unit, unit->children[i].function);
+    if (uses_blocks(compilation)) {
+        rename_functions(compilation);
+        uint32_t count = find_deferring(compilation, &deferring);
+        add_finish(compilation);
+        each_function(compilation, lower_calls);
+        for (uint32_t i = 1; i < compilation->child_count; i++) {
+            add_times(compilation, compilation->children[i].function);
         }
         for (uint32_t i = 0; i < count; i++) {
-            add_end(unit, deferring[i]);
+            add_end(compilation, deferring[i]);
         }
     }
-    drop_addresses(unit);
+    drop_addresses(compilation);
 }

@@ -13,15 +13,15 @@
 #define ENQUEUE_WORK 0x10000u
 
 /* A kernel that threads enqueue, and the constant that describes it. */
-struct unit_child {
+struct enqueued_child {
     LLVMValueRef function, variable;
 };
 
 /* Before the library is linked. The module may become another one. */
-void enqueue_lower(struct unit *unit);
+void lower_enqueue_calls(struct compilation *compilation);
 /* After the library was linked: its functions are others than those that were declared. */
-void enqueue_linked(struct unit *unit);
+void lower_enqueue_linked(struct compilation *compilation);
 /* What describes the function when threads enqueue it, else NULL. */
-LLVMValueRef enqueue_child(const struct unit *unit, LLVMValueRef function);
+LLVMValueRef lower_enqueue_child(const struct compilation *compilation, LLVMValueRef function);
 
 #endif

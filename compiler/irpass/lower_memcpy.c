@@ -19,13 +19,13 @@ static const char *function_for(LLVMValueRef call)
         return NULL;
     }
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    if (LLVMIsAConstantInt(size) != NULL && LLVMConstIntGetZExtValue(size) <= COPIES_WRITTEN_OUT) {
+    if (LLVMIsAConstantInt(size) != NULL && LLVMConstIntGetZExtValue(size) <= MEMCPY_WRITTEN_OUT) {
         return NULL;
     }
     return copy ? "copy" : "fill";
 }
 
-uint32_t copies_align(LLVMValueRef call)
+uint32_t lower_memcpy_align(LLVMValueRef call)
 {
     uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5), least = UINT32_MAX;
 
@@ -38,42 +38,42 @@ uint32_t copies_align(LLVMValueRef call)
     return least;
 }
 
-static void replace(struct unit *unit, LLVMValueRef call, const char *what)
+static void replace(struct compilation *compilation, LLVMValueRef call, const char *what)
 {
     LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1);
-    LLVMTypeRef word = LLVMInt32TypeInContext(unit->llvm), wide = LLVMInt64TypeInContext(unit->llvm);
+    LLVMTypeRef word = LLVMInt32TypeInContext(compilation->llvm), wide = LLVMInt64TypeInContext(compilation->llvm);
     LLVMTypeRef types[4] = { LLVMTypeOf(to), LLVMTypeOf(from), wide, word };
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), types, 4, 0);
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), types, 4, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
     char name[32], space[12] = "";
 
     if (strcmp(what, "fill") != 0) {
         snprintf(space, sizeof(space), "%u", ir_pointer_space(from));
     }
     snprintf(name, sizeof(name), "__ppu_%s_%u%s", what, ir_pointer_space(to), space);
-    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
     if (function == NULL) {
-        function = LLVMAddFunction(unit->module, name, type);
+        function = LLVMAddFunction(compilation->module, name, type);
     }
     LLVMPositionBuilderBefore(builder, call); /* with its place in the source */
     LLVMValueRef operands[4] = { to, from, LLVMBuildZExtOrBitCast(builder, LLVMGetOperand(call, 2), wide, ""),
-                                 LLVMConstInt(word, copies_align(call), 0) };
+                                 LLVMConstInt(word, lower_memcpy_align(call), 0) };
     LLVMBuildCall2(builder, type, function, operands, 4, "");
     LLVMDisposeBuilder(builder);
     LLVMInstructionEraseFromParent(call);
 }
 
-bool copies_lower(struct unit *unit)
+bool lower_memcpy(struct compilation *compilation)
 {
     bool any = false;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
                 next = LLVMGetNextInstruction(i);
                 const char *what = ir_is_instruction(i, LLVMCall) ? function_for(i) : NULL;
                 if (what != NULL) {
-                    replace(unit, i, what);
+                    replace(compilation, i, what);
                     any = true;
                 }
             }

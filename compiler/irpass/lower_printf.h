@@ -5,6 +5,6 @@
 
 #include "compiler/base/compilation.h"
 
-void printf_lower(struct unit *unit);
+void lower_printf(struct compilation *compilation);
 
 #endif

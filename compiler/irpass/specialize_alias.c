@@ -8,9 +8,9 @@
 
 /* ---- the kernel ---- */
 
-static LLVMValueRef find_kernel(const struct unit *unit)
+static LLVMValueRef find_kernel(const struct compilation *compilation)
 {
-    LLVMValueRef kernel = LLVMGetNamedFunction(unit->module, unit->options->facts->kernel);
+    LLVMValueRef kernel = LLVMGetNamedFunction(compilation->module, compilation->options->facts->kernel);
 
     return kernel != NULL && ir_is_kernel(kernel) && !LLVMIsDeclaration(kernel) ? kernel : NULL;
 }
@@ -28,11 +28,11 @@ static bool is_needed(LLVMValueRef value)
 }
 
 /* Kernels that nothing needs: what a kernel enqueues is needed until that one is gone. False: there is none. */
-static bool delete_others(struct unit *unit, LLVMValueRef kernel)
+static bool delete_others(struct compilation *compilation, LLVMValueRef kernel)
 {
     bool deleted = false;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module), next; f != NULL; f = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module), next; f != NULL; f = next) {
         next = LLVMGetNextFunction(f);
         if (ir_is_kernel(f) && f != kernel && !is_needed(f)) {
             LLVMDeleteFunction(f);
@@ -42,20 +42,21 @@ static bool delete_others(struct unit *unit, LLVMValueRef kernel)
     return deleted;
 }
 
-void facts_select(struct unit *unit)
+void facts_select(struct compilation *compilation)
 {
-    LLVMValueRef kernel = find_kernel(unit);
+    LLVMValueRef kernel = find_kernel(compilation);
 
     if (kernel == NULL) {
-        unit_fail(unit, PPU_COMPILE_UNSUPPORTED, "the program has no kernel '%s'", unit->options->facts->kernel);
+        compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED, "the program has no kernel '%s'",
+                         compilation->options->facts->kernel);
     }
-    while (delete_others(unit, kernel)) {
+    while (delete_others(compilation, kernel)) {
     }
 }
 
-static const struct ppu_compile_argument *argument_fact(const struct unit *unit, uint32_t i)
+static const struct ppu_compile_argument *argument_fact(const struct compilation *compilation, uint32_t i)
 {
-    return i < unit->options->facts->argument_count ? &unit->options->facts->arguments[i] : NULL;
+    return i < compilation->options->facts->argument_count ? &compilation->options->facts->arguments[i] : NULL;
 }
 
 static bool is_memory(LLVMValueRef argument)
@@ -72,19 +73,20 @@ static bool is_of(LLVMValueRef kernel, const struct ppu_compile_pair *pair)
            pair->element_log2 < 8;
 }
 
-static bool is_separate(const struct unit *unit, uint32_t i)
+static bool is_separate(const struct compilation *compilation, uint32_t i)
 {
-    const struct ppu_compile_argument *fact = argument_fact(unit, i);
+    const struct ppu_compile_argument *fact = argument_fact(compilation, i);
 
     return fact != NULL && fact->separate != 0;
 }
 
 /* What is known of two arguments that point to memory; of others nothing is. */
-static struct ppu_compile_pair find_pair(const struct unit *unit, LLVMValueRef kernel, uint32_t a, uint32_t b)
+static struct ppu_compile_pair find_pair(const struct compilation *compilation, LLVMValueRef kernel, uint32_t a,
+                                         uint32_t b)
 {
-    const struct ppu_compile_facts *facts = unit->options->facts;
+    const struct ppu_compile_facts *facts = compilation->options->facts;
     struct ppu_compile_pair pair = { .first = (uint8_t)(a < b ? a : b), .second = (uint8_t)(a < b ? b : a) };
-    bool apart = is_separate(unit, a) && is_separate(unit, b) && is_memory(LLVMGetParam(kernel, a)) &&
+    bool apart = is_separate(compilation, a) && is_separate(compilation, b) && is_memory(LLVMGetParam(kernel, a)) &&
                  is_memory(LLVMGetParam(kernel, b));
 
     pair.relation = apart ? PPU_RELATION_DISJOINT : PPU_RELATION_UNKNOWN;
@@ -112,10 +114,10 @@ static LLVMValueRef constant_of(LLVMTypeRef type, uint64_t value)
     }
 }
 
-static void set_constants(struct unit *unit, LLVMValueRef kernel)
+static void set_constants(struct compilation *compilation, LLVMValueRef kernel)
 {
     for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
-        const struct ppu_compile_argument *fact = argument_fact(unit, i);
+        const struct ppu_compile_argument *fact = argument_fact(compilation, i);
         LLVMValueRef argument = LLVMGetParam(kernel, i);
         LLVMValueRef constant = fact != NULL && fact->constant ? constant_of(LLVMTypeOf(argument), fact->value) : NULL;
         if (constant != NULL) {
@@ -124,19 +126,20 @@ static void set_constants(struct unit *unit, LLVMValueRef kernel)
     }
 }
 
-static void set_alignment(struct unit *unit, LLVMValueRef kernel)
+static void set_alignment(struct compilation *compilation, LLVMValueRef kernel)
 {
     uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
 
     for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
-        const struct ppu_compile_argument *fact = argument_fact(unit, i);
+        const struct ppu_compile_argument *fact = argument_fact(compilation, i);
         if (fact == NULL || fact->align_log2 == 0 || fact->align_log2 > 12 || !is_memory(LLVMGetParam(kernel, i))) {
             continue;
         }
         LLVMAttributeRef old = LLVMGetEnumAttributeAtIndex(kernel, i + 1, kind);
         if (old == NULL || LLVMGetEnumAttributeValue(old) < 1ull << fact->align_log2) {
             LLVMRemoveEnumAttributeAtIndex(kernel, i + 1, kind);
-            LLVMAddAttributeAtIndex(kernel, i + 1, LLVMCreateEnumAttribute(unit->llvm, kind, 1ull << fact->align_log2));
+            LLVMAddAttributeAtIndex(kernel, i + 1,
+                                    LLVMCreateEnumAttribute(compilation->llvm, kind, 1ull << fact->align_log2));
         }
     }
 }
@@ -144,17 +147,17 @@ static void set_alignment(struct unit *unit, LLVMValueRef kernel)
 /* ---- separation: scopes ---- */
 
 struct scopes {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMValueRef kernel;
     LLVMMetadataRef domain;
     uint32_t scope_kind, noalias_kind;
 };
 
-static LLVMMetadataRef text_node(struct unit *unit, const char *text, LLVMMetadataRef more)
+static LLVMMetadataRef text_node(struct compilation *compilation, const char *text, LLVMMetadataRef more)
 {
-    LLVMMetadataRef operands[2] = { LLVMMDStringInContext2(unit->llvm, text, strlen(text)), more };
+    LLVMMetadataRef operands[2] = { LLVMMDStringInContext2(compilation->llvm, text, strlen(text)), more };
 
-    return LLVMMDNodeInContext2(unit->llvm, operands, more != NULL ? 2 : 1);
+    return LLVMMDNodeInContext2(compilation->llvm, operands, more != NULL ? 2 : 1);
 }
 
 static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
@@ -162,17 +165,17 @@ static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
     char name[32];
 
     snprintf(name, sizeof(name), "argument %u", argument);
-    return text_node(s->unit, name, s->domain);
+    return text_node(s->compilation, name, s->domain);
 }
 
 static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argument)
 {
     uint32_t count = 0, arguments = LLVMCountParams(s->kernel);
     LLVMMetadataRef own = scope_of(s, argument);
-    LLVMMetadataRef *others = arena_new(&s->unit->arena, LLVMMetadataRef, arguments);
+    LLVMMetadataRef *others = arena_new(&s->compilation->arena, LLVMMetadataRef, arguments);
 
     for (uint32_t i = 0; i < arguments; i++) {
-        if (i != argument && find_pair(s->unit, s->kernel, i, argument).relation == PPU_RELATION_DISJOINT) {
+        if (i != argument && find_pair(s->compilation, s->kernel, i, argument).relation == PPU_RELATION_DISJOINT) {
             others[count++] = scope_of(s, i);
         }
     }
@@ -180,9 +183,10 @@ static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argum
         return;
     }
     LLVMSetMetadata(insn, s->scope_kind,
-                    LLVMMetadataAsValue(s->unit->llvm, LLVMMDNodeInContext2(s->unit->llvm, &own, 1)));
-    LLVMSetMetadata(insn, s->noalias_kind,
-                    LLVMMetadataAsValue(s->unit->llvm, LLVMMDNodeInContext2(s->unit->llvm, others, count)));
+                    LLVMMetadataAsValue(s->compilation->llvm, LLVMMDNodeInContext2(s->compilation->llvm, &own, 1)));
+    LLVMSetMetadata(
+        insn, s->noalias_kind,
+        LLVMMetadataAsValue(s->compilation->llvm, LLVMMDNodeInContext2(s->compilation->llvm, others, count)));
 }
 
 /* Number of the kernel's argument that a pointer is made from; UINT32_MAX: of none, or it is not known. */
@@ -203,14 +207,14 @@ static LLVMValueRef pointer_of(LLVMValueRef insn)
                                                 : NULL;
 }
 
-static void set_all_scopes(struct unit *unit, LLVMValueRef kernel)
+static void set_all_scopes(struct compilation *compilation, LLVMValueRef kernel)
 {
     const struct scopes s = {
-        .unit = unit,
+        .compilation = compilation,
         .kernel = kernel,
-        .domain = text_node(unit, "ppu", NULL),
-        .scope_kind = LLVMGetMDKindIDInContext(unit->llvm, "alias.scope", 11),
-        .noalias_kind = LLVMGetMDKindIDInContext(unit->llvm, "noalias", 7),
+        .domain = text_node(compilation, "ppu", NULL),
+        .scope_kind = LLVMGetMDKindIDInContext(compilation->llvm, "alias.scope", 11),
+        .noalias_kind = LLVMGetMDKindIDInContext(compilation->llvm, "noalias", 7),
     };
 
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b != NULL; b = LLVMGetNextBasicBlock(b)) {
@@ -239,19 +243,19 @@ static int64_t bytes_between(const struct ppu_compile_pair *pair)
 }
 
 /* The second of a pair whose distance is known becomes the first and a constant: LLVM knows all about that. */
-static void set_distances(struct unit *unit, LLVMValueRef kernel)
+static void set_distances(struct compilation *compilation, LLVMValueRef kernel)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(unit->llvm), i64 = LLVMInt64TypeInContext(unit->llvm);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(compilation->llvm), i64 = LLVMInt64TypeInContext(compilation->llvm);
     uint32_t count = LLVMCountParams(kernel);
-    LLVMValueRef *now = arena_new(&unit->arena, LLVMValueRef, count + 1);
+    LLVMValueRef *now = arena_new(&compilation->arena, LLVMValueRef, count + 1);
 
     LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
     for (uint32_t j = 0; j < count; j++) {
         LLVMValueRef argument = LLVMGetParam(kernel, j);
         now[j] = argument;
         for (uint32_t i = 0; i < j && now[j] == argument; i++) {
-            const struct ppu_compile_pair pair = find_pair(unit, kernel, i, j);
+            const struct ppu_compile_pair pair = find_pair(compilation, kernel, i, j);
             if (is_known_exactly(&pair) && LLVMTypeOf(now[i]) == LLVMTypeOf(argument)) {
                 LLVMValueRef by = LLVMConstInt(i64, (uint64_t)bytes_between(&pair), true);
                 now[j] = LLVMBuildGEP2(builder, i8, now[i], &by, 1, "");
@@ -264,32 +268,32 @@ static void set_distances(struct unit *unit, LLVMValueRef kernel)
     LLVMDisposeBuilder(builder);
 }
 
-void facts_apply(struct unit *unit)
+void specialize_alias(struct compilation *compilation)
 {
-    LLVMValueRef kernel = find_kernel(unit);
+    LLVMValueRef kernel = find_kernel(compilation);
 
     if (kernel != NULL) {
-        shape_apply(unit, kernel);
-        set_constants(unit, kernel);
-        set_alignment(unit, kernel);
-        set_all_scopes(unit, kernel);
-        set_distances(unit, kernel);
+        specialize_shape(compilation, kernel);
+        set_constants(compilation, kernel);
+        set_alignment(compilation, kernel);
+        set_all_scopes(compilation, kernel);
+        set_distances(compilation, kernel);
     }
 }
 
 /* ---- questions ---- */
 
 /* Every scope of the one is among those that the other does not touch. */
-static bool scopes_part(struct unit *unit, LLVMValueRef with, LLVMValueRef without)
+static bool scopes_part(struct compilation *compilation, LLVMValueRef with, LLVMValueRef without)
 {
-    LLVMValueRef own = LLVMGetMetadata(with, LLVMGetMDKindIDInContext(unit->llvm, "alias.scope", 11));
-    LLVMValueRef others = LLVMGetMetadata(without, LLVMGetMDKindIDInContext(unit->llvm, "noalias", 7));
+    LLVMValueRef own = LLVMGetMetadata(with, LLVMGetMDKindIDInContext(compilation->llvm, "alias.scope", 11));
+    LLVMValueRef others = LLVMGetMetadata(without, LLVMGetMDKindIDInContext(compilation->llvm, "noalias", 7));
 
     if (own == NULL || others == NULL) {
         return false;
     }
     uint32_t own_count = LLVMGetMDNodeNumOperands(own), other_count = LLVMGetMDNodeNumOperands(others);
-    LLVMValueRef *scopes = arena_new(&unit->arena, LLVMValueRef, own_count + other_count);
+    LLVMValueRef *scopes = arena_new(&compilation->arena, LLVMValueRef, own_count + other_count);
     LLVMGetMDNodeOperands(own, scopes);
     LLVMGetMDNodeOperands(others, scopes + own_count);
     for (uint32_t i = 0; i < own_count; i++) {
@@ -332,20 +336,21 @@ static bool distance_of(const struct ppu_compile_pair *pair, struct reach *reach
 }
 
 /* What is known of b's address minus a's, when they differ by no more than constants and arguments' distances. */
-static bool difference(const struct unit *unit, const struct affine *a, const struct affine *b, struct reach *reach)
+static bool difference(const struct compilation *compilation, const struct affine *a, const struct affine *b,
+                       struct reach *reach)
 {
     if (!affine_has_same_terms(a, b)) {
         return false;
     }
     *reach = (struct reach){ 0, 0 };
     if (a->root != b->root) {
-        LLVMValueRef kernel = unit->options->facts != NULL ? find_kernel(unit) : NULL;
+        LLVMValueRef kernel = compilation->options->facts != NULL ? find_kernel(compilation) : NULL;
         uint32_t x = kernel != NULL ? argument_behind(kernel, a->root) : UINT32_MAX;
         uint32_t y = kernel != NULL ? argument_behind(kernel, b->root) : UINT32_MAX;
         if (x == UINT32_MAX || y == UINT32_MAX) {
             return false;
         }
-        const struct ppu_compile_pair pair = find_pair(unit, kernel, x, y);
+        const struct ppu_compile_pair pair = find_pair(compilation, kernel, x, y);
         if (!distance_of(&pair, reach)) {
             return false;
         }
@@ -368,15 +373,15 @@ static bool are_apart(LLVMValueRef a, LLVMValueRef b)
     return x != y && x != IR_UNIFIED && y != IR_UNIFIED;
 }
 
-bool facts_may_meet(struct unit *unit, const struct facts_access *a, const struct facts_access *b)
+bool facts_may_meet(struct compilation *compilation, const struct facts_access *a, const struct facts_access *b)
 {
     struct reach reach;
 
-    if (are_apart(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(unit, a->insn, b->insn) ||
-        scopes_part(unit, b->insn, a->insn)) {
+    if (are_apart(pointer_of(a->insn), pointer_of(b->insn)) || scopes_part(compilation, a->insn, b->insn) ||
+        scopes_part(compilation, b->insn, a->insn)) {
         return false;
     }
-    if (!difference(unit, &a->address, &b->address, &reach)) {
+    if (!difference(compilation, &a->address, &b->address, &reach)) {
         return true;
     }
     return reach.low < (int64_t)a->bytes && reach.high > -(int64_t)b->bytes;

@@ -10,13 +10,13 @@
 #include "compiler/analysis/affine.h"
 
 /* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
-void facts_select(struct unit *unit);
+void facts_select(struct compilation *compilation);
 /*
  * What the launch's shape tells (irpass/specialize_shape.h), constants in place of arguments, alignment of arguments,
  * an argument that is another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses
  * through disjoint arguments. After inlining.
  */
-void facts_apply(struct unit *unit);
+void specialize_alias(struct compilation *compilation);
 
 /* Bytes of memory that one execution of an instruction touches. */
 struct facts_access {
@@ -26,7 +26,7 @@ struct facts_access {
 };
 
 /* False only when the two, executed once each in one turn of all loops around them, cannot touch the same byte. */
-bool facts_may_meet(struct unit *unit, const struct facts_access *a, const struct facts_access *b);
+bool facts_may_meet(struct compilation *compilation, const struct facts_access *a, const struct facts_access *b);
 /* Low bits that are known to be 0 of the address. */
 uint32_t facts_zero_bits(const struct affine *address);
 

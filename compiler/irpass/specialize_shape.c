@@ -23,7 +23,7 @@ static void each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef i
 static void write_size(LLVMValueRef insn, void *opaque)
 {
     const uint32_t *size = opaque;
-    uint32_t sr = id_register(insn), value = 0;
+    uint32_t sr = work_item_register(insn), value = 0;
     bool known = false;
 
     for (uint32_t d = 0; d < CTA_DIMENSIONS; d++) {
@@ -39,14 +39,14 @@ static void write_size(LLVMValueRef insn, void *opaque)
     }
 }
 
-static void write_sizes(struct unit *unit, const uint32_t size[CTA_DIMENSIONS])
+static void write_sizes(struct compilation *compilation, const uint32_t size[CTA_DIMENSIONS])
 {
     uint32_t copy[CTA_DIMENSIONS];
 
     memcpy(copy, size, sizeof(copy));
-    for (LLVMValueRef f = LLVMGetFirstFunction(unit->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
-            cta_write(unit, f, size);
+            group_size_write(compilation, f, size);
             each_instruction(f, write_size, copy);
         }
     }
@@ -57,7 +57,7 @@ static bool only_begins(LLVMValueRef size)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(size); use != NULL; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
-        if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !id_is_group_begin(user, 0)) {
+        if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !work_item_is_group_begin(user, 0)) {
             return false;
         }
     }
@@ -68,7 +68,7 @@ static void note_use(LLVMValueRef insn, void *opaque)
 {
     bool *matters = opaque;
 
-    switch (id_register(insn)) {
+    switch (work_item_register(insn)) {
     case PPU_SR_TID_Y:
     case PPU_SR_TID_Z:
     case PPU_SR_TID:
@@ -108,7 +108,7 @@ static uint32_t dimension_of(LLVMValueRef value)
     while (ir_is_instruction(value, LLVMSExt) && ir_bits_of_integer(LLVMGetOperand(value, 0)) >= 32) {
         value = LLVMGetOperand(value, 0);
     }
-    return id_dimension(value);
+    return work_item_dimension(value);
 }
 
 /* The operand that an argument is compared by; 2: none. */
@@ -177,9 +177,9 @@ static void write_comparison(LLVMValueRef insn, void *opaque)
     }
 }
 
-void shape_apply(struct unit *unit, LLVMValueRef kernel)
+void specialize_shape(struct compilation *compilation, LLVMValueRef kernel)
 {
-    const struct ppu_compile_facts *facts = unit->options->facts;
+    const struct ppu_compile_facts *facts = compilation->options->facts;
 
     for (uint32_t i = 0; i < LLVMCountParams(kernel) && i < facts->argument_count; i++) {
         struct above above = { LLVMGetParam(kernel, i), facts->arguments[i].above_ids };
@@ -188,7 +188,7 @@ void shape_apply(struct unit *unit, LLVMValueRef kernel)
             each_instruction(kernel, write_comparison, &above);
         }
     }
-    if (cta_is_possible(facts->group)) {
-        write_sizes(unit, facts->group);
+    if (group_size_is_possible(facts->group)) {
+        write_sizes(compilation, facts->group);
     }
 }

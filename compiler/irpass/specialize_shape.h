@@ -9,7 +9,7 @@
  * Constants in place of sizes of groups, of local ids in dimensions of size 1, and of comparisons that hold for all
  * work-items. Before arguments are replaced.
  */
-void shape_apply(struct unit *unit, LLVMValueRef kernel);
+void specialize_shape(struct compilation *compilation, LLVMValueRef kernel);
 /* True when a kernel asks for more about its group than its global id in dimension 0. */
 bool shape_matters(LLVMValueRef kernel);
 /* Dimensions whose global ids are compared with the argument, as bits. */

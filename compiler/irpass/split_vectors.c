@@ -8,25 +8,25 @@
 #define MOST_ELEMENTS 16u
 
 struct access {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMBuilderRef builder;
     LLVMValueRef insn, pointer;
     LLVMTypeRef vector, element;
     uint32_t bytes; /* of an element */
 };
 
-static uint32_t element_bytes(const struct unit *unit, LLVMTypeRef vector)
+static uint32_t element_bytes(const struct compilation *compilation, LLVMTypeRef vector)
 {
     LLVMTypeRef element = LLVMGetElementType(vector);
     LLVMTypeKind kind = LLVMGetTypeKind(element);
-    uint64_t bits = LLVMSizeOfTypeInBits(unit->layout, element);
+    uint64_t bits = LLVMSizeOfTypeInBits(compilation->layout, element);
     bool number = kind == LLVMIntegerTypeKind || kind == LLVMHalfTypeKind || kind == LLVMFloatTypeKind ||
                   kind == LLVMDoubleTypeKind;
 
     return number && (bits == 8 || bits == 16 || bits == 32 || bits == 64) ? (uint32_t)bits / 8 : 0;
 }
 
-static bool describe(struct access *access, LLVMValueRef insn)
+static bool describe_access(struct access *access, LLVMValueRef insn)
 {
     bool load = ir_is_instruction(insn, LLVMLoad), store = ir_is_instruction(insn, LLVMStore);
 
@@ -40,26 +40,26 @@ static bool describe(struct access *access, LLVMValueRef insn)
         return false;
     }
     access->element = LLVMGetElementType(access->vector);
-    access->bytes = element_bytes(access->unit, access->vector);
+    access->bytes = element_bytes(access->compilation, access->vector);
     return access->bytes != 0;
 }
 
-static LLVMValueRef number(const struct access *access, uint32_t value)
+static LLVMValueRef index_constant(const struct access *access, uint32_t value)
 {
-    return LLVMConstInt(LLVMInt64TypeInContext(access->unit->llvm), value, false);
+    return LLVMConstInt(LLVMInt64TypeInContext(access->compilation->llvm), value, false);
 }
 
 static LLVMValueRef pointer_to(const struct access *access, uint32_t i)
 {
-    LLVMValueRef index = number(access, i * access->bytes);
-    LLVMTypeRef i8 = LLVMInt8TypeInContext(access->unit->llvm);
+    LLVMValueRef index = index_constant(access, i * access->bytes);
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(access->compilation->llvm);
 
     return i == 0 ? access->pointer : LLVMBuildInBoundsGEP2(access->builder, i8, access->pointer, &index, 1, "");
 }
 
-static void keep(const struct access *access, LLVMValueRef part, const char *name)
+static void keep_metadata(const struct access *access, LLVMValueRef part, const char *name)
 {
-    uint32_t kind = LLVMGetMDKindIDInContext(access->unit->llvm, name, (unsigned)strlen(name));
+    uint32_t kind = LLVMGetMDKindIDInContext(access->compilation->llvm, name, (unsigned)strlen(name));
     LLVMValueRef said = LLVMGetMetadata(access->insn, kind);
 
     if (said != NULL) {
@@ -67,7 +67,7 @@ static void keep(const struct access *access, LLVMValueRef part, const char *nam
     }
 }
 
-static void finish(const struct access *access, LLVMValueRef part, uint32_t i)
+static void finish_part(const struct access *access, LLVMValueRef part, uint32_t i)
 {
     uint32_t align = LLVMGetAlignment(access->insn);
 
@@ -75,8 +75,8 @@ static void finish(const struct access *access, LLVMValueRef part, uint32_t i)
         align /= 2;
     }
     LLVMSetAlignment(part, align);
-    keep(access, part, "alias.scope");
-    keep(access, part, "noalias");
+    keep_metadata(access, part, "alias.scope");
+    keep_metadata(access, part, "noalias");
 }
 
 static void split(const struct access *access)
@@ -89,12 +89,12 @@ static void split(const struct access *access)
         LLVMValueRef pointer = pointer_to(access, i), part;
         if (load) {
             part = LLVMBuildLoad2(access->builder, access->element, pointer, "");
-            finish(access, part, i);
-            value = LLVMBuildInsertElement(access->builder, value, part, number(access, i), "");
+            finish_part(access, part, i);
+            value = LLVMBuildInsertElement(access->builder, value, part, index_constant(access, i), "");
         } else {
-            LLVMValueRef element = LLVMBuildExtractElement(access->builder, value, number(access, i), "");
+            LLVMValueRef element = LLVMBuildExtractElement(access->builder, value, index_constant(access, i), "");
             part = LLVMBuildStore(access->builder, element, pointer);
-            finish(access, part, i);
+            finish_part(access, part, i);
         }
     }
     if (load) {
@@ -103,14 +103,14 @@ static void split(const struct access *access)
     LLVMInstructionEraseFromParent(access->insn);
 }
 
-void apart_accesses(struct unit *unit, LLVMValueRef function)
+void split_vectors(struct compilation *compilation, LLVMValueRef function)
 {
-    struct access access = { .unit = unit, .builder = LLVMCreateBuilderInContext(unit->llvm) };
+    struct access access = { .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
 
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
             next = LLVMGetNextInstruction(i);
-            if (describe(&access, i)) {
+            if (describe_access(&access, i)) {
                 split(&access);
             }
         }

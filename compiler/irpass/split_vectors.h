@@ -6,6 +6,6 @@
 #include "compiler/base/compilation.h"
 
 /* Of vectors of integers and floats that are whole bytes; grouping joins them again, perhaps with other neighbours. */
-void apart_accesses(struct unit *unit, LLVMValueRef function);
+void split_vectors(struct compilation *compilation, LLVMValueRef function);
 
 #endif

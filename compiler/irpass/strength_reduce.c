@@ -20,7 +20,7 @@ struct linear {
 };
 
 struct reduction {
-    struct unit *unit;
+    struct compilation *compilation;
     struct ir *ir;
     uint32_t loop;
     uint32_t latch;
@@ -147,7 +147,7 @@ static bool is_linear(const struct reduction *r, LLVMValueRef address, struct li
 
 /* ---- what an index is made of ---- */
 
-static bool is_scalar(const struct reduction *r, LLVMValueRef value)
+static bool part_is_scalar(const struct reduction *r, LLVMValueRef value)
 {
     uint32_t number = ir_value(r->ir, value);
 
@@ -176,7 +176,7 @@ static bool has_parts(const struct reduction *r, LLVMValueRef value, const struc
                       bool *lanes)
 {
     if (value == linear->counter || ir_is_invariant(r->ir, r->loop, value)) {
-        *lanes |= !is_scalar(r, value);
+        *lanes |= !part_is_scalar(r, value);
         return linear->is_unsigned || bounds_natural(r->ir, value, block);
     }
     if (ir_is_instruction(value, LLVMSub) || !grows(r, value, linear)) {
@@ -214,7 +214,7 @@ static struct parts first_parts(struct reduction *r, LLVMValueRef value, const s
         return (struct parts){ first_of(r, value), NULL };
     }
     if (ir_is_invariant(r->ir, r->loop, value)) {
-        return is_scalar(r, value) ? (struct parts){ value, NULL } : (struct parts){ NULL, value };
+        return part_is_scalar(r, value) ? (struct parts){ value, NULL } : (struct parts){ NULL, value };
     }
     opcode = LLVMGetInstructionOpcode(value);
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
@@ -245,7 +245,7 @@ static LLVMValueRef first_index(struct reduction *r, LLVMValueRef value, const s
 
 static LLVMTypeRef i64(const struct reduction *r)
 {
-    return LLVMInt64TypeInContext(r->unit->llvm);
+    return LLVMInt64TypeInContext(r->compilation->llvm);
 }
 
 static LLVMValueRef as_64(struct reduction *r, LLVMValueRef value, const struct linear *linear)
@@ -260,8 +260,8 @@ static LLVMValueRef as_64(struct reduction *r, LLVMValueRef value, const struct 
 /* The low 32 bits of index * size of the address's elements. */
 static LLVMValueRef offset_32(struct reduction *r, LLVMValueRef index, LLVMValueRef address)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->unit->llvm);
-    uint64_t size = LLVMABISizeOfType(r->unit->layout, LLVMGetGEPSourceElementType(address));
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(r->compilation->llvm);
+    uint64_t size = LLVMABISizeOfType(r->compilation->layout, LLVMGetGEPSourceElementType(address));
     LLVMValueRef word = LLVMTypeOf(index) == i32 ? index : LLVMBuildTrunc(r->builder, index, i32, "");
 
     for (uint32_t shift = 0; shift < 32; shift++) {
@@ -283,7 +283,7 @@ static LLVMValueRef stride(struct reduction *r, const struct linear *linear)
 /* The same in bytes, where one instruction for both products does not make it. */
 static LLVMValueRef stride_bytes(struct reduction *r, const struct linear *linear, LLVMTypeRef element)
 {
-    LLVMValueRef size = LLVMConstInt(i64(r), LLVMABISizeOfType(r->unit->layout, element), false);
+    LLVMValueRef size = LLVMConstInt(i64(r), LLVMABISizeOfType(r->compilation->layout, element), false);
 
     return LLVMBuildMul(r->builder, stride(r, linear), size, "");
 }
@@ -326,8 +326,8 @@ static LLVMValueRef moving_pointer(struct reduction *r, LLVMValueRef address, LL
     bool once = linear->step * linear->multiple != 1;
     LLVMValueRef by = once ? stride_bytes(r, linear, element) : stride(r, linear);
     LLVMValueRef pointer = new_phi(r, LLVMTypeOf(address), linear);
-    LLVMTypeRef unit = once ? LLVMInt8TypeInContext(r->unit->llvm) : element;
-    close_phi(r, pointer, first, LLVMBuildGEP2(r->builder, unit, pointer, &by, 1, ""));
+    LLVMTypeRef stepped = once ? LLVMInt8TypeInContext(r->compilation->llvm) : element;
+    close_phi(r, pointer, first, LLVMBuildGEP2(r->builder, stepped, pointer, &by, 1, ""));
     return pointer;
 }
 
@@ -337,7 +337,7 @@ static void replace(struct reduction *r, LLVMValueRef address, LLVMValueRef base
     LLVMPositionBuilderBefore(r->builder, address);
     LLVMValueRef wide = LLVMBuildZExt(r->builder, offset, i64(r), "");
     LLVMReplaceAllUsesWith(address,
-                           LLVMBuildGEP2(r->builder, LLVMInt8TypeInContext(r->unit->llvm), base, &wide, 1, ""));
+                           LLVMBuildGEP2(r->builder, LLVMInt8TypeInContext(r->compilation->llvm), base, &wide, 1, ""));
 }
 
 /* ---- four forms ---- */
@@ -345,8 +345,8 @@ static void replace(struct reduction *r, LLVMValueRef address, LLVMValueRef base
 /* An address that is a base for all lanes and an index that the loop does not change, not negative in the block. */
 static bool is_lane_base(const struct reduction *r, LLVMValueRef base, uint32_t block)
 {
-    return ir_is_instruction(base, LLVMGetElementPtr) && LLVMGetNumOperands(base) == 2 && !is_scalar(r, base) &&
-           is_scalar(r, LLVMGetOperand(base, 0)) && bounds_natural(r->ir, LLVMGetOperand(base, 1), block);
+    return ir_is_instruction(base, LLVMGetElementPtr) && LLVMGetNumOperands(base) == 2 && !part_is_scalar(r, base) &&
+           part_is_scalar(r, LLVMGetOperand(base, 0)) && bounds_natural(r->ir, LLVMGetOperand(base, 1), block);
 }
 
 /*
@@ -360,8 +360,8 @@ static bool share(struct reduction *r, LLVMValueRef address, const struct linear
     bool based = is_lane_base(r, base, block), lanes = based;
     LLVMValueRef root = based ? LLVMGetOperand(base, 0) : base;
 
-    if (linear->modulo || !bounds_inside(r->ir, address, root, block) || !is_scalar(r, root) ||
-        !is_scalar(r, linear->counter) || (linear->factor != NULL && !is_scalar(r, linear->factor)) ||
+    if (linear->modulo || !bounds_inside(r->ir, address, root, block) || !part_is_scalar(r, root) ||
+        !part_is_scalar(r, linear->counter) || (linear->factor != NULL && !part_is_scalar(r, linear->factor)) ||
         !has_parts(r, index, linear, block, &lanes) || !lanes) {
         return false;
     }
@@ -384,7 +384,7 @@ static bool exchange(struct reduction *r, LLVMValueRef address)
     LLVMValueRef base = LLVMGetOperand(address, 0), index = LLVMGetOperand(address, 1), offset;
     uint32_t block = r->ir->block_of[ir_value(r->ir, address)];
 
-    if (!is_lane_base(r, base, block) || !is_scalar(r, index) || !bounds_natural(r->ir, index, block) ||
+    if (!is_lane_base(r, base, block) || !part_is_scalar(r, index) || !bounds_natural(r->ir, index, block) ||
         !bounds_inside(r->ir, address, LLVMGetOperand(base, 0), block)) {
         return false;
     }
@@ -407,8 +407,8 @@ static bool move_offset(struct reduction *r, LLVMValueRef address, const struct 
     LLVMValueRef base = LLVMGetOperand(address, 0), index = narrow(LLVMGetOperand(address, 1));
     uint32_t block = r->ir->block_of[ir_value(r->ir, address)];
 
-    if (!bounds_inside(r->ir, address, base, block) || !is_worth_it(address, linear) || !is_scalar(r, base) ||
-        is_scalar(r, index) || !(linear->modulo || bounds_natural(r->ir, index, block))) {
+    if (!bounds_inside(r->ir, address, base, block) || !is_worth_it(address, linear) || !part_is_scalar(r, base) ||
+        part_is_scalar(r, index) || !(linear->modulo || bounds_natural(r->ir, index, block))) {
         return false;
     }
     before_loop(r);
@@ -458,10 +458,12 @@ static uint32_t find_latch(const struct flow *flow, uint32_t loop)
     return latch;
 }
 
-void strength_reduce(struct unit *unit, LLVMValueRef function)
+void strength_reduce(struct compilation *compilation, LLVMValueRef function)
 {
-    struct ir *ir = ir_new(unit, function);
-    struct reduction r = { .unit = unit, .ir = ir, .builder = LLVMCreateBuilderInContext(unit->llvm) };
+    struct ir *ir = ir_new(compilation, function);
+    struct reduction r = { .compilation = compilation,
+                           .ir = ir,
+                           .builder = LLVMCreateBuilderInContext(compilation->llvm) };
 
     ir_find_scalars(ir);
     for (r.loop = 0; r.loop < ir->flow->loop_count; r.loop++) {

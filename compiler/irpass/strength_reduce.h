@@ -6,6 +6,6 @@
 #include "compiler/base/compilation.h"
 
 /* Expects loops with a preheader and one latch; leaves instructions that nobody uses. */
-void strength_reduce(struct unit *unit, LLVMValueRef function);
+void strength_reduce(struct compilation *compilation, LLVMValueRef function);
 
 #endif

@@ -95,30 +95,31 @@ struct property {
     uint32_t number;
 };
 
-static LLVMMetadataRef property_node(struct unit *unit, const struct property *property)
+static LLVMMetadataRef property_node(struct compilation *compilation, const struct property *property)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm);
-    LLVMMetadataRef parts[2] = { LLVMMDStringInContext2(unit->llvm, property->name, strlen(property->name)),
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(compilation->llvm);
+    LLVMMetadataRef parts[2] = { LLVMMDStringInContext2(compilation->llvm, property->name, strlen(property->name)),
                                  LLVMValueAsMetadata(LLVMConstInt(i32, property->number, false)) };
 
-    return LLVMMDNodeInContext2(unit->llvm, parts, 2);
+    return LLVMMDNodeInContext2(compilation->llvm, parts, 2);
 }
 
 /* Adds some to those of the loop that ends with the branch, unless the source says something about unrolling. */
-static void add_properties(struct unit *unit, LLVMValueRef branch, const struct property *added, uint32_t added_count)
+static void add_properties(struct compilation *compilation, LLVMValueRef branch, const struct property *added,
+                           uint32_t added_count)
 {
-    uint32_t kind = LLVMGetMDKindIDInContext(unit->llvm, "llvm.loop", 9), count = 1;
+    uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "llvm.loop", 9), count = 1;
     LLVMMetadataRef properties[MOST_PROPERTIES + MOST_ADDED];
 
-    LLVMMetadataRef self = LLVMTemporaryMDNode(unit->llvm, NULL, 0);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(compilation->llvm, NULL, 0);
     properties[0] = self;
     if (read_properties(LLVMGetMetadata(branch, kind), properties, &count)) {
         for (uint32_t i = 0; i < added_count; i++) {
-            properties[count++] = property_node(unit, &added[i]);
+            properties[count++] = property_node(compilation, &added[i]);
         }
-        LLVMMetadataRef id = LLVMMDNodeInContext2(unit->llvm, properties, count);
+        LLVMMetadataRef id = LLVMMDNodeInContext2(compilation->llvm, properties, count);
         LLVMMetadataReplaceAllUsesWith(self, id); /* frees it */
-        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(unit->llvm, id));
+        LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(compilation->llvm, id));
     } else {
         LLVMDisposeTemporaryMDNode(self);
     }
@@ -282,9 +283,9 @@ static bool turns_together(const struct ir *ir, uint32_t loop)
     return true;
 }
 
-void unroll_mark(struct unit *unit, LLVMValueRef function)
+void unroll_mark(struct compilation *compilation, LLVMValueRef function)
 {
-    struct ir *ir = ir_new(unit, function);
+    struct ir *ir = ir_new(compilation, function);
 
     ir_find_scalars(ir);
     for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
@@ -296,21 +297,21 @@ void unroll_mark(struct unit *unit, LLVMValueRef function)
         LLVMValueRef branch = latch_branch(ir, l);
         if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL && turns_together(ir, l)) {
             const struct property property = { "llvm.loop.unroll.count", turns };
-            add_properties(unit, branch, &property, 1);
+            add_properties(compilation, branch, &property, 1);
         }
     }
 }
 
-void unroll_reserve(struct unit *unit, LLVMValueRef function)
+void unroll_reserve(struct compilation *compilation, LLVMValueRef function)
 {
     static const struct property properties[MOST_ADDED] = { { "llvm.loop.vectorize.width", 1 },
                                                             { "llvm.loop.interleave.count", 1 } };
-    struct ir *ir = ir_new(unit, function);
+    struct ir *ir = ir_new(compilation, function);
 
     for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
         LLVMValueRef branch = latch_branch(ir, l);
         if (branch != NULL) {
-            add_properties(unit, branch, properties, MOST_ADDED);
+            add_properties(compilation, branch, properties, MOST_ADDED);
         }
     }
 }

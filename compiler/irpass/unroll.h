@@ -6,11 +6,11 @@
 #include "compiler/base/compilation.h"
 
 /* Keeps LLVM's vectorizer, which takes bytes for vectors, from all loops. Before its passes. */
-void unroll_reserve(struct unit *unit, LLVMValueRef function);
+void unroll_reserve(struct compilation *compilation, LLVMValueRef function);
 /*
  * Asks LLVM's unroller for some turns at a time of each innermost loop that accesses memory and that lanes leave
  * together, with a loop for the turns that remain. What the source says about unrolling a loop stays.
  */
-void unroll_mark(struct unit *unit, LLVMValueRef function);
+void unroll_mark(struct compilation *compilation, LLVMValueRef function);
 
 #endif

@@ -15,7 +15,7 @@ struct numbered {
 
 /* The blocks of a function by number, and the edges between them. */
 struct graph {
-    struct unit *unit;
+    struct compilation *compilation;
     LLVMBasicBlockRef *blocks;
     uint32_t count;
     struct numbered *sorted; /* by address */
@@ -32,7 +32,7 @@ static int compare_blocks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint32_t number_of(const struct graph *g, LLVMBasicBlockRef block)
+static uint32_t block_number(const struct graph *g, LLVMBasicBlockRef block)
 {
     const struct numbered key = { block, 0 };
     const struct numbered *found = bsearch(&key, g->sorted, g->count, sizeof(key), compare_blocks);
@@ -46,7 +46,7 @@ static void each_edge(struct graph *g, uint32_t *fill)
     for (uint32_t b = 0; b < g->count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(g->blocks[b]);
         for (uint32_t s = 0; s < LLVMGetNumSuccessors(end); s++) {
-            uint32_t to = number_of(g, LLVMGetSuccessor(end, s));
+            uint32_t to = block_number(g, LLVMGetSuccessor(end, s));
             if (fill != NULL) {
                 g->preds[fill[to]++] = b;
             } else {
@@ -58,26 +58,26 @@ static void each_edge(struct graph *g, uint32_t *fill)
 
 static void find_preds(struct graph *g)
 {
-    uint32_t *fill = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+    uint32_t *fill = arena_new(&g->compilation->arena, uint32_t, g->count + 1);
 
-    g->pred_first = arena_new(&g->unit->arena, uint32_t, g->count + 1);
+    g->pred_first = arena_new(&g->compilation->arena, uint32_t, g->count + 1);
     each_edge(g, NULL);
     for (uint32_t b = 0; b < g->count; b++) {
         g->pred_first[b + 1] += g->pred_first[b];
         fill[b] = g->pred_first[b];
     }
-    g->preds = arena_new(&g->unit->arena, uint32_t, g->pred_first[g->count] + 1);
+    g->preds = arena_new(&g->compilation->arena, uint32_t, g->pred_first[g->count] + 1);
     each_edge(g, fill);
 }
 
-static struct graph graph_new(struct unit *unit, LLVMValueRef function)
+static struct graph graph_new(struct compilation *compilation, LLVMValueRef function)
 {
-    struct graph g = { .unit = unit, .count = LLVMCountBasicBlocks(function) };
+    struct graph g = { .compilation = compilation, .count = LLVMCountBasicBlocks(function) };
 
-    g.blocks = arena_new(&unit->arena, LLVMBasicBlockRef, g.count);
-    g.sorted = arena_new(&unit->arena, struct numbered, g.count);
-    g.body = arena_new(&unit->arena, bool, g.count);
-    g.list = arena_new(&unit->arena, uint32_t, g.count);
+    g.blocks = arena_new(&compilation->arena, LLVMBasicBlockRef, g.count);
+    g.sorted = arena_new(&compilation->arena, struct numbered, g.count);
+    g.body = arena_new(&compilation->arena, bool, g.count);
+    g.list = arena_new(&compilation->arena, uint32_t, g.count);
     LLVMGetBasicBlocks(function, g.blocks);
     for (uint32_t b = 0; b < g.count; b++) {
         g.sorted[b] = (struct numbered){ g.blocks[b], b };
@@ -87,30 +87,31 @@ static struct graph graph_new(struct unit *unit, LLVMValueRef function)
     return g;
 }
 
-static LLVMValueRef yield_function(struct unit *unit)
+static LLVMValueRef yield_function(struct compilation *compilation)
 {
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(unit->module, YIELD_NAME);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, YIELD_NAME);
     static const char *const attributes[] = { "convergent", "nounwind" };
 
     if (function != NULL) {
         return function;
     }
-    function = LLVMAddFunction(unit->module, YIELD_NAME, type);
+    function = LLVMAddFunction(compilation->module, YIELD_NAME, type);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
-        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->llvm, kind, 0));
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(compilation->llvm, kind, 0));
     }
     return function;
 }
 
-static void add_yield(struct unit *unit, LLVMBasicBlockRef latch)
+static void add_yield(struct compilation *compilation, LLVMBasicBlockRef latch)
 {
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(unit->llvm), NULL, 0, 0);
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->llvm);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(latch));
-    LLVMBuildCall2(builder, type, yield_function(unit), NULL, 0, "");
+    LLVMBuildCall2(builder, type, yield_function(compilation), NULL, 0, "");
     LLVMDisposeBuilder(builder);
 }
 
@@ -170,11 +171,11 @@ static bool loop_waits(const struct graph *g)
     return false;
 }
 
-void yield_mark_waits(struct unit *unit, LLVMValueRef function)
+void yield_mark_waits(struct compilation *compilation, LLVMValueRef function)
 {
-    struct graph g = graph_new(unit, function);
-    struct step *stack = arena_new(&unit->arena, struct step, g.count + 1);
-    uint8_t *state = arena_new(&unit->arena, uint8_t, g.count); /* 1 on the stack, 2 done */
+    struct graph g = graph_new(compilation, function);
+    struct step *stack = arena_new(&compilation->arena, struct step, g.count + 1);
+    uint8_t *state = arena_new(&compilation->arena, uint8_t, g.count); /* 1 on the stack, 2 done */
     uint32_t top = 0;
 
     stack[top++] = (struct step){ 0, 0 };
@@ -187,14 +188,14 @@ void yield_mark_waits(struct unit *unit, LLVMValueRef function)
             top--;
             continue;
         }
-        uint32_t to = number_of(&g, LLVMGetSuccessor(end, step->next++));
+        uint32_t to = block_number(&g, LLVMGetSuccessor(end, step->next++));
         if (state[to] == 0) {
             state[to] = 1;
             stack[top++] = (struct step){ to, 0 };
         } else if (state[to] == 1) {
             find_body(&g, to, step->block);
             if (loop_waits(&g)) {
-                add_yield(unit, g.blocks[step->block]);
+                add_yield(compilation, g.blocks[step->block]);
             }
         }
     }
@@ -294,16 +295,16 @@ static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint
     return ir->blocks[exits ? block->preds[0] : latch];
 }
 
-void yield_mark_unbounded(struct unit *unit, LLVMValueRef function)
+void yield_mark_unbounded(struct compilation *compilation, LLVMValueRef function)
 {
-    struct ir *ir = ir_new(unit, function);
+    struct ir *ir = ir_new(compilation, function);
 
     for (uint32_t loop = 0; loop < ir->flow->loop_count; loop++) {
         const struct flow_block *header = &ir->flow->blocks[ir->flow->loops[loop].header];
         for (uint32_t p = 0; p < header->pred_count; p++) {
             uint32_t latch = header->preds[p];
             if (flow_in_loop(ir->flow, loop, latch) && !has_yield(ir, loop) && !is_bounded(ir, loop, latch)) {
-                add_yield(unit, place_of_yield(ir, loop, latch));
+                add_yield(compilation, place_of_yield(ir, loop, latch));
             }
         }
     }

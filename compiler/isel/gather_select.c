@@ -56,7 +56,7 @@ static bool is_kernel_argument(LLVMValueRef value)
 }
 
 /* The instruction adds 32-bit offsets without sign: an index must be small, or lead forward inside of an object. */
-static bool fits(LLVMValueRef pointer, LLVMValueRef index)
+static bool index_fits(LLVMValueRef pointer, LLVMValueRef index)
 {
     return bounds_most(NULL, index) <= UINT32_MAX / WORD_BYTES ||
            (LLVMIsInBounds(pointer) && bounds_natural(NULL, index, 0));
@@ -74,7 +74,7 @@ bool gather_takes(LLVMValueRef load)
     element = LLVMGetGEPSourceElementType(pointer);
     bool word = LLVMGetTypeKind(element) == LLVMFloatTypeKind ||
                 (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8 * WORD_BYTES);
-    return word && is_kernel_argument(array_of(load)) && fits(pointer, index_of(load)) &&
+    return word && is_kernel_argument(array_of(load)) && index_fits(pointer, index_of(load)) &&
            varies(index_of(load), EFFORT);
 }
 
@@ -172,7 +172,7 @@ static void move_before(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef
 /* ---- building ---- */
 
 /* Reads what its argument points to, and does nothing else. */
-static void set_effects(struct unit *unit, LLVMValueRef function)
+static void set_effects(struct compilation *compilation, LLVMValueRef function)
 {
     static const struct {
         const char *name;
@@ -182,22 +182,22 @@ static void set_effects(struct unit *unit, LLVMValueRef function)
     for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
         uint32_t kind = LLVMGetEnumAttributeKindForName(effects[i].name, strlen(effects[i].name));
         LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(unit->llvm, kind, effects[i].value));
+                                LLVMCreateEnumAttribute(compilation->llvm, kind, effects[i].value));
     }
 }
 
-static LLVMValueRef find_function(struct unit *unit, uint32_t count, LLVMTypeRef *type)
+static LLVMValueRef find_function(struct compilation *compilation, uint32_t count, LLVMTypeRef *type)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm);
-    LLVMTypeRef parameters[1 + GATHER_MOST] = { LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL), i32, i32, i32,
-                                                i32 };
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(compilation->llvm);
+    LLVMTypeRef parameters[1 + GATHER_MOST] = { LLVMPointerTypeInContext(compilation->llvm, SPACE_GLOBAL), i32, i32,
+                                                i32, i32 };
     const char *name = count == GATHER_MOST ? "__ppu_gather4" : "__ppu_gather2";
-    LLVMValueRef function = LLVMGetNamedFunction(unit->module, name);
+    LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
 
     *type = LLVMFunctionType(LLVMVectorType(i32, count), parameters, 1 + count, false);
     if (function == NULL) {
-        function = LLVMAddFunction(unit->module, name, *type);
-        set_effects(unit, function);
+        function = LLVMAddFunction(compilation->module, name, *type);
+        set_effects(compilation, function);
     }
     return function;
 }
@@ -209,20 +209,20 @@ static LLVMValueRef offset_of(LLVMBuilderRef builder, LLVMTypeRef i32, LLVMValue
     return LLVMBuildShl(builder, narrow, LLVMConstInt(i32, 2, false), "");
 }
 
-void gather_build(struct unit *unit, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count)
+void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count)
 {
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(unit->llvm), type;
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(compilation->llvm), type;
     LLVMValueRef arguments[1 + GATHER_MOST];
 
     LLVMPositionBuilderBefore(builder, loads[0]);
-    arguments[0] =
-        LLVMBuildAddrSpaceCast(builder, array_of(loads[0]), LLVMPointerTypeInContext(unit->llvm, SPACE_GLOBAL), "");
+    arguments[0] = LLVMBuildAddrSpaceCast(builder, array_of(loads[0]),
+                                          LLVMPointerTypeInContext(compilation->llvm, SPACE_GLOBAL), "");
     for (uint32_t i = 0; i < count; i++) {
         move_before(builder, index_of(loads[i]), loads[0]);
         LLVMPositionBuilderBefore(builder, loads[0]);
         arguments[1 + i] = offset_of(builder, i32, index_of(loads[i]));
     }
-    LLVMValueRef function = find_function(unit, count, &type);
+    LLVMValueRef function = find_function(compilation, count, &type);
     LLVMPositionBuilderBefore(builder, loads[0]);
     LLVMValueRef call = LLVMBuildCall2(builder, type, function, arguments, 1 + count, "");
     for (uint32_t i = 0; i < count; i++) {
@@ -237,7 +237,7 @@ void gather_build(struct unit *unit, LLVMBuilderRef builder, LLVMValueRef *loads
 
 /* ---- code ---- */
 
-static struct mir_ref offsets_of(struct select *s, LLVMValueRef call, uint32_t count)
+static struct mir_ref offsets_of(struct isel *s, LLVMValueRef call, uint32_t count)
 {
     struct mir_ref all = select_new(s, count);
 
@@ -248,7 +248,7 @@ static struct mir_ref offsets_of(struct select *s, LLVMValueRef call, uint32_t c
 }
 
 /* Where registers are short, the base is no scalar: then these are loads again. */
-static void select_apart(struct select *s, LLVMValueRef call, uint32_t count)
+static void select_apart(struct isel *s, LLVMValueRef call, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct mir_insn insn = mir_insn(PPU_OP_LDG);
@@ -265,7 +265,7 @@ static void select_apart(struct select *s, LLVMValueRef call, uint32_t count)
     }
 }
 
-void gather_select(struct select *s, LLVMValueRef call)
+void gather_select(struct isel *s, LLVMValueRef call)
 {
     uint32_t count = LLVMGetNumArgOperands(call) - 1;
     struct element base = select_element(s, LLVMGetOperand(call, 0), 0);

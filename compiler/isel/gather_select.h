@@ -14,8 +14,8 @@ bool gather_is_like(LLVMValueRef a, LLVMValueRef b);
 /* True when the load's index can be known before `place`, in the same block. */
 bool gather_can_move(LLVMValueRef load, LLVMValueRef place);
 /* `count` loads, 2 or 4, become one in the place of the first; what the indexes are made of moves there. */
-void gather_build(struct unit *unit, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
+void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
 /* Code of such a call. */
-void gather_select(struct select *s, LLVMValueRef call);
+void gather_select(struct isel *s, LLVMValueRef call);
 
 #endif

@@ -39,21 +39,21 @@ struct element element_not(struct element pred)
     return pred;
 }
 
-uint32_t select_elements(struct select *s, LLVMTypeRef type)
+uint32_t select_elements(struct isel *s, LLVMTypeRef type)
 {
     (void)s;
     return function_elements(type);
 }
 
 /* Elements of one member of an array, at least one. */
-static uint32_t array_step(struct select *s, LLVMTypeRef type)
+static uint32_t array_step(struct isel *s, LLVMTypeRef type)
 {
     uint32_t count = select_elements(s, LLVMGetElementType(type));
 
     return count != 0 ? count : 1;
 }
 
-LLVMTypeRef select_element_type(struct select *s, LLVMTypeRef type, uint32_t index)
+LLVMTypeRef select_element_type(struct isel *s, LLVMTypeRef type, uint32_t index)
 {
     switch (LLVMGetTypeKind(type)) {
     case LLVMVectorTypeKind:
@@ -75,14 +75,14 @@ LLVMTypeRef select_element_type(struct select *s, LLVMTypeRef type, uint32_t ind
     }
 }
 
-static struct element constant_element(struct select *s, LLVMValueRef value)
+static struct element constant_element(struct isel *s, LLVMValueRef value)
 {
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(value));
+    uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(value));
     uint32_t words = bits > 32 ? 2 : 1;
     struct element element = { .kind = ELEMENT_UNDEFINED, .words = (uint8_t)words };
 
     if (bits > 64) {
-        unit_fail_value(s->unit, "no registers for more than 64 bits", value);
+        compilation_fail_value(s->compilation, "no registers for more than 64 bits", value);
     }
     if (LLVMIsUndef(value) || LLVMIsPoison(value)) {
         return element;
@@ -93,7 +93,7 @@ static struct element constant_element(struct select *s, LLVMValueRef value)
         return element;
     }
     if (LLVMIsAConstantFP(value) != NULL) {
-        return element_constant(data_float_bits(value), words);
+        return element_constant(const_data_float_bits(value), words);
     }
     if (LLVMIsNull(value)) {
         return element_constant(0, words);
@@ -103,13 +103,13 @@ static struct element constant_element(struct select *s, LLVMValueRef value)
     }
     if (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMPtrToInt) {
         return select_widen(s, select_pointer(s, LLVMGetOperand(value, 0)),
-                            ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(value, 0))), words, false);
+                            ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 0))), words, false);
     }
-    unit_fail_value(s->unit, "no code for the constant", value);
+    compilation_fail_value(s->compilation, "no code for the constant", value);
 }
 
 /* Member of a constant aggregate that holds the element, and the element's index within it. */
-static LLVMValueRef constant_member(struct select *s, LLVMValueRef value, uint32_t *index)
+static LLVMValueRef constant_member(struct isel *s, LLVMValueRef value, uint32_t *index)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
 
@@ -128,55 +128,55 @@ static LLVMValueRef constant_member(struct select *s, LLVMValueRef value, uint32
     }
 }
 
-struct element select_element(struct select *s, LLVMValueRef value, uint32_t index)
+struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index)
 {
     uint32_t number = ir_value(s->ir, value);
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
 
     if (number != IR_NO_VALUE) {
         if (s->values[number] == NULL) {
-            unit_fail_value(s->unit, "internal error: a value is used before it is made", value);
+            compilation_fail_value(s->compilation, "internal error: a value is used before it is made", value);
         }
         return s->values[number][index];
     }
     if (kind == LLVMVectorTypeKind || kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind) {
         LLVMValueRef member = constant_member(s, value, &index);
         if (member == NULL) {
-            unit_fail_value(s->unit, "no code for the constant", value);
+            compilation_fail_value(s->compilation, "no code for the constant", value);
         }
         return select_element(s, member, index);
     }
     return constant_element(s, value);
 }
 
-void select_set(struct select *s, LLVMValueRef value, uint32_t index, struct element element)
+void select_set(struct isel *s, LLVMValueRef value, uint32_t index, struct element element)
 {
     uint32_t number = ir_value(s->ir, value);
 
     if (s->values[number] == NULL) {
-        s->values[number] = arena_new(&s->unit->arena, struct element, select_elements(s, LLVMTypeOf(value)));
+        s->values[number] = arena_new(&s->compilation->arena, struct element, select_elements(s, LLVMTypeOf(value)));
     }
     s->values[number][index] = element;
 }
 
 /* ---- registers ---- */
 
-static uint32_t value_name(const struct select *s)
+static uint32_t value_name(const struct isel *s)
 {
     return s->number == IR_NO_VALUE ? 0 : s->number + 1;
 }
 
-struct mir_ref select_new(struct select *s, uint32_t words)
+struct mir_ref select_new(struct isel *s, uint32_t words)
 {
     return mir_reg(s->mir, s->scalar ? MIR_SCALAR : MIR_VECTOR, words, value_name(s));
 }
 
-struct mir_ref select_new_pred(struct select *s)
+struct mir_ref select_new_pred(struct isel *s)
 {
     return mir_reg(s->mir, MIR_PRED, 1, 0);
 }
 
-struct mir_insn *select_add(struct select *s, const struct mir_insn *insn)
+struct mir_insn *select_add(struct isel *s, const struct mir_insn *insn)
 {
     struct mir_insn *added = mir_add(s->mir, s->block, insn);
 
@@ -188,12 +188,12 @@ struct mir_insn *select_add(struct select *s, const struct mir_insn *insn)
 }
 
 /* The block before the first: constants and arguments. Put in front of the entry when all is selected. */
-static uint32_t prologue(const struct select *s)
+static uint32_t prologue(const struct isel *s)
 {
     return s->ir->flow->count;
 }
 
-static void load_constant(struct select *s, struct mir_ref to, uint64_t value, uint32_t words)
+static void load_constant(struct isel *s, struct mir_ref to, uint64_t value, uint32_t words)
 {
     bool wide = words == 2 && (uint64_t)(int64_t)(int32_t)value == value;
     struct mir_insn insn = mir_insn(wide ? PPU_OP_MOV64 : PPU_OP_MOV);
@@ -210,7 +210,7 @@ static void load_constant(struct select *s, struct mir_ref to, uint64_t value, u
 }
 
 /* A constant in a scalar register that lives everywhere, while there is room for them. */
-static struct mir_ref pooled(struct select *s, uint64_t value, uint32_t words)
+static struct mir_ref pooled(struct isel *s, uint64_t value, uint32_t words)
 {
     uint32_t block = s->block, number = s->number;
     bool scalar = s->scalar;
@@ -223,7 +223,7 @@ static struct mir_ref pooled(struct select *s, uint64_t value, uint32_t words)
     if (s->pool_words + words > s->pool_limit) {
         return (struct mir_ref){ 0 };
     }
-    s->pool = arena_grow(&s->unit->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
+    s->pool = arena_grow(&s->compilation->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
     s->pool_words += words;
     s->block = prologue(s);
     s->number = IR_NO_VALUE;
@@ -237,7 +237,7 @@ static struct mir_ref pooled(struct select *s, uint64_t value, uint32_t words)
     return ref;
 }
 
-static struct mir_ref constant_reg(struct select *s, uint64_t value, uint32_t words)
+static struct mir_ref constant_reg(struct isel *s, uint64_t value, uint32_t words)
 {
     struct mir_ref ref = pooled(s, value, words);
 
@@ -248,7 +248,7 @@ static struct mir_ref constant_reg(struct select *s, uint64_t value, uint32_t wo
     return ref;
 }
 
-struct mir_ref select_reg(struct select *s, struct element element)
+struct mir_ref select_reg(struct isel *s, struct element element)
 {
     struct element sum;
 
@@ -272,7 +272,7 @@ struct mir_ref select_reg(struct select *s, struct element element)
     return sum.ref;
 }
 
-struct mir_ref select_pred(struct select *s, struct element element)
+struct mir_ref select_pred(struct isel *s, struct element element)
 {
     if (element.kind == ELEMENT_REGISTER) {
         return element.ref;
@@ -283,7 +283,7 @@ struct mir_ref select_pred(struct select *s, struct element element)
     return element.ref;
 }
 
-void select_copy(struct select *s, struct mir_ref to, struct element from, uint32_t words)
+void select_copy(struct isel *s, struct mir_ref to, struct element from, uint32_t words)
 {
     struct mir_insn insn;
 
@@ -343,7 +343,7 @@ static enum ppu_op exchanged(enum ppu_op op)
 }
 
 /* Puts b into the instruction: as its immediate when it has room. */
-static void set_b(struct select *s, struct mir_insn *insn, struct element b)
+static void set_b(struct isel *s, struct mir_insn *insn, struct element b)
 {
     bool is_float = (ppu_isa_row(insn->code.op)->flags & PPU_IF_X) != 0;
 
@@ -360,7 +360,7 @@ static void set_b(struct select *s, struct mir_insn *insn, struct element b)
     insn->b = select_reg(s, b);
 }
 
-struct element select_op(struct select *s, enum ppu_op op, struct element a, struct element b)
+struct element select_op(struct isel *s, enum ppu_op op, struct element a, struct element b)
 {
     struct mir_insn insn;
 
@@ -378,7 +378,7 @@ struct element select_op(struct select *s, enum ppu_op op, struct element a, str
     return element_register(insn.d, insn.code.wd);
 }
 
-struct element select_op1(struct select *s, enum ppu_op op, struct element a)
+struct element select_op1(struct isel *s, enum ppu_op op, struct element a)
 {
     struct mir_insn insn = mir_insn(op);
 
@@ -388,7 +388,7 @@ struct element select_op1(struct select *s, enum ppu_op op, struct element a)
     return element_register(insn.d, insn.code.wd);
 }
 
-struct element select_op3(struct select *s, enum ppu_op op, struct element a, struct element b, struct element c)
+struct element select_op3(struct isel *s, enum ppu_op op, struct element a, struct element b, struct element c)
 {
     struct mir_insn insn = mir_insn(op);
 
@@ -400,12 +400,12 @@ struct element select_op3(struct select *s, enum ppu_op op, struct element a, st
     return element_register(insn.d, insn.code.wd);
 }
 
-static bool in_vector(const struct select *s, struct mir_ref ref)
+static bool in_vector(const struct isel *s, struct mir_ref ref)
 {
     return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_VECTOR;
 }
 
-struct element select_compare(struct select *s, enum ppu_op op, uint32_t kind, struct element a, struct element b)
+struct element select_compare(struct isel *s, enum ppu_op op, uint32_t kind, struct element a, struct element b)
 {
     struct mir_insn insn = mir_insn(op);
 
@@ -418,7 +418,7 @@ struct element select_compare(struct select *s, enum ppu_op op, uint32_t kind, s
     return element_register(insn.d, 1);
 }
 
-struct element select_logic(struct select *s, enum ppu_op op, struct element a, struct element b)
+struct element select_logic(struct isel *s, enum ppu_op op, struct element a, struct element b)
 {
     struct mir_insn insn = mir_insn(op);
 
@@ -429,7 +429,7 @@ struct element select_logic(struct select *s, enum ppu_op op, struct element a, 
     return element_register(insn.d, 1);
 }
 
-struct element select_choose(struct select *s, struct element pred, struct element a, struct element b)
+struct element select_choose(struct isel *s, struct element pred, struct element a, struct element b)
 {
     struct mir_insn insn = mir_insn(a.words == 2 ? PPU_OP_SEL64 : PPU_OP_SEL);
 
@@ -441,7 +441,7 @@ struct element select_choose(struct select *s, struct element pred, struct eleme
     return element_register(insn.d, insn.code.wd);
 }
 
-struct mir_ref select_register(struct select *s, uint32_t number)
+struct mir_ref select_register(struct isel *s, uint32_t number)
 {
     struct mir_insn insn = mir_insn(PPU_OP_RDSR);
 
@@ -453,12 +453,12 @@ struct mir_ref select_register(struct select *s, uint32_t number)
 
 /* ---- phis ---- */
 
-static void make_phi(struct select *s, LLVMValueRef phi)
+static void make_phi(struct isel *s, LLVMValueRef phi)
 {
     LLVMTypeRef type = LLVMTypeOf(phi);
 
     for (uint32_t i = 0; i < select_elements(s, type); i++) {
-        uint32_t bits = ir_bits(s->unit, select_element_type(s, type, i));
+        uint32_t bits = ir_bits(s->compilation, select_element_type(s, type, i));
         uint32_t words = bits > 32 ? 2 : 1;
         struct mir_ref ref = bits == 1 ? select_new_pred(s) : select_new(s, words);
         select_set(s, phi, i, element_register(ref, words));
@@ -477,7 +477,7 @@ static bool reads(const struct transfer *transfer, struct mir_ref ref)
 }
 
 /* Copies that happen at once, one after the other: what a copy would destroy is first used, or put aside. */
-static void transfer_all(struct select *s, struct transfer *list, uint32_t count)
+static void transfer_all(struct isel *s, struct transfer *list, uint32_t count)
 {
     while (count != 0) {
         uint32_t free = FLOW_NONE;
@@ -512,7 +512,7 @@ static bool same_place(const struct transfer *transfer)
 }
 
 /* What the phis of `to` take from `from`, at the end of `from`. */
-static void select_edge(struct select *s, uint32_t from, uint32_t to)
+static void select_edge(struct isel *s, uint32_t from, uint32_t to)
 {
     struct transfer *list = NULL;
     uint32_t count = 0;
@@ -536,7 +536,7 @@ static void select_edge(struct select *s, uint32_t from, uint32_t to)
             if (from_element.kind == ELEMENT_REGISTER && (from_element.lane.reg != 0 || from_element.add != 0)) {
                 from_element = element_register(select_reg(s, from_element), from_element.words);
             }
-            list = arena_grow(&s->unit->arena, list, sizeof(*list), count, &cap);
+            list = arena_grow(&s->compilation->arena, list, sizeof(*list), count, &cap);
             list[count] = (struct transfer){ phi_element.ref, from_element, phi_element.words };
             count += !same_place(&list[count]);
         }
@@ -547,7 +547,7 @@ static void select_edge(struct select *s, uint32_t from, uint32_t to)
 
 /* ---- the kernel ---- */
 
-static void select_end(struct select *s, LLVMValueRef end)
+static void select_end(struct isel *s, LLVMValueRef end)
 {
     struct mir_block *block = &s->mir->blocks[s->block];
 
@@ -570,11 +570,11 @@ static void select_end(struct select *s, LLVMValueRef end)
         }
         return;
     default:
-        unit_fail_value(s->unit, "no code for", end);
+        compilation_fail_value(s->compilation, "no code for", end);
     }
 }
 
-static void select_instruction(struct select *s, LLVMValueRef value)
+static void select_instruction(struct isel *s, LLVMValueRef value)
 {
     s->number = ir_value(s->ir, value);
     s->scalar = s->ir->scalar[s->number];
@@ -587,11 +587,11 @@ static void select_instruction(struct select *s, LLVMValueRef value)
     } else if (ir_is_instruction(value, LLVMCall)) {
         select_call(s, value);
     } else if (!select_alu(s, value) && !select_memory(s, value)) {
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
 }
 
-static void select_arguments(struct select *s)
+static void select_arguments(struct isel *s)
 {
     s->block = prologue(s);
     for (uint32_t i = 0; i < s->ir->argument_count; i++) {
@@ -614,8 +614,8 @@ static void select_arguments(struct select *s)
         }
         for (uint32_t e = 0; e < select_elements(s, type); e++) {
             LLVMTypeRef element_type = select_element_type(s, type, e);
-            uint32_t bits = ir_bits(s->unit, element_type);
-            uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, element_type);
+            uint32_t bits = ir_bits(s->compilation, element_type);
+            uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->compilation->layout, element_type);
             select_set(s, argument, e, select_parameter(s, offset + e * bytes, bits > 32 ? 2 : 1));
             if (bits < 32) {
                 uint32_t shift = (offset + e * bytes) % 4 * 8;
@@ -629,7 +629,7 @@ static void select_arguments(struct select *s)
 }
 
 /* The prologue goes before the first block's own instructions. */
-static void join_prologue(struct select *s)
+static void join_prologue(struct isel *s)
 {
     struct mir_block *entry = &s->mir->blocks[0], own = *entry;
 
@@ -642,16 +642,16 @@ static void join_prologue(struct select *s)
     }
 }
 
-struct mir *select_function(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
-                            struct ir *ir, uint32_t pool_limit)
+struct mir *select_function(struct compilation *compilation, struct kernel_info *kernel,
+                            const struct function *function, struct ir *ir, uint32_t pool_limit)
 {
-    struct select *s = arena_new(&unit->arena, struct select, 1);
+    struct isel *s = arena_new(&compilation->arena, struct isel, 1);
 
-    s->unit = unit;
+    s->compilation = compilation;
     s->kernel = kernel;
     s->ir = ir;
-    s->mir = mir_new(unit, ir->name, flow_copy(ir->flow)); /* later passes change it */
-    s->values = arena_new(&unit->arena, struct element *, ir->value_count);
+    s->mir = mir_new(compilation, ir->name, flow_copy(ir->flow)); /* later passes change it */
+    s->values = arena_new(&compilation->arena, struct element *, ir->value_count);
     s->function = function;
     s->pool_limit = function != NULL ? 0 : pool_limit; /* a function's warp need not be together */
     s->mir->local_bytes = kernel->local_begin;

@@ -50,9 +50,9 @@ struct lane_offset {
     struct mir_ref ref;
 };
 
-struct select {
-    struct unit *unit;
-    struct unit_kernel *kernel;
+struct isel {
+    struct compilation *compilation;
+    struct kernel_info *kernel;
     struct ir *ir;
     struct mir *mir;
     struct element **values; /* elements of each value of the IR */
@@ -77,64 +77,68 @@ struct select {
  * The kernel, or a function that it calls, as machine IR. `function`: NULL for the kernel itself. `pool_limit`: words
  * of constants that may stay in scalar registers.
  */
-struct mir *select_function(struct unit *unit, struct unit_kernel *kernel, const struct function *function,
-                            struct ir *ir, uint32_t pool_limit);
+struct mir *select_function(struct compilation *compilation, struct kernel_info *kernel,
+                            const struct function *function, struct ir *ir, uint32_t pool_limit);
 
 /* ---- select.c: values ---- */
 
-uint32_t select_elements(struct select *s, LLVMTypeRef type);
-LLVMTypeRef select_element_type(struct select *s, LLVMTypeRef type, uint32_t index);
-struct element select_element(struct select *s, LLVMValueRef value, uint32_t index);
-void select_set(struct select *s, LLVMValueRef value, uint32_t index, struct element element);
+uint32_t select_elements(struct isel *s, LLVMTypeRef type);
+LLVMTypeRef select_element_type(struct isel *s, LLVMTypeRef type, uint32_t index);
+struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index);
+void select_set(struct isel *s, LLVMValueRef value, uint32_t index, struct element element);
 
 struct element element_constant(uint64_t value, uint32_t words);
+static inline struct element element_number(uint32_t value)
+{
+    return element_constant(value, 1);
+}
 struct element element_register(struct mir_ref ref, uint32_t words);
 /* Low or high half of an element of two words. */
 struct element element_half(struct element element, uint32_t half);
 
 /* A new register for the value being selected: scalar when it is. */
-struct mir_ref select_new(struct select *s, uint32_t words);
-struct mir_ref select_new_pred(struct select *s);
+struct mir_ref select_new(struct isel *s, uint32_t words);
+struct mir_ref select_new_pred(struct isel *s);
 /* The element in a register, with everything added. */
-struct mir_ref select_reg(struct select *s, struct element element);
-struct mir_ref select_pred(struct select *s, struct element element);
-struct mir_insn *select_add(struct select *s, const struct mir_insn *insn);
-void select_copy(struct select *s, struct mir_ref to, struct element from, uint32_t words);
-struct mir_ref select_register(struct select *s, uint32_t number); /* a special register */
+struct mir_ref select_reg(struct isel *s, struct element element);
+struct mir_ref select_pred(struct isel *s, struct element element);
+struct mir_insn *select_add(struct isel *s, const struct mir_insn *insn);
+void select_copy(struct isel *s, struct mir_ref to, struct element from, uint32_t words);
+struct mir_ref select_register(struct isel *s, uint32_t number); /* a special register */
 
 /* d = a op b, constants folded into the instruction where it has room for them. */
-struct element select_op(struct select *s, enum ppu_op op, struct element a, struct element b);
-struct element select_op1(struct select *s, enum ppu_op op, struct element a);
-struct element select_op3(struct select *s, enum ppu_op op, struct element a, struct element b, struct element c);
-struct element select_compare(struct select *s, enum ppu_op op, uint32_t kind, struct element a, struct element b);
-struct element select_choose(struct select *s, struct element pred, struct element a, struct element b);
-struct element select_logic(struct select *s, enum ppu_op op, struct element a, struct element b);
+struct element select_op(struct isel *s, enum ppu_op op, struct element a, struct element b);
+struct element select_op1(struct isel *s, enum ppu_op op, struct element a);
+struct element select_op3(struct isel *s, enum ppu_op op, struct element a, struct element b, struct element c);
+struct element select_compare(struct isel *s, enum ppu_op op, uint32_t kind, struct element a, struct element b);
+struct element select_choose(struct isel *s, struct element pred, struct element a, struct element b);
+struct element select_logic(struct isel *s, enum ppu_op op, struct element a, struct element b);
 struct element element_not(struct element pred);
 
 /* ---- select_alu.c ---- */
 
 /* The element with the bits above `bits` made zeros or copies of the sign. */
-struct element select_extend(struct select *s, struct element element, uint32_t bits, bool is_signed);
+struct element select_extend(struct isel *s, struct element element, uint32_t bits, bool is_signed);
 /* An integer of `bits` made `words` words wide. */
-struct element select_widen(struct select *s, struct element element, uint32_t bits, uint32_t words, bool is_signed);
-bool select_alu(struct select *s, LLVMValueRef value);
+struct element select_widen(struct isel *s, struct element element, uint32_t bits, uint32_t words, bool is_signed);
+bool select_alu(struct isel *s, LLVMValueRef value);
 
 /* ---- select_memory.c ---- */
-bool select_memory(struct select *s, LLVMValueRef value);
-struct element select_pointer(struct select *s, LLVMValueRef pointer);
-struct element select_parameter(struct select *s, uint32_t offset, uint32_t words);
-struct element select_fact(struct select *s, uint32_t offset, uint32_t words);
+bool select_memory(struct isel *s, LLVMValueRef value);
+struct element select_pointer(struct isel *s, LLVMValueRef pointer);
+struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words);
+struct element select_fact(struct isel *s, uint32_t offset, uint32_t words);
 /* All elements of a value to or from local memory, 8 bytes each: how functions get and give values. */
-void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset);
-void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset);
-void select_memory_call(struct select *s, LLVMValueRef call, const char *name);
+void select_put_all(struct isel *s, LLVMValueRef value, uint32_t offset);
+void select_get_all(struct isel *s, LLVMValueRef value, uint32_t offset);
+void select_memory_call(struct isel *s, LLVMValueRef call, const char *name);
 
 /* ---- select_task.c ---- */
 
 /* False: the primitive has nothing to do with tasks. */
-bool select_task(struct select *s, LLVMValueRef call, enum primitive primitive);
+bool select_task(struct isel *s, LLVMValueRef call, enum primitive primitive);
 
 /* ---- select_call.c ---- */
-void select_call(struct select *s, LLVMValueRef call);
+void select_call(struct isel *s, LLVMValueRef call);
 
 #endif

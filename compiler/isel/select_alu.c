@@ -2,11 +2,6 @@
 /* Arithmetic, comparisons, conversions, and what only moves elements about. */
 #include "compiler/isel/select.h"
 
-static struct element number(uint32_t value)
-{
-    return element_constant(value, 1);
-}
-
 /* ---- widths ---- */
 
 static struct element extend_constant(struct element element, uint32_t bits, bool is_signed)
@@ -21,7 +16,7 @@ static struct element extend_constant(struct element element, uint32_t bits, boo
     return element;
 }
 
-struct element select_extend(struct select *s, struct element element, uint32_t bits, bool is_signed)
+struct element select_extend(struct isel *s, struct element element, uint32_t bits, bool is_signed)
 {
     enum element_above wanted = is_signed ? ABOVE_SIGN : ABOVE_ZEROS;
     uint32_t above = element.words * 32 - bits;
@@ -34,18 +29,19 @@ struct element select_extend(struct select *s, struct element element, uint32_t 
         return element;
     }
     if (element.words == 2) {
-        done = select_op(s, is_signed ? PPU_OP_ASR64 : PPU_OP_SHR64, select_op(s, PPU_OP_SHL64, element, number(above)),
-                         number(above));
+        done = select_op(s, is_signed ? PPU_OP_ASR64 : PPU_OP_SHR64,
+                         select_op(s, PPU_OP_SHL64, element, element_number(above)), element_number(above));
     } else if (!is_signed) {
-        done = select_op(s, PPU_OP_AND, element, number((1u << bits) - 1));
+        done = select_op(s, PPU_OP_AND, element, element_number((1u << bits) - 1));
     } else {
-        done = select_op(s, PPU_OP_ASR, select_op(s, PPU_OP_SHL, element, number(above)), number(above));
+        done =
+            select_op(s, PPU_OP_ASR, select_op(s, PPU_OP_SHL, element, element_number(above)), element_number(above));
     }
     done.above = wanted;
     return done;
 }
 
-struct element select_widen(struct select *s, struct element element, uint32_t bits, uint32_t words, bool is_signed)
+struct element select_widen(struct isel *s, struct element element, uint32_t bits, uint32_t words, bool is_signed)
 {
     element = select_extend(s, element, bits, is_signed);
     if (element.words == words) {
@@ -65,14 +61,14 @@ struct element select_widen(struct select *s, struct element element, uint32_t b
         insn.d = mir_sub(wide, 1);
         select_add(s, &insn);
     } else {
-        select_copy(s, mir_sub(wide, 1), number(0), 1);
+        select_copy(s, mir_sub(wide, 1), element_number(0), 1);
     }
     return element_register(wide, 2);
 }
 
-static uint32_t type_bits(struct select *s, LLVMValueRef value, uint32_t index)
+static uint32_t type_bits(struct isel *s, LLVMValueRef value, uint32_t index)
 {
-    return ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), index));
+    return ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(value), index));
 }
 
 /* ---- integers ---- */
@@ -93,8 +89,7 @@ static const struct integer_op integer_ops[] = {
     { LLVMAShr, PPU_OP_ASR, PPU_OP_ASR64, false, true },
 };
 
-static struct element bool_op(struct select *s, LLVMValueRef value, LLVMOpcode opcode, struct element a,
-                              struct element b)
+static struct element bool_op(struct isel *s, LLVMValueRef value, LLVMOpcode opcode, struct element a, struct element b)
 {
     switch (opcode) {
     case LLVMAnd:
@@ -113,7 +108,7 @@ static struct element bool_op(struct select *s, LLVMValueRef value, LLVMOpcode o
         }
         return select_logic(s, PPU_OP_PXOR, a, b);
     default:
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
 }
 
@@ -137,7 +132,7 @@ static enum element_above result_above(const struct integer_op *op, struct eleme
 }
 
 /* The 32-bit integer that a value is widened from as asked, its own element; false: it is none. */
-static bool narrow_operand(struct select *s, LLVMValueRef value, LLVMOpcode widened, struct element *narrow)
+static bool narrow_operand(struct isel *s, LLVMValueRef value, LLVMOpcode widened, struct element *narrow)
 {
     LLVMValueRef from;
 
@@ -153,7 +148,7 @@ static bool narrow_operand(struct select *s, LLVMValueRef value, LLVMOpcode wide
 }
 
 /* A product of 64 bits of two integers of 32. */
-static bool select_wide_product(struct select *s, LLVMValueRef value)
+static bool select_wide_product(struct isel *s, LLVMValueRef value)
 {
     static const struct {
         LLVMOpcode widened;
@@ -172,7 +167,7 @@ static bool select_wide_product(struct select *s, LLVMValueRef value)
 }
 
 /* Two halves put together: (high << 32) | low. */
-static bool select_halves(struct select *s, LLVMValueRef value)
+static bool select_halves(struct isel *s, LLVMValueRef value)
 {
     for (uint32_t i = 0; i < 2; i++) {
         LLVMValueRef shifted = LLVMGetOperand(value, i), by;
@@ -194,7 +189,7 @@ static bool select_halves(struct select *s, LLVMValueRef value)
     return false;
 }
 
-static void select_integer(struct select *s, LLVMValueRef value, const struct integer_op *op)
+static void select_integer(struct isel *s, LLVMValueRef value, const struct integer_op *op)
 {
     if ((op->opcode == LLVMMul && select_wide_product(s, value)) || (op->opcode == LLVMOr && select_halves(s, value))) {
         return;
@@ -224,7 +219,7 @@ static void select_integer(struct select *s, LLVMValueRef value, const struct in
 
 /* ---- floats ---- */
 
-static struct element convert(struct select *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
+static struct element convert(struct isel *s, enum ppu_type to, enum ppu_type from, enum ppu_round round,
                               struct element element)
 {
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
@@ -241,7 +236,7 @@ static struct element convert(struct select *s, enum ppu_type to, enum ppu_type 
 }
 
 /* Half is a storage type: its arithmetic is that of float, whose result rounded to half is the exact one's. */
-static struct element from_half(struct select *s, struct element element, uint32_t bits)
+static struct element from_half(struct isel *s, struct element element, uint32_t bits)
 {
     return bits == 16 ? convert(s, PPU_TYPE_F32, PPU_TYPE_F16, PPU_ROUND_RNE, element) : element;
 }
@@ -258,7 +253,7 @@ static const struct float_op float_ops[] = {
     { LLVMFDiv, PPU_OP_FDIV, PPU_OP_DDIV },
 };
 
-static void select_float(struct select *s, LLVMValueRef value, const struct float_op *op)
+static void select_float(struct isel *s, LLVMValueRef value, const struct float_op *op)
 {
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, value, i);
@@ -272,13 +267,13 @@ static void select_float(struct select *s, LLVMValueRef value, const struct floa
     }
 }
 
-static void select_negate(struct select *s, LLVMValueRef value)
+static void select_negate(struct isel *s, LLVMValueRef value)
 {
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, value, i);
         struct element a = select_element(s, LLVMGetOperand(value, 0), i);
         if (bits == 16) {
-            select_set(s, value, i, select_op(s, PPU_OP_XOR, a, number(0x8000)));
+            select_set(s, value, i, select_op(s, PPU_OP_XOR, a, element_number(0x8000)));
             continue;
         }
         struct mir_insn insn = mir_insn(bits == 64 ? PPU_OP_DMOV : PPU_OP_FMOV);
@@ -336,7 +331,7 @@ static LLVMIntPredicate turned(LLVMIntPredicate predicate)
 }
 
 /* Truth values as numbers: false 0; true 1, or -1 when signed. */
-static struct element compare_bools(struct select *s, LLVMIntPredicate predicate, struct element a, struct element b)
+static struct element compare_bools(struct isel *s, LLVMIntPredicate predicate, struct element a, struct element b)
 {
     switch (predicate) {
     case LLVMIntEQ:
@@ -357,7 +352,7 @@ static struct element compare_bools(struct select *s, LLVMIntPredicate predicate
     }
 }
 
-static void select_icmp(struct select *s, LLVMValueRef value)
+static void select_icmp(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef left = LLVMGetOperand(value, 0), right = LLVMGetOperand(value, 1);
 
@@ -386,7 +381,7 @@ static void select_icmp(struct select *s, LLVMValueRef value)
     }
 }
 
-static void select_fcmp(struct select *s, LLVMValueRef value)
+static void select_fcmp(struct isel *s, LLVMValueRef value)
 {
     static const uint8_t kinds[] = {
         [LLVMRealOEQ] = PPU_FCMP_EQ,  [LLVMRealOGT] = PPU_FCMP_GT,  [LLVMRealOGE] = PPU_FCMP_GE,
@@ -400,7 +395,7 @@ static void select_fcmp(struct select *s, LLVMValueRef value)
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, LLVMGetOperand(value, 0), i);
         if (predicate == LLVMRealPredicateFalse || predicate == LLVMRealPredicateTrue) {
-            select_set(s, value, i, number(predicate == LLVMRealPredicateTrue));
+            select_set(s, value, i, element_number(predicate == LLVMRealPredicateTrue));
             continue;
         }
         select_set(s, value, i,
@@ -411,7 +406,7 @@ static void select_fcmp(struct select *s, LLVMValueRef value)
 }
 
 /* "a and b" and "a or b" come as choices with a constant. */
-static struct element choose_bool(struct select *s, struct element pred, struct element a, struct element b)
+static struct element choose_bool(struct isel *s, struct element pred, struct element a, struct element b)
 {
     if (a.kind == ELEMENT_CONSTANT) {
         return a.add & 1 ? select_logic(s, PPU_OP_POR, pred, b) : select_logic(s, PPU_OP_PAND, element_not(pred), b);
@@ -423,7 +418,7 @@ static struct element choose_bool(struct select *s, struct element pred, struct 
                         select_logic(s, PPU_OP_PAND, element_not(pred), b));
 }
 
-static void select_select(struct select *s, LLVMValueRef value)
+static void select_select(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef cond = LLVMGetOperand(value, 0);
     bool many = LLVMGetTypeKind(LLVMTypeOf(cond)) == LLVMVectorTypeKind;
@@ -454,7 +449,7 @@ static enum ppu_type integer_type(uint32_t bits, bool is_signed)
     return bits > 32 ? (is_signed ? PPU_TYPE_S64 : PPU_TYPE_U64) : (is_signed ? PPU_TYPE_S32 : PPU_TYPE_U32);
 }
 
-static struct element bool_to(struct select *s, struct element pred, uint32_t words, uint64_t truth)
+static struct element bool_to(struct isel *s, struct element pred, uint32_t words, uint64_t truth)
 {
     if (pred.kind != ELEMENT_REGISTER) {
         return element_constant(pred.add & 1 ? truth : 0, words);
@@ -464,14 +459,15 @@ static struct element bool_to(struct select *s, struct element pred, uint32_t wo
     return done;
 }
 
-static struct element truncate(struct select *s, struct element a, uint32_t bits)
+static struct element truncate(struct isel *s, struct element a, uint32_t bits)
 {
     if (bits == 1) {
         if (a.kind != ELEMENT_REGISTER) {
-            return number(a.add & 1);
+            return element_number(a.add & 1);
         }
         a = element_half(element_register(select_reg(s, a), a.words), 0);
-        return select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, select_op(s, PPU_OP_AND, a, number(1)), number(0));
+        return select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, select_op(s, PPU_OP_AND, a, element_number(1)),
+                              element_number(0));
     }
     if (a.kind == ELEMENT_REGISTER && (a.add != 0 || a.lane.reg != 0)) {
         a = element_register(select_reg(s, a), a.words);
@@ -483,14 +479,14 @@ static struct element truncate(struct select *s, struct element a, uint32_t bits
     return a.kind == ELEMENT_REGISTER ? a : extend_constant(a, bits, false);
 }
 
-static struct element cast(struct select *s, LLVMValueRef value, uint32_t i)
+static struct element cast(struct isel *s, LLVMValueRef value, uint32_t i)
 {
     uint32_t from = type_bits(s, LLVMGetOperand(value, 0), i), to = type_bits(s, value, i);
     uint32_t words = to > 32 ? 2 : 1;
     struct element a = select_element(s, LLVMGetOperand(value, 0), i), done;
 
     if (to > 64 || from > 64) {
-        unit_fail_value(s->unit, "no registers for more than 64 bits:", value);
+        compilation_fail_value(s->compilation, "no registers for more than 64 bits:", value);
     }
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMTrunc:
@@ -530,7 +526,7 @@ static struct element cast(struct select *s, LLVMValueRef value, uint32_t i)
 /* ---- elements moved about ---- */
 
 /* 32-bit word `index` of a value's bits, its elements in memory's order. */
-static struct element word_of(struct select *s, LLVMValueRef value, uint32_t index)
+static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index)
 {
     uint32_t bits = type_bits(s, value, 0), per_word = 32 / (bits < 32 ? bits : 32);
     struct element word;
@@ -548,12 +544,12 @@ static struct element word_of(struct select *s, LLVMValueRef value, uint32_t ind
     word = select_extend(s, select_element(s, value, index * per_word), bits, false);
     for (uint32_t i = 1; i < per_word && index * per_word + i < select_elements(s, LLVMTypeOf(value)); i++) {
         struct element part = select_extend(s, select_element(s, value, index * per_word + i), bits, false);
-        word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, number(i * bits)));
+        word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, element_number(i * bits)));
     }
     return word;
 }
 
-static struct element from_words(struct select *s, LLVMValueRef source, uint32_t bits, uint32_t index)
+static struct element from_words(struct isel *s, LLVMValueRef source, uint32_t bits, uint32_t index)
 {
     uint32_t per_word = 32 / (bits < 32 ? bits : 32);
 
@@ -565,7 +561,7 @@ static struct element from_words(struct select *s, LLVMValueRef source, uint32_t
     }
     struct element word = word_of(s, source, index / per_word);
     if (index % per_word != 0) {
-        word = select_op(s, PPU_OP_SHR, word, number(index % per_word * bits));
+        word = select_op(s, PPU_OP_SHR, word, element_number(index % per_word * bits));
     }
     if (per_word > 1) {
         word.above = ABOVE_ANYTHING;
@@ -574,9 +570,9 @@ static struct element from_words(struct select *s, LLVMValueRef source, uint32_t
 }
 
 /* A vector of truth values as the bits of a number of at most 32. */
-static struct element pack_bools(struct select *s, LLVMValueRef source)
+static struct element pack_bools(struct isel *s, LLVMValueRef source)
 {
-    struct element word = number(0);
+    struct element word = element_number(0);
 
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(source)); i++) {
         struct element bit = bool_to(s, select_element(s, source, i), 1, 1ull << i);
@@ -586,7 +582,7 @@ static struct element pack_bools(struct select *s, LLVMValueRef source)
     return word;
 }
 
-static void select_bitcast(struct select *s, LLVMValueRef value)
+static void select_bitcast(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef source = LLVMGetOperand(value, 0);
     uint32_t from = type_bits(s, source, 0), to = type_bits(s, value, 0);
@@ -598,23 +594,23 @@ static void select_bitcast(struct select *s, LLVMValueRef value)
 
     if (from != to &&
         ((from != 8 && from != 16 && from != 32 && from != 64) || (to != 8 && to != 16 && to != 32 && to != 64))) {
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         select_set(s, value, i, from == to ? select_element(s, source, i) : from_words(s, source, to, i));
     }
 }
 
-static uint32_t constant_index(struct select *s, LLVMValueRef value, LLVMValueRef index)
+static uint32_t constant_index(struct isel *s, LLVMValueRef value, LLVMValueRef index)
 {
     if (LLVMIsAConstantInt(index) == NULL) {
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
     return (uint32_t)LLVMConstIntGetZExtValue(index);
 }
 
 /* First element of the member that an extract- or insertvalue names. */
-static uint32_t member_element(struct select *s, LLVMValueRef value, LLVMTypeRef type)
+static uint32_t member_element(struct isel *s, LLVMValueRef value, LLVMTypeRef type)
 {
     const unsigned *indices = LLVMGetIndices(value);
     uint32_t element = 0;
@@ -633,7 +629,7 @@ static uint32_t member_element(struct select *s, LLVMValueRef value, LLVMTypeRef
     return element;
 }
 
-static void select_extract(struct select *s, LLVMValueRef value)
+static void select_extract(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef whole = LLVMGetOperand(value, 0);
     uint32_t first = ir_is_instruction(value, LLVMExtractElement) ? constant_index(s, value, LLVMGetOperand(value, 1))
@@ -645,7 +641,7 @@ static void select_extract(struct select *s, LLVMValueRef value)
     }
 }
 
-static void select_insert(struct select *s, LLVMValueRef value)
+static void select_insert(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef whole = LLVMGetOperand(value, 0), part = LLVMGetOperand(value, 1);
     uint32_t first = ir_is_instruction(value, LLVMInsertElement) ? constant_index(s, value, LLVMGetOperand(value, 2))
@@ -658,12 +654,12 @@ static void select_insert(struct select *s, LLVMValueRef value)
     }
 }
 
-static void select_shuffle(struct select *s, LLVMValueRef value)
+static void select_shuffle(struct isel *s, LLVMValueRef value)
 {
     uint32_t half = LLVMGetVectorSize(LLVMTypeOf(LLVMGetOperand(value, 0)));
 
     if (half == 0) {
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
     for (uint32_t i = 0; i < LLVMGetNumMaskElements(value); i++) {
         int from = LLVMGetMaskValue(value, i);
@@ -672,7 +668,7 @@ static void select_shuffle(struct select *s, LLVMValueRef value)
     }
 }
 
-static void select_freeze(struct select *s, LLVMValueRef value)
+static void select_freeze(struct isel *s, LLVMValueRef value)
 {
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         struct element element = select_element(s, LLVMGetOperand(value, 0), i);
@@ -683,7 +679,7 @@ static void select_freeze(struct select *s, LLVMValueRef value)
     }
 }
 
-bool select_alu(struct select *s, LLVMValueRef value)
+bool select_alu(struct isel *s, LLVMValueRef value)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
 

@@ -4,17 +4,12 @@
 
 #include "ppu/mmu.h"
 
-static struct element number(uint32_t value)
-{
-    return element_constant(value, 1);
-}
-
 static enum ppu_op atomic_op(enum ir_memory memory)
 {
     return memory == IR_SHARED ? PPU_OP_ATOMS : memory == IR_UNIFIED ? PPU_OP_ATOMU : PPU_OP_ATOMG;
 }
 
-static struct element atomic(struct select *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
+static struct element atomic(struct isel *s, struct address address, enum ppu_aop op, bool wide, struct mir_ref data,
                              uint32_t order, bool want_old)
 {
     struct mir_insn insn = mir_insn(atomic_op(address.memory));
@@ -56,7 +51,7 @@ static struct element atomic(struct select *s, struct address address, enum ppu_
 }
 
 /* What the operation makes of the old value. */
-static struct element atomic_result(struct select *s, enum ppu_aop op, struct element old, struct element data)
+static struct element atomic_result(struct isel *s, enum ppu_aop op, struct element old, struct element data)
 {
     static const enum ppu_op ops[][2] = {
         [PPU_AOP_ADD] = { PPU_OP_ADD, PPU_OP_ADD64 },    [PPU_AOP_MIN] = { PPU_OP_MIN, PPU_OP_MIN64 },
@@ -69,13 +64,13 @@ static struct element atomic_result(struct select *s, enum ppu_aop op, struct el
     return op == PPU_AOP_XCHG ? data : select_op(s, ops[op][old.words - 1], old, data);
 }
 
-static struct element load_private(struct select *s, struct address address, uint32_t words)
+static struct element load_private(struct isel *s, struct address address, uint32_t words)
 {
     return element_register(select_load_words(s, address, 0, select_width(words), true), words);
 }
 
 /* On memory that no other thread reaches, an atomic operation is a load and a store. */
-static struct element private_atomic(struct select *s, struct address address, enum ppu_aop op, struct element data)
+static struct element private_atomic(struct isel *s, struct address address, enum ppu_aop op, struct element data)
 {
     struct element old = load_private(s, address, data.words);
 
@@ -89,18 +84,19 @@ struct private_part {
     struct address address;
 };
 
-static struct private_part private_part(struct select *s, struct address address)
+static struct private_part private_part(struct isel *s, struct address address)
 {
     struct private_part part = { .address = address };
     struct element high;
 
     part.address.at = element_register(select_reg(s, address.at), 2);
     high = element_half(part.address.at, 1);
-    part.is_private = select_compare(s, PPU_OP_ISETP, PPU_ICMP_EQ, high, number((uint32_t)(PPU_LOCAL_WINDOW >> 32)));
+    part.is_private =
+        select_compare(s, PPU_OP_ISETP, PPU_ICMP_EQ, high, element_number((uint32_t)(PPU_LOCAL_WINDOW >> 32)));
     return part;
 }
 
-static struct mir_insn *last_insn(struct select *s)
+static struct mir_insn *last_insn(struct isel *s)
 {
     struct mir_block *block = &s->mir->blocks[s->block];
 
@@ -108,7 +104,7 @@ static struct mir_insn *last_insn(struct select *s)
 }
 
 /* The old value: `old` has it where the memory was not private. */
-static struct element load_part(struct select *s, const struct private_part *part, struct element old, uint32_t words)
+static struct element load_part(struct isel *s, const struct private_part *part, struct element old, uint32_t words)
 {
     struct mir_ref loaded = select_load_words(s, part->address, 0, select_width(words), true);
     struct mir_insn *load = last_insn(s);
@@ -121,14 +117,14 @@ static struct element load_part(struct select *s, const struct private_part *par
     return element_register(loaded, words);
 }
 
-static void store_part(struct select *s, const struct private_part *part, struct element value)
+static void store_part(struct isel *s, const struct private_part *part, struct element value)
 {
     select_store_words(s, part->address, 0, select_width(value.words), select_reg(s, value), true);
     last_insn(s)->guard = part->is_private.ref;
 }
 
 /* The atomic operation on a generic pointer, which may point to the thread's private memory: both, guarded. */
-static struct element generic_atomic(struct select *s, struct address address, enum ppu_aop op, struct element data,
+static struct element generic_atomic(struct isel *s, struct address address, enum ppu_aop op, struct element data,
                                      uint32_t order, bool want_old)
 {
     struct private_part part = private_part(s, address);
@@ -142,7 +138,7 @@ static struct element generic_atomic(struct select *s, struct address address, e
     return old;
 }
 
-static struct element private_exchange(struct select *s, struct address address, struct element wanted,
+static struct element private_exchange(struct isel *s, struct address address, struct element wanted,
                                        struct element desired)
 {
     uint32_t words = desired.words;
@@ -153,16 +149,16 @@ static struct element private_exchange(struct select *s, struct address address,
     return old;
 }
 
-struct element select_atomic(struct select *s, struct address address, enum ppu_aop op, struct element data,
+struct element select_atomic(struct isel *s, struct address address, enum ppu_aop op, struct element data,
                              uint32_t order, bool want_old)
 {
-    if (address.memory == IR_UNIFIED && s->unit->private_escapes) {
+    if (address.memory == IR_UNIFIED && s->compilation->private_escapes) {
         return generic_atomic(s, address, op, data, order, want_old);
     }
     return atomic(s, address, op, data.words == 2, select_reg(s, data), order, want_old);
 }
 
-static struct element generic_exchange(struct select *s, struct address address, struct element wanted,
+static struct element generic_exchange(struct isel *s, struct address address, struct element wanted,
                                        struct element desired, struct mir_ref both, uint32_t order)
 {
     struct private_part part = private_part(s, address);
@@ -181,14 +177,15 @@ static bool has_uses(LLVMValueRef value)
     return LLVMGetFirstUse(value) != NULL;
 }
 
-static void check_atomic(struct select *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)
+static void check_atomic(struct isel *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)
 {
     if ((bits != 32 && bits != 64) || memory == IR_PARAM) {
-        unit_fail_value(s->unit, "an atomic operation on less than 32 bits or on an argument is not supported:", value);
+        compilation_fail_value(s->compilation,
+                               "an atomic operation on less than 32 bits or on an argument is not supported:", value);
     }
 }
 
-static void select_rmw(struct select *s, LLVMValueRef value)
+static void select_rmw(struct isel *s, LLVMValueRef value)
 {
     static const struct {
         LLVMAtomicRMWBinOp from;
@@ -204,14 +201,14 @@ static void select_rmw(struct select *s, LLVMValueRef value)
     struct address address = select_address_of(s, LLVMGetOperand(value, 0));
     struct element data = select_element(s, LLVMGetOperand(value, 1), 0);
     LLVMAtomicRMWBinOp op = LLVMGetAtomicRMWBinOp(value);
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(value)), i = 0;
+    uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(value)), i = 0;
 
     check_atomic(s, value, address.memory, bits);
     while (i < sizeof(ops) / sizeof(ops[0]) && ops[i].from != op) {
         i++;
     }
     if (i == sizeof(ops) / sizeof(ops[0])) {
-        unit_fail_value(s->unit, "no code for", value);
+        compilation_fail_value(s->compilation, "no code for", value);
     }
     if (op == LLVMAtomicRMWBinOpSub) {
         data = data.kind == ELEMENT_REGISTER
@@ -226,11 +223,11 @@ static void select_rmw(struct select *s, LLVMValueRef value)
                select_atomic(s, address, ops[i].to, data, select_order(LLVMGetOrdering(value)), has_uses(value)));
 }
 
-static void select_exchange(struct select *s, LLVMValueRef value)
+static void select_exchange(struct isel *s, LLVMValueRef value)
 {
     struct address address = select_address_of(s, LLVMGetOperand(value, 0));
     struct element wanted = select_element(s, LLVMGetOperand(value, 1), 0);
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(value, 1))), words = bits / 32;
+    uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 1))), words = bits / 32;
     struct element old;
 
     check_atomic(s, value, address.memory, bits);
@@ -244,7 +241,7 @@ static void select_exchange(struct select *s, LLVMValueRef value)
         select_copy(s, data, wanted, words);
         select_copy(s, mir_sub(data, words), select_element(s, LLVMGetOperand(value, 2), 0), words);
         uint32_t order = select_order(LLVMGetCmpXchgSuccessOrdering(value));
-        old = address.memory == IR_UNIFIED && s->unit->private_escapes
+        old = address.memory == IR_UNIFIED && s->compilation->private_escapes
                   ? generic_exchange(s, address, wanted, select_element(s, LLVMGetOperand(value, 2), 0), data, order)
                   : atomic(s, address, PPU_AOP_CAS, words == 2, data, order, true);
     }
@@ -252,7 +249,7 @@ static void select_exchange(struct select *s, LLVMValueRef value)
     select_set(s, value, 1, select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted));
 }
 
-void select_atomic_value(struct select *s, LLVMValueRef value)
+void select_atomic_value(struct isel *s, LLVMValueRef value)
 {
     if (ir_is_instruction(value, LLVMAtomicRMW)) {
         select_rmw(s, value);

@@ -7,24 +7,19 @@
 
 #include <string.h>
 
-static struct element number(uint32_t value)
-{
-    return element_constant(value, 1);
-}
-
 /* ---- primitives ---- */
 
-static uint32_t constant_operand(struct select *s, LLVMValueRef call, uint32_t index)
+static uint32_t constant_operand(struct isel *s, LLVMValueRef call, uint32_t index)
 {
     LLVMValueRef operand = LLVMGetOperand(call, index);
 
     if (LLVMIsAConstantInt(operand) == NULL) {
-        unit_fail_value(s->unit, "this built-in function needs a constant argument:", call);
+        compilation_fail_value(s->compilation, "this built-in function needs a constant argument:", call);
     }
     return (uint32_t)LLVMConstIntGetZExtValue(operand);
 }
 
-static void select_plain(struct select *s, enum ppu_op op)
+static void select_plain(struct isel *s, enum ppu_op op)
 {
     struct mir_insn insn = mir_insn(op);
 
@@ -34,7 +29,7 @@ static void select_plain(struct select *s, enum ppu_op op)
 }
 
 /* A conversion that rounds as its second argument says. */
-static void select_rounded(struct select *s, LLVMValueRef call, enum ppu_type to, enum ppu_type from)
+static void select_rounded(struct isel *s, LLVMValueRef call, enum ppu_type to, enum ppu_type from)
 {
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
 
@@ -68,7 +63,7 @@ static enum ppu_op float_primitive(enum primitive primitive)
     }
 }
 
-static bool select_primitive(struct select *s, LLVMValueRef call)
+static bool select_primitive(struct isel *s, LLVMValueRef call)
 {
     struct mir_insn fence = mir_insn(PPU_OP_FENCE);
     enum primitive primitive = primitive_find(ir_callee(call));
@@ -163,12 +158,12 @@ static const struct simple simples[] = {
     { "llvm.abs.", PPU_OP_ABS, PPU_OP_ABS64, 1, 2, 0 },
 };
 
-static struct element operand(struct select *s, LLVMValueRef call, uint32_t which, uint32_t element)
+static struct element operand(struct isel *s, LLVMValueRef call, uint32_t which, uint32_t element)
 {
     return select_element(s, LLVMGetOperand(call, which), element);
 }
 
-static struct element simple_element(struct select *s, LLVMValueRef call, const struct simple *simple, uint32_t bits,
+static struct element simple_element(struct isel *s, LLVMValueRef call, const struct simple *simple, uint32_t bits,
                                      uint32_t i)
 {
     struct mir_insn insn = mir_insn(bits > 32 ? simple->op64 : simple->op32);
@@ -209,17 +204,17 @@ static struct element sign_mask(uint32_t words)
     return element_constant(1ull << (words * 32 - 1), words);
 }
 
-static struct element copy_sign(struct select *s, struct element a, struct element b)
+static struct element copy_sign(struct isel *s, struct element a, struct element b)
 {
     uint32_t words = a.words;
     struct element mask = element_constant(~sign_mask(words).add, words);
 
     if (words == 2) { /* only the high words differ */
         struct mir_ref done = select_new(s, 2);
-        struct element high =
-            select_op(s, PPU_OP_AND, element_half(element_register(select_reg(s, a), 2), 1), number(0x7fffffff));
-        struct element sign =
-            select_op(s, PPU_OP_AND, element_half(element_register(select_reg(s, b), 2), 1), number(0x80000000u));
+        struct element high = select_op(s, PPU_OP_AND, element_half(element_register(select_reg(s, a), 2), 1),
+                                        element_number(0x7fffffff));
+        struct element sign = select_op(s, PPU_OP_AND, element_half(element_register(select_reg(s, b), 2), 1),
+                                        element_number(0x80000000u));
         select_copy(s, done, element_half(element_register(select_reg(s, a), 2), 0), 1);
         select_copy(s, mir_sub(done, 1), select_op(s, PPU_OP_OR, high, sign), 1);
         return element_register(done, 2);
@@ -227,16 +222,16 @@ static struct element copy_sign(struct select *s, struct element a, struct eleme
     return select_op(s, PPU_OP_OR, select_op(s, PPU_OP_AND, a, mask), select_op(s, PPU_OP_AND, b, sign_mask(1)));
 }
 
-static struct element leading_zeros(struct select *s, struct element a, uint32_t bits)
+static struct element leading_zeros(struct isel *s, struct element a, uint32_t bits)
 {
     uint32_t words = a.words;
 
     a = select_op1(s, by_width(words, PPU_OP_CLZ, PPU_OP_CLZ64), select_extend(s, a, bits, false));
-    a = words * 32 == bits ? a : select_op(s, PPU_OP_SUB, a, number(words * 32 - bits));
+    a = words * 32 == bits ? a : select_op(s, PPU_OP_SUB, a, element_number(words * 32 - bits));
     return words == 2 ? select_widen(s, a, 32, 2, false) : a;
 }
 
-static struct element trailing_zeros(struct select *s, struct element a, uint32_t bits)
+static struct element trailing_zeros(struct isel *s, struct element a, uint32_t bits)
 {
     uint32_t words = a.words;
 
@@ -247,7 +242,7 @@ static struct element trailing_zeros(struct select *s, struct element a, uint32_
     return words == 2 ? select_widen(s, a, 32, 2, false) : a;
 }
 
-static struct element count_ones(struct select *s, struct element a, uint32_t bits)
+static struct element count_ones(struct isel *s, struct element a, uint32_t bits)
 {
     uint32_t words = a.words;
 
@@ -255,7 +250,7 @@ static struct element count_ones(struct select *s, struct element a, uint32_t bi
     return words == 2 ? select_widen(s, a, 32, 2, false) : a;
 }
 
-static struct element swap_halves(struct select *s, struct element low, struct element high)
+static struct element swap_halves(struct isel *s, struct element low, struct element high)
 {
     struct mir_ref wide = select_new(s, 2);
 
@@ -264,24 +259,24 @@ static struct element swap_halves(struct select *s, struct element low, struct e
     return element_register(wide, 2);
 }
 
-static struct element reverse_word(struct select *s, struct element word, bool bytes)
+static struct element reverse_word(struct isel *s, struct element word, bool bytes)
 {
-    return bytes ? select_op3(s, PPU_OP_PRMT, word, word, number(0x0123)) : select_op1(s, PPU_OP_BREV, word);
+    return bytes ? select_op3(s, PPU_OP_PRMT, word, word, element_number(0x0123)) : select_op1(s, PPU_OP_BREV, word);
 }
 
-static struct element reverse(struct select *s, struct element a, uint32_t bits, bool bytes)
+static struct element reverse(struct isel *s, struct element a, uint32_t bits, bool bytes)
 {
     if (a.words == 2) {
         a = element_register(select_reg(s, a), 2);
         a = swap_halves(s, reverse_word(s, element_half(a, 0), bytes), reverse_word(s, element_half(a, 1), bytes));
-        return bits == 64 ? a : select_op(s, PPU_OP_SHR64, a, number(64 - bits));
+        return bits == 64 ? a : select_op(s, PPU_OP_SHR64, a, element_number(64 - bits));
     }
     a = reverse_word(s, a, bytes);
-    return bits == 32 ? a : select_op(s, PPU_OP_SHR, a, number(32 - bits));
+    return bits == 32 ? a : select_op(s, PPU_OP_SHR, a, element_number(32 - bits));
 }
 
 /* fshl: the high bits of (a:b) << n; fshr: the low bits of (a:b) >> n; n modulo the width. */
-static struct element funnel(struct select *s, struct element a, struct element b, struct element n, uint32_t bits,
+static struct element funnel(struct isel *s, struct element a, struct element b, struct element n, uint32_t bits,
                              bool left)
 {
     uint32_t words = a.words;
@@ -290,13 +285,14 @@ static struct element funnel(struct select *s, struct element a, struct element 
 
     n = words == 2 ? element_half(n.kind == ELEMENT_REGISTER ? element_register(select_reg(s, n), 2) : n, 0) : n;
     if (n.kind != ELEMENT_REGISTER) {
-        n = number((uint32_t)(n.add % bits));
+        n = element_number((uint32_t)(n.add % bits));
     } else {
         n = bits == 32 || bits == 64 || bits == 16 || bits == 8
-                ? select_op(s, PPU_OP_AND, n, number(bits - 1))
-                : select_op(s, PPU_OP_REMU, select_extend(s, n, bits, false), number(bits));
+                ? select_op(s, PPU_OP_AND, n, element_number(bits - 1))
+                : select_op(s, PPU_OP_REMU, select_extend(s, n, bits, false), element_number(bits));
     }
-    rest = n.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_RSUB, n, number(bits)) : number(bits - (uint32_t)n.add);
+    rest = n.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_RSUB, n, element_number(bits))
+                                      : element_number(bits - (uint32_t)n.add);
     b = select_extend(s, b, bits, false);
     a = select_op(s, shl, a, left ? n : rest);
     b = select_op(s, shr, b, left ? rest : n);
@@ -304,7 +300,7 @@ static struct element funnel(struct select *s, struct element a, struct element 
 }
 
 /* Predicate: the signed sum or difference d of a and b does not fit its `bits` = 32 * words. */
-static struct element signed_overflow(struct select *s, struct element a, struct element b, struct element d, bool sub)
+static struct element signed_overflow(struct isel *s, struct element a, struct element b, struct element d, bool sub)
 {
     uint32_t words = a.words;
     enum ppu_op xor = by_width(words, PPU_OP_XOR, PPU_OP_XOR64);
@@ -314,14 +310,13 @@ static struct element signed_overflow(struct select *s, struct element a, struct
     return select_compare(s, by_width(words, PPU_OP_ISETP, PPU_OP_ISETP64), PPU_ICMP_LT, t, element_constant(0, words));
 }
 
-static struct element add_or_sub(struct select *s, struct element a, struct element b, bool sub)
+static struct element add_or_sub(struct isel *s, struct element a, struct element b, bool sub)
 {
     return select_op(s, sub ? by_width(a.words, PPU_OP_SUB, PPU_OP_SUB64) : by_width(a.words, PPU_OP_ADD, PPU_OP_ADD64),
                      a, b);
 }
 
-static struct element unsigned_overflow(struct select *s, struct element a, struct element b, struct element d,
-                                        bool sub)
+static struct element unsigned_overflow(struct isel *s, struct element a, struct element b, struct element d, bool sub)
 {
     if (a.kind != ELEMENT_REGISTER) {
         a = element_register(select_reg(s, a), a.words);
@@ -330,19 +325,19 @@ static struct element unsigned_overflow(struct select *s, struct element a, stru
                           sub ? b : d);
 }
 
-static struct element saturate_narrow(struct select *s, struct element a, struct element b, uint32_t bits, bool sub,
+static struct element saturate_narrow(struct isel *s, struct element a, struct element b, uint32_t bits, bool sub,
                                       bool is_signed)
 {
     int64_t most = is_signed ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1, least = is_signed ? -most - 1 : 0;
     struct element d = add_or_sub(s, select_extend(s, a, bits, is_signed), select_extend(s, b, bits, is_signed), sub);
 
-    d = select_op(s, PPU_OP_MIN, d, number((uint32_t)most));
-    d = select_op(s, PPU_OP_MAX, d, number((uint32_t)least));
+    d = select_op(s, PPU_OP_MIN, d, element_number((uint32_t)most));
+    d = select_op(s, PPU_OP_MAX, d, element_number((uint32_t)least));
     d.above = is_signed ? ABOVE_SIGN : ABOVE_ZEROS;
     return d;
 }
 
-static struct element saturate(struct select *s, struct element a, struct element b, uint32_t bits, bool sub,
+static struct element saturate(struct isel *s, struct element a, struct element b, uint32_t bits, bool sub,
                                bool is_signed)
 {
     uint32_t words = a.words;
@@ -354,7 +349,7 @@ static struct element saturate(struct select *s, struct element a, struct elemen
     d = add_or_sub(s, a, b, sub);
     if (is_signed) {
         limit = select_op(s, by_width(words, PPU_OP_XOR, PPU_OP_XOR64),
-                          select_op(s, by_width(words, PPU_OP_ASR, PPU_OP_ASR64), a, number(words * 32 - 1)),
+                          select_op(s, by_width(words, PPU_OP_ASR, PPU_OP_ASR64), a, element_number(words * 32 - 1)),
                           element_constant(~sign_mask(words).add, words));
         over = signed_overflow(s, a, b, d, sub);
     } else {
@@ -364,7 +359,7 @@ static struct element saturate(struct select *s, struct element a, struct elemen
     return select_choose(s, over, limit, d);
 }
 
-static struct element high_product(struct select *s, struct element a, struct element b, bool is_signed)
+static struct element high_product(struct isel *s, struct element a, struct element b, bool is_signed)
 {
     return select_op(s,
                      is_signed ? by_width(a.words, PPU_OP_MULHI, PPU_OP_MULHI64)
@@ -373,22 +368,22 @@ static struct element high_product(struct select *s, struct element a, struct el
 }
 
 /* {result, overflow} */
-static void with_overflow(struct select *s, LLVMValueRef call, const char *kind)
+static void with_overflow(struct isel *s, LLVMValueRef call, const char *kind)
 {
     bool is_signed = kind[0] == 's', sub = strncmp(kind + 1, "sub", 3) == 0;
     struct element a = operand(s, call, 0, 0), b = operand(s, call, 1, 0), d, over;
     uint32_t words = a.words;
 
-    if (ir_bits(s->unit, LLVMTypeOf(LLVMGetOperand(call, 0))) != words * 32) {
-        unit_fail_value(s->unit, "no code for", call);
+    if (ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(call, 0))) != words * 32) {
+        compilation_fail_value(s->compilation, "no code for", call);
     }
     if (strncmp(kind + 1, "mul", 3) == 0) {
         struct element high = high_product(s, a, b, is_signed);
         d = select_op(s, by_width(words, PPU_OP_MUL, PPU_OP_MUL64), a, b);
-        over = select_compare(s, by_width(words, PPU_OP_ISETP, PPU_OP_ISETP64), PPU_ICMP_NE, high,
-                              is_signed
-                                  ? select_op(s, by_width(words, PPU_OP_ASR, PPU_OP_ASR64), d, number(words * 32 - 1))
-                                  : element_constant(0, words));
+        over = select_compare(
+            s, by_width(words, PPU_OP_ISETP, PPU_OP_ISETP64), PPU_ICMP_NE, high,
+            is_signed ? select_op(s, by_width(words, PPU_OP_ASR, PPU_OP_ASR64), d, element_number(words * 32 - 1))
+                      : element_constant(0, words));
     } else {
         d = add_or_sub(s, a, b, sub);
         over = is_signed ? signed_overflow(s, a, b, d, sub) : unsigned_overflow(s, a, b, d, sub);
@@ -398,10 +393,10 @@ static void with_overflow(struct select *s, LLVMValueRef call, const char *kind)
 }
 
 /* -1, 0 or 1 as a is less than, equal to or greater than b. */
-static struct element three_way(struct select *s, LLVMValueRef call, uint32_t i, bool is_signed)
+static struct element three_way(struct isel *s, LLVMValueRef call, uint32_t i, bool is_signed)
 {
-    uint32_t bits = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i));
-    uint32_t words = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(call), i)) > 32 ? 2 : 1;
+    uint32_t bits = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i));
+    uint32_t words = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i)) > 32 ? 2 : 1;
     struct element a = select_extend(s, operand(s, call, 0, i), bits, is_signed);
     struct element b = select_extend(s, operand(s, call, 1, i), bits, is_signed);
     enum ppu_op setp = by_width(a.words, PPU_OP_ISETP, PPU_OP_ISETP64);
@@ -413,15 +408,15 @@ static struct element three_way(struct select *s, LLVMValueRef call, uint32_t i,
 }
 
 /* A float to an integer of its own width or another, saturating: what the conversion does by itself. */
-static struct element to_integer(struct select *s, LLVMValueRef call, uint32_t i, bool is_signed)
+static struct element to_integer(struct isel *s, LLVMValueRef call, uint32_t i, bool is_signed)
 {
-    uint32_t from = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i));
-    uint32_t to = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(call), i));
+    uint32_t from = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i));
+    uint32_t to = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i));
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
     struct element done;
 
     if (to != 8 && to != 16 && to != 32 && to != 64) {
-        unit_fail_value(s->unit, "no code for", call);
+        compilation_fail_value(s->compilation, "no code for", call);
     }
     insn.code.stype = from == 64 ? PPU_TYPE_F64 : from == 32 ? PPU_TYPE_F32 : PPU_TYPE_F16;
     insn.code.dtype = (uint8_t)((to == 8    ? PPU_TYPE_U8
@@ -475,10 +470,10 @@ static bool class_wanted(uint32_t n, uint32_t mask)
 }
 
 /* True when the float is of one of the classes: a test for each run of them. */
-static struct element is_class(struct select *s, struct element a, uint32_t mask)
+static struct element is_class(struct isel *s, struct element a, uint32_t mask)
 {
     bool wide = a.words == 2;
-    struct element any = number(0);
+    struct element any = element_number(0);
 
     for (uint32_t n = 0; n < 2 * FLOAT_CLASSES; n++) {
         uint32_t end = n;
@@ -519,7 +514,7 @@ static bool means_nothing(const char *name)
     return false;
 }
 
-static struct element round_away(struct select *s, struct element a)
+static struct element round_away(struct isel *s, struct element a)
 {
     bool wide = a.words == 2;
     uint64_t half = wide ? 0x3fe0000000000000ull : 0x3f000000u;
@@ -555,7 +550,7 @@ static const struct reduction reductions[] = {
 };
 
 /* All elements of a vector of integers joined by an operation; false: there is no code for it. */
-static bool reduce(struct select *s, LLVMValueRef call, const char *name, uint32_t bits, struct element *done)
+static bool reduce(struct isel *s, LLVMValueRef call, const char *name, uint32_t bits, struct element *done)
 {
     uint32_t count = select_elements(s, LLVMTypeOf(LLVMGetOperand(call, 0)));
 
@@ -578,9 +573,9 @@ static bool reduce(struct select *s, LLVMValueRef call, const char *name, uint32
 }
 
 /* One element of an intrinsic; false: there is no code for it. */
-static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *name, uint32_t i, struct element *done)
+static bool intrinsic_element(struct isel *s, LLVMValueRef call, const char *name, uint32_t i, struct element *done)
 {
-    uint32_t bits = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(call), i));
+    uint32_t bits = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i));
 
     for (uint32_t k = 0; k < sizeof(simples) / sizeof(simples[0]); k++) {
         if (begins(name, simples[k].name)) {
@@ -621,14 +616,14 @@ static bool intrinsic_element(struct select *s, LLVMValueRef call, const char *n
     return true;
 }
 
-static const struct function *find_function(const struct select *s, LLVMValueRef callee, uint32_t *number)
+static const struct function *find_function(const struct isel *s, LLVMValueRef callee, uint32_t *number)
 {
     for (*number = 0; s->kernel->functions[*number].function != callee; (*number)++) {
     }
     return &s->kernel->functions[*number];
 }
 
-static void call_function(struct select *s, LLVMValueRef call)
+static void call_function(struct isel *s, LLVMValueRef call)
 {
     struct mir_insn insn = mir_insn(PPU_OP_CALL);
     uint32_t callee;
@@ -644,7 +639,7 @@ static void call_function(struct select *s, LLVMValueRef call)
     select_get_all(s, call, function->result_at);
 }
 
-void select_call(struct select *s, LLVMValueRef call)
+void select_call(struct isel *s, LLVMValueRef call)
 {
     const char *name = ir_callee(call);
     const char *overflow = strstr(name, ".with.overflow.");
@@ -665,15 +660,16 @@ void select_call(struct select *s, LLVMValueRef call)
         return;
     }
     if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL) {
-        unit_fail_value(s->unit, "assembly of another machine:", call);
+        compilation_fail_value(s->compilation, "assembly of another machine:", call);
     }
     if (!begins(name, "llvm.")) {
-        unit_fail(s->unit, PPU_COMPILE_UNSUPPORTED, "kernel '%s' calls '%s', which does not exist", s->ir->name, name);
+        compilation_fail(s->compilation, PPU_COMPILE_UNSUPPORTED, "kernel '%s' calls '%s', which does not exist",
+                         s->ir->name, name);
     }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(call)); i++) {
         struct element done;
         if (!intrinsic_element(s, call, name, i, &done)) {
-            unit_fail_value(s->unit, "no code for", call);
+            compilation_fail_value(s->compilation, "no code for", call);
         }
         select_set(s, call, i, done);
     }

@@ -14,11 +14,6 @@
 /* Address 0 of shared and local memory is left free: no object has the address of a null pointer. */
 #define FIRST_OBJECT 16u
 
-static struct element number(uint32_t value)
-{
-    return element_constant(value, 1);
-}
-
 /* ---- objects ---- */
 
 static uint32_t align_up(uint32_t value, uint32_t align)
@@ -27,38 +22,38 @@ static uint32_t align_up(uint32_t value, uint32_t align)
 }
 
 /* Place of a new object in memory that grows, at most `limit` bytes of it. */
-static uint32_t place(struct select *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align,
-                      uint32_t limit, LLVMValueRef value)
+static uint32_t place(struct isel *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align, uint32_t limit,
+                      LLVMValueRef value)
 {
-    uint64_t bytes = LLVMABISizeOfType(s->unit->layout, type) * count;
+    uint64_t bytes = LLVMABISizeOfType(s->compilation->layout, type) * count;
     uint32_t at = align_up(*used != 0 ? *used : FIRST_OBJECT, align < 4 ? 4 : align);
 
     if (bytes > limit || at + bytes > limit) {
-        s->unit->status = PPU_COMPILE_TOO_LARGE;
-        unit_fail_value(s->unit, "too much local or private memory with", value);
+        s->compilation->status = PPU_COMPILE_TOO_LARGE;
+        compilation_fail_value(s->compilation, "too much local or private memory with", value);
     }
     *used = (uint32_t)(at + bytes);
     return at;
 }
 
-static struct element shared_variable(struct select *s, LLVMValueRef variable)
+static struct element shared_variable(struct isel *s, LLVMValueRef variable)
 {
     for (uint32_t i = 0; i < s->kernel->shared_count; i++) {
         if (s->kernel->shared[i].variable == variable) {
-            return number(s->kernel->shared[i].offset);
+            return element_number(s->kernel->shared[i].offset);
         }
     }
     uint32_t align = LLVMGetAlignment(variable);
     uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, align > 16 ? align : 16,
                         PPU_MAX_SHARED, variable);
-    s->kernel->shared = arena_grow(&s->unit->arena, s->kernel->shared, sizeof(s->kernel->shared[0]),
+    s->kernel->shared = arena_grow(&s->compilation->arena, s->kernel->shared, sizeof(s->kernel->shared[0]),
                                    s->kernel->shared_count, &s->kernel->shared_cap);
-    s->kernel->shared[s->kernel->shared_count++] = (struct unit_data){ variable, at };
-    return number(at);
+    s->kernel->shared[s->kernel->shared_count++] = (struct data_symbol){ variable, at };
+    return element_number(at);
 }
 
 /* A parameter's word; `offset` need not be aligned to more than its size. */
-struct element select_parameter(struct select *s, uint32_t offset, uint32_t words)
+struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words)
 {
     struct mir_insn insn = mir_insn(PPU_OP_LDP);
 
@@ -74,7 +69,7 @@ struct element select_parameter(struct select *s, uint32_t offset, uint32_t word
 }
 
 /* A field of the launch facts, at this offset in their structure. */
-struct element select_fact(struct select *s, uint32_t offset, uint32_t words)
+struct element select_fact(struct isel *s, uint32_t offset, uint32_t words)
 {
     if (s->kernel->launch_at == 0) { /* which means that nothing is read: not the place of any facts */
         s->kernel->launch_at =
@@ -83,7 +78,7 @@ struct element select_fact(struct select *s, uint32_t offset, uint32_t words)
     return select_parameter(s, s->kernel->launch_at + offset, words);
 }
 
-static struct mir_ref code_base(struct select *s)
+static struct mir_ref code_base(struct isel *s)
 {
     if (s->code_base.reg == 0) {
         s->code_base = select_fact(s, offsetof(struct ppu_launch_facts, code_va), 2).ref;
@@ -92,7 +87,7 @@ static struct mir_ref code_base(struct select *s)
 }
 
 /* Address of a variable that kernels write: the program's have one base. */
-static struct element written_variable(struct select *s, LLVMValueRef variable)
+static struct element written_variable(struct isel *s, LLVMValueRef variable)
 {
     uint32_t block = s->block, value = s->number;
     bool scalar = s->scalar;
@@ -107,14 +102,14 @@ static struct element written_variable(struct select *s, LLVMValueRef variable)
         s->scalar = scalar;
     }
     struct element element = element_register(s->variable_base, 2);
-    element.add = data_written(s->unit, variable);
+    element.add = const_data_written(s->compilation, variable);
     return element;
 }
 
 /* Address of a constant variable behind the code: kept like a constant of the pool. */
-static struct element constant_variable(struct select *s, LLVMValueRef variable)
+static struct element constant_variable(struct isel *s, LLVMValueRef variable)
 {
-    uint32_t index = data_variable(s->unit, variable), block = s->block, value = s->number;
+    uint32_t index = const_data_variable(s->compilation, variable), block = s->block, value = s->number;
     bool scalar = s->scalar;
     struct mir_insn insn = mir_insn(PPU_OP_ADD64);
 
@@ -134,7 +129,7 @@ static struct element constant_variable(struct select *s, LLVMValueRef variable)
     s->block = block;
     s->number = value;
     s->scalar = scalar;
-    s->pool = arena_grow(&s->unit->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
+    s->pool = arena_grow(&s->compilation->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
     s->pool_words += 2;
     s->pool[s->pool_count++] = (struct constant){ .words = 2, .ref = insn.d, .data = index + 1 };
     return element_register(insn.d, 2);
@@ -174,25 +169,25 @@ static bool is_power(uint64_t value)
 }
 
 /* index * size in 32 bits */
-static struct element scaled(struct select *s, struct element index, uint64_t size)
+static struct element scaled(struct isel *s, struct element index, uint64_t size)
 {
     if (index.kind != ELEMENT_REGISTER) {
-        return number((uint32_t)(index.add * size));
+        return element_number((uint32_t)(index.add * size));
     }
     if (size == 1) {
         return index;
     }
-    return is_power(size) ? select_op(s, PPU_OP_SHL, index, number(log2_of(size)))
-                          : select_op(s, PPU_OP_MUL, index, number((uint32_t)size));
+    return is_power(size) ? select_op(s, PPU_OP_SHL, index, element_number(log2_of(size)))
+                          : select_op(s, PPU_OP_MUL, index, element_number((uint32_t)size));
 }
 
 /* An integer's low 32 bits, extended as its type says. */
-static struct element index_word(struct select *s, LLVMValueRef index)
+static struct element index_word(struct isel *s, LLVMValueRef index)
 {
     bool is_signed;
     LLVMValueRef narrow = narrow_index(index, &is_signed);
     LLVMValueRef source = narrow != NULL ? narrow : index;
-    uint32_t bits = ir_bits(s->unit, LLVMTypeOf(source));
+    uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(source));
     struct element element = select_element(s, source, 0);
 
     if (bits < 32) {
@@ -205,7 +200,7 @@ static struct element index_word(struct select *s, LLVMValueRef index)
     return element;
 }
 
-bool select_is_scalar(const struct select *s, struct mir_ref ref)
+bool select_is_scalar(const struct isel *s, struct mir_ref ref)
 {
     return ref.reg != 0 && mir_class_of(s->mir, ref) == MIR_SCALAR;
 }
@@ -214,7 +209,7 @@ bool select_is_scalar(const struct select *s, struct mir_ref ref)
  * True when the offset may be kept apart as the unsigned 32-bit offset of each lane: its bound is known, or it leads
  * forward within one object, and none is larger than PPU_MAX_OBJECT.
  */
-static bool fits_lane(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep)
+static bool fits_lane(const struct isel *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep)
 {
     return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
            (bounds_most(s->ir, index) <= UINT32_MAX / size ||
@@ -223,7 +218,7 @@ static bool fits_lane(const struct select *s, struct element base, LLVMValueRef 
 }
 
 /* One instruction accesses so many bytes at the address, and does nothing else with it. */
-static bool accesses_whole(const struct select *s, LLVMValueRef user, LLVMValueRef address, uint64_t size)
+static bool accesses_whole(const struct isel *s, LLVMValueRef user, LLVMValueRef address, uint64_t size)
 {
     bool load = ir_is_instruction(user, LLVMLoad), store = ir_is_instruction(user, LLVMStore);
 
@@ -232,8 +227,9 @@ static bool accesses_whole(const struct select *s, LLVMValueRef user, LLVMValueR
     }
     LLVMTypeRef type = LLVMTypeOf(load ? user : LLVMGetOperand(user, store ? 0 : 1));
     LLVMTypeRef one = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-    return LLVMStoreSizeOfType(s->unit->layout, type) == size && LLVMGetAlignment(user) >= (size < 4 ? size : 4) &&
-           (one == type || LLVMStoreSizeOfType(s->unit->layout, one) >= 4);
+    return LLVMStoreSizeOfType(s->compilation->layout, type) == size &&
+           LLVMGetAlignment(user) >= (size < 4 ? size : 4) &&
+           (one == type || LLVMStoreSizeOfType(s->compilation->layout, one) >= 4);
 }
 
 static bool is_constant_step(LLVMValueRef user)
@@ -247,7 +243,7 @@ static bool is_constant_step(LLVMValueRef user)
 }
 
 /* Whether all that is done with an address, or a constant away from it, is to access so many bytes there. */
-static bool is_accessed_whole(const struct select *s, LLVMValueRef address, uint64_t size)
+static bool is_accessed_whole(const struct isel *s, LLVMValueRef address, uint64_t size)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
@@ -262,7 +258,7 @@ static bool is_accessed_whole(const struct select *s, LLVMValueRef address, uint
  * True when the index itself may be what each lane has, as a signed number of accesses. An index of which only the
  * offset is known to fit is not negative, and a half of it fits.
  */
-static bool is_index(const struct select *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep,
+static bool is_index(const struct isel *s, struct element base, LLVMValueRef index, uint64_t size, LLVMValueRef gep,
                      bool fits)
 {
     bool is_signed = false;
@@ -273,7 +269,7 @@ static bool is_index(const struct select *s, struct element base, LLVMValueRef i
 }
 
 /* index * size as the offset of each lane, made once where that is before all its uses. */
-static struct mir_ref lane_offset(struct select *s, LLVMValueRef index, uint64_t size)
+static struct mir_ref lane_offset(struct isel *s, LLVMValueRef index, uint64_t size)
 {
     for (uint32_t i = 0; i < s->offset_count; i++) {
         const struct lane_offset *known = &s->offsets[i];
@@ -283,13 +279,14 @@ static struct mir_ref lane_offset(struct select *s, LLVMValueRef index, uint64_t
     }
     struct mir_ref ref = select_reg(s, scaled(s, index_word(s, index), size));
     if (s->block < s->ir->flow->count) {
-        s->offsets = arena_grow(&s->unit->arena, s->offsets, sizeof(s->offsets[0]), s->offset_count, &s->offset_cap);
+        s->offsets =
+            arena_grow(&s->compilation->arena, s->offsets, sizeof(s->offsets[0]), s->offset_count, &s->offset_cap);
         s->offsets[s->offset_count++] = (struct lane_offset){ index, size, s->block, ref };
     }
     return ref;
 }
 
-static struct element add_index(struct select *s, struct element base, LLVMValueRef index, uint64_t size,
+static struct element add_index(struct isel *s, struct element base, LLVMValueRef index, uint64_t size,
                                 LLVMValueRef gep)
 {
     bool is_signed;
@@ -322,13 +319,13 @@ static struct element add_index(struct select *s, struct element base, LLVMValue
         base.add = 0;
     }
     if (narrow != NULL && size <= UINT32_MAX) {
-        base =
-            select_op3(s, is_signed ? PPU_OP_MADW : PPU_OP_MADWU, index_word(s, index), number((uint32_t)size), base);
+        base = select_op3(s, is_signed ? PPU_OP_MADW : PPU_OP_MADWU, index_word(s, index),
+                          element_number((uint32_t)size), base);
     } else if (size == 1) {
         base = select_op(s, PPU_OP_ADD64, base, select_element(s, index, 0));
     } else {
         struct element wide = select_element(s, index, 0);
-        wide = wide.words == 2 ? wide : select_widen(s, wide, ir_bits(s->unit, LLVMTypeOf(index)), 2, true);
+        wide = wide.words == 2 ? wide : select_widen(s, wide, ir_bits(s->compilation, LLVMTypeOf(index)), 2, true);
         base = select_op3(s, PPU_OP_MAD64, wide, element_constant(size, 2), base);
     }
     base.add = add;
@@ -344,7 +341,7 @@ static struct element add_offset(struct element base, int64_t offset)
     return base;
 }
 
-static struct element offset_by(struct select *s, struct element base, LLVMValueRef gep)
+static struct element offset_by(struct isel *s, struct element base, LLVMValueRef gep)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
 
@@ -355,14 +352,14 @@ static struct element offset_by(struct select *s, struct element base, LLVMValue
         LLVMValueRef index = LLVMGetOperand(gep, (unsigned)i);
         if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
             uint32_t member = (uint32_t)LLVMConstIntGetZExtValue(index);
-            base = add_offset(base, (int64_t)LLVMOffsetOfElement(s->unit->layout, type, member));
+            base = add_offset(base, (int64_t)LLVMOffsetOfElement(s->compilation->layout, type, member));
             type = LLVMStructGetTypeAtIndex(type, member);
             continue;
         }
         if (i > 1) {
             type = LLVMGetElementType(type);
         }
-        uint64_t size = LLVMABISizeOfType(s->unit->layout, type);
+        uint64_t size = LLVMABISizeOfType(s->compilation->layout, type);
         if (LLVMIsAConstantInt(index) != NULL) {
             base = add_offset(base, LLVMConstIntGetSExtValue(index) * (int64_t)size);
         } else if (size != 0) {
@@ -386,7 +383,7 @@ static uint64_t window_of(uint32_t space)
 }
 
 /* Null stays null: objects never lie at 0, so the window is added where the offset is not 0. */
-static struct element cast_space(struct select *s, struct element element, uint32_t from, uint32_t to)
+static struct element cast_space(struct isel *s, struct element element, uint32_t from, uint32_t to)
 {
     bool from_offset = from == SPACE_LOCAL || from == SPACE_PRIVATE;
     bool to_offset = to == SPACE_LOCAL || to == SPACE_PRIVATE;
@@ -403,14 +400,14 @@ static struct element cast_space(struct select *s, struct element element, uint3
         return element_half(element, 0);
     }
     struct mir_ref wide = select_new(s, 2);
-    struct element any = select_op(s, PPU_OP_MINU, element, number(1));
-    struct element high = select_op(s, PPU_OP_MUL, any, number((uint32_t)(window_of(from) >> 32)));
+    struct element any = select_op(s, PPU_OP_MINU, element, element_number(1));
+    struct element high = select_op(s, PPU_OP_MUL, any, element_number((uint32_t)(window_of(from) >> 32)));
     select_copy(s, wide, element, 1);
     select_copy(s, mir_sub(wide, 1), high, 1);
     return element_register(wide, 2);
 }
 
-struct element select_pointer(struct select *s, LLVMValueRef pointer)
+struct element select_pointer(struct isel *s, LLVMValueRef pointer)
 {
     if (LLVMIsAGlobalVariable(pointer) != NULL) {
         if (ir_pointer_space(pointer) == SPACE_LOCAL) {
@@ -427,13 +424,13 @@ struct element select_pointer(struct select *s, LLVMValueRef pointer)
     }
     if (is_operation(pointer, LLVMIntToPtr)) {
         struct element element = select_element(s, LLVMGetOperand(pointer, 0), 0);
-        return ir_bits(s->unit, LLVMTypeOf(pointer)) == 32 ? element_half(element, 0) : element;
+        return ir_bits(s->compilation, LLVMTypeOf(pointer)) == 32 ? element_half(element, 0) : element;
     }
-    unit_fail_value(s->unit, "no code for the address", pointer);
+    compilation_fail_value(s->compilation, "no code for the address", pointer);
 }
 
 /* The pointer as an offset into the memory that it is cast from: without the way through the generic space. */
-static struct element inner_pointer(struct select *s, LLVMValueRef pointer)
+static struct element inner_pointer(struct isel *s, LLVMValueRef pointer)
 {
     if (ir_pointer_space(pointer) != SPACE_GENERIC) {
         return select_element(s, pointer, 0);
@@ -445,7 +442,7 @@ static struct element inner_pointer(struct select *s, LLVMValueRef pointer)
     return select_element(s, from, 0);
 }
 
-struct address select_address_of(struct select *s, LLVMValueRef pointer)
+struct address select_address_of(struct isel *s, LLVMValueRef pointer)
 {
     struct address address = { ir_memory_of(pointer), { .kind = ELEMENT_UNDEFINED } };
     bool inner = ir_pointer_space(pointer) == SPACE_GENERIC &&
@@ -477,7 +474,7 @@ static enum ppu_op memory_op(enum ir_memory memory, bool store)
 }
 
 /* Fills base, lane offset and constant of a memory instruction. */
-static void set_address(struct select *s, struct mir_insn *insn, struct address address, uint32_t offset)
+static void set_address(struct isel *s, struct mir_insn *insn, struct address address, uint32_t offset)
 {
     struct element at = address.at;
     int64_t constant = at.words == 1 ? (int64_t)(int32_t)at.add + offset : (int64_t)(at.add + offset);
@@ -513,7 +510,7 @@ static struct mir_insn access_insn(enum ir_memory memory, bool store, enum ppu_w
     return insn;
 }
 
-struct mir_ref select_load_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+struct mir_ref select_load_words(struct isel *s, struct address address, uint32_t offset, enum ppu_width width,
                                  bool ordered)
 {
     struct mir_insn insn = access_insn(address.memory, false, width, ordered);
@@ -526,7 +523,7 @@ struct mir_ref select_load_words(struct select *s, struct address address, uint3
 }
 
 /* Data in a scalar register is stored once for the warp when the address is one for all lanes too. */
-void select_store_words(struct select *s, struct address address, uint32_t offset, enum ppu_width width,
+void select_store_words(struct isel *s, struct address address, uint32_t offset, enum ppu_width width,
                         struct mir_ref data, bool ordered)
 {
     struct mir_insn insn = access_insn(address.memory, true, width, ordered);
@@ -558,11 +555,11 @@ static uint32_t chunk_of(uint32_t words)
 }
 
 /* A value that is less aligned than a word, put together from bytes or halves. */
-static struct element load_parts(struct select *s, struct address address, uint32_t offset, uint32_t bytes,
+static struct element load_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes,
                                  uint32_t align)
 {
     uint32_t step = align < bytes ? align : bytes;
-    struct element word = number(0);
+    struct element word = element_number(0);
 
     for (uint32_t at = 0; at < bytes; at += step) {
         struct element part = element_register(
@@ -571,13 +568,13 @@ static struct element load_parts(struct select *s, struct address address, uint3
         if (at == 0) {
             word = part;
         } else {
-            word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, number(8 * at)));
+            word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, element_number(8 * at)));
         }
     }
     return word;
 }
 
-static struct element join(struct select *s, struct element low, struct element high)
+static struct element join_halves(struct isel *s, struct element low, struct element high)
 {
     struct mir_ref wide = select_new(s, 2);
 
@@ -588,13 +585,13 @@ static struct element join(struct select *s, struct element low, struct element 
 
 /* Pointers to shared and private memory take 64 bits in memory, of which the upper half is 0, and a word in registers.
  */
-static bool is_narrow(struct select *s, LLVMTypeRef type, uint32_t index, uint32_t bytes)
+static bool is_narrow(struct isel *s, LLVMTypeRef type, uint32_t index, uint32_t bytes)
 {
-    return bytes == 8 && ir_bits(s->unit, select_element_type(s, type, index)) <= 32;
+    return bytes == 8 && ir_bits(s->compilation, select_element_type(s, type, index)) <= 32;
 }
 
 /* Elements of whole words, in as few loads as there can be. */
-static void load_elements(struct select *s, LLVMValueRef load, struct address address, uint32_t words, bool ordered)
+static void load_elements(struct isel *s, LLVMValueRef load, struct address address, uint32_t words, bool ordered)
 {
     uint32_t kept = is_narrow(s, LLVMTypeOf(load), 0, 4 * words) ? 1 : words;
     uint32_t count = select_elements(s, LLVMTypeOf(load)), total = count * words;
@@ -609,7 +606,7 @@ static void load_elements(struct select *s, LLVMValueRef load, struct address ad
     }
 }
 
-static void fence(struct select *s, uint32_t order, uint32_t scope)
+static void fence(struct isel *s, uint32_t order, uint32_t scope)
 {
     struct mir_insn insn = mir_insn(PPU_OP_FENCE);
 
@@ -646,18 +643,18 @@ static bool flat_type(LLVMTypeRef type)
     return kind != LLVMStructTypeKind && kind != LLVMArrayTypeKind;
 }
 
-static void select_load(struct select *s, LLVMValueRef load)
+static void select_load(struct isel *s, LLVMValueRef load)
 {
     LLVMTypeRef type = LLVMTypeOf(load);
     struct address address = select_address_of(s, LLVMGetOperand(load, 0));
-    uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(load);
-    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
+    uint32_t bits = ir_bits(s->compilation, select_element_type(s, type, 0)), align = LLVMGetAlignment(load);
+    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->compilation->layout, select_element_type(s, type, 0));
     LLVMAtomicOrdering ordering = LLVMGetOrdering(load);
     bool is_atomic = ordering != LLVMAtomicOrderingNotAtomic, ordered = LLVMGetVolatile(load) || is_atomic;
 
     if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) ||
         (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
-        unit_fail_value(s->unit, "no code for", load);
+        compilation_fail_value(s->compilation, "no code for", load);
     }
     if (select_order(ordering) == PPU_ORDER_SEQ_CST) {
         fence(s, PPU_ORDER_SEQ_CST, select_scope(address.memory));
@@ -673,11 +670,11 @@ static void select_load(struct select *s, LLVMValueRef load)
         for (uint32_t i = 0; i < select_elements(s, type); i++) {
             struct element element = load_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align);
             if (bytes == 8 && !is_narrow(s, type, i, bytes)) {
-                element = join(s, element, load_parts(s, address, i * bytes + 4, 4, align));
+                element = join_halves(s, element, load_parts(s, address, i * bytes + 4, 4, align));
             }
             if (bits == 1) {
-                element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, select_op(s, PPU_OP_AND, element, number(1)),
-                                         number(0));
+                element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE,
+                                         select_op(s, PPU_OP_AND, element, element_number(1)), element_number(0));
             }
             select_set(s, load, i, element);
         }
@@ -687,20 +684,20 @@ static void select_load(struct select *s, LLVMValueRef load)
     }
 }
 
-static void store_parts(struct select *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
+static void store_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
                         struct element word)
 {
     uint32_t step = align < bytes ? align : bytes;
 
     for (uint32_t at = 0; at < bytes; at += step) {
-        struct element part = at == 0 ? word : select_op(s, PPU_OP_SHR, word, number(8 * at));
+        struct element part = at == 0 ? word : select_op(s, PPU_OP_SHR, word, element_number(8 * at));
         select_store_words(s, address, offset + at, step == 1 ? PPU_WIDTH_U8 : PPU_WIDTH_U16, select_reg(s, part),
                            false);
     }
 }
 
 /* Element of a value as memory has it, `words` words wide. */
-static struct element memory_element(struct select *s, LLVMValueRef value, uint32_t index, uint32_t words)
+static struct element memory_element(struct isel *s, LLVMValueRef value, uint32_t index, uint32_t words)
 {
     struct element element = select_element(s, value, index);
 
@@ -708,7 +705,7 @@ static struct element memory_element(struct select *s, LLVMValueRef value, uint3
 }
 
 /* True when `count` words from element `first` on are a run of one register that may be stored as it is. */
-static bool is_run(struct select *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
+static bool is_run(struct isel *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
 {
     struct element element = select_element(s, value, first);
 
@@ -727,7 +724,7 @@ static bool is_run(struct select *s, LLVMValueRef value, uint32_t first, uint32_
 }
 
 /* Elements [first, first + count / words) in one register. */
-static struct mir_ref gather_words(struct select *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
+static struct mir_ref gather_words(struct isel *s, LLVMValueRef value, uint32_t first, uint32_t words, uint32_t count)
 {
     if (is_run(s, value, first, words, count)) {
         return select_element(s, value, first).ref;
@@ -742,20 +739,20 @@ static struct mir_ref gather_words(struct select *s, LLVMValueRef value, uint32_
     return data;
 }
 
-static void select_store(struct select *s, LLVMValueRef store)
+static void select_store(struct isel *s, LLVMValueRef store)
 {
     LLVMValueRef value = LLVMGetOperand(store, 0);
     LLVMTypeRef type = LLVMTypeOf(value);
     struct address address = select_address_of(s, LLVMGetOperand(store, 1));
-    uint32_t bits = ir_bits(s->unit, select_element_type(s, type, 0)), align = LLVMGetAlignment(store);
-    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->unit->layout, select_element_type(s, type, 0));
+    uint32_t bits = ir_bits(s->compilation, select_element_type(s, type, 0)), align = LLVMGetAlignment(store);
+    uint32_t bytes = (uint32_t)LLVMStoreSizeOfType(s->compilation->layout, select_element_type(s, type, 0));
     LLVMAtomicOrdering ordering = LLVMGetOrdering(store);
     bool is_atomic = ordering != LLVMAtomicOrderingNotAtomic, ordered = LLVMGetVolatile(store) || is_atomic;
 
     s->scalar = false;
     if (!flat_type(type) || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || address.memory == IR_PARAM ||
         (LLVMGetTypeKind(type) == LLVMVectorTypeKind && bits % 8 != 0)) {
-        unit_fail_value(s->unit, "no code for", store);
+        compilation_fail_value(s->compilation, "no code for", store);
     }
     if (is_atomic && bytes == 8 && address.memory != IR_LOCAL) {
         select_atomic(s, address, PPU_AOP_XCHG, memory_element(s, value, 0, 2), select_order(ordering), false);
@@ -774,7 +771,7 @@ static void select_store(struct select *s, LLVMValueRef store)
     for (uint32_t i = 0; (words == 0 || align < 4) && i < select_elements(s, type); i++) {
         struct element element = memory_element(s, value, i, words);
         if (bits == 1) {
-            element = select_choose(s, element, number(1), number(0));
+            element = select_choose(s, element, element_number(1), element_number(0));
         }
         if (bytes == 8 && element.kind == ELEMENT_REGISTER) {
             element = element_register(select_reg(s, element), 2);
@@ -792,23 +789,23 @@ static void select_store(struct select *s, LLVMValueRef store)
 
 /* ---- memcpy, memset ---- */
 
-void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
+void select_memory_call(struct isel *s, LLVMValueRef call, const char *name)
 {
     bool is_set = strncmp(name, "llvm.memset", 11) == 0;
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    uint32_t align = copies_align(call), done = 0;
+    uint32_t align = lower_memcpy_align(call), done = 0;
     struct address to = select_address_of(s, LLVMGetOperand(call, 0)), from = to;
-    struct element fill = number(0);
+    struct element fill = element_number(0);
     uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
 
     s->scalar = false;
-    if (bytes > COPIES_WRITTEN_OUT) {
-        unit_fail_value(s->unit, "no code for", call);
+    if (bytes > MEMCPY_WRITTEN_OUT) {
+        compilation_fail_value(s->compilation, "no code for", call);
     }
     if (is_set) {
         fill = select_extend(s, select_element(s, LLVMGetOperand(call, 1), 0), 8, false);
-        fill = fill.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_MUL, fill, number(0x01010101))
-                                             : number((uint32_t)fill.add * 0x01010101u);
+        fill = fill.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_MUL, fill, element_number(0x01010101))
+                                             : element_number((uint32_t)fill.add * 0x01010101u);
     } else {
         from = select_address_of(s, LLVMGetOperand(call, 1));
     }
@@ -826,16 +823,16 @@ void select_memory_call(struct select *s, LLVMValueRef call, const char *name)
 
 static struct address frame_address(uint32_t offset)
 {
-    return (struct address){ IR_LOCAL, number(offset) };
+    return (struct address){ IR_LOCAL, element_number(offset) };
 }
 
-void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset)
+void select_put_all(struct isel *s, LLVMValueRef value, uint32_t offset)
 {
     s->scalar = false;
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         struct element element = select_element(s, value, i);
-        if (ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), i)) == 1) {
-            element = select_choose(s, element, number(1), number(0));
+        if (ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(value), i)) == 1) {
+            element = select_choose(s, element, element_number(1), element_number(0));
         }
         if (element.kind != ELEMENT_UNDEFINED) {
             select_store_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, select_width(element.words),
@@ -844,15 +841,16 @@ void select_put_all(struct select *s, LLVMValueRef value, uint32_t offset)
     }
 }
 
-void select_get_all(struct select *s, LLVMValueRef value, uint32_t offset)
+void select_get_all(struct isel *s, LLVMValueRef value, uint32_t offset)
 {
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
-        uint32_t bits = ir_bits(s->unit, select_element_type(s, LLVMTypeOf(value), i)), words = bits > 32 ? 2 : 1;
+        uint32_t bits = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(value), i)),
+                 words = bits > 32 ? 2 : 1;
         struct element element = element_register(
             select_load_words(s, frame_address(offset + i * FUNCTION_ELEMENT_BYTES), 0, select_width(words), true),
             words);
         if (bits == 1) {
-            element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, element, number(0));
+            element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE, element, element_number(0));
         }
         select_set(s, value, i, element);
     }
@@ -868,7 +866,7 @@ static bool goes_to_phi(LLVMValueRef value)
     return false;
 }
 
-bool select_memory(struct select *s, LLVMValueRef value)
+bool select_memory(struct isel *s, LLVMValueRef value)
 {
     LLVMValueRef count;
 
@@ -893,9 +891,10 @@ bool select_memory(struct select *s, LLVMValueRef value)
         if (LLVMIsAConstantInt(count) == NULL) {
             return false;
         }
-        select_set(s, value, 0,
-                   number(place(s, &s->mir->local_bytes, LLVMGetAllocatedType(value), LLVMConstIntGetZExtValue(count),
-                                LLVMGetAlignment(value), PPU_MAX_LOCAL, value)));
+        select_set(
+            s, value, 0,
+            element_number(place(s, &s->mir->local_bytes, LLVMGetAllocatedType(value), LLVMConstIntGetZExtValue(count),
+                                 LLVMGetAlignment(value), PPU_MAX_LOCAL, value)));
         return true;
     case LLVMLoad:
         select_load(s, value);

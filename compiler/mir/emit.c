@@ -17,8 +17,8 @@ struct emit_call {
 };
 
 struct emit {
-    struct unit *unit;
-    struct unit_kernel *kernel;
+    struct compilation *compilation;
+    struct kernel_info *kernel;
     struct mir *mir; /* of the kernel, then of each function */
     uint32_t first;  /* number of the kernel's first instruction in the code */
     struct emit_call *calls;
@@ -33,30 +33,30 @@ struct emit {
 
 static uint32_t here(const struct emit *e)
 {
-    return (uint32_t)(e->unit->code.len / PPU_INSN_BYTES) - e->first;
+    return (uint32_t)(e->compilation->code.len / PPU_INSN_BYTES) - e->first;
 }
 
 static void note_line(struct emit *e, uint32_t line)
 {
-    struct unit_kernel *k = e->kernel;
+    struct kernel_info *k = e->kernel;
 
     if (line == 0 || (k->line_count != 0 && k->lines[k->line_count - 1].line == line)) {
         return;
     }
-    k->lines = arena_grow(&e->unit->arena, k->lines, sizeof(k->lines[0]), k->line_count, &k->line_cap);
+    k->lines = arena_grow(&e->compilation->arena, k->lines, sizeof(k->lines[0]), k->line_count, &k->line_cap);
     k->lines[k->line_count++] = (struct ppu_line_entry){ here(e), line };
 }
 
 /* ---- one instruction ---- */
 
-static uint32_t number_of(const struct emit *e, struct mir_ref ref)
+static uint32_t register_number(const struct emit *e, struct mir_ref ref)
 {
     const struct mir_reg *reg = &e->mir->regs[ref.reg];
 
     return reg->place + ref.sub + (reg->class == MIR_PRED && ref.negated ? PPU_PRED_NEGATE : 0);
 }
 
-static bool is_scalar(const struct emit *e, struct mir_ref ref)
+static bool ref_is_scalar(const struct emit *e, struct mir_ref ref)
 {
     return ref.reg != 0 && mir_class_of(e->mir, ref) == MIR_SCALAR;
 }
@@ -66,9 +66,9 @@ static void check_word(const struct emit *e, uint64_t word, const struct ppu_ins
     struct ppu_insn decoded;
 
     if (ppu_isa_decode(word, &decoded) != 0) {
-        unit_fail(e->unit, PPU_COMPILE_UNSUPPORTED,
-                  "internal error: kernel '%s': instruction '%s' cannot be encoded (%016llx)", e->mir->name,
-                  ppu_isa_row(insn->op)->mnemonic, (unsigned long long)word);
+        compilation_fail(e->compilation, PPU_COMPILE_UNSUPPORTED,
+                         "internal error: kernel '%s': instruction '%s' cannot be encoded (%016llx)", e->mir->name,
+                         ppu_isa_row(insn->op)->mnemonic, (unsigned long long)word);
     }
 }
 
@@ -78,18 +78,19 @@ static void put_word(struct emit *e, struct ppu_insn insn, uint32_t line)
 
     check_word(e, word, &insn);
     note_line(e, line);
-    bytes_add(&e->unit->code, &word, sizeof(word));
-    if (e->unit->code.lost) {
-        longjmp(e->unit->no_memory, 1);
+    bytes_add(&e->compilation->code, &word, sizeof(word));
+    if (e->compilation->code.lost) {
+        longjmp(e->compilation->no_memory, 1);
     }
-    if (e->unit->code.len > PPU_MAX_CODE) {
-        unit_fail(e->unit, PPU_COMPILE_TOO_LARGE, "the program needs more than %u bytes of code", PPU_MAX_CODE);
+    if (e->compilation->code.len > PPU_MAX_CODE) {
+        compilation_fail(e->compilation, PPU_COMPILE_TOO_LARGE, "the program needs more than %u bytes of code",
+                         PPU_MAX_CODE);
     }
 }
 
 static uint8_t guard_bits(const struct emit *e, struct mir_ref guard)
 {
-    return (uint8_t)(guard.reg == 0 ? 0 : PPU_GUARD_ON | number_of(e, guard));
+    return (uint8_t)(guard.reg == 0 ? 0 : PPU_GUARD_ON | register_number(e, guard));
 }
 
 /* Register numbers into the fields that decode as d, a, b, c. */
@@ -99,33 +100,33 @@ static void put_insn(struct emit *e, const struct mir_insn *insn)
 
     code.guard = guard_bits(e, insn->guard);
     if (insn->d.reg != 0) {
-        code.rd = (uint8_t)number_of(e, insn->d);
+        code.rd = (uint8_t)register_number(e, insn->d);
     }
     if (insn->a.reg != 0) {
-        code.ra = (uint8_t)number_of(e, insn->a);
-        code.a_scalar = is_scalar(e, insn->a);
+        code.ra = (uint8_t)register_number(e, insn->a);
+        code.a_scalar = ref_is_scalar(e, insn->a);
     }
     if (insn->b.reg != 0) {
-        code.rb = (uint8_t)number_of(e, insn->b);
-        code.b_scalar = is_scalar(e, insn->b);
+        code.rb = (uint8_t)register_number(e, insn->b);
+        code.b_scalar = ref_is_scalar(e, insn->b);
     }
     if (insn->c.reg != 0) {
-        code.rc = (uint8_t)number_of(e, insn->c);
-        code.c_scalar = is_scalar(e, insn->c);
+        code.rc = (uint8_t)register_number(e, insn->c);
+        code.c_scalar = ref_is_scalar(e, insn->c);
     }
     if (insn->pred.reg != 0) {
-        code.pred = (uint8_t)number_of(e, insn->pred);
+        code.pred = (uint8_t)register_number(e, insn->pred);
     }
     if (insn->callee != 0) {
-        e->calls = arena_grow(&e->unit->arena, e->calls, sizeof(e->calls[0]), e->call_count, &e->call_cap);
+        e->calls = arena_grow(&e->compilation->arena, e->calls, sizeof(e->calls[0]), e->call_count, &e->call_cap);
         e->calls[e->call_count++] = (struct emit_call){ here(e), insn->callee - 1 };
     }
     put_word(e, code, insn->line);
     if (insn->data != 0) {
-        struct unit *unit = e->unit;
-        unit->fixups =
-            arena_grow(&unit->arena, unit->fixups, sizeof(unit->fixups[0]), unit->fixup_count, &unit->fixup_cap);
-        unit->fixups[unit->fixup_count++] = (struct unit_fixup){ e->first + here(e) - 1, insn->data - 1 };
+        struct compilation *compilation = e->compilation;
+        compilation->fixups = arena_grow(&compilation->arena, compilation->fixups, sizeof(compilation->fixups[0]),
+                                         compilation->fixup_count, &compilation->fixup_cap);
+        compilation->fixups[compilation->fixup_count++] = (struct code_fixup){ e->first + here(e) - 1, insn->data - 1 };
     }
 }
 
@@ -137,7 +138,7 @@ static void put_jump(struct emit *e, enum ppu_op op, struct mir_ref guard, uint3
 
     if (code.format == PPU_FMT_TARGET) {
         code.immed = 1;
-        e->jumps = arena_grow(&e->unit->arena, e->jumps, sizeof(e->jumps[0]), e->jump_count, &e->jump_cap);
+        e->jumps = arena_grow(&e->compilation->arena, e->jumps, sizeof(e->jumps[0]), e->jump_count, &e->jump_cap);
         e->jumps[e->jump_count++] = (struct emit_jump){ here(e), block };
     }
     put_word(e, code, line);
@@ -308,7 +309,7 @@ static void put_return(struct emit *e, uint32_t line)
 
 static void set_distance(const struct emit *e, uint32_t insn, uint32_t target)
 {
-    uint8_t *code = e->unit->code.at + (size_t)e->first * PPU_INSN_BYTES;
+    uint8_t *code = e->compilation->code.at + (size_t)e->first * PPU_INSN_BYTES;
     int32_t distance = (int32_t)(target - insn);
 
     memcpy(code + (size_t)insn * PPU_INSN_BYTES + 4, &distance, sizeof(distance));
@@ -417,7 +418,7 @@ static struct place put_copies(struct emit *e, struct place begin)
 {
     struct place from = { begin.block, begin.insn + 1 }, end = segment_end(e, begin);
 
-    for (uint32_t part = 0; part < subvector_parts(e->unit); part++) {
+    for (uint32_t part = 0; part < subvector_parts(e->compilation); part++) {
         put_copy(e, part, insn_at(e, part == 0 ? begin : end), from, end);
     }
     return (struct place){ end.block, end.insn + 1 };
@@ -443,10 +444,10 @@ static struct place put_next(struct emit *e, struct place at)
     const struct mir_insn *insn = insn_at(e, at);
     bool border = subvector_begins(insn) || subvector_ends(insn);
 
-    if (border && e->unit->options->subvector.form == PPU_SEGMENTS_DUPLICATE) {
+    if (border && e->compilation->options->subvector.form == PPU_SEGMENTS_DUPLICATE) {
         return put_copies(e, at);
     }
-    if (border && e->unit->options->subvector.form == PPU_SEGMENTS_LOOP) {
+    if (border && e->compilation->options->subvector.form == PPU_SEGMENTS_LOOP) {
         put_loop_border(e, insn);
     } else if (!border || here(e) != 0 || e->mir->entry != MIR_ENTRY_SEGMENT) {
         put_insn(e, insn);
@@ -485,7 +486,7 @@ static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
     uint32_t begin = here(e);
 
     e->mir = mir;
-    e->start = arena_new(&e->unit->arena, uint32_t, mir->flow->count);
+    e->start = arena_new(&e->compilation->arena, uint32_t, mir->flow->count);
     e->jump_count = 0;
     if (is_function) {
         put_return_access(e, true, 0);
@@ -496,10 +497,12 @@ static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
     return begin;
 }
 
-void emit_kernel(struct unit *unit, struct unit_kernel *kernel, struct mir *mir)
+void emit_kernel(struct compilation *compilation, struct kernel_info *kernel, struct mir *mir)
 {
-    struct emit e = { .unit = unit, .kernel = kernel, .first = (uint32_t)(unit->code.len / PPU_INSN_BYTES) };
-    uint32_t *begins = arena_new(&unit->arena, uint32_t, kernel->function_count + 1);
+    struct emit e = { .compilation = compilation,
+                      .kernel = kernel,
+                      .first = (uint32_t)(compilation->code.len / PPU_INSN_BYTES) };
+    uint32_t *begins = arena_new(&compilation->arena, uint32_t, kernel->function_count + 1);
 
     kernel->entry = e.first * PPU_INSN_BYTES;
     put_graph(&e, mir, false);

@@ -6,7 +6,7 @@
 #include "compiler/base/kernel.h"
 #include "compiler/mir/mir.h"
 
-/* Appends the kernel to unit->code and notes its lines. */
-void emit_kernel(struct unit *unit, struct unit_kernel *kernel, struct mir *mir);
+/* Appends the kernel to compilation->code and notes its lines. */
+void emit_kernel(struct compilation *compilation, struct kernel_info *kernel, struct mir *mir);
 
 #endif

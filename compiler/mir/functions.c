@@ -9,8 +9,8 @@
 /* ---- which ---- */
 
 struct search {
-    struct unit *unit;
-    struct unit_kernel *kernel;
+    struct compilation *compilation;
+    struct kernel_info *kernel;
     LLVMValueRef *way; /* from the kernel to the function looked at */
     uint32_t depth;
     unsigned way_cap;
@@ -18,7 +18,7 @@ struct search {
 
 static void find_callees(struct search *search, LLVMValueRef caller);
 
-static bool is_known(const struct unit_kernel *kernel, LLVMValueRef function)
+static bool is_known(const struct kernel_info *kernel, LLVMValueRef function)
 {
     for (uint32_t i = 0; i < kernel->function_count; i++) {
         if (kernel->functions[i].function == function) {
@@ -30,20 +30,20 @@ static bool is_known(const struct unit_kernel *kernel, LLVMValueRef function)
 
 static void visit(struct search *search, LLVMValueRef function)
 {
-    struct unit_kernel *kernel = search->kernel;
+    struct kernel_info *kernel = search->kernel;
     size_t len;
 
     for (uint32_t i = 0; i < search->depth; i++) {
         if (search->way[i] == function) {
-            unit_fail(search->unit, PPU_COMPILE_UNSUPPORTED, "recursion: '%s' calls itself",
-                      LLVMGetValueName2(function, &len));
+            compilation_fail(search->compilation, PPU_COMPILE_UNSUPPORTED, "recursion: '%s' calls itself",
+                             LLVMGetValueName2(function, &len));
         }
     }
     if (is_known(kernel, function)) {
         return;
     }
     find_callees(search, function);
-    kernel->functions = arena_grow(&search->unit->arena, kernel->functions, sizeof(kernel->functions[0]),
+    kernel->functions = arena_grow(&search->compilation->arena, kernel->functions, sizeof(kernel->functions[0]),
                                    kernel->function_count, &kernel->function_cap);
     kernel->functions[kernel->function_count++] =
         (struct function){ .function = function, .name = LLVMGetValueName2(function, &len) };
@@ -51,7 +51,8 @@ static void visit(struct search *search, LLVMValueRef function)
 
 static void find_callees(struct search *search, LLVMValueRef caller)
 {
-    search->way = arena_grow(&search->unit->arena, search->way, sizeof(LLVMValueRef), search->depth, &search->way_cap);
+    search->way =
+        arena_grow(&search->compilation->arena, search->way, sizeof(LLVMValueRef), search->depth, &search->way_cap);
     search->way[search->depth++] = caller;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(caller); b != NULL; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
@@ -64,9 +65,9 @@ static void find_callees(struct search *search, LLVMValueRef caller)
     search->depth--;
 }
 
-void function_find_all(struct unit *unit, struct unit_kernel *kernel)
+void function_find_all(struct compilation *compilation, struct kernel_info *kernel)
 {
-    struct search search = { .unit = unit, .kernel = kernel };
+    struct search search = { .compilation = compilation, .kernel = kernel };
 
     find_callees(&search, kernel->function);
 }
@@ -94,11 +95,11 @@ uint32_t function_elements(LLVMTypeRef type)
     }
 }
 
-uint32_t function_lay_out(struct unit *unit, struct function *function, uint32_t begin)
+uint32_t function_lay_out(struct compilation *compilation, struct function *function, uint32_t begin)
 {
     uint32_t count = LLVMCountParams(function->function), at = begin != 0 ? begin : FIRST_OBJECT;
 
-    function->argument_at = arena_new(&unit->arena, uint32_t, count + 1);
+    function->argument_at = arena_new(&compilation->arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         function->argument_at[i] = at;
         at += FUNCTION_ELEMENT_BYTES * function_elements(LLVMTypeOf(LLVMGetParam(function->function, i)));

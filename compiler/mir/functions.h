@@ -22,12 +22,12 @@ struct function {
 
 #define FUNCTION_ELEMENT_BYTES 8u
 
-struct unit_kernel;
+struct kernel_info;
 
 /* Finds the functions that a kernel calls, callees first. Stops the compilation when there is a recursion. */
-void function_find_all(struct unit *unit, struct unit_kernel *kernel);
+void function_find_all(struct compilation *compilation, struct kernel_info *kernel);
 /* Lays out arguments, result and return address from `begin` on; where what follows begins. */
-uint32_t function_lay_out(struct unit *unit, struct function *function, uint32_t begin);
+uint32_t function_lay_out(struct compilation *compilation, struct function *function, uint32_t begin);
 /* Number of elements that a value of the type has, as selection counts them. */
 uint32_t function_elements(LLVMTypeRef type);
 

@@ -120,7 +120,7 @@ static void drop_copies(struct mir *mir, struct mir_block *block)
     block->count = kept;
 }
 
-void tidy(struct mir *mir)
+void hoist(struct mir *mir)
 {
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         drop_copies(mir, &mir->blocks[b]);

@@ -6,6 +6,6 @@
 #include "compiler/mir/mir.h"
 
 /* Copies that both sides of a branch begin with go before it: often a side is empty then, and needs no code. */
-void tidy(struct mir *mir);
+void hoist(struct mir *mir);
 
 #endif

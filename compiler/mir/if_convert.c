@@ -197,7 +197,7 @@ static bool convert(struct mir *mir, uint32_t block, struct mir_live *live, cons
     return true;
 }
 
-void guard_sides(struct mir *mir)
+void if_convert(struct mir *mir)
 {
     struct mir_counts counts = mir_counts_new(mir);
 

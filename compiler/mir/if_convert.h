@@ -6,6 +6,6 @@
 #include "compiler/mir/mir.h"
 
 /* Changes the machine IR's flow graph: blocks that were moved are left empty, and nothing reaches them. */
-void guard_sides(struct mir *mir);
+void if_convert(struct mir *mir);
 
 #endif

@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-struct mir *mir_new(struct unit *unit, const char *name, struct flow *flow)
+struct mir *mir_new(struct compilation *compilation, const char *name, struct flow *flow)
 {
-    struct mir *mir = arena_new(&unit->arena, struct mir, 1);
+    struct mir *mir = arena_new(&compilation->arena, struct mir, 1);
 
-    mir->unit = unit;
+    mir->compilation = compilation;
     mir->name = name;
     mir->flow = flow;
-    mir->blocks = arena_new(&unit->arena, struct mir_block, flow->count + 1);
-    mir->regs = arena_grow(&unit->arena, NULL, sizeof(mir->regs[0]), 0, &mir->reg_cap);
+    mir->blocks = arena_new(&compilation->arena, struct mir_block, flow->count + 1);
+    mir->regs = arena_grow(&compilation->arena, NULL, sizeof(mir->regs[0]), 0, &mir->reg_cap);
     mir->reg_count = 1;
     return mir;
 }
 
 struct mir_ref mir_reg(struct mir *mir, enum mir_class class, uint32_t words, uint32_t value)
 {
-    mir->regs = arena_grow(&mir->unit->arena, mir->regs, sizeof(mir->regs[0]), mir->reg_count, &mir->reg_cap);
+    mir->regs = arena_grow(&mir->compilation->arena, mir->regs, sizeof(mir->regs[0]), mir->reg_count, &mir->reg_cap);
     mir->regs[mir->reg_count] =
         (struct mir_reg){ .class = (uint8_t) class, .words = (uint8_t)words, .value = value, .place = MIR_NO_PLACE };
     return (struct mir_ref){ .reg = mir->reg_count++ };
@@ -45,7 +45,7 @@ struct mir_insn *mir_add(struct mir *mir, uint32_t block, const struct mir_insn 
 {
     struct mir_block *b = &mir->blocks[block];
 
-    b->insns = arena_grow(&mir->unit->arena, b->insns, sizeof(b->insns[0]), b->count, &b->cap);
+    b->insns = arena_grow(&mir->compilation->arena, b->insns, sizeof(b->insns[0]), b->count, &b->cap);
     b->insns[b->count] = *insn;
     return &b->insns[b->count++];
 }
@@ -150,8 +150,8 @@ bool mir_only_ends(const struct mir *mir, uint32_t block)
 
 struct mir_counts mir_counts_new(const struct mir *mir)
 {
-    return (struct mir_counts){ arena_new(&mir->unit->arena, uint32_t, mir->reg_count),
-                                arena_new(&mir->unit->arena, uint32_t, mir->reg_count) };
+    return (struct mir_counts){ arena_new(&mir->compilation->arena, uint32_t, mir->reg_count),
+                                arena_new(&mir->compilation->arena, uint32_t, mir->reg_count) };
 }
 
 void mir_count(struct mir *mir, struct mir_counts *counts)
@@ -249,7 +249,7 @@ static void note_block(struct kill_use *sets, struct mir_block *block)
 struct mir_live mir_liveness(struct mir *mir)
 {
     uint32_t words = mir->words / 64 + 1, blocks = mir->flow->count;
-    struct arena *arena = &mir->unit->arena;
+    struct arena *arena = &mir->compilation->arena;
     struct mir_live live = { words, arena_new(arena, uint64_t, words * blocks),
                              arena_new(arena, uint64_t, words * blocks) };
     uint64_t *uses = arena_new(arena, uint64_t, (size_t)words * blocks);
@@ -290,13 +290,13 @@ struct verifier {
 
 static void wrong(const struct verifier *v, const char *what)
 {
-    unit_fail(v->mir->unit, PPU_COMPILE_UNSUPPORTED,
-              "internal error: kernel '%s', after %s, block %u, instruction %u (%s): %s", v->mir->name, v->pass,
-              v->block, v->insn,
-              v->insn < v->mir->blocks[v->block].count
-                  ? ppu_isa_row(v->mir->blocks[v->block].insns[v->insn].code.op)->mnemonic
-                  : "end",
-              what);
+    compilation_fail(v->mir->compilation, PPU_COMPILE_UNSUPPORTED,
+                     "internal error: kernel '%s', after %s, block %u, instruction %u (%s): %s", v->mir->name, v->pass,
+                     v->block, v->insn,
+                     v->insn < v->mir->blocks[v->block].count
+                         ? ppu_isa_row(v->mir->blocks[v->block].insns[v->insn].code.op)->mnemonic
+                         : "end",
+                     what);
 }
 
 static void verify_operand(const struct verifier *v, const struct mir_insn *insn, const struct mir_operand *o)
@@ -358,9 +358,10 @@ void mir_verify(struct mir *mir, const char *pass)
                 for (uint32_t i = 0; i < mir->regs[r].words; i++) {
                     uint32_t word = mir->regs[r].word + i;
                     if (live.in[word / 64] >> word % 64 & 1) {
-                        unit_fail(mir->unit, PPU_COMPILE_UNSUPPORTED,
-                                  "internal error: kernel '%s', after %s: register %u is read before it is written",
-                                  mir->name, pass, r);
+                        compilation_fail(
+                            mir->compilation, PPU_COMPILE_UNSUPPORTED,
+                            "internal error: kernel '%s', after %s: register %u is read before it is written",
+                            mir->name, pass, r);
                     }
                 }
             }
@@ -418,7 +419,7 @@ static void print_insn(const struct mir *mir, struct mir_insn *insn, FILE *file)
 
 void mir_print(struct mir *mir, const char *pass)
 {
-    FILE *file = mir->unit->dump;
+    FILE *file = mir->compilation->dump;
 
     fprintf(file, "%s after %s\n", mir->name, pass);
     for (uint32_t b = 0; b < mir->flow->count; b++) {

@@ -48,8 +48,9 @@ struct mir_insn {
     struct mir_ref pred;  /* operand of sel */
     struct mir_ref guard; /* reg 0: always */
     uint32_t line;        /* of the source, 0: not known */
-    uint32_t data;   /* 1 + index of the unit's variable whose offset from the code's base is added to the immediate */
-    uint32_t callee; /* of call: 1 + number among the kernel's functions */
+    uint32_t
+        data; /* 1 + index of the compilation's variable whose offset from the code's base is added to the immediate */
+    uint32_t callee;                /* of call: 1 + number among the kernel's functions */
     uint16_t clobbers[MIR_CLASSES]; /* of call: machine registers below these are the callee's */
     bool ordered;                   /* a volatile or atomic access: stays where it is */
     bool keeps;                     /* d's former value matters to lanes that the guard leaves out: d is read too */
@@ -81,7 +82,7 @@ enum mir_entry {
 struct segment_plan;
 
 struct mir {
-    struct unit *unit;
+    struct compilation *compilation;
     const char *name;
     struct flow *flow;
     struct mir_reg *regs; /* 0 is none */
@@ -102,7 +103,7 @@ struct mir {
     uint32_t shared; /* of the vector registers in use, the highest, which parts share inside segments */
 };
 
-struct mir *mir_new(struct unit *unit, const char *name, struct flow *flow);
+struct mir *mir_new(struct compilation *compilation, const char *name, struct flow *flow);
 struct mir_ref mir_reg(struct mir *mir, enum mir_class class, uint32_t words, uint32_t value);
 
 static inline struct mir_ref mir_sub(struct mir_ref ref, uint32_t word)

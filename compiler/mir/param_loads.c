@@ -38,7 +38,7 @@ static void find_loads(struct join *j)
     struct mir_counts counts = mir_counts_new(j->mir);
 
     mir_count(j->mir, &counts);
-    j->order = arena_new(&j->mir->unit->arena, uint32_t, j->entry->count + 1);
+    j->order = arena_new(&j->mir->compilation->arena, uint32_t, j->entry->count + 1);
     for (uint32_t i = 0; i < j->entry->count; i++) {
         if (!is_load(&j->entry->insns[i], counts.writes)) {
             continue;
@@ -115,13 +115,13 @@ static void rename_words(const struct join *j)
     }
 }
 
-void parameters_join(struct mir *mir, uint32_t limit_bytes)
+void param_loads_join(struct mir *mir, uint32_t limit_bytes)
 {
     struct join j = { .mir = mir, .entry = &mir->blocks[0] };
 
     find_loads(&j);
     /* As many new registers as loads, at most. */
-    j.now = arena_new(&mir->unit->arena, struct mir_ref, mir->reg_count + j.count);
+    j.now = arena_new(&mir->compilation->arena, struct mir_ref, mir->reg_count + j.count);
     join_all(&j, limit_bytes);
     rename_words(&j);
 }

@@ -9,6 +9,6 @@
  * Joins the first block's loads of parameters into scalar registers: up to four words a load. `limit_bytes`: what may
  * be read of the parameters.
  */
-void parameters_join(struct mir *mir, uint32_t limit_bytes);
+void param_loads_join(struct mir *mir, uint32_t limit_bytes);
 
 #endif

@@ -113,7 +113,7 @@ static void fuse_products(struct mir *mir, const struct mir_counts *counts)
     }
 }
 
-void combine(struct mir *mir)
+void peephole(struct mir *mir)
 {
     struct mir_counts counts = mir_counts_new(mir);
 

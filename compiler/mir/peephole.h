@@ -6,6 +6,6 @@
 #include "compiler/mir/mir.h"
 
 /* Drops instructions whose results nobody reads (dead code), and fuses a product with the sum that alone uses it. */
-void combine(struct mir *mir);
+void peephole(struct mir *mir);
 
 #endif

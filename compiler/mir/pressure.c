@@ -78,13 +78,13 @@ static void number_slots(struct mir *mir, struct pressure *p)
 {
     uint32_t blocks = mir->flow->count;
 
-    p->first = arena_new(&mir->unit->arena, uint32_t, blocks + 1);
+    p->first = arena_new(&mir->compilation->arena, uint32_t, blocks + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         p->first[b + 1] = p->first[b] + mir->blocks[b].count + 1;
     }
     p->slots = p->first[blocks];
-    p->block = arena_new(&mir->unit->arena, uint32_t, p->slots + 1);
-    p->line = arena_new(&mir->unit->arena, uint32_t, p->slots + 1);
+    p->block = arena_new(&mir->compilation->arena, uint32_t, p->slots + 1);
+    p->line = arena_new(&mir->compilation->arena, uint32_t, p->slots + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         for (uint32_t s = p->first[b]; s < p->first[b + 1]; s++) {
             uint32_t i = s - p->first[b];
@@ -97,7 +97,7 @@ static void number_slots(struct mir *mir, struct pressure *p)
 
 struct pressure *pressure_new(struct mir *mir)
 {
-    struct arena *arena = &mir->unit->arena;
+    struct arena *arena = &mir->compilation->arena;
     struct pressure *p = arena_new(arena, struct pressure, 1);
 
     mir_number_words(mir);

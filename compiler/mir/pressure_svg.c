@@ -30,7 +30,7 @@ static struct columns columns_of(const struct segment_plan *plan)
     return c;
 }
 
-void plot_text(FILE *file, const struct segment_plan *plan)
+void pressure_text(FILE *file, const struct segment_plan *plan)
 {
     struct columns c = columns_of(plan);
     uint32_t top = c.most > plan->threshold ? c.most : plan->threshold;
@@ -67,12 +67,12 @@ struct frame {
 
 static double x_of(const struct frame *frame, uint32_t slot)
 {
-    return LEFT + (PLOT_WIDTH - LEFT - RIGHT) * slot / frame->plan->pressure->slots;
+    return LEFT + (PRESSURE_SVG_WIDTH - LEFT - RIGHT) * slot / frame->plan->pressure->slots;
 }
 
 static double y_of(const struct frame *frame, double registers)
 {
-    return frame->y + PLOT_HEIGHT - BOTTOM - (PLOT_HEIGHT - TOP - BOTTOM) * registers / frame->most;
+    return frame->y + PRESSURE_SVG_HEIGHT - BOTTOM - (PRESSURE_SVG_HEIGHT - TOP - BOTTOM) * registers / frame->most;
 }
 
 static void draw_segments(const struct frame *frame)
@@ -105,16 +105,16 @@ static void draw_axes(const struct frame *frame)
     uint32_t step = frame->most <= 20 ? 4 : frame->most <= 100 ? 16 : 32;
 
     fprintf(frame->file, "<path fill=\"none\" stroke=\"#404040\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", LEFT,
-            y_of(frame, frame->most), y_of(frame, 0), PLOT_WIDTH - RIGHT);
+            y_of(frame, frame->most), y_of(frame, 0), PRESSURE_SVG_WIDTH - RIGHT);
     for (uint32_t r = 0; r <= (uint32_t)frame->most; r += step) {
         fprintf(frame->file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%u</text>\n", LEFT - 6,
                 y_of(frame, r) + 4, r);
     }
     fprintf(frame->file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%u instructions and ends of blocks</text>\n",
-            PLOT_WIDTH - RIGHT, y_of(frame, 0) + 22, frame->plan->pressure->slots);
+            PRESSURE_SVG_WIDTH - RIGHT, y_of(frame, 0) + 22, frame->plan->pressure->slots);
 }
 
-void plot_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down)
+void pressure_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down)
 {
     struct columns c = columns_of(plan);
     struct frame frame = { file, plan, down, c.most > plan->threshold ? c.most : plan->threshold };
@@ -124,22 +124,22 @@ void plot_svg(FILE *file, const struct segment_plan *plan, const char *name, uin
     draw_curve(&frame);
     draw_axes(&frame);
     fprintf(file, "<path stroke=\"#b03020\" stroke-dasharray=\"6 4\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT,
-            y_of(&frame, plan->threshold), PLOT_WIDTH - RIGHT);
+            y_of(&frame, plan->threshold), PRESSURE_SVG_WIDTH - RIGHT);
     fprintf(file,
             "<text x=\"%.1f\" y=\"%.1f\">%s: vector registers live along the code, threshold %u, %u segments</text>\n",
             LEFT, frame.y + 24, name, plan->threshold, plan->chosen.count);
 }
 
-void plot_svg_begin(FILE *file, uint32_t drawings)
+void pressure_svg_begin(FILE *file, uint32_t drawings)
 {
     fprintf(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" width=\"%u\" height=\"%u\" "
             "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\" font-size=\"13\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-            PLOT_WIDTH, drawings * PLOT_HEIGHT, PLOT_WIDTH, drawings * PLOT_HEIGHT);
+            PRESSURE_SVG_WIDTH, drawings * PRESSURE_SVG_HEIGHT, PRESSURE_SVG_WIDTH, drawings * PRESSURE_SVG_HEIGHT);
 }
 
-void plot_svg_end(FILE *file)
+void pressure_svg_end(FILE *file)
 {
     fputs("</svg>\n", file);
 }

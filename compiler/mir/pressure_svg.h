@@ -6,15 +6,15 @@
 #include "compiler/mir/subvector/partition.h"
 
 /* As text: the most of each part of the code, and below it which parts are segments. */
-void plot_text(FILE *file, const struct segment_plan *plan);
+void pressure_text(FILE *file, const struct segment_plan *plan);
 
-/* As a drawing of PLOT_WIDTH by PLOT_HEIGHT, `down` from the top of a picture. */
-void plot_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down);
-#define PLOT_WIDTH 960u
-#define PLOT_HEIGHT 300u
+/* As a drawing of PRESSURE_SVG_WIDTH by PRESSURE_SVG_HEIGHT, `down` from the top of a picture. */
+void pressure_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down);
+#define PRESSURE_SVG_WIDTH 960u
+#define PRESSURE_SVG_HEIGHT 300u
 
 /* Begin and end of a picture of so many drawings. */
-void plot_svg_begin(FILE *file, uint32_t drawings);
-void plot_svg_end(FILE *file);
+void pressure_svg_begin(FILE *file, uint32_t drawings);
+void pressure_svg_end(FILE *file);
 
 #endif

@@ -20,9 +20,9 @@
 
 #define MAX_ROUNDS 24u
 
-struct assign {
+struct regalloc {
     struct mir *mir;
-    const struct assign_limits *limits;
+    const struct register_limits *limits;
     struct arena *arena;
     uint32_t positions;
     struct ranges *words;   /* of every word of every register */
@@ -45,7 +45,7 @@ struct assign {
 /* ---- ranges ---- */
 
 struct scan {
-    struct assign *assign;
+    struct regalloc *assign;
     uint32_t begin;    /* position of the block */
     uint32_t *live_to; /* of each word: end of the range being built, 0: not live */
     double cost;       /* of a use here */
@@ -114,7 +114,7 @@ static void scan_block(struct scan *scan, uint32_t b, const struct mir_live *liv
 }
 
 /* Where segments are: between the instructions that begin and end them. */
-static void find_segments(struct assign *a)
+static void find_segments(struct regalloc *a)
 {
     struct mir *mir = a->mir;
     struct ranges forward = { .list = NULL }; /* first first */
@@ -142,7 +142,7 @@ static void find_segments(struct assign *a)
  * Scalar registers and predicates are the same for all parts: what is there when a segment begins is there for each
  * part, and no part writes over predicates that another leaves behind.
  */
-static void keep_for_parts(struct assign *a)
+static void keep_for_parts(struct regalloc *a)
 {
     for (uint32_t r = 1; r < a->mir->reg_count && a->segments.count != 0; r++) {
         const struct mir_reg *reg = &a->mir->regs[r];
@@ -159,7 +159,7 @@ static void keep_for_parts(struct assign *a)
 }
 
 /* Registers that parts may share. */
-static void find_inside(struct assign *a)
+static void find_inside(struct regalloc *a)
 {
     a->inside = arena_new(a->arena, bool, a->mir->reg_count);
     for (uint32_t r = 1; r < a->mir->reg_count; r++) {
@@ -171,7 +171,7 @@ static void find_inside(struct assign *a)
     }
 }
 
-static void find_ranges(struct assign *a)
+static void find_ranges(struct regalloc *a)
 {
     struct mir *mir = a->mir;
     struct mir_live live = mir_liveness(mir);
@@ -196,7 +196,7 @@ static void find_ranges(struct assign *a)
 
 /* ---- joining what copies connect ---- */
 
-static void resolve(const struct assign *a, struct mir_ref *ref)
+static void resolve(const struct regalloc *a, struct mir_ref *ref)
 {
     while (a->root[ref->reg] != ref->reg) {
         ref->sub = (uint8_t)(ref->sub + a->root_word[ref->reg]);
@@ -205,7 +205,7 @@ static void resolve(const struct assign *a, struct mir_ref *ref)
 }
 
 /* Puts all of `small` at words [at, ...) of `large`; false: their lives overlap. */
-static bool join(struct assign *a, uint32_t small, uint32_t large, uint32_t at)
+static bool coalesce_groups(struct regalloc *a, uint32_t small, uint32_t large, uint32_t at)
 {
     struct mir_reg *s = &a->mir->regs[small], *l = &a->mir->regs[large];
 
@@ -230,7 +230,7 @@ static bool join(struct assign *a, uint32_t small, uint32_t large, uint32_t at)
     return true;
 }
 
-static void join_copy(struct assign *a, const struct mir_insn *insn, uint32_t words)
+static void join_copy(struct regalloc *a, const struct mir_insn *insn, uint32_t words)
 {
     struct mir_ref to = insn->d, from = insn->code.op == PPU_OP_POR ? insn->a : insn->b;
     const struct mir_reg *regs = a->mir->regs;
@@ -241,15 +241,15 @@ static void join_copy(struct assign *a, const struct mir_insn *insn, uint32_t wo
         regs[from.reg].brief || a->inside[to.reg] != a->inside[from.reg]) {
         return;
     }
-    if (to.sub == 0 && regs[to.reg].words == words && join(a, to.reg, from.reg, from.sub)) {
+    if (to.sub == 0 && regs[to.reg].words == words && coalesce_groups(a, to.reg, from.reg, from.sub)) {
         return;
     }
     if (from.sub == 0 && regs[from.reg].words == words) {
-        join(a, from.reg, to.reg, to.sub);
+        coalesce_groups(a, from.reg, to.reg, to.sub);
     }
 }
 
-static void join_copies(struct assign *a)
+static void join_copies(struct regalloc *a)
 {
     struct mir *mir = a->mir;
     uint32_t deepest = 0;
@@ -304,7 +304,7 @@ static void mark(uint64_t *map, const struct ranges *ranges, bool take)
     }
 }
 
-static bool fits(const struct assign *a, uint32_t reg, uint32_t place)
+static bool register_fits(const struct regalloc *a, uint32_t reg, uint32_t place)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
@@ -316,7 +316,7 @@ static bool fits(const struct assign *a, uint32_t reg, uint32_t place)
     return true;
 }
 
-static void put(struct assign *a, uint32_t reg, uint32_t place, bool take)
+static void put_register(struct regalloc *a, uint32_t reg, uint32_t place, bool take)
 {
     struct mir_reg *r = &a->mir->regs[reg];
 
@@ -326,20 +326,20 @@ static void put(struct assign *a, uint32_t reg, uint32_t place, bool take)
     r->place = (uint16_t)(take ? place : MIR_NO_PLACE);
 }
 
-static bool try_place(struct assign *a, uint32_t reg)
+static bool try_place(struct regalloc *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     for (uint32_t place = 0; place + r->words <= a->limits->registers[r->class]; place += r->words) {
-        if (fits(a, reg, place)) {
-            put(a, reg, place, true);
+        if (register_fits(a, reg, place)) {
+            put_register(a, reg, place, true);
             return true;
         }
     }
     return false;
 }
 
-static bool lives_with(const struct assign *a, uint32_t x, uint32_t y)
+static bool lives_with(const struct regalloc *a, uint32_t x, uint32_t y)
 {
     const struct mir_reg *rx = &a->mir->regs[x], *ry = &a->mir->regs[y];
 
@@ -353,7 +353,7 @@ static bool lives_with(const struct assign *a, uint32_t x, uint32_t y)
     return false;
 }
 
-static uint32_t length(const struct assign *a, uint32_t reg)
+static uint32_t length(const struct regalloc *a, uint32_t reg)
 {
     uint32_t sum = 1;
 
@@ -367,19 +367,20 @@ static uint32_t length(const struct assign *a, uint32_t reg)
 }
 
 /* Cost of having it elsewhere, for the room that this gives. */
-static double price(const struct assign *a, uint32_t reg)
+static double price(const struct regalloc *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     return r->brief || (r->class == MIR_SCALAR && r->value == 0) ? 1e30 : a->weight[reg] / length(a, reg);
 }
 
-static void evict(struct assign *a, uint32_t reg)
+static void evict(struct regalloc *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     if (r->brief) { /* nothing else is in its way */
-        unit_fail(a->mir->unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are", a->mir->name);
+        compilation_fail(a->mir->compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are",
+                         a->mir->name);
     }
     a->gone[reg] = true;
     a->spilled = true;
@@ -394,7 +395,7 @@ static void evict(struct assign *a, uint32_t reg)
 }
 
 /* The cheapest of the register and those placed that live with it, of at least so many words. */
-static uint32_t cheapest(const struct assign *a, uint32_t reg, uint32_t placed, uint32_t words)
+static uint32_t cheapest(const struct regalloc *a, uint32_t reg, uint32_t placed, uint32_t words)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
     uint32_t victim = reg;
@@ -413,7 +414,7 @@ static uint32_t cheapest(const struct assign *a, uint32_t reg, uint32_t placed, 
  * Something cheap goes; the register then fits, or is itself gone. Small ones go for a large one only when nothing else
  * can: several may be needed.
  */
-static void make_room(struct assign *a, uint32_t reg, uint32_t placed)
+static void make_room(struct regalloc *a, uint32_t reg, uint32_t placed)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
@@ -426,14 +427,14 @@ static void make_room(struct assign *a, uint32_t reg, uint32_t placed)
         if (victim == reg) {
             return;
         }
-        put(a, victim, a->mir->regs[victim].place, false);
+        put_register(a, victim, a->mir->regs[victim].place, false);
         if (try_place(a, reg)) {
             return;
         }
     }
 }
 
-static uint32_t birth(const struct assign *a, uint32_t reg)
+static uint32_t birth(const struct regalloc *a, uint32_t reg)
 {
     uint32_t first = UINT32_MAX;
 
@@ -447,7 +448,7 @@ static uint32_t birth(const struct assign *a, uint32_t reg)
 }
 
 /* Registers in the order in which they begin to live; those that parts share behind the others. */
-static void sort_registers(struct assign *a)
+static void sort_registers(struct regalloc *a)
 {
     uint32_t *births = arena_new(a->arena, uint32_t, a->mir->reg_count);
     uint32_t *starts = arena_new(a->arena, uint32_t, 2 * (size_t)a->positions + 2);
@@ -472,7 +473,7 @@ static void sort_registers(struct assign *a)
 }
 
 /* What lives across a call stays out of the callee's registers. */
-static void mark_clobbered(struct assign *a)
+static void mark_clobbered(struct regalloc *a)
 {
     uint32_t begin = 0;
 
@@ -491,7 +492,7 @@ static void mark_clobbered(struct assign *a)
     }
 }
 
-static void place_all(struct assign *a)
+static void place_all(struct regalloc *a)
 {
     for (uint32_t c = 0; c < MIR_CLASSES; c++) {
         uint32_t count = a->limits->registers[c];
@@ -516,7 +517,7 @@ static uint32_t align_private(uint32_t registers)
 }
 
 /* Vector registers that each part needs for itself, with those of functions. */
-static uint32_t count_private(const struct assign *a)
+static uint32_t count_private(const struct regalloc *a)
 {
     uint32_t count = 1;
 
@@ -539,7 +540,7 @@ static uint32_t count_private(const struct assign *a)
 }
 
 /* Shared registers in use in [segment->from, segment->to). */
-static uint32_t count_shared(const struct assign *a, const struct range *segment, uint32_t private)
+static uint32_t count_shared(const struct regalloc *a, const struct range *segment, uint32_t private)
 {
     const struct ranges within = { (struct range *)(uintptr_t)segment, 1, 1 };
     uint32_t count = 0;
@@ -557,7 +558,7 @@ static uint32_t count_shared(const struct assign *a, const struct range *segment
 }
 
 /* Tells each segment's begin how many registers are shared in it. */
-static void share_registers(struct assign *a)
+static void share_registers(struct regalloc *a)
 {
     uint32_t private = count_private(a), next = a->segments.count;
 
@@ -579,7 +580,7 @@ static void share_registers(struct assign *a)
 /* ---- the whole ---- */
 
 /* Names in the instructions what registers were joined to. */
-static void apply_joins(struct assign *a)
+static void apply_joins(struct regalloc *a)
 {
     struct mir_operand operands[MIR_MAX_OPERANDS];
 
@@ -622,16 +623,16 @@ static void count_used(struct mir *mir)
     }
 }
 
-static struct assign *round_new(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer)
+static struct regalloc *round_new(struct mir *mir, const struct register_limits *limits, bool *force, bool *fewer)
 {
-    struct assign *a = arena_new(&mir->unit->arena, struct assign, 1);
+    struct regalloc *a = arena_new(&mir->compilation->arena, struct regalloc, 1);
 
     a->mir = mir;
     a->limits = limits;
-    a->arena = &mir->unit->arena;
+    a->arena = &mir->compilation->arena;
     a->force = force;
     a->fewer_constants = fewer;
-    a->shares = mir->unit->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments != NULL;
+    a->shares = mir->compilation->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments != NULL;
     a->gone = arena_new(a->arena, bool, mir->reg_count);
     a->root = arena_new(a->arena, uint32_t, mir->reg_count);
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);
@@ -643,10 +644,10 @@ static struct assign *round_new(struct mir *mir, const struct assign_limits *lim
     return a;
 }
 
-bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer_constants)
+bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force, bool *fewer_constants)
 {
     for (uint32_t round = 0; round < MAX_ROUNDS; round++) {
-        struct assign *a = round_new(mir, limits, force, fewer_constants);
+        struct regalloc *a = round_new(mir, limits, force, fewer_constants);
         find_ranges(a);
         join_copies(a);
         apply_joins(a);
@@ -664,5 +665,6 @@ bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool 
         }
         spill_registers(mir, a->words, a->gone);
     }
-    unit_fail(mir->unit, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are", mir->name);
+    compilation_fail(mir->compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more registers than there are",
+                     mir->name);
 }

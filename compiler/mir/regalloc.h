@@ -5,7 +5,7 @@
 
 #include "compiler/mir/mir.h"
 
-struct assign_limits {
+struct register_limits {
     uint32_t registers[MIR_CLASSES];
 };
 
@@ -14,6 +14,6 @@ struct assign_limits {
  * registers. Scalar registers cannot be spilled (they may only be written where the warp is together): false when they
  * do not suffice, with force[v] set for values of the IR that must be kept elsewhere, or *fewer_constants.
  */
-bool assign_registers(struct mir *mir, const struct assign_limits *limits, bool *force, bool *fewer_constants);
+bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force, bool *fewer_constants);
 
 #endif

@@ -75,7 +75,7 @@ static bool get(const uint64_t *set, uint32_t n)
 /* The words of vector registers, as bits. */
 static uint64_t *find_vectors(const struct mir *mir, uint32_t set_words)
 {
-    uint64_t *set = arena_new(&mir->unit->arena, uint64_t, set_words);
+    uint64_t *set = arena_new(&mir->compilation->arena, uint64_t, set_words);
 
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         for (uint32_t w = mir->regs[r].word; w < mir->regs[r].word + mir->regs[r].words; w++) {
@@ -176,7 +176,7 @@ static bool has_loads(const struct mir_block *block)
 
 static void schedule_block(struct schedule *s, const uint64_t *out, uint32_t set_words)
 {
-    s->live = arena_new(&s->mir->unit->arena, uint32_t, s->block->count);
+    s->live = arena_new(&s->mir->compilation->arena, uint32_t, s->block->count);
     find_pressure(s, out, set_words);
     for (uint32_t i = 1; i < s->block->count; i++) {
         uint32_t place = is_free_load(&s->block->insns[i]) ? earliest(s, i) : i;
@@ -186,13 +186,13 @@ static void schedule_block(struct schedule *s, const uint64_t *out, uint32_t set
     }
 }
 
-void schedule_loads(struct mir *mir, const struct assign_limits *limits)
+void schedule_loads(struct mir *mir, const struct register_limits *limits)
 {
     mir_number_words(mir);
     struct mir_live live = mir_liveness(mir);
     struct schedule s = { .mir = mir,
                           .vectors = find_vectors(mir, live.set_words),
-                          .set = arena_new(&mir->unit->arena, uint64_t, live.set_words),
+                          .set = arena_new(&mir->compilation->arena, uint64_t, live.set_words),
                           .most = limits->registers[MIR_VECTOR] / PRESSURE_PART };
 
     for (uint32_t b = 0; b < mir->flow->count; b++) {

@@ -9,6 +9,6 @@
  * Moves loads up within their blocks, over what they do not depend on, while the registers that are live there stay
  * well below the limits. Loads pass other loads; never stores, atomic operations, fences, barriers, ordered accesses.
  */
-void schedule_loads(struct mir *mir, const struct assign_limits *limits);
+void schedule_loads(struct mir *mir, const struct register_limits *limits);
 
 #endif

@@ -97,11 +97,11 @@ static void find_uses(struct spill *s, bool count)
 
 static struct spill *spill_new(struct mir *mir, const struct ranges *words, const bool *gone)
 {
-    struct spill *s = arena_new(&mir->unit->arena, struct spill, 1);
+    struct spill *s = arena_new(&mir->compilation->arena, struct spill, 1);
     uint32_t count = mir->reg_count;
 
     s->mir = mir;
-    s->arena = &mir->unit->arena;
+    s->arena = &mir->compilation->arena;
     s->words = words;
     s->gone = gone;
     s->makers = arena_new(s->arena, struct maker, mir->words + 1);

@@ -95,73 +95,75 @@ static void add_block(struct curves *c, struct mir_block *block, uint32_t first)
     }
 }
 
-static void print_curves(const struct unit *unit, struct mir *mir)
+static void print_curves(const struct compilation *compilation, struct mir *mir)
 {
     struct curves c = { .mir = mir, .insns = count_insns(mir, false) };
     uint32_t first = 0;
 
     mir_number_words(mir);
     struct mir_live live = mir_liveness(mir);
-    c.set = arena_new(&mir->unit->arena, uint64_t, live.set_words);
+    c.set = arena_new(&mir->compilation->arena, uint64_t, live.set_words);
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         begin_block(&c, live.out + (size_t)b * live.set_words, live.set_words);
         add_block(&c, &mir->blocks[b], first);
         first += mir->blocks[b].count;
     }
     for (uint32_t class = 0; class < MIR_CLASSES; class ++) {
-        fprintf(unit->dump, "  live %-9s", class_names[class]);
+        fprintf(compilation->dump, "  live %-9s", class_names[class]);
         for (uint32_t p = 0; p < POINTS && p < c.insns; p++) {
-            fprintf(unit->dump, " %u", c.most[class][p]);
+            fprintf(compilation->dump, " %u", c.most[class][p]);
         }
-        fputc('\n', unit->dump);
+        fputc('\n', compilation->dump);
     }
 }
 
 /* ---- segments ---- */
 
-static void print_segment(const struct unit *unit, const struct segment_plan *plan, const struct segment *segment)
+static void print_segment(const struct compilation *compilation, const struct segment_plan *plan,
+                          const struct segment *segment)
 {
     uint32_t first = plan->pressure->line[segment->from], last = plan->pressure->line[segment->to - 1];
 
-    fprintf(unit->dump, "  %s: slots %u to %u, lines %u to %u, %u registers",
+    fprintf(compilation->dump, "  %s: slots %u to %u, lines %u to %u, %u registers",
             segment->refusal.kind == REFUSAL_NONE ? "segment" : "refused", segment->from, segment->to, first, last,
             segment->need);
     if (segment->refusal.kind != REFUSAL_NONE) {
-        fprintf(unit->dump, ": %s at slot %u, line %u", refusal_text(segment->refusal.kind), segment->refusal.slot,
-                plan->pressure->line[segment->refusal.slot]);
+        fprintf(compilation->dump, ": %s at slot %u, line %u", refusal_text(segment->refusal.kind),
+                segment->refusal.slot, plan->pressure->line[segment->refusal.slot]);
     }
-    fputc('\n', unit->dump);
+    fputc('\n', compilation->dump);
 }
 
-static void print_segments(const struct unit *unit, const struct unit_kernel *kernel, const struct mir *mir)
+static void print_segments(const struct compilation *compilation, const struct kernel_info *kernel,
+                           const struct mir *mir)
 {
     const struct segment_plan *plan = mir->segments;
 
-    fprintf(unit->dump,
+    fprintf(compilation->dump,
             "  %u segments above %u registers; a wave takes %u times %u and %u shared, without segments %u times %u; "
             "%.1f %% more passes expected\n",
-            plan->chosen.count, plan->threshold, subvector_parts(unit), kernel->vregs, kernel->shared_vregs,
-            subvector_parts(unit), mir->plain_vregs, 100 * plan->estimate.more / plan->estimate.passes);
-    plot_text(unit->dump, plan);
+            plan->chosen.count, plan->threshold, subvector_parts(compilation), kernel->vregs, kernel->shared_vregs,
+            subvector_parts(compilation), mir->plain_vregs, 100 * plan->estimate.more / plan->estimate.passes);
+    pressure_text(compilation->dump, plan);
     for (uint32_t i = 0; i < plan->chosen.count; i++) {
-        print_segment(unit, plan, &plan->chosen.at[i]);
+        print_segment(compilation, plan, &plan->chosen.at[i]);
     }
     for (uint32_t i = 0; i < plan->refused.count; i++) {
-        print_segment(unit, plan, &plan->refused.at[i]);
+        print_segment(compilation, plan, &plan->refused.at[i]);
     }
 }
 
-void stats_print(const struct unit *unit, const struct unit_kernel *kernel, struct mir *mir)
+void stats_print(const struct compilation *compilation, const struct kernel_info *kernel, struct mir *mir)
 {
     fprintf(
-        unit->dump,
+        compilation->dump,
         "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u made again, %u functions, %u bytes "
         "shared, %u local\n",
-        kernel->name, (uint32_t)(unit->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
+        kernel->name, (uint32_t)(compilation->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
         kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->remade, kernel->function_count,
         kernel->shared_bytes, kernel->local_bytes);
-    print_curves(unit, mir);
+    print_curves(compilation, mir);
     if (mir->segments != NULL) {
-        print_segments(unit, kernel, mir);
+        print_segments(compilation, kernel, mir);
     }
 }

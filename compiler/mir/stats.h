@@ -7,6 +7,6 @@
 #include "compiler/mir/mir.h"
 
 /* One line of numbers, and how many registers of each class are live along the code. */
-void stats_print(const struct unit *unit, const struct unit_kernel *kernel, struct mir *mir);
+void stats_print(const struct compilation *compilation, const struct kernel_info *kernel, struct mir *mir);
 
 #endif

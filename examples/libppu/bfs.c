@@ -219,7 +219,7 @@ static void graph_drop(const struct ppu *ppu)
 
 /* ---- three ways to search ---- */
 
-static void finish(struct ppu *ppu, const struct ppu_event *event)
+static void finish_search(struct ppu *ppu, const struct ppu_event *event)
 {
     struct ppu_error error;
 
@@ -252,7 +252,7 @@ static void by_cpu(struct ppu *ppu)
         const struct ppu_launch launch = visit_launch(&params);
         struct ppu_event event;
         TRY(ppu_stream_launch(ppu->stream, ppu->visit, &launch, &event));
-        finish(ppu, &event);
+        finish_search(ppu, &event);
         ppu->vram->search.grids++;
         params.first = params.end;
         params.end = ppu->vram->search.found;
@@ -274,7 +274,7 @@ static void by_queue(struct ppu *ppu)
     ppu_block_launch(block, ppu->stream, ppu->visit, &launch);
     ppu_block_round(block, ppu->queue);
     TRY(ppu_block_submit(block, &event));
-    finish(ppu, &event);
+    finish_search(ppu, &event);
 }
 
 static void by_nest(struct ppu *ppu)
@@ -287,7 +287,7 @@ static void by_nest(struct ppu *ppu)
 
     TRY(ppu_kernel_describe(ppu->visit, &visit, &ppu->vram->tmd));
     TRY(ppu_stream_launch(ppu->stream, ppu->walk, &launch, &event));
-    finish(ppu, &event);
+    finish_search(ppu, &event);
 }
 
 static const struct {
@@ -330,7 +330,7 @@ static void reset(struct ppu *ppu, const struct graph *graph)
 }
 
 /* Searches `graph` in all ways, in turn. Returns how many of them found other levels than the reference. */
-static uint32_t compare(struct ppu *ppu, const struct graph *graph)
+static uint32_t compare_searches(struct ppu *ppu, const struct graph *graph)
 {
     uint32_t *expected = allocate(graph->nodes), wrong = 0;
     uint32_t levels = reference(graph, expected);
@@ -377,7 +377,7 @@ int main(int argc, char **argv)
     ppu_begin(&ppu, kernels);
     struct graph graphs[] = { random_graph(nodes), road_graph(nodes) };
     for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
-        wrong += compare(&ppu, &graphs[i]);
+        wrong += compare_searches(&ppu, &graphs[i]);
         free(graphs[i].offsets);
         free(graphs[i].edges);
     }

@@ -118,7 +118,7 @@ static bool keep_properties(cl_context context, const cl_context_properties *pro
 static void close_spaces(cl_context context)
 {
     for (uint32_t i = 0; i < context->device_count; i++) {
-        nest_end(context, i);
+        device_queue_end(context, i);
         ppu_context_destroy(context->ppus[i]);
     }
 }

@@ -53,7 +53,7 @@ static void open_once(void)
 {
     struct errand errand = { .run = open_devices };
 
-    keeper_call(&errand);
+    service_thread_call(&errand);
 }
 
 uint32_t device_list(cl_device_id devices[MAX_DEVICES])

@@ -101,10 +101,10 @@ static bool has_ended(const struct _cl_event *event)
     return event->status <= CL_COMPLETE;
 }
 
-/* Behind a command that is in its lane already, nothing need be waited for. */
+/* Behind a command that is in its submitter already, nothing need be waited for. */
 static bool covers(const struct _cl_event *first, const struct _cl_event *second)
 {
-    return first->lane != NULL && first->queue == second->queue && first->queue->lanes == 1 &&
+    return first->submitter != NULL && first->queue == second->queue && first->queue->submitters == 1 &&
            second->work.place == WORK_ON_DEVICE;
 }
 
@@ -190,7 +190,7 @@ void event_end(cl_event event, cl_int status)
 {
     event->status = status;
     release_dependents(event);
-    event->lane = NULL;
+    event->submitter = NULL;
     due_calls(event);
     if (event->awaited > 0) {
         pthread_cond_broadcast(&event->context->changed);
@@ -218,7 +218,7 @@ static void retire(cl_event event)
     object_drop(event);
 }
 
-void graph_unlock(cl_context context)
+void context_unlock_and_dispatch(cl_context context)
 {
     start_all(context);
     struct call *calls = context->calls;
@@ -305,7 +305,7 @@ cl_int clSetUserEventStatus(cl_event event, cl_int status)
     } else {
         event_end(event, status);
     }
-    graph_unlock(context);
+    context_unlock_and_dispatch(context);
     object_drop(context);
     return error;
 }
@@ -363,7 +363,7 @@ cl_int clSetEventCallback(cl_event event, cl_int trigger, void(CL_CALLBACK *func
     *call = (struct call){ event->calls, event, trigger, 0, function, user };
     event->calls = call;
     due_calls(event);
-    graph_unlock(context);
+    context_unlock_and_dispatch(context);
     object_drop(context);
     return CL_SUCCESS;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event is a command of a queue, or a user event. A command waits for other events, runs on the device (in a lane
- * of its queue) or on the queue's host thread, and ends; then those that waited for it may start.
+ * An event is a command of a queue, or a user event. A command waits for other events, runs on the device (in a
+ * submitter of its queue) or on the queue's host thread, and ends; then those that waited for it may start.
  *
  * All fields that change are under the context's lock. Every function that may start or end a command leaves by
- * graph_unlock(), which starts what has become ready and calls the program's callbacks without the lock.
+ * context_unlock_and_dispatch(), which starts what has become ready and calls the program's callbacks without the lock.
  */
 #ifndef OPENCL_API_EVENT_H
 #define OPENCL_API_EVENT_H
 
 #include "opencl/api/context.h"
 
-struct lane;
+struct submitter;
 
 /* Where a command runs. */
 enum work_place {
@@ -65,7 +65,7 @@ struct work {
     void (*drop)(struct work *work);
     void *needs[2];                    /* objects in use until the command has ended; may be NULL */
     cl_program prints;                 /* on the device: whose kernels may print; NULL: nothing prints */
-    uint64_t printf_va;                /* where to; given by the lane before build() */
+    uint64_t printf_va;                /* where to; given by the submitter before build() */
     char variant[EVENT_VARIANT_BYTES]; /* of a kernel: which runs; "": it is no kernel */
     union {
         struct box box;
@@ -98,14 +98,14 @@ struct _cl_event {
     cl_event *dependents; /* commands that wait for this one */
     size_t dependent_count, dependent_room;
     size_t unmet;     /* events this one waits for */
-    size_t covered;   /* those of them that are in the lane this one will run in: order is kept there */
+    size_t covered;   /* those of them that are in the submitter this one will run in: order is kept there */
     bool failed;      /* one of them has ended with an error */
     bool listed;      /* is or was in a ready list */
     uint32_t awaited; /* threads that sleep until it has ended */
     size_t open_at;   /* in the queue's open commands */
-    struct lane *lane;
-    struct ppu_event done; /* in the lane */
-    uint32_t slot;         /* its times in the lane */
+    struct submitter *submitter;
+    struct ppu_event done; /* in the submitter */
+    uint32_t slot;         /* its times in the submitter */
     cl_event next;         /* in a ready list, later in the context's list of ended commands */
     struct call *calls;
 };
@@ -138,13 +138,13 @@ void work_drop(struct work *work);
 void event_look(cl_event event);
 /* `event` waits for `other`, unless that has ended. False: no memory. */
 bool event_wait_for(cl_event event, cl_event other);
-/* It is in a lane now: what comes after it in the same queue may follow. */
+/* It is in a submitter now: what comes after it in the same queue may follow. */
 void event_issued(cl_event event);
 /* It has come as far as SUBMITTED or RUNNING. */
 void event_reach(cl_event event, cl_int status);
 /* It has ended, with CL_COMPLETE or an error. */
 void event_end(cl_event event, cl_int status);
-void graph_unlock(cl_context context);
+void context_unlock_and_dispatch(cl_context context);
 /* Returns when it has ended, with its status. Gives the lock up meanwhile. */
 cl_int event_await(cl_event event);
 

@@ -8,7 +8,7 @@
 
 /* ---- making ---- */
 
-static void *refuse(cl_int *errcode)
+static void *refuse_gl(cl_int *errcode)
 {
     if (errcode != NULL) {
         *errcode = CL_INVALID_CONTEXT;
@@ -18,46 +18,46 @@ static void *refuse(cl_int *errcode)
 
 cl_mem clCreateFromGLBuffer(cl_context context, cl_mem_flags flags, cl_GLuint buffer, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_mem clCreateFromGLTexture(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level,
                              cl_GLuint texture, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_mem clCreateFromGLTexture2D(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level,
                                cl_GLuint texture, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_mem clCreateFromGLTexture3D(cl_context context, cl_mem_flags flags, cl_GLenum target, cl_GLint level,
                                cl_GLuint texture, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_mem clCreateFromGLRenderbuffer(cl_context context, cl_mem_flags flags, cl_GLuint renderbuffer, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_event clCreateEventFromGLsyncKHR(cl_context context, cl_GLsync sync, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_mem clCreateFromEGLImageKHR(cl_context context, CLeglDisplayKHR display, CLeglImageKHR image, cl_mem_flags flags,
                                const cl_egl_image_properties_khr *properties, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 cl_event clCreateEventFromEGLSyncKHR(cl_context context, CLeglSyncKHR sync, CLeglDisplayKHR display, cl_int *errcode)
 {
-    return refuse(errcode);
+    return refuse_gl(errcode);
 }
 
 /* ---- asking ---- */

@@ -7,7 +7,7 @@
 
 /* ---- making ---- */
 
-static void *refuse(cl_context context, cl_int *errcode)
+static void *refuse_image(cl_context context, cl_int *errcode)
 {
     if (errcode != NULL) {
         *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
@@ -18,7 +18,7 @@ static void *refuse(cl_context context, cl_int *errcode)
 cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *desc,
                      void *host_ptr, cl_int *errcode)
 {
-    return refuse(context, errcode);
+    return refuse_image(context, errcode);
 }
 
 cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
@@ -70,18 +70,18 @@ cl_int clGetPipeInfo(cl_mem memory, cl_pipe_info query, size_t bytes, void *at, 
 cl_sampler clCreateSampler(cl_context context, cl_bool normalized, cl_addressing_mode addressing, cl_filter_mode filter,
                            cl_int *errcode)
 {
-    return refuse(context, errcode);
+    return refuse_image(context, errcode);
 }
 
 cl_sampler clCreateSamplerWithProperties(cl_context context, const cl_sampler_properties *properties, cl_int *errcode)
 {
-    return refuse(context, errcode);
+    return refuse_image(context, errcode);
 }
 
 cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint packets,
                     const cl_pipe_properties *properties, cl_int *errcode)
 {
-    return refuse(context, errcode);
+    return refuse_image(context, errcode);
 }
 
 /* ---- samplers ---- */

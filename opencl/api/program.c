@@ -143,7 +143,7 @@ static size_t length_of(const char *text, const size_t *lengths, cl_uint i)
     return lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(text);
 }
 
-static char *join(cl_uint count, const char **strings, const size_t *lengths, size_t *bytes)
+static char *join_sources(cl_uint count, const char **strings, const size_t *lengths, size_t *bytes)
 {
     *bytes = 0;
     for (cl_uint i = 0; i < count; i++) {
@@ -189,7 +189,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
         program = program_new(context);
         error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (program != NULL && (program->source = join(count, strings, lengths, &program->source_bytes)) == NULL) {
+    if (program != NULL && (program->source = join_sources(count, strings, lengths, &program->source_bytes)) == NULL) {
         clReleaseProgram(program);
         program = NULL;
         error = CL_OUT_OF_HOST_MEMORY;

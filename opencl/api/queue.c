@@ -53,14 +53,14 @@ void queue_ready(cl_event event)
 }
 
 /* The one with the least to do; NULL: none takes it. */
-static struct lane *choose_lane(cl_command_queue queue, cl_event event)
+static struct submitter *choose_submitter(cl_command_queue queue, cl_event event)
 {
-    struct lane *best = NULL;
+    struct submitter *best = NULL;
 
-    for (uint32_t i = 0; i < queue->lanes; i++) {
-        struct lane *lane = &queue->lane[i];
-        if (lane_takes(lane, event) && (best == NULL || lane->count < best->count)) {
-            best = lane;
+    for (uint32_t i = 0; i < queue->submitters; i++) {
+        struct submitter *submitter = &queue->submitter[i];
+        if (submitter_takes(submitter, event) && (best == NULL || submitter->count < best->count)) {
+            best = submitter;
         }
     }
     return best;
@@ -78,14 +78,14 @@ static void end_at_once(cl_event event)
 static void start_on_device(cl_command_queue queue)
 {
     struct ready_list *ready = &queue->ready[WORK_ON_DEVICE];
-    struct lane *lane = NULL;
+    struct submitter *submitter = NULL;
 
-    while (ready->first != NULL && (lane = choose_lane(queue, ready->first)) != NULL) {
+    while (ready->first != NULL && (submitter = choose_submitter(queue, ready->first)) != NULL) {
         cl_event event = list_take(ready);
         if (event->failed) {
             event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         } else {
-            lane_issue(lane, event);
+            submitter_issue(submitter, event);
         }
     }
 }
@@ -143,16 +143,16 @@ static void serve_first(cl_command_queue queue)
         event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     } else {
         event_reach(event, CL_RUNNING);
-        graph_unlock(context);
+        context_unlock_and_dispatch(context);
         cl_int status = run_on_host(event);
         pthread_mutex_lock(&context->lock);
         event_end(event, status);
     }
-    graph_unlock(context);
+    context_unlock_and_dispatch(context);
     pthread_mutex_lock(&context->lock);
 }
 
-static void *serve(void *opaque)
+static void *serve_queue(void *opaque)
 {
     cl_command_queue queue = opaque;
     cl_context context = queue->context;
@@ -250,7 +250,7 @@ static cl_int enter(cl_event event, const struct command *command)
     object_use(event);
     error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     event_look(event);
-    graph_unlock(event->context);
+    context_unlock_and_dispatch(event->context);
     return error;
 }
 
@@ -293,8 +293,8 @@ static void stop(cl_command_queue queue)
     pthread_mutex_lock(&queue->context->lock);
     queue->stopping = true;
     pthread_cond_signal(&queue->host_work);
-    for (uint32_t i = 0; i < queue->lanes; i++) {
-        pthread_cond_signal(&queue->lane[i].work);
+    for (uint32_t i = 0; i < queue->submitters; i++) {
+        pthread_cond_signal(&queue->submitter[i].work);
     }
     pthread_mutex_unlock(&queue->context->lock);
 }
@@ -308,8 +308,8 @@ static void end_queue(struct errand *errand)
     if (queue->threaded) {
         pthread_join(queue->thread, NULL);
     }
-    for (uint32_t i = 0; i < queue->lanes; i++) {
-        lane_close(&queue->lane[i]);
+    for (uint32_t i = 0; i < queue->submitters; i++) {
+        submitter_close(&queue->submitter[i]);
     }
     pthread_cond_destroy(&queue->host_work);
     free(queue->open);
@@ -324,25 +324,25 @@ void queue_destroy(void *object)
     cl_command_queue queue = object;
 
     if (queue->work != NULL) {
-        nest_remove_work(queue);
+        device_queue_remove_work(queue);
     } else if (queue->device_va != 0) {
-        nest_remove_queue(queue);
+        device_queue_remove(queue);
     }
     queue->end.run = end_queue;
-    keeper_post(&queue->end);
+    service_thread_post(&queue->end);
 }
 
-/* An out-of-order queue takes as many lanes as it can get. */
+/* An out-of-order queue takes as many submitters as it can get. */
 static enum ppu_err open_lanes(cl_command_queue queue)
 {
-    uint32_t wanted = in_order(queue) ? 1 : QUEUE_LANES;
+    uint32_t wanted = in_order(queue) ? 1 : QUEUE_SUBMITTERS;
     enum ppu_err err = PPU_OK;
 
-    while (queue->lanes < wanted && err == PPU_OK) {
-        err = lane_open(&queue->lane[queue->lanes], queue);
-        queue->lanes += err == PPU_OK;
+    while (queue->submitters < wanted && err == PPU_OK) {
+        err = submitter_open(&queue->submitter[queue->submitters], queue);
+        queue->submitters += err == PPU_OK;
     }
-    return queue->lanes > 0 ? PPU_OK : err;
+    return queue->submitters > 0 ? PPU_OK : err;
 }
 
 static enum ppu_err open_host(cl_command_queue queue)
@@ -350,7 +350,7 @@ static enum ppu_err open_host(cl_command_queue queue)
     enum ppu_err err = open_lanes(queue);
 
     if (err == PPU_OK) {
-        queue->threaded = pthread_create(&queue->thread, NULL, serve, queue) == 0;
+        queue->threaded = pthread_create(&queue->thread, NULL, serve_queue, queue) == 0;
         err = queue->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
     }
     return err;
@@ -372,8 +372,8 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    *error = maker != NULL         ? nest_add_work(queue, maker)
-             : is_on_device(queue) ? nest_add_queue(queue)
+    *error = maker != NULL         ? device_queue_add_work(queue, maker)
+             : is_on_device(queue) ? device_queue_add(queue)
                                    : device_error(open_host(queue));
     if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
@@ -417,7 +417,7 @@ struct wanted {
 
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
 {
-    *wanted = (struct wanted){ .bytes = nest_queue_bytes(device) };
+    *wanted = (struct wanted){ .bytes = device_queue_bytes(device) };
     for (; properties != NULL && *properties != 0; properties += 2) {
         if (properties[0] == CL_QUEUE_PROPERTIES) {
             wanted->flags = properties[1];
@@ -433,7 +433,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
     if ((wanted->sized || wanted->maker != NULL) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;
     }
-    if (wanted->bytes > nest_queue_bytes(device)) {
+    if (wanted->bytes > device_queue_bytes(device)) {
         return CL_INVALID_QUEUE_PROPERTIES;
     }
     if (wanted->maker != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
@@ -446,7 +446,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
 static cl_command_queue share_default(cl_context context, cl_device_id device, cl_command_queue_properties flags)
 {
     bool is_default = (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0;
-    return is_default ? nest_share_default(context, context_place(context, device)) : NULL;
+    return is_default ? device_queue_share_default(context, context_place(context, device)) : NULL;
 }
 
 static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *properties)
@@ -481,7 +481,7 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device, co
         queue->device_bytes = (cl_uint)wanted->bytes;
     }
     if (queue != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
-        nest_set_default(context, queue->place, queue);
+        device_queue_set_default(context, queue->place, queue);
     }
     return queue;
 }
@@ -548,7 +548,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
         queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    nest_set_default(context, queue->place, queue);
+    device_queue_set_default(context, queue->place, queue);
     return CL_SUCCESS;
 }
 
@@ -562,8 +562,8 @@ static cl_int queue_counter(cl_command_queue queue, uint32_t number, const struc
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    for (uint32_t i = 0; i < queue->lanes; i++) {
-        const uint32_t channel = ppu_channel_index(queue->lane[i].channel);
+    for (uint32_t i = 0; i < queue->submitters; i++) {
+        const uint32_t channel = ppu_channel_index(queue->submitter[i].channel);
         uint64_t count = 0;
         enum ppu_err err =
             ppu_device_query(queue->device->ppu, (enum ppu_key)(PPU_KEY_CHANNEL_INSNS + number), channel, &count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command queue. What runs on the device goes through lanes: an in-order queue has one, an out-of-order queue
+ * A command queue. What runs on the device goes through submitters: an in-order queue has one, an out-of-order queue
  * several, so that its commands run beside each other. What runs on the host goes to a thread of the queue. Threads
  * sleep when there is nothing to do.
  */
@@ -10,7 +10,7 @@
 #include "opencl/submit/service_thread.h"
 #include "opencl/submit/submitter.h"
 
-#define QUEUE_LANES 4u
+#define QUEUE_SUBMITTERS 4u
 
 struct ready_list {
     cl_event first, last;
@@ -25,7 +25,7 @@ struct _cl_command_queue {
     cl_queue_properties *given; /* to clCreateCommandQueueWithProperties, with the final 0 */
     size_t given_bytes;
     struct errand end;
-    uint32_t lanes;
+    uint32_t submitters;
     uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
     uint32_t device_index;      /* its number among those of the address space */
     cl_uint device_bytes;       /* CL_QUEUE_SIZE */
@@ -34,7 +34,7 @@ struct _cl_command_queue {
     cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
     /* Under the context's lock. */
-    struct lane lane[QUEUE_LANES];
+    struct submitter submitter[QUEUE_SUBMITTERS];
     struct ready_list ready[WORK_PLACES];
     cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */
     cl_event *open;  /* commands that have not ended */

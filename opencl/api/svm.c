@@ -12,7 +12,7 @@
 
 /* ---- allocation ---- */
 
-static struct svm *find(cl_context context, const void *at)
+static struct svm *find_svm(cl_context context, const void *at)
 {
     struct svm *svm = context->svm;
 
@@ -25,7 +25,7 @@ static struct svm *find(cl_context context, const void *at)
 bool svm_holds(cl_context context, const void *at, size_t bytes)
 {
     pthread_mutex_lock(&context->lock);
-    const struct svm *svm = at != NULL ? find(context, at) : NULL;
+    const struct svm *svm = at != NULL ? find_svm(context, at) : NULL;
     bool holds = svm != NULL && bytes <= svm->bytes - (size_t)((const uint8_t *)at - svm->at);
     pthread_mutex_unlock(&context->lock);
     return holds;
@@ -34,7 +34,7 @@ bool svm_holds(cl_context context, const void *at, size_t bytes)
 bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *bytes)
 {
     pthread_mutex_lock(&context->lock);
-    const struct svm *svm = find(context, at);
+    const struct svm *svm = find_svm(context, at);
     if (svm != NULL) {
         *start = (uint64_t)(uintptr_t)svm->at;
         *bytes = svm->bytes;
@@ -115,7 +115,7 @@ void clSVMFree(cl_context context, void *at)
 
 /* ---- commands ---- */
 
-static cl_int check(cl_command_queue queue, cl_uint count, const cl_event *events)
+static cl_int check_svm_command(cl_command_queue queue, cl_uint count, const cl_event *events)
 {
     cl_int error = command_check(queue, count, events);
 
@@ -150,7 +150,7 @@ cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint count_pointers, void *po
 {
     const struct command command = { CL_COMMAND_SVM_FREE, ORDER_AS_QUEUE, false, count, events, out };
     struct work work = { .place = WORK_ON_HOST, .run = run_free, .drop = drop_free };
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -173,7 +173,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *dst, c
                           cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_SVM_MEMCPY, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -194,7 +194,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern
 {
     const struct command command = { CL_COMMAND_SVM_MEMFILL, ORDER_AS_QUEUE, false, count, events, out };
     struct work work;
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -217,7 +217,7 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
                        cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_SVM_MAP, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -231,7 +231,7 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
 cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_SVM_UNMAP, ORDER_AS_QUEUE, false, count, events, out };
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -244,7 +244,7 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, co
                               cl_event *out)
 {
     const struct command command = { CL_COMMAND_SVM_MIGRATE_MEM, ORDER_AS_QUEUE, false, count, events, out };
-    cl_int error = check(queue, count, events);
+    cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
         return error;

@@ -77,7 +77,7 @@ static struct work needing(struct work work, cl_mem first, cl_mem second)
 
 /* ---- checks ---- */
 
-static cl_int check(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
+static cl_int check_transfer(cl_command_queue queue, cl_mem memory, cl_uint count, const cl_event *events)
 {
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
@@ -109,7 +109,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            void *to, cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_READ_BUFFER, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -130,7 +130,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     const struct command command = {
         CL_COMMAND_WRITE_BUFFER, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out
     };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -152,7 +152,7 @@ struct pitches {
 };
 
 /* Pitches of 0 are as small as they can be; false: they are smaller. */
-static bool settle(struct pitches *pitches, const size_t region[3])
+static bool settle_pitches(struct pitches *pitches, const size_t region[3])
 {
     pitches->row = pitches->row != 0 ? pitches->row : region[0];
     if (pitches->row < region[0]) {
@@ -203,7 +203,7 @@ struct side {
 
 static bool side_settle(struct side *side, const size_t region[3])
 {
-    if (side->base == NULL || side->origin == NULL || !settle(&side->pitches, region) ||
+    if (side->base == NULL || side->origin == NULL || !settle_pitches(&side->pitches, region) ||
         !extent_of(side->origin, region, &side->pitches, &side->first, &side->bytes)) {
         return false;
     }
@@ -247,7 +247,7 @@ cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem memory, cl_bool bl
     const struct command command = {
         CL_COMMAND_READ_BUFFER_RECT, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out
     };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -268,7 +268,7 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool b
     const struct command command = {
         CL_COMMAND_WRITE_BUFFER_RECT, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out
     };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -288,9 +288,9 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool b
 
 static cl_int check_copy(cl_command_queue queue, cl_mem src, cl_mem dst, cl_uint count, const cl_event *events)
 {
-    cl_int error = check(queue, src, count, events);
+    cl_int error = check_transfer(queue, src, count, events);
 
-    return error == CL_SUCCESS ? check(queue, dst, count, events) : error;
+    return error == CL_SUCCESS ? check_transfer(queue, dst, count, events) : error;
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_t src_offset, size_t dst_offset,
@@ -384,7 +384,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pa
                            size_t offset, size_t bytes, cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_FILL_BUFFER, ORDER_AS_QUEUE, false, count, events, out };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
     struct work work;
 
     if (error != CL_SUCCESS) {
@@ -475,7 +475,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          size_t bytes, cl_uint count, const cl_event *events, cl_event *out, cl_int *errcode)
 {
     const struct command command = { CL_COMMAND_MAP_BUFFER, ORDER_AS_QUEUE, blocking != CL_FALSE, count, events, out };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
     struct mapped *mapped = NULL;
     void *pointer = NULL;
 
@@ -505,7 +505,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *poin
                                const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_UNMAP_MEM_OBJECT, ORDER_AS_QUEUE, false, count, events, out };
-    cl_int error = check(queue, memory, count, events);
+    cl_int error = check_transfer(queue, memory, count, events);
 
     if (error != CL_SUCCESS) {
         return error;
@@ -539,7 +539,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count_memories
         error = CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count_memories && error == CL_SUCCESS; i++) {
-        error = check(queue, memories[i], count, events);
+        error = check_transfer(queue, memories[i], count, events);
     }
     return error == CL_SUCCESS ? queue_take(queue, &command, &nothing) : error;
 }

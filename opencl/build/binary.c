@@ -39,32 +39,32 @@ static bool give_room(struct binary *binary, size_t bytes, cl_program_binary_typ
 }
 
 static void cut_module(const struct module_header *header, const struct ppu_compile_module *module,
-                       struct folder_part parts[MODULE_PARTS])
+                       struct cache_folder_part parts[MODULE_PARTS])
 {
-    parts[MODULE_TYPE] = (struct folder_part){ &header->type, sizeof(header->type) };
-    parts[MODULE_BITCODE] = (struct folder_part){ module->bitcode, module->len_bytes };
+    parts[MODULE_TYPE] = (struct cache_folder_part){ &header->type, sizeof(header->type) };
+    parts[MODULE_BITCODE] = (struct cache_folder_part){ module->bitcode, module->len_bytes };
 }
 
 /* Without a key it counts as foreign. */
 static bool tag_module(struct module_header *header, const struct ppu_compile_module *module)
 {
-    struct folder_part parts[MODULE_PARTS];
-    int folder = folder_open();
+    struct cache_folder_part parts[MODULE_PARTS];
+    int folder = cache_folder_open();
 
     cut_module(header, module, parts);
     bool tagged = origin_tag(folder, ORIGIN_MODULE, parts, MODULE_PARTS, header->tag);
-    folder_close(folder);
+    cache_folder_close(folder);
     return tagged;
 }
 
 static bool is_ours(const struct module_header *header, const struct ppu_compile_module *module)
 {
-    struct folder_part parts[MODULE_PARTS];
-    int folder = folder_open();
+    struct cache_folder_part parts[MODULE_PARTS];
+    int folder = cache_folder_open();
 
     cut_module(header, module, parts);
     bool ours = origin_is(folder, ORIGIN_MODULE, parts, MODULE_PARTS, header->tag);
-    folder_close(folder);
+    cache_folder_close(folder);
     return ours;
 }
 
@@ -77,7 +77,7 @@ cl_int binary_of_module(struct binary *binary, cl_program_binary_type type, cons
         .version = MODULE_VERSION,
         .type = type,
         .bitcode_bytes = bitcode->len_bytes,
-        .sum = sum_of(bitcode->bytes, bitcode->len_bytes),
+        .sum = fnv_of(bitcode->bytes, bitcode->len_bytes),
     };
 
     if (!give_room(binary, sizeof(header) + bitcode->len_bytes, type)) {
@@ -113,7 +113,7 @@ static cl_program_binary_type module_type(struct binary *binary)
     bool known =
         header.magic == MODULE_MAGIC && header.version == MODULE_VERSION && header.reserved == 0 &&
         (header.type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || header.type == CL_PROGRAM_BINARY_TYPE_LIBRARY);
-    bool whole = header.bitcode_bytes == module.len_bytes && header.sum == sum_of(module.bitcode, module.len_bytes);
+    bool whole = header.bitcode_bytes == module.len_bytes && header.sum == fnv_of(module.bitcode, module.len_bytes);
     binary->foreign = !(known && whole && is_ours(&header, &module));
     return known && whole ? header.type : CL_PROGRAM_BINARY_TYPE_NONE;
 }

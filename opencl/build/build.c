@@ -107,7 +107,7 @@ static enum ppu_compile_status compile_cached(const struct build *build, struct 
 
     cache_key_init(&key, program->source, program->source_bytes, build->options, "");
     if (!cache_find(&key, image)) {
-        const struct compiler *compiler = worker_compiler();
+        const struct compiler *compiler = compile_thread_compiler();
         status = compiler != NULL ? compiler->compile(program->source, program->source_bytes, &options, image)
                                   : PPU_COMPILE_NO_TOOL;
         if (status == PPU_COMPILE_OK) {
@@ -132,11 +132,11 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
 }
 
 /* Modules as one, an image or a library; what comes from elsewhere is read in a process of its own. */
-static enum ppu_compile_status join(const struct build *build, const struct ppu_compile_module *modules, bool library,
-                                    struct ppu_compiled *made)
+static enum ppu_compile_status join_modules(const struct build *build, const struct ppu_compile_module *modules,
+                                            bool library, struct ppu_compiled *made)
 {
     const struct ppu_compile_options options = { .wave = BUILD_WAVE };
-    const struct compiler *compiler = worker_compiler();
+    const struct compiler *compiler = compile_thread_compiler();
     struct ppu_compiled whole = { NULL, 0, NULL };
 
     if (compiler == NULL) {
@@ -181,7 +181,7 @@ static cl_int make_of_inputs(const struct build *build, struct binary *made, cha
     }
     enum ppu_compile_status status = foreign ? foreign_compile(build->library ? FOREIGN_LIBRARY : FOREIGN_IMAGE,
                                                                BUILD_WAVE, modules, build->input_count, &compiled)
-                                             : join(build, modules, build->library, &compiled);
+                                             : join_modules(build, modules, build->library, &compiled);
     free(modules);
     *log = take_log(&compiled);
     cl_int error = compile_error(status, failure, options);
@@ -214,7 +214,7 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
         .header_count = build->header_count,
     };
     struct ppu_compiled bitcode = { NULL, 0, NULL };
-    const struct compiler *compiler = worker_compiler();
+    const struct compiler *compiler = compile_thread_compiler();
     enum ppu_compile_status status =
         compiler != NULL ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
                          : PPU_COMPILE_NO_TOOL;
@@ -236,7 +236,7 @@ static cl_int make_linked(const struct build *build, struct binary *made, char *
 /* ---- putting it into the program ---- */
 
 /* INVALID_OPERATION: it is being built, or has kernels. */
-static cl_int begin(struct build *build)
+static cl_int begin_build(struct build *build)
 {
     cl_program program = build->program;
     cl_int error = CL_INVALID_OPERATION;
@@ -254,7 +254,7 @@ static cl_int begin(struct build *build)
     return error;
 }
 
-static cl_int put(cl_program program, struct binary *made, char *log, cl_int error)
+static cl_int put_binary(cl_program program, struct binary *made, char *log, cl_int error)
 {
     pthread_mutex_lock(&program->lock);
     if (log != NULL) {
@@ -282,7 +282,7 @@ static cl_int build_run(struct build *build)
     char *log = NULL;
     cl_int error = build->make(build, &made, &log);
 
-    error = put(build->program, &made, log, error);
+    error = put_binary(build->program, &made, log, error);
     free(log);
     if (build->notify != NULL) {
         build->notify(build->program, build->user);
@@ -299,7 +299,7 @@ static void build_thread(void *opaque)
 /* Of a build that has begun. With a callback the result is in the program. */
 static cl_int build_go(struct build *build)
 {
-    return build->notify != NULL && worker_start(build_thread, build) ? CL_SUCCESS : build_run(build);
+    return build->notify != NULL && compile_thread_start(build_thread, build) ? CL_SUCCESS : build_run(build);
 }
 
 /* ---- build ---- */
@@ -335,7 +335,7 @@ static cl_int take_own_binary(struct build *build)
 static cl_int build_start(struct build *build, cl_int error)
 {
     if (error == CL_SUCCESS) {
-        error = begin(build);
+        error = begin_build(build);
     }
     if (error == CL_SUCCESS) {
         return build_go(build);
@@ -516,7 +516,7 @@ static cl_program link_begin(cl_context context, const char *options, cl_uint in
         *error = take_inputs(build, input_count, inputs);
     }
     if (*error == CL_SUCCESS) {
-        begin(build); /* nobody else knows it */
+        begin_build(build); /* nobody else knows it */
         *error = build_go(build);
         return program;
     }

@@ -156,7 +156,7 @@ void cache_key_free(struct cache_key *key)
 /* Tells nothing of the key to who has not the user's own. */
 static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_NAME_BYTES])
 {
-    const struct folder_part part = { key->text, key->bytes };
+    const struct cache_folder_part part = { key->text, key->bytes };
     uint8_t tag[ORIGIN_TAG_BYTES];
 
     if (!origin_tag(folder, ORIGIN_NAME, &part, 1, tag)) {
@@ -171,7 +171,7 @@ static bool entry_name(int folder, const struct cache_key *key, char name[ENTRY_
 
 /* False: its sizes do not add up. Nothing in it is believed yet. */
 static bool cut_entry(const uint8_t *data, size_t bytes, struct entry_header *header,
-                      struct folder_part parts[ENTRY_PARTS])
+                      struct cache_folder_part parts[ENTRY_PARTS])
 {
     if (bytes < sizeof(*header)) {
         return false;
@@ -184,15 +184,15 @@ static bool cut_entry(const uint8_t *data, size_t bytes, struct entry_header *he
         return false;
     }
     data += sizeof(*header);
-    parts[ENTRY_KEY] = (struct folder_part){ data, header->key_bytes };
-    parts[ENTRY_IMAGE] = (struct folder_part){ data + header->key_bytes, header->image_bytes };
-    parts[ENTRY_LOG] = (struct folder_part){ data + header->key_bytes + header->image_bytes, header->log_bytes };
+    parts[ENTRY_KEY] = (struct cache_folder_part){ data, header->key_bytes };
+    parts[ENTRY_IMAGE] = (struct cache_folder_part){ data + header->key_bytes, header->image_bytes };
+    parts[ENTRY_LOG] = (struct cache_folder_part){ data + header->key_bytes + header->image_bytes, header->log_bytes };
     return true;
 }
 
 /* The entry of this key, as this user's programs have written it. */
 static bool is_entry(int folder, const struct cache_key *key, const struct entry_header *header,
-                     const struct folder_part parts[ENTRY_PARTS])
+                     const struct cache_folder_part parts[ENTRY_PARTS])
 {
     const char *log = parts[ENTRY_LOG].at;
 
@@ -200,14 +200,14 @@ static bool is_entry(int folder, const struct cache_key *key, const struct entry
            origin_is(folder, ORIGIN_ENTRY, parts, ENTRY_PARTS, header->tag) && log[parts[ENTRY_LOG].bytes - 1] == '\0';
 }
 
-static void *copy_of(const struct folder_part *part)
+static void *copy_of(const struct cache_folder_part *part)
 {
     void *copy = malloc(part->bytes);
 
     return copy != NULL ? memcpy(copy, part->at, part->bytes) : NULL;
 }
 
-static void take_entry(const struct folder_part parts[ENTRY_PARTS], struct ppu_compiled *found)
+static void take_entry(const struct cache_folder_part parts[ENTRY_PARTS], struct ppu_compiled *found)
 {
     found->len_bytes = parts[ENTRY_IMAGE].bytes;
     found->bytes = copy_of(&parts[ENTRY_IMAGE]);
@@ -219,21 +219,21 @@ static void take_entry(const struct folder_part parts[ENTRY_PARTS], struct ppu_c
 
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
 {
-    int folder = key->text != NULL ? folder_open() : -1;
-    struct folder_part parts[ENTRY_PARTS];
+    int folder = key->text != NULL ? cache_folder_open() : -1;
+    struct cache_folder_part parts[ENTRY_PARTS];
     struct entry_header header;
     char name[ENTRY_NAME_BYTES];
     size_t bytes = 0;
 
     *found = (struct ppu_compiled){ NULL, 0, NULL };
     uint8_t *data = folder >= 0 && entry_name(folder, key, name)
-                        ? folder_read(folder, name, ENTRY_MOST_BYTES, false, &bytes)
+                        ? cache_folder_read(folder, name, ENTRY_MOST_BYTES, false, &bytes)
                         : NULL;
     if (data != NULL && cut_entry(data, bytes, &header, parts) && is_entry(folder, key, &header, parts)) {
         take_entry(parts, found);
     }
     free(data);
-    folder_close(folder);
+    cache_folder_close(folder);
     return found->bytes != NULL;
 }
 
@@ -288,9 +288,9 @@ static void remove_old(int descriptor)
 
 void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
 {
-    int folder = key->text != NULL ? folder_open() : -1;
+    int folder = key->text != NULL ? cache_folder_open() : -1;
     struct entry_header header = { ENTRY_MAGIC, ENTRY_VERSION, key->bytes, made->len_bytes, strlen(made->log) + 1, "" };
-    const struct folder_part parts[] = {
+    const struct cache_folder_part parts[] = {
         { &header, sizeof(header) },
         { key->text, key->bytes },
         { made->bytes, made->len_bytes },
@@ -300,8 +300,8 @@ void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
 
     if (folder >= 0 && entry_name(folder, key, name) &&
         origin_tag(folder, ORIGIN_ENTRY, parts + 1, ENTRY_PARTS, header.tag) &&
-        folder_write(folder, name, parts, 1 + ENTRY_PARTS)) {
+        cache_folder_write(folder, name, parts, 1 + ENTRY_PARTS)) {
         remove_old(folder);
     }
-    folder_close(folder);
+    cache_folder_close(folder);
 }

@@ -115,7 +115,7 @@ static int keep_own(int folder, const struct place *place)
     return folder;
 }
 
-int folder_open(void)
+int cache_folder_open(void)
 {
     struct place place;
 
@@ -133,7 +133,7 @@ int folder_open(void)
     return folder;
 }
 
-void folder_close(int folder)
+void cache_folder_close(int folder)
 {
     if (folder >= 0) {
         close(folder);
@@ -162,7 +162,7 @@ static uint8_t *read_all(int file, size_t bytes)
     return data;
 }
 
-uint8_t *folder_read(int folder, const char *name, size_t most, bool secret, size_t *bytes)
+uint8_t *cache_folder_read(int folder, const char *name, size_t most, bool secret, size_t *bytes)
 {
     /* Opening something else than a file must not wait. */
     int file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -182,7 +182,7 @@ uint8_t *folder_read(int folder, const char *name, size_t most, bool secret, siz
     return data;
 }
 
-static bool write_part(int file, const struct folder_part *part)
+static bool write_part(int file, const struct cache_folder_part *part)
 {
     for (size_t done = 0; done < part->bytes;) {
         ssize_t put = write(file, (const uint8_t *)part->at + done, part->bytes - done);
@@ -209,7 +209,7 @@ static int make_new(int folder, char name[NEW_NAME_BYTES])
     return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-bool folder_write(int folder, const char *name, const struct folder_part *parts, uint32_t count)
+bool cache_folder_write(int folder, const char *name, const struct cache_folder_part *parts, uint32_t count)
 {
     char new[NEW_NAME_BYTES];
     int file = make_new(folder, new);

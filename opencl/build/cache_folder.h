@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* A piece of a file. */
-struct folder_part {
+struct cache_folder_part {
     const void *at;
     size_t bytes;
 };
@@ -21,14 +21,14 @@ struct folder_part {
  * PPU_CACHE is "off", the program has raised privileges, or the folder cannot be had. One that is not the user's alone,
  * or a link, is not used, which standard error says once.
  */
-int folder_open(void);
-void folder_close(int folder);
+int cache_folder_open(void);
+void cache_folder_close(int folder);
 /*
  * The content of a file, to be freed. NULL: it is not there, no file, larger than `most`, or not the user's alone to
  * write; when it is `secret`, to read as well.
  */
-uint8_t *folder_read(int folder, const char *name, size_t most, bool secret, size_t *bytes);
+uint8_t *cache_folder_read(int folder, const char *name, size_t most, bool secret, size_t *bytes);
 /* The file has this content, or what it had before: others may read it at any time. False: as before. */
-bool folder_write(int folder, const char *name, const struct folder_part *parts, uint32_t count);
+bool cache_folder_write(int folder, const char *name, const struct cache_folder_part *parts, uint32_t count);
 
 #endif

@@ -63,7 +63,7 @@ static void prepare(void)
  * Where another thread ends the program, exit() does what was asked for last first. LLVM asks for its end when it is
  * loaded and used; so the wait must be asked for after that.
  */
-const struct compiler *worker_compiler(void)
+const struct compiler *compile_thread_compiler(void)
 {
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
@@ -79,7 +79,7 @@ static void count(int by)
     pthread_mutex_unlock(&lock);
 }
 
-static void *run(void *opaque)
+static void *run_compile_thread(void *opaque)
 {
     struct errand errand = *(struct errand *)opaque;
 
@@ -89,7 +89,7 @@ static void *run(void *opaque)
     return NULL;
 }
 
-bool worker_start(void (*function)(void *opaque), void *opaque)
+bool compile_thread_start(void (*function)(void *opaque), void *opaque)
 {
     struct errand *errand = malloc(sizeof(*errand));
     pthread_t thread;
@@ -100,7 +100,7 @@ bool worker_start(void (*function)(void *opaque), void *opaque)
     note_thread();
     *errand = (struct errand){ function, opaque };
     count(1);
-    if (pthread_create(&thread, NULL, run, errand) != 0) {
+    if (pthread_create(&thread, NULL, run_compile_thread, errand) != 0) {
         count(-1);
         free(errand);
         return false;

@@ -6,8 +6,8 @@
 #include "opencl/build/compiler_dl.h"
 
 /* compiler_get(), for the calling thread; the process ends only when no worker uses it any more. */
-const struct compiler *worker_compiler(void);
+const struct compiler *compile_thread_compiler(void);
 /* Runs the function in a thread of its own; false: there is none. */
-bool worker_start(void (*function)(void *opaque), void *opaque);
+bool compile_thread_start(void (*function)(void *opaque), void *opaque);
 
 #endif

@@ -38,7 +38,7 @@ bool foreign_path(char path[PATH_MAX])
 }
 
 /* ISO C has no cast from an object's address to a function's. */
-static bool find(void *library, const char *name, void *place)
+static bool find_symbol(void *library, const char *name, void *place)
 {
     void *function = dlsym(library, name);
 
@@ -58,11 +58,11 @@ static void load(void)
     char path[PATH_MAX];
     void *library = compiler_path(path) ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
-    complete = library != NULL && find(library, "ppu_compile", &the_compiler.compile) &&
-               find(library, "ppu_compile_source", &the_compiler.compile_source) &&
-               find(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
-               find(library, "ppu_compile_link", &the_compiler.link) &&
-               find(library, "ppu_compile_prepare", &the_compiler.prepare);
+    complete = library != NULL && find_symbol(library, "ppu_compile", &the_compiler.compile) &&
+               find_symbol(library, "ppu_compile_source", &the_compiler.compile_source) &&
+               find_symbol(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
+               find_symbol(library, "ppu_compile_link", &the_compiler.link) &&
+               find_symbol(library, "ppu_compile_prepare", &the_compiler.prepare);
     if (!complete) {
         const char *why = dlerror();
         snprintf(trouble, sizeof(trouble), "load the compiler: %s; it belongs into the folder of the ICD",

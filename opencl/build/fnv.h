@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline uint64_t sum_of(const void *data, size_t bytes)
+static inline uint64_t fnv_of(const void *data, size_t bytes)
 {
     const uint8_t *at = (const uint8_t *)data;
     uint64_t sum = 0xcbf29ce484222325u;

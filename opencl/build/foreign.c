@@ -130,7 +130,7 @@ static void await(pid_t pid, struct outcome *outcome)
     }
 }
 
-static struct outcome run(int in, int out)
+static struct outcome run_child(int in, int out)
 {
     struct outcome outcome = { 0, false, 0 };
     char path[PATH_MAX];
@@ -158,7 +158,8 @@ say(struct ppu_compiled *made, enum ppu_compile_status status, const char *forma
     return made->log != NULL ? status : PPU_COMPILE_NO_MEMORY;
 }
 
-static enum ppu_compile_status take(const uint8_t *data, const struct foreign_answer *answer, struct ppu_compiled *made)
+static enum ppu_compile_status take_answer(const uint8_t *data, const struct foreign_answer *answer,
+                                           struct ppu_compiled *made)
 {
     const uint8_t *bytes = data + sizeof(*answer), *log = bytes + answer->made_bytes;
 
@@ -203,12 +204,12 @@ static enum ppu_compile_status explain(const struct outcome *outcome, struct ppu
 
 static enum ppu_compile_status compile(int in, int out, struct ppu_compiled *made)
 {
-    const struct outcome outcome = run(in, out);
+    const struct outcome outcome = run_child(in, out);
     struct foreign_answer answer;
     size_t bytes = 0;
     uint8_t *data = outcome.error == 0 ? read_answer(out, &bytes) : NULL;
     bool answered = data != NULL && foreign_read_answer(data, bytes, &answer);
-    enum ppu_compile_status status = answered ? take(data, &answer, made) : explain(&outcome, made);
+    enum ppu_compile_status status = answered ? take_answer(data, &answer, made) : explain(&outcome, made);
 
     free(data);
     return status;

@@ -42,7 +42,7 @@ static bool take_own_key(uint8_t key[KEY_BYTES])
 static bool read_key(int folder, uint8_t key[KEY_BYTES])
 {
     size_t bytes = 0;
-    uint8_t *found = folder_read(folder, KEY_FILE, KEY_BYTES, true, &bytes);
+    uint8_t *found = cache_folder_read(folder, KEY_FILE, KEY_BYTES, true, &bytes);
     bool good = found != NULL && bytes == KEY_BYTES;
 
     if (good) {
@@ -74,14 +74,15 @@ static bool take_key(int folder, uint8_t key[KEY_BYTES])
     if (read_key(folder, key)) {
         return true;
     }
-    const struct folder_part part = { key, KEY_BYTES };
-    return needs_key(folder) && make_key(key) && folder_write(folder, KEY_FILE, &part, 1) && read_key(folder, key);
+    const struct cache_folder_part part = { key, KEY_BYTES };
+    return needs_key(folder) && make_key(key) && cache_folder_write(folder, KEY_FILE, &part, 1) &&
+           read_key(folder, key);
 }
 
 /* ---- tags ---- */
 
 /* Sizes are part of it: what is cut into other parts is something else. */
-static void add_part(struct hmac_sha256_ctx *context, const struct folder_part *part)
+static void add_part(struct hmac_sha256_ctx *context, const struct cache_folder_part *part)
 {
     const uint64_t bytes = part->bytes;
 
@@ -89,11 +90,11 @@ static void add_part(struct hmac_sha256_ctx *context, const struct folder_part *
     hmac_sha256_update(context, part->bytes, part->at);
 }
 
-bool origin_tag(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+bool origin_tag(int folder, enum origin_kind kind, const struct cache_folder_part *parts, uint32_t count,
                 uint8_t tag[ORIGIN_TAG_BYTES])
 {
     const uint32_t domain = kind;
-    const struct folder_part first = { &domain, sizeof(domain) };
+    const struct cache_folder_part first = { &domain, sizeof(domain) };
     struct hmac_sha256_ctx context;
     uint8_t key[KEY_BYTES];
 
@@ -111,7 +112,7 @@ bool origin_tag(int folder, enum origin_kind kind, const struct folder_part *par
     return true;
 }
 
-bool origin_is(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+bool origin_is(int folder, enum origin_kind kind, const struct cache_folder_part *parts, uint32_t count,
                const uint8_t tag[ORIGIN_TAG_BYTES])
 {
     uint8_t right[ORIGIN_TAG_BYTES];

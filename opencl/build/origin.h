@@ -20,10 +20,10 @@ enum origin_kind {
 };
 
 /* False: there is no key. `folder`: -1 is none. */
-bool origin_tag(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+bool origin_tag(int folder, enum origin_kind kind, const struct cache_folder_part *parts, uint32_t count,
                 uint8_t tag[ORIGIN_TAG_BYTES]);
 /* True when it is the tag of these bytes, in a time that does not depend on where it differs. */
-bool origin_is(int folder, enum origin_kind kind, const struct folder_part *parts, uint32_t count,
+bool origin_is(int folder, enum origin_kind kind, const struct cache_folder_part *parts, uint32_t count,
                const uint8_t tag[ORIGIN_TAG_BYTES]);
 
 #endif

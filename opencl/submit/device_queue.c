@@ -34,12 +34,12 @@ static uint32_t heap_bytes(const struct _cl_device_id *device)
     return power_of_two(device->info->vram_bytes / HEAP_SHARE, PPU_MIB, MOST_HEAP);
 }
 
-uint32_t nest_queue_bytes(const struct _cl_device_id *device)
+uint32_t device_queue_bytes(const struct _cl_device_id *device)
 {
     return records(device) * (uint32_t)sizeof(struct ppu_nest_task);
 }
 
-uint32_t nest_events(const struct _cl_device_id *device)
+uint32_t device_queue_events(const struct _cl_device_id *device)
 {
     return heap_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
 }
@@ -76,7 +76,7 @@ static enum ppu_err open_nest(cl_context context, uint32_t place, struct nest *n
     return err;
 }
 
-enum ppu_err nest_need(cl_context context, uint32_t place)
+enum ppu_err device_queue_need(cl_context context, uint32_t place)
 {
     struct nest *nest = &context->nests[place];
 
@@ -86,7 +86,7 @@ enum ppu_err nest_need(cl_context context, uint32_t place)
     return err;
 }
 
-void nest_end(cl_context context, uint32_t place)
+void device_queue_end(cl_context context, uint32_t place)
 {
     ppu_memory_free(context->nests[place].shared);
 }
@@ -111,10 +111,10 @@ static uint32_t find_unused(const struct ppu_enqueue *shared)
     return i;
 }
 
-cl_int nest_add_queue(cl_command_queue queue)
+cl_int device_queue_add(cl_command_queue queue)
 {
     cl_context context = queue->context;
-    enum ppu_err err = nest_need(context, queue->place);
+    enum ppu_err err = device_queue_need(context, queue->place);
 
     if (err != PPU_OK) {
         return device_error(err);
@@ -132,7 +132,7 @@ cl_int nest_add_queue(cl_command_queue queue)
     return index < PPU_DEVICE_QUEUES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-void nest_remove_queue(cl_command_queue queue)
+void device_queue_remove(cl_command_queue queue)
 {
     struct nest *nest = &queue->context->nests[queue->place];
 
@@ -154,7 +154,7 @@ static bool can_make(const struct _cl_command_queue *queue, const struct _cl_com
 }
 
 /* Both queues are used by others only when this is done, but for the maker's commands. */
-cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker)
+cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker)
 {
     const struct ppu_workqueue_options options = { .block_bytes = PPU_CHILD_WORK_BYTES,
                                                    .priority = PPU_PRIORITIES / 2 };
@@ -163,13 +163,13 @@ cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker)
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    enum ppu_err err = nest_need(context, queue->place);
+    enum ppu_err err = device_queue_need(context, queue->place);
     if (err != PPU_OK) {
         return device_error(err);
     }
     pthread_mutex_lock(&context->lock);
     bool first = maker->filled == NULL;
-    err = first ? ppu_workqueue_create(maker->lane[0].channel, &options, &queue->work) : PPU_OK;
+    err = first ? ppu_workqueue_create(maker->submitter[0].channel, &options, &queue->work) : PPU_OK;
     if (first && err == PPU_OK) {
         maker->filled = queue;
         queue->maker = maker;
@@ -180,7 +180,7 @@ cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker)
     return first ? device_error(err) : CL_INVALID_COMMAND_QUEUE;
 }
 
-void nest_remove_work(cl_command_queue queue)
+void device_queue_remove_work(cl_command_queue queue)
 {
     pthread_mutex_lock(&queue->context->lock);
     queue->maker->filled = NULL;
@@ -191,7 +191,7 @@ void nest_remove_work(cl_command_queue queue)
 
 /* ---- the default queue ---- */
 
-void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue)
+void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue)
 {
     struct nest *nest = &context->nests[place];
 
@@ -201,7 +201,7 @@ void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue
     pthread_mutex_unlock(&context->nest_lock);
 }
 
-cl_command_queue nest_default(cl_context context, uint32_t place)
+cl_command_queue device_queue_default(cl_context context, uint32_t place)
 {
     pthread_mutex_lock(&context->nest_lock);
     cl_command_queue queue = context->nests[place].default_queue;
@@ -209,7 +209,7 @@ cl_command_queue nest_default(cl_context context, uint32_t place)
     return queue;
 }
 
-cl_command_queue nest_share_default(cl_context context, uint32_t place)
+cl_command_queue device_queue_share_default(cl_context context, uint32_t place)
 {
     pthread_mutex_lock(&context->nest_lock);
     cl_command_queue queue = context->nests[place].default_queue;

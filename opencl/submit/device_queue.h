@@ -10,26 +10,26 @@
 #include "ppu/child.h"
 
 /* Room that CL_QUEUE_SIZE asks for is there from the beginning: that of the task records. */
-uint32_t nest_queue_bytes(const struct _cl_device_id *device);
+uint32_t device_queue_bytes(const struct _cl_device_id *device);
 /* Events that a context can have on the device at once. */
-uint32_t nest_events(const struct _cl_device_id *device);
+uint32_t device_queue_events(const struct _cl_device_id *device);
 
 /* Makes it, when it is not there yet. */
-enum ppu_err nest_need(cl_context context, uint32_t place);
+enum ppu_err device_queue_need(cl_context context, uint32_t place);
 /* The context's address space on that device ends. */
-void nest_end(cl_context context, uint32_t place);
+void device_queue_end(cl_context context, uint32_t place);
 
 /* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
-cl_int nest_add_queue(cl_command_queue queue);
-void nest_remove_queue(cl_command_queue queue);
+cl_int device_queue_add(cl_command_queue queue);
+void device_queue_remove(cl_command_queue queue);
 /* The same for a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
-cl_int nest_add_work(cl_command_queue queue, cl_command_queue maker);
-void nest_remove_work(cl_command_queue queue);
+cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker);
+void device_queue_remove_work(cl_command_queue queue);
 /* Which queue kernels get as the default one. */
-void nest_set_default(cl_context context, uint32_t place, cl_command_queue queue);
+void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue);
 /* NULL: there is none. */
-cl_command_queue nest_default(cl_context context, uint32_t place);
+cl_command_queue device_queue_default(cl_context context, uint32_t place);
 /* The same with a reference for the program. */
-cl_command_queue nest_share_default(cl_context context, uint32_t place);
+cl_command_queue device_queue_share_default(cl_context context, uint32_t place);
 
 #endif

@@ -329,7 +329,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
     if (queue->place != 0) {
         work->place = WORK_ON_HOST;
-        work->run = launch_away;
+        work->run = launch_remote;
     }
     work->owned = launch;
     work->prints = may_print(kernel) ? kernel->program : NULL;
@@ -342,13 +342,13 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         error = take_work(launch, queue, kernel);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
-        error = device_error(nest_need(queue->context, queue->place));
+        error = device_error(device_queue_need(queue->context, queue->place));
     }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, launch);
     }
     if (error == CL_SUCCESS && queue->place == 0) { /* elsewhere buffers lie otherwise */
-        choose_variant(kernel, launch, work->variant);
+        variant_choose(kernel, launch, work->variant);
     }
     if (error != CL_SUCCESS) {
         work_drop(work);
@@ -356,8 +356,8 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     return error;
 }
 
-static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space *space, cl_uint count,
-                    const cl_event *events)
+static cl_int check_launch(cl_command_queue queue, cl_kernel kernel, const struct space *space, cl_uint count,
+                           const cl_event *events)
 {
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
@@ -380,10 +380,11 @@ static cl_int check(cl_command_queue queue, cl_kernel kernel, const struct space
     return wait_list_check(queue->context, count, events);
 }
 
-static cl_int take(cl_command_queue queue, cl_kernel kernel, const struct space *space, const struct command *command)
+static cl_int take_launch(cl_command_queue queue, cl_kernel kernel, const struct space *space,
+                          const struct command *command)
 {
     struct work work = { .place = WORK_NOWHERE };
-    cl_int error = check(queue, kernel, space, command->count, command->events);
+    cl_int error = check_launch(queue, kernel, space, command->count, command->events);
 
     /* No work-items: an event all the same. */
     if (error == CL_SUCCESS && !is_empty(space)) {
@@ -399,7 +400,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     const struct command command = { CL_COMMAND_NDRANGE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
     const struct space space = { dim, offset, global, local };
 
-    return take(queue, kernel, &space, &command);
+    return take_launch(queue, kernel, &space, &command);
 }
 
 cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *events, cl_event *out)
@@ -408,5 +409,5 @@ cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, co
     const size_t one = 1;
     const struct space space = { 1, NULL, &one, &one };
 
-    return take(queue, kernel, &space, &command);
+    return take_launch(queue, kernel, &space, &command);
 }

@@ -38,6 +38,6 @@ void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu
  * Work of a queue whose device is not the one that buffers lie on: copies them there, runs the launch, and copies back
  * what it may have written.
  */
-cl_int launch_away(cl_event event);
+cl_int launch_remote(cl_event event);
 
 #endif

@@ -21,7 +21,7 @@ struct copy {
     struct ppu_memory *there;
 };
 
-struct away {
+struct remote_launch {
     cl_event event;
     cl_command_queue queue;
     struct launch *launch;
@@ -43,7 +43,7 @@ static uint8_t *host_of(const struct copy *copy)
 
 /* ---- there and back ---- */
 
-static struct copy *find(const struct away *away, cl_mem memory)
+static struct copy *find_copy(const struct remote_launch *away, cl_mem memory)
 {
     uint32_t i = 0;
 
@@ -54,9 +54,9 @@ static struct copy *find(const struct away *away, cl_mem memory)
 }
 
 /* Arguments that are parts of one buffer share its copy. */
-static enum ppu_err take_there(struct away *away, const struct launch_memory *argument)
+static enum ppu_err take_there(struct remote_launch *away, const struct launch_memory *argument)
 {
-    struct copy *copy = find(away, argument->memory);
+    struct copy *copy = find_copy(away, argument->memory);
     cl_mem root = root_of(argument->memory);
     enum ppu_err err = PPU_OK;
 
@@ -74,18 +74,18 @@ static enum ppu_err take_there(struct away *away, const struct launch_memory *ar
     return PPU_OK;
 }
 
-static void take_back(const struct away *away)
+static void take_back(const struct remote_launch *away)
 {
     for (uint32_t i = 0; i < away->launch->memories; i++) {
         const struct launch_memory *argument = &away->launch->memory[i];
         cl_mem memory = argument->memory;
         if (!argument->constant && (memory->flags & CL_MEM_READ_ONLY) == 0) {
-            memcpy(memory->at, host_of(find(away, memory)) + memory->origin, memory->bytes);
+            memcpy(memory->at, host_of(find_copy(away, memory)) + memory->origin, memory->bytes);
         }
     }
 }
 
-static enum ppu_err prepare(struct away *away)
+static enum ppu_err prepare(struct remote_launch *away)
 {
     enum ppu_err err = PPU_OK;
 
@@ -97,16 +97,16 @@ static enum ppu_err prepare(struct away *away)
         err = take_there(away, &away->launch->memory[i]);
     }
     if (err == PPU_OK && away->event->work.prints != NULL) {
-        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, PRINT_BUFFER_BYTES, &away->printed);
+        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &away->printed);
     }
     if (err == PPU_OK && away->printed != NULL) {
-        print_begin(ppu_memory_host(away->printed));
+        printf_begin(ppu_memory_host(away->printed));
         away->launch->launch.facts.printf_va = ppu_memory_va(away->printed, away->space).va;
     }
     return err;
 }
 
-static void finish(struct away *away)
+static void finish_remote(struct remote_launch *away)
 {
     for (uint32_t i = 0; i < away->count; i++) {
         ppu_memory_free(away->copies[i].there);
@@ -117,54 +117,54 @@ static void finish(struct away *away)
 
 /* ---- the launch ---- */
 
-/* The first lane is this thread's: nothing else of such a queue runs on the device. */
-static enum ppu_err run(struct away *away)
+/* The first submitter is this thread's: nothing else of such a queue runs on the device. */
+static enum ppu_err run_remote(struct remote_launch *away)
 {
-    struct lane *lane = &away->queue->lane[0];
+    struct submitter *submitter = &away->queue->submitter[0];
     struct ppu_block *block = NULL;
     struct ppu_event done;
-    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : ppu_block_begin(lane->channel, &block);
+    enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : ppu_block_begin(submitter->channel, &block);
 
     if (err != PPU_OK) {
         return err;
     }
     away->launch->launch.params = away->launch->params;
-    launch_add(away->launch, block, lane->stream);
+    launch_add(away->launch, block, submitter->stream);
     ppu_block_wait_idle(block);
     err = ppu_block_submit(block, &done);
     if (err == PPU_OK) {
         do {
             err = ppu_event_wait(&done, WAIT_NS);
-        } while (err == PPU_ERR_TIMEOUT && ppu_channel_error(lane->channel, NULL) == PPU_OK);
+        } while (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK);
     }
     return err;
 }
 
-static void tell(struct away *away, enum ppu_err err)
+static void tell(struct remote_launch *away, enum ppu_err err)
 {
-    struct lane *lane = &away->queue->lane[0];
+    struct submitter *submitter = &away->queue->submitter[0];
     struct ppu_error error;
-    enum ppu_err told = ppu_channel_error(lane->channel, &error);
+    enum ppu_err told = ppu_channel_error(submitter->channel, &error);
 
     context_notify(away->event->context, event_command_name(away->event),
                    told != PPU_OK ? error.text : ppu_error_text(err));
-    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK;
+    submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK;
 }
 
-cl_int launch_away(cl_event event)
+cl_int launch_remote(cl_event event)
 {
     cl_command_queue queue = event->queue;
-    struct away away = { .event = event, .queue = queue, .launch = event->work.owned };
+    struct remote_launch away = { .event = event, .queue = queue, .launch = event->work.owned };
     away.space = event->context->ppus[queue->place];
     enum ppu_err err = prepare(&away);
 
     if (err == PPU_OK) {
-        err = run(&away);
+        err = run_remote(&away);
         if (err != PPU_OK) {
             tell(&away, err);
         }
         const char *lost =
-            away.printed != NULL ? print_end(ppu_memory_host(away.printed), event->work.prints, queue->place) : NULL;
+            away.printed != NULL ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->place) : NULL;
         if (lost != NULL) {
             context_notify(event->context, "printf", lost);
         }
@@ -172,6 +172,6 @@ cl_int launch_away(cl_event event)
     if (err == PPU_OK) {
         take_back(&away);
     }
-    finish(&away);
+    finish_remote(&away);
     return device_error(err);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HEAD_WORDS 2u /* of a record: its words, number of the format */
-#define CAPACITY ((PRINT_BUFFER_BYTES - (uint32_t)sizeof(struct ppu_printf_buffer)) / sizeof(uint32_t))
+#define CAPACITY ((PRINTF_BUFFER_BYTES - (uint32_t)sizeof(struct ppu_printf_buffer)) / sizeof(uint32_t))
 #define MAX_FIELD 4095u /* width and precision; C promises 509 characters for each conversion */
 
 /* The arguments of one record, from left to right. */
@@ -33,7 +33,7 @@ struct conversion {
     char letter;
 };
 
-void print_begin(struct ppu_printf_buffer *buffer)
+void printf_begin(struct ppu_printf_buffer *buffer)
 {
     buffer->capacity = CAPACITY;
     buffer->used = 0;
@@ -76,7 +76,7 @@ static void parse_length(const char **at, struct conversion *c)
 }
 
 /* *at stands behind the percent sign, and afterwards behind the conversion. False: it is none. */
-static bool parse(const char **at, struct conversion *c)
+static bool parse_conversion(const char **at, struct conversion *c)
 {
     *c = (struct conversion){ .letter = '\0' };
     parse_flags(at, c);
@@ -133,7 +133,7 @@ static void note_written(struct output *out, int bytes)
 /* ---- arguments ---- */
 
 /* 0 when the record has no more. */
-static uint64_t take(struct record *record, uint32_t words)
+static uint64_t take_words(struct record *record, uint32_t words)
 {
     uint64_t value = 0;
 
@@ -171,7 +171,8 @@ static void print_float(struct output *out, struct record *record, const struct 
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    note_written(out, fprintf(out->to, format, is_double ? double_of(take(record, 2)) : float_of(take(record, 1))));
+    note_written(
+        out, fprintf(out->to, format, is_double ? double_of(take_words(record, 2)) : float_of(take_words(record, 1))));
 }
 
 static int64_t cut(uint64_t bits, const struct conversion *c)
@@ -195,7 +196,8 @@ static void print_integer(struct output *out, struct record *record, const struc
     char format[32];
 
     write_format(format, sizeof(format), c, "ll");
-    note_written(out, fprintf(out->to, format, (long long)cut(take(record, strcmp(c->length, "l") == 0 ? 2 : 1), c)));
+    note_written(out,
+                 fprintf(out->to, format, (long long)cut(take_words(record, strcmp(c->length, "l") == 0 ? 2 : 1), c)));
 }
 
 static void print_letter(struct output *out, struct record *record, const struct conversion *c)
@@ -203,7 +205,7 @@ static void print_letter(struct output *out, struct record *record, const struct
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    note_written(out, fprintf(out->to, format, (int)(uint8_t)take(record, 1)));
+    note_written(out, fprintf(out->to, format, (int)(uint8_t)take_words(record, 1)));
 }
 
 static void print_pointer(struct output *out, struct record *record, const struct conversion *c)
@@ -211,14 +213,14 @@ static void print_pointer(struct output *out, struct record *record, const struc
     char format[32];
 
     write_format(format, sizeof(format), c, "");
-    note_written(out, fprintf(out->to, format, (void *)(uintptr_t)take(record, 2)));
+    note_written(out, fprintf(out->to, format, (void *)(uintptr_t)take_words(record, 2)));
 }
 
 /* A string is a literal: it lies behind the code. */
 static void print_string(struct output *out, struct record *record, const struct conversion *c)
 {
     const struct ppu_program_view *view = &record->program->view;
-    uint64_t va = take(record, 2), offset = va - ppu_program_code_va(record->program->on[record->place]).va;
+    uint64_t va = take_words(record, 2), offset = va - ppu_program_code_va(record->program->on[record->place]).va;
     const char *text = va == 0 ? "(null)" : "(not a literal)";
     struct conversion bounded = *c;
     size_t length = strlen(text);
@@ -285,7 +287,7 @@ static void print_record(struct output *out, struct record *record, const char *
         if (*at == '%') {
             put_bytes(out, "%", 1);
             at++;
-        } else if (parse(&at, &conversion)) {
+        } else if (parse_conversion(&at, &conversion)) {
             print_conversion(out, record, &conversion);
         } else { /* as it stands */
             put_bytes(out, format, (size_t)(at - format));
@@ -315,7 +317,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
 {
     char *text = NULL;
     size_t bytes = 0;
-    struct output out = { open_memstream(&text, &bytes), PRINT_MOST_BYTES };
+    struct output out = { open_memstream(&text, &bytes), PRINTF_MOST_BYTES };
 
     if (out.to == NULL) {
         return false;
@@ -331,7 +333,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     return written;
 }
 
-const char *print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
+const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
 {
     uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = asked < CAPACITY ? asked : CAPACITY;
     size_t bytes = used * sizeof(buffer->words[0]);

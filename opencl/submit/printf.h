@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels print: records in a buffer of a lane (struct ppu_printf_buffer), written to standard output. */
+/* What kernels print: records in a buffer of a submitter (struct ppu_printf_buffer), written to standard output. */
 #ifndef OPENCL_SUBMIT_PRINTF_H
 #define OPENCL_SUBMIT_PRINTF_H
 
 #include "opencl/api/program.h"
 
-/* Of a lane's buffer, with its head; also what CL_DEVICE_PRINTF_BUFFER_SIZE tells. */
-#define PRINT_BUFFER_BYTES (1u << 20)
+/* Of a submitter's buffer, with its head; also what CL_DEVICE_PRINTF_BUFFER_SIZE tells. */
+#define PRINTF_BUFFER_BYTES (1u << 20)
 
 /* Characters that a launch writes at most: formats can make any number of a record of eight bytes. */
-#define PRINT_MOST_BYTES (64u << 20)
+#define PRINTF_MOST_BYTES (64u << 20)
 
-/* A buffer of PRINT_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
-void print_begin(struct ppu_printf_buffer *buffer);
+/* A buffer of PRINTF_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
+void printf_begin(struct ppu_printf_buffer *buffer);
 /*
  * Writes what a launch of the program, on the device at that place of the context, has left to standard output, in one
  * piece, and makes the buffer ready for the next launch. NULL, or a sentence that says why what came last is lost.
  * Records that make no sense end the output. Kernels may go on writing to the buffer: it is read once.
  */
-const char *print_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place);
+const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place);
 
 #endif

@@ -13,7 +13,7 @@ static bool threaded;
 static struct errand *first;
 static struct errand **last = &first;
 
-static void *keep(void *unused)
+static void *run_service(void *unused)
 {
     pthread_mutex_lock(&lock);
     for (;;) {
@@ -35,14 +35,14 @@ static void *keep(void *unused)
     return unused;
 }
 
-static void start(void)
+static void start_service(void)
 {
     sigset_t all, before;
     pthread_t thread;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    threaded = pthread_create(&thread, NULL, keep, NULL) == 0;
+    threaded = pthread_create(&thread, NULL, run_service, NULL) == 0;
     if (threaded) {
         pthread_detach(thread);
     }
@@ -52,7 +52,7 @@ static void start(void)
 /* False: there is no keeper. */
 static bool post(struct errand *errand)
 {
-    pthread_once(&started, start);
+    pthread_once(&started, start_service);
     if (threaded) {
         errand->next = NULL;
         *last = errand;
@@ -62,7 +62,7 @@ static bool post(struct errand *errand)
     return threaded;
 }
 
-void keeper_post(struct errand *errand)
+void service_thread_post(struct errand *errand)
 {
     errand->waited = false;
     pthread_mutex_lock(&lock);
@@ -73,7 +73,7 @@ void keeper_post(struct errand *errand)
     }
 }
 
-void keeper_call(struct errand *errand)
+void service_thread_call(struct errand *errand)
 {
     errand->waited = true;
     errand->done = false;

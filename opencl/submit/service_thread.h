@@ -16,8 +16,8 @@ struct errand {
 };
 
 /* Runs it soon, after the earlier ones. The errand is the keeper's until then. */
-void keeper_post(struct errand *errand);
+void service_thread_post(struct errand *errand);
 /* Runs it and returns when it is done. */
-void keeper_call(struct errand *errand);
+void service_thread_call(struct errand *errand);
 
 #endif

@@ -7,7 +7,7 @@
 #include "opencl/submit/printf.h"
 #include "ppu/sem.h"
 
-#define ENTRIES (2u * LANE_DEPTH)
+#define ENTRIES (2u * SUBMITTER_DEPTH)
 /* The device ends what runs too long; this only says how often a waiter looks at the clock. */
 #define WAIT_NS (60ull * 1000000000u)
 
@@ -15,186 +15,186 @@ struct times {
     struct ppu_sem begin, end;
 };
 
-static bool wants_times(const struct lane *lane)
+static bool wants_times(const struct submitter *submitter)
 {
-    return (lane->queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    return (submitter->queue->properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 }
 
-struct ppu_context *lane_space(const struct lane *lane)
+struct ppu_context *submitter_space(const struct submitter *submitter)
 {
-    return lane->queue->context->ppus[lane->queue->place];
+    return submitter->queue->context->ppus[submitter->queue->place];
 }
 
 /* ---- to the device ---- */
 
-bool lane_takes(const struct lane *lane, const struct _cl_event *event)
+bool submitter_takes(const struct submitter *submitter, const struct _cl_event *event)
 {
-    return lane->count < LANE_DEPTH && (event->work.prints == NULL || lane->printing == NULL);
+    return submitter->count < SUBMITTER_DEPTH && (event->work.prints == NULL || submitter->printing == NULL);
 }
 
-static enum ppu_err give_printer(struct lane *lane, cl_event event)
+static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
 {
-    struct ppu_context *context = lane_space(lane);
+    struct ppu_context *context = submitter_space(submitter);
     enum ppu_err err = PPU_OK;
 
-    if (lane->printed == NULL) {
-        err = ppu_memory_create(context, PPU_MEMORY_VRAM, PRINT_BUFFER_BYTES, &lane->printed);
+    if (submitter->printed == NULL) {
+        err = ppu_memory_create(context, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &submitter->printed);
         if (err == PPU_OK) {
-            print_begin(ppu_memory_host(lane->printed));
+            printf_begin(ppu_memory_host(submitter->printed));
         }
     }
     if (err == PPU_OK) {
-        event->work.printf_va = ppu_memory_va(lane->printed, context).va;
-        lane->printing = event;
+        event->work.printf_va = ppu_memory_va(submitter->printed, context).va;
+        submitter->printing = event;
     }
     return err;
 }
 
-static enum ppu_err submit(struct lane *lane, cl_event event, uint32_t slot)
+static enum ppu_err submit(struct submitter *submitter, cl_event event, uint32_t slot)
 {
-    uint64_t times_va = ppu_memory_va(lane->times, lane_space(lane)).va + slot * sizeof(struct times);
+    uint64_t times_va = ppu_memory_va(submitter->times, submitter_space(submitter)).va + slot * sizeof(struct times);
     struct ppu_block *block = NULL;
-    enum ppu_err err = ppu_block_begin(lane->channel, &block);
+    enum ppu_err err = ppu_block_begin(submitter->channel, &block);
 
     if (err != PPU_OK) {
         return err;
     }
-    if (wants_times(lane)) {
+    if (wants_times(submitter)) {
         ppu_block_release(block, (ppu_va_t){ times_va + offsetof(struct times, begin) }, 0, true);
     }
-    event->work.build(event, block, lane->stream);
+    event->work.build(event, block, submitter->stream);
     ppu_block_wait_idle(block);
-    if (wants_times(lane)) {
+    if (wants_times(submitter)) {
         ppu_block_release(block, (ppu_va_t){ times_va + offsetof(struct times, end) }, 0, true);
     }
     return ppu_block_submit(block, &event->done);
 }
 
-void lane_issue(struct lane *lane, cl_event event)
+void submitter_issue(struct submitter *submitter, cl_event event)
 {
-    uint32_t slot = (lane->first + lane->count) % LANE_DEPTH;
+    uint32_t slot = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
 
     event_reach(event, CL_SUBMITTED);
-    if (wants_times(lane)) {
-        event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(lane->queue->device->ppu);
+    if (wants_times(submitter)) {
+        event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(submitter->queue->device->ppu);
     }
-    enum ppu_err err = lane->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
+    enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
     if (err == PPU_OK && event->work.prints != NULL) {
-        err = give_printer(lane, event);
+        err = give_printer(submitter, event);
     }
     if (err == PPU_OK) {
-        err = submit(lane, event, slot);
+        err = submit(submitter, event, slot);
     }
     if (err != PPU_OK) {
-        lane->printing = lane->printing == event ? NULL : lane->printing;
+        submitter->printing = submitter->printing == event ? NULL : submitter->printing;
         event_end(event, device_error(err));
         return;
     }
     event->slot = slot;
-    event->lane = lane;
-    lane->flight[slot] = event;
-    lane->count++;
+    event->submitter = submitter;
+    submitter->flight[slot] = event;
+    submitter->count++;
     event_issued(event);
-    pthread_cond_signal(&lane->work);
+    pthread_cond_signal(&submitter->work);
 }
 
 /* ---- and back ---- */
 
 /* Of a command that runs no more. NULL, or why some of it is lost. */
-static const char *print(struct lane *lane, cl_event event)
+static const char *print(struct submitter *submitter, cl_event event)
 {
-    return print_end(ppu_memory_host(lane->printed), event->work.prints, lane->queue->place);
+    return printf_end(ppu_memory_host(submitter->printed), event->work.prints, submitter->queue->place);
 }
 
 /*
  * Without the lock: whoever is told that the command has ended finds what it used given back, such as a kernel that
  * keeps its program from being built.
  */
-static void finish(const struct lane *lane, cl_event event)
+static void finish_event(const struct submitter *submitter, cl_event event)
 {
-    const struct times *times = ppu_memory_host(lane->times);
+    const struct times *times = ppu_memory_host(submitter->times);
 
-    if (wants_times(lane)) {
+    if (wants_times(submitter)) {
         event->time_ns[TIME_START] = times[event->slot].begin.time_ns;
         event->time_ns[TIME_END] = times[event->slot].end.time_ns;
     }
     work_drop(&event->work);
 }
 
-static void land(struct lane *lane, cl_int status)
+static void land(struct submitter *submitter, cl_int status)
 {
-    cl_event event = lane->flight[lane->first];
+    cl_event event = submitter->flight[submitter->first];
 
-    lane->printing = lane->printing == event ? NULL : lane->printing;
-    lane->first = (lane->first + 1) % LANE_DEPTH;
-    lane->count--;
+    submitter->printing = submitter->printing == event ? NULL : submitter->printing;
+    submitter->first = (submitter->first + 1) % SUBMITTER_DEPTH;
+    submitter->count--;
     event_end(event, status);
 }
 
 /* The first command in flight has done wrong; those behind it were never begun. NULL, or why output is lost. */
-static const char *fail_all(struct lane *lane, enum ppu_err err)
+static const char *fail_all(struct submitter *submitter, enum ppu_err err)
 {
-    cl_command_queue work = lane->queue->filled;
+    cl_command_queue work = submitter->queue->filled;
     bool again = work == NULL || ppu_workqueue_reset(work->work) == PPU_OK;
-    lane->broken = ppu_channel_reset(lane->channel) != PPU_OK || !again;
+    submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
-    const char *lost = lane->printing != NULL ? print(lane, lane->printing) : NULL;
-    for (uint32_t left = lane->count; left > 0; left--) {
-        land(lane, status);
+    const char *lost = submitter->printing != NULL ? print(submitter, submitter->printing) : NULL;
+    for (uint32_t left = submitter->count; left > 0; left--) {
+        land(submitter, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     }
     return lost;
 }
 
-static void await_first(struct lane *lane)
+static void await_first(struct submitter *submitter)
 {
-    cl_context context = lane->queue->context;
-    cl_event event = lane->flight[lane->first];
+    cl_context context = submitter->queue->context;
+    cl_event event = submitter->flight[submitter->first];
     const struct ppu_event done = event->done;
-    bool prints = lane->printing == event;
+    bool prints = submitter->printing == event;
     const char *lost = NULL;
     struct ppu_error error;
 
     pthread_mutex_unlock(&context->lock);
     enum ppu_err err = ppu_event_wait(&done, WAIT_NS);
-    if (err == PPU_ERR_TIMEOUT && ppu_channel_error(lane->channel, NULL) == PPU_OK) {
+    if (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK) {
         pthread_mutex_lock(&context->lock);
         return;
     }
     if (err != PPU_OK) {
-        enum ppu_err told = ppu_channel_error(lane->channel, &error);
+        enum ppu_err told = ppu_channel_error(submitter->channel, &error);
         context_notify(context, event_command_name(event), told != PPU_OK ? error.text : ppu_error_text(err));
     }
     if (err == PPU_OK && prints) {
-        lost = print(lane, event);
+        lost = print(submitter, event);
     }
     if (err == PPU_OK) {
-        finish(lane, event);
+        finish_event(submitter, event);
     }
     pthread_mutex_lock(&context->lock);
     if (err == PPU_OK) {
-        land(lane, CL_COMPLETE);
+        land(submitter, CL_COMPLETE);
     } else {
-        lost = fail_all(lane, err);
+        lost = fail_all(submitter, err);
     }
-    graph_unlock(context);
+    context_unlock_and_dispatch(context);
     if (lost != NULL) {
         context_notify(context, "printf", lost);
     }
     pthread_mutex_lock(&context->lock);
 }
 
-static void *serve(void *opaque)
+static void *serve_submitter(void *opaque)
 {
-    struct lane *lane = opaque;
-    cl_command_queue queue = lane->queue;
+    struct submitter *submitter = opaque;
+    cl_command_queue queue = submitter->queue;
 
     pthread_mutex_lock(&queue->context->lock);
-    while (!queue->stopping || lane->count > 0) {
-        if (lane->count > 0) {
-            await_first(lane);
+    while (!queue->stopping || submitter->count > 0) {
+        if (submitter->count > 0) {
+            await_first(submitter);
         } else {
-            pthread_cond_wait(&lane->work, &queue->context->lock);
+            pthread_cond_wait(&submitter->work, &queue->context->lock);
         }
     }
     pthread_mutex_unlock(&queue->context->lock);
@@ -203,45 +203,45 @@ static void *serve(void *opaque)
 
 /* ---- life ---- */
 
-static enum ppu_err open_parts(struct lane *lane)
+static enum ppu_err open_parts(struct submitter *submitter)
 {
     const struct ppu_channel_options options = { .entries = ENTRIES, .priority = PPU_PRIORITIES / 2 };
-    struct ppu_context *context = lane_space(lane);
-    enum ppu_err err = ppu_channel_create(context, &options, &lane->channel);
+    struct ppu_context *context = submitter_space(submitter);
+    enum ppu_err err = ppu_channel_create(context, &options, &submitter->channel);
 
     if (err == PPU_OK) {
-        err = ppu_stream_create(lane->channel, &lane->stream);
+        err = ppu_stream_create(submitter->channel, &submitter->stream);
     }
     if (err == PPU_OK) {
-        err = ppu_memory_create(context, PPU_MEMORY_VRAM, LANE_DEPTH * sizeof(struct times), &lane->times);
+        err = ppu_memory_create(context, PPU_MEMORY_VRAM, SUBMITTER_DEPTH * sizeof(struct times), &submitter->times);
     }
     if (err == PPU_OK) {
-        lane->threaded = pthread_create(&lane->thread, NULL, serve, lane) == 0;
-        err = lane->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
+        submitter->threaded = pthread_create(&submitter->thread, NULL, serve_submitter, submitter) == 0;
+        err = submitter->threaded ? PPU_OK : PPU_ERR_NO_MEMORY;
     }
     return err;
 }
 
-enum ppu_err lane_open(struct lane *lane, cl_command_queue queue)
+enum ppu_err submitter_open(struct submitter *submitter, cl_command_queue queue)
 {
-    memset(lane, 0, sizeof(*lane));
-    lane->queue = queue;
-    pthread_cond_init(&lane->work, NULL);
-    enum ppu_err err = open_parts(lane);
+    memset(submitter, 0, sizeof(*submitter));
+    submitter->queue = queue;
+    pthread_cond_init(&submitter->work, NULL);
+    enum ppu_err err = open_parts(submitter);
     if (err != PPU_OK) {
-        lane_close(lane);
+        submitter_close(submitter);
     }
     return err;
 }
 
-void lane_close(struct lane *lane)
+void submitter_close(struct submitter *submitter)
 {
-    if (lane->threaded) {
-        pthread_join(lane->thread, NULL);
+    if (submitter->threaded) {
+        pthread_join(submitter->thread, NULL);
     }
-    ppu_channel_destroy(lane->channel);
-    ppu_stream_destroy(lane->stream);
-    ppu_memory_free(lane->times);
-    ppu_memory_free(lane->printed);
-    pthread_cond_destroy(&lane->work);
+    ppu_channel_destroy(submitter->channel);
+    ppu_stream_destroy(submitter->stream);
+    ppu_memory_free(submitter->times);
+    ppu_memory_free(submitter->printed);
+    pthread_cond_destroy(&submitter->work);
 }

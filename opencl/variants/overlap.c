@@ -96,7 +96,7 @@ static int8_t clamped(int64_t distance)
                                                    : distance);
 }
 
-static struct overlap compare(const struct region *a, const struct region *b)
+static struct overlap compare_regions(const struct region *a, const struct region *b)
 {
     const struct region *first = a->argument < b->argument ? a : b, *second = a->argument < b->argument ? b : a;
     uint64_t start = a->start > b->start ? a->start : b->start;
@@ -129,7 +129,7 @@ static bool add_pair(struct relation *relation, const struct region *a, const st
     if (relation->count == RELATION_OVERLAPS) {
         return false;
     }
-    const struct overlap overlap = compare(a, b);
+    const struct overlap overlap = compare_regions(a, b);
     relation->overlaps[relation->count++] = overlap;
     relation->identical += overlap.pair.relation == PPU_RELATION_IDENTICAL;
     return true;

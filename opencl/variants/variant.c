@@ -55,7 +55,7 @@ struct variants *variants_new(const struct _cl_program *program)
 }
 
 /* Gives one use back; the last one frees. */
-static void leave(struct variants *variants)
+static void release_variants(struct variants *variants)
 {
     pthread_mutex_lock(&variants->lock);
     bool last = --variants->users == 0;
@@ -78,7 +78,7 @@ void variant_drop(struct variant *variant)
     if (last) {
         ppu_program_unload(variant->loaded);
         free(variant);
-        leave(owner);
+        release_variants(owner);
     }
 }
 
@@ -94,7 +94,7 @@ void variants_drop(struct variants *variants)
         }
         kernel->count = 0;
     }
-    leave(variants);
+    release_variants(variants);
 }
 
 /* ---- compiling ---- */
@@ -130,7 +130,7 @@ static char *key_text(const struct job *job)
 
 static enum ppu_compile_status compile(const struct job *job, struct ppu_compiled *image)
 {
-    const struct compiler *compiler = worker_compiler();
+    const struct compiler *compiler = compile_thread_compiler();
     const struct variant_key *key = &job->variant->key;
     const struct ppu_compile_facts facts = { job->kernel,         key->arguments,
                                              key->argument_count, key->pairs,
@@ -166,7 +166,7 @@ static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_
 }
 
 /* NULL when launches of the base variant may run this instead: they share variables and strings with it. */
-static const char *refuse(const struct job *job, const struct ppu_program_view *made)
+static const char *refuse_variant(const struct job *job, const struct ppu_program_view *made)
 {
     if (made->header->kernels != 1) {
         return "it launches other kernels";
@@ -190,7 +190,7 @@ static const char *load(const struct job *job, const struct ppu_compiled *image,
     struct ppu_program_view view;
     const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
 
-    why = why == NULL ? refuse(job, &view) : why;
+    why = why == NULL ? refuse_variant(job, &view) : why;
     if (why == NULL &&
         ppu_program_load(job->program->context->ppu, image->bytes, image->len_bytes, loaded, NULL) != PPU_OK) {
         why = "it cannot be loaded";
@@ -201,8 +201,8 @@ static const char *load(const struct job *job, const struct ppu_compiled *image,
     return why;
 }
 
-static void finish(struct variant *variant, struct ppu_program *loaded, const struct ppu_kernel *code, const char *why,
-                   bool cached)
+static void finish_variant(struct variant *variant, struct ppu_program *loaded, const struct ppu_kernel *code,
+                           const char *why, bool cached)
 {
     struct variants *owner = variant->owner;
 
@@ -230,7 +230,7 @@ static void compile_variant(void *opaque)
         why = load(job, &image, &loaded, &code);
     }
     compiler_free(&image);
-    finish(job->variant, loaded, code, why, cached);
+    finish_variant(job->variant, loaded, code, why, cached);
     job_free(job);
 }
 
@@ -333,8 +333,8 @@ struct variant *variant_start(struct variants *variants, cl_program program, uin
     object_use(program);
     insert(variants, variant);
     pthread_mutex_unlock(&variants->lock);
-    if (!worker_start(compile_variant, job)) {
-        finish(variant, NULL, NULL, "there is no thread for the compiler", false);
+    if (!compile_thread_start(compile_variant, job)) {
+        finish_variant(variant, NULL, NULL, "there is no thread for the compiler", false);
         job_free(job);
     }
     pthread_mutex_lock(&variants->lock);

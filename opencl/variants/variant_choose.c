@@ -362,7 +362,7 @@ static void choose(struct choice *choice, struct launch *launch, char name[EVENT
     }
 }
 
-void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES])
 {
     struct choice choice;
 

@@ -9,6 +9,6 @@
  * Compares the memory behind the arguments as they are now, and gives the launch the variant for what is found: the
  * base variant while it is not there, for which nothing changes. `name` gets its name.
  */
-void choose_variant(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES]);
+void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES]);
 
 #endif

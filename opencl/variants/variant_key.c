@@ -81,8 +81,8 @@ bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
 
 uint64_t variant_key_sum(const struct variant_key *key)
 {
-    return (sum_of(key->arguments, argument_bytes(key)) * 31u + sum_of(key->pairs, pair_bytes(key))) * 31u +
-           sum_of(key->group, sizeof(key->group));
+    return (fnv_of(key->arguments, argument_bytes(key)) * 31u + fnv_of(key->pairs, pair_bytes(key))) * 31u +
+           fnv_of(key->group, sizeof(key->group));
 }
 
 /* ---- printing ---- */

@@ -447,7 +447,7 @@ static bool is_hook(enum row row)
     return row >= ROW_HOOK_FAIL_WALK && row <= ROW_HOOK_MARK_HELD;
 }
 
-static const struct row_info *find(struct core *core, uint32_t offset, uint32_t *index)
+static const struct row_info *find_row(struct core *core, uint32_t offset, uint32_t *index)
 {
     uint32_t row = offset % 4 == 0 && offset < PPU_REG_SPACE ? core->reg_row[offset / 4] : ROW_NONE;
 
@@ -474,7 +474,7 @@ static const char *side_name(enum core_side side)
 uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
 {
     uint32_t index = 0;
-    const struct row_info *info = find(core, offset, &index);
+    const struct row_info *info = find_row(core, offset, &index);
     const struct row_hooks *hook = NULL;
 
     if (info == NULL) {
@@ -511,7 +511,7 @@ static void write_row(struct core *core, const struct row_info *info, enum core_
 void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uint32_t value)
 {
     uint32_t index = 0;
-    const struct row_info *info = find(core, offset, &index);
+    const struct row_info *info = find_row(core, offset, &index);
 
     if (core->dma_depth != 0) {
         core_guest_error(core, "the PPU's own DMA wrote to its registers");

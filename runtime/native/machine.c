@@ -163,7 +163,7 @@ struct command {
 };
 
 /* Too many arguments: the ones at the end are left out, and the count says so. */
-static void add(struct command *command, const char *argument)
+static void add_argument(struct command *command, const char *argument)
 {
     if (command->count < MAX_ARGUMENTS) {
         command->argv[command->count] = (char *)(uintptr_t)argument;
@@ -176,13 +176,13 @@ __attribute__((format(printf, 3, 4))) static void add_format(struct command *com
 {
     va_list arguments;
 
-    add(command, option);
+    add_argument(command, option);
     if (command->count < MAX_ARGUMENTS) {
         char *text = command->text[command->count];
         va_start(arguments, format);
         vsnprintf(text, ARGUMENT_BYTES, format, arguments);
         va_end(arguments);
-        add(command, text);
+        add_argument(command, text);
     }
 }
 
@@ -197,7 +197,7 @@ static const char *launcher_path(const struct ppu_machine_options *options)
 static bool compose(struct command *command, const struct ppu_machine *machine,
                     const struct ppu_machine_options *options, const struct far_ends *far)
 {
-    add(command, launcher_path(options));
+    add_argument(command, launcher_path(options));
     add_format(command, "--ppus", "%" PRIu32, machine->ppus);
     add_format(command, "--memory", "%" PRIu64 "M", machine->ram_bytes / PPU_MIB);
     add_format(command, "--ram-file", "/proc/self/fd/%d", machine->ram_fd);
@@ -208,15 +208,15 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
         add_format(command, "--mailbox-file", "/proc/self/fd/%d", machine->ppu[i].mailbox_fd);
         add_format(command, "--notify", "fd:%d", far->notify[i]);
         if (options->ppu != NULL) {
-            add(command, "--ppu");
-            add(command, options->ppu[i]);
+            add_argument(command, "--ppu");
+            add_argument(command, options->ppu[i]);
         }
     }
     if (options->test_hooks) {
-        add(command, "--test-hooks");
+        add_argument(command, "--test-hooks");
     }
     for (const char *const *more = options->launcher_args; more != NULL && *more != NULL; more++) {
-        add(command, *more);
+        add_argument(command, *more);
     }
     if (command->count > MAX_ARGUMENTS) {
         return false;
@@ -339,8 +339,8 @@ static enum ppu_err start_process(struct ppu_machine *machine, const struct ppu_
     return err;
 }
 
-static enum ppu_err start(struct ppu_machine *machine, const struct ppu_machine_options *options,
-                          struct ppu_error *error)
+static enum ppu_err start_machine(struct ppu_machine *machine, const struct ppu_machine_options *options,
+                                  struct ppu_error *error)
 {
     if (!map_memories(machine, options->vram_bytes != 0 ? options->vram_bytes : DEFAULT_VRAM_BYTES)) {
         return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: make its memory: %s", strerror(errno));
@@ -367,7 +367,7 @@ enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct
     if (machine == NULL) {
         return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: not enough memory");
     }
-    enum ppu_err err = start(machine, chosen, error);
+    enum ppu_err err = start_machine(machine, chosen, error);
     if (err != PPU_OK) {
         ppu_machine_stop(machine);
         return err;

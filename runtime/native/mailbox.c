@@ -42,7 +42,7 @@ static uint32_t look_until(struct mailbox *mailbox, uint64_t now_ns, uint64_t un
 }
 
 /* Vectors that come within the time that looking is worth. */
-static uint32_t look(struct mailbox *mailbox, uint64_t now_ns, uint64_t timeout_ns)
+static uint32_t look_for_vectors(struct mailbox *mailbox, uint64_t now_ns, uint64_t timeout_ns)
 {
     uint32_t window_ns = ppu_poll_begin(&mailbox->poll, now_ns);
 
@@ -87,7 +87,7 @@ uint32_t mailbox_wait(struct mailbox *mailbox, uint64_t timeout_ns)
 {
     uint64_t began_ns = clock_ns();
     uint64_t deadline_ns = deadline_after(timeout_ns);
-    uint32_t vectors = look(mailbox, began_ns, timeout_ns);
+    uint32_t vectors = look_for_vectors(mailbox, began_ns, timeout_ns);
 
     if (vectors == 0) {
         vectors = sleep_until(mailbox, deadline_ns);

@@ -66,7 +66,7 @@ size_t vfio_mappable_areas(const struct vfio_region_info *info, struct vfio_area
 /* ---- bus addresses ---- */
 
 /* What the device can use of the addresses from `first` to `last`. */
-static struct vfio_area usable(uint64_t first, uint64_t last)
+static struct vfio_area usable_area(uint64_t first, uint64_t last)
 {
     uint64_t start = first > PPU_VFIO_BUS_MIN ? first : PPU_VFIO_BUS_MIN;
     uint64_t end = last < PPU_VFIO_BUS_LIMIT - 1 ? last + 1 : PPU_VFIO_BUS_LIMIT;
@@ -93,7 +93,7 @@ bool vfio_bus_range(const struct vfio_iommu_type1_info *info, struct vfio_area *
     }
     size_t there = elements(info, info->argsz, ranges->iova_ranges, sizeof(ranges->iova_ranges[0]), ranges->nr_iovas);
     for (size_t i = 0; i < there; i++) {
-        struct vfio_area area = usable(ranges->iova_ranges[i].start, ranges->iova_ranges[i].end);
+        struct vfio_area area = usable_area(ranges->iova_ranges[i].start, ranges->iova_ranges[i].end);
         if (area.bytes > range->bytes) {
             *range = area;
         }

@@ -75,7 +75,7 @@ static int group_of(const char *function)
 }
 
 /* False: it is no PPU. */
-static bool describe(const char *sysfs, const char *address, struct vfio_function *function)
+static bool describe_function(const char *sysfs, const char *address, struct vfio_function *function)
 {
     char path[PATH_MAX - 32];
     char driver[PATH_MAX];
@@ -102,7 +102,7 @@ size_t vfio_functions(const char *sysfs, struct vfio_function *functions, size_t
     snprintf(path, sizeof(path), "%s/bus/pci/devices", sysfs);
     int count = scandir(path, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
-        if (found < max && describe(sysfs, entries[i]->d_name, &functions[found])) {
+        if (found < max && describe_function(sysfs, entries[i]->d_name, &functions[found])) {
             found++;
         }
         free(entries[i]);

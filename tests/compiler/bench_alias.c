@@ -57,12 +57,12 @@ static double now_us(void)
 
 static const struct ppu_argument_entry *argument_of(const struct device *device, uint32_t i)
 {
-    return &device->bench->program.arguments[device->kernel.argument_first + i];
+    return &device->rig->program.arguments[device->kernel.argument_first + i];
 }
 
 static bool holds(const struct device *device, uint32_t i, const char *type)
 {
-    const char *text = device->bench->program.text + argument_of(device, i)->type;
+    const char *text = device->rig->program.text + argument_of(device, i)->type;
 
     return strncmp(text, type, strlen(type)) == 0;
 }
@@ -155,7 +155,7 @@ static void load(struct device *device, const struct ppu_compiled *image)
         return;
     }
     memcpy(copy, image->bytes, image->len_bytes);
-    bench_load_image(device->bench, (struct ppuasm_image){ copy, image->len_bytes });
+    rig_load_image(device->rig, (struct ppuasm_image){ copy, image->len_bytes });
 }
 
 /* ---- costs ---- */
@@ -176,7 +176,7 @@ static struct cost count(struct device *device, const char *kernel, const struct
     cost.bytes = device->data_used;
     cost.memory = malloc(cost.bytes);
     assert_non_null(cost.memory);
-    memcpy(cost.memory, bench_data(device->bench, 0), cost.bytes);
+    memcpy(cost.memory, rig_data(device->rig, 0), cost.bytes);
     return cost;
 }
 

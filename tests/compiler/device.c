@@ -43,14 +43,14 @@ struct device *device_new(void)
     struct device *device = calloc(1, sizeof(*device));
 
     assert_non_null(device);
-    device->bench = bench_new(0);
+    device->rig = rig_new(0);
     device->variant = &device_variants[0];
     return device;
 }
 
 void device_free(struct device *device)
 {
-    bench_free(device->bench);
+    rig_free(device->rig);
     free(device);
 }
 
@@ -83,7 +83,7 @@ char *device_read(const char *file)
 /* The program's arguments, kept for kernels in assembly that take the same. */
 static void keep_layouts(struct device *device)
 {
-    const struct ppu_program_view *program = &device->bench->program;
+    const struct ppu_program_view *program = &device->rig->program;
 
     device->layout_count = 0;
     for (uint32_t k = 0; k < program->header->kernels; k++) {
@@ -105,10 +105,10 @@ static void take_image(struct device *device, enum ppu_compile_status status, st
         fail_msg("%s: %s: %s", device->variant->name, ppu_compile_status_text(status), image->log);
     }
     free(image->log);
-    bench_load_image(device->bench, (struct ppuasm_image){ image->bytes, image->len_bytes });
+    rig_load_image(device->rig, (struct ppuasm_image){ image->bytes, image->len_bytes });
     keep_layouts(device);
-    memcpy(bench_data(device->bench, VARIABLES_AT), device->bench->program.variables,
-           device->bench->program.header->variable_bytes);
+    memcpy(rig_data(device->rig, VARIABLES_AT), device->rig->program.variables,
+           device->rig->program.header->variable_bytes);
 }
 
 void device_load_bitcode(struct device *device, const struct ppu_compiled *bitcode,
@@ -164,13 +164,13 @@ void device_load_assembly(struct device *device, const char *name)
 
     snprintf(file, sizeof(file), "%s.s", name);
     text = device_read(file);
-    bench_load_text(device->bench, text);
+    rig_load_text(device->rig, text);
     free(text);
 }
 
 void device_kernel(struct device *device, const char *name)
 {
-    const struct ppu_kernel_entry *kernel = ppu_program_kernel(&device->bench->program, name);
+    const struct ppu_kernel_entry *kernel = ppu_program_kernel(&device->rig->program, name);
 
     if (kernel == NULL) {
         fail_msg("the program has no kernel %s", name);
@@ -186,13 +186,13 @@ static const struct ppu_argument_entry *argument(const struct device *device, ui
     if (device->kernel.argument_count == 0) {
         for (uint32_t i = 0; i < device->layout_count; i++) {
             const struct device_layout *layout = &device->layouts[i];
-            if (strcmp(layout->name, device->bench->program.text + device->kernel.name) == 0 && index < layout->count) {
+            if (strcmp(layout->name, device->rig->program.text + device->kernel.name) == 0 && index < layout->count) {
                 return &layout->arguments[index];
             }
         }
     }
     assert_true(index < device->kernel.argument_count);
-    return &device->bench->program.arguments[device->kernel.argument_first + index];
+    return &device->rig->program.arguments[device->kernel.argument_first + index];
 }
 
 void device_value(struct device *device, uint32_t index, const void *value, uint32_t bytes)
@@ -211,7 +211,7 @@ void *device_buffer(struct device *device, uint32_t index, uint32_t bytes)
     device->data_used = (at + bytes + 255u) & ~255u;
     assert_true(device->data_used <= DATA_BYTES);
     device_value(device, index, &va, sizeof(va));
-    return memset(bench_data(device->bench, at), 0, bytes);
+    return memset(rig_data(device->rig, at), 0, bytes);
 }
 
 void device_int(struct device *device, uint32_t index, int32_t value)
@@ -248,15 +248,15 @@ static void describe(struct device *device, uint32_t gx, uint32_t gy, uint32_t x
     if (kernel->launch_at != 0) {
         memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
     }
-    device->tmd = bench_tmd(device->bench, device->bench->program.text + kernel->name);
+    device->tmd = rig_tmd(device->rig, device->rig->program.text + kernel->name);
     device->tmd.shared_bytes = kernel->shared_bytes;
-    bench_shape(&device->tmd, gx, gy, x, y);
+    rig_shape(&device->tmd, gx, gy, x, y);
 }
 
 uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y, const char **why)
 {
     uint8_t *copy = malloc(device->data_used + 1);
-    const struct ppu_program_view *program = &device->bench->program;
+    const struct ppu_program_view *program = &device->rig->program;
     struct reference reference = { .code = (const uint64_t *)(const void *)program->code,
                                    .insns = program->header->code_bytes / PPU_INSN_BYTES,
                                    .tmd = &device->tmd,
@@ -269,7 +269,7 @@ uint8_t *device_try_reference(struct device *device, uint32_t gx, uint32_t gy, u
                                    .global_bytes = device->data_used };
 
     assert_non_null(copy);
-    memcpy(copy, bench_data(device->bench, 0), device->data_used);
+    memcpy(copy, rig_data(device->rig, 0), device->data_used);
     describe(device, gx, gy, x, y);
     device->tmd.param_bytes = device->kernel.param_bytes;
     *why = reference_run(&reference);
@@ -292,8 +292,8 @@ void device_run(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uin
     describe(device, gx, gy, x, y);
     struct ppu_tmd tmd = device->tmd;
     tmd.mode = (uint8_t)device->mode;
-    bench_params(device->bench, 0, &tmd, device->params, device->kernel.param_bytes);
-    device->outcome = bench_run(device->bench, &tmd);
+    rig_params(device->rig, 0, &tmd, device->params, device->kernel.param_bytes);
+    device->outcome = rig_run(device->rig, &tmd);
     device->warp_insns += device->outcome.event.warp_insns;
     if (device->outcome.faulted || device->outcome.event.kind != PPU_SLOT_DONE) {
         const struct ppu_fault_event *fault = &device->outcome.fault;

@@ -32,7 +32,7 @@ struct device_layout {
 };
 
 struct device {
-    struct bench *bench;
+    struct rig *rig;
     struct device_layout layouts[DEVICE_LAYOUTS]; /* of the program that was compiled last */
     uint32_t layout_count;
     uint64_t warp_insns; /* that all runs executed */

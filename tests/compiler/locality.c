@@ -28,11 +28,11 @@ static const struct device_variant variant = {
 struct device *locality_device_new(void)
 {
     struct device *device = device_new();
-    struct core_config config = *core_config_of(device->bench->machine->core);
+    struct core_config config = *core_config_of(device->rig->machine->core);
 
-    bench_free(device->bench);
+    rig_free(device->rig);
     config.cache_model = true;
-    device->bench = bench_new_config(&config);
+    device->rig = rig_new_config(&config);
     device->variant = &variant;
     device_load_file(device, "locality", "-cl-std=CL1.2");
     return device;
@@ -40,7 +40,7 @@ struct device *locality_device_new(void)
 
 static uint64_t counted(const struct device *device, enum ppu_counter counter)
 {
-    struct core *core = device->bench->machine->core;
+    struct core *core = device->rig->machine->core;
     uint64_t sum = 0;
 
     for (uint32_t sm = 0; sm < core_config_of(core)->sms; sm++) {

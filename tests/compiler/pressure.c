@@ -9,7 +9,7 @@
 
 static const uint8_t *buffer(const struct device *device, uint32_t at)
 {
-    return (const uint8_t *)bench_data(device->bench, at);
+    return (const uint8_t *)rig_data(device->rig, at);
 }
 
 /* Offset that the next buffer gets. */
@@ -299,7 +299,7 @@ static bool is_vector(const struct ppu_insn *insn)
 
 struct pressure_cost pressure_cost_of(struct device *device, const struct pressure_case *which)
 {
-    const struct ppu_program_view *program = &device->bench->program;
+    const struct ppu_program_view *program = &device->rig->program;
     uint32_t insns = program->header->code_bytes / PPU_INSN_BYTES;
     uint64_t *counts = calloc(insns, sizeof(*counts));
     bool inside = false;

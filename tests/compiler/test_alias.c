@@ -285,7 +285,7 @@ static uint32_t add_accesses(const struct device *device, const struct plan *pla
 {
     uint32_t known = 0;
 
-    const struct ppu_program_view *program = &device->bench->program;
+    const struct ppu_program_view *program = &device->rig->program;
 
     for (uint32_t p = 0; p < plan->pointers; p++) {
         const struct ppu_argument_entry *entry = &program->arguments[device->kernel.argument_first + p];
@@ -360,7 +360,7 @@ static uint32_t run_both(struct device *device, const struct plan *plan, const s
                          const uint8_t *before, const uint8_t *model)
 {
     set_arguments(device, plan, memory, turns);
-    memcpy(bench_data(device->bench, 0), before, ALL_BYTES);
+    memcpy(rig_data(device->rig, 0), before, ALL_BYTES);
     uint8_t *reference = device_reference(device, 1, 1, ITEMS, 1);
     uint32_t at = first_difference(reference, model);
     free(reference);
@@ -368,7 +368,7 @@ static uint32_t run_both(struct device *device, const struct plan *plan, const s
         return at;
     }
     device_run(device, 1, 1, ITEMS, 1);
-    return first_difference(bench_data(device->bench, 0), model);
+    return first_difference(rig_data(device->rig, 0), model);
 }
 
 static void report(const struct text *source, const struct known *known, const char *what, uint64_t seed, uint32_t at)
@@ -574,7 +574,7 @@ static uint64_t accesses_of_halves(struct device *device, const struct ppu_compi
 
     device_load_bitcode(device, bitcode, facts);
     device_kernel(device, "k");
-    float *at = (float *)(void *)bench_data(device->bench, 0);
+    float *at = (float *)(void *)rig_data(device->rig, 0);
     for (uint32_t i = 0; i < 4 * HALVES; i++) {
         at[i] = (float)(i * i);
     }
@@ -681,7 +681,7 @@ static bool is_noticed(struct check *check)
 
     device_load_bitcode(check->device, &check->bitcode, &check->known.facts);
     set_arguments(check->device, &check->plan, &check->memory, check->turns);
-    memcpy(bench_data(check->device->bench, 0), check->before, ALL_BYTES);
+    memcpy(rig_data(check->device->rig, 0), check->before, ALL_BYTES);
     uint8_t *reference = device_try_reference(check->device, 1, 1, ITEMS, 1, &why);
     bool noticed = why != NULL || first_difference(reference, check->model) != ALL_BYTES;
     free(reference);

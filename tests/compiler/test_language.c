@@ -108,7 +108,7 @@ static void atomics(struct device *device)
 
 static void prints(struct device *device)
 {
-    struct ppu_printf_buffer *buffer = bench_data(device->bench, 0x100000);
+    struct ppu_printf_buffer *buffer = rig_data(device->rig, 0x100000);
     uint32_t records = 0;
 
     device_kernel(device, "prints");
@@ -119,8 +119,7 @@ static void prints(struct device *device)
     device_run(device, 1, 1, 12, 1);
     device->printf_va = 0;
     assert_int_equal(buffer->used, 6 * 6);
-    assert_string_equal(device->bench->program.text + device->bench->program.formats[buffer->words[1]],
-                        "%d of %d is %f\n");
+    assert_string_equal(device->rig->program.text + device->rig->program.formats[buffer->words[1]], "%d of %d is %f\n");
     for (uint32_t at = 0; at + 6 <= 28; at += 6, records++) {
         double half;
         assert_int_equal(buffer->words[at], 6);
@@ -312,14 +311,14 @@ static const char *text_at(const struct device *device, const uint32_t *words)
 {
     uint64_t va = words[0] | (uint64_t)words[1] << 32;
 
-    assert_true(va > CODE_VA && va < CODE_VA + device->bench->program.header->code_bytes);
-    return (const char *)device->bench->program.code + (va - CODE_VA);
+    assert_true(va > CODE_VA && va < CODE_VA + device->rig->program.header->code_bytes);
+    return (const char *)device->rig->program.code + (va - CODE_VA);
 }
 
 static void print_more(struct device *device)
 {
-    struct ppu_printf_buffer *buffer = bench_data(device->bench, 0x100000);
-    const struct ppu_program_view *program = &device->bench->program;
+    struct ppu_printf_buffer *buffer = rig_data(device->rig, 0x100000);
+    const struct ppu_program_view *program = &device->rig->program;
     uint32_t seen = 0;
 
     device_kernel(device, "print_more");
@@ -571,7 +570,7 @@ static void forms(void **state)
         device_kernel(device, wanted[k].kernel);
         for (uint32_t a = 0; a < 4; a++) {
             uint32_t entry = device->kernel.argument_first + a;
-            const struct ppu_argument_entry *argument = &device->bench->program.arguments[entry];
+            const struct ppu_argument_entry *argument = &device->rig->program.arguments[entry];
             device_expect(device, wanted[k].kernel, a, argument->references & FORMS, wanted[k].arguments[a]);
             assert_memory_equal(&argument->reach, &wanted[k].reach[a], sizeof(argument->reach));
         }
@@ -600,7 +599,7 @@ static void references(void **state)
             device_kernel(device, wanted[k].kernel);
             for (uint32_t a = 0; a < 4; a++) {
                 uint32_t entry = device->kernel.argument_first + a;
-                device_expect(device, wanted[k].kernel, a, device->bench->program.arguments[entry].references & ~FORMS,
+                device_expect(device, wanted[k].kernel, a, device->rig->program.arguments[entry].references & ~FORMS,
                               wanted[k].arguments[a]);
             }
         }

@@ -101,7 +101,7 @@ static void threshold_of_the_device(void **state)
 {
     static const uint32_t values[] = { 0, 50, 100, PPU_MAX_VREGS };
     struct device *device = *state;
-    struct machine *machine = device->bench->machine;
+    struct machine *machine = device->rig->machine;
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         struct pressure_cost plain, cost;

@@ -408,7 +408,7 @@ static void check_variant(struct device *device, const char *source, const struc
     memcpy(device_buffer(device, 0, 4 * THREADS), in, 4 * THREADS);
     uint32_t *out = device_buffer(device, 1, 4 * RESULTS * THREADS);
     device_value(device, 2, &uniform, sizeof(uniform));
-    uint32_t out_at = (uint32_t)((uint8_t *)out - (uint8_t *)bench_data(device->bench, 0));
+    uint32_t out_at = (uint32_t)((uint8_t *)out - (uint8_t *)rig_data(device->rig, 0));
     /* The reference executor waits with scalar operations for the whole warp; copies for its parts do not. */
     bool copies = device->variant->subvector.form == PPU_SEGMENTS_DUPLICATE;
     uint8_t *reference = copies ? NULL : device_reference(device, 2, 1, THREADS / 2, 1);

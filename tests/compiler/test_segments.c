@@ -17,9 +17,9 @@
 #define MAX_BLOCKS 6u
 
 struct program {
-    struct unit unit;
+    struct compilation compilation;
     struct ppu_compile_options options;
-    struct unit_kernel kernel;
+    struct kernel_info kernel;
     struct mir *mir;
 };
 
@@ -32,17 +32,17 @@ static struct program *program_new(const uint32_t (*succ)[2], const uint32_t *su
     uint32_t order[MAX_BLOCKS];
 
     assert_non_null(p);
-    p->unit.options = &p->options;
-    p->unit.arena.no_memory = &p->unit.no_memory;
-    p->unit.wave = 64;
-    struct flow *flow = flow_new(&p->unit.arena, blocks, succ, succs, order);
+    p->compilation.options = &p->options;
+    p->compilation.arena.no_memory = &p->compilation.no_memory;
+    p->compilation.wave = 64;
+    struct flow *flow = flow_new(&p->compilation.arena, blocks, succ, succs, order);
     assert_non_null(flow);
     for (uint32_t b = 0; b < blocks; b++) {
         assert_int_equal(order[b], b);
         divergent[b] = succs[b] > 1 && !together;
     }
     flow_reconverge(flow, divergent, none);
-    p->mir = mir_new(&p->unit, "test", flow);
+    p->mir = mir_new(&p->compilation, "test", flow);
     for (uint32_t b = 0; b < blocks; b++) {
         p->mir->blocks[b].end = succs[b] == 2 ? MIR_BRANCH : succs[b] == 1 ? MIR_JUMP : MIR_EXIT;
     }
@@ -51,9 +51,9 @@ static struct program *program_new(const uint32_t (*succ)[2], const uint32_t *su
 
 static void program_free(struct program *p)
 {
-    arena_free(&p->unit.arena);
-    bytes_free(&p->unit.code);
-    bytes_free(&p->unit.log);
+    arena_free(&p->compilation.arena);
+    bytes_free(&p->compilation.code);
+    bytes_free(&p->compilation.log);
     free(p);
 }
 
@@ -486,12 +486,12 @@ static void example(void **state)
 /* Numbers of the instructions of the code that enter (first bit 1) or leave, without those themselves; how many. */
 static uint32_t marks_of(const struct program *p, uint32_t marks[16])
 {
-    uint32_t insns = (uint32_t)(p->unit.code.len / PPU_INSN_BYTES), count = 0, others = 0;
+    uint32_t insns = (uint32_t)(p->compilation.code.len / PPU_INSN_BYTES), count = 0, others = 0;
 
     for (uint32_t i = 0; i < insns; i++) {
         struct ppu_insn insn;
         uint64_t word;
-        memcpy(&word, p->unit.code.at + (size_t)i * PPU_INSN_BYTES, sizeof(word));
+        memcpy(&word, p->compilation.code.at + (size_t)i * PPU_INSN_BYTES, sizeof(word));
         assert_int_not_equal(ppu_isa_decode(word, &insn), PPU_FAULT_ILLEGAL);
         if (insn.op == PPU_OP_SVENTER || insn.op == PPU_OP_SVLEAVE) {
             assert_true(count < 16);
@@ -505,14 +505,14 @@ static uint32_t marks_of(const struct program *p, uint32_t marks[16])
 
 static void check_marks(uint32_t inverted, const uint32_t *expected, uint32_t count)
 {
-    const struct assign_limits limits = { { PPU_MAX_VREGS, PPU_SREGS, PPU_PREDS } };
+    const struct register_limits limits = { { PPU_MAX_VREGS, PPU_SREGS, PPU_PREDS } };
     struct program *p = ten_runs(PPU_SEGMENTS_ENTER, inverted);
     bool force = false, fewer = false;
     uint32_t marks[16];
 
     subvector_insert(p->mir, &p->kernel);
-    assert_true(assign_registers(p->mir, &limits, &force, &fewer));
-    emit_kernel(&p->unit, &p->kernel, p->mir);
+    assert_true(regalloc(p->mir, &limits, &force, &fewer));
+    emit_kernel(&p->compilation, &p->kernel, p->mir);
     assert_int_equal(marks_of(p, marks), count);
     assert_memory_equal(marks, expected, count * sizeof(marks[0]));
     /* 6 registers are needed outside of segments, and 11 inside; private ones are a multiple of 4. */

@@ -159,7 +159,7 @@ static uint8_t *copy_of(struct device *device)
     uint8_t *copy = malloc(device->data_used);
 
     assert_non_null(copy);
-    return memcpy(copy, bench_data(device->bench, 0), device->data_used);
+    return memcpy(copy, rig_data(device->rig, 0), device->data_used);
 }
 
 /* What is loaded, on the SMs and on the reference executor, which knows nothing of parts in code of their own. */
@@ -269,7 +269,7 @@ static void two_ways(void **state)
         memset(shared->global_offset, 0, sizeof(shared->global_offset));
         words(shared);
         device_run(shared, 1, 1, ITEMS, 1);
-        const uint32_t *in = bench_data(shared->bench, 0), *out = in + WORDS;
+        const uint32_t *in = rig_data(shared->rig, 0), *out = in + WORDS;
         for (uint32_t i = 0; i < ITEMS; i++) {
             device_expect(shared, "turns", i, (int32_t)out[i], (int32_t)collatz(in[i] % N + 1));
         }

@@ -9,7 +9,7 @@
 
 /* v1 = 5; v2:2 = 7; s3 = 1; p4 = v1 == 5; branch p4 to two blocks that end. */
 struct sample {
-    struct unit unit;
+    struct compilation compilation;
     struct mir *mir;
     struct mir_ref one, pair, scalar, pred;
 };
@@ -31,11 +31,11 @@ static void fill(struct sample *s)
     static const uint32_t succ[3][2] = { { 1, 2 } }, succs[3] = { 2 };
     static const bool none[3];
     uint32_t order[3];
-    struct flow *flow = flow_new(&s->unit.arena, 3, succ, succs, order);
+    struct flow *flow = flow_new(&s->compilation.arena, 3, succ, succs, order);
     struct mir_insn compare = mir_insn(PPU_OP_ISETP), insn;
 
     flow_reconverge(flow, none, none);
-    s->mir = mir_new(&s->unit, "sample", flow);
+    s->mir = mir_new(&s->compilation, "sample", flow);
     s->one = mir_reg(s->mir, MIR_VECTOR, 1, 0);
     s->pair = mir_reg(s->mir, MIR_VECTOR, 2, 0);
     s->scalar = mir_reg(s->mir, MIR_SCALAR, 1, 0);
@@ -148,10 +148,10 @@ static const struct {
 /* False: the verifier stopped, with a message in the log. */
 static bool is_content(struct sample *s, void (*spoil)(struct sample *s))
 {
-    if (setjmp(s->unit.no_memory) != 0) {
+    if (setjmp(s->compilation.no_memory) != 0) {
         fail_msg("no memory");
     }
-    if (setjmp(s->unit.escape) != 0) {
+    if (setjmp(s->compilation.escape) != 0) {
         return false;
     }
     fill(s);
@@ -165,17 +165,17 @@ static void check(size_t i)
     struct sample *s = calloc(1, sizeof(*s));
 
     assert_non_null(s);
-    s->unit.options = &options;
-    s->unit.source_name = "sample.cl";
-    s->unit.arena.no_memory = &s->unit.no_memory;
+    s->compilation.options = &options;
+    s->compilation.source_name = "sample.cl";
+    s->compilation.arena.no_memory = &s->compilation.no_memory;
     bool content = is_content(s, cases[i].spoil);
-    bytes_add_zeros(&s->unit.log, 1);
-    const char *log = (const char *)s->unit.log.at;
+    bytes_add_zeros(&s->compilation.log, 1);
+    const char *log = (const char *)s->compilation.log.at;
     if (cases[i].says == NULL ? !content : content || strstr(log, cases[i].says) == NULL) {
         fail_msg("case %zu: %s", i, content ? "it is content" : log);
     }
-    arena_free(&s->unit.arena);
-    bytes_free(&s->unit.log);
+    arena_free(&s->compilation.arena);
+    bytes_free(&s->compilation.log);
     free(s);
 }
 

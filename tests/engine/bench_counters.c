@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         uint64_t data;
         uint64_t zero;
     } params = { DATA_VA, 0 };
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
     struct ppu_tmd tmd;
     size_t i = 0;
 
@@ -55,11 +55,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench-counters: no such kernel\n");
         return 2;
     }
-    bench_load_text(bench, kernels[i].text);
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 64, 1, 128, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
-    bench_free(bench);
+    rig_load_text(rig, kernels[i].text);
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 64, 1, 128, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
+    rig_free(rig);
     return 0;
 }

@@ -42,23 +42,23 @@ static int compare(const void *a, const void *b)
 /* Median of the processor time that a run takes. */
 static double seconds(const char *body)
 {
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
     uint32_t rounds = ROUNDS;
     double taken[RUNS];
     char text[1024];
 
     snprintf(text, sizeof(text), ".kernel k\n%s", body);
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
     for (uint32_t run = 0; run < RUNS; run++) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         double before;
 
-        bench_params(bench, 0, &tmd, &rounds, sizeof(rounds));
+        rig_params(rig, 0, &tmd, &rounds, sizeof(rounds));
         before = now_s();
-        bench_run_done(bench, &tmd);
+        rig_run_done(rig, &tmd);
         taken[run] = now_s() - before;
     }
-    bench_free(bench);
+    rig_free(rig);
     qsort(taken, RUNS, sizeof(taken[0]), compare);
     return taken[RUNS / 2];
 }
@@ -66,18 +66,18 @@ static double seconds(const char *body)
 /* What callgrind counts: the yields once, in queues of so many entries. */
 static int count_yields(uint32_t entries)
 {
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
     uint32_t rounds = COUNTED_ROUNDS;
     struct ppu_tmd tmd;
     char text[1024];
 
     snprintf(text, sizeof(text), ".kernel k\n%s", yields);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.token_count = (uint16_t)entries;
-    bench_params(bench, 0, &tmd, &rounds, sizeof(rounds));
-    bench_run_done(bench, &tmd);
-    bench_free(bench);
+    rig_params(rig, 0, &tmd, &rounds, sizeof(rounds));
+    rig_run_done(rig, &tmd);
+    rig_free(rig);
     return 0;
 }
 

@@ -69,13 +69,13 @@ static void resets(void)
 {
     for (uint32_t i = 0; i < WORSTS; i++) {
         for (uint32_t round = 0; round < ROUNDS / 4; round++) {
-            struct bench *bench = worst_bench(&worsts[i], 1);
+            struct rig *rig = worst_bench(&worsts[i], 1);
 
-            worst_start(bench, &worsts[i]);
-            advance(bench->machine);
-            timed(core_reset, bench->machine->core);
-            settle(bench->machine);
-            bench_free(bench);
+            worst_start(rig, &worsts[i]);
+            advance(rig->machine);
+            timed(core_reset, rig->machine->core);
+            settle(rig->machine);
+            rig_free(rig);
         }
     }
 }
@@ -83,16 +83,16 @@ static void resets(void)
 /* Every warp of every SM loads from system memory, without an end, beside as many copies as there can be. */
 static void storm(void)
 {
-    struct bench *bench = bench_new(1);
+    struct rig *rig = rig_new(1);
     uint64_t params[2] = { SYS_VA, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\n"
-                           "again: ldg.b128 v4, [s0+v1]\nbra again\n");
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, STORM_CTAS, 1, 256, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    start_task(bench->machine, 0, &tmd);
+    rig_load_text(rig, ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\n"
+                       "again: ldg.b128 v4, [s0+v1]\nbra again\n");
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, STORM_CTAS, 1, 256, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    start_task(rig->machine, 0, &tmd);
     for (uint32_t i = 0; i < PPU_MAX_COPIES; i++) {
         struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                      .src_space = PPU_SPACE_BUS,
@@ -100,12 +100,12 @@ static void storm(void)
                                      .src = SYS_BASE,
                                      .dst = DATA_AT,
                                      .len_bytes = DATA_BYTES };
-        submit(bench->machine, &desc);
+        submit(rig->machine, &desc);
     }
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        advance(bench->machine);
+        advance(rig->machine);
     }
-    bench_free(bench);
+    rig_free(rig);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static double now_ms(void)
 }
 
 /* The longest but two, which the host's other work may have made long. */
-static double worst_ms(struct bench *bench)
+static double worst_ms(struct rig *rig)
 {
     const struct timespec nap = { 0, 3000000 };
     double most[3] = { 0 };
@@ -29,9 +29,9 @@ static double worst_ms(struct bench *bench)
 
         nanosleep(&nap, NULL);
         begin = now_ms();
-        core_pause(bench->machine->core);
+        core_pause(rig->machine->core);
         ms = now_ms() - begin;
-        core_resume(bench->machine->core);
+        core_resume(rig->machine->core);
         for (uint32_t n = 0; n < 3; n++) {
             if (ms > most[n]) {
                 const double less = most[n];
@@ -49,16 +49,16 @@ int main(void)
     double most = 0;
 
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct bench *bench = worst_bench(&worsts[i], 1);
+        struct rig *rig = worst_bench(&worsts[i], 1);
         double ms;
 
-        worst_start(bench, &worsts[i]);
-        ms = worst_ms(bench);
+        worst_start(rig, &worsts[i]);
+        ms = worst_ms(rig);
         if (ms > most) {
             most = ms;
             slowest = &worsts[i];
         }
-        bench_free(bench);
+        rig_free(rig);
     }
     printf(
         "{\"name\": \"engine.pause_ms.worst\", \"value\": %.4g, \"unit\": \"ms\", \"better\": \"lower\", \"budget\": %d, "

@@ -43,28 +43,28 @@ static void queue_copies(struct machine *machine)
     assert_int_equal(submit(machine, &desc), 0);
 }
 
-static void start_all(struct bench *bench)
+static void start_all(struct rig *rig)
 {
     struct ppu_tmd nest, segments, gang;
 
-    bench_load_text(bench, program);
-    nest = bench_tmd(bench, "nest");
-    segments = bench_tmd(bench, "segments");
-    gang = bench_tmd(bench, "gang");
-    bench_shape(&nest, NEST_CTAS, 1, 32, 1);
+    rig_load_text(rig, program);
+    nest = rig_tmd(rig, "nest");
+    segments = rig_tmd(rig, "segments");
+    gang = rig_tmd(rig, "gang");
+    rig_shape(&nest, NEST_CTAS, 1, 32, 1);
     nest.save_vram = SAVE_AT;
     nest.save_bytes = SAVE_STRIDE;
     nest.save_count = PLACES;
     segments.wave = 64;
-    bench_shape(&segments, 100, 1, 128, 1);
+    rig_shape(&segments, 100, 1, 128, 1);
     gang.flags |= PPU_TMD_CORESIDENT;
-    bench_shape(&gang, 2, 1, 32, 1);
-    bench_start(bench, 0, &nest);
-    machine_advance(bench->machine, 60000);
-    bench_start(bench, 1, &segments);
-    machine_advance(bench->machine, 60000);
-    queue_copies(bench->machine);
-    start_task(bench->machine, 2, &gang);
+    rig_shape(&gang, 2, 1, 32, 1);
+    rig_start(rig, 0, &nest);
+    machine_advance(rig->machine, 60000);
+    rig_start(rig, 1, &segments);
+    machine_advance(rig->machine, 60000);
+    queue_copies(rig->machine);
+    start_task(rig->machine, 2, &gang);
 }
 
 /* The next CTA of the slot on the SMs behind `after`; NULL: from the first on. */
@@ -108,19 +108,19 @@ static void liar_find(struct liar *l)
 
 void liar_new(struct liar *l)
 {
-    l->bench = bench_new(0);
-    l->core = l->bench->machine->core;
-    start_all(l->bench);
+    l->rig = rig_new(0);
+    l->core = l->rig->machine->core;
+    start_all(l->rig);
     core_pause(l->core);
     liar_find(l);
 }
 
 void liar_free(struct liar *l)
 {
-    bench_free(l->bench);
+    rig_free(l->rig);
 }
 
-void liar_memories(struct bench *to, const struct bench *from)
+void liar_memories(struct rig *to, const struct rig *from)
 {
     memcpy(to->machine->vram, from->machine->vram, BENCH_VRAM);
     memcpy(to->machine->root, from->machine->root, sizeof(to->machine->root));

@@ -17,7 +17,7 @@
 
 /* A machine in the middle of everything, paused, and where its parts are. */
 struct liar {
-    struct bench *bench;
+    struct rig *rig;
     struct core *core;
     struct dist_slot *saved, *plain, *gang;
     uint32_t place[2];              /* of CTAs that are saved */
@@ -30,7 +30,7 @@ struct liar {
 void liar_new(struct liar *l);
 void liar_free(struct liar *l);
 /* VRAM and what else a snapshot does not have. */
-void liar_memories(struct bench *to, const struct bench *from);
+void liar_memories(struct rig *to, const struct rig *from);
 
 struct lie {
     uint32_t line; /* of lies.def */

@@ -17,95 +17,95 @@
 #define WAIT_STEPS 20000u
 #define IDLE_NS 200000
 
-static void map_range(struct bench *bench, uint64_t va, uint64_t at, uint64_t bytes, uint64_t bits)
+static void map_range(struct rig *rig, uint64_t va, uint64_t at, uint64_t bytes, uint64_t bits)
 {
     for (uint64_t done = 0; done < bytes; done += PPU_PAGE_64K) {
-        map_page(bench->machine, CONTEXT, va + done, at + done, PPU_PTE_64K, bits);
+        map_page(rig->machine, CONTEXT, va + done, at + done, PPU_PTE_64K, bits);
     }
 }
 
-static void map_all(struct bench *bench)
+static void map_all(struct rig *rig)
 {
-    map_range(bench, CODE_VA, CODE_AT, CODE_BYTES, 0);
-    map_range(bench, DATA_VA, DATA_AT, DATA_BYTES, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
-    map_range(bench, PLAIN_VA, PLAIN_AT, PPU_PAGE_64K, PPU_PTE_WRITE);
-    map_range(bench, RO_VA, RO_AT, PPU_PAGE_64K, 0);
-    map_range(bench, PROT_VA, PROT_BASE, PPU_PAGE_64K, PPU_PTE_WRITE);
-    map_range(bench, LOCAL_VA, LOCAL_AT, LOCAL_SIZE, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    map_range(rig, CODE_VA, CODE_AT, CODE_BYTES, 0);
+    map_range(rig, DATA_VA, DATA_AT, DATA_BYTES, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    map_range(rig, PLAIN_VA, PLAIN_AT, PPU_PAGE_64K, PPU_PTE_WRITE);
+    map_range(rig, RO_VA, RO_AT, PPU_PAGE_64K, 0);
+    map_range(rig, PROT_VA, PROT_BASE, PPU_PAGE_64K, PPU_PTE_WRITE);
+    map_range(rig, LOCAL_VA, LOCAL_AT, LOCAL_SIZE, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     for (uint32_t page = 0; page < SYS_PAGES; page++) {
-        map_page(bench->machine, CONTEXT, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
+        map_page(rig->machine, CONTEXT, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
                  PPU_PTE_WRITE | PPU_PTE_ATOMIC | PPU_PTE_SYSTEM);
     }
 }
 
-struct bench *bench_new_config(const struct core_config *config)
+struct rig *rig_new_config(const struct core_config *config)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct rig *rig = calloc(1, sizeof(*rig));
 
-    assert_non_null(bench);
-    bench->threads = config->sm_threads;
-    bench->machine = machine_new(config);
-    machine_boot(bench->machine);
-    map_all(bench);
-    return bench;
+    assert_non_null(rig);
+    rig->threads = config->sm_threads;
+    rig->machine = machine_new(config);
+    machine_boot(rig->machine);
+    map_all(rig);
+    return rig;
 }
 
-struct bench *bench_new(uint32_t sm_threads)
+struct rig *rig_new(uint32_t sm_threads)
 {
     struct core_config config = bench_config(sm_threads);
 
-    return bench_new_config(&config);
+    return rig_new_config(&config);
 }
 
-void bench_small_caches(struct core_config *config)
+void rig_small_caches(struct core_config *config)
 {
-    config->cache_line = BENCH_LINE;
-    config->l1_bytes = 64 * BENCH_LINE;
+    config->cache_line = RIG_LINE;
+    config->l1_bytes = 64 * RIG_LINE;
     config->l1_ways = 4;
-    config->l2_bytes = 128 * BENCH_LINE;
+    config->l2_bytes = 128 * RIG_LINE;
     config->l2_ways = 4;
 }
 
-void bench_free(struct bench *bench)
+void rig_free(struct rig *rig)
 {
-    free(bench->image.bytes);
-    machine_free(bench->machine);
-    free(bench);
+    free(rig->image.bytes);
+    machine_free(rig->machine);
+    free(rig);
 }
 
-int bench_setup_slices(void **state)
+int rig_setup_slices(void **state)
 {
-    *state = bench_new(0);
+    *state = rig_new(0);
     return 0;
 }
 
-int bench_setup_threads(void **state)
+int rig_setup_threads(void **state)
 {
-    *state = bench_new(2);
+    *state = rig_new(2);
     return 0;
 }
 
-int bench_teardown(void **state)
+int rig_teardown(void **state)
 {
-    bench_free(*state);
+    rig_free(*state);
     return 0;
 }
 
-void bench_load_image(struct bench *bench, struct ppuasm_image image)
+void rig_load_image(struct rig *rig, struct ppuasm_image image)
 {
     const char *why;
 
-    free(bench->image.bytes);
-    bench->image = image;
-    why = ppu_program_open(bench->image.bytes, bench->image.len_bytes, &bench->program);
+    free(rig->image.bytes);
+    rig->image = image;
+    why = ppu_program_open(rig->image.bytes, rig->image.len_bytes, &rig->program);
     if (why != NULL) {
         fail_msg("%s", why);
     }
-    assert_true(bench->program.header->code_bytes <= CODE_BYTES);
-    memcpy(bench->machine->vram + CODE_AT, bench->program.code, bench->program.header->code_bytes);
+    assert_true(rig->program.header->code_bytes <= CODE_BYTES);
+    memcpy(rig->machine->vram + CODE_AT, rig->program.code, rig->program.header->code_bytes);
 }
 
-static void load_image(struct bench *bench, const char *text, const char *name)
+static void load_image(struct rig *rig, const char *text, const char *name)
 {
     char message[PPUASM_MESSAGE_BYTES] = "";
     struct ppuasm_image image = { NULL, 0 };
@@ -113,15 +113,15 @@ static void load_image(struct bench *bench, const char *text, const char *name)
     if (!ppuasm_assemble(text, name, &image, message)) {
         fail_msg("%s", message);
     }
-    bench_load_image(bench, image);
+    rig_load_image(rig, image);
 }
 
-void bench_load_text(struct bench *bench, const char *text)
+void rig_load_text(struct rig *rig, const char *text)
 {
-    load_image(bench, text, "text");
+    load_image(rig, text, "text");
 }
 
-void bench_load_file(struct bench *bench, const char *name)
+void rig_load_file(struct rig *rig, const char *name)
 {
     char path[128];
     size_t len;
@@ -133,29 +133,29 @@ void bench_load_file(struct bench *bench, const char *name)
         fail_msg("cannot read %s", path);
         return;
     }
-    load_image(bench, text, path);
+    load_image(rig, text, path);
     free(text);
 }
 
-void bench_load_words(struct bench *bench, const uint64_t *words, uint32_t count)
+void rig_load_words(struct rig *rig, const uint64_t *words, uint32_t count)
 {
     assert_true(count * PPU_INSN_BYTES <= PPU_PAGE_64K);
-    memcpy(bench->machine->vram + CODE_AT, words, count * PPU_INSN_BYTES);
+    memcpy(rig->machine->vram + CODE_AT, words, count * PPU_INSN_BYTES);
 }
 
-struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel)
+struct ppu_tmd rig_tmd(struct rig *rig, const char *kernel)
 {
-    const struct ppu_kernel_entry *entry = ppu_program_kernel(&bench->program, kernel);
+    const struct ppu_kernel_entry *entry = ppu_program_kernel(&rig->program, kernel);
     struct ppu_tmd tmd = good_tmd(1, 1, 1, 32);
 
     assert_non_null(entry);
     tmd.code_va = CODE_VA;
-    tmd.code_bytes = bench->program.header->code_bytes;
+    tmd.code_bytes = rig->program.header->code_bytes;
     tmd.entry = entry->entry;
     tmd.vregs = entry->vregs;
     tmd.shared_vregs = entry->shared_vregs;
     tmd.flags |= entry->flags & PPU_TMD_SUBVECTOR;
-    tmd.wave = (uint8_t)(bench->wave != 0 ? bench->wave : entry->wave);
+    tmd.wave = (uint8_t)(rig->wave != 0 ? rig->wave : entry->wave);
     tmd.shared_bytes = entry->shared_bytes;
     tmd.local_bytes = entry->local_bytes;
     tmd.local_va = entry->local_bytes != 0 ? LOCAL_VA : 0;
@@ -164,7 +164,7 @@ struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel)
     return tmd;
 }
 
-void bench_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
+void rig_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
 {
     tmd->grid[0] = gx;
     tmd->grid[1] = gy;
@@ -172,56 +172,56 @@ void bench_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint
     tmd->cta[1] = y;
 }
 
-void bench_params(struct bench *bench, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes)
+void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes)
 {
     assert_true(slot < SLOTS && bytes <= PPU_MAX_PARAM);
-    memcpy(bench->machine->vram + PARAMS_OF(slot), params, bytes);
+    memcpy(rig->machine->vram + PARAMS_OF(slot), params, bytes);
     tmd->params_vram = PARAMS_OF(slot);
     tmd->param_bytes = bytes;
 }
 
-void bench_start(struct bench *bench, uint32_t slot, const struct ppu_tmd *tmd)
+void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd)
 {
-    start_task(bench->machine, slot, tmd);
-    machine_settle(bench->machine);
+    start_task(rig->machine, slot, tmd);
+    machine_settle(rig->machine);
 }
 
-void bench_step(struct bench *bench)
+void rig_step(struct rig *rig)
 {
-    machine_advance(bench->machine, STEP_NS);
-    if (bench->threads != 0) {
+    machine_advance(rig->machine, STEP_NS);
+    if (rig->threads != 0) {
         nanosleep(&(struct timespec){ 0, IDLE_NS }, NULL);
     }
 }
 
-bool bench_wait(struct bench *bench, uint32_t slot, struct outcome *outcome)
+bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome)
 {
     *outcome = (struct outcome){ .faulted = false };
     for (uint32_t step = 0; step < WAIT_STEPS; step++) {
         struct ppu_fault_event fault;
 
-        while (ring_pop(bench->machine, PPU_RING_FAULT, &fault)) {
+        while (ring_pop(rig->machine, PPU_RING_FAULT, &fault)) {
             if (!outcome->faulted) {
                 outcome->fault = fault;
             }
             outcome->faulted = true;
         }
-        while (ring_pop(bench->machine, PPU_RING_SLOT, &outcome->event)) {
+        while (ring_pop(rig->machine, PPU_RING_SLOT, &outcome->event)) {
             if (outcome->event.kind != PPU_SLOT_FLUSHED && outcome->event.slot == slot) {
                 return true;
             }
         }
-        bench_step(bench);
+        rig_step(rig);
     }
     return false;
 }
 
-static struct outcome wait_for_end(struct bench *bench)
+static struct outcome wait_for_end(struct rig *rig)
 {
     struct outcome outcome;
 
-    if (!bench_wait(bench, 0, &outcome)) {
-        char *text = core_state_text(bench->machine->core);
+    if (!rig_wait(rig, 0, &outcome)) {
+        char *text = core_state_text(rig->machine->core);
         print_error("%s", text);
         free(text);
         fail_msg("the task did not end");
@@ -229,15 +229,15 @@ static struct outcome wait_for_end(struct bench *bench)
     return outcome;
 }
 
-struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd)
+struct outcome rig_run(struct rig *rig, const struct ppu_tmd *tmd)
 {
-    bench_start(bench, 0, tmd);
-    return wait_for_end(bench);
+    rig_start(rig, 0, tmd);
+    return wait_for_end(rig);
 }
 
-void bench_done(struct bench *bench)
+void rig_done(struct rig *rig)
 {
-    struct outcome outcome = wait_for_end(bench);
+    struct outcome outcome = wait_for_end(rig);
 
     if (outcome.faulted) {
         fail_msg("fault 0x%x at instruction %u, address 0x%llx, lanes 0x%x", outcome.fault.code,
@@ -247,43 +247,43 @@ void bench_done(struct bench *bench)
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
 
-void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd)
+void rig_run_done(struct rig *rig, const struct ppu_tmd *tmd)
 {
-    bench_start(bench, 0, tmd);
-    bench_done(bench);
+    rig_start(rig, 0, tmd);
+    rig_done(rig);
 }
 
-struct bench *bench_moved(struct bench *bench)
+struct rig *rig_moved(struct rig *rig)
 {
-    struct bench *other;
+    struct rig *other;
     const char *error = NULL;
     size_t len;
     uint8_t *state;
 
-    core_pause(bench->machine->core);
-    state = core_save(bench->machine->core, &len);
+    core_pause(rig->machine->core);
+    state = core_save(rig->machine->core, &len);
     assert_non_null(state);
-    other = bench_new_config(&bench->machine->config);
+    other = rig_new_config(&rig->machine->config);
     core_pause(other->machine->core);
-    memcpy(other->machine->vram, bench->machine->vram, BENCH_VRAM);
-    memcpy(other->machine->sys, bench->machine->sys, SYS_BYTES);
-    other->machine->now_ns = bench->machine->now_ns;
-    memcpy(other->machine->root, bench->machine->root, sizeof(other->machine->root));
+    memcpy(other->machine->vram, rig->machine->vram, BENCH_VRAM);
+    memcpy(other->machine->sys, rig->machine->sys, SYS_BYTES);
+    other->machine->now_ns = rig->machine->now_ns;
+    memcpy(other->machine->root, rig->machine->root, sizeof(other->machine->root));
     if (!core_load(other->machine->core, state, len, &error)) {
         fail_msg("%s", error);
     }
     free(state);
-    other->wave = bench->wave;
-    other->program = bench->program;
-    other->image = bench->image;
-    bench->image = (struct ppuasm_image){ 0 };
-    bench_free(bench);
+    other->wave = rig->wave;
+    other->program = rig->program;
+    other->image = rig->image;
+    rig->image = (struct ppuasm_image){ 0 };
+    rig_free(rig);
     core_resume(other->machine->core);
     machine_settle(other->machine);
     return other;
 }
 
-void *bench_data(struct bench *bench, uint32_t offset)
+void *rig_data(struct rig *rig, uint32_t offset)
 {
-    return bench->machine->vram + DATA_AT + offset;
+    return rig->machine->vram + DATA_AT + offset;
 }

@@ -36,7 +36,7 @@
 #define SLOTS 4u
 #define CONTEXT 1u
 
-struct bench {
+struct rig {
     struct machine *machine;
     struct ppuasm_image image;
     struct ppu_program_view program;
@@ -51,46 +51,46 @@ struct outcome {
     bool faulted;
 };
 
-struct bench *bench_new(uint32_t sm_threads);
-struct bench *bench_new_config(const struct core_config *config);
-void bench_free(struct bench *bench);
+struct rig *rig_new(uint32_t sm_threads);
+struct rig *rig_new_config(const struct core_config *config);
+void rig_free(struct rig *rig);
 /* A first level of 64 lines in 16 sets and a second of 128 in 32, so that little fills them. */
-#define BENCH_LINE 128u
-void bench_small_caches(struct core_config *config);
+#define RIG_LINE 128u
+void rig_small_caches(struct core_config *config);
 
-/* For cmocka: a test whose state is a new bench; two SM threads, or none: SMs run in slices. */
-int bench_setup_slices(void **state);
-int bench_setup_threads(void **state);
-int bench_teardown(void **state);
+/* For cmocka: a test whose state is a new rig; two SM threads, or none: SMs run in slices. */
+int rig_setup_slices(void **state);
+int rig_setup_threads(void **state);
+int rig_teardown(void **state);
 
 /* Puts a program at CODE_VA: a text, a file of tests/kernels, or words. */
-void bench_load_text(struct bench *bench, const char *text);
-void bench_load_file(struct bench *bench, const char *name);
-/* The same from an image, whose bytes the bench will free(). */
-void bench_load_image(struct bench *bench, struct ppuasm_image image);
-void bench_load_words(struct bench *bench, const uint64_t *words, uint32_t count);
+void rig_load_text(struct rig *rig, const char *text);
+void rig_load_file(struct rig *rig, const char *name);
+/* The same from an image, whose bytes the rig will free(). */
+void rig_load_image(struct rig *rig, struct ppuasm_image image);
+void rig_load_words(struct rig *rig, const uint64_t *words, uint32_t count);
 
 /* TMD of a kernel of the loaded program; CTAs of x * y * z threads, grid of gx * gy * gz. */
-struct ppu_tmd bench_tmd(struct bench *bench, const char *kernel);
-void bench_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
-void bench_params(struct bench *bench, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes);
+struct ppu_tmd rig_tmd(struct rig *rig, const char *kernel);
+void rig_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y);
+void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes);
 /* Starts a task; parameters were given for the same slot. */
-void bench_start(struct bench *bench, uint32_t slot, const struct ppu_tmd *tmd);
+void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd);
 /* Lets time pass until the slot's next event; false: none came. Faults seen are kept. */
-bool bench_wait(struct bench *bench, uint32_t slot, struct outcome *outcome);
+bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome);
 /* A little time. */
-void bench_step(struct bench *bench);
+void rig_step(struct rig *rig);
 /* start and wait; fails the test when the task does not end. */
-struct outcome bench_run(struct bench *bench, const struct ppu_tmd *tmd);
+struct outcome rig_run(struct rig *rig, const struct ppu_tmd *tmd);
 /* Waits for the task of slot 0, which must end DONE. */
-void bench_done(struct bench *bench);
-/* bench_run() that must end DONE. */
-void bench_run_done(struct bench *bench, const struct ppu_tmd *tmd);
+void rig_done(struct rig *rig);
+/* rig_run() that must end DONE. */
+void rig_run_done(struct rig *rig, const struct ppu_tmd *tmd);
 
 /* The same machine after a snapshot was taken and loaded into a new one; the old one is freed. */
-struct bench *bench_moved(struct bench *bench);
+struct rig *rig_moved(struct rig *rig);
 
 /* Host pointer into the data area. */
-void *bench_data(struct bench *bench, uint32_t offset);
+void *rig_data(struct rig *rig, uint32_t offset);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE BENCH_LINE
+#define LINE RIG_LINE
 #define ACCESSES 20000u
 #define STEPS_MAX 100000u
 #define STEP_INSNS 37u
@@ -67,14 +67,14 @@ struct params {
     uint32_t step;
 };
 
-static struct bench *modelled(uint32_t sms, uint32_t threads)
+static struct rig *modelled(uint32_t sms, uint32_t threads)
 {
     struct core_config config = bench_config(threads);
 
     config.sms = sms;
     config.cache_model = true;
-    bench_small_caches(&config);
-    return bench_new_config(&config);
+    rig_small_caches(&config);
+    return rig_new_config(&config);
 }
 
 static int setup(void **state)
@@ -83,28 +83,28 @@ static int setup(void **state)
     return 0;
 }
 
-static struct ppu_tmd prepare(struct bench *bench, const char *text, uint32_t ctas, uint32_t turns, uint32_t step)
+static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t ctas, uint32_t turns, uint32_t step)
 {
     const struct params params = { DATA_VA, turns, step };
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, ctas, 1, PPU_LANES, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, ctas, 1, PPU_LANES, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
     return tmd;
 }
 
-static const uint64_t *counts(const struct bench *bench)
+static const uint64_t *counts(const struct rig *rig)
 {
-    return (const uint64_t *)(const void *)(bench->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+    return (const uint64_t *)(const void *)(rig->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
 }
 
-#define EXPECT(l1_hits, l1_misses, l2_hits, l2_misses)                 \
-    assert_int_equal(counts(bench)[PPU_COUNTER_L1_HITS], l1_hits);     \
-    assert_int_equal(counts(bench)[PPU_COUNTER_L1_MISSES], l1_misses); \
-    assert_int_equal(counts(bench)[PPU_COUNTER_L2_HITS], l2_hits);     \
-    assert_int_equal(counts(bench)[PPU_COUNTER_L2_MISSES], l2_misses)
+#define EXPECT(l1_hits, l1_misses, l2_hits, l2_misses)               \
+    assert_int_equal(counts(rig)[PPU_COUNTER_L1_HITS], l1_hits);     \
+    assert_int_equal(counts(rig)[PPU_COUNTER_L1_MISSES], l1_misses); \
+    assert_int_equal(counts(rig)[PPU_COUNTER_L2_HITS], l2_hits);     \
+    assert_int_equal(counts(rig)[PPU_COUNTER_L2_MISSES], l2_misses)
 
 /* `turns` lines one after the other, twice. */
 static const char rows[] = HEAD "mov s6, 2\nshl v1, v0, 2\n"
@@ -114,15 +114,15 @@ static const char rows[] = HEAD "mov s6, 2\nshl v1, v0, 2\n"
 
 static void row_walk(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, rows, 1, 64, 0);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, rows, 1, 64, 0);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     EXPECT(64, 64, 0, 64); /* all stay */
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     EXPECT(64, 64, 64, 0); /* a task finds the first level empty, the second as it was left */
-    tmd = prepare(bench, rows, 1, 80, 0);
-    bench_run_done(bench, &tmd);
+    tmd = prepare(rig, rows, 1, 80, 0);
+    rig_run_done(rig, &tmd);
     /* Five lines for each of four ways of all sets: the one that comes is the one that went. The second level has the
      * 64 of before, then all. */
     EXPECT(0, 160, 144, 16);
@@ -135,13 +135,13 @@ static const char columns[] = HEAD "mul v1, v0, s3\nmov s5, s2\n"
 
 static void column_walk(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, columns, 1, 32, 128);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, columns, 1, 32, 128);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     EXPECT(31 * 32, 32, 0, 32);
-    tmd = prepare(bench, columns, 1, 32, 512);
-    bench_run_done(bench, &tmd);
+    tmd = prepare(rig, columns, 1, 32, 512);
+    rig_run_done(rig, &tmd);
     /* Rows of four lines: 32 lines in 4 of the 16 sets, 8 for each of 4 ways. In 8 of the 32 sets of the second level
      * there are 4 for 4 ways: they stay; 8 lines are there from the first task, every fourth of its 32. */
     EXPECT(0, 32 * 32, 31 * 32 + 8, 24);
@@ -156,10 +156,10 @@ static const char product[] = HEAD "shl v1, v0, 2\nadd v2, v1, 0x1000\nmul s4, s
 
 static void matrix_product(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, product, 32, 0, 0);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, product, 32, 0, 0);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     /* Both factors fill the first level exactly; the product's 32 lines only pass by. */
     EXPECT(32 * 32 * 2 - 64, 64, 0, 64 + 32);
 }
@@ -167,8 +167,8 @@ static void matrix_product(void **state)
 /* What stores and atomics do to a line. */
 static void writes(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench,
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig,
                                  HEAD "shl v1, v0, 2\nmov v2, 1\n"
                                       "stg.b32 v2, [s0+v1]\n"      /* not brought into the first level: L2 misses */
                                       "ldg.b32 v3, [s0+v1]\n"      /* L1 misses, L2 hits */
@@ -180,21 +180,21 @@ static void writes(void **state)
                                       "semrel [s0], 1\nexit\n",    /* L2 hits */
                                  1, 0, 0);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     EXPECT(2, 2, 5, 1);
 }
 
 /* Lanes that lie anywhere: each different line once; a lane's bytes may lie in two. */
 static void coalescing(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench,
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig,
                                  HEAD "and v1, v0, 3\nmul v1, v1, 256\nldg.b32 v3, [s0+v1]\n" /* four lines */
                                       "mov v1, 120\nldg.b128 v4, [s0+v1]\n"                   /* lines 0 and 1 */
                                       "shl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n",          /* lines 0 to 3 */
                                  1, 0, 0);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     /* Lines 0, 2, 4, 6; 0, 1; 0, 1, 2, 3. */
     EXPECT(1 + 3, 4 + 1 + 1, 0, 6);
 }
@@ -202,12 +202,12 @@ static void coalescing(void **state)
 /* System memory is cached as VRAM is. */
 static void system_memory(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, columns, 1, 32, 128);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, columns, 1, 32, 128);
     const struct params params = { SYS_VA, 32, 128 };
 
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     EXPECT(31 * 32, 32, 0, 32);
 }
 
@@ -215,13 +215,13 @@ static void system_memory(void **state)
 
 static void window(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, columns, 1, 32, 512);
-    struct sm *sm = (*core_sm_pool(bench->machine->core))->sm;
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, columns, 1, 32, 512);
+    struct sm *sm = (*core_sm_pool(rig->machine->core))->sm;
     enum sm_activity activity;
     uint32_t most = 0;
 
-    bench_start(bench, 0, &tmd);
+    rig_start(rig, 0, &tmd);
     while (sm_run(sm, 1, &activity), sm->ctas_used != 0) {
         const struct cache_window *seen = &sm->warp[sm->cta[0].warp[0]].window;
 
@@ -235,41 +235,41 @@ static void window(void **state)
 /* ---- snapshots, determinism, off ---- */
 
 /* Runs the task of slot 0 to its end, a few instructions at a time; in between it may move to another machine. */
-static struct bench *run_steps(struct bench *bench, const struct ppu_tmd *tmd, bool moves)
+static struct rig *run_steps(struct rig *rig, const struct ppu_tmd *tmd, bool moves)
 {
     struct ppu_slot_event event;
 
-    bench_start(bench, 0, tmd);
+    rig_start(rig, 0, tmd);
     for (uint32_t step = 0; step < STEPS_MAX; step++) {
-        struct sm_pool *pool = *core_sm_pool(bench->machine->core);
+        struct sm_pool *pool = *core_sm_pool(rig->machine->core);
         enum sm_activity activity;
 
         sm_run(&pool->sm[0], STEP_INSNS, &activity);
-        if (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+        if (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
             assert_int_equal(event.kind, PPU_SLOT_DONE);
-            return bench;
+            return rig;
         }
-        bench = moves ? bench_moved(bench) : bench;
+        rig = moves ? rig_moved(rig) : rig;
     }
     fail_msg("the task did not end");
-    return bench;
+    return rig;
 }
 
 static void moved(void **state)
 {
-    struct bench *bench = *state, *other = modelled(1, 0);
-    struct ppu_tmd tmd = prepare(bench, product, 4, 0, 0);
+    struct rig *rig = *state, *other = modelled(1, 0);
+    struct ppu_tmd tmd = prepare(rig, product, 4, 0, 0);
     const struct sm_pool *a, *b;
 
-    bench = run_steps(bench, &tmd, false);
+    rig = run_steps(rig, &tmd, false);
     tmd = prepare(other, product, 4, 0, 0);
     other = run_steps(other, &tmd, true);
-    assert_memory_equal(counts(bench), counts(other), PPU_COUNTERS * sizeof(uint64_t));
-    a = *core_sm_pool(bench->machine->core);
+    assert_memory_equal(counts(rig), counts(other), PPU_COUNTERS * sizeof(uint64_t));
+    a = *core_sm_pool(rig->machine->core);
     b = *core_sm_pool(other->machine->core);
     assert_memory_equal(a->sm[0].l1.way, b->sm[0].l1.way, cache_state_bytes(&a->sm[0].l1));
     assert_memory_equal(a->l2.cache.way, b->l2.cache.way, cache_state_bytes(&a->l2.cache));
-    bench_free(other);
+    rig_free(other);
 }
 
 /* The same again on a new machine: the same numbers, with slices on several SMs, and with one thread. */
@@ -280,16 +280,16 @@ static void deterministic(void **state)
         uint64_t first[PPU_COUNTERS] = { 0 };
 
         for (uint32_t run = 0; run < 3; run++) {
-            struct bench *bench = modelled(threads == 0 ? 3 : 1, threads);
-            struct ppu_tmd tmd = prepare(bench, columns, 60, 32, 512);
+            struct rig *rig = modelled(threads == 0 ? 3 : 1, threads);
+            struct ppu_tmd tmd = prepare(rig, columns, 60, 32, 512);
 
-            bench_run_done(bench, &tmd);
+            rig_run_done(rig, &tmd);
             if (run == 0) {
-                memcpy(first, counts(bench), sizeof(first));
+                memcpy(first, counts(rig), sizeof(first));
             }
-            assert_memory_equal(first, counts(bench), sizeof(first));
+            assert_memory_equal(first, counts(rig), sizeof(first));
             assert_true(first[PPU_COUNTER_L1_MISSES] != 0 && first[PPU_COUNTER_L2_HITS] != 0);
-            bench_free(bench);
+            rig_free(rig);
         }
     }
 }
@@ -297,69 +297,69 @@ static void deterministic(void **state)
 /* SMs on threads of their own share the second level: nothing is lost. */
 static void shared_by_threads(void **state)
 {
-    struct bench *bench = modelled(4, 2);
-    struct ppu_tmd tmd = prepare(bench, columns, 60, 32, 512);
-    const uint64_t *count = counts(bench);
+    struct rig *rig = modelled(4, 2);
+    struct ppu_tmd tmd = prepare(rig, columns, 60, 32, 512);
+    const uint64_t *count = counts(rig);
 
     (void)state;
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     assert_int_equal(count[PPU_COUNTER_L1_HITS] + count[PPU_COUNTER_L1_MISSES], 60 * 32 * 32);
     assert_int_equal(count[PPU_COUNTER_L2_HITS] + count[PPU_COUNTER_L2_MISSES], count[PPU_COUNTER_L1_MISSES]);
-    bench_free(bench);
+    rig_free(rig);
 }
 
 /* A model that is off counts nothing, touches no tags, and is told by no feature bit. */
 static void off(void **state)
 {
-    struct bench *bench = bench_new(0);
-    struct ppu_tmd tmd = prepare(bench, rows, 1, 64, 0);
-    const struct sm_pool *pool = *core_sm_pool(bench->machine->core);
+    struct rig *rig = rig_new(0);
+    struct ppu_tmd tmd = prepare(rig, rows, 1, 64, 0);
+    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
 
-    bench_run_done(bench, &tmd);
+    rig_run_done(rig, &tmd);
     EXPECT(0, 0, 0, 0);
     assert_null(pool->l2.cache.way);
     for (uint32_t i = 0; i < pool->sm[0].l1.sets * pool->sm[0].l1.ways; i++) {
         assert_true(pool->sm[0].l1.way[i] == 0);
     }
-    assert_int_equal(host_read(bench->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL, 0);
-    assert_int_equal(host_read(((struct bench *)*state)->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL,
+    assert_int_equal(host_read(rig->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL, 0);
+    assert_int_equal(host_read(((struct rig *)*state)->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL,
                      PPU_FEATURE_CACHE_MODEL);
-    bench_free(bench);
+    rig_free(rig);
 }
 
 /* The registers of the SM say the same as the task. */
 static void registers(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = prepare(bench, rows, 1, 80, 0);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = prepare(rig, rows, 1, 80, 0);
 
-    bench_run_done(bench, &tmd);
-    bench_run_done(bench, &tmd);
-    assert_int_equal(host_read(bench->machine, PPU_REG_SM_L1_HITS_LO), 0);
-    assert_int_equal(host_read(bench->machine, PPU_REG_SM_L1_MISSES_LO), 320);
-    assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_HITS_LO), 240);
-    assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_MISSES_LO), 80);
-    core_reset(bench->machine->core);
-    machine_settle(bench->machine);
-    assert_int_equal(host_read(bench->machine, PPU_REG_SM_L2_MISSES_LO), 0);
+    rig_run_done(rig, &tmd);
+    rig_run_done(rig, &tmd);
+    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L1_HITS_LO), 0);
+    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L1_MISSES_LO), 320);
+    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_HITS_LO), 240);
+    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_MISSES_LO), 80);
+    core_reset(rig->machine->core);
+    machine_settle(rig->machine);
+    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_MISSES_LO), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "a cache is a list of lines for each set [A10]", like_a_list, NULL, NULL, NULL },
-        { "rows, twice: what fits stays, what does not misses [A10]", row_walk, setup, bench_teardown, NULL },
-        { "columns: lines that share sets miss [A10]", column_walk, setup, bench_teardown, NULL },
-        { "a product of matrices loads each line once [A10]", matrix_product, setup, bench_teardown, NULL },
-        { "stores pass through the first level, atomics take the line out [A10]", writes, setup, bench_teardown, NULL },
-        { "lanes of a pass in one line are one access [A10]", coalescing, setup, bench_teardown, NULL },
-        { "system memory is cached too [A10]", system_memory, setup, bench_teardown, NULL },
-        { "a warp knows what its latest loads missed [A10][D8]", window, setup, bench_teardown, NULL },
-        { "a snapshot carries the caches and counts [A10]", moved, setup, bench_teardown, NULL },
+        { "rows, twice: what fits stays, what does not misses [A10]", row_walk, setup, rig_teardown, NULL },
+        { "columns: lines that share sets miss [A10]", column_walk, setup, rig_teardown, NULL },
+        { "a product of matrices loads each line once [A10]", matrix_product, setup, rig_teardown, NULL },
+        { "stores pass through the first level, atomics take the line out [A10]", writes, setup, rig_teardown, NULL },
+        { "lanes of a pass in one line are one access [A10]", coalescing, setup, rig_teardown, NULL },
+        { "system memory is cached too [A10]", system_memory, setup, rig_teardown, NULL },
+        { "a warp knows what its latest loads missed [A10][D8]", window, setup, rig_teardown, NULL },
+        { "a snapshot carries the caches and counts [A10]", moved, setup, rig_teardown, NULL },
         { "the same work misses the same [A10]", deterministic, NULL, NULL, NULL },
         { "SM threads share the second level [A10]", shared_by_threads, NULL, NULL, NULL },
-        { "a model that is off counts nothing [A10]", off, setup, bench_teardown, NULL },
-        { "registers of an SM and its reset [A10]", registers, setup, bench_teardown, NULL },
+        { "a model that is off counts nothing [A10]", off, setup, rig_teardown, NULL },
+        { "registers of an SM and its reset [A10]", registers, setup, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: caches", tests, NULL, NULL);

@@ -11,19 +11,19 @@
 
 #define MARK_VALUE 0x1234u
 
-static void command(struct bench *bench, uint32_t slot, enum ppu_slot_command what)
+static void command(struct rig *rig, uint32_t slot, enum ppu_slot_command what)
 {
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL + 4 * slot, what);
-    machine_settle(bench->machine);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL + 4 * slot, what);
+    machine_settle(rig->machine);
 }
 
-static struct ppu_tmd spinning(struct bench *bench, uint32_t ctas)
+static struct ppu_tmd spinning(struct rig *rig, uint32_t ctas)
 {
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "spin");
-    tmd = bench_tmd(bench, "spin");
-    bench_shape(&tmd, ctas, 1, 64, 1);
+    rig_load_file(rig, "spin");
+    tmd = rig_tmd(rig, "spin");
+    rig_shape(&tmd, ctas, 1, 64, 1);
     return tmd;
 }
 
@@ -63,19 +63,19 @@ static const struct fault_case fault_cases[] = {
 
 static void faults_are_precise(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_file(bench, "faults");
+    rig_load_file(rig, "faults");
     for (size_t i = 0; i < sizeof(fault_cases) / sizeof(fault_cases[0]); i++) {
         const struct fault_case *c = &fault_cases[i];
-        struct ppu_tmd tmd = bench_tmd(bench, c->kernel);
+        struct ppu_tmd tmd = rig_tmd(rig, c->kernel);
         uint64_t params[2] = { c->param, 0 };
         struct outcome outcome;
         uint64_t pc = CODE_VA + (c->insn == 0x100000 ? 0 : tmd.entry) + (uint64_t)c->insn * PPU_INSN_BYTES;
 
-        bench_shape(&tmd, 3, 1, c->ctas_threads, 1);
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        outcome = bench_run(bench, &tmd);
+        rig_shape(&tmd, 3, 1, c->ctas_threads, 1);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        outcome = rig_run(rig, &tmd);
         if (!outcome.faulted || outcome.fault.code != c->code) {
             fail_msg("%s: fault 0x%x, not 0x%x", c->kernel, outcome.fault.code, c->code);
         }
@@ -96,13 +96,13 @@ static void faults_are_precise(void **state)
 
 static void register_beyond_the_declared(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct outcome outcome;
 
-    bench_load_file(bench, "faults");
-    tmd = bench_tmd(bench, "fault_register");
-    outcome = bench_run(bench, &tmd);
+    rig_load_file(rig, "faults");
+    tmd = rig_tmd(rig, "fault_register");
+    outcome = rig_run(rig, &tmd);
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_BAD_REGISTER);
 }
@@ -110,15 +110,15 @@ static void register_beyond_the_declared(void **state)
 /* A set of lanes takes as many scalar registers as the wave needs: beyond s63 there are none. */
 static void sets_of_lanes_fit(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
+    rig_load_text(rig, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
 
         tmd.wave = (uint8_t)wave;
-        outcome = bench_run(bench, &tmd);
+        outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.faulted, wave == PPU_MAX_WAVE);
         assert_true(!outcome.faulted || outcome.fault.code == PPU_FAULT_BAD_REGISTER);
     }
@@ -126,17 +126,17 @@ static void sets_of_lanes_fit(void **state)
 
 static void bus_refuses(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct outcome outcome;
     uint64_t params[2] = { SYS_VA + 0x10, 0 };
 
-    bench_load_file(bench, "faults");
-    tmd = bench_tmd(bench, "fault_load");
-    bench->machine->bus_works = false;
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    outcome = bench_run(bench, &tmd);
-    bench->machine->bus_works = true;
+    rig_load_file(rig, "faults");
+    tmd = rig_tmd(rig, "fault_load");
+    rig->machine->bus_works = false;
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    outcome = rig_run(rig, &tmd);
+    rig->machine->bus_works = true;
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_BUS);
     assert_int_equal(outcome.fault.address, SYS_BASE + 0x10);
@@ -145,57 +145,57 @@ static void bus_refuses(void **state)
 /* One task's fault leaves the others alone. */
 static void fault_beside_a_good_task(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd bad, good;
     uint64_t bad_params[2] = { 0x7fff0000, 0 };
     uint64_t good_params[2] = { 20000, DATA_VA };
     struct outcome outcome;
 
-    memset(bench_data(bench, 0), 0, 4);
-    bench_load_text(bench, ".kernel bad\nldp.b64 s0, [0]\nldg.b32 v0, [s0]\nexit\n"
-                           ".kernel good\nldp.b32 s0, [0]\nldp.b64 s2, [8]\n"
-                           "turn: sub s0, s0, 1\nisetp.ne p0, s0, 0\n@p0 bra turn\n"
-                           "mov v0, 1\natomg.add _, [s2], v0\nexit\n");
-    bad = bench_tmd(bench, "bad");
-    good = bench_tmd(bench, "good");
-    bench_shape(&bad, 100, 1, 32, 1);
-    bench_shape(&good, 6, 1, 64, 1);
-    bench_params(bench, 1, &bad, bad_params, sizeof(bad_params));
-    bench_params(bench, 0, &good, good_params, sizeof(good_params));
-    bench_start(bench, 0, &good);
-    bench_start(bench, 1, &bad);
-    assert_true(bench_wait(bench, 0, &outcome));
+    memset(rig_data(rig, 0), 0, 4);
+    rig_load_text(rig, ".kernel bad\nldp.b64 s0, [0]\nldg.b32 v0, [s0]\nexit\n"
+                       ".kernel good\nldp.b32 s0, [0]\nldp.b64 s2, [8]\n"
+                       "turn: sub s0, s0, 1\nisetp.ne p0, s0, 0\n@p0 bra turn\n"
+                       "mov v0, 1\natomg.add _, [s2], v0\nexit\n");
+    bad = rig_tmd(rig, "bad");
+    good = rig_tmd(rig, "good");
+    rig_shape(&bad, 100, 1, 32, 1);
+    rig_shape(&good, 6, 1, 64, 1);
+    rig_params(rig, 1, &bad, bad_params, sizeof(bad_params));
+    rig_params(rig, 0, &good, good_params, sizeof(good_params));
+    rig_start(rig, 0, &good);
+    rig_start(rig, 1, &bad);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
-    assert_int_equal(*(uint32_t *)bench_data(bench, 0), 6 * 64);
+    assert_int_equal(*(uint32_t *)rig_data(rig, 0), 6 * 64);
 }
 
 /* ---- attention ---- */
 
 /* Warp instructions of all SMs. */
-static uint64_t instructions(struct bench *bench)
+static uint64_t instructions(struct rig *rig)
 {
     uint64_t sum = 0;
 
-    for (uint32_t sm = 0; sm < bench->machine->config.sms; sm++) {
-        sum += mcu_read(bench->machine, PPU_REG_SM_INSNS_LO + 4 * sm);
+    for (uint32_t sm = 0; sm < rig->machine->config.sms; sm++) {
+        sum += mcu_read(rig->machine, PPU_REG_SM_INSNS_LO + 4 * sm);
     }
     return sum;
 }
 
 static void endless_kernel_is_killed(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = spinning(bench, 1000);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = spinning(rig, 1000);
     struct outcome outcome;
 
     for (uint32_t round = 0; round < 5; round++) {
-        uint64_t before = instructions(bench);
-        bench_start(bench, 0, &tmd);
+        uint64_t before = instructions(rig);
+        rig_start(rig, 0, &tmd);
         do {
-            bench_step(bench);
-        } while (instructions(bench) == before);
-        command(bench, 0, PPU_SLOT_CMD_KILL);
-        assert_true(bench_wait(bench, 0, &outcome));
+            rig_step(rig);
+        } while (instructions(rig) == before);
+        command(rig, 0, PPU_SLOT_CMD_KILL);
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
         assert_int_equal(outcome.event.ctas_done, 0);
         assert_true(outcome.event.warp_insns > 0);
@@ -205,31 +205,31 @@ static void endless_kernel_is_killed(void **state)
 /* Straight code without a backward branch is looked at, too: by budget. */
 static void pause_stops_everything(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = spinning(bench, 100);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = spinning(rig, 100);
     uint64_t before;
 
-    bench_start(bench, 0, &tmd);
+    rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 5; round++) {
-        bench_step(bench);
-        core_pause(bench->machine->core);
-        before = sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS);
-        bench_step(bench);
-        assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), before);
-        core_resume(bench->machine->core);
+        rig_step(rig);
+        core_pause(rig->machine->core);
+        before = sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS);
+        rig_step(rig);
+        assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), before);
+        core_resume(rig->machine->core);
     }
-    for (uint32_t step = 0; step < 10000 && sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS) == before; step++) {
-        bench_step(bench);
+    for (uint32_t step = 0; step < 10000 && sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS) == before; step++) {
+        rig_step(rig);
     }
-    assert_true(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS) > before);
+    assert_true(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS) > before);
 }
 
-static uint64_t all_insns(const struct bench *bench)
+static uint64_t all_insns(const struct rig *rig)
 {
     uint64_t insns = 0;
 
-    for (uint32_t sm = 0; sm < bench->machine->config.sms; sm++) {
-        insns += sm_count(bench->machine->core, sm, PPU_COUNTER_INSNS);
+    for (uint32_t sm = 0; sm < rig->machine->config.sms; sm++) {
+        insns += sm_count(rig->machine->core, sm, PPU_COUNTER_INSNS);
     }
     return insns;
 }
@@ -237,20 +237,20 @@ static uint64_t all_insns(const struct bench *bench)
 /* Runs it, moved to another machine every step_ns; the SMs have counted as much as the task. How many moves. */
 static uint32_t moved_and_counted(void **state, const struct ppu_tmd *tmd, uint64_t insns, uint64_t step_ns)
 {
-    struct bench *bench = *state;
-    const uint64_t before = all_insns(bench);
+    struct rig *rig = *state;
+    const uint64_t before = all_insns(rig);
     struct outcome outcome;
     uint32_t moves = 0;
 
-    bench_start(bench, 0, tmd);
-    for (; mcu_read(bench->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; moves++) {
-        *state = bench = bench_moved(bench);
-        machine_advance(bench->machine, step_ns);
+    rig_start(rig, 0, tmd);
+    for (; mcu_read(rig->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; moves++) {
+        *state = rig = rig_moved(rig);
+        machine_advance(rig->machine, step_ns);
     }
-    assert_true(bench_wait(bench, 0, &outcome));
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_false(outcome.faulted);
     assert_int_equal(outcome.event.warp_insns, insns);
-    assert_int_equal(all_insns(bench) - before, insns);
+    assert_int_equal(all_insns(rig) - before, insns);
     return moves;
 }
 
@@ -264,13 +264,13 @@ static void counts_move(void **state)
     } addresses = { DATA_VA, SYS_VA };
     struct ppu_tmd tmd;
 
-    bench_load_text(*state, ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid.x\nshl v1, v0, 2\n"
-                            "isetp.ltu p0, v0, 32\n@!p0 bra end\nldg.b32 v2, [s2+v1]\nldg.b32 v2, [s2+v1+256]\n"
-                            "ldg.b32 v3, [s0+v1]\nldg.b32 v2, [s2+v1+512]\nend: exit\n");
-    tmd = bench_tmd(*state, "k");
+    rig_load_text(*state, ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid.x\nshl v1, v0, 2\n"
+                          "isetp.ltu p0, v0, 32\n@!p0 bra end\nldg.b32 v2, [s2+v1]\nldg.b32 v2, [s2+v1+256]\n"
+                          "ldg.b32 v3, [s0+v1]\nldg.b32 v2, [s2+v1+512]\nend: exit\n");
+    tmd = rig_tmd(*state, "k");
     tmd.wave = PPU_LANES;
-    bench_shape(&tmd, 6, 1, 4 * PPU_LANES, 1);
-    bench_params(*state, 0, &tmd, &addresses, sizeof(addresses));
+    rig_shape(&tmd, 6, 1, 4 * PPU_LANES, 1);
+    rig_params(*state, 0, &tmd, &addresses, sizeof(addresses));
     assert_in_range(moved_and_counted(state, &tmd, 6 * (11 + 3 * 7), 1), 2, 1000);
 
     /* The second warp ends with a slice: 9 instructions beside its turns, and up to 2 more. */
@@ -282,26 +282,26 @@ static void counts_move(void **state)
                  ".kernel k\n.vregs 4\nrdsr v0, %%tid.x\nisetp.ltu p0, v0, 32\n@!p0 bra loops\nbar 0\nexit\n"
                  "loops: mov s0, %u\nloop: sub s0, s0, 1\nisetp.ne.s p0, s0, 0\n@p0 bra loop\n%sexit\n",
                  turns, pads[more]);
-        bench_load_text(*state, text);
-        tmd = bench_tmd(*state, "k");
+        rig_load_text(*state, text);
+        tmd = rig_tmd(*state, "k");
         tmd.wave = PPU_LANES;
-        bench_shape(&tmd, 1, 1, 2 * PPU_LANES, 1);
+        rig_shape(&tmd, 1, 1, 2 * PPU_LANES, 1);
         moved_and_counted(state, &tmd, 10 + 3 * turns + more, SM_SLICE_NS);
     }
 }
 
 static void flush_is_answered_by_busy_sms(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = spinning(bench, 100);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = spinning(rig, 100);
     struct ppu_slot_event event = { .kind = 0 };
 
-    bench_start(bench, 0, &tmd);
-    bench_step(bench);
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH_TAG, 99);
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    for (uint32_t i = 0; i < 10000 && !ring_pop(bench->machine, PPU_RING_SLOT, &event); i++) {
-        bench_step(bench);
+    rig_start(rig, 0, &tmd);
+    rig_step(rig);
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH_TAG, 99);
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    for (uint32_t i = 0; i < 10000 && !ring_pop(rig->machine, PPU_RING_SLOT, &event); i++) {
+        rig_step(rig);
     }
     assert_int_equal(event.kind, PPU_SLOT_FLUSHED);
     assert_int_equal(event.arg, 99);
@@ -310,58 +310,58 @@ static void flush_is_answered_by_busy_sms(void **state)
 /* After the flush was answered no access uses the old page. */
 static void unmapped_page_is_not_used(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA + 0x10000, 0 };
     struct ppu_fault_event fault = { .code = 0 };
     bool flushed = false, killed = false;
 
-    bench_load_text(bench, ".kernel writer\nldp.b64 s0, [0]\nmov v0, 1\nagain: stg.b32 v0, [s0]\nbra again\n");
-    tmd = bench_tmd(bench, "writer");
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_start(bench, 0, &tmd);
-    bench_step(bench);
+    rig_load_text(rig, ".kernel writer\nldp.b64 s0, [0]\nmov v0, 1\nagain: stg.b32 v0, [s0]\nbra again\n");
+    tmd = rig_tmd(rig, "writer");
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_start(rig, 0, &tmd);
+    rig_step(rig);
     for (uint32_t i = 0; i < 16; i++) {
-        write_pte(bench->machine, pte_at(bench->machine, CONTEXT, DATA_VA + 0x10000, 0) + 8 * i, 0);
+        write_pte(rig->machine, pte_at(rig->machine, CONTEXT, DATA_VA + 0x10000, 0) + 8 * i, 0);
     }
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
     for (uint32_t i = 0; i < 10000 && !(flushed && killed); i++) {
         struct ppu_slot_event event;
 
-        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
             killed = killed || event.kind == PPU_SLOT_KILLED;
             if (event.kind == PPU_SLOT_FLUSHED) {
                 flushed = true;
-                *(uint32_t *)bench_data(bench, 0x10000) = 7;
+                *(uint32_t *)rig_data(rig, 0x10000) = 7;
             }
         }
-        bench_step(bench);
+        rig_step(rig);
     }
     assert_true(flushed && killed);
-    assert_true(ring_pop(bench->machine, PPU_RING_FAULT, &fault));
+    assert_true(ring_pop(rig->machine, PPU_RING_FAULT, &fault));
     assert_int_equal(fault.code, PPU_FAULT_UNMAPPED);
-    assert_int_equal(*(uint32_t *)bench_data(bench, 0x10000), 7);
+    assert_int_equal(*(uint32_t *)rig_data(rig, 0x10000), 7);
 }
 
 static void reset_under_load(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = spinning(bench, 1000);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = spinning(rig, 1000);
 
-    bench_start(bench, 0, &tmd);
-    bench_step(bench);
-    core_reset(bench->machine->core);
-    machine_settle(bench->machine);
-    machine_settle(bench->machine);
-    assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);
-    bench_step(bench);
-    assert_int_equal(sm_count(bench->machine->core, 0, PPU_COUNTER_INSNS), 0);
+    rig_start(rig, 0, &tmd);
+    rig_step(rig);
+    core_reset(rig->machine->core);
+    machine_settle(rig->machine);
+    machine_settle(rig->machine);
+    assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), 0);
+    rig_step(rig);
+    assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), 0);
 }
 
 /* Code that was changed before a launch is what the launch runs (A11). */
 static void new_code_is_seen(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t params[2] = { DATA_VA, 0 };
 
     for (uint32_t round = 1; round < 6; round++) {
@@ -369,11 +369,11 @@ static void new_code_is_seen(void **state)
         struct ppu_tmd tmd;
 
         snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nmov v0, %u\nstg.b32 v0, [s0]\nexit\n", round);
-        bench_load_text(bench, text);
-        tmd = bench_tmd(bench, "k");
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        bench_run_done(bench, &tmd);
-        assert_int_equal(*(uint32_t *)bench_data(bench, 0), round);
+        rig_load_text(rig, text);
+        tmd = rig_tmd(rig, "k");
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_run_done(rig, &tmd);
+        assert_int_equal(*(uint32_t *)rig_data(rig, 0), round);
     }
 }
 
@@ -381,22 +381,22 @@ static void new_code_is_seen(void **state)
 
 static void start_requests_wait_for_room(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct ppu_start_event event;
     struct outcome outcome = { .event = { .kind = 0 } };
     uint64_t seen = 0;
 
-    bench_load_text(bench, ".kernel k\nrdsr v0, %tid\nadd v1, v0, 100\ntstart v0, v1\nexit\n");
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 1, 1, 60, 1);
-    bench_start(bench, 0, &tmd);
+    rig_load_text(rig, ".kernel k\nrdsr v0, %tid\nadd v1, v0, 100\ntstart v0, v1\nexit\n");
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 1, 1, 60, 1);
+    rig_start(rig, 0, &tmd);
     for (uint32_t i = 0; i < 20; i++) {
-        bench_step(bench);
+        rig_step(rig);
     }
-    assert_false(ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event));
+    assert_false(ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event));
     for (uint32_t i = 0; i < 10000 && seen != (1ull << 60) - 1; i++) {
-        while (ring_pop(bench->machine, PPU_RING_START, &event)) {
+        while (ring_pop(rig->machine, PPU_RING_START, &event)) {
             assert_true(event.handle < 60);
             assert_false(seen >> event.handle & 1);
             assert_int_equal(event.former, event.handle + 100);
@@ -405,56 +405,56 @@ static void start_requests_wait_for_room(void **state)
             assert_int_equal(event.correlation, 77);
             seen |= 1ull << event.handle;
         }
-        bench_step(bench);
+        rig_step(rig);
     }
     assert_true(seen == (1ull << 60) - 1);
-    assert_true(bench_wait(bench, 0, &outcome));
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
 
 static void warp_stalled_on_a_ring_is_killed(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct outcome outcome;
 
-    bench_load_text(bench, ".kernel k\nagain: tstart.s s0, 0\nbra again\n");
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 5, 1, 60, 1);
-    bench_start(bench, 0, &tmd);
+    rig_load_text(rig, ".kernel k\nagain: tstart.s s0, 0\nbra again\n");
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 5, 1, 60, 1);
+    rig_start(rig, 0, &tmd);
     for (uint32_t i = 0; i < 20; i++) {
-        bench_step(bench);
+        rig_step(rig);
     }
-    command(bench, 0, PPU_SLOT_CMD_KILL);
-    assert_true(bench_wait(bench, 0, &outcome));
+    command(rig, 0, PPU_SLOT_CMD_KILL);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
 
 static void hook_holds_a_warp(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct outcome outcome;
     struct ppu_slot_event event;
 
-    bench_load_text(bench, ".kernel k\nmark 0x1234\nexit\n");
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, ".kernel k\nmark 0x1234\nexit\n");
+    tmd = rig_tmd(rig, "k");
     for (uint32_t kill = 0; kill < 2; kill++) {
-        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
-        bench_start(bench, 0, &tmd);
-        for (uint32_t i = 0; i < 1000 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; i++) {
-            bench_step(bench);
+        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
+        rig_start(rig, 0, &tmd);
+        for (uint32_t i = 0; i < 1000 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; i++) {
+            rig_step(rig);
         }
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
-        assert_false(ring_pop(bench->machine, PPU_RING_SLOT, &event));
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
+        assert_false(ring_pop(rig->machine, PPU_RING_SLOT, &event));
         if (kill) {
-            command(bench, 0, PPU_SLOT_CMD_KILL);
+            command(rig, 0, PPU_SLOT_CMD_KILL);
         } else {
-            host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
+            host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
         }
-        assert_true(bench_wait(bench, 0, &outcome));
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, kill ? PPU_SLOT_KILLED : PPU_SLOT_DONE);
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 0);
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 0);
     }
 }
 
@@ -462,22 +462,22 @@ static void hook_holds_a_warp(void **state)
 
 static void barriers_count_threads(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *out = bench_data(bench, 0);
+    struct rig *rig = *state;
+    uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
 
     /* Threads below 10 end early, odd threads reach the barrier by another way. */
-    bench_load_text(bench, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nisetp.ltu p0, v0, 10\n@p0 exit\n"
-                           "mov v2, 1\nmov v4, 0\nand v1, v0, 1\nisetp.ne p1, v1, 0\nssy join\n@p1 bra odd\n"
-                           "atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nsync join\n"
-                           "odd: atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nadd v3, v3, 1000\nsync join\n"
-                           "join: shl v5, v0, 2\nstg.b32 v3, [s0+v5]\nexit\n");
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nisetp.ltu p0, v0, 10\n@p0 exit\n"
+                       "mov v2, 1\nmov v4, 0\nand v1, v0, 1\nisetp.ne p1, v1, 0\nssy join\n@p1 bra odd\n"
+                       "atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nsync join\n"
+                       "odd: atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nadd v3, v3, 1000\nsync join\n"
+                       "join: shl v5, v0, 2\nstg.b32 v3, [s0+v5]\nexit\n");
+    tmd = rig_tmd(rig, "k");
     tmd.shared_bytes = 64;
-    bench_shape(&tmd, 1, 1, 75, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, 1, 1, 75, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 10; i < 75; i++) {
         assert_int_equal(out[i], i % 2 ? 1065 : 65);
     }
@@ -486,21 +486,21 @@ static void barriers_count_threads(void **state)
 /* A lock taken by one lane of the warp at a time: YIELD lets its holder go on (E6, E8). */
 static void yield_lets_the_holder_go_on(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *words = bench_data(bench, 0);
+    struct rig *rig = *state;
+    uint32_t *words = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, ".kernel k\nldp.b64 s0, [0]\nmov v0, 0\nmov v2, 0\nmov v3, 1\nmov v6, 4\n"
-                           "ssy out\n"
-                           "try: atomg.cas v4, [s0+v0], v2\nisetp.eq p0, v4, 0\n@p0 bra got\nyield\nbra try\n"
-                           "got: ldg.b32 v5, [s0+v6]\nadd v5, v5, 1\nstg.b32 v5, [s0+v6]\n"
-                           "mov v8, 0\natomg.xchg _, [s0+v0], v8\nsync out\nout: exit\n");
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, ".kernel k\nldp.b64 s0, [0]\nmov v0, 0\nmov v2, 0\nmov v3, 1\nmov v6, 4\n"
+                       "ssy out\n"
+                       "try: atomg.cas v4, [s0+v0], v2\nisetp.eq p0, v4, 0\n@p0 bra got\nyield\nbra try\n"
+                       "got: ldg.b32 v5, [s0+v6]\nadd v5, v5, 1\nstg.b32 v5, [s0+v6]\n"
+                       "mov v8, 0\natomg.xchg _, [s0+v0], v8\nsync out\nout: exit\n");
+    tmd = rig_tmd(rig, "k");
     words[0] = words[1] = 0;
-    bench_shape(&tmd, 4, 1, 96, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, 4, 1, 96, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_int_equal(words[0], 0);
     assert_int_equal(words[1], 4 * 96);
 }
@@ -510,7 +510,7 @@ static void yield_lets_the_holder_go_on(void **state)
 static void snapshots_in_the_middle(void **state)
 {
     uint32_t grid = 40;
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct two_words {
         uint64_t in;
         uint64_t out;
@@ -520,30 +520,30 @@ static void snapshots_in_the_middle(void **state)
     struct ppu_tmd tmd;
     struct outcome outcome = { .event = { .kind = 0 } };
     bool ended = false;
-    uint32_t *in = (uint32_t *)(void *)bench->machine->sys;
+    uint32_t *in = (uint32_t *)(void *)rig->machine->sys;
 
     for (uint32_t i = 0; i < 40 * 64; i++) {
         in[i] = i * 3;
     }
-    bench_load_text(bench, ".kernel k\n.shared 256\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid\nrdsr s6, %cta.x\n"
-                           "rdsr s7, %ntid.x\nmad v1, s6, s7, v0\nshl v2, v1, 2\nshl v3, v0, 2\nldg.b32 v4, [s0+v2]\n"
-                           "sts.b32 v4, [v3]\nbar 0\nmov v5, 0\nmov v6, 0\npbrk done\n"
-                           "loop: isetp.gtu p0, v6, v0\n@p0 brk done\nssy both\nand v7, v6, 1\nisetp.eq p1, v7, 0\n"
-                           "@p1 bra even\nshl v8, v6, 2\nlds.b32 v9, [v8]\nadd v5, v5, v9\nsync both\n"
-                           "even: add v5, v5, 1\nsync both\nboth: add v6, v6, 1\nbra loop\n"
-                           "done: bar 1\nstg.b32 v5, [s2+v2]\nexit\n");
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, grid, 1, 64, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    rig_load_text(rig, ".kernel k\n.shared 256\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid\nrdsr s6, %cta.x\n"
+                       "rdsr s7, %ntid.x\nmad v1, s6, s7, v0\nshl v2, v1, 2\nshl v3, v0, 2\nldg.b32 v4, [s0+v2]\n"
+                       "sts.b32 v4, [v3]\nbar 0\nmov v5, 0\nmov v6, 0\npbrk done\n"
+                       "loop: isetp.gtu p0, v6, v0\n@p0 brk done\nssy both\nand v7, v6, 1\nisetp.eq p1, v7, 0\n"
+                       "@p1 bra even\nshl v8, v6, 2\nlds.b32 v9, [v8]\nadd v5, v5, v9\nsync both\n"
+                       "even: add v5, v5, 1\nsync both\nboth: add v6, v6, 1\nbra loop\n"
+                       "done: bar 1\nstg.b32 v5, [s2+v2]\nexit\n");
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, grid, 1, 64, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 40 && !ended; round++) {
-        machine_advance(bench->machine, 500 + round * 37);
-        bench = bench_moved(bench);
-        *state = bench;
-        ended = ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event);
+        machine_advance(rig->machine, 500 + round * 37);
+        rig = rig_moved(rig);
+        *state = rig;
+        ended = ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event);
     }
     if (!ended) {
-        assert_true(bench_wait(bench, 0, &outcome));
+        assert_true(rig_wait(rig, 0, &outcome));
     }
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     assert_int_equal(outcome.event.ctas_done, grid);
@@ -552,28 +552,28 @@ static void snapshots_in_the_middle(void **state)
         for (uint32_t k = 0; k <= tid; k++) {
             expected += k % 2 == 0 ? 1 : (i - tid + k) * 3;
         }
-        assert_int_equal(((uint32_t *)bench_data(bench, 0))[i], expected);
+        assert_int_equal(((uint32_t *)rig_data(rig, 0))[i], expected);
     }
 }
 
 /* Snapshots with wrong bytes: refused, or a machine that still obeys. */
 static void corrupted_snapshots(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA, 0 };
     uint64_t random = random_seed();
     size_t len;
     uint8_t *saved;
 
-    bench_load_file(bench, "nested");
-    tmd = bench_tmd(bench, "nested");
-    bench_shape(&tmd, 50, 1, 64, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_start(bench, 0, &tmd);
-    machine_advance(bench->machine, 700);
-    core_pause(bench->machine->core);
-    saved = core_save(bench->machine->core, &len);
+    rig_load_file(rig, "nested");
+    tmd = rig_tmd(rig, "nested");
+    rig_shape(&tmd, 50, 1, 64, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_start(rig, 0, &tmd);
+    machine_advance(rig->machine, 700);
+    core_pause(rig->machine->core);
+    saved = core_save(rig->machine->core, &len);
     for (uint32_t i = 0; i < 300; i++) {
         uint8_t *copy = malloc(len);
         const char *error = NULL;
@@ -582,11 +582,11 @@ static void corrupted_snapshots(void **state)
         for (uint32_t n = 1 + random_below(&random, 3); n != 0; n--) {
             copy[random_below(&random, (uint32_t)len)] ^= (uint8_t)(1u << random_below(&random, 8));
         }
-        if (core_load(bench->machine->core, copy, i % 5 ? len : random_below(&random, (uint32_t)len), &error)) {
-            core_resume(bench->machine->core);
-            machine_settle(bench->machine);
-            machine_advance(bench->machine, 2000);
-            core_pause(bench->machine->core);
+        if (core_load(rig->machine->core, copy, i % 5 ? len : random_below(&random, (uint32_t)len), &error)) {
+            core_resume(rig->machine->core);
+            machine_settle(rig->machine);
+            machine_advance(rig->machine, 2000);
+            core_pause(rig->machine->core);
         } else {
             assert_non_null(error);
         }
@@ -603,28 +603,28 @@ static void slices_are_deterministic(void **state)
 
     (void)state;
     for (uint32_t run = 0; run < 2; run++) {
-        struct bench *bench = bench_new(0);
+        struct rig *rig = rig_new(0);
         uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
         struct ppu_tmd tmd;
         struct outcome outcome;
 
-        bench_load_file(bench, "counter");
-        tmd = bench_tmd(bench, "counter");
-        bench_shape(&tmd, 90, 1, 61, 1);
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        bench_start(bench, 0, &tmd);
-        assert_true(bench_wait(bench, 0, &outcome));
+        rig_load_file(rig, "counter");
+        tmd = rig_tmd(rig, "counter");
+        rig_shape(&tmd, 90, 1, 61, 1);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_start(rig, 0, &tmd);
+        assert_true(rig_wait(rig, 0, &outcome));
         if (run == 0) {
             first = malloc(DATA_BYTES);
-            memcpy(first, bench_data(bench, 0), DATA_BYTES);
+            memcpy(first, rig_data(rig, 0), DATA_BYTES);
             insns = outcome.event.warp_insns;
             now = outcome.event.time_ns;
         } else {
-            assert_memory_equal(first, bench_data(bench, 0), DATA_BYTES);
+            assert_memory_equal(first, rig_data(rig, 0), DATA_BYTES);
             assert_int_equal(outcome.event.warp_insns, insns);
             assert_int_equal(outcome.event.time_ns, now);
         }
-        bench_free(bench);
+        rig_free(rig);
     }
     free(first);
 }
@@ -664,14 +664,14 @@ static uint64_t random_insn(uint64_t *random)
 
 static void random_programs(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
     uint64_t code[64];
     uint32_t faulted = 0, done = 0;
 
-    bench_load_text(bench, ".kernel k\n.vregs 20\n.local 64\n.shared 512\nexit\n");
+    rig_load_text(rig, ".kernel k\n.vregs 20\n.local 64\n.shared 512\nexit\n");
     for (uint32_t i = random_rounds(150); i-- != 0;) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         uint64_t params[8];
         struct outcome outcome = { .event = { .kind = 0 } };
         bool ended = false;
@@ -684,30 +684,30 @@ static void random_programs(void **state)
         for (uint32_t n = 0; n < 8; n++) {
             params[n] = random_below(&random, 2) ? DATA_VA + random_below(&random, 4096) * 4 : SYS_VA;
         }
-        bench_load_words(bench, code, 64);
+        rig_load_words(rig, code, 64);
         tmd.code_bytes = sizeof(code);
         tmd.wave = (uint8_t)(PPU_LANES << random_below(&random, 3));
         tmd.token_count = (uint16_t)(i % 2 ? 0 : 1 + random_below(&random, 6));
-        bench_shape(&tmd, 1 + random_below(&random, 3), 1, 1 + random_below(&random, 70), 1);
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        bench_start(bench, 0, &tmd);
+        rig_shape(&tmd, 1 + random_below(&random, 3), 1, 1 + random_below(&random, 70), 1);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_start(rig, 0, &tmd);
         for (uint32_t step = 0; step < 4 && !ended; step++) {
             struct ppu_start_event start;
 
-            machine_advance(bench->machine, 5000);
-            while (ring_pop(bench->machine, PPU_RING_START, &start)) {
+            machine_advance(rig->machine, 5000);
+            while (ring_pop(rig->machine, PPU_RING_START, &start)) {
             }
-            ended = ring_pop(bench->machine, PPU_RING_SLOT, &outcome.event);
+            ended = ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event);
         }
         if (!ended) {
-            command(bench, 0, PPU_SLOT_CMD_KILL);
-            assert_true(bench_wait(bench, 0, &outcome));
+            command(rig, 0, PPU_SLOT_CMD_KILL);
+            assert_true(rig_wait(rig, 0, &outcome));
         }
         faulted += outcome.event.kind == PPU_SLOT_KILLED;
         done += outcome.event.kind == PPU_SLOT_DONE;
-        while (ring_pop(bench->machine, PPU_RING_FAULT, &outcome.fault)) {
+        while (ring_pop(rig->machine, PPU_RING_FAULT, &outcome.fault)) {
         }
-        while (ring_pop(bench->machine, PPU_RING_TOUCH, &outcome.fault)) {
+        while (ring_pop(rig->machine, PPU_RING_TOUCH, &outcome.fault)) {
         }
     }
     printf("# %u programs ended by themselves, %u were killed\n", done, faulted);
@@ -717,60 +717,60 @@ static void random_programs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "faults name code, lanes, place and address, in slices [A9]", faults_are_precise, bench_setup_slices,
-          bench_teardown, NULL },
-        { "faults name code, lanes, place and address, on threads [A9]", faults_are_precise, bench_setup_threads,
-          bench_teardown, NULL },
-        { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a refused bus access faults, in slices [A9]", bus_refuses, bench_setup_slices, bench_teardown, NULL },
-        { "a refused bus access faults, on threads [A9]", bus_refuses, bench_setup_threads, bench_teardown, NULL },
-        { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a fault leaves other tasks alone, on threads [A8]", fault_beside_a_good_task, bench_setup_threads,
-          bench_teardown, NULL },
-        { "an endless kernel is killed, in slices [A5]", endless_kernel_is_killed, bench_setup_slices, bench_teardown,
+        { "faults name code, lanes, place and address, in slices [A9]", faults_are_precise, rig_setup_slices,
+          rig_teardown, NULL },
+        { "faults name code, lanes, place and address, on threads [A9]", faults_are_precise, rig_setup_threads,
+          rig_teardown, NULL },
+        { "a register beyond the declared ones faults [A7]", register_beyond_the_declared, rig_setup_slices,
+          rig_teardown, NULL },
+        { "a set of lanes has registers for all of them [A7][D1]", sets_of_lanes_fit, rig_setup_slices, rig_teardown,
           NULL },
-        { "an endless kernel is killed, on threads [A5]", endless_kernel_is_killed, bench_setup_threads, bench_teardown,
+        { "a refused bus access faults, in slices [A9]", bus_refuses, rig_setup_slices, rig_teardown, NULL },
+        { "a refused bus access faults, on threads [A9]", bus_refuses, rig_setup_threads, rig_teardown, NULL },
+        { "a fault leaves other tasks alone, in slices [A8]", fault_beside_a_good_task, rig_setup_slices, rig_teardown,
           NULL },
-        { "pause stops endless kernels, on threads [A1]", pause_stops_everything, bench_setup_threads, bench_teardown,
+        { "a fault leaves other tasks alone, on threads [A8]", fault_beside_a_good_task, rig_setup_threads,
+          rig_teardown, NULL },
+        { "an endless kernel is killed, in slices [A5]", endless_kernel_is_killed, rig_setup_slices, rig_teardown,
           NULL },
-        { "busy SMs answer a flush, in slices [A9]", flush_is_answered_by_busy_sms, bench_setup_slices, bench_teardown,
+        { "an endless kernel is killed, on threads [A5]", endless_kernel_is_killed, rig_setup_threads, rig_teardown,
           NULL },
-        { "busy SMs answer a flush, on threads [A9]", flush_is_answered_by_busy_sms, bench_setup_threads,
-          bench_teardown, NULL },
-        { "no access after an unmap is flushed, in slices [A9]", unmapped_page_is_not_used, bench_setup_slices,
-          bench_teardown, NULL },
-        { "no access after an unmap is flushed, on threads [A9]", unmapped_page_is_not_used, bench_setup_threads,
-          bench_teardown, NULL },
-        { "reset under load, on threads [A1]", reset_under_load, bench_setup_threads, bench_teardown, NULL },
-        { "a launch sees code written before it [A11]", new_code_is_seen, bench_setup_slices, bench_teardown, NULL },
-        { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, bench_setup_slices,
-          bench_teardown, NULL },
-        { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room,
-          bench_setup_threads, bench_teardown, NULL },
-        { "a warp stalled on a full ring is killed, in slices [B1]", warp_stalled_on_a_ring_is_killed,
-          bench_setup_slices, bench_teardown, NULL },
+        { "pause stops endless kernels, on threads [A1]", pause_stops_everything, rig_setup_threads, rig_teardown,
+          NULL },
+        { "busy SMs answer a flush, in slices [A9]", flush_is_answered_by_busy_sms, rig_setup_slices, rig_teardown,
+          NULL },
+        { "busy SMs answer a flush, on threads [A9]", flush_is_answered_by_busy_sms, rig_setup_threads, rig_teardown,
+          NULL },
+        { "no access after an unmap is flushed, in slices [A9]", unmapped_page_is_not_used, rig_setup_slices,
+          rig_teardown, NULL },
+        { "no access after an unmap is flushed, on threads [A9]", unmapped_page_is_not_used, rig_setup_threads,
+          rig_teardown, NULL },
+        { "reset under load, on threads [A1]", reset_under_load, rig_setup_threads, rig_teardown, NULL },
+        { "a launch sees code written before it [A11]", new_code_is_seen, rig_setup_slices, rig_teardown, NULL },
+        { "start requests wait for room in the ring, in slices [B1]", start_requests_wait_for_room, rig_setup_slices,
+          rig_teardown, NULL },
+        { "start requests wait for room in the ring, on threads [B1]", start_requests_wait_for_room, rig_setup_threads,
+          rig_teardown, NULL },
+        { "a warp stalled on a full ring is killed, in slices [B1]", warp_stalled_on_a_ring_is_killed, rig_setup_slices,
+          rig_teardown, NULL },
         { "a warp stalled on a full ring is killed, on threads [B1]", warp_stalled_on_a_ring_is_killed,
-          bench_setup_threads, bench_teardown, NULL },
-        { "a test hook holds a warp, in slices [A1]", hook_holds_a_warp, bench_setup_slices, bench_teardown, NULL },
-        { "a test hook holds a warp, on threads [A1]", hook_holds_a_warp, bench_setup_threads, bench_teardown, NULL },
-        { "barriers count threads that have not ended [A7]", barriers_count_threads, bench_setup_slices, bench_teardown,
+          rig_setup_threads, rig_teardown, NULL },
+        { "a test hook holds a warp, in slices [A1]", hook_holds_a_warp, rig_setup_slices, rig_teardown, NULL },
+        { "a test hook holds a warp, on threads [A1]", hook_holds_a_warp, rig_setup_threads, rig_teardown, NULL },
+        { "barriers count threads that have not ended [A7]", barriers_count_threads, rig_setup_slices, rig_teardown,
           NULL },
-        { "a yield lets the holder of a lock go on, in slices [E6]", yield_lets_the_holder_go_on, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a yield lets the holder of a lock go on, on threads [E6]", yield_lets_the_holder_go_on, bench_setup_threads,
-          bench_teardown, NULL },
-        { "snapshots in the middle of a kernel, in slices [B7]", snapshots_in_the_middle, bench_setup_slices,
-          bench_teardown, NULL },
-        { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, bench_setup_threads,
-          bench_teardown, NULL },
-        { "what was counted moves with a snapshot [A10 B7]", counts_move, bench_setup_slices, bench_teardown, NULL },
-        { "corrupted snapshots do no harm [B7]", corrupted_snapshots, bench_setup_slices, bench_teardown, NULL },
+        { "a yield lets the holder of a lock go on, in slices [E6]", yield_lets_the_holder_go_on, rig_setup_slices,
+          rig_teardown, NULL },
+        { "a yield lets the holder of a lock go on, on threads [E6]", yield_lets_the_holder_go_on, rig_setup_threads,
+          rig_teardown, NULL },
+        { "snapshots in the middle of a kernel, in slices [B7]", snapshots_in_the_middle, rig_setup_slices,
+          rig_teardown, NULL },
+        { "snapshots in the middle of a kernel, on threads [B7]", snapshots_in_the_middle, rig_setup_threads,
+          rig_teardown, NULL },
+        { "what was counted moves with a snapshot [A10 B7]", counts_move, rig_setup_slices, rig_teardown, NULL },
+        { "corrupted snapshots do no harm [B7]", corrupted_snapshots, rig_setup_slices, rig_teardown, NULL },
         { "slices are deterministic [A14]", slices_are_deterministic, NULL, NULL, NULL },
-        { "random programs do no harm [A7]", random_programs, bench_setup_slices, bench_teardown, NULL },
+        { "random programs do no harm [A7]", random_programs, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: control", tests, NULL, NULL);

@@ -299,25 +299,25 @@ static enum signal run_list(const struct program *p, uint32_t index, uint32_t *x
 
 static void structured_programs(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
     struct program *p = calloc(1, sizeof(*p));
 
     p->text = malloc(TEXT_BYTES);
     for (uint32_t i = 0; i < PROGRAMS; i++) {
         uint64_t params[2] = { DATA_VA, 0 };
-        const uint32_t(*out)[VALUES] = bench_data(bench, 0);
+        const uint32_t(*out)[VALUES] = rig_data(rig, 0);
         struct ppu_tmd tmd;
 
         make_program(p, &random);
-        bench_load_text(bench, p->text);
-        tmd = bench_tmd(bench, "k");
+        rig_load_text(rig, p->text);
+        tmd = rig_tmd(rig, "k");
         tmd.token_count = PPU_MAX_TOKENS;
         tmd.wave = (uint8_t)(PPU_LANES << i % 3);
-        bench_shape(&tmd, CTAS, 1, THREADS, 1);
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        memset(bench_data(bench, 0), 0, CTAS * THREADS * sizeof(out[0]));
-        bench_run_done(bench, &tmd);
+        rig_shape(&tmd, CTAS, 1, THREADS, 1);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        memset(rig_data(rig, 0), 0, CTAS * THREADS * sizeof(out[0]));
+        rig_run_done(rig, &tmd);
         for (uint32_t t = 0; t < CTAS * THREADS; t++) {
             uint32_t x[VALUES + 1] = { 0 };
 
@@ -337,20 +337,20 @@ static void structured_programs(void **state)
 
 /* ---- single operations ---- */
 
-static void run_text(struct bench *bench, const char *body, uint32_t threads, uint32_t *out)
+static void run_text(struct rig *rig, const char *body, uint32_t threads, uint32_t *out)
 {
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
     char text[2048];
 
     snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %%tid\nshl v1, v0, 2\nmov v2, 0\n%s\n", body);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 1, 1, threads, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    memset(bench_data(bench, 0), 0xee, threads * sizeof(*out));
-    bench_run_done(bench, &tmd);
-    memcpy(out, bench_data(bench, 0), threads * sizeof(*out));
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 1, 1, threads, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    memset(rig_data(rig, 0), 0xee, threads * sizeof(*out));
+    rig_run_done(rig, &tmd);
+    memcpy(out, rig_data(rig, 0), threads * sizeof(*out));
 }
 
 /* Lanes of one SSY meet again: the ballot behind the join sees all of them. */
@@ -533,60 +533,60 @@ static void check_token(const uint8_t *token, uint32_t wave, uint32_t type, uint
 static void tokens_are_in_memory(void **state)
 {
     static const uint32_t token_bytes[] = { 8, 16, 32 };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\npbrk end\nssy end\n"
-                           "@p0 bra other\nmark 77\nother: sync end\nend: exit\n");
+    rig_load_text(rig, ".kernel k\nrdsr v0, %tid\nand v1, v0, 1\nisetp.eq p0, v1, 0\npbrk end\nssy end\n"
+                       "@p0 bra other\nmark 77\nother: sync end\nend: exit\n");
     for (uint32_t i = 0; i < 3; i++) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         uint32_t wave = PPU_LANES << i, middle = 6;
         struct outcome outcome;
-        const uint8_t *queue = bench->machine->vram + TOKENS_AT;
+        const uint8_t *queue = rig->machine->vram + TOKENS_AT;
 
         tmd.wave = (uint8_t)wave;
         tmd.token_count = 2 * (uint16_t)middle;
-        bench_shape(&tmd, 1, 1, wave, 1);
-        memset(bench->machine->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
-        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 77);
-        bench_start(bench, 0, &tmd);
-        for (uint32_t step = 0; step < 100 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; step++) {
-            bench_step(bench);
+        rig_shape(&tmd, 1, 1, wave, 1);
+        memset(rig->machine->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
+        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+        rig_start(rig, 0, &tmd);
+        for (uint32_t step = 0; step < 100 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+            rig_step(rig);
         }
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
         check_token(queue + (middle - 3) * token_bytes[i], wave, PPU_TOKEN_DIVERGE, 7, PPU_TOKEN_SUM_SYNC);
         check_token(queue + (middle - 2) * token_bytes[i], wave, PPU_TOKEN_SYNC, 8, PPU_TOKEN_SUM_SYNC);
         check_token(queue + (middle - 1) * token_bytes[i], wave, PPU_TOKEN_BRK, 8, 0);
         assert_int_equal(queue[(middle - 4) * token_bytes[i]], 0xff);
         assert_int_equal(queue[middle * token_bytes[i]], 0xff);
-        host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
-        assert_true(bench_wait(bench, 0, &outcome));
+        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     }
 }
 
 /* Runs a program of waves of 32 up to mark 77, and tells the queue from its first token on. */
-static const uint8_t *held_queue(struct bench *bench, const char *text, uint32_t middle)
+static const uint8_t *held_queue(struct rig *rig, const char *text, uint32_t middle)
 {
-    bench_load_text(bench, text);
-    struct ppu_tmd tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
 
     tmd.token_count = 2 * (uint16_t)middle;
-    bench_shape(&tmd, 1, 1, 32, 1);
-    host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 77);
-    bench_start(bench, 0, &tmd);
-    for (uint32_t step = 0; step < 100 && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; step++) {
-        bench_step(bench);
+    rig_shape(&tmd, 1, 1, 32, 1);
+    host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+    rig_start(rig, 0, &tmd);
+    for (uint32_t step = 0; step < 100 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+        rig_step(rig);
     }
-    assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
-    return bench->machine->vram + TOKENS_AT;
+    assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
+    return rig->machine->vram + TOKENS_AT;
 }
 
-static void let_go(struct bench *bench)
+static void let_go(struct rig *rig)
 {
     struct outcome outcome;
 
-    host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
-    assert_true(bench_wait(bench, 0, &outcome));
+    host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
 
@@ -651,18 +651,18 @@ static void queues_need_room(void **state)
         { HEAP_AT, 0x10000, true, false },
         { TOKENS_AT, TOKENS_BYTES, false, true },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\nyield\nexit\n");
+    rig_load_text(rig, ".kernel k\nyield\nexit\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
 
-        mcu_write(bench->machine, PPU_REG_TOKEN_BYTES, cases[i].bytes);
-        mcu_write(bench->machine, PPU_REG_TOKEN_BASE, cases[i].base);
-        assert_int_equal(mcu_read(bench->machine, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
-        mcu_write(bench->machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
-        outcome = bench_run(bench, &tmd);
+        mcu_write(rig->machine, PPU_REG_TOKEN_BYTES, cases[i].bytes);
+        mcu_write(rig->machine, PPU_REG_TOKEN_BASE, cases[i].base);
+        assert_int_equal(mcu_read(rig->machine, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
+        mcu_write(rig->machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+        outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, cases[i].runs ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
         assert_true(cases[i].runs || outcome.event.arg == PPU_FAULT_TMD_RESOURCES);
     }
@@ -720,16 +720,15 @@ static void long_jumps(void **state)
 /* A queue of few entries does what it can, and recentres at its ends (E7). */
 static void small_queue(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     struct outcome outcome;
 
-    bench_load_text(bench,
-                    ".kernel k\nssy c\nssy b\nssy a\nsync a\na: sync b\nb: yield\nsync c\nc: yield\nyield\nexit\n");
+    rig_load_text(rig, ".kernel k\nssy c\nssy b\nssy a\nsync a\na: sync b\nb: yield\nsync c\nc: yield\nyield\nexit\n");
     for (uint16_t tokens = 1; tokens < 8; tokens++) {
-        tmd = bench_tmd(bench, "k");
+        tmd = rig_tmd(rig, "k");
         tmd.token_count = tokens;
-        outcome = bench_run(bench, &tmd);
+        outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.faulted, tokens < 3);
         assert_true(tokens >= 3 || (outcome.fault.code == PPU_FAULT_TOKEN_FULL && outcome.fault.address == tokens));
     }
@@ -739,32 +738,28 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "random structured programs do what single threads do [E3][E4][E5][E6][E9][E12]", structured_programs,
-          bench_setup_slices, bench_teardown, NULL },
-        { "lanes meet again at a sync [E3][E4]", sync_joins, bench_setup_slices, bench_teardown, NULL },
-        { "indirect branches go to every target [E3][E9]", indirect_branches, bench_setup_slices, bench_teardown,
+          rig_setup_slices, rig_teardown, NULL },
+        { "lanes meet again at a sync [E3][E4]", sync_joins, rig_setup_slices, rig_teardown, NULL },
+        { "indirect branches go to every target [E3][E9]", indirect_branches, rig_setup_slices, rig_teardown, NULL },
+        { "exit waits for its token, then ends [E3][E12]", exit_tokens, rig_setup_slices, rig_teardown, NULL },
+        { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, rig_setup_slices, rig_teardown, NULL },
+        { "lanes that yield at one place go on together [E6]", yields_merge, rig_setup_slices, rig_teardown, NULL },
+        { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, rig_setup_slices,
+          rig_teardown, NULL },
+        { "tokens that nobody waits for are dropped [E4][E5]", stale_tokens_are_dropped, rig_setup_slices, rig_teardown,
           NULL },
-        { "exit waits for its token, then ends [E3][E12]", exit_tokens, bench_setup_slices, bench_teardown, NULL },
-        { "a yield may take the exit token away [E6][E12]", exit_after_a_yield, bench_setup_slices, bench_teardown,
-          NULL },
-        { "lanes that yield at one place go on together [E6]", yields_merge, bench_setup_slices, bench_teardown, NULL },
-        { "tokens that lanes wait for are not dropped [E5]", drops_stop_at_those_who_wait, bench_setup_slices,
-          bench_teardown, NULL },
-        { "tokens that nobody waits for are dropped [E4][E5]", stale_tokens_are_dropped, bench_setup_slices,
-          bench_teardown, NULL },
-        { "waits without a token are branches [E5]", waits_without_tokens, bench_setup_slices, bench_teardown, NULL },
-        { "return after a yield in the callee [E12]", return_after_a_yield, bench_setup_slices, bench_teardown, NULL },
-        { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a token tells which types are behind it [E10]", summaries_tell_what_is_behind, bench_setup_slices,
-          bench_teardown, NULL },
+        { "waits without a token are branches [E5]", waits_without_tokens, rig_setup_slices, rig_teardown, NULL },
+        { "return after a yield in the callee [E12]", return_after_a_yield, rig_setup_slices, rig_teardown, NULL },
+        { "tokens of a warp that stands still are in memory [E1][E2][E10]", tokens_are_in_memory, rig_setup_slices,
+          rig_teardown, NULL },
+        { "a token tells which types are behind it [E10]", summaries_tell_what_is_behind, rig_setup_slices,
+          rig_teardown, NULL },
         { "a yield behind a token makes its summary old, and nothing is lost by it [E2][E10]", summaries_grow_old,
-          bench_setup_slices, bench_teardown, NULL },
-        { "token queues need their room in memory [E1][E7]", queues_need_room, bench_setup_slices, bench_teardown,
-          NULL },
-        { "a yield every n-th time, or by chance [E6]", yields_now_and_then, bench_setup_slices, bench_teardown, NULL },
-        { "long jumps leave loops and calls [E3][E5]", long_jumps, bench_setup_slices, bench_teardown, NULL },
-        { "a small token queue recentres, a full one faults [E7]", small_queue, bench_setup_slices, bench_teardown,
-          NULL },
+          rig_setup_slices, rig_teardown, NULL },
+        { "token queues need their room in memory [E1][E7]", queues_need_room, rig_setup_slices, rig_teardown, NULL },
+        { "a yield every n-th time, or by chance [E6]", yields_now_and_then, rig_setup_slices, rig_teardown, NULL },
+        { "long jumps leave loops and calls [E3][E5]", long_jumps, rig_setup_slices, rig_teardown, NULL },
+        { "a small token queue recentres, a full one faults [E7]", small_queue, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: divergence", tests, NULL, NULL);

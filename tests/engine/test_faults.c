@@ -135,7 +135,7 @@ static void check_place(const struct wrong *c, uint32_t wave, const struct outco
 
 static void one_thread_of_many(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
@@ -145,8 +145,8 @@ static void one_thread_of_many(void **state)
             char text[2048];
 
             snprintf(text, sizeof(text), "%s%s\n", START, wrongs[i].text);
-            bench_load_text(bench, text);
-            tmd = bench_tmd(bench, "k");
+            rig_load_text(rig, text);
+            tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             tmd.token_count = TOKENS;
             tmd.shared_bytes = SHARED_BYTES;
@@ -154,9 +154,9 @@ static void one_thread_of_many(void **state)
             tmd.local_va = LOCAL_VA;
             tmd.local_size = LOCAL_SIZE;
             tmd.grid[2] = 2;
-            bench_shape(&tmd, 3, 3, THREADS, 1);
-            bench_params(bench, 0, &tmd, params, sizeof(params));
-            outcome = bench_run(bench, &tmd);
+            rig_shape(&tmd, 3, 3, THREADS, 1);
+            rig_params(rig, 0, &tmd, params, sizeof(params));
+            outcome = rig_run(rig, &tmd);
             check_place(&wrongs[i], wave, &outcome);
         }
     }
@@ -165,26 +165,26 @@ static void one_thread_of_many(void **state)
 /* Nothing of the task runs when its end is told, and what faulted did not do part of its instruction. */
 static void nothing_is_left_running(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t params[2] = { DATA_VA, 0 };
-    uint32_t *words = bench_data(bench, 0);
+    uint32_t *words = rig_data(rig, 0);
     struct ppu_tmd tmd;
     struct outcome outcome;
 
     /* One thread stores to a page that is not there, with 31 others to one that is; all others count for ever. */
-    bench_load_text(bench, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nrdsr v1, %cta.x\nmov v2, 0\nmov v3, 1\n"
-                           "isetp.ne p0, v1, 2\n@p0 bra count\nisetp.geu p0, v0, 32\n@p0 bra count\n"
-                           "isetp.eq p1, v0, 7\nshl v4, v0, 2\nmov v5, 0\n@p1 mov v4, 0x58000000\n"
-                           "stg.b32 v3, [s0+v4+64]\nexit\n"
-                           "count: add s4, s4, 1\nstg.b32 s4, [s0]\nbra count\n");
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nrdsr v1, %cta.x\nmov v2, 0\nmov v3, 1\n"
+                       "isetp.ne p0, v1, 2\n@p0 bra count\nisetp.geu p0, v0, 32\n@p0 bra count\n"
+                       "isetp.eq p1, v0, 7\nshl v4, v0, 2\nmov v5, 0\n@p1 mov v4, 0x58000000\n"
+                       "stg.b32 v3, [s0+v4+64]\nexit\n"
+                       "count: add s4, s4, 1\nstg.b32 s4, [s0]\nbra count\n");
+    tmd = rig_tmd(rig, "k");
     for (uint32_t round = 0; round < 10; round++) {
         uint32_t counted;
 
         memset(words, 0, 4096);
-        bench_shape(&tmd, 5, 1, 64, 1);
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        outcome = bench_run(bench, &tmd);
+        rig_shape(&tmd, 5, 1, 64, 1);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
         assert_int_equal(outcome.fault.code, PPU_FAULT_UNMAPPED);
         assert_int_equal(outcome.fault.lanes, 1u << 7);
@@ -193,7 +193,7 @@ static void nothing_is_left_running(void **state)
         }
         counted = words[0];
         for (uint32_t step = 0; step < 5; step++) {
-            bench_step(bench);
+            rig_step(rig);
         }
         assert_int_equal(words[0], counted);
     }
@@ -216,12 +216,12 @@ static bool is_listed(uint32_t op)
 
 static void operations_not_built(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\nexit\n");
+    rig_load_text(rig, ".kernel k\nexit\n");
     for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
         const struct ppu_isa_row *row = ppu_isa_row(op);
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
         uint64_t word;
 
@@ -235,28 +235,28 @@ static void operations_not_built(void **state)
         }
         word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
                (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31;
-        bench_load_words(bench, &word, 1);
-        outcome = bench_run(bench, &tmd);
+        rig_load_words(rig, &word, 1);
+        outcome = rig_run(rig, &tmd);
         assert_true(outcome.faulted && outcome.fault.code == PPU_FAULT_NOT_BUILT && outcome.fault.address == word);
     }
 }
 
 /* ---- barriers ---- */
 
-static struct outcome at_barrier(struct bench *bench, const char *body, uint32_t wave, uint32_t threads)
+static struct outcome at_barrier(struct rig *rig, const char *body, uint32_t wave, uint32_t threads)
 {
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
     char text[1024];
 
     snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %%tid\nshl v1, v0, 2\nmov v2, 1\n%s\n", body);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, 1, 1, threads, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    memset(bench_data(bench, 0), 0, 4 * 1024);
-    return bench_run(bench, &tmd);
+    rig_shape(&tmd, 1, 1, threads, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    memset(rig_data(rig, 0), 0, 4 * 1024);
+    return rig_run(rig, &tmd);
 }
 
 /* Threads that have ended are not waited for, whenever they end. */
@@ -273,7 +273,7 @@ static void ended_threads_are_not_waited_for(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             struct outcome outcome = at_barrier(*state, bodies[i], wave, 200);
-            const uint32_t *out = bench_data(*state, 0);
+            const uint32_t *out = rig_data(*state, 0);
 
             assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
             for (uint32_t t = 0; t < 200; t++) {
@@ -314,20 +314,20 @@ static void barriers_that_cannot_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a fault names the one thread of many, in slices [A9]", one_thread_of_many, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a fault names the one thread of many, on threads [A9]", one_thread_of_many, bench_setup_threads,
-          bench_teardown, NULL },
-        { "nothing of a task that faulted is left running, in slices [A9]", nothing_is_left_running, bench_setup_slices,
-          bench_teardown, NULL },
-        { "nothing of a task that faulted is left running, on threads [A9]", nothing_is_left_running,
-          bench_setup_threads, bench_teardown, NULL },
-        { "operations not built are those listed, and say so [A15]", operations_not_built, bench_setup_slices,
-          bench_teardown, NULL },
-        { "barriers do not wait for ended threads [A7]", ended_threads_are_not_waited_for, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a barrier that cannot open is a fault of who came last [A7]", barriers_that_cannot_open, bench_setup_slices,
-          bench_teardown, NULL },
+        { "a fault names the one thread of many, in slices [A9]", one_thread_of_many, rig_setup_slices, rig_teardown,
+          NULL },
+        { "a fault names the one thread of many, on threads [A9]", one_thread_of_many, rig_setup_threads, rig_teardown,
+          NULL },
+        { "nothing of a task that faulted is left running, in slices [A9]", nothing_is_left_running, rig_setup_slices,
+          rig_teardown, NULL },
+        { "nothing of a task that faulted is left running, on threads [A9]", nothing_is_left_running, rig_setup_threads,
+          rig_teardown, NULL },
+        { "operations not built are those listed, and say so [A15]", operations_not_built, rig_setup_slices,
+          rig_teardown, NULL },
+        { "barriers do not wait for ended threads [A7]", ended_threads_are_not_waited_for, rig_setup_slices,
+          rig_teardown, NULL },
+        { "a barrier that cannot open is a fault of who came last [A7]", barriers_that_cannot_open, rig_setup_slices,
+          rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: faults", tests, NULL, NULL);

@@ -41,7 +41,7 @@ static const struct way ways[] = {
     { "readlane s4, v5, 3\nmov v5, s4\n", 128, 0, 0, false },
 };
 
-static void run(struct bench *bench, const struct way *way, uint32_t wave)
+static void run(struct rig *rig, const struct way *way, uint32_t wave)
 {
     const uint64_t data = DATA_VA;
     struct ppu_tmd tmd;
@@ -54,27 +54,27 @@ static void run(struct bench *bench, const struct way *way, uint32_t wave)
              "mov v0, 0x77777777\nmov v1, v0\nmov v2, v0\nmov v3, v0\nmov v4, v0\nmov v5, v0\nmov v6, v0\nmov v7, v0\n"
              "mov v8, v0\nmov v9, v0\nexit\n",
              way->text);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, CTAS, 1, way->threads, 1);
-    bench_params(bench, 0, &tmd, &data, sizeof(data));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, CTAS, 1, way->threads, 1);
+    rig_params(rig, 0, &tmd, &data, sizeof(data));
+    rig_run_done(rig, &tmd);
 }
 
 static void registers_begin_as_zeros(void **state)
 {
-    struct bench *bench = *state;
-    const struct sm_pool *pool = *core_sm_pool(bench->machine->core);
+    struct rig *rig = *state;
+    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
 
     for (size_t n = 0; n < sizeof(ways) / sizeof(ways[0]); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             const struct way *const way = &ways[n];
 
-            run(bench, way, wave);
+            run(rig, way, wave);
             for (uint32_t i = 0; i < CTAS * way->threads; i++) {
                 const uint32_t thread = i % way->threads, at = i / way->threads * 512 + thread * 4;
-                const uint32_t seen = vram_read32(bench_data(bench, OUT_AT + at));
+                const uint32_t seen = vram_read32(rig_data(rig, OUT_AT + at));
 
                 if (seen != (thread < way->lanes ? way->value : 0)) {
                     fail_msg("way %zu, waves of %u: thread %u of CTA %u has %#x", n, wave, thread, i / way->threads,
@@ -90,8 +90,8 @@ static void registers_begin_as_zeros(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "registers begin as zeros, whatever was there [A7]", registers_begin_as_zeros, bench_setup_slices,
-          bench_teardown, NULL },
+        { "registers begin as zeros, whatever was there [A7]", registers_begin_as_zeros, rig_setup_slices, rig_teardown,
+          NULL },
     };
 
     return cmocka_run_group_tests_name("engine: begin of warps", tests, NULL, NULL);

@@ -25,7 +25,7 @@
 #endif
 
 struct fuzz {
-    struct bench *bench;
+    struct rig *rig;
     uint64_t random;
     char *text;
     uint8_t *expected;
@@ -34,12 +34,12 @@ struct fuzz {
     uint64_t thread_insns; /* that the reference executed */
 };
 
-static struct fuzz *fuzz_new(struct bench *bench)
+static struct fuzz *fuzz_new(struct rig *rig)
 {
     struct fuzz *f = calloc(1, sizeof(*f));
 
     assert_non_null(f);
-    f->bench = bench;
+    f->rig = rig;
     f->random = random_seed();
     f->text = malloc(GEN_TEXT_BYTES);
     f->expected = malloc(GEN_BYTES);
@@ -78,15 +78,15 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     struct ppu_tmd tmd;
     const char *why;
 
-    random_bytes(&f->random, bench_data(f->bench, 0), GEN_BYTES);
+    random_bytes(&f->random, rig_data(f->rig, 0), GEN_BYTES);
     random_bytes(&f->random, &params[1], sizeof(params) - sizeof(params[0]));
-    memset(bench_data(f->bench, GEN_LOCKS_AT), 0, GEN_LOCKS_BYTES);
-    memcpy(f->input, bench_data(f->bench, 0), GEN_BYTES);
+    memset(rig_data(f->rig, GEN_LOCKS_AT), 0, GEN_LOCKS_BYTES);
+    memcpy(f->input, rig_data(f->rig, 0), GEN_BYTES);
     memcpy(f->expected, f->input, GEN_BYTES);
     f->style = (enum gen_style)random_below(&f->random, GEN_STYLES);
     generate(&f->random, f->style, threads, f->text);
-    bench_load_text(f->bench, f->text);
-    tmd = bench_tmd(f->bench, "k");
+    rig_load_text(f->rig, f->text);
+    tmd = rig_tmd(f->rig, "k");
     tmd.wave = (uint8_t)wave;
     tmd.vregs = GEN_VREGS;
     tmd.mode = (uint8_t)random_below(&f->random, PPU_MODES);
@@ -95,9 +95,9 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     tmd.local_va = LOCAL_VA;
     tmd.local_size = LOCAL_SIZE;
     tmd.token_count = GEN_TOKENS;
-    bench_shape(&tmd, ctas, 1, threads, 1);
-    bench_params(f->bench, 0, &tmd, params, sizeof(params));
-    r.code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
+    rig_shape(&tmd, ctas, 1, threads, 1);
+    rig_params(f->rig, 0, &tmd, params, sizeof(params));
+    r.code = (const uint64_t *)(const void *)(f->rig->machine->vram + CODE_AT);
     r.insns = tmd.code_bytes / PPU_INSN_BYTES;
     r.tmd = &tmd;
     r.params = (const uint8_t *)params;
@@ -119,7 +119,7 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
 /* What the TMD copy of slot 0 says when the slot is free. */
 static const uint64_t *counts(const struct fuzz *f)
 {
-    return (const uint64_t *)(const void *)(f->bench->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+    return (const uint64_t *)(const void *)(f->rig->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
 }
 
 /* Threads that never wait in a loop for one another execute as many instructions on the engine as in the reference. */
@@ -135,7 +135,7 @@ static void fuzz_compare_counts(const struct fuzz *f, const struct outcome *outc
 
 static void fuzz_compare(const struct fuzz *f, const struct ppu_tmd *tmd, const struct outcome *outcome)
 {
-    const uint8_t *got = bench_data(f->bench, 0);
+    const uint8_t *got = rig_data(f->rig, 0);
     uint32_t at = 0;
 
     if (outcome->event.kind == PPU_SLOT_DONE && memcmp(got, f->expected, GEN_BYTES) == 0) {
@@ -157,18 +157,18 @@ static struct outcome run_in_small_queues(struct fuzz *f, struct ppu_tmd *tmd)
     struct outcome outcome;
 
     tmd->token_count = (uint16_t)(4 + random_below(&f->random, 60));
-    outcome = bench_run(f->bench, tmd);
+    outcome = rig_run(f->rig, tmd);
     if (outcome.faulted && outcome.fault.code == PPU_FAULT_TOKEN_FULL) {
-        memcpy(bench_data(f->bench, 0), f->input, GEN_BYTES);
+        memcpy(rig_data(f->rig, 0), f->input, GEN_BYTES);
         tmd->token_count = GEN_TOKENS;
-        outcome = bench_run(f->bench, tmd);
+        outcome = rig_run(f->rig, tmd);
     }
     return outcome;
 }
 
-static void like_the_reference(struct bench *bench, uint32_t wave, uint32_t programs)
+static void like_the_reference(struct rig *rig, uint32_t wave, uint32_t programs)
 {
-    struct fuzz *f = fuzz_new(bench);
+    struct fuzz *f = fuzz_new(rig);
 
     for (uint32_t left = random_rounds(programs); left != 0; left--) {
         struct ppu_tmd tmd = fuzz_next(f, wave);
@@ -217,14 +217,14 @@ static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
     tmd->save_count = (uint8_t)tmd->grid[0];
     assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= TOKENS_AT);
     for (uint32_t n = 0; n < tmd->save_count; n++) {
-        memset(f->bench->machine->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
+        memset(f->rig->machine->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
     }
 }
 
 /* A few instructions of one SM. */
 static void run_a_little(struct fuzz *f)
 {
-    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
     enum sm_activity activity;
 
     sm_run(&pool->sm[random_below(&f->random, pool->sms)], 1 + random_below(&f->random, 60), &activity);
@@ -238,22 +238,22 @@ static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
 
     for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
         run_a_little(f);
-        outcome->faulted = ring_pop(f->bench->machine, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
-        if (ring_pop(f->bench->machine, PPU_RING_SLOT, &outcome->event)) {
+        outcome->faulted = ring_pop(f->rig->machine, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
+        if (ring_pop(f->rig->machine, PPU_RING_SLOT, &outcome->event)) {
             if (outcome->event.kind != PPU_SLOT_STOPPED) {
                 return interruptions;
             }
             saving = false;
-            mcu_write(f->bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
+            mcu_write(f->rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
         } else if (!saving && random_below(&f->random, 12) == 0) {
             saving = true;
             interruptions++;
-            mcu_write(f->bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            mcu_write(f->rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
         } else if (random_below(&f->random, 1000) == 0) {
             interruptions++;
-            f->bench = bench_moved(f->bench);
+            f->rig = rig_moved(f->rig);
         }
-        machine_settle(f->bench->machine);
+        machine_settle(f->rig->machine);
     }
     fail_msg("the task did not end");
     return interruptions;
@@ -261,7 +261,7 @@ static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
 
 static bool caches_modelled(const struct fuzz *f)
 {
-    return core_config_of(f->bench->machine->core)->cache_model;
+    return core_config_of(f->rig->machine->core)->cache_model;
 }
 
 static void interrupted(void **state)
@@ -274,9 +274,9 @@ static void interrupted(void **state)
         struct outcome outcome = { .faulted = false };
 
         give_places(f, &tmd);
-        bench_start(f->bench, 0, &tmd);
+        rig_start(f->rig, 0, &tmd);
         interruptions += run_interrupted(f, &outcome);
-        *state = f->bench;
+        *state = f->rig;
         fuzz_compare(f, &tmd, &outcome);
     }
     printf("# %u interruptions\n", interruptions);
@@ -289,7 +289,7 @@ static void interrupted(void **state)
 /* The warp of the task, on whichever SM it is; NULL: on none. */
 static struct warp *only_warp(const struct fuzz *f, struct sm **sm)
 {
-    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
 
     for (uint32_t i = 0; i < pool->sms; i++) {
         if (pool->sm[i].ctas_used != 0) {
@@ -303,9 +303,9 @@ static struct warp *only_warp(const struct fuzz *f, struct sm **sm)
 /* Runs the task one instruction at a time. The first one, which is not seen, takes parameters. */
 static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 {
-    const uint64_t *code = (const uint64_t *)(const void *)(f->bench->machine->vram + CODE_AT);
-    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
-    struct observed seen = observe_new(core_config_of(f->bench->machine->core));
+    const uint64_t *code = (const uint64_t *)(const void *)(f->rig->machine->vram + CODE_AT);
+    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
+    struct observed seen = observe_new(core_config_of(f->rig->machine->core));
     struct outcome outcome = { .faulted = false };
     enum sm_activity activity;
     struct warp *w;
@@ -313,7 +313,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 
     seen.count[PPU_COUNTER_INSNS] = 1;
     seen.count[PPU_COUNTER_LANES] = tmd->flags & PPU_TMD_SUBVECTOR && tmd->cta[0] > PPU_LANES ? PPU_LANES : tmd->cta[0];
-    bench_start(f->bench, 0, tmd);
+    rig_start(f->rig, 0, tmd);
     sm_run(sm, 1, &activity);
     for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)) != NULL; turn++) {
         struct warp before = *w;
@@ -323,7 +323,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
         before = w->state == WARP_FREE ? before : *w; /* it has ended */
         observe_after(&seen, &before);
     }
-    assert_true(ring_pop(f->bench->machine, PPU_RING_SLOT, &outcome.event));
+    assert_true(ring_pop(f->rig->machine, PPU_RING_SLOT, &outcome.event));
     fuzz_compare(f, tmd, &outcome);
     return seen;
 }
@@ -331,7 +331,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 /* What runs next finds nothing there. */
 static void forget_l2(const struct fuzz *f)
 {
-    struct sm_pool *pool = *core_sm_pool(f->bench->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
 
     if (pool->l2.cache.way != NULL) {
         cache_empty(&pool->l2.cache);
@@ -357,9 +357,9 @@ static void counters(void **state)
             }
             sum[i] += seen.count[i];
         }
-        memcpy(bench_data(f->bench, 0), f->input, GEN_BYTES);
+        memcpy(rig_data(f->rig, 0), f->input, GEN_BYTES);
         forget_l2(f);
-        outcome = bench_run(f->bench, &tmd);
+        outcome = rig_run(f->rig, &tmd);
         forget_l2(f);
         fuzz_compare(f, &tmd, &outcome);
         assert_memory_equal(counts(f), seen.count, PPU_COUNTER_OPEN_PARTS * sizeof(seen.count[0]));
@@ -367,8 +367,8 @@ static void counters(void **state)
     for (uint32_t i = 0; i < PPU_COUNTER_OPEN_PARTS; i++) {
         uint64_t sms = 0;
 
-        for (uint32_t n = 0; n < core_config_of(f->bench->machine->core)->sms; n++) {
-            sms += sm_count(f->bench->machine->core, n, (enum ppu_counter)i);
+        for (uint32_t n = 0; n < core_config_of(f->rig->machine->core)->sms; n++) {
+            sms += sm_count(f->rig->machine->core, n, (enum ppu_counter)i);
         }
         printf("# counter %u: %llu\n", i, (unsigned long long)sum[i]);
         assert_true((sum[i] != 0) == (i < PPU_COUNTERS_ALWAYS || caches_modelled(f)));
@@ -388,29 +388,29 @@ static int setup_modelled(void **state)
     config.l1_ways = 2;
     config.l2_bytes = 4096;
     config.l2_ways = 4;
-    *state = bench_new_config(&config);
+    *state = rig_new_config(&config);
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, bench_setup_slices,
-          bench_teardown, NULL },
-        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, bench_setup_slices,
-          bench_teardown, NULL },
-        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, bench_setup_slices,
-          bench_teardown, NULL },
-        { "random programs like the reference, on threads [A7][A8][A14]", threads, bench_setup_threads, bench_teardown,
+        { "random programs like the reference, waves of 32 [A7][A14][D1][E3]", wave32, rig_setup_slices, rig_teardown,
+          NULL },
+        { "random programs like the reference, waves of 64 [A7][A14][D1][D2][E3]", wave64, rig_setup_slices,
+          rig_teardown, NULL },
+        { "random programs like the reference, waves of 128 [A7][A14][D1][D2][E3]", wave128, rig_setup_slices,
+          rig_teardown, NULL },
+        { "random programs like the reference, on threads [A7][A8][A14]", threads, rig_setup_threads, rig_teardown,
           NULL },
         { "random programs stopped, saved, restored and moved at random points [A14][B7][E2]", interrupted,
-          bench_setup_slices, bench_teardown, NULL },
-        { "counters of random programs, one instruction at a time and at once [A10]", counters, bench_setup_slices,
-          bench_teardown, NULL },
+          rig_setup_slices, rig_teardown, NULL },
+        { "counters of random programs, one instruction at a time and at once [A10]", counters, rig_setup_slices,
+          rig_teardown, NULL },
         { "caches of random programs, one instruction at a time and at once [A10]", counters, setup_modelled,
-          bench_teardown, NULL },
+          rig_teardown, NULL },
         { "random programs with caches modelled, stopped, saved, restored and moved [A10][A14]", interrupted,
-          setup_modelled, bench_teardown, NULL },
+          setup_modelled, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: random programs", tests, NULL, NULL);

@@ -72,7 +72,7 @@ static uint64_t operand(uint64_t *random)
 }
 
 /* Lane l reads its operands at in[l][0 to 2] into v10, v12, v14 and stores v16, v17 to out[l]. */
-static void load_program(struct bench *bench, const char *body)
+static void load_program(struct rig *rig, const char *body)
 {
     char text[2048];
 
@@ -81,18 +81,18 @@ static void load_program(struct bench *bench, const char *body)
              "ldp.b64 s14, [32]\nrdsr v0, %%tid\nmul v1, v0, 24\nldg.b64 v10, [s0+v1]\nldg.b64 v12, [s0+v1+8]\n"
              "ldg.b64 v14, [s0+v1+16]\nmov64 v16, -1\nmov64 v18, 0\n%s\nshl v2, v0, 3\nstg.b64 v16, [s2+v2]\nexit\n",
              body);
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
 }
 
-static void run_program(struct bench *bench, uint64_t (*in)[OPERANDS], uint64_t *out)
+static void run_program(struct rig *rig, uint64_t (*in)[OPERANDS], uint64_t *out)
 {
     uint64_t params[5] = { DATA_VA, OUT_VA, in[0][0], in[0][1], in[0][2] };
-    struct ppu_tmd tmd = bench_tmd(bench, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
 
-    memcpy(bench_data(bench, 0), in, LANES * sizeof(in[0]));
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
-    memcpy(out, bench_data(bench, OUT_AT), LANES * sizeof(out[0]));
+    memcpy(rig_data(rig, 0), in, LANES * sizeof(in[0]));
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
+    memcpy(out, rig_data(rig, OUT_AT), LANES * sizeof(out[0]));
 }
 
 static void check(const char *what, uint64_t got, uint64_t expected, const uint64_t in[OPERANDS], uint32_t width)
@@ -140,7 +140,7 @@ static bool has_model(uint32_t op)
 
 static void arithmetic(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
@@ -163,8 +163,8 @@ static void arithmetic(void **state)
                 in[i / OPERANDS][i % OPERANDS] = operand(&random);
             }
             operation_text(row, scalar ? 's' : 'v', body, sizeof(body));
-            load_program(bench, body);
-            run_program(bench, in, out);
+            load_program(rig, body);
+            run_program(rig, in, out);
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 const uint64_t *with = in[scalar ? 0 : lane];
                 check(row->mnemonic, out[lane], reference_models[op](with[0], with[1], with[2]), with,
@@ -198,7 +198,7 @@ static void immediates_and_modifiers(void **state)
         { "mov v16, s10", 77, 77, 1 },
         { "add v16, s10, v10", 77, 154, 1 },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
@@ -206,8 +206,8 @@ static void immediates_and_modifiers(void **state)
         for (uint32_t lane = 0; lane < LANES; lane++) {
             in[lane][0] = cases[i].a;
         }
-        load_program(bench, cases[i].text);
-        run_program(bench, in, out);
+        load_program(rig, cases[i].text);
+        run_program(rig, in, out);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             check(cases[i].text, out[lane], cases[i].expected, in[lane], cases[i].width);
         }
@@ -216,11 +216,11 @@ static void immediates_and_modifiers(void **state)
 
 static void guards_leave_other_lanes_alone(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
 
-    load_program(bench, "isetp.ltu p2, v0, 10\n@p2 mov v16, 1\n@!p2 mov v17, 2\n");
-    run_program(bench, in, out);
+    load_program(rig, "isetp.ltu p2, v0, 10\n@p2 mov v16, 1\n@!p2 mov v17, 2\n");
+    run_program(rig, in, out);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         assert_true(out[lane] == (lane < 10 ? 0xffffffff00000001ull : 0x00000002ffffffffull));
     }
@@ -255,7 +255,7 @@ static void comparisons(void **state)
     static const char *const fcmp[] = { "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
                                         "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
     static const char *const ops[] = { "isetp", "isetp64", "fsetp", "dsetp" };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t op = 0; op < 4; op++) {
@@ -269,8 +269,8 @@ static void comparisons(void **state)
             in[3][1] = in[3][0];
             snprintf(body, sizeof(body), "%s.%s p1, v10, v12\nmov64 v16, 0\n@p1 mov64 v16, 1", ops[op],
                      op < 2 ? icmp[kind] : fcmp[kind]);
-            load_program(bench, body);
-            run_program(bench, in, out);
+            load_program(rig, body);
+            run_program(rig, in, out);
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 uint64_t a = in[lane][0], b = in[lane][1];
                 bool expected = op < 2    ? int_compare(kind, a, b, op == 1)
@@ -341,7 +341,7 @@ static void conversions(void **state)
         { "u64.f64", 0x43f0000000000000, 0xffffffffffffffff },
         { "u64.f64", 0x43e0000000000000, 0x8000000000000000 },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
@@ -351,8 +351,8 @@ static void conversions(void **state)
             in[lane][0] = cases[i].in;
         }
         snprintf(body, sizeof(body), "mov64 v16, 0\ncvt.%s v16, v10", cases[i].types);
-        load_program(bench, body);
-        run_program(bench, in, out);
+        load_program(rig, body);
+        run_program(rig, in, out);
         check(body, out[7], cases[i].out, in[7], 2);
     }
 }
@@ -360,7 +360,7 @@ static void conversions(void **state)
 /* Float conversions to nearest are what the host's compiler does. */
 static void conversions_like_the_host(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
     static const char *const types[] = { "f32.s64", "f32.u64", "f64.s64", "f64.u64", "f32.f64", "f64.f32" };
 
@@ -372,8 +372,8 @@ static void conversions_like_the_host(void **state)
             in[i / OPERANDS][i % OPERANDS] = operand(&random);
         }
         snprintf(body, sizeof(body), "mov64 v16, 0\ncvt.%s v16, v10", types[round % 6]);
-        load_program(bench, body);
-        run_program(bench, in, out);
+        load_program(rig, body);
+        run_program(rig, in, out);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             uint64_t a = in[lane][0];
             const uint64_t expected[6] = {
@@ -389,7 +389,7 @@ static void conversions_like_the_host(void **state)
 /* Every pair of types, rounding and saturation on corner operands. */
 static void conversions_of_all_types(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t i = 0; i < PPU_TYPE_COUNT * PPU_TYPE_COUNT * PPU_ROUND_COUNT * 2u; i++) {
@@ -410,8 +410,8 @@ static void conversions_of_all_types(void **state)
         for (uint32_t k = 0; k < LANES * OPERANDS; k++) {
             in[k / OPERANDS][k % OPERANDS] = operand(&random);
         }
-        load_program(bench, body);
-        run_program(bench, in, out);
+        load_program(rig, body);
+        run_program(rig, in, out);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             check(body, out[lane], reference_convert(in[lane][0], insn.stype, insn.dtype, insn.round, insn.sat),
                   in[lane], ppu_type_words(insn.dtype));
@@ -443,13 +443,13 @@ static void lanes_exchange(void **state)
         { "mov64 v16, 0\nr2p v0, 15\np2r v16", "r2p" },
         { "mov v17, 0\nisetp.gtu p0, v0, 6\nmov v3, 5\nsel v16, v0, v3, !p0", "sel" },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
 
-        load_program(bench, cases[i].body);
-        run_program(bench, in, out);
+        load_program(rig, cases[i].body);
+        run_program(rig, in, out);
         for (uint32_t l = 0; l < LANES; l++) {
             uint32_t p0 = l > 6, p1 = l & 1;
             const uint64_t expected[] = {
@@ -484,7 +484,7 @@ static void widths_of_memory(void **state)
         { "u8", "u8", 1 },   { "s8", "u8", 1 },   { "u16", "u16", 2 },
         { "s16", "s16", 2 }, { "b32", "b32", 4 }, { "b64", "b64", 8 },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t space = 0; space < 3; space++) {
@@ -505,16 +505,16 @@ static void widths_of_memory(void **state)
                      : space == 1 ? "shl v20, v0, 3"
                                   : "mov v20, 8",
                      spaces[space], widths[w].store, spaces[space], widths[w].load);
-            bench_load_text(bench, text);
+            rig_load_text(rig, text);
             if (space == 1) {
-                bench_load_text(bench, text);
+                rig_load_text(rig, text);
             }
-            tmd = bench_tmd(bench, "k");
+            tmd = rig_tmd(rig, "k");
             tmd.shared_bytes = 512;
-            memcpy(bench_data(bench, 0), in, sizeof(in));
-            bench_params(bench, 0, &tmd, params, sizeof(params));
-            bench_run_done(bench, &tmd);
-            memcpy(out, bench_data(bench, OUT_AT), sizeof(out));
+            memcpy(rig_data(rig, 0), in, sizeof(in));
+            rig_params(rig, 0, &tmd, params, sizeof(params));
+            rig_run_done(rig, &tmd);
+            memcpy(out, rig_data(rig, OUT_AT), sizeof(out));
             for (uint32_t lane = 0; lane < LANES; lane++) {
                 uint64_t kept =
                     widths[w].bytes == 8 ? in[lane][0] : in[lane][0] & ((1ull << (8 * widths[w].bytes)) - 1);
@@ -531,8 +531,8 @@ static void widths_of_memory(void **state)
 /* One to four words, each with an offset of its own; a register may be offset and destination. */
 static void gathers(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *table = bench_data(bench, 0), *out = bench_data(bench, OUT_AT);
+    struct rig *rig = *state;
+    uint32_t *table = rig_data(rig, 0), *out = rig_data(rig, OUT_AT);
     uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
 
     for (uint32_t count = 1; count <= 4; count++) {
@@ -544,13 +544,13 @@ static void gathers(void **state)
             ".kernel k\n.vregs 40\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %%tid\nshl v8, v0, 2\nadd v9, v8, 400\n"
             "xor v10, v8, 4\nmov v11, 0\ngather.n%u v8, [s0+v8+8]\nshl v2, v0, 4\nstg.b128 v8, [s2+v2]\nexit\n",
             count);
-        bench_load_text(bench, text);
-        tmd = bench_tmd(bench, "k");
+        rig_load_text(rig, text);
+        tmd = rig_tmd(rig, "k");
         for (uint32_t i = 0; i < 1024; i++) {
             table[i] = 0x80000000u + i;
         }
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        bench_run_done(bench, &tmd);
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_run_done(rig, &tmd);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             const uint32_t offset[4] = { 4 * lane, 4 * lane + 400, (4 * lane) ^ 4, 0 };
 
@@ -582,7 +582,7 @@ static void atomics(void **state)
         { "min", 0x8000000000000000, 1, 0, 0x8000000000000000 },
         { "fadd", 0x3f800000, 0x40000000, 0x40400000, 0 },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         bool wide = i % 2, shared = i % 3 == 0;
@@ -611,13 +611,13 @@ static void atomics(void **state)
             snprintf(tail, sizeof(tail), "%s%s", cases[i / 2].op, place + 2);
             snprintf(place, sizeof(text) - (size_t)(place - text), "%s", tail);
         }
-        bench_load_text(bench, text);
-        tmd = bench_tmd(bench, "k");
+        rig_load_text(rig, text);
+        tmd = rig_tmd(rig, "k");
         tmd.cta[0] = 1;
-        memcpy(bench_data(bench, 0), in, sizeof(in));
-        bench_params(bench, 0, &tmd, params, sizeof(params));
-        bench_run_done(bench, &tmd);
-        memcpy(out, bench_data(bench, OUT_AT), sizeof(out));
+        memcpy(rig_data(rig, 0), in, sizeof(in));
+        rig_params(rig, 0, &tmd, params, sizeof(params));
+        rig_run_done(rig, &tmd);
+        memcpy(out, rig_data(rig, OUT_AT), sizeof(out));
         check(text, out[0], expected, in[0], wide ? 2 : 1);
         check(text, out[1], cases[i / 2].before, in[0], wide ? 2 : 1);
     }
@@ -625,36 +625,36 @@ static void atomics(void **state)
 
 static void compare_and_swap(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
 
-    load_program(bench, "mov64 v16, 0\nmov64 v20, s2\nadd64 v20, v20, 4096\nmov v24, v0\nadd v25, v0, 1\n"
-                        "atomg.xchg _, [v20], v18\natomg.cas v16, [v20], v24");
-    run_program(bench, in, out);
+    load_program(rig, "mov64 v16, 0\nmov64 v20, s2\nadd64 v20, v20, 4096\nmov v24, v0\nadd v25, v0, 1\n"
+                      "atomg.xchg _, [v20], v18\natomg.cas v16, [v20], v24");
+    run_program(rig, in, out);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         assert_int_equal(out[lane], lane); /* lane by lane, lowest first */
     }
-    assert_int_equal(*(uint32_t *)bench_data(bench, OUT_AT + 4096), LANES);
+    assert_int_equal(*(uint32_t *)rig_data(rig, OUT_AT + 4096), LANES);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "every arithmetic operation on corner operands [A7]", arithmetic, bench_setup_slices, bench_teardown, NULL },
-        { "immediates and operand modifiers [A7]", immediates_and_modifiers, bench_setup_slices, bench_teardown, NULL },
-        { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, bench_setup_slices, bench_teardown,
+        { "every arithmetic operation on corner operands [A7]", arithmetic, rig_setup_slices, rig_teardown, NULL },
+        { "immediates and operand modifiers [A7]", immediates_and_modifiers, rig_setup_slices, rig_teardown, NULL },
+        { "guards leave other lanes alone [A14]", guards_leave_other_lanes_alone, rig_setup_slices, rig_teardown,
           NULL },
-        { "every comparison on corner operands [A7]", comparisons, bench_setup_slices, bench_teardown, NULL },
-        { "conversions at their borders [A7]", conversions, bench_setup_slices, bench_teardown, NULL },
-        { "conversions to nearest are those of C [A7]", conversions_like_the_host, bench_setup_slices, bench_teardown,
+        { "every comparison on corner operands [A7]", comparisons, rig_setup_slices, rig_teardown, NULL },
+        { "conversions at their borders [A7]", conversions, rig_setup_slices, rig_teardown, NULL },
+        { "conversions to nearest are those of C [A7]", conversions_like_the_host, rig_setup_slices, rig_teardown,
           NULL },
-        { "conversions of all types like the model [A7]", conversions_of_all_types, bench_setup_slices, bench_teardown,
+        { "conversions of all types like the model [A7]", conversions_of_all_types, rig_setup_slices, rig_teardown,
           NULL },
-        { "lanes exchange, vote and select [A7]", lanes_exchange, bench_setup_slices, bench_teardown, NULL },
-        { "every width of memory access [A7]", widths_of_memory, bench_setup_slices, bench_teardown, NULL },
-        { "a gather brings one to four words [A7]", gathers, bench_setup_slices, bench_teardown, NULL },
-        { "every atomic operation [A7]", atomics, bench_setup_slices, bench_teardown, NULL },
-        { "compare-and-swap goes lane by lane [A7]", compare_and_swap, bench_setup_slices, bench_teardown, NULL },
+        { "lanes exchange, vote and select [A7]", lanes_exchange, rig_setup_slices, rig_teardown, NULL },
+        { "every width of memory access [A7]", widths_of_memory, rig_setup_slices, rig_teardown, NULL },
+        { "a gather brings one to four words [A7]", gathers, rig_setup_slices, rig_teardown, NULL },
+        { "every atomic operation [A7]", atomics, rig_setup_slices, rig_teardown, NULL },
+        { "compare-and-swap goes lane by lane [A7]", compare_and_swap, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: instructions", tests, NULL, NULL);

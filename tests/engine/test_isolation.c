@@ -30,20 +30,20 @@ static int setup_one(void **state)
     struct core_config config = bench_config(0);
 
     config.sms = 1;
-    *state = bench_new_config(&config);
+    *state = rig_new_config(&config);
     return 0;
 }
 
-static struct sm *only_sm(const struct bench *bench)
+static struct sm *only_sm(const struct rig *rig)
 {
-    return &(*core_sm_pool(bench->machine->core))->sm[0];
+    return &(*core_sm_pool(rig->machine->core))->sm[0];
 }
 
-static void turn(const struct bench *bench, uint32_t insns)
+static void turn(const struct rig *rig, uint32_t insns)
 {
     enum sm_activity activity;
 
-    sm_run(only_sm(bench), insns, &activity);
+    sm_run(only_sm(rig), insns, &activity);
 }
 
 /* The word of one instruction. */
@@ -127,33 +127,33 @@ enum way {
     WAYS,
 };
 
-static struct ppu_tmd shape_begun(struct bench *bench, const char *insn, uint32_t wave)
+static struct ppu_tmd shape_begun(struct rig *rig, const char *insn, uint32_t wave)
 {
     const uint64_t params[2] = { SYS_VA, DATA_VA };
     struct ppu_tmd tmd;
     char text[2048];
 
     snprintf(text, sizeof(text), "%s%s%s", BEGIN, insn, END);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, 1, 1, THREADS, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
+    rig_shape(&tmd, 1, 1, THREADS, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     tmd.save_vram = SAVE_AT;
     tmd.save_bytes =
         (uint32_t)ppu_save_bytes(THREADS / wave, wave, ppu_warp_vregs(wave, tmd.vregs, tmd.shared_vregs), 0, 0);
     tmd.save_count = 1;
-    memset(bench->machine->vram + SAVE_AT, 0, sizeof(struct ppu_save));
-    memset(bench_data(bench, 0), 0, OUT_BYTES);
+    memset(rig->machine->vram + SAVE_AT, 0, sizeof(struct ppu_save));
+    memset(rig_data(rig, 0), 0, OUT_BYTES);
     for (uint32_t i = 0; i < SYS_USED; i++) {
-        bench->machine->sys[i] = (uint8_t)(i * 7 + i / 256);
+        rig->machine->sys[i] = (uint8_t)(i * 7 + i / 256);
     }
     return tmd;
 }
 
-static uint64_t *waiting_word(const struct bench *bench)
+static uint64_t *waiting_word(const struct rig *rig)
 {
-    uint64_t *code = (uint64_t *)(void *)(bench->machine->vram + CODE_AT);
+    uint64_t *code = (uint64_t *)(void *)(rig->machine->vram + CODE_AT);
 
     while (*code != word_of("nop")) {
         code++;
@@ -162,58 +162,58 @@ static uint64_t *waiting_word(const struct bench *bench)
 }
 
 /* Until the warps of the CTA can do nothing: each waits for the main loop. */
-static void run_until_all_wait(const struct bench *bench)
+static void run_until_all_wait(const struct rig *rig)
 {
     for (uint32_t i = 0; i < TURNS; i++) {
-        turn(bench, 1);
+        turn(rig, 1);
     }
-    if (only_sm(bench)->warp[0].state != WARP_SYSTEM) {
-        fail_msg("the warp is in state %u at %u", only_sm(bench)->warp[0].state, only_sm(bench)->warp[0].pc);
+    if (only_sm(rig)->warp[0].state != WARP_SYSTEM) {
+        fail_msg("the warp is in state %u at %u", only_sm(rig)->warp[0].state, only_sm(rig)->warp[0].pc);
     }
 }
 
 /* As when a page of code gives place to another, which any branch can bring about. */
-static void change_code(const struct bench *bench, uint64_t word)
+static void change_code(const struct rig *rig, uint64_t word)
 {
-    *waiting_word(bench) = word;
-    decode_drop_all(only_sm(bench));
+    *waiting_word(rig) = word;
+    decode_drop_all(only_sm(rig));
 }
 
-static void save_and_restore(struct bench *bench)
+static void save_and_restore(struct rig *rig)
 {
     struct outcome outcome;
 
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
     for (uint32_t i = 0; i < THREADS / PPU_LANES; i++) {
-        turn(bench, 1); /* a warp that was answered ends its instruction before it can be saved */
+        turn(rig, 1); /* a warp that was answered ends its instruction before it can be saved */
     }
-    assert_true(bench_wait(bench, 0, &outcome));
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_STOPPED);
-    mcu_write(bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
-    machine_settle(bench->machine);
+    mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
+    machine_settle(rig->machine);
 }
 
-static struct bench *go_way(struct bench *bench, enum way way, uint64_t word)
+static struct rig *go_way(struct rig *rig, enum way way, uint64_t word)
 {
     if (way == WAY_ANSWERED || way == WAY_MOVED_ANSWERED || way == WAY_SAVED_ANSWERED) {
-        machine_settle(bench->machine);
+        machine_settle(rig->machine);
     }
-    change_code(bench, word);
+    change_code(rig, word);
     switch (way) {
     case WAY_FLUSHED:
-        mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+        mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
         break;
     case WAY_MOVED:
     case WAY_MOVED_ANSWERED:
-        return bench_moved(bench);
+        return rig_moved(rig);
     case WAY_SAVED:
     case WAY_SAVED_ANSWERED:
-        save_and_restore(bench);
+        save_and_restore(rig);
         break;
     default:
         break;
     }
-    return bench;
+    return rig;
 }
 
 /* What is in memory afterwards, of the device and of the host. */
@@ -222,26 +222,26 @@ struct memory {
     uint8_t sys[SYS_USED];
 };
 
-static void memory_get(struct bench *bench, struct memory *to)
+static void memory_get(struct rig *rig, struct memory *to)
 {
-    memcpy(to->out, bench_data(bench, 0), sizeof(to->out));
-    memcpy(to->sys, bench->machine->sys, sizeof(to->sys));
+    memcpy(to->out, rig_data(rig, 0), sizeof(to->out));
+    memcpy(to->sys, rig->machine->sys, sizeof(to->sys));
 }
 
 static void one_begun(void **state, const char *insn, const char *other, enum way way, uint32_t wave)
 {
     struct memory expected, got;
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = shape_begun(bench, insn, wave);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = shape_begun(rig, insn, wave);
 
-    bench_run_done(bench, &tmd);
-    memory_get(bench, &expected);
-    tmd = shape_begun(bench, insn, wave);
-    bench_start(bench, 0, &tmd);
-    run_until_all_wait(bench);
-    bench = *state = go_way(bench, way, strncmp(other, "not", 3) == 0 ? 0xff : word_of(other));
-    bench_done(bench);
-    memory_get(bench, &got);
+    rig_run_done(rig, &tmd);
+    memory_get(rig, &expected);
+    tmd = shape_begun(rig, insn, wave);
+    rig_start(rig, 0, &tmd);
+    run_until_all_wait(rig);
+    rig = *state = go_way(rig, way, strncmp(other, "not", 3) == 0 ? 0xff : word_of(other));
+    rig_done(rig);
+    memory_get(rig, &got);
     if (memcmp(&expected, &got, sizeof(got)) != 0) {
         fail_msg("wave %u, way %u: '%s' ended as '%s'", wave, way, insn, other);
     }
@@ -267,27 +267,27 @@ static void ends_as_it_began(void **state)
 static void killed_while_it_waits(void **state)
 {
     for (uint32_t answered = 0; answered < 2; answered++) {
-        struct bench *bench = *state;
-        struct ppu_tmd tmd = shape_begun(bench, begun[0], 64);
+        struct rig *rig = *state;
+        struct ppu_tmd tmd = shape_begun(rig, begun[0], 64);
         struct outcome outcome;
 
-        bench_start(bench, 0, &tmd);
-        run_until_all_wait(bench);
+        rig_start(rig, 0, &tmd);
+        run_until_all_wait(rig);
         if (answered) {
-            machine_settle(bench->machine);
+            machine_settle(rig->machine);
         }
-        change_code(bench, word_of(instead[1]));
-        mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-        assert_true(bench_wait(bench, 0, &outcome));
+        change_code(rig, word_of(instead[1]));
+        mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
-        assert_int_equal(only_sm(bench)->ctas_used, 0);
+        assert_int_equal(only_sm(rig)->ctas_used, 0);
     }
 }
 
 /* Lanes whose start requests did not fit make them later, and nothing else. */
 static void start_requests_end(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t other = 0; other < INSTEAD; other++) {
         struct ppu_start_event event;
@@ -295,25 +295,25 @@ static void start_requests_end(void **state)
         struct outcome outcome;
         uint32_t seen = 0;
 
-        bench_load_text(bench, ".kernel k\n.vregs 4\nrdsr v0, %tid\nnop\ntstart v0, v0\nexit\n");
-        tmd = bench_tmd(bench, "k");
+        rig_load_text(rig, ".kernel k\n.vregs 4\nrdsr v0, %tid\nnop\ntstart v0, v0\nexit\n");
+        tmd = rig_tmd(rig, "k");
         tmd.wave = 128;
-        bench_shape(&tmd, 1, 1, THREADS, 1);
-        bench_params(bench, 0, &tmd, "", 0);
-        bench_start(bench, 0, &tmd);
+        rig_shape(&tmd, 1, 1, THREADS, 1);
+        rig_params(rig, 0, &tmd, "", 0);
+        rig_start(rig, 0, &tmd);
         for (uint32_t i = 0; i < TURNS; i++) {
-            turn(bench, 1);
+            turn(rig, 1);
         }
-        assert_int_equal(only_sm(bench)->warp[0].state, WARP_STALLED);
-        change_code(bench, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
+        assert_int_equal(only_sm(rig)->warp[0].state, WARP_STALLED);
+        change_code(rig, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
         for (uint32_t i = 0; i < TURNS && seen < THREADS; i++) {
-            while (ring_pop(bench->machine, PPU_RING_START, &event)) {
+            while (ring_pop(rig->machine, PPU_RING_START, &event)) {
                 assert_int_equal(event.handle, seen++);
             }
-            bench_step(bench);
+            rig_step(rig);
         }
         assert_int_equal(seen, THREADS);
-        assert_true(bench_wait(bench, 0, &outcome));
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     }
 }
@@ -321,25 +321,25 @@ static void start_requests_end(void **state)
 /* A warp that a test hook holds goes on behind the mark that it is held at. */
 static void held_marks_end(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t other = 0; other < INSTEAD; other++) {
         struct ppu_tmd tmd;
 
-        bench_load_text(bench, ".kernel k\n.vregs 16\ncsenter\nnop\nmark 7\ncsleave\nexit\n");
-        tmd = bench_tmd(bench, "k");
-        bench_shape(&tmd, 1, 1, 32, 1);
-        bench_params(bench, 0, &tmd, "", 0);
-        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 7);
-        bench_start(bench, 0, &tmd);
-        for (uint32_t i = 0; i < TURNS && host_read(bench->machine, PPU_REG_HOOK_HELD) == 0; i++) {
-            turn(bench, 1);
+        rig_load_text(rig, ".kernel k\n.vregs 16\ncsenter\nnop\nmark 7\ncsleave\nexit\n");
+        tmd = rig_tmd(rig, "k");
+        rig_shape(&tmd, 1, 1, 32, 1);
+        rig_params(rig, 0, &tmd, "", 0);
+        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 7);
+        rig_start(rig, 0, &tmd);
+        for (uint32_t i = 0; i < TURNS && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; i++) {
+            turn(rig, 1);
         }
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 1);
-        change_code(bench, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
-        host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
-        bench_done(bench);
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HELD), 0);
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
+        change_code(rig, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
+        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        rig_done(rig);
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 0);
     }
 }
 
@@ -349,7 +349,7 @@ static void held_marks_end(void **state)
 #define FAR_BYTES (1u << 18)
 
 /* Warp 0 waits for system memory; warp 1 writes over its instruction and makes the SM forget it. */
-static void load_rewriter(struct bench *bench)
+static void load_rewriter(struct rig *rig)
 {
     char *text = malloc(FAR_BYTES);
     size_t at;
@@ -364,26 +364,26 @@ static void load_rewriter(struct bench *bench)
         at += (size_t)snprintf(text + at, FAR_BYTES - at, "nop\n");
     }
     snprintf(text + at, FAR_BYTES - at, "far: bra far\n");
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
     free(text);
 }
 
-static struct ppu_tmd start_rewriter(struct bench *bench, uint32_t wave, const char *insn)
+static struct ppu_tmd start_rewriter(struct rig *rig, uint32_t wave, const char *insn)
 {
     struct ppu_tmd tmd;
     uint64_t params[3] = { SYS_VA };
 
-    load_rewriter(bench);
-    params[1] = DATA_VA + (uint64_t)((uint8_t *)waiting_word(bench) - (bench->machine->vram + CODE_AT));
+    load_rewriter(rig);
+    params[1] = DATA_VA + (uint64_t)((uint8_t *)waiting_word(rig) - (rig->machine->vram + CODE_AT));
     params[2] = word_of(insn);
-    memcpy(bench_data(bench, 0), bench->machine->vram + CODE_AT, FAR_INSNS * PPU_INSN_BYTES + PPU_PAGE_4K);
-    memset(bench->machine->sys, 0x41, PPU_PAGE_4K);
-    tmd = bench_tmd(bench, "k");
+    memcpy(rig_data(rig, 0), rig->machine->vram + CODE_AT, FAR_INSNS * PPU_INSN_BYTES + PPU_PAGE_4K);
+    memset(rig->machine->sys, 0x41, PPU_PAGE_4K);
+    tmd = rig_tmd(rig, "k");
     tmd.code_va = DATA_VA;
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, 1, 1, 2 * wave, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    rig_shape(&tmd, 1, 1, 2 * wave, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_start(rig, 0, &tmd);
     return tmd;
 }
 
@@ -394,20 +394,20 @@ static uint32_t *registers_of(const struct sm *sm, uint32_t cta)
 
 static void kernels_cannot_reach_neighbours(void **state)
 {
-    struct bench *bench = *state;
-    const struct sm *sm = only_sm(bench);
+    struct rig *rig = *state;
+    const struct sm *sm = only_sm(rig);
     struct ppu_tmd victim;
 
-    map_page(bench->machine, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
-    start_rewriter(bench, 32, "ldg.b32 v100, [s0]");
-    victim = bench_tmd(bench, "victim");
+    map_page(rig->machine, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
+    start_rewriter(rig, 32, "ldg.b32 v100, [s0]");
+    victim = rig_tmd(rig, "victim");
     victim.context = 2;
     victim.wave = 128;
-    bench_shape(&victim, 1, 1, 128, 1);
-    bench_params(bench, 1, &victim, "", 0);
-    bench_start(bench, 1, &victim);
+    rig_shape(&victim, 1, 1, 128, 1);
+    rig_params(rig, 1, &victim, "", 0);
+    rig_start(rig, 1, &victim);
     for (uint32_t i = 0; i < 60; i++) {
-        bench_step(bench);
+        rig_step(rig);
     }
     assert_int_equal(sm->ctas_used, 2);
     for (uint32_t i = 0; i < 60 * 128; i++) {
@@ -419,32 +419,32 @@ static void kernels_cannot_reach_neighbours(void **state)
 static void kernels_cannot_leave_the_file(void **state)
 {
     struct core_config config = bench_config(0);
-    struct bench *bench;
+    struct rig *rig;
 
     (void)state;
     config.sms = 1;
     config.sm_vregs = 8192;
-    bench = bench_new_config(&config);
-    start_rewriter(bench, 128, "ldg.b32 v255, [s0]");
+    rig = rig_new_config(&config);
+    start_rewriter(rig, 128, "ldg.b32 v255, [s0]");
     for (uint32_t i = 0; i < 60; i++) {
-        bench_step(bench);
+        rig_step(rig);
     }
-    assert_int_equal(registers_of(only_sm(bench), 0)[0], 0x41414141);
-    bench_free(bench);
+    assert_int_equal(registers_of(only_sm(rig), 0)[0], 0x41414141);
+    rig_free(rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "an instruction that waits ends as it began, whatever its code becomes", ends_as_it_began, setup_one,
-          bench_teardown, NULL },
-        { "a task that is killed while it waits leaves nothing behind", killed_while_it_waits, setup_one,
-          bench_teardown, NULL },
+          rig_teardown, NULL },
+        { "a task that is killed while it waits leaves nothing behind", killed_while_it_waits, setup_one, rig_teardown,
+          NULL },
         { "start requests that did not fit come later, whatever the code becomes", start_requests_end, setup_one,
-          bench_teardown, NULL },
-        { "a held mark is left behind, whatever the code becomes", held_marks_end, setup_one, bench_teardown, NULL },
+          rig_teardown, NULL },
+        { "a held mark is left behind, whatever the code becomes", held_marks_end, setup_one, rig_teardown, NULL },
         { "a kernel that rewrites an instruction that waits does not reach its neighbour",
-          kernels_cannot_reach_neighbours, setup_one, bench_teardown, NULL },
+          kernels_cannot_reach_neighbours, setup_one, rig_teardown, NULL },
         { "a kernel that rewrites an instruction that waits does not leave the file", kernels_cannot_leave_the_file,
           NULL, NULL, NULL },
     };

@@ -9,10 +9,10 @@
 
 static int setup_wave(void **state, uint32_t wave)
 {
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
 
-    bench->wave = wave;
-    *state = bench;
+    rig->wave = wave;
+    *state = rig;
     return 0;
 }
 
@@ -41,23 +41,23 @@ static uint32_t ceil_div(uint32_t a, uint32_t b)
 static void saxpy(void **state)
 {
     static const uint32_t sizes[] = { 1, 31, 32, 33, 1000, 20000 };
-    struct bench *bench = *state;
-    float *x = bench_data(bench, 0), *y = bench_data(bench, 0x80000);
+    struct rig *rig = *state;
+    float *x = rig_data(rig, 0), *y = rig_data(rig, 0x80000);
     float factor = 1.5f;
 
-    bench_load_file(bench, "saxpy");
+    rig_load_file(rig, "saxpy");
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, sizes[s], 0 };
-        struct ppu_tmd tmd = bench_tmd(bench, "saxpy");
+        struct ppu_tmd tmd = rig_tmd(rig, "saxpy");
 
         memcpy(&params.b, &factor, sizeof(factor));
         for (uint32_t i = 0; i < 20000; i++) {
             x[i] = (float)i;
             y[i] = 0.25f * (float)i;
         }
-        bench_shape(&tmd, ceil_div(sizes[s], 100), 1, 100, 1);
-        bench_params(bench, 0, &tmd, &params, sizeof(params));
-        bench_run_done(bench, &tmd);
+        rig_shape(&tmd, ceil_div(sizes[s], 100), 1, 100, 1);
+        rig_params(rig, 0, &tmd, &params, sizeof(params));
+        rig_run_done(rig, &tmd);
         for (uint32_t i = 0; i < 20000; i++) {
             float before = 0.25f * (float)i;
             assert_true(y[i] == (i < sizes[s] ? before + factor * (float)i : before));
@@ -68,21 +68,21 @@ static void saxpy(void **state)
 static void reduction(void **state)
 {
     static const uint32_t ctas[] = { 1, 32, 64, 256 };
-    struct bench *bench = *state;
-    uint32_t *in = bench_data(bench, 0), *out = bench_data(bench, 0x80000);
+    struct rig *rig = *state;
+    uint32_t *in = rig_data(rig, 0), *out = rig_data(rig, 0x80000);
 
-    bench_load_file(bench, "reduce");
+    rig_load_file(rig, "reduce");
     for (uint32_t i = 0; i < 5000; i++) {
         in[i] = i * 2654435761u;
     }
     for (size_t c = 0; c < sizeof(ctas) / sizeof(ctas[0]); c++) {
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, 5000, 0 };
-        struct ppu_tmd tmd = bench_tmd(bench, "reduce");
+        struct ppu_tmd tmd = rig_tmd(rig, "reduce");
         uint32_t grid = ceil_div(5000, ctas[c]), sum = 0, expected = 0;
 
-        bench_shape(&tmd, grid, 1, ctas[c], 1);
-        bench_params(bench, 0, &tmd, &params, sizeof(params));
-        bench_run_done(bench, &tmd);
+        rig_shape(&tmd, grid, 1, ctas[c], 1);
+        rig_params(rig, 0, &tmd, &params, sizeof(params));
+        rig_run_done(rig, &tmd);
         for (uint32_t i = 0; i < grid; i++) {
             sum += out[i];
         }
@@ -93,12 +93,12 @@ static void reduction(void **state)
     }
 }
 
-static void histogram_of(struct bench *bench, const char *kernel, uint32_t n)
+static void histogram_of(struct rig *rig, const char *kernel, uint32_t n)
 {
-    uint8_t *in = bench_data(bench, 0);
-    uint32_t *counts = bench_data(bench, 0x80000), expected[256] = { 0 };
+    uint8_t *in = rig_data(rig, 0);
+    uint32_t *counts = rig_data(rig, 0x80000), expected[256] = { 0 };
     struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, n, 0 };
-    struct ppu_tmd tmd = bench_tmd(bench, kernel);
+    struct ppu_tmd tmd = rig_tmd(rig, kernel);
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t value = (i * i >> 3) % 256;
@@ -106,15 +106,15 @@ static void histogram_of(struct bench *bench, const char *kernel, uint32_t n)
         expected[value]++;
     }
     memset(counts, 0, sizeof(expected));
-    bench_shape(&tmd, ceil_div(n, 128), 1, 128, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, ceil_div(n, 128), 1, 128, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_memory_equal(counts, expected, sizeof(expected));
 }
 
 static void histogram(void **state)
 {
-    bench_load_file(*state, "histogram");
+    rig_load_file(*state, "histogram");
     histogram_of(*state, "histogram", 10000);
     histogram_of(*state, "histogram_shared", 10000);
     histogram_of(*state, "histogram_shared", 77);
@@ -128,22 +128,22 @@ static uint32_t pixel(const uint8_t *in, int32_t w, int32_t h, int32_t x, int32_
 static void filter(void **state)
 {
     static const uint32_t sizes[][2] = { { 1, 1 }, { 16, 16 }, { 37, 23 }, { 100, 3 } };
-    struct bench *bench = *state;
-    uint8_t *in = bench_data(bench, 0), *out = bench_data(bench, 0x80000);
+    struct rig *rig = *state;
+    uint8_t *in = rig_data(rig, 0), *out = rig_data(rig, 0x80000);
 
-    bench_load_file(bench, "filter2d");
+    rig_load_file(rig, "filter2d");
     for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
         uint32_t w = sizes[s][0], h = sizes[s][1];
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, w, h };
-        struct ppu_tmd tmd = bench_tmd(bench, "filter2d");
+        struct ppu_tmd tmd = rig_tmd(rig, "filter2d");
 
         for (uint32_t i = 0; i < w * h; i++) {
             in[i] = (uint8_t)(i * 37 + 11);
             out[i] = 0xee;
         }
-        bench_shape(&tmd, ceil_div(w, 8), ceil_div(h, 6), 8, 6);
-        bench_params(bench, 0, &tmd, &params, sizeof(params));
-        bench_run_done(bench, &tmd);
+        rig_shape(&tmd, ceil_div(w, 8), ceil_div(h, 6), 8, 6);
+        rig_params(rig, 0, &tmd, &params, sizeof(params));
+        rig_run_done(rig, &tmd);
         for (uint32_t i = 0; i < w * h; i++) {
             uint32_t sum = 0;
             for (int32_t d = 0; d < 9; d++) {
@@ -156,18 +156,18 @@ static void filter(void **state)
 
 static void special_registers(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA, 0 };
-    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 }, wave = bench->wave != 0 ? bench->wave : 32;
-    const uint32_t(*out)[16] = bench_data(bench, 0);
+    const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 }, wave = rig->wave != 0 ? rig->wave : 32;
+    const uint32_t(*out)[16] = rig_data(rig, 0);
 
-    bench_load_file(bench, "special");
-    tmd = bench_tmd(bench, "special");
+    rig_load_file(rig, "special");
+    tmd = rig_tmd(rig, "special");
     memcpy(tmd.cta, nt, sizeof(nt));
     memcpy(tmd.grid, nc, sizeof(nc));
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 0; i < 5 * 3 * 3 * 3 * 2 * 4; i++) {
         uint32_t t = i % 45, c = i / 45;
         const uint32_t expected[16] = {
@@ -231,20 +231,20 @@ static void check_owners(const uint32_t (*value)[PPU_SR_COUNT], uint32_t sr, uin
 
 static void owners_of_special_registers(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     const uint32_t nt[3] = { 5, 3, 10 }, nc[3] = { 3, 2, 4 };
     const uint64_t params[2] = { DATA_VA, 0 };
-    const uint32_t(*value)[PPU_SR_COUNT] = bench_data(bench, 0);
+    const uint32_t(*value)[PPU_SR_COUNT] = rig_data(rig, 0);
     struct ppu_tmd tmd;
     char text[4096];
 
     own_program(text, sizeof(text));
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "own");
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "own");
     memcpy(tmd.cta, nt, sizeof(nt));
     memcpy(tmd.grid, nc, sizeof(nc));
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
 #define PPU_SR(name, sr, number, of, most, doc) check_owners(value, number, most, tmd.wave);
 #include "ppu/isa.def"
 }
@@ -258,17 +258,17 @@ static int compare_words(const void *a, const void *b)
 
 static void counter(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *count = bench_data(bench, 0), *seen = bench_data(bench, 0x1000), n = 41 * 70;
+    struct rig *rig = *state;
+    uint32_t *count = rig_data(rig, 0), *seen = rig_data(rig, 0x1000), n = 41 * 70;
     uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "counter");
-    tmd = bench_tmd(bench, "counter");
+    rig_load_file(rig, "counter");
+    tmd = rig_tmd(rig, "counter");
     *count = 0;
-    bench_shape(&tmd, 70, 1, 41, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, 70, 1, 41, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_int_equal(*count, n);
     qsort(seen, n, sizeof(*seen), compare_words);
     for (uint32_t i = 0; i < n; i++) {
@@ -288,16 +288,16 @@ static uint32_t nested_model(uint32_t tid)
 
 static void nested(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *out = bench_data(bench, 0);
+    struct rig *rig = *state;
+    uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "nested");
-    tmd = bench_tmd(bench, "nested");
-    bench_shape(&tmd, 1, 1, 200, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_load_file(rig, "nested");
+    tmd = rig_tmd(rig, "nested");
+    rig_shape(&tmd, 1, 1, 200, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 0; i < 200; i++) {
         assert_int_equal(out[i], nested_model(i));
     }
@@ -305,20 +305,20 @@ static void nested(void **state)
 
 static void system_memory(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *in = (uint32_t *)(void *)bench->machine->sys, *out = in + 0x2000;
+    struct rig *rig = *state;
+    uint32_t *in = (uint32_t *)(void *)rig->machine->sys, *out = in + 0x2000;
     struct two_pointers params = { SYS_VA, SYS_VA + 0x8000, 3000, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "memory");
-    tmd = bench_tmd(bench, "copy_plus");
+    rig_load_file(rig, "memory");
+    tmd = rig_tmd(rig, "copy_plus");
     for (uint32_t i = 0; i < 3001; i++) {
         in[i] = i * 7;
         out[i] = 0;
     }
-    bench_shape(&tmd, 30, 1, 128, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, 30, 1, 128, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 0; i < 3000; i++) {
         assert_int_equal(out[i], i * 7 + 1);
     }
@@ -327,32 +327,32 @@ static void system_memory(void **state)
 
 static void system_atomics(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *count = (uint32_t *)(void *)bench->machine->sys;
+    struct rig *rig = *state;
+    uint32_t *count = (uint32_t *)(void *)rig->machine->sys;
     uint64_t params[2] = { SYS_VA, DATA_VA };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "counter");
-    tmd = bench_tmd(bench, "counter");
+    rig_load_file(rig, "counter");
+    tmd = rig_tmd(rig, "counter");
     *count = 0;
-    bench_shape(&tmd, 9, 1, 40, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_shape(&tmd, 9, 1, 40, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_int_equal(*count, 360);
 }
 
 static void unified(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t *out = bench_data(bench, 0);
+    struct rig *rig = *state;
+    uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "memory");
-    tmd = bench_tmd(bench, "unified");
-    bench_shape(&tmd, 1, 1, 77, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_load_file(rig, "memory");
+    tmd = rig_tmd(rig, "unified");
+    rig_shape(&tmd, 1, 1, 77, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 0; i < 77; i++) {
         assert_int_equal(out[i], 2 * i);
     }
@@ -360,20 +360,20 @@ static void unified(void **state)
 
 static void release(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_sem *near = bench_data(bench, 0x40), *far = (struct ppu_sem *)(void *)(bench->machine->sys + 0x40);
+    struct rig *rig = *state;
+    struct ppu_sem *near = rig_data(rig, 0x40), *far = (struct ppu_sem *)(void *)(rig->machine->sys + 0x40);
     struct two_pointers params = { DATA_VA + 0x40, 1234, 0, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_file(bench, "memory");
-    tmd = bench_tmd(bench, "release");
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_load_file(rig, "memory");
+    tmd = rig_tmd(rig, "release");
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_int_equal(near->payload, 1234);
     assert_int_not_equal(near->time_ns, 0);
     params.in = SYS_VA + 0x40;
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     assert_int_equal(far->payload, 1234);
     assert_int_not_equal(far->time_ns, 0);
 }
@@ -381,30 +381,30 @@ static void release(void **state)
 /* Several tasks at once, more CTAs than fit. */
 static void tasks_together(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct ppu_tmd tmd[SLOTS];
-    uint32_t *count = bench_data(bench, 0);
+    uint32_t *count = rig_data(rig, 0);
 
-    bench_load_file(bench, "counter");
+    rig_load_file(rig, "counter");
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         uint64_t params[2] = { DATA_VA + 4 * slot, DATA_VA + 0x10000 * (slot + 1) };
         count[slot] = 0;
-        tmd[slot] = bench_tmd(bench, "counter");
-        bench_shape(&tmd[slot], 50, 1, 64, 1);
-        bench_params(bench, slot, &tmd[slot], params, sizeof(params));
+        tmd[slot] = rig_tmd(rig, "counter");
+        rig_shape(&tmd[slot], 50, 1, 64, 1);
+        rig_params(rig, slot, &tmd[slot], params, sizeof(params));
     }
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        bench_start(bench, slot, &tmd[slot]);
+        rig_start(rig, slot, &tmd[slot]);
     }
     for (uint32_t ended = 0; ended < SLOTS;) {
         struct ppu_slot_event event;
-        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
             assert_int_equal(event.kind, PPU_SLOT_DONE);
             assert_int_equal(event.ctas_done, 50);
             assert_true(event.warp_insns >= 50 * 2 * 11);
             ended++;
         }
-        bench_step(bench);
+        rig_step(rig);
     }
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         assert_int_equal(count[slot], 50 * 64);
@@ -414,73 +414,67 @@ static void tasks_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "saxpy of many sizes, in slices [A6][A14]", saxpy, bench_setup_slices, bench_teardown, NULL },
-        { "saxpy of many sizes, on threads [A6][A14]", saxpy, bench_setup_threads, bench_teardown, NULL },
-        { "reduction in shared memory with barriers, in slices [A7]", reduction, bench_setup_slices, bench_teardown,
+        { "saxpy of many sizes, in slices [A6][A14]", saxpy, rig_setup_slices, rig_teardown, NULL },
+        { "saxpy of many sizes, on threads [A6][A14]", saxpy, rig_setup_threads, rig_teardown, NULL },
+        { "reduction in shared memory with barriers, in slices [A7]", reduction, rig_setup_slices, rig_teardown, NULL },
+        { "reduction in shared memory with barriers, on threads [A7]", reduction, rig_setup_threads, rig_teardown,
           NULL },
-        { "reduction in shared memory with barriers, on threads [A7]", reduction, bench_setup_threads, bench_teardown,
+        { "histogram by global and by shared atomics, in slices [A7]", histogram, rig_setup_slices, rig_teardown,
           NULL },
-        { "histogram by global and by shared atomics, in slices [A7]", histogram, bench_setup_slices, bench_teardown,
+        { "histogram by global and by shared atomics, on threads [A7]", histogram, rig_setup_threads, rig_teardown,
           NULL },
-        { "histogram by global and by shared atomics, on threads [A7]", histogram, bench_setup_threads, bench_teardown,
-          NULL },
-        { "filter over a 2-D grid, in slices [A6]", filter, bench_setup_slices, bench_teardown, NULL },
-        { "filter over a 2-D grid, on threads [A6]", filter, bench_setup_threads, bench_teardown, NULL },
+        { "filter over a 2-D grid, in slices [A6]", filter, rig_setup_slices, rig_teardown, NULL },
+        { "filter over a 2-D grid, on threads [A6]", filter, rig_setup_threads, rig_teardown, NULL },
         { "special registers: who has a value of its own, and how large it may be [A7]", owners_of_special_registers,
-          bench_setup_slices, bench_teardown, NULL },
-        { "special registers of every thread [A7]", special_registers, bench_setup_slices, bench_teardown, NULL },
-        { "one counter for all CTAs, in slices [A7]", counter, bench_setup_slices, bench_teardown, NULL },
-        { "one counter for all CTAs, on threads [A7]", counter, bench_setup_threads, bench_teardown, NULL },
-        { "nested branches, loops and calls [E3][E4][E9]", nested, bench_setup_slices, bench_teardown, NULL },
-        { "loads and stores to system memory, in slices [A9]", system_memory, bench_setup_slices, bench_teardown,
+          rig_setup_slices, rig_teardown, NULL },
+        { "special registers of every thread [A7]", special_registers, rig_setup_slices, rig_teardown, NULL },
+        { "one counter for all CTAs, in slices [A7]", counter, rig_setup_slices, rig_teardown, NULL },
+        { "one counter for all CTAs, on threads [A7]", counter, rig_setup_threads, rig_teardown, NULL },
+        { "nested branches, loops and calls [E3][E4][E9]", nested, rig_setup_slices, rig_teardown, NULL },
+        { "loads and stores to system memory, in slices [A9]", system_memory, rig_setup_slices, rig_teardown, NULL },
+        { "loads and stores to system memory, on threads [A9]", system_memory, rig_setup_threads, rig_teardown, NULL },
+        { "atomics on system memory, in slices [A9]", system_atomics, rig_setup_slices, rig_teardown, NULL },
+        { "atomics on system memory, on threads [A9]", system_atomics, rig_setup_threads, rig_teardown, NULL },
+        { "unified addresses select shared, local, global [A7]", unified, rig_setup_slices, rig_teardown, NULL },
+        { "threads release semaphores near and far [C8]", release, rig_setup_slices, rig_teardown, NULL },
+        { "four tasks at once, in slices [A8]", tasks_together, rig_setup_slices, rig_teardown, NULL },
+        { "four tasks at once, on threads [A8]", tasks_together, rig_setup_threads, rig_teardown, NULL },
+        { "saxpy of many sizes, waves of 64 [A6][A14][D1][D2]", saxpy, setup_wave64, rig_teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 64 [A7][D1]", reduction, setup_wave64, rig_teardown,
           NULL },
-        { "loads and stores to system memory, on threads [A9]", system_memory, bench_setup_threads, bench_teardown,
+        { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, rig_teardown,
           NULL },
-        { "atomics on system memory, in slices [A9]", system_atomics, bench_setup_slices, bench_teardown, NULL },
-        { "atomics on system memory, on threads [A9]", system_atomics, bench_setup_threads, bench_teardown, NULL },
-        { "unified addresses select shared, local, global [A7]", unified, bench_setup_slices, bench_teardown, NULL },
-        { "threads release semaphores near and far [C8]", release, bench_setup_slices, bench_teardown, NULL },
-        { "four tasks at once, in slices [A8]", tasks_together, bench_setup_slices, bench_teardown, NULL },
-        { "four tasks at once, on threads [A8]", tasks_together, bench_setup_threads, bench_teardown, NULL },
-        { "saxpy of many sizes, waves of 64 [A6][A14][D1][D2]", saxpy, setup_wave64, bench_teardown, NULL },
-        { "reduction in shared memory with barriers, waves of 64 [A7][D1]", reduction, setup_wave64, bench_teardown,
-          NULL },
-        { "histogram by global and by shared atomics, waves of 64 [A7][D1]", histogram, setup_wave64, bench_teardown,
-          NULL },
-        { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, bench_teardown, NULL },
+        { "filter over a 2-D grid, waves of 64 [A6][D1]", filter, setup_wave64, rig_teardown, NULL },
         { "special registers: who has a value of its own, and how large it may be, waves of 64 [A7][D1]",
-          owners_of_special_registers, setup_wave64, bench_teardown, NULL },
-        { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, bench_teardown,
+          owners_of_special_registers, setup_wave64, rig_teardown, NULL },
+        { "special registers of every thread, waves of 64 [A7][D1]", special_registers, setup_wave64, rig_teardown,
           NULL },
-        { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, bench_teardown, NULL },
-        { "nested branches, loops and calls, waves of 64 [E3][E4][E9][D1]", nested, setup_wave64, bench_teardown,
+        { "one counter for all CTAs, waves of 64 [A7][D1]", counter, setup_wave64, rig_teardown, NULL },
+        { "nested branches, loops and calls, waves of 64 [E3][E4][E9][D1]", nested, setup_wave64, rig_teardown, NULL },
+        { "loads and stores to system memory, waves of 64 [A9][D1]", system_memory, setup_wave64, rig_teardown, NULL },
+        { "atomics on system memory, waves of 64 [A9][D1]", system_atomics, setup_wave64, rig_teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 64 [A7][D1]", unified, setup_wave64, rig_teardown,
           NULL },
-        { "loads and stores to system memory, waves of 64 [A9][D1]", system_memory, setup_wave64, bench_teardown,
+        { "threads release semaphores near and far, waves of 64 [C8][D1]", release, setup_wave64, rig_teardown, NULL },
+        { "saxpy of many sizes, waves of 128 [A6][A14][D1][D2]", saxpy, setup_wave128, rig_teardown, NULL },
+        { "reduction in shared memory with barriers, waves of 128 [A7][D1]", reduction, setup_wave128, rig_teardown,
           NULL },
-        { "atomics on system memory, waves of 64 [A9][D1]", system_atomics, setup_wave64, bench_teardown, NULL },
-        { "unified addresses select shared, local, global, waves of 64 [A7][D1]", unified, setup_wave64, bench_teardown,
+        { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, rig_teardown,
           NULL },
-        { "threads release semaphores near and far, waves of 64 [C8][D1]", release, setup_wave64, bench_teardown,
-          NULL },
-        { "saxpy of many sizes, waves of 128 [A6][A14][D1][D2]", saxpy, setup_wave128, bench_teardown, NULL },
-        { "reduction in shared memory with barriers, waves of 128 [A7][D1]", reduction, setup_wave128, bench_teardown,
-          NULL },
-        { "histogram by global and by shared atomics, waves of 128 [A7][D1]", histogram, setup_wave128, bench_teardown,
-          NULL },
-        { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, bench_teardown, NULL },
+        { "filter over a 2-D grid, waves of 128 [A6][D1]", filter, setup_wave128, rig_teardown, NULL },
         { "special registers: who has a value of its own, and how large it may be, waves of 128 [A7][D1]",
-          owners_of_special_registers, setup_wave128, bench_teardown, NULL },
-        { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, bench_teardown,
+          owners_of_special_registers, setup_wave128, rig_teardown, NULL },
+        { "special registers of every thread, waves of 128 [A7][D1]", special_registers, setup_wave128, rig_teardown,
           NULL },
-        { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, bench_teardown, NULL },
-        { "nested branches, loops and calls, waves of 128 [E3][E4][E9][D1]", nested, setup_wave128, bench_teardown,
+        { "one counter for all CTAs, waves of 128 [A7][D1]", counter, setup_wave128, rig_teardown, NULL },
+        { "nested branches, loops and calls, waves of 128 [E3][E4][E9][D1]", nested, setup_wave128, rig_teardown,
           NULL },
-        { "loads and stores to system memory, waves of 128 [A9][D1]", system_memory, setup_wave128, bench_teardown,
+        { "loads and stores to system memory, waves of 128 [A9][D1]", system_memory, setup_wave128, rig_teardown,
           NULL },
-        { "atomics on system memory, waves of 128 [A9][D1]", system_atomics, setup_wave128, bench_teardown, NULL },
-        { "unified addresses select shared, local, global, waves of 128 [A7][D1]", unified, setup_wave128,
-          bench_teardown, NULL },
-        { "threads release semaphores near and far, waves of 128 [C8][D1]", release, setup_wave128, bench_teardown,
+        { "atomics on system memory, waves of 128 [A9][D1]", system_atomics, setup_wave128, rig_teardown, NULL },
+        { "unified addresses select shared, local, global, waves of 128 [A7][D1]", unified, setup_wave128, rig_teardown,
+          NULL },
+        { "threads release semaphores near and far, waves of 128 [C8][D1]", release, setup_wave128, rig_teardown,
           NULL },
     };
 

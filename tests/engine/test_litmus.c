@@ -25,23 +25,23 @@ struct params {
 };
 
 /* Starts roles `role` on, one CTA each; no two share an SM. */
-static void start(struct bench *bench, const char *text, uint32_t role, uint32_t ctas)
+static void start(struct rig *rig, const char *text, uint32_t role, uint32_t ctas)
 {
     struct params params = { DATA_VA, role, ROUNDS };
     struct ppu_tmd tmd;
 
-    memset(bench_data(bench, 0), 0, 0x50000);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    memset(rig_data(rig, 0), 0, 0x50000);
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.shared_bytes = PPU_MAX_SHARED;
-    bench_shape(&tmd, ctas, 1, 1, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    rig_shape(&tmd, ctas, 1, 1, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_start(rig, 0, &tmd);
 }
 
-static uint32_t word(struct bench *bench, uint32_t at)
+static uint32_t word(struct rig *rig, uint32_t at)
 {
-    return *(const uint32_t *)bench_data(bench, at);
+    return *(const uint32_t *)rig_data(rig, at);
 }
 
 /* Data, then a flag with release; a flag with acquire, then data: never older than the flag. */
@@ -54,26 +54,26 @@ static uint32_t word(struct bench *bench, uint32_t at)
 static void message(void **state)
 {
     start(*state, MESSAGE, 0, 2);
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
 static void message_from_the_cpu(void **state)
 {
-    uint8_t *data = bench_data(*state, 0);
+    uint8_t *data = rig_data(*state, 0);
 
     start(*state, MESSAGE, 1, 1);
     for (uint32_t i = 1; i <= ROUNDS; i++) {
         vram_write32(data, i);
         vram_store_release32(data + FLAG_AT, i);
     }
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
 static void message_to_the_cpu(void **state)
 {
-    const uint8_t *data = bench_data(*state, 0);
+    const uint8_t *data = rig_data(*state, 0);
     uint32_t seen = 0;
 
     start(*state, MESSAGE, 0, 1);
@@ -82,9 +82,9 @@ static void message_to_the_cpu(void **state)
             seen = vram_load_acquire32(data + FLAG_AT);
             assert_true(vram_read32(data) >= seen);
         }
-        bench_step(*state);
+        rig_step(*state);
     }
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(seen, ROUNDS);
 }
 
@@ -97,7 +97,7 @@ static void store_buffers(void **state)
                 "ldg.b32 v11, [s0+v10]\nstg.b32 v11, [s0+v3+0x20000]\nadd v1, v1, 1\nisetp.ltu p1, v1, s3\n"
                 "@p1 bra loop\nexit\n",
           0, 2);
-    bench_done(*state);
+    rig_done(*state);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         assert_true(word(*state, 0x20000 + 4 * i) != 0 || word(*state, 0x30000 + 4 * i) != 0);
     }
@@ -111,7 +111,7 @@ static void coherence(void **state)
                 "isetp.ltu p2, v2, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
                 "zero: add v1, v1, 1\nstg.b32 v1, [s0]\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
           0, 2);
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
@@ -123,14 +123,14 @@ static void whole_words(void **state)
                 "isetp.ltu p2, v1, s3\n@p2 bra one\nstg.b32 v5, [s0+128]\nexit\n"
                 "zero: not v8, v8\nstg.b32 v8, [s0]\nadd v1, v1, 1\nisetp.ltu p2, v1, s3\n@p2 bra zero\nexit\n",
           0, 2);
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(word(*state, BAD_AT), 0);
 }
 
 /* No addition is lost, whoever adds: two SMs and the CPU. */
 static void additions(void **state)
 {
-    uint8_t *data = bench_data(*state, 0);
+    uint8_t *data = rig_data(*state, 0);
 
     start(*state,
           START "zero: mov v9, 1\nloop: atomg.add.relaxed.sys _, [s0+v7], v9\nadd v1, v1, 1\nisetp.ltu p2, v1, s3\n"
@@ -139,7 +139,7 @@ static void additions(void **state)
     for (uint32_t i = 0; i < ROUNDS; i++) {
         (void)vram_rmw_add32(data + FLAG_AT, 1);
     }
-    bench_done(*state);
+    rig_done(*state);
     assert_int_equal(word(*state, FLAG_AT), 3 * ROUNDS);
 }
 
@@ -160,27 +160,27 @@ static void gathered(void **state)
         "and s6, s4, 15\nisetp.ne.s p2, s6, 0\n@p2 bra end\nisetp.eq.s p2, s4, s2\n@p2 bra end\n"
         "mov v4, s5\nagain: ldg.b32 v5, [s0+v4+8]\nisetp.eq p3, v5, 0\nyield\n@p3 bra again\n"
         "end: ldg.b32 v6, [s0+v2]\nisetp.ltu p4, v6, 1\n@p4 stg.b32 v8, [s0+128]\nexit\n";
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct params params = { DATA_VA, ADDERS - 1u, 0 };
     uint32_t expected[BINS] = { 0 };
     struct ppu_tmd tmd;
 
-    memset(bench_data(bench, 0), 0, 0x50000);
+    memset(rig_data(rig, 0), 0, 0x50000);
     for (uint32_t i = 0; i < ADDERS * THREADS; i++) {
         expected[(i % THREADS * 7 + i / THREADS) % BINS] += 2;
     }
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, ADDERS, 1, THREADS, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_run_done(bench, &tmd);
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, ADDERS, 1, THREADS, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_run_done(rig, &tmd);
     for (uint32_t i = 0; i < BINS; i++) {
-        assert_int_equal(word(bench, BINS_AT + 4 * i), expected[i]);
+        assert_int_equal(word(rig, BINS_AT + 4 * i), expected[i]);
     }
     for (uint32_t i = 0; i < ADDERS; i++) {
-        assert_int_equal(word(bench, 0x2000 + 8 * i) + word(bench, 0x2004 + 8 * i), THREADS);
+        assert_int_equal(word(rig, 0x2000 + 8 * i) + word(rig, 0x2004 + 8 * i), THREADS);
     }
-    assert_int_equal(word(bench, BAD_AT), 0);
+    assert_int_equal(word(rig, BAD_AT), 0);
 }
 
 /* The same additions of short CTAs and nothing else: their ends are held back, and none is forgotten. */
@@ -189,19 +189,19 @@ static void gathered_ends(void **state)
     static const char text[] = ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nmov v3, 1\nrdsr v0, %tid\nshl v1, v0, 4\n"
                                "rdsr s4, %cta.x\nand s4, s4, 3\nshl s4, s4, 2\nadd v1, v1, s4\n"
                                "atomg.add.relaxed.dev _, [s0+v1], v3\nexit\n";
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct params params = { DATA_VA, 0, 0 };
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
     for (uint32_t ctas = 1; ctas < 200; ctas = ctas * 3 / 2 + 1) {
-        memset(bench_data(bench, 0), 0, 0x1000);
-        tmd = bench_tmd(bench, "k");
-        bench_shape(&tmd, ctas, 1, 32, 1);
-        bench_params(bench, 0, &tmd, &params, sizeof(params));
-        bench_run_done(bench, &tmd);
+        memset(rig_data(rig, 0), 0, 0x1000);
+        tmd = rig_tmd(rig, "k");
+        rig_shape(&tmd, ctas, 1, 32, 1);
+        rig_params(rig, 0, &tmd, &params, sizeof(params));
+        rig_run_done(rig, &tmd);
         for (uint32_t i = 0; i < 128; i++) {
-            assert_int_equal(word(bench, 4 * i), ctas / 4 + (i % 4 < ctas % 4));
+            assert_int_equal(word(rig, 4 * i), ctas / 4 + (i % 4 < ctas % 4));
         }
     }
 }
@@ -209,18 +209,18 @@ static void gathered_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a message is not older than its flag [A7][C8]", message, bench_setup_threads, bench_teardown, NULL },
-        { "a message from the CPU is not older than its flag [A7][C8]", message_from_the_cpu, bench_setup_threads,
-          bench_teardown, NULL },
-        { "a message to the CPU is not older than its flag [A7][C8]", message_to_the_cpu, bench_setup_threads,
-          bench_teardown, NULL },
-        { "behind fences one of two sees the other [A7]", store_buffers, bench_setup_threads, bench_teardown, NULL },
-        { "reads of one word do not go back [A7]", coherence, bench_setup_threads, bench_teardown, NULL },
-        { "words are read and written whole [A7]", whole_words, bench_setup_threads, bench_teardown, NULL },
-        { "no addition is lost between SMs and CPU [A7][C8]", additions, bench_setup_threads, bench_teardown, NULL },
-        { "additions that are gathered are seen by who waits, and at the end [A7]", gathered, bench_setup_threads,
-          bench_teardown, NULL },
-        { "ends of CTAs that are held back are told [A7]", gathered_ends, bench_setup_threads, bench_teardown, NULL },
+        { "a message is not older than its flag [A7][C8]", message, rig_setup_threads, rig_teardown, NULL },
+        { "a message from the CPU is not older than its flag [A7][C8]", message_from_the_cpu, rig_setup_threads,
+          rig_teardown, NULL },
+        { "a message to the CPU is not older than its flag [A7][C8]", message_to_the_cpu, rig_setup_threads,
+          rig_teardown, NULL },
+        { "behind fences one of two sees the other [A7]", store_buffers, rig_setup_threads, rig_teardown, NULL },
+        { "reads of one word do not go back [A7]", coherence, rig_setup_threads, rig_teardown, NULL },
+        { "words are read and written whole [A7]", whole_words, rig_setup_threads, rig_teardown, NULL },
+        { "no addition is lost between SMs and CPU [A7][C8]", additions, rig_setup_threads, rig_teardown, NULL },
+        { "additions that are gathered are seen by who waits, and at the end [A7]", gathered, rig_setup_threads,
+          rig_teardown, NULL },
+        { "ends of CTAs that are held back are told [A7]", gathered_ends, rig_setup_threads, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: memory order", tests, NULL, NULL);

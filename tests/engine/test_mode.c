@@ -16,20 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE BENCH_LINE
+#define LINE RIG_LINE
 #define THREADS 128u
 #define ROUNDS 100u
 #define WORDS (LINE / 4u)
 #define PER 1024u
 
-static struct bench *bench_of(bool modelled)
+static struct rig *bench_of(bool modelled)
 {
     struct core_config config = bench_config(0);
 
     config.sms = 1;
     config.cache_model = modelled;
-    bench_small_caches(&config);
-    return bench_new_config(&config);
+    rig_small_caches(&config);
+    return rig_new_config(&config);
 }
 
 static int setup_modelled(void **state)
@@ -52,49 +52,49 @@ static const char lines[] =
     "svleave\nsub s2, s2, 1\nisetp.ne.s p1, s2, 0\n@p1 bra again\n"
     "shl v1, v0, 2\nstg.b32 v4, [s0+v1+0x8000]\nexit\n";
 
-static struct ppu_tmd prepare(struct bench *bench, uint32_t wave, uint32_t rounds)
+static struct ppu_tmd prepare(struct rig *rig, uint32_t wave, uint32_t rounds)
 {
     const uint64_t params[2] = { DATA_VA, rounds };
-    uint32_t *words = bench_data(bench, 0);
+    uint32_t *words = rig_data(rig, 0);
     struct ppu_tmd tmd;
 
     for (uint32_t i = 0; i < THREADS * WORDS; i++) {
         words[i] = i;
     }
-    memset(bench_data(bench, 0x8000), 0, THREADS * 4);
-    bench_load_text(bench, lines);
-    tmd = bench_tmd(bench, "k");
+    memset(rig_data(rig, 0x8000), 0, THREADS * 4);
+    rig_load_text(rig, lines);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, 1, 1, THREADS, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
+    rig_shape(&tmd, 1, 1, THREADS, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     return tmd;
 }
 
-static void results_are_right(struct bench *bench, uint32_t rounds)
+static void results_are_right(struct rig *rig, uint32_t rounds)
 {
-    const uint32_t *out = bench_data(bench, 0x8000);
+    const uint32_t *out = rig_data(rig, 0x8000);
 
     for (uint32_t t = 0; t < THREADS; t++) {
         assert_int_equal(out[t], rounds * (WORDS * (WORDS * t) + WORDS * (WORDS - 1) / 2));
     }
 }
 
-static uint64_t counted(struct bench *bench, enum ppu_counter counter)
+static uint64_t counted(struct rig *rig, enum ppu_counter counter)
 {
-    return sm_count(bench->machine->core, 0, counter);
+    return sm_count(rig->machine->core, 0, counter);
 }
 
 /* How many of its segments the task runs part by part. */
-static uint64_t parts_of(struct bench *bench, const struct ppu_tmd *tmd, uint32_t rounds)
+static uint64_t parts_of(struct rig *rig, const struct ppu_tmd *tmd, uint32_t rounds)
 {
-    const uint64_t parts = counted(bench, PPU_COUNTER_OPEN_PARTS), normal = counted(bench, PPU_COUNTER_OPEN_NORMAL);
+    const uint64_t parts = counted(rig, PPU_COUNTER_OPEN_PARTS), normal = counted(rig, PPU_COUNTER_OPEN_NORMAL);
     const uint32_t warps = THREADS / tmd->wave;
 
-    bench_run_done(bench, tmd);
-    results_are_right(bench, rounds);
-    assert_int_equal(counted(bench, PPU_COUNTER_OPEN_PARTS) - parts + counted(bench, PPU_COUNTER_OPEN_NORMAL) - normal,
+    rig_run_done(rig, tmd);
+    results_are_right(rig, rounds);
+    assert_int_equal(counted(rig, PPU_COUNTER_OPEN_PARTS) - parts + counted(rig, PPU_COUNTER_OPEN_NORMAL) - normal,
                      rounds * warps);
-    return counted(bench, PPU_COUNTER_OPEN_PARTS) - parts;
+    return counted(rig, PPU_COUNTER_OPEN_PARTS) - parts;
 }
 
 /* Program's word and launch, in the order of D6; the numbers are those of ROUNDS segments. */
@@ -115,55 +115,55 @@ static void words_and_launches(void **state)
         { 128, PPU_MODE_NORMAL, PPU_MISS_ABOVE, 0, 0 },
         { 128, PPU_MODE_SUBVECTOR, PPU_MISS_BELOW, 1024, ROUNDS },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ppu_tmd tmd = prepare(bench, cases[i].wave, ROUNDS);
+        struct ppu_tmd tmd = prepare(rig, cases[i].wave, ROUNDS);
 
         tmd.mode = (uint8_t)cases[i].mode;
         tmd.miss_rate = (uint16_t)cases[i].miss_rate;
-        mcu_write(bench->machine, PPU_REG_MODE_THRESHOLD, cases[i].threshold);
-        assert_int_equal(parts_of(bench, &tmd, ROUNDS), cases[i].parts);
+        mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, cases[i].threshold);
+        assert_int_equal(parts_of(rig, &tmd, ROUNDS), cases[i].parts);
     }
 }
 
 /* What normal mode misses is found out, and from then on all segments but those that look again run part by part. */
 static void rate_is_found_out(void **state)
 {
-    struct bench *bench = *state;
-    const bool modelled = core_config_of(bench->machine->core)->cache_model;
-    struct ppu_tmd tmd = prepare(bench, 128, ROUNDS);
+    struct rig *rig = *state;
+    const bool modelled = core_config_of(rig->machine->core)->cache_model;
+    struct ppu_tmd tmd = prepare(rig, 128, ROUNDS);
     uint64_t parts;
 
-    mcu_write(bench->machine, PPU_REG_MODE_THRESHOLD, 512);
-    mcu_write(bench->machine, PPU_REG_MODE_WINDOW, 256);
-    parts = parts_of(bench, &tmd, ROUNDS);
+    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
+    mcu_write(rig->machine, PPU_REG_MODE_WINDOW, 256);
+    parts = parts_of(rig, &tmd, ROUNDS);
     assert_true(parts >= ROUNDS - 2 - ROUNDS / SM_PROBE && parts < ROUNDS);
-    mcu_write(bench->machine, PPU_REG_MODE_THRESHOLD, PER + 1); /* more than there can be */
-    assert_int_equal(parts_of(bench, &tmd, ROUNDS), 0);
+    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, PER + 1); /* more than there can be */
+    assert_int_equal(parts_of(rig, &tmd, ROUNDS), 0);
     /* Waves of 64 fit: their rate is low. */
-    tmd = prepare(bench, 64, ROUNDS);
-    bench_shape(&tmd, 1, 1, 64, 1);
-    mcu_write(bench->machine, PPU_REG_MODE_THRESHOLD, 512);
-    parts = counted(bench, PPU_COUNTER_OPEN_PARTS);
-    bench_run_done(bench, &tmd);
-    assert_int_equal(counted(bench, PPU_COUNTER_OPEN_PARTS), parts);
-    assert_int_equal(counted(bench, PPU_COUNTER_L1_MISSES) != 0, modelled);
+    tmd = prepare(rig, 64, ROUNDS);
+    rig_shape(&tmd, 1, 1, 64, 1);
+    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
+    parts = counted(rig, PPU_COUNTER_OPEN_PARTS);
+    rig_run_done(rig, &tmd);
+    assert_int_equal(counted(rig, PPU_COUNTER_OPEN_PARTS), parts);
+    assert_int_equal(counted(rig, PPU_COUNTER_L1_MISSES) != 0, modelled);
 }
 
 /* The modelled first level misses less when the control unit is let. */
 static void misses_fall(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t misses[2];
 
     for (uint32_t automatic = 0; automatic < 2; automatic++) {
-        struct ppu_tmd tmd = prepare(bench, 128, ROUNDS);
-        uint64_t before = counted(bench, PPU_COUNTER_L1_MISSES);
+        struct ppu_tmd tmd = prepare(rig, 128, ROUNDS);
+        uint64_t before = counted(rig, PPU_COUNTER_L1_MISSES);
 
         tmd.mode = automatic ? PPU_MODE_AUTO : PPU_MODE_NORMAL;
-        (void)parts_of(bench, &tmd, ROUNDS);
-        misses[automatic] = counted(bench, PPU_COUNTER_L1_MISSES) - before;
+        (void)parts_of(rig, &tmd, ROUNDS);
+        misses[automatic] = counted(rig, PPU_COUNTER_L1_MISSES) - before;
     }
     printf("# %llu lines missed in normal mode, %llu with the control unit\n", (unsigned long long)misses[0],
            (unsigned long long)misses[1]);
@@ -171,19 +171,19 @@ static void misses_fall(void **state)
 }
 
 /* Rates that come and go about the threshold: how often the mode changes. */
-static uint32_t changes_of(struct bench *bench, uint32_t slack)
+static uint32_t changes_of(struct rig *rig, uint32_t slack)
 {
-    struct sm_pool *pool = *core_sm_pool(bench->machine->core);
-    struct dist_task task = { .slot = 0, .start = 7, .tmd = prepare(bench, 128, 1) };
+    struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    struct dist_task task = { .slot = 0, .start = 7, .tmd = prepare(rig, 128, 1) };
     struct sm_cta cta = { .used = true };
     struct warp w = { .passes = 4 };
     struct exec x = {
-        .core = bench->machine->core, .sm = &pool->sm[0], .cta = &cta, .w = &w, .task = &task, .passes = 4
+        .core = rig->machine->core, .sm = &pool->sm[0], .cta = &cta, .w = &w, .task = &task, .passes = 4
     };
     struct mode *mode = &pool->sm[0].mode[0];
     uint32_t changes = 0;
 
-    mcu_write(bench->machine, PPU_REG_MODE_HYSTERESIS, slack);
+    mcu_write(rig->machine, PPU_REG_MODE_HYSTERESIS, slack);
     *mode = (struct mode){ .start = task.start };
     for (uint32_t i = 0; i < 1000; i++) {
         const bool before = mode->parts;
@@ -197,27 +197,27 @@ static uint32_t changes_of(struct bench *bench, uint32_t slack)
 
 static void it_does_not_flap(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint32_t without;
 
-    mcu_write(bench->machine, PPU_REG_MODE_THRESHOLD, 512);
-    without = changes_of(bench, 0);
+    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
+    without = changes_of(rig, 0);
     assert_true(without > 100);
-    assert_int_equal(changes_of(bench, 64), 1);
+    assert_int_equal(changes_of(rig, 64), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "the launch goes before the program's word, and that before the rate [D6][D8]", words_and_launches,
-          setup_modelled, bench_teardown, NULL },
-        { "the same without a model of caches [D6][D8]", words_and_launches, setup_without, bench_teardown, NULL },
-        { "the rate of normal mode is measured [D8]", rate_is_found_out, setup_modelled, bench_teardown, NULL },
-        { "the rate of normal mode is predicted from samples [D8]", rate_is_found_out, setup_without, bench_teardown,
+          setup_modelled, rig_teardown, NULL },
+        { "the same without a model of caches [D6][D8]", words_and_launches, setup_without, rig_teardown, NULL },
+        { "the rate of normal mode is measured [D8]", rate_is_found_out, setup_modelled, rig_teardown, NULL },
+        { "the rate of normal mode is predicted from samples [D8]", rate_is_found_out, setup_without, rig_teardown,
           NULL },
         { "warps miss less than a quarter where parts fit and warps do not [D8]", misses_fall, setup_modelled,
-          bench_teardown, NULL },
-        { "rates about the threshold do not make the mode flap [D8]", it_does_not_flap, setup_modelled, bench_teardown,
+          rig_teardown, NULL },
+        { "rates about the threshold do not make the mode flap [D8]", it_does_not_flap, setup_modelled, rig_teardown,
           NULL },
     };
 

@@ -228,22 +228,22 @@ static void write_kernel(const struct shape *s, char *text, size_t size)
 }
 
 /* To or from where the kernel's pages lie. */
-static void copy_pages(struct bench *bench, uint8_t *memory, bool to)
+static void copy_pages(struct rig *rig, uint8_t *memory, bool to)
 {
     for (uint32_t page = 0; page < PAGES; page++) {
-        uint8_t *const frame = bench_data(bench, MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K);
+        uint8_t *const frame = rig_data(rig, MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K);
         uint8_t *const mine = memory + page * PPU_PAGE_64K;
         memcpy(to ? frame : mine, to ? mine : frame, PPU_PAGE_64K);
     }
 }
 
-static void run_one(struct bench *bench, const struct shape *s, uint64_t *random)
+static void run_one(struct rig *rig, const struct shape *s, uint64_t *random)
 {
     static uint8_t expected[MEMORY_BYTES], memory[MEMORY_BYTES];
     static uint32_t out[PPU_MAX_WAVE][LANE_WORDS];
     const uint32_t origin = s->form == INDEX ? MIDDLE : 0;
     const uint64_t params[4] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, MEMORY_VA + origin, MEMORY_VA + s->offset[0] };
-    uint32_t *const table = bench_data(bench, TABLE_AT);
+    uint32_t *const table = rig_data(rig, TABLE_AT);
     struct ppu_tmd tmd;
     char text[2048];
 
@@ -258,18 +258,18 @@ static void run_one(struct bench *bench, const struct shape *s, uint64_t *random
         table[2 * i + 1] = s->on[i];
     }
     memcpy(expected, memory, MEMORY_BYTES);
-    copy_pages(bench, memory, true);
+    copy_pages(rig, memory, true);
     model(s, expected, out);
     write_kernel(s, text, sizeof(text));
-    bench_load_text(bench, text);
-    bench->wave = s->wave;
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 1, 1, s->wave, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_run_done(bench, &tmd);
-    copy_pages(bench, memory, false);
+    rig_load_text(rig, text);
+    rig->wave = s->wave;
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 1, 1, s->wave, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_run_done(rig, &tmd);
+    copy_pages(rig, memory, false);
     if (memcmp(memory, expected, MEMORY_BYTES) != 0 ||
-        memcmp(bench_data(bench, OUT_AT), out, s->wave * sizeof(out[0])) != 0) {
+        memcmp(rig_data(rig, OUT_AT), out, s->wave * sizeof(out[0])) != 0) {
         fail_msg("differs from the model:\n%s", text);
     }
 }
@@ -287,13 +287,13 @@ static void every_pattern(void **state)
 
 static int setup(void **state)
 {
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
 
     for (uint32_t page = 0; page < PAGES; page++) {
-        map_page(bench->machine, CONTEXT, MEMORY_VA + page * PPU_PAGE_64K,
+        map_page(rig->machine, CONTEXT, MEMORY_VA + page * PPU_PAGE_64K,
                  DATA_AT + MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     }
-    *state = bench;
+    *state = rig;
     return 0;
 }
 
@@ -301,7 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "lanes reach memory in every pattern, with every width and set of lanes [A7][A8]", every_pattern, setup,
-          bench_teardown, NULL },
+          rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: patterns of addresses", tests, NULL, NULL);

@@ -24,10 +24,10 @@
 /* Instructions that the warp executes when somebody calls after it has begun. */
 static void looks_after(const struct worst *worst)
 {
-    struct bench *bench = worst_bench(worst, 0);
-    struct sm *sm = &(*core_sm_pool(bench->machine->core))->sm[0];
+    struct rig *rig = worst_bench(worst, 0);
+    struct sm *sm = &(*core_sm_pool(rig->machine->core))->sm[0];
     enum sm_activity activity;
-    uint32_t executed, first = worst_start(bench, worst);
+    uint32_t executed, first = worst_start(rig, worst);
 
     do {
         sm_run(sm, 1, &activity);
@@ -38,7 +38,7 @@ static void looks_after(const struct worst *worst)
     if (executed > worst->waits) {
         fail_msg("%s: %u instructions until the SM looked, not %u", worst->name, executed, worst->waits);
     }
-    bench_free(bench);
+    rig_free(rig);
 }
 
 static void looks_soon(void **state)
@@ -65,14 +65,14 @@ static void slices_are_done_in_parts(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct bench *bench = worst_bench(&worsts[i], 0);
-        struct core *core = bench->machine->core;
+        struct rig *rig = worst_bench(&worsts[i], 0);
+        struct core *core = rig->machine->core;
         const struct sm_pool *pool = *core_sm_pool(core);
         const uint64_t *count = pool->sm[0].count;
         uint64_t begin, insns;
         uint32_t parts = 0;
 
-        worst_start(bench, &worsts[i]);
+        worst_start(rig, &worsts[i]);
         begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
         do {
             const uint64_t done = count[PPU_COUNTER_INSNS] + count[PPU_COUNTER_TRANSACTIONS];
@@ -92,22 +92,22 @@ static void slices_are_done_in_parts(void **state)
         printf("# %s: %u parts, %llu instructions, each part %.3f ms of the processor\n", worsts[i].name, parts,
                (unsigned long long)count[PPU_COUNTER_INSNS],
                (double)(ns_of(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e6 / parts);
-        bench_free(bench);
+        rig_free(rig);
     }
     assert_in_range(ended, 1, WORSTS - 1);
 }
 
 #ifndef __SANITIZE_ADDRESS__
-static uint64_t pause_ns(struct bench *bench)
+static uint64_t pause_ns(struct rig *rig)
 {
     const struct timespec nap = { 0, 3000000 };
     uint64_t begin, end;
 
     nanosleep(&nap, NULL);
     begin = ns_of(CLOCK_MONOTONIC);
-    core_pause(bench->machine->core);
+    core_pause(rig->machine->core);
     end = ns_of(CLOCK_MONOTONIC);
-    core_resume(bench->machine->core);
+    core_resume(rig->machine->core);
     return end - begin;
 }
 
@@ -116,19 +116,19 @@ static void stops_soon(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct bench *bench = worst_bench(&worsts[i], 1);
+        struct rig *rig = worst_bench(&worsts[i], 1);
         uint64_t least = UINT64_MAX, most = 0;
 
-        worst_start(bench, &worsts[i]);
+        worst_start(rig, &worsts[i]);
         for (uint32_t n = 0; n < PAUSES; n++) {
-            const uint64_t ns = pause_ns(bench);
+            const uint64_t ns = pause_ns(rig);
             least = ns < least ? ns : least;
             most = ns > most ? ns : most;
         }
         printf("# %s: %.3f to %.3f ms\n", worsts[i].name, (double)least / 1e6, (double)most / 1e6);
-        assert_int_equal((*core_sm_pool(bench->machine->core))->sm[0].ctas_used, 1);
+        assert_int_equal((*core_sm_pool(rig->machine->core))->sm[0].ctas_used, 1);
         assert_true(least < MOST_NS);
-        bench_free(bench);
+        rig_free(rig);
     }
 }
 #endif

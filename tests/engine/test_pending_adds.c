@@ -22,8 +22,8 @@ struct params {
     uint64_t data;
 };
 
-__attribute__((format(printf, 5, 6))) static void start(struct bench *bench, uint32_t wave, uint32_t ctas,
-                                                        uint32_t threads, const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void start(struct rig *rig, uint32_t wave, uint32_t ctas, uint32_t threads,
+                                                        const char *format, ...)
 {
     struct params params = { DATA_VA };
     struct ppu_tmd tmd;
@@ -33,19 +33,19 @@ __attribute__((format(printf, 5, 6))) static void start(struct bench *bench, uin
     va_start(args, format);
     assert_in_range(vsnprintf(text, sizeof(text), format, args), 1, sizeof(text) - 1);
     va_end(args);
-    memset(bench_data(bench, 0), 0, 0x20000);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    memset(rig_data(rig, 0), 0, 0x20000);
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     tmd.shared_bytes = ctas == 1 ? 0x1000 : PPU_MAX_SHARED; /* two CTAs never share an SM */
-    bench_shape(&tmd, ctas, 1, threads, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    rig_shape(&tmd, ctas, 1, threads, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
+    rig_start(rig, 0, &tmd);
 }
 
-static uint32_t word(struct bench *bench, uint32_t at)
+static uint32_t word(struct rig *rig, uint32_t at)
 {
-    return vram_read32(bench_data(bench, at));
+    return vram_read32(rig_data(rig, at));
 }
 
 /* v0 thread, v1 its word, v2 that of a thread of the same pass in reverse order, v9 1, v10 0, s2 pass's first word. */
@@ -75,11 +75,11 @@ static void own_reads(void **state)
 {
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         for (uint32_t way = 0; way < WAYS; way++) {
-            const uint8_t *data = bench_data(*state, 0);
+            const uint8_t *data = rig_data(*state, 0);
 
             start(*state, wave, 1, THREADS,
                   START ADD ADD "%s" ADD "add v20, v1, 0xf000\nstg.b32 v8, [s0+v20]\n" ADD "exit\n", ways[way]);
-            bench_done(*state);
+            rig_done(*state);
             for (uint32_t i = 0; i < THREADS; i++) {
                 const uint32_t seen = vram_read32(data + OUT_AT + 4 * i), left = vram_read32(data + WORDS_AT + 4 * i);
                 if (seen < 2 || seen > 4 || left != 4) {
@@ -107,7 +107,7 @@ static void own_writes(void **state)
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         for (uint32_t way = 0; way < sizeof(stores) / sizeof(stores[0]); way++) {
             start(*state, wave, 1, wave, START ADD ADD "%s" ADD "exit\n", stores[way]);
-            bench_done(*state);
+            rig_done(*state);
             for (uint32_t i = 0; i < wave; i++) {
                 if (word(*state, WORDS_AT + 4 * i) != 1) {
                     fail_msg("waves of %u, way %u: word %u is %u", wave, way, i, word(*state, WORDS_AT + 4 * i));
@@ -133,7 +133,7 @@ static void message(void **state)
                    "stg.b32 v5, [s0+v2+128]\nexit\n"
                    "zero: " ADD "add v3, v3, 1\n%smov s8, %u\nisetp.ltu p2, v3, s8\n@p2 bra zero\nexit\n",
               ROUNDS, releases[i], ROUNDS);
-        bench_done(*state);
+        rig_done(*state);
         for (uint32_t lane = 0; lane < PPU_LANES; lane++) {
             assert_int_equal(word(*state, BAD_AT + 4 * lane), 0);
             assert_int_equal(word(*state, WORDS_AT + 4 * lane), ROUNDS);
@@ -147,7 +147,7 @@ static void answer(void **state)
     start(*state, PPU_LANES, 2, PPU_LANES,
           PAIR "one: ldg.b32 v4, [s0+v1]\nisetp.eq p1, v4, 0\n@p1 bra one\nstg.b32 v9, [s0+v7]\nexit\n"
                "zero: " ADD "spin: ldg.b32 v4, [s0+v7]\nisetp.eq p1, v4, 0\n@p1 bra spin\nexit\n");
-    bench_done(*state);
+    rig_done(*state);
 }
 
 /* Sums of many CTAs, on words that neighbours share, near and far. */
@@ -160,7 +160,7 @@ static void sums(void **state)
               START "mul v3, v0, 0x9e3779b1\nshr v4, v3, 26\nmul v4, v4, %u\nshl v4, v4, 2\nadd v5, v0, 1\n"
                     "atomg.add.relaxed.dev _, [s0+v4], v5\natomg.add.relaxed.dev _, [s0+v4], v5\nexit\n",
               spread);
-        bench_done(*state);
+        rig_done(*state);
         for (uint32_t i = 0; i < 64 * spread; i++) {
             sum += word(*state, 4 * i);
         }
@@ -171,12 +171,12 @@ static void sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a thread reads what it has added, in every way [A7]", own_reads, bench_setup_slices, bench_teardown, NULL },
-        { "what is stored behind an addition stays [A7]", own_writes, bench_setup_slices, bench_teardown, NULL },
-        { "what additions are released with is not seen before them [A7]", message, bench_setup_threads, bench_teardown,
+        { "a thread reads what it has added, in every way [A7]", own_reads, rig_setup_slices, rig_teardown, NULL },
+        { "what is stored behind an addition stays [A7]", own_writes, rig_setup_slices, rig_teardown, NULL },
+        { "what additions are released with is not seen before them [A7]", message, rig_setup_threads, rig_teardown,
           NULL },
-        { "whoever waits for an addition sees it [A7]", answer, bench_setup_threads, bench_teardown, NULL },
-        { "no addition is lost, near or far [A7]", sums, bench_setup_slices, bench_teardown, NULL },
+        { "whoever waits for an addition sees it [A7]", answer, rig_setup_threads, rig_teardown, NULL },
+        { "no addition is lost, near or far [A7]", sums, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: additions that are summed up", tests, NULL, NULL);

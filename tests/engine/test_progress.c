@@ -76,7 +76,7 @@ static const char barrier[] = START "mov v7, 0\nmov v12, 0x1000\nand v11, v0, 1\
                                     "wait: ldg.b32 v2, [s0]\nisetp.geu p0, v2, s2\n@p0 bra all\n%s\nbra wait\n"
                                     "all: atomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
 
-static struct ppu_tmd prepare(struct bench *bench, const char *shape, const char *yield, uint32_t wave, uint32_t ctas,
+static struct ppu_tmd prepare(struct rig *rig, const char *shape, const char *yield, uint32_t wave, uint32_t ctas,
                               uint32_t threads, uint32_t number)
 {
     struct {
@@ -92,18 +92,18 @@ static struct ppu_tmd prepare(struct bench *bench, const char *shape, const char
     // cppcheck-suppress wrongPrintfScanfArgNum ; some shapes have one place for it
     snprintf(text, sizeof(text), shape, yield, yield);
 #pragma GCC diagnostic pop
-    bench_load_text(bench, text);
-    memset(bench_data(bench, 0), 0, 0x2000);
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, text);
+    memset(rig_data(rig, 0), 0, 0x2000);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, ctas, 1, threads, 1);
-    bench_params(bench, 0, &tmd, &params, sizeof(params));
+    rig_shape(&tmd, ctas, 1, threads, 1);
+    rig_params(rig, 0, &tmd, &params, sizeof(params));
     return tmd;
 }
 
-static uint32_t sum(struct bench *bench)
+static uint32_t sum(struct rig *rig)
 {
-    const uint32_t *count = bench_data(bench, COUNT_AT);
+    const uint32_t *count = rig_data(rig, COUNT_AT);
     uint32_t total = 0;
 
     for (uint32_t i = 0; i < 8; i++) {
@@ -113,47 +113,47 @@ static uint32_t sum(struct bench *bench)
 }
 
 /* Warp instructions the task took. */
-static uint64_t finishes(struct bench *bench, const struct ppu_tmd *tmd, uint32_t expected)
+static uint64_t finishes(struct rig *rig, const struct ppu_tmd *tmd, uint32_t expected)
 {
-    struct outcome outcome = bench_run(bench, tmd);
+    struct outcome outcome = rig_run(rig, tmd);
 
     assert_false(outcome.faulted);
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
-    assert_int_equal(sum(bench), expected);
+    assert_int_equal(sum(rig), expected);
     return outcome.event.warp_insns;
 }
 
-static void hangs(struct bench *bench, const struct ppu_tmd *tmd)
+static void hangs(struct rig *rig, const struct ppu_tmd *tmd)
 {
     struct outcome outcome;
 
-    bench_start(bench, 0, tmd);
-    machine_advance(bench->machine, HANGS_AFTER_NS);
-    assert_int_equal(mcu_read(bench->machine, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    assert_true(bench_wait(bench, 0, &outcome));
+    rig_start(rig, 0, tmd);
+    machine_advance(rig->machine, HANGS_AFTER_NS);
+    assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
 
-static void one_shape(struct bench *bench, const char *shape, uint32_t each)
+static void one_shape(struct rig *rig, const char *shape, uint32_t each)
 {
     static const char *const yields[] = { "yield", "yieldn 2", "yieldp 0x80000000" };
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        struct ppu_tmd tmd = prepare(bench, shape, "yield", wave, 1, 1, wave);
-        uint64_t alone = finishes(bench, &tmd, each * wave), contended;
+        struct ppu_tmd tmd = prepare(rig, shape, "yield", wave, 1, 1, wave);
+        uint64_t alone = finishes(rig, &tmd, each * wave), contended;
 
-        tmd = prepare(bench, shape, "yield", wave, 1, wave, 1);
-        contended = finishes(bench, &tmd, each * wave);
+        tmd = prepare(rig, shape, "yield", wave, 1, wave, 1);
+        contended = finishes(rig, &tmd, each * wave);
         printf("# wave %u: %u.%u times the instructions of one thread\n", wave, (unsigned)(contended / alone),
                (unsigned)(contended * 10 / alone % 10));
         assert_true(contended <= PRICE * alone);
         for (uint32_t i = 0; i < sizeof(yields) / sizeof(yields[0]); i++) {
-            tmd = prepare(bench, shape, yields[i], wave, 3, 100, 2);
-            finishes(bench, &tmd, each * 3 * 100 * 2);
+            tmd = prepare(rig, shape, yields[i], wave, 3, 100, 2);
+            finishes(rig, &tmd, each * 3 * 100 * 2);
         }
-        tmd = prepare(bench, shape, "nop", wave, 1, wave, 1);
-        hangs(bench, &tmd);
+        tmd = prepare(rig, shape, "nop", wave, 1, wave, 1);
+        hangs(rig, &tmd);
     }
 }
 
@@ -205,10 +205,10 @@ static void barrier_of_atomics(void **state)
 /* Evicted in the middle and started again, whole, beside a task that takes the room in between. */
 static void barrier_that_is_evicted(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        struct ppu_tmd tmd = prepare(bench, barrier, "yield", wave, 6, 150, 6 * 150);
+        struct ppu_tmd tmd = prepare(rig, barrier, "yield", wave, 6, 150, 6 * 150);
         struct outcome outcome = { .event = { .kind = 0 } };
         uint32_t evictions = 0;
 
@@ -216,36 +216,36 @@ static void barrier_that_is_evicted(void **state)
         tmd.save_vram = SAVE_AT;
         tmd.save_bytes = SAVE_STRIDE;
         tmd.save_count = 6;
-        memset(bench->machine->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
-        bench_start(bench, 0, &tmd);
+        memset(rig->machine->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
+        rig_start(rig, 0, &tmd);
         do {
-            machine_advance(bench->machine, 300 + 40 * evictions);
-            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
-            assert_true(bench_wait(bench, 0, &outcome));
+            machine_advance(rig->machine, 300 + 40 * evictions);
+            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            assert_true(rig_wait(rig, 0, &outcome));
             assert_false(outcome.faulted);
             evictions++;
             if (outcome.event.kind == PPU_SLOT_STOPPED) {
-                assert_int_equal(bench->machine->core->dist.used[0].ctas, 0);
-                mcu_write(bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
+                assert_int_equal(rig->machine->core->dist.used[0].ctas, 0);
+                mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
             }
         } while (outcome.event.kind == PPU_SLOT_STOPPED);
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
-        assert_int_equal(sum(bench), 6 * 150);
+        assert_int_equal(sum(rig), 6 * 150);
         assert_true(evictions > 2);
     }
 }
 
 static void barrier_too_large(void **state)
 {
-    struct bench *bench = *state;
-    uint32_t most = bench->machine->config.sms * bench->machine->config.sm_ctas;
-    struct ppu_tmd tmd = prepare(bench, barrier, "yield", 32, most, 32, most * 32);
+    struct rig *rig = *state;
+    uint32_t most = rig->machine->config.sms * rig->machine->config.sm_ctas;
+    struct ppu_tmd tmd = prepare(rig, barrier, "yield", 32, most, 32, most * 32);
     struct outcome outcome;
 
     tmd.flags = PPU_TMD_CORESIDENT;
-    finishes(bench, &tmd, most * 32);
+    finishes(rig, &tmd, most * 32);
     tmd.grid[0]++;
-    outcome = bench_run(bench, &tmd);
+    outcome = rig_run(rig, &tmd);
     assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
     assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_CORESIDENT);
 }
@@ -253,17 +253,15 @@ static void barrier_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, bench_setup_slices, bench_teardown, NULL },
-        { "a hash table with locks in their order [E6]", locks_in_order, bench_setup_slices, bench_teardown, NULL },
-        { "a list with a lock a node [E6]", locks_of_nodes, bench_setup_slices, bench_teardown, NULL },
-        { "locks on ranges [E6]", locks_of_ranges, bench_setup_slices, bench_teardown, NULL },
-        { "producers and consumers in one warp [E6]", producers_and_consumers, bench_setup_slices, bench_teardown,
-          NULL },
-        { "a barrier of atomics over co-resident CTAs", barrier_of_atomics, bench_setup_slices, bench_teardown, NULL },
-        { "co-resident CTAs are evicted and come back together [A5]", barrier_that_is_evicted, bench_setup_slices,
-          bench_teardown, NULL },
-        { "a co-resident grid that does not fit is refused", barrier_too_large, bench_setup_slices, bench_teardown,
-          NULL },
+        { "a lock held by a disabled lane [E6]", lock_of_a_disabled_lane, rig_setup_slices, rig_teardown, NULL },
+        { "a hash table with locks in their order [E6]", locks_in_order, rig_setup_slices, rig_teardown, NULL },
+        { "a list with a lock a node [E6]", locks_of_nodes, rig_setup_slices, rig_teardown, NULL },
+        { "locks on ranges [E6]", locks_of_ranges, rig_setup_slices, rig_teardown, NULL },
+        { "producers and consumers in one warp [E6]", producers_and_consumers, rig_setup_slices, rig_teardown, NULL },
+        { "a barrier of atomics over co-resident CTAs", barrier_of_atomics, rig_setup_slices, rig_teardown, NULL },
+        { "co-resident CTAs are evicted and come back together [A5]", barrier_that_is_evicted, rig_setup_slices,
+          rig_teardown, NULL },
+        { "a co-resident grid that does not fit is refused", barrier_too_large, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: forward progress", tests, NULL, NULL);

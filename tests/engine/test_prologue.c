@@ -61,7 +61,7 @@ static const struct way ways[] = {
     { "again: ldp.b32 s4, [8]\nadd s5, s5, s4\nadd s6, s6, 1\nnop\nisetp.ltu p0, s6, 3\n@p0 bra again\n", 3, 0 },
 };
 
-static void load(struct bench *bench, const struct way *way, const char *before)
+static void load(struct rig *rig, const struct way *way, const char *before)
 {
     char text[2048];
 
@@ -72,20 +72,20 @@ static void load(struct bench *bench, const struct way *way, const char *before)
              "stg.b32 v11, [s20+v10+16]\nmov v11, s6\nstg.b32 v11, [s20+v10+20]\nmov v11, s7\n"
              "stg.b32 v11, [s20+v10+24]\nmov v11, s8\nstg.b32 v11, [s20+v10+28]\nexit\n",
              before, way->text);
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
 }
 
-static struct ppu_tmd task_of(struct bench *bench, uint32_t wave, uint32_t threads, uint32_t y)
+static struct ppu_tmd task_of(struct rig *rig, uint32_t wave, uint32_t threads, uint32_t y)
 {
     uint32_t params[PARAM_BYTES / 4] = { (uint32_t)DATA_VA, (uint32_t)(DATA_VA >> 32) };
-    struct ppu_tmd tmd = bench_tmd(bench, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
 
     for (uint32_t i = 2; i < PARAM_BYTES / 4; i++) {
         params[i] = i * 0x01010101u;
     }
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, CTAS, 1, threads / y, y);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
+    rig_shape(&tmd, CTAS, 1, threads / y, y);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     return tmd;
 }
 
@@ -94,9 +94,9 @@ struct seen {
     uint8_t *out;
 };
 
-static uint64_t counted(const struct bench *bench, enum ppu_counter counter)
+static uint64_t counted(const struct rig *rig, enum ppu_counter counter)
 {
-    const struct sm_pool *pool = *core_sm_pool(bench->machine->core);
+    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < pool->sms; i++) {
@@ -105,31 +105,31 @@ static uint64_t counted(const struct bench *bench, enum ppu_counter counter)
     return count;
 }
 
-static struct seen look(struct bench *bench, const struct way *way, const char *before, uint32_t wave, uint32_t threads)
+static struct seen look(struct rig *rig, const struct way *way, const char *before, uint32_t wave, uint32_t threads)
 {
-    struct seen seen = { counted(bench, PPU_COUNTER_INSNS), counted(bench, PPU_COUNTER_LANES), malloc(OUT_BYTES) };
+    struct seen seen = { counted(rig, PPU_COUNTER_INSNS), counted(rig, PPU_COUNTER_LANES), malloc(OUT_BYTES) };
     struct ppu_tmd tmd;
 
     assert_non_null(seen.out);
-    load(bench, way, before);
-    tmd = task_of(bench, wave, threads, way->y != 0 ? way->y : 1);
-    memset(bench_data(bench, 0), 0xee, OUT_BYTES);
-    bench_run_done(bench, &tmd);
-    memcpy(seen.out, bench_data(bench, 0), OUT_BYTES);
-    seen.insns = counted(bench, PPU_COUNTER_INSNS) - seen.insns;
-    seen.lanes = counted(bench, PPU_COUNTER_LANES) - seen.lanes;
+    load(rig, way, before);
+    tmd = task_of(rig, wave, threads, way->y != 0 ? way->y : 1);
+    memset(rig_data(rig, 0), 0xee, OUT_BYTES);
+    rig_run_done(rig, &tmd);
+    memcpy(seen.out, rig_data(rig, 0), OUT_BYTES);
+    seen.insns = counted(rig, PPU_COUNTER_INSNS) - seen.insns;
+    seen.lanes = counted(rig, PPU_COUNTER_LANES) - seen.lanes;
     return seen;
 }
 
-static void same_with_and_without(struct bench *bench, size_t n, uint32_t wave, uint32_t threads)
+static void same_with_and_without(struct rig *rig, size_t n, uint32_t wave, uint32_t threads)
 {
     const struct way *const way = &ways[n];
-    const struct prologue *const prologue = &(*core_sm_pool(bench->machine->core))->sm[0].program.prologue;
+    const struct prologue *const prologue = &(*core_sm_pool(rig->machine->core))->sm[0].program.prologue;
     const uint32_t warps = CTAS * ((threads + wave - 1) / wave);
-    struct seen without = look(bench, way, "nop\n", wave, threads), with;
+    struct seen without = look(rig, way, "nop\n", wave, threads), with;
 
     assert_int_equal(prologue->insns, 0);
-    with = look(bench, way, "", wave, threads);
+    with = look(rig, way, "", wave, threads);
     if (prologue->insns != (threads % wave == 0 ? way->insns : 0)) {
         fail_msg("way %zu, waves of %u, %u threads: a prologue of %u", n, wave, threads, prologue->insns);
     }
@@ -159,23 +159,23 @@ static void warps_begin_alike(void **state)
 /* Somewhere in the middle the machine is put away, and another goes on. */
 static void warps_that_moved_are_not_fresh(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t steps = 1; steps < 40; steps += 3) {
         const struct way *const way = &ways[sizeof(ways) / sizeof(ways[0]) - 1];
-        struct seen without = look(bench, way, "nop\n", PPU_LANES, CTA_THREADS);
+        struct seen without = look(rig, way, "nop\n", PPU_LANES, CTA_THREADS);
         struct ppu_tmd tmd;
 
-        load(bench, way, "");
-        tmd = task_of(bench, PPU_LANES, CTA_THREADS, 1);
-        memset(bench_data(bench, 0), 0xee, OUT_BYTES);
-        bench_start(bench, 0, &tmd);
+        load(rig, way, "");
+        tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+        memset(rig_data(rig, 0), 0xee, OUT_BYTES);
+        rig_start(rig, 0, &tmd);
         for (uint32_t i = 0; i < steps; i++) {
-            bench_step(bench);
+            rig_step(rig);
         }
-        *state = bench = bench_moved(bench);
-        bench_done(bench);
-        assert_memory_equal(without.out, bench_data(bench, 0), OUT_BYTES);
+        *state = rig = rig_moved(rig);
+        rig_done(rig);
+        assert_memory_equal(without.out, rig_data(rig, 0), OUT_BYTES);
         free(without.out);
     }
 }
@@ -195,49 +195,49 @@ static void code_that_changed_is_seen(void **state)
 {
     struct core_config config = bench_config(0);
     const struct sm *sm;
-    struct bench *bench;
+    struct rig *rig;
     struct ppu_tmd tmd;
     uint32_t old = 0, fresh, value = 3;
 
     (void)state;
     config.sms = config.gpcs = 1;
-    bench = bench_new_config(&config);
-    sm = (*core_sm_pool(bench->machine->core))->sm;
-    bench_load_text(bench, ".kernel k\nmov s4, 1\nmov s5, 2\nnop\nmov s7, 3000\nloop: sub s7, s7, 1\n"
-                           "isetp.ne p2, s7, 0\n@p2 bra loop\nldp.b64 s20, [0]\nrdsr v1, %tid.x\nshl v1, v1, 2\n"
-                           "mov v2, s5\nrdsr s8, %cta.x\nshl s8, s8, 10\nadd v1, v1, s8\nstg.b32 v2, [s20+v1]\n"
-                           "exit\n");
-    tmd = task_of(bench, PPU_LANES, CTA_THREADS, 1);
-    bench_start(bench, 0, &tmd);
+    rig = rig_new_config(&config);
+    sm = (*core_sm_pool(rig->machine->core))->sm;
+    rig_load_text(rig, ".kernel k\nmov s4, 1\nmov s5, 2\nnop\nmov s7, 3000\nloop: sub s7, s7, 1\n"
+                       "isetp.ne p2, s7, 0\n@p2 bra loop\nldp.b64 s20, [0]\nrdsr v1, %tid.x\nshl v1, v1, 2\n"
+                       "mov v2, s5\nrdsr s8, %cta.x\nshl s8, s8, 10\nadd v1, v1, s8\nstg.b32 v2, [s20+v1]\n"
+                       "exit\n");
+    tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+    rig_start(rig, 0, &tmd);
     do {
-        bench_step(bench);
+        rig_step(rig);
         fresh = fresh_warps(sm);
     } while (sm->program.prologue.insns == 0 || sm->cta[0].begun == 0 || fresh < 2);
     assert_int_equal(sm->program.prologue.insns, 2);
     assert_true(sm->cta[0].cta.number != 0);
-    memcpy(bench->machine->vram + CODE_AT + tmd.entry + PPU_INSN_BYTES + 4, &value, sizeof(value));
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    bench_done(bench);
+    memcpy(rig->machine->vram + CODE_AT + tmd.entry + PPU_INSN_BYTES + 4, &value, sizeof(value));
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    rig_done(rig);
     for (uint32_t i = 0; i < CTAS * CTA_THREADS; i++) {
-        const uint32_t seen = vram_read32(bench_data(bench, 4 * i));
+        const uint32_t seen = vram_read32(rig_data(rig, 4 * i));
 
         assert_true(seen == 2 || seen == 3);
         old += seen == 2;
     }
     assert_int_equal(old % CTA_THREADS, CTA_THREADS - fresh * PPU_LANES);
-    bench_free(bench);
+    rig_free(rig);
 }
 
 /* Parameters end for CTAs from the tenth on. */
 static void faults_name_their_place(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     struct outcome outcome;
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, ".kernel k\nrdsr s4, %cta.x\nshl s4, s4, 2\nldp.b32 s5, [s4+8]\nrdsr v1, %tid.x\nexit\n");
-    tmd = task_of(bench, PPU_LANES, CTA_THREADS, 1);
-    outcome = bench_run(bench, &tmd);
+    rig_load_text(rig, ".kernel k\nrdsr s4, %cta.x\nshl s4, s4, 2\nldp.b32 s5, [s4+8]\nrdsr v1, %tid.x\nexit\n");
+    tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+    outcome = rig_run(rig, &tmd);
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_PARAM_RANGE);
     assert_int_equal(outcome.fault.pc, tmd.code_va + tmd.entry + 2 * PPU_INSN_BYTES);
@@ -248,12 +248,12 @@ static void faults_name_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "a CTA's warps have what each would have made [A7]", warps_begin_alike, bench_setup_slices, bench_teardown,
+        { "a CTA's warps have what each would have made [A7]", warps_begin_alike, rig_setup_slices, rig_teardown,
           NULL },
-        { "warps that moved go on where they were [A10]", warps_that_moved_are_not_fresh, bench_setup_slices,
-          bench_teardown, NULL },
+        { "warps that moved go on where they were [A10]", warps_that_moved_are_not_fresh, rig_setup_slices,
+          rig_teardown, NULL },
         { "code that changed is seen by warps that begin [A11]", code_that_changed_is_seen, NULL, NULL, NULL },
-        { "faults name the instruction and the CTA [A7]", faults_name_their_place, bench_setup_slices, bench_teardown,
+        { "faults name the instruction and the CTA [A7]", faults_name_their_place, rig_setup_slices, rig_teardown,
           NULL },
     };
 

@@ -38,76 +38,76 @@ static uint64_t mov_word(uint32_t reg, uint32_t value)
     return ppu_isa_encode(&insn);
 }
 
-static void flush(struct bench *bench)
+static void flush(struct rig *rig)
 {
     static uint32_t tag = 100;
     struct ppu_slot_event event;
 
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH_TAG, ++tag);
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    machine_settle(bench->machine);
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH_TAG, ++tag);
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    machine_settle(rig->machine);
     for (uint32_t i = 0; i < STEPS_MAX; i++) {
-        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
             if (event.kind == PPU_SLOT_FLUSHED && event.arg == tag) {
                 return;
             }
             assert_true(event.kind == PPU_SLOT_FLUSHED || event.kind == PPU_SLOT_KILLED);
         }
-        bench_step(bench);
+        rig_step(rig);
     }
     fail_msg("the flush was not answered");
 }
 
-static void run_until(struct bench *bench, const uint32_t *count, uint32_t more)
+static void run_until(struct rig *rig, const uint32_t *count, uint32_t more)
 {
     uint32_t before = __atomic_load_n(count, __ATOMIC_RELAXED);
 
     for (uint32_t i = 0; __atomic_load_n(count, __ATOMIC_RELAXED) - before < more; i++) {
         assert_true(i < STEPS_MAX);
-        bench_step(bench);
+        rig_step(rig);
     }
 }
 
 static void code_is_old_or_new(void **state)
 {
-    struct bench *bench = *state;
-    uint8_t *place = bench->machine->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
+    struct rig *rig = *state;
+    uint8_t *place = rig->machine->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
     const uint64_t words[2] = { mov_word(4, 0x1111), mov_word(5, 0x2222) };
     uint64_t params[2] = { DATA_VA, 0 };
-    uint32_t *counts = bench_data(bench, 0);
+    uint32_t *counts = rig_data(rig, 0);
     struct ppu_tmd tmd;
     struct outcome outcome;
 
-    bench_load_text(bench, patched);
+    rig_load_text(rig, patched);
     assert_true(vram_read64(place) == words[0]);
     memset(counts, 0, COUNTS * sizeof(*counts));
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, WARPS, 1, 1, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, WARPS, 1, 1, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t is = round % 2, old;
 
-        run_until(bench, &counts[is], 50);
+        run_until(rig, &counts[is], 50);
         vram_write64(place, words[!is]);
-        flush(bench);
+        flush(rig);
         /* A warp may have been between the old instruction and what counts it. */
         old = __atomic_load_n(&counts[is], __ATOMIC_RELAXED);
-        run_until(bench, &counts[!is], 50);
+        run_until(rig, &counts[!is], 50);
         assert_in_range(__atomic_load_n(&counts[is], __ATOMIC_RELAXED) - old, 0, WARPS);
     }
     /* Changed all the time, and read again after every flush. */
     for (uint32_t round = 0; round < 100; round++) {
-        mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+        mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
         for (uint32_t i = 0; i < 50; i++) {
             vram_write64(place, words[i % 2]);
         }
-        flush(bench);
+        flush(rig);
     }
     assert_int_equal(counts[2], 0);
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_settle(bench->machine);
-    assert_true(bench_wait(bench, 0, &outcome));
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    machine_settle(rig->machine);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
 
@@ -138,39 +138,39 @@ static const char *const page_users[] = {
     PAGE_START "again: atomg.add.relaxed.dev _, [s0+v1], v2\nbra again\n",
 };
 
-static void unmap(struct bench *bench, const struct page_case *c)
+static void unmap(struct rig *rig, const struct page_case *c)
 {
     uint32_t level = c->size == PPU_PTE_2M, entries = c->size == PPU_PTE_64K ? 16 : 1;
 
     for (uint32_t i = 0; i < entries; i++) {
-        write_pte(bench->machine, pte_at(bench->machine, CONTEXT, PAGE_VA, level) + 8 * i, 0);
+        write_pte(rig->machine, pte_at(rig->machine, CONTEXT, PAGE_VA, level) + 8 * i, 0);
     }
 }
 
 /* Runs until it faults, which it does because the page is gone. */
-static void expect_unmapped(struct bench *bench)
+static void expect_unmapped(struct rig *rig)
 {
     struct ppu_fault_event fault = { .code = 0 };
 
-    for (uint32_t i = 0; i < STEPS_MAX && !ring_pop(bench->machine, PPU_RING_FAULT, &fault); i++) {
-        bench_step(bench);
+    for (uint32_t i = 0; i < STEPS_MAX && !ring_pop(rig->machine, PPU_RING_FAULT, &fault); i++) {
+        rig_step(rig);
     }
     assert_int_equal(fault.code, PPU_FAULT_UNMAPPED);
     assert_true(fault.address >= PAGE_VA && fault.address < PAGE_VA + PPU_PAGE_2M && fault.lanes != 0);
-    for (uint32_t i = 0; i < STEPS_MAX && mcu_read(bench->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; i++) {
-        bench_step(bench);
+    for (uint32_t i = 0; i < STEPS_MAX && mcu_read(rig->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; i++) {
+        rig_step(rig);
     }
 }
 
 /* When the flush is answered nothing reads or writes the page any more, near its beginning or at its end. */
 static void pages_are_gone_when_flushed(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t i = 0; i < sizeof(page_cases) / sizeof(page_cases[0]) * 6; i++) {
         const struct page_case *c = &page_cases[i / 6];
-        uint8_t *page = c->bits ? bench->machine->sys + (c->frame - SYS_BASE) : bench->machine->vram + c->frame;
+        uint8_t *page = c->bits ? rig->machine->sys + (c->frame - SYS_BASE) : rig->machine->vram + c->frame;
         struct {
             uint64_t page;
             uint64_t seen;
@@ -180,25 +180,25 @@ static void pages_are_gone_when_flushed(void **state)
         struct ppu_slot_event event;
         struct ppu_tmd tmd;
 
-        map_page(bench->machine, CONTEXT, PAGE_VA, c->frame, c->size, c->bits | PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+        map_page(rig->machine, CONTEXT, PAGE_VA, c->frame, c->size, c->bits | PPU_PTE_WRITE | PPU_PTE_ATOMIC);
         memset(page, 0, c->bytes);
-        memset(bench_data(bench, 0), 0, 4096);
-        bench_load_text(bench, page_users[i / 2 % 3]);
-        tmd = bench_tmd(bench, "k");
-        bench_shape(&tmd, 3, 1, 64, 1);
-        bench_params(bench, 0, &tmd, &params, sizeof(params));
-        bench_start(bench, 0, &tmd);
-        machine_advance(bench->machine, 500 + random_below(&random, 3000));
-        bench_step(bench);
-        unmap(bench, c);
-        flush(bench);
+        memset(rig_data(rig, 0), 0, 4096);
+        rig_load_text(rig, page_users[i / 2 % 3]);
+        tmd = rig_tmd(rig, "k");
+        rig_shape(&tmd, 3, 1, 64, 1);
+        rig_params(rig, 0, &tmd, &params, sizeof(params));
+        rig_start(rig, 0, &tmd);
+        machine_advance(rig->machine, 500 + random_below(&random, 3000));
+        rig_step(rig);
+        unmap(rig, c);
+        flush(rig);
         memset(page, 0xa5, c->bytes);
-        expect_unmapped(bench);
-        while (ring_pop(bench->machine, PPU_RING_SLOT, &event)) {
+        expect_unmapped(rig);
+        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
         }
         assert_true(page[0] == 0xa5 && memcmp(page, page + 1, c->bytes - 1) == 0);
         for (uint32_t at = 0; at < 3 * 64; at++) {
-            assert_int_equal(((uint32_t *)bench_data(bench, 0))[at], 0);
+            assert_int_equal(((uint32_t *)rig_data(rig, 0))[at], 0);
         }
     }
 }
@@ -238,34 +238,34 @@ static void occupancy_is_limited(void **state)
         struct core_config config = bench_config(0);
         uint32_t held = 0, warps = (o->threads + o->wave - 1) / o->wave;
         struct outcome outcome;
-        struct bench *bench;
+        struct rig *rig;
         struct ppu_tmd tmd;
 
         config.sm_warps = 64;
         config.sm_vregs = 32768;
         config.sm_shared = PPU_MAX_SHARED;
-        bench = bench_new_config(&config);
-        bench_load_text(bench, ".kernel k\nmark 7\nexit\n");
-        tmd = bench_tmd(bench, "k");
+        rig = rig_new_config(&config);
+        rig_load_text(rig, ".kernel k\nmark 7\nexit\n");
+        tmd = rig_tmd(rig, "k");
         tmd.vregs = (uint16_t)o->vregs;
         tmd.shared_bytes = o->shared;
         tmd.token_count = (uint16_t)o->tokens;
         tmd.wave = (uint8_t)o->wave;
-        bench_shape(&tmd, 50, 1, o->threads, 1);
-        host_write(bench->machine, PPU_REG_HOOK_HOLD_MARK, 7);
-        assert_int_equal(host_read(bench->machine, PPU_REG_HOOK_HOLD_MARK), 7);
-        bench_start(bench, 0, &tmd);
+        rig_shape(&tmd, 50, 1, o->threads, 1);
+        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 7);
+        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HOLD_MARK), 7);
+        rig_start(rig, 0, &tmd);
         for (uint32_t step = 0; step < 20; step++) {
-            bench_step(bench);
+            rig_step(rig);
         }
-        held = host_read(bench->machine, PPU_REG_HOOK_HELD);
+        held = host_read(rig->machine, PPU_REG_HOOK_HELD);
         if (held != config.sms * o->ctas * warps) {
             fail_msg("case %zu: %u warps on %u SMs, not %u", i, held, config.sms, config.sms * o->ctas * warps);
         }
-        host_write(bench->machine, PPU_REG_HOOK_RELEASE, 1);
-        assert_true(bench_wait(bench, 0, &outcome));
+        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
-        bench_free(bench);
+        rig_free(rig);
     }
 }
 
@@ -274,25 +274,25 @@ static void occupancy_is_limited(void **state)
 /* Its last CTAs, as when it was stopped shortly before: each writes who it is. */
 static void far_out_ctas(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     const uint64_t total = (uint64_t)PPU_MAX_GRID_X * PPU_MAX_GRID_YZ * PPU_MAX_GRID_YZ;
     uint64_t params[2] = { DATA_VA, 0 };
-    const uint32_t *out = bench_data(bench, 0);
+    const uint32_t *out = rig_data(rig, 0);
     struct outcome outcome;
     struct ppu_tmd tmd;
 
-    bench_load_text(bench, ".kernel k\n.vregs 12\nldp.b64 s0, [0]\nrdsr v0, %cta.x\nrdsr v1, %cta.y\nrdsr v2, %cta.z\n"
-                           "rdsr v3, %ncta.x\nrdsr v4, %ncta.y\nrdsr v5, %ncta.z\nmov v6, v0\nmov v7, v1\n"
-                           "not v8, v0\nand v8, v8, 0xff\nshl v8, v8, 5\nstg.b128 v0, [s0+v8]\n"
-                           "stg.b64 v4, [s0+v8+16]\nexit\n");
-    tmd = bench_tmd(bench, "k");
+    rig_load_text(rig, ".kernel k\n.vregs 12\nldp.b64 s0, [0]\nrdsr v0, %cta.x\nrdsr v1, %cta.y\nrdsr v2, %cta.z\n"
+                       "rdsr v3, %ncta.x\nrdsr v4, %ncta.y\nrdsr v5, %ncta.z\nmov v6, v0\nmov v7, v1\n"
+                       "not v8, v0\nand v8, v8, 0xff\nshl v8, v8, 5\nstg.b128 v0, [s0+v8]\n"
+                       "stg.b64 v4, [s0+v8+16]\nexit\n");
+    tmd = rig_tmd(rig, "k");
     tmd.grid[0] = PPU_MAX_GRID_X;
     tmd.grid[1] = tmd.grid[2] = PPU_MAX_GRID_YZ;
     tmd.cta[0] = 1;
     tmd.next_cta = tmd.ctas_done = total - 50;
-    memset(bench_data(bench, 0), 0, 0x2000);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    outcome = bench_run(bench, &tmd);
+    memset(rig_data(rig, 0), 0, 0x2000);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    outcome = rig_run(rig, &tmd);
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     assert_true(outcome.event.ctas_done == total);
     for (uint32_t i = 0; i < 50; i++) {
@@ -309,46 +309,45 @@ static void far_out_ctas(void **state)
 /* Tasks that fault, yield, wait for system memory, are saved and killed, all at once. VRAM has the traces, too. */
 static uint8_t *one_run(size_t *len)
 {
-    struct bench *bench = bench_new(0);
+    struct rig *rig = rig_new(0);
     static const char *const kernels[SLOTS] = { "spinner", "sysuser", "saved", "faulty" };
     uint8_t *all = malloc(BENCH_VRAM + SYS_BYTES);
 
-    bench_load_text(bench,
-                    ".kernel spinner\nmov v0, 0\nmore: add v0, v0, 1\nyieldp 0x10000000\nmark 5\nbra more\n"
-                    ".kernel sysuser\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 2\nmov v3, 1\nmov v4, 40\n"
-                    "loop: atomg.add v2, [s0+v1], v3\nsub v4, v4, 1\nisetp.ne p0, v4, 0\n@p0 bra loop\nexit\n"
-                    ".kernel saved\nldp.b64 s0, [0]\nrdsr v0, %tid\nmov v1, 0\nmov v2, 1\nmov v4, 60\n"
-                    "turn: bar 0\natomg.add _, [s0+v1], v2\nsub v4, v4, 1\nisetp.ne p0, v4, 0\n@p0 bra turn\nexit\n"
-                    ".kernel faulty\nrdsr v0, %tid\nisetp.eq p0, v0, 40\nmov v1, 500\n"
-                    "wait: sub v1, v1, 1\nisetp.ne p1, v1, 0\n@p1 bra wait\n@p0 trap 3\nexit\n");
+    rig_load_text(rig, ".kernel spinner\nmov v0, 0\nmore: add v0, v0, 1\nyieldp 0x10000000\nmark 5\nbra more\n"
+                       ".kernel sysuser\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 2\nmov v3, 1\nmov v4, 40\n"
+                       "loop: atomg.add v2, [s0+v1], v3\nsub v4, v4, 1\nisetp.ne p0, v4, 0\n@p0 bra loop\nexit\n"
+                       ".kernel saved\nldp.b64 s0, [0]\nrdsr v0, %tid\nmov v1, 0\nmov v2, 1\nmov v4, 60\n"
+                       "turn: bar 0\natomg.add _, [s0+v1], v2\nsub v4, v4, 1\nisetp.ne p0, v4, 0\n@p0 bra turn\nexit\n"
+                       ".kernel faulty\nrdsr v0, %tid\nisetp.eq p0, v0, 40\nmov v1, 500\n"
+                       "wait: sub v1, v1, 1\nisetp.ne p1, v1, 0\n@p1 bra wait\n@p0 trap 3\nexit\n");
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         uint64_t params[2] = { slot == 1 ? SYS_VA : DATA_VA, 0 };
-        struct ppu_tmd tmd = bench_tmd(bench, kernels[slot]);
+        struct ppu_tmd tmd = rig_tmd(rig, kernels[slot]);
 
-        bench_shape(&tmd, 9 + slot, 1, 70, 1);
+        rig_shape(&tmd, 9 + slot, 1, 70, 1);
         if (slot == 2) {
             tmd.save_vram = 0x200000;
             tmd.save_bytes = 0x14000;
             tmd.save_count = 8;
         }
-        bench_params(bench, slot, &tmd, params, sizeof(params));
-        bench_start(bench, slot, &tmd);
+        rig_params(rig, slot, &tmd, params, sizeof(params));
+        rig_start(rig, slot, &tmd);
     }
-    machine_advance(bench->machine, 7000);
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL + 8, PPU_SLOT_CMD_SAVE);
-    machine_advance(bench->machine, 20000);
-    mcu_write(bench->machine, PPU_REG_SLOT_START + 8, TMD_AT(2));
-    mcu_write(bench->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    machine_advance(bench->machine, 100000);
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_advance(bench->machine, 50000);
+    machine_advance(rig->machine, 7000);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL + 8, PPU_SLOT_CMD_SAVE);
+    machine_advance(rig->machine, 20000);
+    mcu_write(rig->machine, PPU_REG_SLOT_START + 8, TMD_AT(2));
+    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    machine_advance(rig->machine, 100000);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    machine_advance(rig->machine, 50000);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        assert_int_equal(mcu_read(bench->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+        assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
-    memcpy(all, bench->machine->vram, BENCH_VRAM);
-    memcpy(all + BENCH_VRAM, bench->machine->sys, SYS_BYTES);
+    memcpy(all, rig->machine->vram, BENCH_VRAM);
+    memcpy(all + BENCH_VRAM, rig->machine->sys, SYS_BYTES);
     *len = BENCH_VRAM + SYS_BYTES;
-    bench_free(bench);
+    rig_free(rig);
     return all;
 }
 
@@ -386,18 +385,18 @@ static void count_access(struct machine *machine)
 /* Every warp of every SM loads 16 bytes a lane, all at once: others may have the host lock in between. */
 static void system_memory_is_served_in_parts(void **state)
 {
-    struct bench *bench = *state;
-    struct machine *machine = bench->machine;
+    struct rig *rig = *state;
+    struct machine *machine = rig->machine;
     uint64_t params[2] = { SYS_VA, 0 };
     uint32_t all = 0, most = 0;
     struct ppu_slot_event event = { .kind = 0 };
     struct ppu_tmd tmd;
 
-    bench_load_text(bench,
-                    ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n");
-    tmd = bench_tmd(bench, "k");
-    bench_shape(&tmd, 24, 1, 256, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
+    rig_load_text(rig,
+                  ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n");
+    tmd = rig_tmd(rig, "k");
+    rig_shape(&tmd, 24, 1, 256, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     machine->during_dma = count_access;
     start_task(machine, 0, &tmd);
     for (uint32_t step = 0; !ring_pop(machine, PPU_RING_SLOT, &event); step++) {
@@ -418,19 +417,19 @@ static void system_memory_is_served_in_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "accesses to system memory are served in parts [A9]", system_memory_is_served_in_parts, bench_setup_slices,
-          bench_teardown, NULL },
+        { "accesses to system memory are served in parts [A9]", system_memory_is_served_in_parts, rig_setup_slices,
+          rig_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, in slices [A9][A11]", code_is_old_or_new,
-          bench_setup_slices, bench_teardown, NULL },
+          rig_setup_slices, rig_teardown, NULL },
         { "code changed while it runs is old or new, and new after the flush, on threads [A9][A11]", code_is_old_or_new,
-          bench_setup_threads, bench_teardown, NULL },
+          rig_setup_threads, rig_teardown, NULL },
         { "pages of every size are gone when the flush is answered, in slices [A9]", pages_are_gone_when_flushed,
-          bench_setup_slices, bench_teardown, NULL },
+          rig_setup_slices, rig_teardown, NULL },
         { "pages of every size are gone when the flush is answered, on threads [A9]", pages_are_gone_when_flushed,
-          bench_setup_threads, bench_teardown, NULL },
+          rig_setup_threads, rig_teardown, NULL },
         { "registers, warps, memory and queues limit the CTAs of an SM [A8]", occupancy_is_limited, NULL, NULL, NULL },
-        { "the last CTAs of the largest grid know who they are [A6][A7]", far_out_ctas, bench_setup_slices,
-          bench_teardown, NULL },
+        { "the last CTAs of the largest grid know who they are [A6][A7]", far_out_ctas, rig_setup_slices, rig_teardown,
+          NULL },
         { "two runs in slices leave the same memory and traces [A14]", two_runs_leave_the_same_traces, NULL, NULL,
           NULL },
     };

@@ -24,51 +24,51 @@ static uint32_t cta_threads;
 static int setup_slices(void **state)
 {
     cta_threads = THREADS;
-    *state = bench_new(0);
-    bench_load_file(*state, "save");
+    *state = rig_new(0);
+    rig_load_file(*state, "save");
     return 0;
 }
 
 static int setup_threads(void **state)
 {
     cta_threads = THREADS;
-    *state = bench_new(2);
-    bench_load_file(*state, "save");
+    *state = rig_new(2);
+    rig_load_file(*state, "save");
     return 0;
 }
 
-static struct ppu_tmd *tmd_copy(struct bench *bench)
+static struct ppu_tmd *tmd_copy(struct rig *rig)
 {
-    return (struct ppu_tmd *)(void *)(bench->machine->vram + TMD_AT(0));
+    return (struct ppu_tmd *)(void *)(rig->machine->vram + TMD_AT(0));
 }
 
-static struct ppu_save *place(struct bench *bench, uint32_t n)
+static struct ppu_save *place(struct rig *rig, uint32_t n)
 {
-    return (struct ppu_save *)(void *)(bench->machine->vram + SAVE_AT + n * SAVE_STRIDE);
+    return (struct ppu_save *)(void *)(rig->machine->vram + SAVE_AT + n * SAVE_STRIDE);
 }
 
 /* A grid of CTAS with `places` to be saved in; its results are cleared. */
-static struct ppu_tmd task(struct bench *bench, const char *kernel, uint32_t places, uint32_t turns)
+static struct ppu_tmd task(struct rig *rig, const char *kernel, uint32_t places, uint32_t turns)
 {
-    struct ppu_tmd tmd = bench_tmd(bench, kernel);
+    struct ppu_tmd tmd = rig_tmd(rig, kernel);
     uint64_t params[] = { DATA_VA + OUT_AT, DATA_VA + COUNT_AT, turns };
 
-    bench_shape(&tmd, CTAS, 1, cta_threads, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
+    rig_shape(&tmd, CTAS, 1, cta_threads, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
     tmd.save_vram = places != 0 ? SAVE_AT : 0;
     tmd.save_bytes = places != 0 ? SAVE_STRIDE : 0;
     tmd.save_count = (uint8_t)places;
     for (uint32_t n = 0; n < PLACES; n++) {
-        *place(bench, n) = (struct ppu_save){ .state = PPU_SAVE_FREE };
+        *place(rig, n) = (struct ppu_save){ .state = PPU_SAVE_FREE };
     }
-    memset(bench_data(bench, OUT_AT), 0, CTAS * cta_threads * 4);
-    memset(bench_data(bench, COUNT_AT), 0, 4);
+    memset(rig_data(rig, OUT_AT), 0, CTAS * cta_threads * 4);
+    memset(rig_data(rig, COUNT_AT), 0, 4);
     return tmd;
 }
 
-static void results_are_right(struct bench *bench)
+static void results_are_right(struct rig *rig)
 {
-    const uint32_t *out = bench_data(bench, OUT_AT);
+    const uint32_t *out = rig_data(rig, OUT_AT);
 
     for (uint32_t i = 0; i < CTAS * cta_threads; i++) {
         uint32_t thread = i % cta_threads;
@@ -76,52 +76,52 @@ static void results_are_right(struct bench *bench)
 
         assert_int_equal(out[i], 3 * i + (thread & 1 ? 10 : 1) + other + i);
     }
-    assert_int_equal(*(const uint32_t *)bench_data(bench, COUNT_AT), CTAS * cta_threads);
+    assert_int_equal(*(const uint32_t *)rig_data(rig, COUNT_AT), CTAS * cta_threads);
 }
 
 /* The slot's next event, without a fault. */
-static struct ppu_slot_event next_event(struct bench *bench)
+static struct ppu_slot_event next_event(struct rig *rig)
 {
     struct outcome outcome;
 
-    assert_true(bench_wait(bench, 0, &outcome));
+    assert_true(rig_wait(rig, 0, &outcome));
     if (outcome.faulted) {
         fail_msg("fault 0x%x at %u", outcome.fault.code, (unsigned)((outcome.fault.pc - CODE_VA) / PPU_INSN_BYTES));
     }
     return outcome.event;
 }
 
-static void start_again(struct bench *bench, bool resume)
+static void start_again(struct rig *rig, bool resume)
 {
-    tmd_copy(bench)->resume = resume;
-    mcu_write(bench->machine, PPU_REG_SLOT_START, TMD_AT(0));
-    machine_settle(bench->machine);
+    tmd_copy(rig)->resume = resume;
+    mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
+    machine_settle(rig->machine);
 }
 
-static void come_back(struct bench *bench)
+static void come_back(struct rig *rig)
 {
     for (uint32_t places = 1; places <= PLACES; places++) {
-        struct ppu_tmd tmd = task(bench, "waits", places, 0);
+        struct ppu_tmd tmd = task(rig, "waits", places, 0);
         uint32_t parked = 0, told = 0;
         struct ppu_slot_event event;
 
-        bench_start(bench, 0, &tmd);
-        while ((event = next_event(bench)).kind != PPU_SLOT_DONE) {
+        rig_start(rig, 0, &tmd);
+        while ((event = next_event(rig)).kind != PPU_SLOT_DONE) {
             assert_true(event.kind == PPU_SLOT_WAITS || event.kind == PPU_SLOT_PARKED);
             parked += event.kind == PPU_SLOT_PARKED;
             told += event.kind == PPU_SLOT_WAITS;
             assert_true(parked + told < STEPS_MAX);
             if (event.kind == PPU_SLOT_PARKED) {
-                assert_int_equal(mcu_read(bench->machine, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
-                start_again(bench, true);
+                assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
+                start_again(rig, true);
             } else {
-                mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
-                machine_settle(bench->machine);
+                mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+                machine_settle(rig->machine);
             }
         }
         assert_true(event.ctas_done == CTAS);
         assert_true(places > 1 || parked == 2 * CTAS);
-        results_are_right(bench);
+        results_are_right(rig);
     }
 }
 
@@ -135,110 +135,110 @@ static void waiting_ctas_come_back(void **state)
 /* Nobody answers: every place is taken, the slot is given back, and nothing more of the task runs. */
 static void waiting_ctas_give_back_their_slot(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = task(bench, "waits", 3, 0);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = task(rig, "waits", 3, 0);
     struct ppu_slot_event event;
 
-    bench_start(bench, 0, &tmd);
-    while ((event = next_event(bench)).kind == PPU_SLOT_WAITS) {
+    rig_start(rig, 0, &tmd);
+    while ((event = next_event(rig)).kind == PPU_SLOT_WAITS) {
     }
     assert_int_equal(event.kind, PPU_SLOT_PARKED);
-    assert_true(tmd_copy(bench)->next_cta == 3 && tmd_copy(bench)->ctas_done == 0);
+    assert_true(tmd_copy(rig)->next_cta == 3 && tmd_copy(rig)->ctas_done == 0);
     for (uint32_t n = 0; n < PLACES; n++) {
-        assert_int_equal(place(bench, n)->state, n < 3 ? PPU_SAVE_WAITING : PPU_SAVE_FREE);
-        assert_true(n >= 3 || place(bench, n)->len_bytes <= SAVE_STRIDE - sizeof(struct ppu_save));
+        assert_int_equal(place(rig, n)->state, n < 3 ? PPU_SAVE_WAITING : PPU_SAVE_FREE);
+        assert_true(n >= 3 || place(rig, n)->len_bytes <= SAVE_STRIDE - sizeof(struct ppu_save));
     }
     /* Started without leave to go on they stay where they are. */
-    start_again(bench, false);
-    assert_int_equal(next_event(bench).kind, PPU_SLOT_PARKED);
+    start_again(rig, false);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_PARKED);
 }
 
 /* Evicted again and again, drained or saved, each CTA runs exactly once. */
 static void evicted_ctas_come_back(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t round = 0; round < 12; round++) {
         uint32_t places = random_below(&random, PLACES + 1);
-        struct ppu_tmd tmd = task(bench, "works", places, 1 + random_below(&random, 60));
+        struct ppu_tmd tmd = task(rig, "works", places, 1 + random_below(&random, 60));
         struct ppu_slot_event event;
         struct outcome outcome;
 
-        bench_start(bench, 0, &tmd);
+        rig_start(rig, 0, &tmd);
         do {
             uint32_t steps = random_below(&random, 4);
 
             while (steps-- != 0) {
-                machine_advance(bench->machine, 1 + random_below(&random, 3000));
+                machine_advance(rig->machine, 1 + random_below(&random, 3000));
             }
-            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL,
+            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL,
                       random_below(&random, 3) ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
-            assert_true(bench_wait(bench, 0, &outcome));
+            assert_true(rig_wait(rig, 0, &outcome));
             assert_false(outcome.faulted);
             event = outcome.event;
             if (event.kind == PPU_SLOT_STOPPED) {
-                assert_true(tmd_copy(bench)->ctas_done <= tmd_copy(bench)->next_cta);
-                start_again(bench, false);
+                assert_true(tmd_copy(rig)->ctas_done <= tmd_copy(rig)->next_cta);
+                start_again(rig, false);
                 if (random_below(&random, 2)) {
-                    machine_advance(bench->machine, 100000);
+                    machine_advance(rig->machine, 100000);
                 }
             }
         } while (event.kind == PPU_SLOT_STOPPED);
         assert_int_equal(event.kind, PPU_SLOT_DONE);
-        results_are_right(bench);
+        results_are_right(rig);
     }
 }
 
 static void killed_with_saved_ctas(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = task(bench, "waits", 8, 0);
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = task(rig, "waits", 8, 0);
 
-    bench_start(bench, 0, &tmd);
-    assert_int_equal(next_event(bench).kind, PPU_SLOT_WAITS);
-    mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_settle(bench->machine);
+    rig_start(rig, 0, &tmd);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_WAITS);
+    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    machine_settle(rig->machine);
     {
-        uint32_t kind = next_event(bench).kind;
+        uint32_t kind = next_event(rig).kind;
         assert_true(kind == PPU_SLOT_KILLED || kind == PPU_SLOT_PARKED);
     }
 }
 
 static void scribbled_places(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t round = 0; round < 60; round++) {
-        struct ppu_tmd tmd = task(bench, "waits", 2, 0);
+        struct ppu_tmd tmd = task(rig, "waits", 2, 0);
         struct ppu_slot_event event;
         struct outcome outcome;
-        uint8_t *bytes = (uint8_t *)place(bench, random_below(&random, 2));
+        uint8_t *bytes = (uint8_t *)place(rig, random_below(&random, 2));
 
-        bench_start(bench, 0, &tmd);
-        while ((event = next_event(bench)).kind == PPU_SLOT_WAITS) {
+        rig_start(rig, 0, &tmd);
+        while ((event = next_event(rig)).kind == PPU_SLOT_WAITS) {
         }
         assert_int_equal(event.kind, PPU_SLOT_PARKED);
         bytes[random_below(&random, 1200)] ^= (uint8_t)(1 + random_below(&random, 255));
-        start_again(bench, true);
-        assert_true(bench_wait(bench, 0, &outcome));
+        start_again(rig, true);
+        assert_true(rig_wait(rig, 0, &outcome));
         if (outcome.event.kind != PPU_SLOT_REFUSED && outcome.event.kind != PPU_SLOT_KILLED) {
-            mcu_write(bench->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-            machine_settle(bench->machine);
-            machine_advance(bench->machine, 1000000);
-            (void)ring_pop(bench->machine, PPU_RING_SLOT, &event);
+            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+            machine_settle(rig->machine);
+            machine_advance(rig->machine, 1000000);
+            (void)ring_pop(rig->machine, PPU_RING_SLOT, &event);
         }
     }
     /* A length that is too short is a fault that says where. */
-    struct ppu_tmd tmd = task(bench, "waits", 1, 0);
+    struct ppu_tmd tmd = task(rig, "waits", 1, 0);
     struct outcome outcome;
 
-    bench_start(bench, 0, &tmd);
-    assert_int_equal(next_event(bench).kind, PPU_SLOT_PARKED);
-    place(bench, 0)->len_bytes = 100;
-    start_again(bench, true);
-    assert_true(bench_wait(bench, 0, &outcome));
+    rig_start(rig, 0, &tmd);
+    assert_int_equal(next_event(rig).kind, PPU_SLOT_PARKED);
+    place(rig, 0)->len_bytes = 100;
+    start_again(rig, true);
+    assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
     assert_int_equal(outcome.fault.code, PPU_FAULT_SAVE);
     assert_int_equal(outcome.fault.address, SAVE_AT);
@@ -246,10 +246,10 @@ static void scribbled_places(void **state)
 
 static void bad_areas_are_refused(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t i = 0; i < 6; i++) {
-        struct ppu_tmd tmd = task(bench, "waits", 2, 0);
+        struct ppu_tmd tmd = task(rig, "waits", 2, 0);
         struct ppu_slot_event event;
 
         switch (i) {
@@ -273,21 +273,21 @@ static void bad_areas_are_refused(void **state)
             tmd.ctas_done = 2;
             break;
         }
-        bench_start(bench, 0, &tmd);
-        event = next_event(bench);
+        rig_start(rig, 0, &tmd);
+        event = next_event(rig);
         assert_int_equal(event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(event.arg, PPU_FAULT_TMD_SAVE);
     }
 }
 
-static void fault_of(struct bench *bench, const char *kernel, uint32_t places, uint16_t code)
+static void fault_of(struct rig *rig, const char *kernel, uint32_t places, uint16_t code)
 {
-    struct ppu_tmd tmd = task(bench, "waits", places, 0);
-    struct ppu_tmd other = bench_tmd(bench, kernel);
+    struct ppu_tmd tmd = task(rig, "waits", places, 0);
+    struct ppu_tmd other = rig_tmd(rig, kernel);
     struct outcome outcome;
 
     tmd.entry = other.entry;
-    outcome = bench_run(bench, &tmd);
+    outcome = rig_run(rig, &tmd);
     if (!outcome.faulted || outcome.fault.code != code) {
         fail_msg("%s: fault 0x%x, not 0x%x", kernel, outcome.fault.code, code);
     }
@@ -295,50 +295,50 @@ static void fault_of(struct bench *bench, const char *kernel, uint32_t places, u
 
 static void sections_are_short_and_straight(void **state)
 {
-    struct bench *bench = *state;
-    struct ppu_tmd tmd = bench_tmd(bench, "section_good");
+    struct rig *rig = *state;
+    struct ppu_tmd tmd = rig_tmd(rig, "section_good");
 
-    fault_of(bench, "long_section", 0, PPU_FAULT_SECTION);
-    fault_of(bench, "section_yield", 0, PPU_FAULT_SECTION);
-    fault_of(bench, "section_barrier", 0, PPU_FAULT_SECTION);
-    fault_of(bench, "section_wait", 1, PPU_FAULT_SECTION);
-    fault_of(bench, "section_jump", 0, PPU_FAULT_SECTION);
-    fault_of(bench, "waits", 0, PPU_FAULT_NO_WAIT);
-    bench_run_done(bench, &tmd);
+    fault_of(rig, "long_section", 0, PPU_FAULT_SECTION);
+    fault_of(rig, "section_yield", 0, PPU_FAULT_SECTION);
+    fault_of(rig, "section_barrier", 0, PPU_FAULT_SECTION);
+    fault_of(rig, "section_wait", 1, PPU_FAULT_SECTION);
+    fault_of(rig, "section_jump", 0, PPU_FAULT_SECTION);
+    fault_of(rig, "waits", 0, PPU_FAULT_NO_WAIT);
+    rig_run_done(rig, &tmd);
 }
 
 /* Whatever the shape of a CTA, what is saved fits what ppu_save_bytes() says. */
 static void places_are_large_enough(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     uint64_t random = random_seed();
 
     for (uint32_t round = 0; round < 20; round++) {
-        struct ppu_tmd tmd = task(bench, "waits", 1, 0);
+        struct ppu_tmd tmd = task(rig, "waits", 1, 0);
         uint32_t threads = 2 * (1 + random_below(&random, 150));
         struct ppu_slot_event event;
 
-        bench_shape(&tmd, 1, 1, threads, 1);
+        rig_shape(&tmd, 1, 1, threads, 1);
         tmd.vregs = (uint16_t)(21 + random_below(&random, 20));
         tmd.token_count = (uint16_t)(8 + random_below(&random, 100));
         tmd.save_bytes =
             (uint32_t)ppu_save_bytes((threads + 31) / 32, 32, 32u * tmd.vregs, tmd.token_count, tmd.shared_bytes);
-        bench_start(bench, 0, &tmd);
-        event = next_event(bench);
+        rig_start(rig, 0, &tmd);
+        event = next_event(rig);
         assert_int_equal(event.kind, PPU_SLOT_PARKED);
-        assert_true(place(bench, 0)->len_bytes + sizeof(struct ppu_save) <= tmd.save_bytes);
+        assert_true(place(rig, 0)->len_bytes + sizeof(struct ppu_save) <= tmd.save_bytes);
     }
 }
 
 int main(void)
 {
-#define SLICES(name, function)                             \
-    {                                                      \
-        name, function, setup_slices, bench_teardown, NULL \
+#define SLICES(name, function)                           \
+    {                                                    \
+        name, function, setup_slices, rig_teardown, NULL \
     }
-#define THREADED(name, function)                            \
-    {                                                       \
-        name, function, setup_threads, bench_teardown, NULL \
+#define THREADED(name, function)                          \
+    {                                                     \
+        name, function, setup_threads, rig_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         SLICES("CTAs that wait are saved and come back, in slices [B7 A14]", waiting_ctas_come_back),

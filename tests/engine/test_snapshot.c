@@ -14,7 +14,7 @@ static uint8_t *state_of(struct core *core, size_t *len)
 }
 
 /* Asks the victim, which is paused, to load; false: it refused, and nothing has changed. */
-static bool load(struct bench *victim, const uint8_t *state, size_t len, const char **error)
+static bool load(struct rig *victim, const uint8_t *state, size_t len, const char **error)
 {
     size_t before_len, after_len;
     uint8_t *before = state_of(victim->machine->core, &before_len), *after;
@@ -35,7 +35,7 @@ static bool load(struct bench *victim, const uint8_t *state, size_t len, const c
 
 static void lies_are_refused(void **state)
 {
-    struct bench *victim = bench_new(0);
+    struct rig *victim = rig_new(0);
     uint32_t wrong = 0;
 
     (void)state;
@@ -47,7 +47,7 @@ static void lies_are_refused(void **state)
         uint8_t *lie;
 
         liar_new(&l);
-        liar_memories(victim, l.bench);
+        liar_memories(victim, l.rig);
         lies[i].tell(&l);
         lie = state_of(l.core, &len);
         if (load(victim, lie, len, &error) || strstr(error, lies[i].words) == NULL) {
@@ -58,13 +58,13 @@ static void lies_are_refused(void **state)
         liar_free(&l);
     }
     assert_int_equal(wrong, 0);
-    bench_free(victim);
+    rig_free(victim);
 }
 
 /* The state that the lies are about is none: it is loaded, runs, and obeys. */
 static void the_truth_is_loaded(void **state)
 {
-    struct bench *victim = bench_new(0);
+    struct rig *victim = rig_new(0);
     const char *error = NULL;
     struct liar l;
     size_t len;
@@ -73,7 +73,7 @@ static void the_truth_is_loaded(void **state)
     (void)state;
     liar_new(&l);
     core_pause(victim->machine->core);
-    liar_memories(victim, l.bench);
+    liar_memories(victim, l.rig);
     truth = state_of(l.core, &len);
     if (!load(victim, truth, len, &error)) {
         fail_msg("%s", error);
@@ -89,7 +89,7 @@ static void the_truth_is_loaded(void **state)
     for (uint32_t slot = 0; slot < 3; slot++) {
         assert_int_equal(mcu_read(victim->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
-    bench_free(victim);
+    rig_free(victim);
 }
 
 /* ---- several at random ---- */
@@ -107,7 +107,7 @@ static void lie_at_random(struct liar *l, uint64_t *random)
 }
 
 /* What was loaded runs, obeys, and leaves what nothing names alone. */
-static void run_and_end(struct bench *victim)
+static void run_and_end(struct rig *victim)
 {
     struct machine *machine = victim->machine;
 
@@ -141,16 +141,16 @@ static void random_lies_do_no_harm(void **state)
 
     (void)state;
     for (uint32_t round = 0; round < rounds; round++) {
-        struct bench *victim = bench_new(0);
+        struct rig *victim = rig_new(0);
         const char *error = NULL;
         struct liar l;
         size_t len;
         uint8_t *lie;
 
         liar_new(&l);
-        memset(l.bench->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
+        memset(l.rig->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
         core_pause(victim->machine->core);
-        liar_memories(victim, l.bench);
+        liar_memories(victim, l.rig);
         lie_at_random(&l, &random);
         lie = state_of(l.core, &len);
         if (load(victim, lie, len, &error)) {
@@ -160,7 +160,7 @@ static void random_lies_do_no_harm(void **state)
         }
         free(lie);
         liar_free(&l);
-        bench_free(victim);
+        rig_free(victim);
     }
     printf("# %u of %u refused\n", refused, rounds);
     assert_true(refused > rounds / 4 && refused < rounds);

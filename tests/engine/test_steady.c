@@ -81,10 +81,10 @@ static const struct way ways[] = {
 
 static void lanes_load_from_their_own(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t i = 0; i < WORDS; i++) {
-        vram_write32(bench_data(bench, 4 * i), content(i));
+        vram_write32(rig_data(rig, 4 * i), content(i));
     }
     for (size_t n = 0; n < sizeof(ways) / sizeof(ways[0]); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
@@ -97,14 +97,14 @@ static void lanes_load_from_their_own(void **state)
                      "ldg.b32 v5, [s0+v%u*4]\nadd v4, v4, v5\nrdsr v6, %%tid.x\nshl v6, v6, 2\n"
                      "stg.b32 v4, [s0+v6+0x10000]\nexit\n",
                      ways[n].text, ways[n].reg, ways[n].reg);
-            bench_load_text(bench, text);
-            tmd = bench_tmd(bench, "k");
+            rig_load_text(rig, text);
+            tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
-            bench_shape(&tmd, 3, 1, PPU_MAX_WAVE, 1); /* the first decodes, and knows nothing */
-            bench_params(bench, 0, &tmd, &data, sizeof(data));
-            bench_run_done(bench, &tmd);
+            rig_shape(&tmd, 3, 1, PPU_MAX_WAVE, 1); /* the first decodes, and knows nothing */
+            rig_params(rig, 0, &tmd, &data, sizeof(data));
+            rig_run_done(rig, &tmd);
             for (uint32_t thread = 0; thread < PPU_MAX_WAVE; thread++) {
-                const uint32_t seen = vram_read32(bench_data(bench, OUT_AT + 4 * thread));
+                const uint32_t seen = vram_read32(rig_data(rig, OUT_AT + 4 * thread));
 
                 if (seen != 2 * content(ways[n].index(thread))) {
                     fail_msg("way %zu, waves of %u: thread %u loaded %#x", n, wave, thread, seen);
@@ -117,8 +117,8 @@ static void lanes_load_from_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        { "lanes load from where their own register says [A7]", lanes_load_from_their_own, bench_setup_slices,
-          bench_teardown, NULL },
+        { "lanes load from where their own register says [A7]", lanes_load_from_their_own, rig_setup_slices,
+          rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: steady registers", tests, NULL, NULL);

@@ -16,23 +16,23 @@
 #define TICKETS_AT 0x1000u
 #define STEPS 3u /* of the ticket kernel, each of which takes a ticket */
 
-static struct outcome run_text(struct bench *bench, const char *text, uint32_t wave, uint32_t threads)
+static struct outcome run_text(struct rig *rig, const char *text, uint32_t wave, uint32_t threads)
 {
     const uint64_t params[2] = { DATA_VA, 0 };
     struct ppu_tmd tmd;
 
-    memset(bench_data(bench, 0), 0, 0x8000);
-    bench_load_text(bench, text);
-    tmd = bench_tmd(bench, "k");
+    memset(rig_data(rig, 0), 0, 0x8000);
+    rig_load_text(rig, text);
+    tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
-    bench_shape(&tmd, 1, 1, threads, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    return bench_run(bench, &tmd);
+    rig_shape(&tmd, 1, 1, threads, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    return rig_run(rig, &tmd);
 }
 
-static void run_done(struct bench *bench, const char *text, uint32_t wave, uint32_t threads)
+static void run_done(struct rig *rig, const char *text, uint32_t wave, uint32_t threads)
 {
-    const struct outcome outcome = run_text(bench, text, wave, threads);
+    const struct outcome outcome = run_text(rig, text, wave, threads);
 
     if (outcome.event.kind != PPU_SLOT_DONE) {
         fail_msg("wave %u: event %u, fault 0x%x at %u", wave, outcome.event.kind, outcome.fault.code,
@@ -50,21 +50,21 @@ static void run_done(struct bench *bench, const char *text, uint32_t wave, uint3
     "ldp.b64 s0, [0]\nrdsr v0, %tid\nmul v2, v0, 12\n" \
     "add v2, v2, 0x1000\nmov v3, 1\nmov v4, 0\n" begin "\n" TICKET(0) TICKET(4) TICKET(8) end "\nexit\n"
 
-static const uint32_t *tickets_of(struct bench *bench, uint32_t thread)
+static const uint32_t *tickets_of(struct rig *rig, uint32_t thread)
 {
-    return (const uint32_t *)bench_data(bench, TICKETS_AT) + (size_t)thread * STEPS;
+    return (const uint32_t *)rig_data(rig, TICKETS_AT) + (size_t)thread * STEPS;
 }
 
 /* Every step of one part comes before the first step of the next (true), or of all parts before the next step. */
-static void check_order(struct bench *bench, uint32_t wave, uint32_t threads, bool parts)
+static void check_order(struct rig *rig, uint32_t wave, uint32_t threads, bool parts)
 {
     for (uint32_t a = 0; a < threads; a++) {
         for (uint32_t b = a / wave * wave; b < a / wave * wave + wave && b < threads; b++) {
             const bool earlier = a / PPU_LANES < b / PPU_LANES;
 
             for (uint32_t step = 0; step + 1 < STEPS; step++) {
-                const uint32_t before = tickets_of(bench, a)[parts ? STEPS - 1 : step];
-                const uint32_t after = tickets_of(bench, b)[parts ? 0 : step + 1];
+                const uint32_t before = tickets_of(rig, a)[parts ? STEPS - 1 : step];
+                const uint32_t after = tickets_of(rig, b)[parts ? 0 : step + 1];
 
                 if ((parts ? earlier : true) && before >= after) {
                     fail_msg("wave %u: thread %u has ticket %u, thread %u ticket %u", wave, a, before, b, after);
@@ -87,12 +87,12 @@ static void parts_follow_each_other(void **state)
         { KERNEL TICKETS("svbegin s20, behind\nhead:", "svend s20, head\nbehind:"), true },
         { KERNEL TICKETS("sventer 2", ""), true }, /* a segment may end with the thread */
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-            run_done(bench, kernels[i].text, wave, 300);
-            check_order(bench, wave, 300, kernels[i].parts);
+            run_done(rig, kernels[i].text, wave, 300);
+            check_order(rig, wave, 300, kernels[i].parts);
         }
     }
 }
@@ -100,7 +100,7 @@ static void parts_follow_each_other(void **state)
 /* Instructions that a warp executes depend on the parts that have lanes, and on nothing else. */
 static void empty_parts_are_skipped(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
     static const struct {
         const char *lanes; /* p0: takes part */
         uint32_t parts[3]; /* that have such lanes, in waves of 32, 64 and 128 of 128 threads */
@@ -121,7 +121,7 @@ static void empty_parts_are_skipped(void **state)
                 snprintf(text, sizeof(text),
                          ".kernel k\nrdsr v0, %%tid\n%s\n@!p0 exit\nsventer 0\nadd v2, v0, 1\n%ssvleave\nexit\n",
                          cases[i].lanes, more ? "add v2, v2, 1\n" : "");
-                const struct outcome outcome = run_text(bench, text, PPU_LANES << n, 128);
+                const struct outcome outcome = run_text(rig, text, PPU_LANES << n, 128);
 
                 assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
                 insns[more] = outcome.event.warp_insns;
@@ -143,12 +143,12 @@ static void registers_are_shared(void **state)
         "ldg.b128 v12, [s0]\nstg.b128 v12, [s0+0x7000]\nadd v12, v0, 1000\nadd v14, v0, 3000\nadd v15, v0, 4000\n"
         "mov v8, v18\nsvleave\n"
         "stg.b128 v4, [s0+v2+0x1000]\nstg.b64 v8, [s0+v2+0x1010]\nstg.b32 v11, [s0+v2+0x1018]\nexit\n";
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        run_done(bench, text, wave, 128);
+        run_done(rig, text, wave, 128);
         for (uint32_t t = 0; t < 128; t++) {
-            const uint32_t *out = (const uint32_t *)bench_data(bench, TICKETS_AT) + (size_t)t * 8;
+            const uint32_t *out = (const uint32_t *)rig_data(rig, TICKETS_AT) + (size_t)t * 8;
             const uint32_t from = t - PPU_LANES; /* the same lane of the part before */
             const bool first = t % wave < PPU_LANES;
 
@@ -196,9 +196,9 @@ static const struct {
 };
 
 /* v15 is shared and holds the thread + 1000 of the part that runs; v3 is private, + 9000 where the part has run. */
-static void check_across(struct bench *bench, uint32_t op, uint32_t wave, uint32_t factor)
+static void check_across(struct rig *rig, uint32_t op, uint32_t wave, uint32_t factor)
 {
-    const uint32_t *out = bench_data(bench, TICKETS_AT);
+    const uint32_t *out = rig_data(rig, TICKETS_AT);
 
     for (uint32_t t = 0; t < 2 * wave; t++) {
         const uint32_t lane = t % wave, part = lane / PPU_LANES, first = t - lane;
@@ -212,7 +212,7 @@ static void check_across(struct bench *bench, uint32_t op, uint32_t wave, uint32
 
 static void lanes_of_other_parts(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(across) / sizeof(across[0]); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
@@ -224,8 +224,8 @@ static void lanes_of_other_parts(void **state)
                          "mul v5, v0, %u\nadd v5, v5, 33\nand v5, v5, 255\nadd v3, v0, 5000\nsventer 8\n"
                          "add v15, v0, 1000\n%sadd v3, v0, 9000\nstg.b128 v4, [s0+v2+0x1000]\nsvleave\nexit\n",
                          factor, across[i].text);
-                run_done(bench, text, wave, 2 * wave);
-                check_across(bench, across[i].op, wave, factor);
+                run_done(rig, text, wave, 2 * wave);
+                check_across(rig, across[i].op, wave, factor);
             }
         }
     }
@@ -276,14 +276,14 @@ static const char *const at_the_end[] = {
 static void the_end_of_the_file(void **state)
 {
     struct core_config config = bench_config(0);
-    struct bench *bench;
+    struct rig *rig;
 
     (void)state;
     config.sms = 1;
     config.sm_vregs = PPU_LANES * PPU_MAX_VREGS; /* the least there is: 128 * 60 + 32 * 16 words */
     for (uint32_t model = 0; model < 2; model++) {
         config.cache_model = model != 0;
-        bench = bench_new_config(&config);
+        rig = rig_new_config(&config);
         for (size_t i = 0; i < sizeof(at_the_end) / sizeof(at_the_end[0]); i++) {
             const uint64_t params[1] = { DATA_VA };
             struct outcome outcome;
@@ -294,47 +294,47 @@ static void the_end_of_the_file(void **state)
                      ".kernel k\n.vregs 60\n.shared_vregs 16\nldp.b64 s0, [0]\nrdsr v0, %%tid.x\nmul v1, v0, 16\n"
                      "add v2, v0, 96\nsventer 16\nmov v72, 0\nmov v73, 0\nmov v74, 0\nmov v75, 1\n%s\nsvleave\nexit\n",
                      at_the_end[i]);
-            bench_load_text(bench, text);
-            tmd = bench_tmd(bench, "k");
+            rig_load_text(rig, text);
+            tmd = rig_tmd(rig, "k");
             tmd.wave = PPU_MAX_WAVE;
-            bench_shape(&tmd, 3, 1, 64, 2);
-            bench_params(bench, 0, &tmd, params, sizeof(params));
-            outcome = bench_run(bench, &tmd);
+            rig_shape(&tmd, 3, 1, 64, 2);
+            rig_params(rig, 0, &tmd, params, sizeof(params));
+            outcome = rig_run(rig, &tmd);
             if (outcome.event.kind != PPU_SLOT_DONE) {
                 fail_msg("'%s': event %u, fault 0x%x", at_the_end[i], outcome.event.kind, outcome.fault.code);
             }
         }
-        bench_free(bench);
+        rig_free(rig);
     }
 }
 
 /* As many CTAs are on an SM as private registers of all parts and shared ones of each warp let. */
 static void more_warps_fit(void **state)
 {
-    struct bench *bench = *state;
-    const uint32_t room = core_config_of(bench->machine->core)->sm_vregs;
+    struct rig *rig = *state;
+    const uint32_t room = core_config_of(rig->machine->core)->sm_vregs;
     static const struct {
         uint16_t vregs, shared;
     } shapes[] = { { 128, 0 }, { 64, 64 }, { 32, 96 }, { 16, 240 }, { 4, 1 } };
 
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-            const struct core_config *config = core_config_of(bench->machine->core);
-            struct sm_pool *pool = *core_sm_pool(bench->machine->core);
+            const struct core_config *config = core_config_of(rig->machine->core);
+            struct sm_pool *pool = *core_sm_pool(rig->machine->core);
             const uint32_t warp = wave * shapes[i].vregs + PPU_LANES * shapes[i].shared;
             uint32_t fit = room / warp, most = 0;
             enum sm_activity activity;
             struct outcome outcome;
             struct ppu_tmd tmd;
 
-            bench_load_text(bench,
-                            ".kernel k\nmov v0, 2000\nspin: sub v0, v0, 1\nisetp.ne p0, v0, 0\n@p0 bra spin\nexit\n");
-            tmd = bench_tmd(bench, "k");
+            rig_load_text(rig,
+                          ".kernel k\nmov v0, 2000\nspin: sub v0, v0, 1\nisetp.ne p0, v0, 0\n@p0 bra spin\nexit\n");
+            tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             tmd.vregs = shapes[i].vregs;
             tmd.shared_vregs = shapes[i].shared;
-            bench_shape(&tmd, 300, 1, wave, 1);
-            bench_start(bench, 0, &tmd);
+            rig_shape(&tmd, 300, 1, wave, 1);
+            rig_start(rig, 0, &tmd);
             for (uint32_t turn = 0; turn < 200; turn++) {
                 sm_run(&pool->sm[0], 100, &activity);
                 most = pool->sm[0].ctas_used > most ? pool->sm[0].ctas_used : most;
@@ -342,7 +342,7 @@ static void more_warps_fit(void **state)
             fit = fit < config->sm_ctas ? fit : config->sm_ctas;
             fit = fit < config->sm_warps * PPU_LANES / wave ? fit : config->sm_warps * PPU_LANES / wave;
             assert_int_equal(most, fit < 300 / config->sms ? fit : most);
-            assert_true(bench_wait(bench, 0, &outcome));
+            assert_true(rig_wait(rig, 0, &outcome));
             assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
         }
     }
@@ -359,10 +359,10 @@ static void the_loop_keeps_the_other_half(void **state)
     static const struct {
         uint32_t low, high;
     } masks[] = { { 0xffffffff, 0xffffffff }, { 0, 0xf0f0f0f0 }, { 0x12345678, 0 }, { 1, 0x80000000 } };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
-        const uint32_t *out = bench_data(bench, TICKETS_AT);
+        const uint32_t *out = rig_data(rig, TICKETS_AT);
         char text[1024];
 
         snprintf(text, sizeof(text),
@@ -371,7 +371,7 @@ static void the_loop_keeps_the_other_half(void **state)
                  "shl v4, v0, 2\n@p0 exit\nsvbegin s9, behind\nhead: mov v5, s9\nstg.b32 v5, [s0+v4+0x1000]\n"
                  "svend s9, head\nbehind: exit\n",
                  masks[i].low, masks[i].high);
-        run_done(bench, text, 64, 64);
+        run_done(rig, text, 64, 64);
         for (uint32_t t = 0; t < 64; t++) {
             const uint32_t own = t < 32 ? masks[i].low : masks[i].high;
             const uint32_t other = t < 32 ? masks[i].high : masks[i].low;
@@ -383,10 +383,10 @@ static void the_loop_keeps_the_other_half(void **state)
 
 static void the_loop_of_four_parts(void **state)
 {
-    struct bench *bench = *state;
-    const uint32_t *out = bench_data(bench, TICKETS_AT);
+    struct rig *rig = *state;
+    const uint32_t *out = rig_data(rig, TICKETS_AT);
 
-    run_done(bench,
+    run_done(rig,
              ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v4, v0, 4\nisetp.eq p0, v0, 70\n@p0 exit\n"
              "svbegin s61, behind\nhead: mov v8, s61\nmov v9, s62\nmov v10, s63\nmov v11, 1\n"
              "stg.b128 v8, [s0+v4+0x1000]\nsvend s61, head\nbehind: exit\n",
@@ -455,7 +455,7 @@ static const struct wrong {
 
 static void wrong_segments_fault(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
         const struct wrong *c = &wrongs[i];
@@ -465,7 +465,7 @@ static void wrong_segments_fault(void **state)
         snprintf(text, sizeof(text),
                  ".kernel k\n.vregs %u\n.shared_vregs %u\nrdsr v0, %%tid\nisetp.geu p0, v0, 16\n@!p0 exit\n%s\nexit\n",
                  c->vregs, c->shared, c->body);
-        outcome = run_text(bench, text, PPU_MAX_WAVE, 128);
+        outcome = run_text(rig, text, PPU_MAX_WAVE, 128);
         if (!outcome.faulted || outcome.fault.code != c->code ||
             outcome.fault.pc != CODE_VA + (uint64_t)(BODY_AT + c->insn) * PPU_INSN_BYTES) {
             fail_msg("'%s': fault 0x%x at %d, not 0x%x at %u", c->body, outcome.fault.code,
@@ -488,12 +488,12 @@ static void the_default_is_inverted(void **state)
         { KERNEL INVERTED TICKETS("svleave", "sventer 4"), false },
         { KERNEL INVERTED TICKETS("svleave\nnop\nsventer 2", "svleave"), true },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-            run_done(bench, kernels[i].text, wave, 128);
-            check_order(bench, wave, 128, kernels[i].parts);
+            run_done(rig, kernels[i].text, wave, 128);
+            check_order(rig, wave, 128, kernels[i].parts);
         }
     }
 }
@@ -507,18 +507,18 @@ static void tasks_that_cannot_be(void **state)
         { 10, 4, 0, 0 },   { 253, 4, 0, 0 },    { 8, 249, 0, 0 }, { 256, 1, 0, 0 },
         { 8, 4, 1026, 0 }, { 8, 4, 0xfffd, 0 }, { 8, 4, 0, 3 },
     };
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\n.vregs 8\nexit\n");
+    rig_load_text(rig, ".kernel k\n.vregs 8\nexit\n");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
 
         tmd.vregs = bad[i].vregs;
         tmd.shared_vregs = bad[i].shared;
         tmd.miss_rate = bad[i].miss_rate;
         tmd.mode = bad[i].mode;
-        outcome = bench_run(bench, &tmd);
+        outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_SUBVECTOR);
     }
@@ -528,27 +528,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "parts follow each other in a segment, instructions elsewhere [D2][D3][D7]", parts_follow_each_other,
-          bench_setup_slices, bench_teardown, NULL },
-        { "parts follow each other, on threads [D2][D3][D7]", parts_follow_each_other, bench_setup_threads,
-          bench_teardown, NULL },
-        { "parts without lanes are skipped [D5]", empty_parts_are_skipped, bench_setup_slices, bench_teardown, NULL },
-        { "parts share the registers of the mode, and no others [D4]", registers_are_shared, bench_setup_slices,
-          bench_teardown, NULL },
+          rig_setup_slices, rig_teardown, NULL },
+        { "parts follow each other, on threads [D2][D3][D7]", parts_follow_each_other, rig_setup_threads, rig_teardown,
+          NULL },
+        { "parts without lanes are skipped [D5]", empty_parts_are_skipped, rig_setup_slices, rig_teardown, NULL },
+        { "parts share the registers of the mode, and no others [D4]", registers_are_shared, rig_setup_slices,
+          rig_teardown, NULL },
         { "lanes of other parts have the words of shared registers that the part's own have [D4]", lanes_of_other_parts,
-          bench_setup_slices, bench_teardown, NULL },
+          rig_setup_slices, rig_teardown, NULL },
         { "no instruction of a part reads behind the registers of its warp [D4]", the_end_of_the_file, NULL, NULL,
           NULL },
-        { "an SM has as many warps as their registers let [D4]", more_warps_fit, bench_setup_slices, bench_teardown,
+        { "an SM has as many warps as their registers let [D4]", more_warps_fit, rig_setup_slices, rig_teardown, NULL },
+        { "the loop keeps the other half's mask in a scalar [D7]", the_loop_keeps_the_other_half, rig_setup_slices,
+          rig_teardown, NULL },
+        { "the loop of four parts [D7]", the_loop_of_four_parts, rig_setup_slices, rig_teardown, NULL },
+        { "segments that cannot be are faults [D3][D4][D7]", wrong_segments_fault, rig_setup_slices, rig_teardown,
           NULL },
-        { "the loop keeps the other half's mask in a scalar [D7]", the_loop_keeps_the_other_half, bench_setup_slices,
-          bench_teardown, NULL },
-        { "the loop of four parts [D7]", the_loop_of_four_parts, bench_setup_slices, bench_teardown, NULL },
-        { "segments that cannot be are faults [D3][D4][D7]", wrong_segments_fault, bench_setup_slices, bench_teardown,
-          NULL },
-        { "a task may begin in sub-vector mode [D6]", the_default_is_inverted, bench_setup_slices, bench_teardown,
-          NULL },
-        { "tasks that cannot be are refused [D4][D6][D8]", tasks_that_cannot_be, bench_setup_slices, bench_teardown,
-          NULL },
+        { "a task may begin in sub-vector mode [D6]", the_default_is_inverted, rig_setup_slices, rig_teardown, NULL },
+        { "tasks that cannot be are refused [D4][D6][D8]", tasks_that_cannot_be, rig_setup_slices, rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: parts of a warp", tests, NULL, NULL);

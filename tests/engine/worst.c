@@ -33,26 +33,26 @@ const struct worst worsts[WORSTS] = {
     { "returns", CALLS, "ret v10", 1, false },
 };
 
-struct bench *worst_bench(const struct worst *worst, uint32_t sm_threads)
+struct rig *worst_bench(const struct worst *worst, uint32_t sm_threads)
 {
     struct core_config config = bench_config(sm_threads);
-    struct bench *bench;
+    struct rig *rig;
 
     config.sms = 1;
     config.vram_bytes = 32 * PPU_MIB;
     config.cache_model = worst->cache_model;
-    bench = bench_new_config(&config);
+    rig = rig_new_config(&config);
     for (uint32_t table = 0; table < FAR_TABLES; table++) {
         for (uint32_t page = 0; page < PAGES; page++) {
-            map_page(bench->machine, CONTEXT, FAR_VA + (uint64_t)table * PPU_PAGE_2M + page * PPU_PAGE_64K,
+            map_page(rig->machine, CONTEXT, FAR_VA + (uint64_t)table * PPU_PAGE_2M + page * PPU_PAGE_64K,
                      FAR_AT + (page == PAGES - 1 ? 0 : page * PPU_PAGE_64K), PPU_PTE_64K,
                      PPU_PTE_WRITE | PPU_PTE_ATOMIC);
         }
     }
-    return bench;
+    return rig;
 }
 
-uint32_t worst_start(struct bench *bench, const struct worst *worst)
+uint32_t worst_start(struct rig *rig, const struct worst *worst)
 {
     const uint64_t params[1] = { FAR_VA };
     char *text = malloc(TEXT_BYTES);
@@ -66,13 +66,13 @@ uint32_t worst_start(struct bench *bench, const struct worst *worst)
         at += (size_t)snprintf(text + at, TEXT_BYTES - at, "%s\n", worst->insn);
     }
     snprintf(text + at, TEXT_BYTES - at, "bra again\n");
-    bench_load_text(bench, text);
+    rig_load_text(rig, text);
     free(text);
-    tmd = bench_tmd(bench, "k");
+    tmd = rig_tmd(rig, "k");
     tmd.wave = PPU_MAX_WAVE;
     tmd.token_count = PPU_MAX_TOKENS;
-    bench_shape(&tmd, 1, 1, PPU_MAX_WAVE, 1);
-    bench_params(bench, 0, &tmd, params, sizeof(params));
-    bench_start(bench, 0, &tmd);
+    rig_shape(&tmd, 1, 1, PPU_MAX_WAVE, 1);
+    rig_params(rig, 0, &tmd, params, sizeof(params));
+    rig_start(rig, 0, &tmd);
     return tmd.code_bytes / PPU_INSN_BYTES - REPEATS - 1;
 }

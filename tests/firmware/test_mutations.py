@@ -67,7 +67,7 @@ def found(name, old, new, part="tmdq", test="tmdq"):
 
 
 def unchanged():
-    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle(struct")):
+    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle_taskq(struct")):
         assert passes("unchanged", part, test, line, line)
 
 
@@ -104,7 +104,7 @@ tap.main([
      workq("late", "    end_block(queue, entry, &writer);\n    shared_publish(sem_payload(queue, before), 1);",
            "    shared_publish(sem_payload(queue, before), 1);\n    end_block(queue, entry + 1, &writer);")),
     ("a queue task armed after the last look is found [A6]",
-     queue("look", "        if (!look(queue)) {\n            return;\n        }\n", "        return;\n")),
+     queue("look", "        if (!look_for_entries(queue)) {\n            return;\n        }\n", "        return;\n")),
     ("a queue task that is not armed again is found [A6]",
      queue("armed", "shared_publish(&head_of(queue)->armed, queue->task->handle);", "")),
     ("a queue task that forgets what it was told while its slot parked is found [A6]",

@@ -83,7 +83,7 @@ static void try_module(struct fuzz_input *input)
         made.at[change] ^= by;
     }
     bool changed = change < made.bytes && by != 0;
-    const uint64_t sum = sum_of(made.at + HEADER_BYTES, count);
+    const uint64_t sum = fnv_of(made.at + HEADER_BYTES, count);
     memcpy(made.at + 24, &sum, sizeof(sum));
     if (change >= 24 && change < 32) {
         changed = false; /* which has made it right again */

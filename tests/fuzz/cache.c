@@ -35,7 +35,7 @@ bool compiler_path(char path[PATH_MAX])
 static void make_folder(void)
 {
     (void)mkdir(base, 0700);
-    folder = folder_open();
+    folder = cache_folder_open();
     if (folder < 0) {
         fuzz_found("the target has no folder");
     }
@@ -44,7 +44,7 @@ static void make_folder(void)
 static void remove_folder(void)
 {
     (void)unlinkat(folder, ".key", 0);
-    folder_close(folder);
+    cache_folder_close(folder);
     rmdir(below);
     rmdir(base);
 }
@@ -98,9 +98,9 @@ static void make_entry(struct fuzz_input *input, const struct cache_key *key, st
     entry->count = HEADER_BYTES + sizes[0] + sizes[1] + sizes[2];
     memcpy(entry->bytes, head, sizeof(head));
     memcpy(entry->bytes + 8, sizes, sizeof(sizes));
-    const struct folder_part parts[] = { { at, sizes[0] },
-                                         { at + sizes[0], sizes[1] },
-                                         { at + sizes[0] + sizes[1], sizes[2] } };
+    const struct cache_folder_part parts[] = { { at, sizes[0] },
+                                               { at + sizes[0], sizes[1] },
+                                               { at + sizes[0] + sizes[1], sizes[2] } };
     entry->right = tagged && own_key && sizes[1] > 0 && sizes[2] > 0 && entry->bytes[entry->count - 1] == 0;
     if (tagged) {
         (void)origin_tag(folder, ORIGIN_ENTRY, parts, 3, entry->bytes + TAG_AT);
@@ -126,7 +126,7 @@ static void damage(struct fuzz_input *input, struct entry *entry)
 /* The file's name is the first half of the tag, in hexadecimal digits. */
 static void name_of(const struct cache_key *key, char name[64])
 {
-    const struct folder_part part = { key->text, key->bytes };
+    const struct cache_folder_part part = { key->text, key->bytes };
     uint8_t tag[ORIGIN_TAG_BYTES];
 
     (void)origin_tag(folder, ORIGIN_NAME, &part, 1, tag);

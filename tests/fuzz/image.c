@@ -280,14 +280,14 @@ static void use(cl_kernel kernel, const size_t *sizes)
 /* Records and formats are the kernel's to write. */
 static void print(struct fuzz_input *input, cl_program program)
 {
-    struct ppu_printf_buffer *printed = calloc(1, PRINT_BUFFER_BYTES);
+    struct ppu_printf_buffer *printed = calloc(1, PRINTF_BUFFER_BYTES);
     int before = dup(STDOUT_FILENO), nothing = open("/dev/null", O_WRONLY);
 
-    print_begin(printed);
+    printf_begin(printed);
     printed->used = fuzz_below(input, 8) == 0 ? fuzz_u32(input) : fuzz_below(input, PRINT_WORDS);
     fuzz_bytes(input, printed->words, PRINT_WORDS * sizeof(uint32_t));
     dup2(nothing, STDOUT_FILENO);
-    (void)print_end(printed, program, 0);
+    (void)printf_end(printed, program, 0);
     dup2(before, STDOUT_FILENO);
     close(nothing);
     close(before);

@@ -21,7 +21,7 @@
 #define END_STEPS 60u
 
 static struct liar liar;
-static struct bench *victim;
+static struct rig *victim;
 
 /* A state, as it was written. */
 struct written {
@@ -101,11 +101,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     liar_new(&liar);
-    memset(liar.bench->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
+    memset(liar.rig->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
     keep_all();
-    victim = bench_new(0);
+    victim = rig_new(0);
     core_pause(victim->machine->core);
-    liar_memories(victim, liar.bench);
+    liar_memories(victim, liar.rig);
     fresh = save(victim->machine->core);
     return 0;
 }
@@ -173,7 +173,7 @@ static void run(struct machine *machine)
 
 static void put_back(void)
 {
-    liar_memories(victim, liar.bench);
+    liar_memories(victim, liar.rig);
     victim->machine->deadline_ns = UINT64_MAX;
     victim->machine->kicked = 0;
     must_load(victim->machine->core, &fresh);

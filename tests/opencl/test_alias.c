@@ -265,7 +265,7 @@ struct printed {
     char text[8192];
 };
 
-static void print_begin(struct printed *printed)
+static void printf_begin(struct printed *printed)
 {
     printed->file = tmpfile();
     assert_non_null(printed->file);
@@ -274,7 +274,7 @@ static void print_begin(struct printed *printed)
     assert_true(dup2(fileno(printed->file), STDERR_FILENO) >= 0);
 }
 
-static void print_end(struct printed *printed)
+static void printf_end(struct printed *printed)
 {
     dup2(printed->kept, STDERR_FILENO);
     close(printed->kept);
@@ -304,16 +304,16 @@ static void eviction(void **state)
     check_scan(&t, shared, -1); /* from the next on the number of turns is known */
     for (uint32_t n = 0; n < 18; n++) {
         snprintf(wanted, sizeof(wanted), "; %u compiled, %u of them again", n + 2, n < 9 ? 0 : n - 8);
-        print_begin(&printed);
+        printf_begin(&printed);
         check_scan(&t, shared, 1 + (int32_t)(n % 9));
-        print_end(&printed);
+        printf_end(&printed);
         expect_printed(&printed, wanted);
         assert_int_equal(strtoul(t.name, NULL, 10), n + 2);
     }
     for (int32_t distance = 9; distance >= 2; distance--) { /* eight are still there */
-        print_begin(&printed);
+        printf_begin(&printed);
         check_scan(&t, shared, distance);
-        print_end(&printed);
+        printf_end(&printed);
         expect_printed(&printed, wanted);
         assert_int_equal(strtoul(t.name, NULL, 10), 10 + distance);
     }
@@ -367,9 +367,9 @@ static void records(void **state)
     unsetenv("PPU_ALIAS_PRINT");
     cl_kernel fields = kernel_of(t.program, "fields");
     uint32_t *shared = shared_memory(&t);
-    print_begin(&printed);
+    printf_begin(&printed);
     launch_two(&t, fields, shared, shared + 4, shared);
-    print_end(&printed);
+    printf_end(&printed);
     assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
     expect_printed(&printed, "1 pairs of references, 0 overlap, 0 of them identical, 1 apart in each work-item");
     expect_printed(&printed, ", written; each work-item 0 to 16, step 32");
@@ -537,9 +537,9 @@ static void launch_cached(void **state, const char *counts)
     setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "all", "1");
     set_add(&t, t.a, t.b, t.c, TURNS);
-    print_begin(&printed);
+    printf_begin(&printed);
     launch(&t, t.add, ITEMS);
-    print_end(&printed);
+    printf_end(&printed);
     unsetenv("PPU_ALIAS_PRINT");
     assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
     expect_printed(&printed, counts);
@@ -628,9 +628,9 @@ static void decisions(void **state)
     setenv("PPU_ALIAS_PRINT", "1", 1);
     begin(&t, *state, "separation", "1");
     set_add(&t, t.a, t.b, t.c, TURNS);
-    print_begin(&printed);
+    printf_begin(&printed);
     launch(&t, t.add, ITEMS);
-    print_end(&printed);
+    printf_end(&printed);
     unsetenv("PPU_ALIAS_PRINT");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         expect_printed(&printed, words[i]);

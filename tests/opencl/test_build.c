@@ -251,7 +251,7 @@ static void foreign_modules_are_used(void **state)
 
 static void set_sum(unsigned char *binary, size_t bytes)
 {
-    const uint64_t sum = sum_of(binary + HEADER_BYTES, bytes - HEADER_BYTES);
+    const uint64_t sum = fnv_of(binary + HEADER_BYTES, bytes - HEADER_BYTES);
 
     memcpy(binary + SUM_AT, &sum, sizeof(sum));
 }

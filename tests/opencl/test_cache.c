@@ -568,9 +568,9 @@ static void what_depends_on_more(void **state)
 
 static void tags_are_of_one_kind(void **state)
 {
-    const struct folder_part ab[] = { { "a", 1 }, { "b", 1 } }, whole = { "ab", 2 };
+    const struct cache_folder_part ab[] = { { "a", 1 }, { "b", 1 } }, whole = { "ab", 2 };
     uint8_t tag[ORIGIN_TAG_BYTES];
-    int folder = folder_open();
+    int folder = cache_folder_open();
 
     (void)state;
     assert_true(folder >= 0);
@@ -583,7 +583,7 @@ static void tags_are_of_one_kind(void **state)
     /* Without a folder the process has a key, the same each time. */
     assert_true(origin_tag(-1, ORIGIN_MODULE, ab, 2, tag));
     assert_true(origin_is(-1, ORIGIN_MODULE, ab, 2, tag));
-    folder_close(folder);
+    cache_folder_close(folder);
 }
 
 #define place_test(name, function)                    \

@@ -12,8 +12,8 @@ struct writer {
     size_t len;
 };
 
-static void put(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct writer *w, const char *format, ...)
+static void put_text(struct writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_text(struct writer *w, const char *format, ...)
 {
     va_list args;
     int n;
@@ -29,17 +29,17 @@ static void put(struct writer *w, const char *format, ...)
 
 static void put_reg(struct writer *w, uint32_t reg, uint32_t scalar)
 {
-    put(w, "%c%u", scalar ? 's' : 'v', reg);
+    put_text(w, "%c%u", scalar ? 's' : 'v', reg);
 }
 
 static void put_source(struct writer *w, uint32_t reg, uint32_t scalar, bool negate, bool absolute)
 {
-    put(w, "%s%s%c%u%s", negate ? "-" : "", absolute ? "|" : "", scalar ? 's' : 'v', reg, absolute ? "|" : "");
+    put_text(w, "%s%s%c%u%s", negate ? "-" : "", absolute ? "|" : "", scalar ? 's' : 'v', reg, absolute ? "|" : "");
 }
 
 static void put_pred(struct writer *w, uint32_t pred)
 {
-    put(w, "%sp%u", pred & PPU_PRED_NEGATE ? "!" : "", pred & PPU_GUARD_PRED);
+    put_text(w, "%sp%u", pred & PPU_PRED_NEGATE ? "!" : "", pred & PPU_GUARD_PRED);
 }
 
 static void put_a(struct writer *w, const struct ppu_insn *insn)
@@ -52,39 +52,39 @@ static void put_b(struct writer *w, const struct ppu_insn *insn, const struct pp
     if (!insn->immed) {
         put_source(w, insn->rb, insn->b_scalar, insn->fmod & PPU_FMOD_NEG_B, insn->fmod & PPU_FMOD_ABS_B);
     } else if (row->flags & PPU_IF_X) {
-        put(w, "0x%08" PRIx32, (uint32_t)insn->imm);
+        put_text(w, "0x%08" PRIx32, (uint32_t)insn->imm);
     } else {
-        put(w, "%" PRId32, insn->imm);
+        put_text(w, "%" PRId32, insn->imm);
     }
 }
 
 static void put_address(struct writer *w, const struct ppu_insn *insn)
 {
-    put(w, "[");
+    put_text(w, "[");
     if (insn->no_base) {
-        put(w, "%" PRId32 "]", insn->imm);
+        put_text(w, "%" PRId32 "]", insn->imm);
         return;
     }
     put_reg(w, insn->ra, insn->a_scalar);
     if (insn->lane_off || insn->format == PPU_FMT_GATHER) {
-        put(w, "+v%u", insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb);
+        put_text(w, "+v%u", insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb);
     }
     if (insn->indexed) {
-        put(w, "*%u", ppu_isa_bytes(insn));
+        put_text(w, "*%u", ppu_isa_bytes(insn));
     }
     if (insn->imm) {
-        put(w, "%+" PRId32, insn->imm);
+        put_text(w, "%+" PRId32, insn->imm);
     }
-    put(w, "]");
+    put_text(w, "]");
 }
 
 static void put_order(struct writer *w, const struct ppu_insn *insn)
 {
     if (insn->order) {
-        put(w, ".%s", names_text(NAMES_ORDER, insn->order));
+        put_text(w, ".%s", names_text(NAMES_ORDER, insn->order));
     }
     if (insn->scope) {
-        put(w, ".%s", names_text(NAMES_SCOPE, insn->scope));
+        put_text(w, ".%s", names_text(NAMES_SCOPE, insn->scope));
     }
 }
 
@@ -92,27 +92,27 @@ static void put_modifiers(struct writer *w, const struct ppu_insn *insn, const s
 {
     switch (insn->format) {
     case PPU_FMT_SETP:
-        put(w, ".%s", names_text(row->flags & PPU_IF_F ? NAMES_FCMP : NAMES_ICMP, insn->cmp));
+        put_text(w, ".%s", names_text(row->flags & PPU_IF_F ? NAMES_FCMP : NAMES_ICMP, insn->cmp));
         /* fall through */
     case PPU_FMT_AB:
     case PPU_FMT_B:
-        put(w, "%s", insn->scalar ? ".s" : "");
+        put_text(w, "%s", insn->scalar ? ".s" : "");
         return;
     case PPU_FMT_CVT:
-        put(w, ".%s.%s", names_text(NAMES_TYPE, insn->dtype), names_text(NAMES_TYPE, insn->stype));
+        put_text(w, ".%s.%s", names_text(NAMES_TYPE, insn->dtype), names_text(NAMES_TYPE, insn->stype));
         if (insn->round) {
-            put(w, ".%s", names_text(NAMES_ROUND, insn->round));
+            put_text(w, ".%s", names_text(NAMES_ROUND, insn->round));
         }
-        put(w, "%s", insn->sat ? ".sat" : "");
+        put_text(w, "%s", insn->sat ? ".sat" : "");
         return;
     case PPU_FMT_MEM:
-        put(w, ".%s", names_text(NAMES_WIDTH, insn->width));
+        put_text(w, ".%s", names_text(NAMES_WIDTH, insn->width));
         return;
     case PPU_FMT_GATHER:
-        put(w, ".n%u", insn->width + 1u);
+        put_text(w, ".n%u", insn->width + 1u);
         return;
     case PPU_FMT_ATOM:
-        put(w, ".%s%s", names_text(NAMES_AOP, insn->aop), insn->wide ? ".b64" : "");
+        put_text(w, ".%s%s", names_text(NAMES_AOP, insn->aop), insn->wide ? ".b64" : "");
         put_order(w, insn);
         return;
     case PPU_FMT_FENCE:
@@ -131,14 +131,14 @@ static void put_operands(struct writer *w, const struct ppu_insn *insn, const st
         return;
     case PPU_FMT_DB:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", ");
+        put_text(w, ", ");
         put_b(w, insn, row);
         return;
     case PPU_FMT_DA:
     case PPU_FMT_CVT:
     case PPU_FMT_FIRST:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", ");
+        put_text(w, ", ");
         put_a(w, insn);
         return;
     case PPU_FMT_DAB:
@@ -146,63 +146,63 @@ static void put_operands(struct writer *w, const struct ppu_insn *insn, const st
     case PPU_FMT_DABC:
     case PPU_FMT_SEL:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", ");
+        put_text(w, ", ");
         put_a(w, insn);
-        put(w, ", ");
+        put_text(w, ", ");
         put_b(w, insn, row);
         if (insn->format == PPU_FMT_SEL) {
-            put(w, ", ");
+            put_text(w, ", ");
             put_pred(w, insn->pred);
         } else if (insn->format == PPU_FMT_DABC) {
-            put(w, ", ");
+            put_text(w, ", ");
             put_source(w, insn->rc, insn->c_scalar, insn->fmod & PPU_FMOD_NEG_C, false);
         }
         return;
     case PPU_FMT_SR:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", %s", names_text(NAMES_SR, insn->ra));
+        put_text(w, ", %s", names_text(NAMES_SR, insn->ra));
         return;
     case PPU_FMT_SETP:
-        put(w, "p%u, ", insn->rd);
+        put_text(w, "p%u, ", insn->rd);
         put_a(w, insn);
-        put(w, ", ");
+        put_text(w, ", ");
         put_b(w, insn, row);
         return;
     case PPU_FMT_PLOP:
     case PPU_FMT_VOTE:
-        put(w, "p%u, ", insn->rd);
+        put_text(w, "p%u, ", insn->rd);
         put_pred(w, insn->ra);
         if (insn->format == PPU_FMT_PLOP) {
-            put(w, ", ");
+            put_text(w, ", ");
             put_pred(w, insn->rb);
         }
         return;
     case PPU_FMT_BALLOT:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", ");
+        put_text(w, ", ");
         put_pred(w, insn->ra);
         return;
     case PPU_FMT_AI:
         put_a(w, insn);
-        put(w, ", %" PRId32, insn->imm);
+        put_text(w, ", %" PRId32, insn->imm);
         return;
     case PPU_FMT_MEM:
     case PPU_FMT_GATHER:
     case PPU_FMT_ATOM:
         if (insn->no_old) {
-            put(w, "_");
+            put_text(w, "_");
         } else {
             put_reg(w, insn->rd, insn->scalar);
         }
-        put(w, ", ");
+        put_text(w, ", ");
         put_address(w, insn);
         if (insn->format == PPU_FMT_ATOM) {
-            put(w, ", ");
+            put_text(w, ", ");
             put_reg(w, insn->rb, insn->b_scalar);
         }
         return;
     case PPU_FMT_IMM:
-        put(w, "%" PRId32, insn->imm);
+        put_text(w, "%" PRId32, insn->imm);
         return;
     case PPU_FMT_A:
         put_a(w, insn);
@@ -211,18 +211,19 @@ static void put_operands(struct writer *w, const struct ppu_insn *insn, const st
         put_b(w, insn, row);
         return;
     case PPU_FMT_AB:
-        put(w, "%s%c%u%s, ", insn->wa == 2 ? "[" : "", insn->a_scalar ? 's' : 'v', insn->ra, insn->wa == 2 ? "]" : "");
+        put_text(w, "%s%c%u%s, ", insn->wa == 2 ? "[" : "", insn->a_scalar ? 's' : 'v', insn->ra,
+                 insn->wa == 2 ? "]" : "");
         put_b(w, insn, row);
         return;
     case PPU_FMT_ABSOLUTE:
-        put(w, "%" PRIu32, (uint32_t)insn->imm);
+        put_text(w, "%" PRIu32, (uint32_t)insn->imm);
         return;
     case PPU_FMT_CALL:
         put_reg(w, insn->rd, insn->scalar);
-        put(w, ", .%+" PRId32, insn->imm);
+        put_text(w, ", .%+" PRId32, insn->imm);
         return;
     case PPU_FMT_TARGET:
-        put(w, ".%+" PRId32, insn->imm);
+        put_text(w, ".%+" PRId32, insn->imm);
         return;
     default:
         return;
@@ -237,18 +238,18 @@ void ppuasm_disassemble(uint64_t word, char *text)
 
     text[0] = 0;
     if (ppu_isa_decode(word, &insn) == PPU_FAULT_ILLEGAL) {
-        put(&w, ".word 0x%016" PRIx64, word);
+        put_text(&w, ".word 0x%016" PRIx64, word);
         return;
     }
     if (insn.guard) {
-        put(&w, "@");
+        put_text(&w, "@");
         put_pred(&w, insn.guard);
-        put(&w, " ");
+        put_text(&w, " ");
     }
-    put(&w, "%s", row->mnemonic);
+    put_text(&w, "%s", row->mnemonic);
     put_modifiers(&w, &insn, row);
     if (insn.format != PPU_FMT_NONE && insn.format != PPU_FMT_FENCE) {
-        put(&w, " ");
+        put_text(&w, " ");
     }
     put_operands(&w, &insn, row);
 }

@@ -59,7 +59,7 @@ static void add_symbol(struct command *command, struct argp_state *state, char *
     command->symbols[command->symbol_count++] = symbol;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct command *command = state->input;
 
@@ -165,7 +165,7 @@ static bool write_dependencies(const struct command *command)
     return fclose(file) == 0 || command_fail("write %s: %s", command->dependencies, strerror(errno));
 }
 
-static bool run(struct command *command)
+static bool assemble_files(struct command *command)
 {
     const struct ppuasm_source source = {
         .inputs = command->inputs,
@@ -188,7 +188,7 @@ static bool run(struct command *command)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { options, parse, "[FILE...]", doc, NULL, NULL, NULL };
+    static const struct argp argp = { options, parse_option, "[FILE...]", doc, NULL, NULL, NULL };
     static struct command command;
 
     command_begin("ppu-as", &argc, &argv);
@@ -202,5 +202,5 @@ int main(int argc, char **argv)
     if (command.output == NULL) {
         command.output = command_output_name(command.inputs[0].name, ".ppu");
     }
-    return run(&command) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return assemble_files(&command) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -162,7 +162,7 @@ static bool print_program(const struct command *command, const struct ppu_progra
     return true;
 }
 
-static bool run(const struct command *command, const char *path)
+static bool disassemble_file(const struct command *command, const char *path)
 {
     struct ppu_program_view view;
     size_t len = 0;
@@ -197,7 +197,7 @@ static const struct argp_option options[] = {
     { 0 },
 };
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct command *command = state->input;
 
@@ -222,7 +222,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { options, parse, "[FILE...]", doc, NULL, NULL, NULL };
+    static const struct argp argp = { options, parse_option, "[FILE...]", doc, NULL, NULL, NULL };
     static struct command command;
     bool done = true;
 
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
         command.inputs[command.input_count++] = "-";
     }
     for (uint32_t i = 0; i < command.input_count; i++) {
-        done = run(&command, command.inputs[i]) && done;
+        done = disassemble_file(&command, command.inputs[i]) && done;
     }
     if (fflush(stdout) != 0) {
         done = command_fail("write standard output: %s", strerror(errno));

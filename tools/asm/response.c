@@ -15,7 +15,7 @@ struct words {
     int count, cap;
 };
 
-static bool add(struct words *words, char *word)
+static bool add_word(struct words *words, char *word)
 {
     if (words->count + 1 >= words->cap) {
         int cap = 2 * words->cap + 64;
@@ -66,7 +66,7 @@ static bool add_file(struct words *words, char *text, int *files)
     while ((word = take_word(&text)) != NULL) {
         size_t len = 0;
         char *inner = word[0] == '@' && ++*files < FILES_MOST ? file_read(word + 1, &len) : NULL;
-        if (!(inner != NULL ? add_file(words, inner, files) : add(words, word))) {
+        if (!(inner != NULL ? add_file(words, inner, files) : add_word(words, word))) {
             return false;
         }
     }
@@ -81,7 +81,7 @@ const char *response_expand(int *argc, char ***argv)
     for (int i = 0; i < *argc; i++) {
         size_t len = 0;
         char *text = i != 0 && (*argv)[i][0] == '@' && ++files < FILES_MOST ? file_read((*argv)[i] + 1, &len) : NULL;
-        if (!(text != NULL ? add_file(&words, text, &files) : add(&words, (*argv)[i]))) {
+        if (!(text != NULL ? add_file(&words, text, &files) : add_word(&words, (*argv)[i]))) {
             return "out of memory";
         }
     }

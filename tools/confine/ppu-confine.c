@@ -59,7 +59,7 @@ static void fail(int status, const char *operation, const char *object, const ch
     exit(status);
 }
 
-static void add(struct wanted *wanted, const char *path, enum confine_access access)
+static void add_path(struct wanted *wanted, const char *path, enum confine_access access)
 {
     if (wanted->paths == MOST_PATHS) {
         fail(2, "read the options", "", "there are too many paths");
@@ -68,7 +68,7 @@ static void add(struct wanted *wanted, const char *path, enum confine_access acc
 }
 
 /* Arguments from the program on. */
-static char **parse(int argc, char **argv, struct wanted *wanted)
+static char **parse_arguments(int argc, char **argv, struct wanted *wanted)
 {
     static const struct option options[] = {
         { "read", required_argument, NULL, CONFINE_READ },
@@ -95,7 +95,7 @@ static char **parse(int argc, char **argv, struct wanted *wanted)
             fail(2, "read the options", "", "--help tells which there are");
             break;
         default:
-            add(wanted, optarg, (enum confine_access)option);
+            add_path(wanted, optarg, (enum confine_access)option);
         }
     }
     if (optind >= argc) {
@@ -124,11 +124,11 @@ int main(int argc, char **argv)
     if (argc > 0) {
         argv[0] = name; /* what getopt's messages begin with */
     }
-    char **program = parse(argc, argv, &wanted);
+    char **program = parse_arguments(argc, argv, &wanted);
 
-    add(&wanted, program[0], CONFINE_READ);
+    add_path(&wanted, program[0], CONFINE_READ);
     for (size_t i = 0; i < EVERYWHERE; i++) {
-        add(&wanted, everywhere[i].path, everywhere[i].access);
+        add_path(&wanted, everywhere[i].path, everywhere[i].access);
     }
     confine(&wanted);
     execv(program[0], program);

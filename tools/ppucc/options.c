@@ -368,7 +368,7 @@ static error_t parse_machine(int key, char *text, struct argp_state *state)
 }
 
 /* What does not go together. */
-static void check(struct argp_state *state, const struct command *command)
+static void check_options(struct argp_state *state, const struct command *command)
 {
     bool each = command->stage == STAGE_BITCODE || command->stage == STAGE_PREPROCESSED;
 
@@ -383,14 +383,14 @@ static void check(struct argp_state *state, const struct command *command)
     }
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     switch (key) {
     case ARGP_KEY_ARG:
         add_input(state->input, text);
         return 0;
     case ARGP_KEY_END:
-        check(state, state->input);
+        check_options(state, state->input);
         return 0;
     default:
         return parse_output(key, text, state) == 0 ? 0 : parse_machine(key, text, state);
@@ -399,7 +399,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 void options_parse(struct command *command, int argc, char **argv)
 {
-    static const struct argp argp = { options, parse, "FILE...", doc, NULL, NULL, NULL };
+    static const struct argp argp = { options, parse_option, "FILE...", doc, NULL, NULL, NULL };
 
     argc = take_build_options(command, argc, argv);
     if (argp_parse(&argp, argc, argv, ARGP_LONG_ONLY | ARGP_IN_ORDER, NULL, command) != 0) {

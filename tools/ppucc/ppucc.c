@@ -273,7 +273,7 @@ static bool make_program(const struct command *command, const struct unit *units
     return done;
 }
 
-static bool run(const struct command *command, struct unit *units)
+static bool compile_files(const struct command *command, struct unit *units)
 {
     bool done = true;
 
@@ -301,7 +301,7 @@ static bool run_with_svg(struct command *command, struct unit *units)
         return command_fail("write %s: %s", command->svg, strerror(errno));
     }
     command->options.subvector.svg = svg;
-    bool done = run(command, units);
+    bool done = compile_files(command, units);
     if (svg != NULL && fclose(svg) != 0) {
         done = command_fail("write %s: %s", command->svg, strerror(errno));
     }

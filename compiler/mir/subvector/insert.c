@@ -4,14 +4,14 @@
 #define DEFAULT_SM_VREGS 65536u
 #define DEFAULT_SM_WARPS 64u
 
-uint32_t subvector_parts(const struct unit *unit)
+uint32_t subvector_parts(const struct compilation *compilation)
 {
-    return unit->wave / PPU_LANES;
+    return compilation->wave / PPU_LANES;
 }
 
-bool subvector_wanted(const struct unit *unit)
+bool subvector_wanted(const struct compilation *compilation)
 {
-    return unit->options->subvector.form != PPU_SEGMENTS_OFF && subvector_parts(unit) > 1;
+    return compilation->options->subvector.form != PPU_SEGMENTS_OFF && subvector_parts(compilation) > 1;
 }
 
 static uint32_t or_default(uint32_t number, uint32_t otherwise)
@@ -19,10 +19,10 @@ static uint32_t or_default(uint32_t number, uint32_t otherwise)
     return number != 0 ? number : otherwise;
 }
 
-static struct segment_plan *plan_segments(const struct refusal_code *code, const struct unit *unit)
+static struct segment_plan *plan_segments(const struct refusal_code *code, const struct compilation *compilation)
 {
-    const struct ppu_compile_subvector *options = &unit->options->subvector;
-    const struct segment_limits limits = { .parts = subvector_parts(unit),
+    const struct ppu_compile_subvector *options = &compilation->options->subvector;
+    const struct segment_limits limits = { .parts = subvector_parts(compilation),
                                            .run = options->run,
                                            .sm_vregs = or_default(options->sm_vregs, DEFAULT_SM_VREGS),
                                            .sm_warps = or_default(options->sm_warps, DEFAULT_SM_WARPS),
@@ -33,7 +33,7 @@ static struct segment_plan *plan_segments(const struct refusal_code *code, const
         return segment_plan(code, &limits, options->threshold);
     case PPU_THRESHOLD_PERCENT:
         return segment_plan(code, &limits,
-                            or_default(unit->options->max_vregs, PPU_MAX_VREGS) * options->threshold / 100u);
+                            or_default(compilation->options->max_vregs, PPU_MAX_VREGS) * options->threshold / 100u);
     default:
         return segment_plan_best(code, &limits);
     }
@@ -142,17 +142,19 @@ static void insert_all(struct inserter *in, const struct segment_list *segments)
     }
 }
 
-void subvector_insert(struct mir *mir, const struct unit_kernel *kernel)
+void subvector_insert(struct mir *mir, const struct kernel_info *kernel)
 {
-    struct unit *unit = mir->unit;
+    struct compilation *compilation = mir->compilation;
     const struct refusal_code code = { mir, kernel, pressure_new(mir),
-                                       unit->options->subvector.form == PPU_SEGMENTS_LOOP };
-    struct inserter in = { .mir = mir, .form = unit->options->subvector.form, .parts = subvector_parts(unit) };
+                                       compilation->options->subvector.form == PPU_SEGMENTS_LOOP };
+    struct inserter in = { .mir = mir,
+                           .form = compilation->options->subvector.form,
+                           .parts = subvector_parts(compilation) };
 
-    mir->segments = plan_segments(&code, unit);
+    mir->segments = plan_segments(&code, compilation);
     mir->segments->pressure = code.pressure;
     insert_all(&in, &mir->segments->chosen);
-    if (unit->options->subvector.inverted && mir->segments->chosen.count != 0) {
+    if (compilation->options->subvector.inverted && mir->segments->chosen.count != 0) {
         mir->entry = mir->segments->chosen.at[0].from == 0 ? MIR_ENTRY_SEGMENT : MIR_ENTRY_LEAVES;
     }
 }

@@ -13,12 +13,12 @@
 #include "compiler/mir/subvector/partition.h"
 
 /* True when the options ask for segments and waves have parts. */
-bool subvector_wanted(const struct unit *unit);
+bool subvector_wanted(const struct compilation *compilation);
 /* Parts of a wave. */
-uint32_t subvector_parts(const struct unit *unit);
+uint32_t subvector_parts(const struct compilation *compilation);
 
 /* Chooses segments and puts their begins and ends into the code; sets mir->segments. */
-void subvector_insert(struct mir *mir, const struct unit_kernel *kernel);
+void subvector_insert(struct mir *mir, const struct kernel_info *kernel);
 
 /* Takes out begins that their ends follow at once: assignment has left nothing of the code between them. */
 void subvector_drop_empty(struct mir *mir);

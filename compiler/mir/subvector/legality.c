@@ -38,7 +38,7 @@ static enum refusal_kind of_operation(const struct mir_insn *insn)
 }
 
 /* Functions have no scalar registers, and lanes meet again before they return. */
-static enum refusal_kind of_function(const struct unit_kernel *kernel, uint32_t function)
+static enum refusal_kind of_function(const struct kernel_info *kernel, uint32_t function)
 {
     const struct mir *mir = kernel->functions[function].mir;
     enum refusal_kind kind = REFUSAL_NONE;

@@ -40,7 +40,7 @@ struct refusal {
 /* The code in question. */
 struct refusal_code {
     struct mir *mir;
-    const struct unit_kernel *kernel; /* whose functions the code calls */
+    const struct kernel_info *kernel; /* whose functions the code calls */
     const struct pressure *pressure;
     bool masks_scalar; /* segments keep masks in scalar registers (the loop form) */
 };

@@ -16,7 +16,7 @@ struct finder {
     struct segment_plan *plan;
 };
 
-static void add(struct finder *f, struct segment_list *list, struct segment segment)
+static void add_segment(struct finder *f, struct segment_list *list, struct segment segment)
 {
     list->at = arena_grow(f->arena, list->at, sizeof(list->at[0]), list->count, &list->cap);
     list->at[list->count++] = segment;
@@ -60,7 +60,7 @@ static bool is_above(const struct finder *f, uint32_t need)
 static void add_piece(struct finder *f, uint32_t from, uint32_t to, uint32_t level)
 {
     if (from != to) {
-        add(f, &f->plan->pieces, (struct segment){ from, to, most_needed(f->code, from, to), level, { 0, 0 } });
+        add_segment(f, &f->plan->pieces, (struct segment){ from, to, most_needed(f->code, from, to), level, { 0, 0 } });
     }
 }
 
@@ -79,7 +79,7 @@ static void add_refused(struct finder *f, uint32_t from, uint32_t to, uint32_t l
         last->need = need > last->need ? need : last->need;
         return;
     }
-    add(f, list, (struct segment){ from, to, need, level, refusal });
+    add_segment(f, list, (struct segment){ from, to, need, level, refusal });
 }
 
 /* True when a run that began before must end before the instruction. */
@@ -297,7 +297,7 @@ static void choose(struct finder *f)
             last->to = piece->to;
             last->need = piece->need > last->need ? piece->need : last->need;
         } else {
-            add(f, chosen, *piece);
+            add_segment(f, chosen, *piece);
         }
     }
     for (uint32_t i = 0; i < chosen->count; i++) {
@@ -383,7 +383,7 @@ static void estimate(struct finder *f)
 struct segment_plan *segment_plan(const struct refusal_code *code, const struct segment_limits *limits,
                                   uint32_t threshold)
 {
-    struct arena *arena = &code->mir->unit->arena;
+    struct arena *arena = &code->mir->compilation->arena;
     struct finder f = {
         code, limits, code->pressure, code->mir->flow, arena, arena_new(arena, struct segment_plan, 1)
     };

@@ -724,7 +724,7 @@ static bool hand_out(struct core *core, uint32_t sm, const struct dist_room *roo
 }
 
 /* The last ones are those that have ended since. */
-static void leave(struct core *core, uint32_t sm, struct dist_ends *ends)
+static void leave_ctas(struct core *core, uint32_t sm, struct dist_ends *ends)
 {
     for (uint32_t i = ends->held; i != 0 && !ends->cta[i - 1].left; i--) {
         struct dist_cta *const cta = &ends->cta[i - 1];
@@ -745,7 +745,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
         return false;
     }
     pthread_mutex_lock(&core->dist.lock);
-    leave(core, sm, ends);
+    leave_ctas(core, sm, ends);
     given = hand_out(core, sm, room, out);
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
@@ -761,8 +761,8 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
     return given;
 }
 
-static void give_back(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
-                      const uint64_t count[PPU_COUNTERS])
+static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                          const uint64_t count[PPU_COUNTERS])
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
@@ -796,7 +796,7 @@ static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta,
     trace_ctas(core, PPU_TRACE_CTA_END, sm, cta, ctas);
     pthread_mutex_lock(&core->dist.lock);
     for (uint32_t i = 0; i < ctas; i++) {
-        give_back(core, sm, &cta[i], ended, count[i]);
+        give_back_cta(core, sm, &cta[i], ended, count[i]);
     }
     wake = take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);

@@ -438,7 +438,7 @@ static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct l
 }
 
 /* EXIT: lanes that an exit token names wait for the nearest; the others end (E12). */
-static enum step leave(struct exec *x, const struct lanes *mask)
+static enum step leave_lanes(struct exec *x, const struct lanes *mask)
 {
     struct warp *w = x->w;
     struct lanes rest = *mask;
@@ -606,7 +606,7 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
     case PPU_OP_RET:
         return ret(x, insn, mask);
     case PPU_OP_EXIT:
-        return leave(x, mask);
+        return leave_lanes(x, mask);
     case PPU_OP_LONGJMP:
         return longjmp_to(x, insn, mask);
     case PPU_OP_SVENTER:

@@ -197,7 +197,7 @@ static bool section_allows(struct warp *w, const struct ppu_insn *insn)
 /* ---- tasks, marks, traps ---- */
 
 /* One start request a lane; lanes whose entry does not fit stay pending and the warp stalls (B1). */
-static enum step start(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+static enum step start_launch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     struct lanes left = insn->scalar ? lanes_one(lanes_first(mask)) : *mask;
 
@@ -298,7 +298,7 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
         x->w->section = 0;
         return STEP_NEXT;
     case PPU_OP_TSTART:
-        return start(x, insn, mask);
+        return start_launch(x, insn, mask);
     case PPU_OP_SEMREL:
     case PPU_OP_SEMRELT:
         return engine_release(x, insn, mask);
@@ -422,7 +422,7 @@ static struct exec *exec_of(struct sm *sm, uint32_t index)
 }
 
 /* True when the instruction was finished. */
-static bool settle(struct exec *x)
+static bool settle_access(struct exec *x)
 {
     x->w->state = WARP_READY;
     if (resume(x) != STEP_NEXT) {
@@ -438,7 +438,7 @@ void engine_settle(struct sm *sm, uint32_t index)
 
     sm_file_enter(x);
     count_begin(x);
-    count_end(x, settle(x));
+    count_end(x, settle_access(x));
     count_settle(sm, x->cta);
     sm_file_leave(sm);
 }
@@ -449,7 +449,7 @@ static uint32_t turn(struct exec *x, uint32_t budget)
 
     if (x->w->state == WARP_SYSTEM) {
         count_begin(x);
-        done = settle(x);
+        done = settle_access(x);
         count_turn(x, done, lanes_count(&x->w->active));
         if (x->w->state == WARP_FAULTED) {
             return done;

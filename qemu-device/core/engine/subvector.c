@@ -83,7 +83,7 @@ static uint32_t part_from(const struct lanes *set, uint32_t part)
     return part;
 }
 
-static void begin(struct warp *w, const struct parts *parts, const struct lanes *entered)
+static void begin_segment(struct warp *w, const struct parts *parts, const struct lanes *entered)
 {
     struct lanes first, later;
 
@@ -102,7 +102,7 @@ void engine_parts_start(struct warp *w, const struct dist_task *task)
 {
     if (task->tmd.flags & PPU_TMD_SUBVECTOR) {
         const struct lanes all = w->active;
-        begin(w, &(struct parts){ .shared = task->tmd.shared_vregs, .begin = w->pc }, &all);
+        begin_segment(w, &(struct parts){ .shared = task->tmd.shared_vregs, .begin = w->pc }, &all);
     }
 }
 
@@ -175,7 +175,7 @@ static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct
     if (shared > x->task->tmd.shared_vregs) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, mask);
     }
-    begin(w, &(struct parts){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
+    begin_segment(w, &(struct parts){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
     engine_parts_rows(x);
     return STEP_MOVED;
 }
@@ -187,10 +187,11 @@ static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const s
     if (w->parts.on || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    begin(w,
-          &(struct parts){
-              .loop = true, .ended = true, .scalar = insn->rd, .begin = w->pc + 1, .end = w->pc + (uint32_t)insn->imm },
-          mask);
+    begin_segment(
+        w,
+        &(struct parts){
+            .loop = true, .ended = true, .scalar = insn->rd, .begin = w->pc + 1, .end = w->pc + (uint32_t)insn->imm },
+        mask);
     keep_masks(w);
     return STEP_MOVED;
 }
@@ -213,7 +214,7 @@ static enum step end(struct exec *x, const struct lanes *mask)
     return STEP_MOVED;
 }
 
-static enum step leave(struct exec *x, const struct lanes *mask)
+static enum step leave_segment(struct exec *x, const struct lanes *mask)
 {
     if (!x->w->parts.on) {
         if (x->w->measured) {
@@ -245,6 +246,6 @@ enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct
     case PPU_OP_SVEND:
         return end_loop(x, insn, mask);
     default:
-        return leave(x, mask);
+        return leave_segment(x, mask);
     }
 }

@@ -23,7 +23,7 @@ static bool may_fill(enum ppu_ring_id id)
     return id == PPU_RING_START || id == PPU_RING_FAULT;
 }
 
-static bool has_room(struct core *core, enum ppu_ring_id id)
+static bool ring_has_room(struct core *core, enum ppu_ring_id id)
 {
     const struct ring *ring = &core->ring[id];
     uint32_t used = 0;
@@ -42,7 +42,7 @@ static bool has_room(struct core *core, enum ppu_ring_id id)
     return used < ring->size && (!may_fill(id) || used < hook_ring_limit(core));
 }
 
-static void append(struct core *core, struct ring *ring, const void *entry)
+static void append_entry(struct core *core, struct ring *ring, const void *entry)
 {
     uint32_t at = ring->tail & (ring->size - 1);
     uint8_t *header = core->vram + ring->base;
@@ -59,9 +59,9 @@ bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry)
     bool pushed = false;
 
     pthread_mutex_lock(&ring->lock);
-    pushed = has_room(core, id);
+    pushed = ring_has_room(core, id);
     if (pushed) {
-        append(core, ring, entry);
+        append_entry(core, ring, entry);
         /* Pairs with the MCU's fence between writing head and reading tail: one of the two sees the other. */
         vram_fence();
         was_empty = vram_load_acquire32(head_word(core, ring)) == ring->tail - 1;
@@ -74,7 +74,7 @@ bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry)
 }
 
 /* A ring that fits the protected range, or no ring. */
-static bool usable(const struct core *core, uint32_t base, uint32_t size)
+static bool ring_usable(const struct core *core, uint32_t base, uint32_t size)
 {
     uint64_t bytes = sizeof(struct ppu_ring_header) + (uint64_t)size * PPU_RING_ENTRY_BYTES;
 
@@ -91,7 +91,7 @@ void ring_setup(struct core *core, uint32_t id)
     if (size == 0) {
         return;
     }
-    if (!usable(core, base, size)) {
+    if (!ring_usable(core, base, size)) {
         core_guest_error(core, "ring %u: %u entries at 0x%x are unusable", id, size, base);
         core_device_error(core, PPU_DEVERR_RING);
         return;
@@ -132,7 +132,7 @@ void ring_load(struct core *core, struct snap *snap)
         uint32_t size = snap_get_u32(snap);
         uint32_t tail = snap_get_u32(snap);
 
-        if (snap->bad || (size != 0 && !usable(core, base, size))) {
+        if (snap->bad || (size != 0 && !ring_usable(core, base, size))) {
             snap_refuse(snap, "ring %u: %u entries at 0x%x are unusable", id, size, base);
             return;
         }

@@ -18,7 +18,7 @@ static uint8_t *record_at(const struct core *core, uint32_t n)
            (size_t)(n & (trace->size - 1)) * sizeof(struct ppu_trace_record);
 }
 
-static void append(struct core *core, const struct ppu_trace_record *record)
+static void append_record(struct core *core, const struct ppu_trace_record *record)
 {
     const size_t sequence_at = offsetof(struct ppu_trace_record, sequence);
     uint32_t n = core->trace.next++;
@@ -32,7 +32,7 @@ static void append(struct core *core, const struct ppu_trace_record *record)
 }
 
 /* False: nothing is recorded; else the lock is held. */
-static bool begin(struct core *core)
+static bool begin_trace(struct core *core)
 {
     if (__atomic_load_n(&core->trace.size, __ATOMIC_RELAXED) == 0) {
         return false;
@@ -57,13 +57,13 @@ static void record(struct core *core, uint64_t time_ns, enum ppu_trace_type type
         .id = { id0, id1, id2 },
     };
 
-    append(core, &record);
+    append_record(core, &record);
 }
 
 void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
                 uint32_t id2)
 {
-    if (begin(core)) {
+    if (begin_trace(core)) {
         record(core, core_now(core), type, correlation, id0, id1, id2);
         pthread_mutex_unlock(&core->trace.lock);
     }
@@ -71,7 +71,7 @@ void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlatio
 
 void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count)
 {
-    if (begin(core)) {
+    if (begin_trace(core)) {
         const uint64_t time_ns = core_now(core);
         for (uint32_t i = 0; i < count; i++) {
             record(core, time_ns, type, cta[i].task->tmd.correlation, sm, cta[i].task->slot, (uint32_t)cta[i].number);
@@ -85,7 +85,7 @@ void trace_mark(struct core *core, uint32_t mark, uint32_t unit)
     trace_emit(core, PPU_TRACE_MARK, 0, mark, unit, 0);
 }
 
-static bool usable(const struct core *core, uint32_t base, uint32_t size)
+static bool trace_usable(const struct core *core, uint32_t base, uint32_t size)
 {
     uint64_t bytes = sizeof(struct ppu_trace_ring) + (uint64_t)size * sizeof(struct ppu_trace_record);
 
@@ -115,7 +115,7 @@ void trace_setup(struct core *core)
     if (size == 0) {
         return;
     }
-    if (!usable(core, base, size)) {
+    if (!trace_usable(core, base, size)) {
         core_guest_error(core, "trace ring: %u records at 0x%x are unusable", size, base);
         core_device_error(core, PPU_DEVERR_TRACE);
         return;
@@ -142,7 +142,7 @@ void trace_load(struct core *core, struct snap *snap)
     uint32_t size = snap_get_u32(snap);
     uint32_t next = snap_get_u32(snap);
 
-    if (snap->bad || (size != 0 && !usable(core, base, size))) {
+    if (snap->bad || (size != 0 && !trace_usable(core, base, size))) {
         snap_refuse(snap, "%u records at 0x%x are unusable", size, base);
         return;
     }

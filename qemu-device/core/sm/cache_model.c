@@ -34,7 +34,7 @@ static uint64_t *set_of(const struct cache *cache, uint64_t line)
 }
 
 /* Where the line is in its set; the number of ways: nowhere. */
-static uint32_t find(const struct cache *cache, const uint64_t *set, uint64_t line)
+static uint32_t find_line(const struct cache *cache, const uint64_t *set, uint64_t line)
 {
     uint32_t at = 0;
 
@@ -49,7 +49,7 @@ bool cache_use(struct cache *cache, uint64_t line, bool fetch)
     uint64_t *const set = set_of(cache, line);
     uint64_t moved = line + 1;
 
-    if (!fetch && find(cache, set, line) == cache->ways) {
+    if (!fetch && find_line(cache, set, line) == cache->ways) {
         return false;
     }
     for (uint32_t at = 0; at < cache->ways; at++) {
@@ -67,7 +67,7 @@ bool cache_use(struct cache *cache, uint64_t line, bool fetch)
 void cache_drop(struct cache *cache, uint64_t line)
 {
     uint64_t *const set = set_of(cache, line);
-    const uint32_t at = find(cache, set, line);
+    const uint32_t at = find_line(cache, set, line);
 
     for (uint32_t i = at; i + 1 < cache->ways; i++) {
         set[i] = set[i + 1];

@@ -12,7 +12,7 @@
 #define WORTH 2u /* instructions: what it takes to do without them is about one */
 
 /* Made of scalar registers, parameters, and what is known of the CTA. */
-static bool is_scalar(const struct ppu_insn *insn)
+static bool insn_is_scalar(const struct ppu_insn *insn)
 {
     if (!insn->scalar) {
         return false;
@@ -65,7 +65,7 @@ struct prologue decode_prologue(const struct sm *sm, const struct dist_task *tas
         if (insn->guard != 0) {
             break;
         }
-        if (is_scalar(insn)) {
+        if (insn_is_scalar(insn)) {
             const uint32_t end = insn->rd + insn->wd;
             prologue.sregs = end > prologue.sregs ? end : prologue.sregs;
         } else if (is_thread(task, prologue.vregs, code)) {

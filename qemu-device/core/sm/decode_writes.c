@@ -12,7 +12,7 @@ struct set {
     uint64_t m[PPU_MAX_VREGS / 64];
 };
 
-static void put(struct set *set, uint32_t reg, uint32_t count)
+static void put_registers(struct set *set, uint32_t reg, uint32_t count)
 {
     for (; count != 0; reg++, count--) {
         set->m[reg / 64] |= 1ull << reg % 64;
@@ -79,7 +79,7 @@ bool decode_writes_first(const struct sm *sm, const struct dist_task *task)
             return has(&written, 0, task->tmd.vregs);
         }
         if (insn->guard == 0 && !insn->scalar && writes(insn)) {
-            put(&written, insn->rd, insn->wd);
+            put_registers(&written, insn->rd, insn->wd);
         }
     }
     return false;

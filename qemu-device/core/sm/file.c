@@ -160,7 +160,7 @@ static void compact(struct sm *sm, uint32_t id)
 
 /* A CTA mostly follows one of its kind: what that left is in the host's caches. `start`: dist_task.start of its task.
  */
-static void take(struct sm *sm, uint32_t id, struct sm_block *block, size_t len, uint64_t start)
+static void take_block(struct sm *sm, uint32_t id, struct sm_block *block, size_t len, uint64_t start)
 {
     struct sm_file *file = &sm->file[id];
     bool clear = id < SM_FILE_OWN;
@@ -188,9 +188,9 @@ void sm_file_take(struct sm *sm, struct sm_cta *cta)
 {
     const struct dist_task *task = cta->cta.task;
 
-    take(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t), task->start);
-    take(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, task->start);
-    take(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, task->start);
+    take_block(sm, SM_FILE_VREGS, &cta->block[SM_FILE_VREGS], (size_t)task->cta_vregs * sizeof(uint32_t), task->start);
+    take_block(sm, SM_FILE_SHARED, &cta->block[SM_FILE_SHARED], task->tmd.shared_bytes, task->start);
+    take_block(sm, SM_FILE_TOKENS, &cta->block[SM_FILE_TOKENS], task->cta_tokens, task->start);
 }
 
 void sm_file_give(struct sm *sm, struct sm_cta *cta)

@@ -100,7 +100,7 @@ static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
     return good;
 }
 
-static void leave(struct sm *sm, struct sm_cta *cta, bool waits)
+static void leave_cta(struct sm *sm, struct sm_cta *cta, bool waits)
 {
     struct dist_cta saved = cta->cta;
     struct snap snap = { 0 };
@@ -130,14 +130,14 @@ bool sm_save_switched(struct sm *sm, struct sm_cta *cta)
     if (cta->cta.save == DIST_NO_SAVE) {
         return leave_to_area(sm, cta);
     }
-    leave(sm, cta, false);
+    leave_cta(sm, cta, false);
     return !cta->used;
 }
 
 void sm_save_waiting(struct sm *sm, struct sm_cta *cta)
 {
     cta->must_save = false;
-    leave(sm, cta, true);
+    leave_cta(sm, cta, true);
 }
 
 bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
@@ -148,7 +148,7 @@ bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
     if (!stands(sm, cta)) {
         return false;
     }
-    leave(sm, cta, false);
+    leave_cta(sm, cta, false);
     return true;
 }
 

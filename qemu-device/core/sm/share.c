@@ -146,7 +146,7 @@ static bool must_yield(const struct sm *sm, const struct sm_cta *cta, const stru
            dist_rank_of(sm->core, cta->cta.task->slot) < claim->rank;
 }
 
-static bool fits(const struct dist_task *task, const struct dist_room *room)
+static bool cta_fits(const struct dist_task *task, const struct dist_room *room)
 {
     return room->ctas != 0 && task->cta_passes <= room->passes && task->cta_vregs <= room->vregs &&
            task->tmd.shared_bytes <= room->shared_bytes && task->cta_tokens <= room->token_bytes;
@@ -168,14 +168,14 @@ static bool can_fit(const struct sm *sm, const struct dist_claim *claim)
             room.token_bytes += task->cta_tokens;
         }
     }
-    return fits(&claim->task, &room);
+    return cta_fits(&claim->task, &room);
 }
 
-static bool has_room(const struct sm *sm, const struct dist_claim *claim)
+static bool sm_has_claimed_room(const struct sm *sm, const struct dist_claim *claim)
 {
     const struct dist_room room = sm_room(sm);
 
-    return !claim->gang && fits(&claim->task, &room);
+    return !claim->gang && cta_fits(&claim->task, &room);
 }
 
 /* False: some cannot leave yet. */
@@ -183,7 +183,7 @@ static bool drive_out(struct sm *sm, const struct dist_claim *claim)
 {
     bool all = true;
 
-    for (uint32_t i = 0; i < sm->config->sm_ctas && !has_room(sm, claim); i++) {
+    for (uint32_t i = 0; i < sm->config->sm_ctas && !sm_has_claimed_room(sm, claim); i++) {
         if (must_yield(sm, &sm->cta[i], claim)) {
             const struct dist_task *task = sm->cta[i].cta.task;
 
@@ -193,7 +193,7 @@ static bool drive_out(struct sm *sm, const struct dist_claim *claim)
             all = sm_leave(sm, &sm->cta[i]) && all;
         }
     }
-    return all || has_room(sm, claim);
+    return all || sm_has_claimed_room(sm, claim);
 }
 
 bool share_make_room(struct sm *sm)

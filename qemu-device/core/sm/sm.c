@@ -338,7 +338,7 @@ static bool attend_kill(struct sm *sm, struct sm_cta *cta)
 }
 
 /* Ends what is between two instructions that a CTA cannot leave: an access that was answered, a critical section. */
-static void finish(struct sm *sm, const struct sm_cta *cta)
+static void finish_cta(struct sm *sm, const struct sm_cta *cta)
 {
     for (uint32_t i = 0; i < cta->cta.task->cta_warps; i++) {
         const uint32_t index = cta->warp[i];
@@ -358,7 +358,7 @@ bool sm_leave(struct sm *sm, struct sm_cta *cta)
     if (!take_back(sm, cta)) {
         return false;
     }
-    finish(sm, cta);
+    finish_cta(sm, cta);
     return sm_save_switched(sm, cta);
 }
 

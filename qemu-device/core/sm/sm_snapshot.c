@@ -38,7 +38,7 @@
 /* ---- saving ---- */
 
 /* Afterwards no warp waits for system memory. */
-static void settle(struct sm *sm)
+static void settle_accesses(struct sm *sm)
 {
     for (uint32_t i = 0; i < sm->config->sm_warps; i++) {
         if (sm->warp[i].state != WARP_SYSTEM) {
@@ -222,7 +222,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
     for (uint32_t i = 0; i < pool->sms; i++) {
         struct sm *sm = &pool->sm[i];
 
-        settle(sm);
+        settle_accesses(sm);
         snap_put_bytes(snap, sm->count, sizeof(sm->count));
         snap_put_u32(snap, sm->next_warp);
         snap_put_u32(snap, sm->turns);
@@ -520,7 +520,7 @@ static bool children_agree(const struct sm_cta *cta, struct snap *snap)
            snap_refuse(snap, "it waits for children, and has no place to be saved in");
 }
 
-static bool fits(const struct sm *sm, const struct dist_task *task)
+static bool task_fits(const struct sm *sm, const struct dist_task *task)
 {
     const struct dist_room room = sm_room(sm);
 
@@ -565,7 +565,7 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     if (cta->cta.task == NULL) {
         return snap_refuse(snap, "it is of slot %u, which is free", slot);
     }
-    if (!fits(sm, cta->cta.task)) {
+    if (!task_fits(sm, cta->cta.task)) {
         return snap_refuse(snap, "it finds no room beside those before it");
     }
     if (!load_places(sm, cta, snap)) {

@@ -23,7 +23,8 @@ static void hurry(struct sm *sm)
     }
 }
 
-static uint16_t fill(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va, enum ppu_access access)
+static uint16_t fill_entry(struct sm *sm, struct tlb_entry *entry, uint32_t context, uint64_t va,
+                           enum ppu_access access)
 {
     struct mmu_page page = mmu_walk(sm->core, context, va, access);
 
@@ -51,7 +52,7 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
 
     /* An entry that was never filled has a mask of zeros, which would match everything. */
     if (entry->tag == 0 || (key & entry->mask) != entry->tag || !allows(entry, access)) {
-        uint16_t fault = fill(sm, entry, context, va, access);
+        uint16_t fault = fill_entry(sm, entry, context, va, access);
         if (fault != 0) {
             return fault;
         }
