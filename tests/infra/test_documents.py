@@ -28,6 +28,8 @@ MISTAKES = {
     "a long row of a table": ("README.md", "| a |\n|---|\n|" + " of words" * 12 + " |", "README.md:10: 111 columns"),
     "a link to nothing": ("README.md", "[b](src/two.c)", "README.md:8: names src/two.c"),
     "a path to nothing": ("README.md", "`src/two/`", "README.md:8: names src/two/"),
+    "a function that is not there": ("README.md", "1. `src/one.c`: `get()` gets", "README.md:8: src/one.c has no get()"),
+    "a file that a walk comes to twice": ("README.md", "1. `src/one.c`: `puts()`\n2. `src/one.c`: puts", "README.md:9: the walk"),
     "a comment that names nothing": ("src/one.c", "/* As\n * two.h says. */", "src/one.c:5: a comment names two.h"),
     "a line comment that names nothing": ("src/one.h", "int a; // two.md", "src/one.h:2: a comment names two.md"),
 }
