@@ -15,6 +15,7 @@
 #include "runtime/shared.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * NS_PER_S)
+#define TIME_TRIES 4u
 
 uint32_t device_reg_read(struct ppu_device *device, uint32_t offset)
 {
@@ -338,14 +339,16 @@ enum ppu_err ppu_device_query(struct ppu_device *device, enum ppu_key key, uint3
 
 uint64_t ppu_device_time_ns(struct ppu_device *device)
 {
-    uint32_t high = device_reg_read(device, PPU_REG_TIME_HI);
+    uint32_t high = device_reg_read(device, PPU_REG_TIME_HI), low = 0;
 
-    for (;;) {
-        uint32_t low = device_reg_read(device, PPU_REG_TIME_LO);
+    /* The high half advances every 4 s: the second try succeeds, of a device that is one. */
+    for (uint32_t tries = 0; tries < TIME_TRIES; tries++) {
+        low = device_reg_read(device, PPU_REG_TIME_LO);
         uint32_t again = device_reg_read(device, PPU_REG_TIME_HI);
         if (again == high) {
-            return (uint64_t)high << 32 | low;
+            break;
         }
-        high = again; /* the high half advances every 4 s: the next try succeeds */
+        high = again;
     }
+    return (uint64_t)high << 32 | low;
 }

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
 # Parts of libppu that need no device.
-$(foreach t,range error,$(eval $(call ppu_test,runtime-$(t),tests/runtime/test_$(t).c,-Iruntime/include,ppu -pthread,asan)))
+$(foreach t,range error time,$(eval $(call ppu_test,runtime-$(t),tests/runtime/test_$(t).c,-Iruntime/include,ppu -pthread,asan)))
