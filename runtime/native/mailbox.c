@@ -79,6 +79,9 @@ static uint32_t sleep_until(struct mailbox *mailbox, uint64_t deadline_ns)
         if (!drain(mailbox->notify)) {
             return ALL_VECTORS;
         }
+        if (left_ns == 0) { /* bytes may come without an end */
+            return ppu_mailbox_take(&mailbox->shared->vectors);
+        }
     }
     return vectors;
 }
