@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/compile.h"
-
+/* The calls of ppu_compiler.h: source to bitcode, and bitcode to an image. */
 #include "compiler/analysis/ir.h"
 #include "compiler/base/compilation.h"
+#include "compiler/base/compiled.h"
 #include "compiler/frontend/clang.h"
 #include "compiler/irpass/ir_passes.h"
 #include "compiler/kernel_compile.h"
@@ -35,26 +35,6 @@ void ppu_compiled_free(struct ppu_compiled *compiled)
     free(compiled->bytes);
     free(compiled->log);
     *compiled = (struct ppu_compiled){ .bytes = NULL };
-}
-
-enum ppu_compile_status compile_finish(enum ppu_compile_status status, struct bytes *made, struct bytes *log,
-                                       struct ppu_compiled *compiled)
-{
-    bytes_add_zeros(log, 1);
-    if (made->lost || log->lost) {
-        status = PPU_COMPILE_NO_MEMORY;
-    }
-    if (status != PPU_COMPILE_OK) {
-        bytes_free(made);
-    }
-    compiled->bytes = made->at;
-    compiled->len_bytes = made->len;
-    compiled->log = log->lost ? NULL : (char *)log->at;
-    if (compiled->log == NULL) {
-        bytes_free(log);
-        compiled->log = calloc(1, 1);
-    }
-    return status;
 }
 
 enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,

@@ -3,10 +3,10 @@
 
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/launch_shape.h"
 #include "compiler/base/kernel.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/lower_enqueue.h"
-#include "compiler/irpass/specialize_shape.h"
 #include "ppu/child.h"
 
 #include <string.h>

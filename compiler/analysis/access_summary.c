@@ -3,7 +3,7 @@
 
 #include "compiler/analysis/access_pattern.h"
 #include "compiler/analysis/ir.h"
-#include "compiler/irpass/specialize_shape.h"
+#include "compiler/analysis/launch_shape.h"
 
 #include <string.h>
 

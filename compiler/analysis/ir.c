@@ -151,6 +151,16 @@ LLVMValueRef ir_called(LLVMValueRef value)
     return callee != NULL && LLVMIsAFunction(callee) != NULL && !LLVMIsDeclaration(callee) ? callee : NULL;
 }
 
+void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+            next = LLVMGetNextInstruction(i);
+            visit(i, opaque);
+        }
+    }
+}
+
 uint32_t ir_pointer_space(LLVMValueRef pointer)
 {
     return LLVMGetPointerAddressSpace(LLVMTypeOf(pointer));

@@ -13,6 +13,8 @@
 #include <setjmp.h>
 #include <stdbool.h>
 
+#define LLVM_VERSION 19u /* the release whose modules are read */
+
 /* Address spaces of the IR: clang's for spir64. */
 enum address_space {
     SPACE_PRIVATE = 0,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/frontend/clang.h"
 
+#include "compiler/base/enqueue_flag.h"
 #include "compiler/frontend/headers.h"
 #include "compiler/frontend/options.h"
-#include "compiler/irpass/lower_enqueue.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Modules compiled apart become one. */
-#include "compiler/compile.h"
-
 #include "compiler/base/compilation.h"
+#include "compiler/base/compiled.h"
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>

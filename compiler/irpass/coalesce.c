@@ -2,8 +2,8 @@
 #include "compiler/irpass/coalesce.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/irpass/coalesce_gather.h"
 #include "compiler/irpass/specialize_alias.h"
-#include "compiler/isel/gather_select.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "compiler/irpass/lower_enqueue.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/base/enqueue_flag.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "ppu/child.h"
 

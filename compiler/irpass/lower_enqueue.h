@@ -9,9 +9,6 @@
 
 #include "compiler/base/compilation.h"
 
-/* A flag of enqueue_kernel beside OpenCL's: the queue is a work queue (cl_ppu_nested_streams). */
-#define ENQUEUE_WORK 0x10000u
-
 /* A kernel that threads enqueue, and the constant that describes it. */
 struct enqueued_child {
     LLVMValueRef function, variable;

@@ -2,6 +2,7 @@
 #include "compiler/irpass/lower_memcpy.h"
 
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/memcpy_call.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,19 +26,6 @@ static const char *function_for(LLVMValueRef call)
     return copy ? "copy" : "fill";
 }
 
-uint32_t lower_memcpy_align(LLVMValueRef call)
-{
-    uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5), least = UINT32_MAX;
-
-    for (uint32_t i = 0; i < 2; i++) {
-        LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
-        uint32_t align = attribute != NULL ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
-        bool pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, i))) == LLVMPointerTypeKind;
-        least = pointer && align < least ? align : least;
-    }
-    return least;
-}
-
 static void replace(struct compilation *compilation, LLVMValueRef call, const char *what)
 {
     LLVMValueRef to = LLVMGetOperand(call, 0), from = LLVMGetOperand(call, 1);
@@ -57,7 +45,7 @@ static void replace(struct compilation *compilation, LLVMValueRef call, const ch
     }
     LLVMPositionBuilderBefore(builder, call); /* with its place in the source */
     LLVMValueRef operands[4] = { to, from, LLVMBuildZExtOrBitCast(builder, LLVMGetOperand(call, 2), wide, ""),
-                                 LLVMConstInt(word, lower_memcpy_align(call), 0) };
+                                 LLVMConstInt(word, memcpy_call_align(call), 0) };
     LLVMBuildCall2(builder, type, function, operands, 4, "");
     LLVMDisposeBuilder(builder);
     LLVMInstructionEraseFromParent(call);

@@ -10,9 +10,5 @@
  * work-items. Before arguments are replaced.
  */
 void specialize_shape(struct compilation *compilation, LLVMValueRef kernel);
-/* True when a kernel asks for more about its group than its global id in dimension 0. */
-bool shape_matters(LLVMValueRef kernel);
-/* Dimensions whose global ids are compared with the argument, as bits. */
-uint8_t shape_compared(LLVMValueRef argument);
 
 #endif

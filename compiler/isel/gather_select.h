@@ -5,17 +5,7 @@
 
 #include "compiler/isel/select.h"
 
-#define GATHER_MOST 4u
-
-/* True for a load of a word of an array that is the kernel's argument, by an index that differs from lane to lane. */
-bool gather_takes(LLVMValueRef load);
-/* True when both take from the same array. */
-bool gather_is_like(LLVMValueRef a, LLVMValueRef b);
-/* True when the load's index can be known before `place`, in the same block. */
-bool gather_can_move(LLVMValueRef load, LLVMValueRef place);
-/* `count` loads, 2 or 4, become one in the place of the first; what the indexes are made of moves there. */
-void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
-/* Code of such a call. */
+/* Code of a call that irpass/coalesce_gather.h has built. */
 void gather_select(struct isel *s, LLVMValueRef call);
 
 #endif

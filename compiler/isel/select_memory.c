@@ -3,8 +3,8 @@
 #include "compiler/isel/select_memory.h"
 
 #include "compiler/analysis/bounds.h"
+#include "compiler/analysis/memcpy_call.h"
 #include "compiler/base/const_data.h"
-#include "compiler/irpass/lower_memcpy.h"
 #include "ppu/mmu.h"
 
 #include <string.h>
@@ -793,7 +793,7 @@ void select_memory_call(struct isel *s, LLVMValueRef call, const char *name)
 {
     bool is_set = strncmp(name, "llvm.memset", 11) == 0;
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    uint32_t align = lower_memcpy_align(call), done = 0;
+    uint32_t align = memcpy_call_align(call), done = 0;
     struct address to = select_address_of(s, LLVMGetOperand(call, 0)), from = to;
     struct element fill = element_number(0);
     uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;

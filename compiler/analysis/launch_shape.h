@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What a kernel asks about the shape of its launch: sizes of groups, and values that it compares with ids. */
+#ifndef COMPILER_ANALYSIS_LAUNCH_SHAPE_H
+#define COMPILER_ANALYSIS_LAUNCH_SHAPE_H
+
+#include "compiler/base/compilation.h"
+
+/* True when a kernel asks for more about its group than its global id in dimension 0. */
+bool shape_matters(LLVMValueRef kernel);
+/* Dimensions whose global ids are compared with the argument, as bits. */
+uint8_t shape_compared(LLVMValueRef argument);
+/* Of a global id, or a part of one: its dimension; CTA_DIMENSIONS: it is none. Below 2^31 it keeps its sign. */
+uint32_t shape_dimension(LLVMValueRef value);
+/* The operand that an argument is compared by; 2: none. */
+uint32_t shape_side(LLVMValueRef comparison, LLVMValueRef argument);
+
+#endif
