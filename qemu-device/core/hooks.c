@@ -3,11 +3,11 @@
  * Test hooks: failures at the n-th of something, warps, copies and the MCU held at a mark, rings made small.
  */
 #include "qemu-device/core/hooks.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/memory/dma.h"
 #include "qemu-device/core/regs.h"
-#include "qemu-device/core/sm/attention.h"
 
 /* Counts a register down; true at the step that makes it zero. */
 static bool countdown(struct core *core, uint32_t offset)

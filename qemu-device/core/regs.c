@@ -5,6 +5,7 @@
  */
 #include "qemu-device/core/regs.h"
 #include "ppu/mmu.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -20,7 +21,6 @@
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/memory/trace.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/snapshot.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/device-core/fake_sm.h"
 #include "ppu/fault.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/census.h"
@@ -8,7 +9,6 @@
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/slot.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/sm_snapshot.h"
 #include "qemu-device/core/snapshot.h"

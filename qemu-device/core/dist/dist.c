@@ -7,6 +7,7 @@
 #include "ppu/fault.h"
 #include "ppu/regs.h"
 #include "ppu/tmd.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -28,7 +29,6 @@
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/memory/trace.h"
 #include "qemu-device/core/regs.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/snapshot.h"
 
 #include <stdlib.h>

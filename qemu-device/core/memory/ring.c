@@ -4,12 +4,12 @@
  * believed only as far as it makes sense.
  */
 #include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/snapshot.h"
 
 static const uint8_t *head_word(const struct core *core, const struct ring *ring)

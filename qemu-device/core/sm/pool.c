@@ -3,11 +3,11 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of condition variables */
 
 #include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/counters.h"

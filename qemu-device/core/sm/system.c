@@ -8,12 +8,12 @@
  */
 #include "qemu-device/core/sm/system.h"
 #include "ppu/sem.h"
+#include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/engine/memory.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/semtab.h"
-#include "qemu-device/core/sm/attention.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"

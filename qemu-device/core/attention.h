@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What others ask of SMs. */
-#ifndef QEMU_DEVICE_CORE_SM_ATTENTION_H
-#define QEMU_DEVICE_CORE_SM_ATTENTION_H
+#ifndef QEMU_DEVICE_CORE_ATTENTION_H
+#define QEMU_DEVICE_CORE_ATTENTION_H
 
 #include <stdint.h>
 
