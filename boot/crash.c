@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a firmware that went wrong: a crash record where the host finds it, BOOT_STATUS CRASHED, the
- * error interrupt. Nothing of the firmware's state is trusted here, its stack least of all.
+ * Ends a firmware that went wrong: writes a crash record where the host finds it, sets BOOT_STATUS to CRASHED, and
+ * raises the error interrupt. Nothing of the firmware's state is trusted here, its stack least of all.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memcpy() and memset() by words. Those of the C libraries for this core copy byte by byte, about five instructions
- * each: too slow for paths whose instructions are counted.
+ * Implements memcpy() and memset() by words. Those of the C libraries for this core copy byte by byte, about five
+ * instructions each: too slow for paths whose instructions are counted.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory protection. No background map: what no region covers faults, the first bytes of ITCM (vectors, null
- * pointers) among it; the core fetches vectors past the MPU.
+ * Sets up memory protection (MPU). No background map: what no region covers faults, the first bytes of ITCM (vectors,
+ * null pointers) among it; the core fetches vectors past the MPU.
  */
 #include "boot/image.h"
 #include "boot/scb.h"

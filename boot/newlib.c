@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What newlib asks of its system. There is no heap, there are no files: every one of these fails as it may. */
+/*
+ * Implements what newlib needs from its system. There is no heap, there are no files: every one of these fails as it
+ * may.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/stat.h>

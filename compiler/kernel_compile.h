@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One kernel on its way from IR to machine code. */
+/* Compiles one kernel, from IR to machine code. */
 #ifndef COMPILER_KERNEL_COMPILE_H
 #define COMPILER_KERNEL_COMPILE_H
 

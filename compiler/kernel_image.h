@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Program images (ppu/image.h) from what was compiled. */
+/* Writes program images (ppu/image.h). */
 #ifndef COMPILER_KERNEL_IMAGE_H
 #define COMPILER_KERNEL_IMAGE_H
 

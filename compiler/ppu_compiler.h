@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler: OpenCL C, or LLVM IR made from it, to a program image (ppu/image.h) (E8, E11). No global state; calls
- * from several threads do not disturb each other. docs/spec/compiler.md says what the language covers.
+ * Compiles OpenCL C, or LLVM IR made from it, to a program image (ppu/image.h) (E8, E11). No global state; calls from
+ * several threads do not disturb each other. docs/spec/compiler.md says what the language covers.
  */
 #ifndef COMPILER_PPU_COMPILER_H
 #define COMPILER_PPU_COMPILER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin queue (ppu/admin.h). Every request taken holds a ticket until it is answered, at once or when what it asked
- * for has happened; there are as many tickets as replies fit the queue.
+ * Serves the admin queue (ppu/admin.h). Every request taken holds a ticket until it is answered, at once or when what
+ * it asked for has happened; there are as many tickets as replies fit the queue.
  */
 #ifndef FIRMWARE_ADMIN_H
 #define FIRMWARE_ADMIN_H

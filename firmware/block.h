@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command blocks: fetching, decoding (method.def), executing.
+ * Fetches, decodes and executes command blocks (method.def).
  *
  * One buffer holds the block of the channel that executes. A channel that goes on after others had
  * their turn fetches its block again: the block stays the owner's until GP_GET has passed its

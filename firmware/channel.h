@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Channels (A2, A3): the ring of GP entries, the state of its execution, and what it
- * has started. Channels that can go on take turns: by priority, and in a circle among equals.
+ * Keeps channels (A2, A3): the ring of GP entries, the state of its execution, and what it has started. Channels that
+ * can go on take turns: by priority, and in a circle among equals.
  */
 #ifndef FIRMWARE_CHANNEL_H
 #define FIRMWARE_CHANNEL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queued copies of channels (method COPY): each counts for its channel until the copy engine tells its end. */
+/* Queues copies of channels (method COPY); each counts for its channel until the copy engine reports its end. */
 #ifndef FIRMWARE_COPY_H
 #define FIRMWARE_COPY_H
 

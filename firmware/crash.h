@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assertions about our own code, always on. Never about a value that a host, a
- * guest or a kernel can write: those get a fault.
+ * Asserts what must hold of our own code; assertions are always on. Never about a value that a host, a guest or a
+ * kernel can write: those get a fault.
  */
 #ifndef FIRMWARE_CRASH_H
 #define FIRMWARE_CRASH_H

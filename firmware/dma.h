@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors to the device's memory side (ppu/dma.h). Every function returns 0 or a fault code; after a
- * failure dma_failure() tells where.
+ * Hands descriptors to the device's memory side (ppu/dma.h). Every function returns 0 or a fault code; after a failure
+ * dma_failure() tells where.
  */
 #ifndef FIRMWARE_DMA_H
 #define FIRMWARE_DMA_H

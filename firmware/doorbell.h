@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bitmap of doorbells that rang. */
+/* Reads the bitmap of doorbells that rang. */
 #ifndef FIRMWARE_DOORBELL_H
 #define FIRMWARE_DOORBELL_H
 

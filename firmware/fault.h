@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Error records for the host (ppu/fault.h). */
+/* Publishes error records for the host (ppu/fault.h). */
 #ifndef FIRMWARE_FAULT_H
 #define FIRMWARE_FAULT_H
 

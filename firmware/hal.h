@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the firmware asks of whatever it runs on: the MCU (hal_mcu.c) or a process
- * that has the same sources linked in (tests). Nothing else in firmware/ knows.
+ * Declares the hardware abstraction: what the firmware needs from its platform. That is the MCU (hal_mcu.c), or a
+ * process that has the same sources linked in (tests). Nothing else in firmware/ knows.
  *
  * Threads: one thread runs firmware_main() and calls everything here. The firmware
  * holds no lock, so an implementation may take its own inside any of these.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hal_mcu.c has for the start-up code alone. */
+/* Declares what hal_mcu.c has for the start-up code alone. */
 #ifndef FIRMWARE_HAL_MCU_H
 #define FIRMWARE_HAL_MCU_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a task from a TMD in a context's memory to its completion: accept,
- * start when the tasks before it have completed, complete.
+ * Takes a task from a TMD in a context's memory to its completion: it is accepted, starts after its predecessors, and
+ * completes.
  */
 #ifndef FIRMWARE_LAUNCH_H
 #define FIRMWARE_LAUNCH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where things lie in the protected range of VRAM, [0, prot_limit). Computed from the size of the machine; told to the
- * driver by struct ppu_fw_info, to the device by its registers.
+ * Lays out the protected range of VRAM, [0, prot_limit). Computed from the size of the machine; told to the driver by
+ * struct ppu_fw_info, to the device by its registers.
  */
 #ifndef FIRMWARE_LAYOUT_H
 #define FIRMWARE_LAYOUT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for a person: into the log ring (ppu/boot.h) and the device's log. Never on a hot path. */
+/* Writes text for a person to the log ring (ppu/boot.h) and to the device's log. Never on a hot path. */
 #ifndef FIRMWARE_LOG_H
 #define FIRMWARE_LOG_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine the firmware finds itself in (A1): identity registers, read once and checked against what this build can
- * serve, so that every count below may index the static arrays.
+ * Reads the identity registers once (A1) and checks them against what this build can serve, so that every count below
+ * may index the static arrays.
  */
 #ifndef FIRMWARE_MACHINE_H
 #define FIRMWARE_MACHINE_H

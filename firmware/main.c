@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The firmware: what is made ready in which order, and the loop that serves events until there is none.
- */
+/* Initialises the firmware in order, and runs the loop that serves events until there is none. */
 #include "firmware/admin.h"
 #include "firmware/block.h"
 #include "firmware/channel.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nests (ppu/nest.h): the records that threads of an address space fill in and launch, and the places that CTAs of
- * may-wait tasks are saved in (B3, B7).
+ * Keeps nests (ppu/nest.h): the records that threads of an address space fill in and launch, and the save areas of
+ * may-wait tasks (B3, B7).
  *
  * Admission (B9). The places of a nest are divided among the depths, and those of a depth into sets. A task whose CTAs
  * may be saved gets a set before it gets a slot, and keeps it until its threads have ended. So it never waits for a

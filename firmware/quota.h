@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quotas (resource.def): how much of what address spaces share each may have. Beside its quota, nobody who has some
- * gets what is kept for those that have none, so that each can always run a task.
+ * Keeps quotas (resource.def): how much of the shared resources each address space may have. Beside its quota, nobody
+ * who has some gets what is kept for those that have none, so that each can always run a task.
  */
 #ifndef FIRMWARE_QUOTA_H
 #define FIRMWARE_QUOTA_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The firmware's side of the event rings (ppu/ring.h). */
+/* Consumes the event rings (ppu/ring.h). */
 #ifndef FIRMWARE_RING_H
 #define FIRMWARE_RING_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphore acquire (C8). An acquire that does not pass parks its channel: the word
- * stays armed in the device's semaphore table, at the channel's entry, and is tested again
- * when it is touched, when the channel's doorbell rings, and after 100 us, 200 us, and so on up to 10 ms
- * (plain stores touch nothing).
+ * Executes semaphore acquires (C8). An acquire that does not pass parks its channel: the word stays armed in the
+ * device's semaphore table, at the channel's entry, and is tested again when it is touched, when the channel's doorbell
+ * rings, and after 100 us, 200 us, and so on up to 10 ms (plain stores touch nothing).
  */
 #ifndef FIRMWARE_SEM_H
 #define FIRMWARE_SEM_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address spaces share the time of the SMs, whatever the number of their tasks. While several have slots, the firmware
- * looks every PPU_POLICY_SHARE_US how much time each has had. When one has had less than another, by as much or more,
- * the one that has had least is favoured: its slots have a rank above the others', and claim a place on each SM. So is
- * one that comes, unless it has had its share already.
+ * Shares the time of the SMs fairly between address spaces, whatever the number of their tasks. While several have
+ * slots, the firmware looks every PPU_POLICY_SHARE_US how much time each has had. When one has had less than another,
+ * by as much or more, the one that has had least is favoured: its slots have a rank above the others', and claim a
+ * place on each SM. So is one that comes, unless it has had its share already.
  */
 #ifndef FIRMWARE_SHARE_H
 #define FIRMWARE_SHARE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words in VRAM that another side (SM threads, device, host) writes too, and the
- * order each access has. A test that wants to interleave them defines
- * SHARED_STEP, which runs before every access.
+ * Accesses words in VRAM that another side (SM threads, device, host) writes too, each with its memory order. A test
+ * that wants to interleave them defines SHARED_STEP, which runs before every access.
  */
 #ifndef FIRMWARE_SHARED_H
 #define FIRMWARE_SHARED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters since start, read by QUERY under the same key (key.def). */
+/* Counts events since start, which QUERY reads under the same key (key.def). */
 #ifndef FIRMWARE_STATS_H
 #define FIRMWARE_STATS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a task descriptor must be (A11): one table of checks. */
+/* Checks task descriptors (A11) by one table of checks. */
 #ifndef FIRMWARE_TMD_H
 #define FIRMWARE_TMD_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TMDQs (B2, B4, B6): the tasks of one stream, in launch order, one at a time. A TMDQ is a last-task word in a
- * thread-group context and the next-stream words of its tasks (ppu/task.h); launchers and the
- * scheduler change them at the same time, without a lock.
+ * Keeps TMDQs (B2, B4, B6): the tasks of one stream run in launch order, one at a time. A TMDQ is a last-task word in a
+ * thread-group context and the next-stream words of its tasks (ppu/task.h); launchers and the scheduler change them at
+ * the same time, without a lock.
  *
  * The words lie in memory the driver can write, so every handle read from them is
  * checked; a TMDQ that does not hold what it must is BROKEN, and its owner rebuilds it as empty.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* MSI-X vectors to the host. */
+/* Raises MSI-X vectors at the host. */
 #ifndef FIRMWARE_VECTOR_H
 #define FIRMWARE_VECTOR_H
 

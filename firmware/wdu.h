@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work distribution unit (A5): the task table. A slot runs one task; the device gives its CTAs to the SMs and tells
- * by a slot event when it has ended. Every task in a slot has a watchdog.
+ * Distributes work (work distribution unit; A5): it keeps the task table, the time slices and the watchdog. A slot runs
+ * one task; the device gives its CTAs to the SMs and tells by a slot event when it has ended. Every task in a slot has
+ * a watchdog.
  */
 #ifndef FIRMWARE_WDU_H
 #define FIRMWARE_WDU_H

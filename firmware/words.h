@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copying and clearing small structures of a fixed size. On the paths that are counted in instructions the library's
- * loops would be most of the cost. Both places are 8-byte aligned.
+ * Copies and clears small structures of a fixed size. On the paths that are counted in instructions the library's loops
+ * would be most of the cost. Both places are 8-byte aligned.
  */
 #ifndef FIRMWARE_WORDS_H
 #define FIRMWARE_WORDS_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the device core asks of its host: system memory, interrupts, clock, text.
- */
+/* Implements what the device core needs from its host: system memory, interrupts, clock, text. */
 #include "qemu/osdep.h"
 
 #include "exec/cpu-common.h"

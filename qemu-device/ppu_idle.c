@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MCU's thread, before it sleeps: it looks for work for a while (ppu/poll.h).
+ * Polls for work for a while before the MCU's thread sleeps (ppu/poll.h).
  *
  * From its first look on, and until it looks in vain, nobody needs to wake it up: it sees its
  * interrupts, doorbells in the mailbox and kicks, all of them while it looks, the last two at

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Doorbells and vectors through memory that a client beside QEMU shares (ppu/mailbox.h).
- */
+/* Serves doorbells and vectors through memory that a client beside QEMU shares (ppu/mailbox.h). */
 #include "qemu/osdep.h"
 
 #include "qapi/error.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Properties of the device, and the checks that must pass before one is made.
- */
+/* Defines the properties of the device, and checks them before one is made. */
 #include "qemu/osdep.h"
 
 #include "hw/boards.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How kernels index the memory behind their arguments (F1), and whether threads keep apart (F8). */
+/* Finds how kernels index the memory behind their arguments (F1), and whether threads keep apart (F8). */
 #ifndef COMPILER_ANALYSIS_ACCESS_PATTERN_H
 #define COMPILER_ANALYSIS_ACCESS_PATTERN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel does with the memory behind its arguments (F1). */
+/* Summarises what a kernel does with the memory behind its arguments (F1). */
 #ifndef COMPILER_ANALYSIS_ACCESS_SUMMARY_H
 #define COMPILER_ANALYSIS_ACCESS_SUMMARY_H
 

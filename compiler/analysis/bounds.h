@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of integers: from how they are made, from the branches on the way to where they are used, and from what
- * a launch may be.
+ * Finds the range of integers (range analysis): from how they are made, from the branches on the way to where they are
+ * used, and from what a launch may be.
  *
  * A global id is taken to be below 2^31. Where that was needed the kernel says so (bounds_small_ids()), and is not
  * launched otherwise. Without an `ir` neither branches nor launches are looked at.

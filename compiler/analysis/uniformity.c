@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which values are the same for all lanes, and where the warp is together: each needs the other, so both start with
- * everything true and take away until nothing changes.
+ * Finds the values that are the same for all lanes, and where the warp is together (divergence analysis). Each needs
+ * the other, so both start with everything true and take away until nothing changes.
  *
  * A scalar register is one for the whole warp. Were it written where only some lanes pass, or pass at different
  * times, it would lose what the others still need; so a value is scalar only when its block is convergent. Where lanes

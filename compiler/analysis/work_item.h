@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values that are the ids of work-items, as the library computes them (A7). */
+/* Recognises values that are the ids of work-items, as the library computes them (A7). */
 #ifndef COMPILER_ANALYSIS_WORK_ITEM_H
 #define COMPILER_ANALYSIS_WORK_ITEM_H
 

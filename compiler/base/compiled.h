@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call of ppu_compiler.h gives to its caller. */
+/* Gives the result of a compilation to the caller of ppu_compiler.h. */
 #ifndef COMPILER_BASE_COMPILED_H
 #define COMPILER_BASE_COMPILED_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that the device library (library/) leaves to the back end: each is an instruction or two. */
+/*
+ * Names the functions that the device library (device-lib/opencl/) leaves to the back end: each is an instruction or
+ * two.
+ */
 #ifndef COMPILER_BASE_PRIMITIVE_H
 #define COMPILER_BASE_PRIMITIVE_H
 

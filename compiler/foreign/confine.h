@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process gives up all that compiling does not need, for good. */
+/* Gives up, for good, all that a process does not need for compiling. */
 #ifndef COMPILER_FOREIGN_CONFINE_H
 #define COMPILER_FOREIGN_CONFINE_H
 

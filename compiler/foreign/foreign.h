@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules that this installation has not compiled are read by LLVM in a process of their own, ppu-foreign, which a
- * crash takes nobody along with. What it is given and what it gives back are files without names:
+ * Starts ppu-foreign: a process of its own in which LLVM reads modules that this installation has not compiled, so that
+ * a crash harms nobody else. What it is given and what it gives back are files without names:
  *
  *   request, its standard input: struct foreign_request, uint64_t bytes[modules], the modules one behind the other
  *   answer, its standard output: struct foreign_answer, what was made, the log without a final zero; the structure is

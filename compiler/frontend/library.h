@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device library: built-in functions as bitcode (library/), part of the compiler's own binary. */
+/* Holds the device library: built-in functions as bitcode (device-lib/opencl/), part of the compiler's own binary. */
 #ifndef COMPILER_FRONTEND_LIBRARY_H
 #define COMPILER_FRONTEND_LIBRARY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules compiled apart become one. */
+/* Links modules that were compiled separately. */
 #include "compiler/base/compilation.h"
 #include "compiler/base/compiled.h"
 

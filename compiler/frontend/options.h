@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of clBuildProgram become words for clang, each of which is allowed by itself, whatever stands beside it. */
+/* Turns options of clBuildProgram into words for clang; each is allowed by itself, whatever stands beside it. */
 #ifndef COMPILER_FRONTEND_OPTIONS_H
 #define COMPILER_FRONTEND_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What LLVM makes at the first use in a process, and takes away when the process ends. */
+/* Makes early what LLVM makes at its first use in a process and takes away when the process ends. */
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums in the form that the machine adds them in, before addresses are looked at (A7). */
+/*
+ * Reuses addresses (common subexpressions): sums get the form in which the machine adds them, before addresses are
+ * looked at (A7).
+ */
 #ifndef COMPILER_IRPASS_ADDRESS_REUSE_H
 #define COMPILER_IRPASS_ADDRESS_REUSE_H
 

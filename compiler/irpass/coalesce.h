@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and stores of neighbouring memory become one (F4), indexed loads of one array a gather (F7). */
+/*
+ * Coalesces loads and stores of neighbouring memory into one (F4), and indexed loads of one array into a gather (F7).
+ */
 #ifndef COMPILER_IRPASS_COALESCE_H
 #define COMPILER_IRPASS_COALESCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels that are functions too: a kernel may call another one, and what is done when a kernel ends is not done when
- * it returns to such a caller. The kernel becomes a function, and a new kernel of its name calls that.
+ * Gives kernels that are called by kernels a function of their own: what is done when a kernel ends is not done when it
+ * returns to such a caller. The kernel becomes a function, and a new kernel of its name calls that.
  */
 #ifndef COMPILER_IRPASS_KERNEL_WRAPPER_H
 #define COMPILER_IRPASS_KERNEL_WRAPPER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of memory that become loops. */
+/* Lowers copies of memory to loops. */
 #ifndef COMPILER_IRPASS_LOWER_MEMCPY_H
 #define COMPILER_IRPASS_LOWER_MEMCPY_H
 

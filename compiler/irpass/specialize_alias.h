@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of the launches that a kernel is compiled for, told to LLVM and asked by passes of our own (F2 to F5).
- * There are two kinds, which must not be mixed: that arguments are disjoint says that no access through one touches
- * what an access through the other does, however their addresses compare; a distance is about the addresses alone.
+ * Tells LLVM what is known of the launches that a kernel is specialised for (F2 to F5). There are two kinds, which must
+ * not be mixed: that arguments are disjoint says that no access through one touches what an access through the other
+ * does, however their addresses compare; a distance is about the addresses alone.
  */
 #ifndef COMPILER_IRPASS_SPECIALIZE_ALIAS_H
 #define COMPILER_IRPASS_SPECIALIZE_ALIAS_H

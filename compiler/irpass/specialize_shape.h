@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the shape of the launches that a kernel is compiled for: sizes of groups, and values above ids. */
+/*
+ * Keeps what is known of the shape of the launches that a kernel is specialised for: sizes of groups, and values above
+ * ids.
+ */
 #ifndef COMPILER_IRPASS_SPECIALIZE_SHAPE_H
 #define COMPILER_IRPASS_SPECIALIZE_SHAPE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and stores of vectors become those of their elements. */
+/* Splits loads and stores of vectors into those of their elements. */
 #ifndef COMPILER_IRPASS_SPLIT_VECTORS_H
 #define COMPILER_IRPASS_SPLIT_VECTORS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses that a loop computes anew each turn become pointers that it moves on. */
+/* Reduces strength: addresses that a loop computes anew each turn become pointers that it moves on. */
 #ifndef COMPILER_IRPASS_STRENGTH_REDUCE_H
 #define COMPILER_IRPASS_STRENGTH_REDUCE_H
 

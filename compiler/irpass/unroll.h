@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that LLVM is to unroll (F4). */
+/* Marks loops that LLVM is to unroll (F4). */
 #ifndef COMPILER_IRPASS_UNROLL_H
 #define COMPILER_IRPASS_UNROLL_H
 

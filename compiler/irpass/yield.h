@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * YIELD in loops (E8). A loop whose end may depend on another thread must let the lanes that it waits for go on; a
- * loop that ends after a number of turns fixed when it is entered need not.
+ * Places YIELD in loops (E8). A loop whose end may depend on another thread must let the lanes that it waits for go on;
+ * a loop that ends after a number of turns fixed when it is entered need not.
  */
 #ifndef COMPILER_IRPASS_YIELD_H
 #define COMPILER_IRPASS_YIELD_H

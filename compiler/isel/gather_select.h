@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Indexed loads of one array as a single instruction (F7). */
+/* Selects a single instruction for indexed loads of one array (F7). */
 #ifndef COMPILER_ISEL_GATHER_SELECT_H
 #define COMPILER_ISEL_GATHER_SELECT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arithmetic, comparisons, conversions, and what only moves elements about. */
+/* Selects arithmetic, comparisons, conversions, and moves of elements. */
 #include "compiler/isel/select.h"
 
 /* ---- widths ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What selection of loads and stores and that of atomic operations share. */
+/* Declares what selection of loads and stores and that of atomic operations share. */
 #ifndef COMPILER_ISEL_SELECT_MEMORY_H
 #define COMPILER_ISEL_SELECT_MEMORY_H
 

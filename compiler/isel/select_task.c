@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Primitives of the device library that launch tasks (ppu/nest.h). */
+/* Selects the primitives of the device library that launch tasks (ppu/nest.h). */
 #include "compiler/isel/select_memory.h"
 #include "ppu/nest.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be seen only when registers have places. */
+/* Hoists what both sides of a branch begin with before it, which is possible only after register allocation. */
 #ifndef COMPILER_MIR_HOIST_H
 #define COMPILER_MIR_HOIST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Short sides of a branch become guarded instructions: no branch, no token. */
+/* Converts short sides of a branch to guarded instructions (if-conversion): no branch, no token. */
 #ifndef COMPILER_MIR_IF_CONVERT_H
 #define COMPILER_MIR_IF_CONVERT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where in the code a word is live: ranges of positions. Instruction n reads at 2n and writes at 2n + 1, so that it may
- * write what it reads last.
+ * Computes live ranges: the ranges of positions in which a word is live. Instruction n reads at 2n and writes at 2n +
+ * 1, so that it may write what it reads last.
  */
 #ifndef COMPILER_MIR_LIVE_RANGES_H
 #define COMPILER_MIR_LIVE_RANGES_H

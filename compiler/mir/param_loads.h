@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads of neighbouring parameters become one. */
+/* Joins loads of neighbouring parameters. */
 #ifndef COMPILER_MIR_PARAM_LOADS_H
 #define COMPILER_MIR_PARAM_LOADS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many vector registers are live along the code (D9), in the order in which it will lie in memory.
+ * Measures register pressure: how many vector registers are live along the code (D9), in the order in which it will lie
+ * in memory.
  *
  * A slot is an instruction or the end of a block; slots are numbered through the blocks. What is live at a slot is live
  * right before it: what it reads, and what lives across it.

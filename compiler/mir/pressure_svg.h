@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The curve of live vector registers with threshold and segments (D9, D11), for a kernel's author. */
+/* Draws the curve of live vector registers with threshold and segments (D9, D11), for a kernel's author. */
 #ifndef COMPILER_MIR_PRESSURE_SVG_H
 #define COMPILER_MIR_PRESSURE_SVG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assignment of machine registers to virtual ones. */
+/* Allocates registers: gives machine registers to virtual ones. */
 #ifndef COMPILER_MIR_REGALLOC_H
 #define COMPILER_MIR_REGALLOC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads are asked for early, next to each other. */
+/* Schedules instructions: moves loads up, next to each other. */
 #ifndef COMPILER_MIR_SCHEDULE_H
 #define COMPILER_MIR_SCHEDULE_H
 

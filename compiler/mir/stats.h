@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of a compiled kernel, for its author. */
+/* Prints numbers of a compiled kernel, for its author. */
 #ifndef COMPILER_MIR_STATS_H
 #define COMPILER_MIR_STATS_H
 

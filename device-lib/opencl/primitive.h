@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the back end knows by name (compiler/base/primitive.def). Numbers are those of ppu/isa.h, which is included for
- * them. */
+/*
+ * Declares what the back end knows by name (compiler/base/primitive.def). Numbers are those of ppu/isa.h, which is
+ * included for them.
+ */
 #ifndef DEVICE_LIB_OPENCL_PRIMITIVE_H
 #define DEVICE_LIB_OPENCL_PRIMITIVE_H
 

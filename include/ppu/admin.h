@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The admin queue: how the driver creates and destroys objects. Requests and
- * replies are two rings of the same messages in VRAM. The host writes a request,
- * then request_tail, then ADMIN_DOORBELL. The firmware answers each request exactly
- * once, not always in order (`seq` pairs them), writes reply_tail and raises
- * PPU_VECTOR_ADMIN. It takes no request while the reply ring has no room.
+ * Defines the admin queue, by which the driver creates and destroys objects. Requests and replies are two rings of the
+ * same messages in VRAM. The host writes a request, then request_tail, then ADMIN_DOORBELL. The firmware answers each
+ * request exactly once, not always in order (`seq` pairs them), writes reply_tail and raises PPU_VECTOR_ADMIN. It takes
+ * no request while the reply ring has no room.
  */
 #ifndef PPU_ADMIN_H
 #define PPU_ADMIN_H

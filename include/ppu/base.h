@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every ABI header of the PPU builds on: fixed-width types, layout
- * assertions and the address types. Freestanding C11, little-endian.
+ * Defines what every ABI header of the PPU builds on: fixed-width types, layout assertions and address types.
+ * Freestanding C11, little-endian.
  */
 #ifndef PPU_BASE_H
 #define PPU_BASE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware image, hand-shake, crash record.
+ * Defines the firmware image, the hand-shake at start-up and the crash record.
  *
  * The image is the contents of ITCM from address 0: vector table, then at
  * PPU_IMAGE_HEADER_OFFSET this header. The host loads it through BAR0 (or the device

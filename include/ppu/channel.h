@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Channels (A2): a circular queue of GP entries, each pointing to a command block.
+ * Defines channels (A2): a channel is a circular queue of GP entries, each of which points to a command block.
  *
  * Who writes what: the owner writes ring entries and then GP_PUT, through the
  * channel's doorbell page; the firmware alone writes GP_GET. Entries in

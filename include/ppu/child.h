@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks that the threads of compiled kernels enqueue (B1, B14): what they need beside their nest (nest.h). The compiler
- * writes a struct ppu_child for each kernel that threads enqueue, the driver a struct ppu_enqueue for each address
- * space; events are made and ended by threads alone (device-lib/opencl/enqueue.cl).
+ * Defines what tasks that kernels enqueue (B1, B14) need beside their nest (nest.h). The compiler writes a struct
+ * ppu_child for each kernel that threads enqueue, the driver a struct ppu_enqueue for each address space; events are
+ * made and ended by threads alone (device-lib/opencl/enqueue.cl).
  */
 #ifndef PPU_CHILD_H
 #define PPU_CHILD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters of what warps do (A10), from counter.def. An SM has them since reset (registers SM_*), a task's TMD copy has
- * those of the task, and the firmware adds up those of a channel's tasks (keys CHANNEL_*).
+ * Defines the counters of what warps do (A10), from counter.def. An SM has them since reset (registers SM_*), a task's
+ * TMD copy has those of the task, and the firmware adds up those of a channel's tasks (keys CHANNEL_*).
  *
  * Transactions: of one pass of an instruction, lanes that follow one another in memory (each at the address behind that
  * of the lane before it, up to the gaps of lanes that do not take part) make one for each PPU_TRANSACTION_BYTES line

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What functions of the device library return (device-lib/asm/), and the last error of a grid (nest.h): 0, or why not.
+/*
+ * Defines what functions of the device library return (device-lib/asm/), and the last error of a grid (nest.h); 0 is
+ * success.
  */
 #ifndef PPU_DEVLIB_H
 #define PPU_DEVLIB_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors that the MCU hands to the device's memory side: copies, address
- * probes and semaphores. The MCU fills one in its own memory and writes its
- * address to DMA_SUBMIT; when the store completes, `status` (and what the operation
- * returns) is there. A COPY_QUEUED that was accepted ends with an entry of PPU_RING_COPY.
+ * Defines the descriptors that the MCU hands to the device's memory side: copies, address probes and semaphores. The
+ * MCU fills one in its own memory and writes its address to DMA_SUBMIT; when the store completes, `status` (and what
+ * the operation returns) is there. A COPY_QUEUED that was accepted ends with an entry of PPU_RING_COPY.
  */
 #ifndef PPU_DMA_H
 #define PPU_DMA_H

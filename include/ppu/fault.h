@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Fault codes from fault.def, and the record in which the firmware tells the host.
- */
+/* Defines fault codes, from fault.def, and the record by which the firmware reports a fault to the host. */
 #ifndef PPU_FAULT_H
 #define PPU_FAULT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heap of an address space's threads (B14): memory from the driver, which writes the head once; the device library
- * (device-lib/asm/heap.s) takes pieces and gives them back. A piece has a power of two of bytes, its class, the first
- * 16 of them for the heap; free ones of a class are a list. Pieces keep their class for ever.
+ * Defines the heap of an address space's threads (B14). The driver provides the memory and writes the head once. The
+ * device library (device-lib/asm/heap.s) takes pieces and gives them back. The bytes of a piece are a power of two, its
+ * class. The first 16 of them belong to the heap. Free pieces of a class are a list. Pieces keep their class for ever.
  */
 #ifndef PPU_HEAP_H
 #define PPU_HEAP_H

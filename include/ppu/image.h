@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Program image: what the assembler and the compiler write and the runtime loads. Little-endian:
+ * Defines the program image, which the assembler and the compiler write and the runtime loads. Little-endian:
  *
  *   struct ppu_program_header
  *   struct ppu_kernel_entry [kernels]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instruction format: 64 bits, fixed width, little-endian. Decoder and encoder expand isa.def; all others use them.
+ * Defines the instruction format: an instruction has 64 bits and is little-endian. Decoder and encoder expand isa.def;
+ * all others use them.
  *
  *   bits 0-8    opcode (isa.def); bit 8: scalar form, executed once for the warp when some lane would execute
  *   bits 9-13   guard: 0 always; else bit 13 set, bit 12 negates, bits 9-11 the predicate register

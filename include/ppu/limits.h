@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Architectural limits: the largest machine this ABI can describe. A device has
- * its own, smaller counts, told by its identity registers (A1).
+ * Defines the architectural limits: the largest machine that this ABI can describe. A device has its own, smaller
+ * counts, told by its identity registers (A1).
  */
 #ifndef PPU_LIMITS_H
 #define PPU_LIMITS_H

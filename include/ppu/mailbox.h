@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doorbells and vectors between the device and a client beside QEMU, in memory that both map, so that neither needs a
- * system call while the other looks. Who has something to say writes it down and then looks whether the other side
- * looks; if it does not, a byte on the socket `notify` wakes it up. Who stops looking says so and then looks once more.
- * These four accesses have one order for all, so one of the two sees what the other has written.
+ * Defines a mailbox for doorbells and vectors between the device and a client beside QEMU. Both map it, so neither
+ * needs a system call while the other looks. Who has something to say writes it down and then looks whether the other
+ * side looks; if it does not, a byte on the socket `notify` wakes it up. Who stops looking says so and then looks once
+ * more. These four accesses have one order for all, so one of the two sees what the other has written.
  *
  * The device takes what it finds here as if it had been written to the doorbell pages.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables (A9). Four levels of 512 entries, 9 bits of virtual address each,
- * above a 12-bit offset: 48-bit virtual addresses. Tables live in the protected
- * range of VRAM; the driver writes them, with one 64-bit store an entry.
+ * Defines the format of page tables (A9). Four levels of 512 entries, 9 bits of virtual address each, above a 12-bit
+ * offset: 48-bit virtual addresses. Tables live in the protected range of VRAM; the driver writes them, with one 64-bit
+ * store an entry.
  *
  *   level 3: va[47:39]   level 2: va[38:30]   level 1: va[29:21]   level 0: va[20:12]
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nests (B1 to B5, B14): what the threads of an address space need to launch tasks by themselves. The driver provides a
- * piece of VRAM that the address space maps, contiguous in both, and has the firmware fill it (NEST_OPEN):
+ * Defines nests (B1 to B5, B14): what the threads of an address space need to launch tasks by themselves. The driver
+ * provides a piece of VRAM that the address space maps, contiguous in both, and has the firmware fill it (NEST_OPEN):
  *
  *   struct ppu_nest
  *   ppu_task_t free[tasks]              ring of the handles of the records that are free

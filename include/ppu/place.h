@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where libraries find what they start, when neither their caller nor the environment says it. These are places in a
- * checkout, from its top; an installation is compiled with absolute ones (packaging/build.mk). Not installed.
+ * Says where libraries find what they start, when neither their caller nor the environment says it. These are places in
+ * a checkout, from its top; an installation is compiled with absolute ones (packaging/build.mk). Not installed.
  */
 #ifndef PPU_PLACE_H
 #define PPU_PLACE_H

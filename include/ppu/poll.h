@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long somebody who is about to sleep looks for what it waits for first. Waking up a sleeping processor takes
- * longer than a small block does, so it pays when waits are short; when they are long it takes a processor from others
- * for nothing. So the time follows the waits: it grows from one short wait to the next, to no more than
- * PPU_POLL_MOST_NS, and is zero after one that was longer than that.
+ * Decides how long a thread polls before it sleeps. Waking up a sleeping processor takes longer than a small block
+ * does, so it pays when waits are short; when they are long it takes a processor from others for nothing. So the time
+ * follows the waits: it grows from one short wait to the next, to no more than PPU_POLL_MOST_NS, and is zero after one
+ * that was longer than that.
  *
  * Between two looks it gives way to other threads (sched_yield), so that one that was just woken up does not wait for
  * it. But one that computes has the processor for a whole turn of the scheduler then, where a sleeper would have come

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Registers by name, from regs.def, and the values they hold. Also the BARs.
- */
+/* Names the registers, from regs.def, the values they hold, and the BARs. Also the BARs. */
 #ifndef PPU_REGS_H
 #define PPU_REGS_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event rings from the device to the firmware, in the protected range of VRAM.
- * Producer: the device (SM threads, copy engine, distributor). Consumer: the MCU,
- * which reads them as memory. Indices run freely and are compared by difference
- * only; the entry count is a power of two.
+ * Defines the event rings from the device to the firmware, in the protected range of VRAM. Producer: the device (SM
+ * threads, copy engine, distributor). Consumer: the MCU, which reads them as memory. Indices run freely and are
+ * compared by difference only; the entry count is a power of two.
  *
  * Who writes which word: `tail` the device (release, after the entry), `head` the
  * MCU (release, after the entry was read). After a push the device reads `head`

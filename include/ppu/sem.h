@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Semaphore (C8): 16 bytes of memory that CPU and PPU reach. A release writes the
- * time first and the payload last, the payload with release order; an acquire
- * reads the payload with acquire order.
+ * Defines the semaphore (C8): 16 bytes of memory that CPU and PPU reach. A release writes the time first and the
+ * payload last, the payload with release order; an acquire reads the payload with acquire order.
  */
 #ifndef PPU_SEM_H
 #define PPU_SEM_H

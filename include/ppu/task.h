@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task handles, task status and TMDQs (B2 to B6): what the scheduler and the
- * launching side share. Words changed by both are 32 bits and changed atomically.
+ * Defines task handles, task status and TMDQs (B2 to B6), which the scheduler and the launching side share. Words
+ * changed by both are 32 bits and changed atomically.
  */
 #ifndef PPU_TASK_H
 #define PPU_TASK_H

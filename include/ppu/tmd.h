@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task metadata descriptor (A6, A11). The host or a thread fills in the launcher's part, in memory that its context
- * maps. The firmware copies that once, checks the copy, adds what only it may say (the last block of fields), and
- * stores it in the protected range; the device runs from that copy only.
+ * Defines the task metadata descriptor (TMD; A6, A11). The host or a thread fills in the launcher's part, in memory
+ * that its context maps. The firmware copies that once, checks the copy, adds what only it may say (the last block of
+ * fields), and stores it in the protected range; the device runs from that copy only.
  */
 #ifndef PPU_TMD_H
 #define PPU_TMD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens of a warp's double-ended queue (E1, E2). Their size follows the wave: 64, 128 or 256 bits for 32, 64 or 128
- * lanes; always PPU_TOKEN_WORDS(wave) 32-bit words, little-endian.
+ * Defines the tokens of a warp's double-ended queue (E1, E2). Their size follows the wave: 64, 128 or 256 bits for 32,
+ * 64 or 128 lanes; always PPU_TOKEN_WORDS(wave) 32-bit words, little-endian.
  *
  *   32 lanes        type 0-3, mask 4-35, address 36-57, summary 58-61, zero 62-63
  *   64, 128 lanes   type 0-7, address 8-39, summary 40-47, zero 48-63, mask 64-127 or 64-191, zero above

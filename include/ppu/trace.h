@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Trace rings: flight recorders in VRAM, one written by the firmware, one by the
- * device. tail runs freely; record n is at n modulo the size; the oldest are
+ * device. `tail` runs freely; record n is at n modulo the size; the oldest are
  * overwritten. While a record is being written its sequence is PPU_TRACE_TORN() of its number: a reader copies a
  * record, and the copy is good when the sequence was its number before and after.
  */

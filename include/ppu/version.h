@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The release that everything here belongs to: libraries, tools, packages. Interfaces have numbers of their own
- * (base.h). The only place that knows it: make reads it as $(VERSION). Programs say it when asked with --version.
+ * Names the release of libraries, tools and packages. Interfaces have numbers of their own (base.h). The only place
+ * that knows it: make reads it as $(VERSION). Programs say it when asked with --version.
  */
 #ifndef PPU_VERSION_H
 #define PPU_VERSION_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work queues (C1 to C9): a channel whose ring threads fill. The driver provides a piece of VRAM that the address space
- * maps, contiguous in both, and has the firmware fill it and open the channel (WORKQ_CREATE):
+ * Defines work queues (C1 to C9): a work queue is a channel whose ring threads fill. The driver provides a piece of
+ * VRAM that the address space maps, contiguous in both, and has the firmware fill it and open the channel
+ * (WORKQ_CREATE):
  *
  *   struct ppu_workq
  *   ppu_gp_entry_t ring[entries]        at ring_at

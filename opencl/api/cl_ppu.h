@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this platform has beyond OpenCL (docs/spec/opencl.md); for programs too. */
+/* Declares what this platform has beyond OpenCL (docs/spec/opencl.md), also for programs. */
 #ifndef OPENCL_API_CL_PPU_H
 #define OPENCL_API_CL_PPU_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images, samplers and pipes: no device of this platform has them, which the specification gives answers for. */
+/* Answers for images, samplers and pipes, which no device of this platform has, as the specification says. */
 #include "opencl/api/queue.h"
 
 /* What is not there looks at nothing but where it was asked for. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of the program, run by a queue on the host. */
+/* Runs native kernels: functions of the program that a queue runs on the host. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every handle of the API points to begins with this. An object has two counts: the program's references,
- * which clRetain and clRelease move and queries show, and its uses, one for all references together and one
+ * Declares the head that every object behind a handle of the API begins with. An object has two counts: the program's
+ * references, which clRetain and clRelease move and queries show, and its uses, one for all references together and one
  * for each object or command that needs it. It is destroyed with its last use.
  */
 #ifndef OPENCL_API_OBJECT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was compiled, kept in the user's folder across processes. An entry is found by all that decides what the
+ * Keeps compiled programs in the user's folder across processes. An entry is found by all that decides what the
  * compiler makes: the source, the options, and the files the compiler consists of. It holds its key, and a tag that
  * only this user's programs can make: one that is damaged, comes from elsewhere, or has another's name is not there.
  */

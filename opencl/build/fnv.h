@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sum of bytes that finds accidents, not attacks: FNV-1a of 64 bits. */
+/* Computes a checksum that finds accidents, not attacks: FNV-1a of 64 bits. */
 #ifndef OPENCL_BUILD_FNV_H
 #define OPENCL_BUILD_FNV_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Modules that this installation has not compiled, compiled where a crash hurts nobody (compiler/foreign/foreign.h). */
+/*
+ * Compiles modules that this installation has not compiled in a process whose crash harms nobody
+ * (compiler/foreign/foreign.h).
+ */
 #ifndef OPENCL_BUILD_FOREIGN_H
 #define OPENCL_BUILD_FOREIGN_H
 

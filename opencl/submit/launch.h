@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel with everything its launch needs, as it was when it was enqueued. */
+/* Captures a kernel with everything its launch needs, as it was when it was enqueued. */
 #ifndef OPENCL_SUBMIT_LAUNCH_H
 #define OPENCL_SUBMIT_LAUNCH_H
 

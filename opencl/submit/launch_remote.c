@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launches on the other devices of a context. Each buffer lies on the first device; another one sees a copy for the
- * time of a launch. What an argument names is copied back, and nothing else, so that two devices may work on parts of
- * one buffer at the same time.
+ * Launches kernels on the other devices of a context. Each buffer lies on the first device; another one sees a copy for
+ * the time of a launch. What an argument names is copied back, and nothing else, so that two devices may work on parts
+ * of one buffer at the same time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels print: records in a buffer of a submitter (struct ppu_printf_buffer), written to standard output. */
+/* Writes what kernels print to standard output, from records in a buffer of a submitter (struct ppu_printf_buffer). */
 #ifndef OPENCL_SUBMIT_PRINTF_H
 #define OPENCL_SUBMIT_PRINTF_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that lives as long as the process. It opens the device, because a machine ends with the thread that started
- * it, and it ends what cannot be ended by whoever happens to have the last use: queues, whose own threads may have it.
+ * Runs the service thread, which lives as long as the process. It opens the device, because a machine ends with the
+ * thread that started it, and it ends what cannot be ended by whoever happens to have the last use: queues, whose own
+ * threads may have it.
  */
 #ifndef OPENCL_SUBMIT_SERVICE_THREAD_H
 #define OPENCL_SUBMIT_SERVICE_THREAD_H

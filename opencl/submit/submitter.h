@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A way of one queue to the device: a channel whose commands run one after the other. */
+/* Submits commands of one queue through a channel, one after the other. */
 #ifndef OPENCL_SUBMIT_SUBMITTER_H
 #define OPENCL_SUBMIT_SUBMITTER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the memory behind a launch's arguments lies (F1, F2, F8). Knows no device: addresses are numbers. */
+/* Finds how the memory behind a launch's arguments overlaps (F1, F2, F8). Knows no device: addresses are numbers. */
 #ifndef OPENCL_VARIANTS_OVERLAP_H
 #define OPENCL_VARIANTS_OVERLAP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variants of a program's kernels: compiled again for what is known of launches (F3, F5). The program's own code is the
- * base variant, which is right for every launch.
+ * Keeps variants (specialisations) of a program's kernels: they are compiled again for what is known of launches (F3,
+ * F5). The program's own code is the base variant, which is right for every launch.
  *
  * A variant is compiled once, by a thread of its own, and used by launches from then on. Who has one in use keeps it
  * loaded; the table forgets the oldest of a kernel when there are too many.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which variant of a kernel a launch uses (F1, F3, F9). */
+/* Chooses the variant of a kernel that a launch uses (F1, F3, F9). */
 #ifndef OPENCL_VARIANTS_VARIANT_CHOOSE_H
 #define OPENCL_VARIANTS_VARIANT_CHOOSE_H
 

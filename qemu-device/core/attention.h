@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What others ask of SMs. */
+/* Declares what other threads request from SMs. */
 #ifndef QEMU_DEVICE_CORE_ATTENTION_H
 #define QEMU_DEVICE_CORE_ATTENTION_H
 

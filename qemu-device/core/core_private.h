@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the core ask of core.c. [any]: any thread; [lock]: with the host lock held; [sm]: the thread
- * that runs that SM.
- * Lock order: host lock, then the distributor's or the semaphore table's, then a ring's, then the trace's. SM
- * threads take all but the first, and only for a bounded number of steps.
+ * Declares what the parts of the core need from core.c. [any]: any thread; [lock]: with the host lock held; [sm]: the
+ * thread that runs that SM. Lock order: host lock, then the distributor's or the semaphore table's, then a ring's, then
+ * the trace's. SM threads take all but the first, and only for a bounded number of steps.
  */
 #ifndef QEMU_DEVICE_CORE_CORE_PRIVATE_H
 #define QEMU_DEVICE_CORE_CORE_PRIVATE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Doorbells. All [lock]. */
+/* Keeps the doorbells: GP_PUT of each channel, and which channels rang. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DOORBELL_H
 #define QEMU_DEVICE_CORE_DOORBELL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * State for a person.
- */
+/* Prints the state of the device for a person. */
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/slot.h"

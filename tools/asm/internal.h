@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the assembler share. */
+/* Declares what the files of the assembler share. */
 #ifndef TOOLS_ASM_INTERNAL_H
 #define TOOLS_ASM_INTERNAL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Assembler and disassembler of the PPU as a library. Syntax: docs/spec/isa.md.
- */
+/* Assembles and disassembles, as a library. Syntax: docs/spec/isa.md. */
 #ifndef TOOLS_ASM_PPUASM_H
 #define TOOLS_ASM_PPUASM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Response files: an argument @FILE stands for the words of that file. */
+/* Reads response files: an argument @FILE stands for the words of that file. */
 #ifndef TOOLS_ASM_RESPONSE_H
 #define TOOLS_ASM_RESPONSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter of system calls. */
+/* Filters system calls (seccomp). */
 #include "tools/confine/confine.h"
 
 #include <errno.h>

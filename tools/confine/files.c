@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Landlock: which files there are. */
+/* Restricts files by Landlock. */
 #define _GNU_SOURCE
 #include "tools/confine/confine.h"
 

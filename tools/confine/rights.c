@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Namespaces and capabilities. */
+/* Gives up namespaces and capabilities. */
 #define _GNU_SOURCE
 #include "tools/confine/confine.h"
 

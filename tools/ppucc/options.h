@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ppucc is asked for. */
+/* Parses the options of ppucc. */
 #ifndef TOOLS_PPUCC_OPTIONS_H
 #define TOOLS_PPUCC_OPTIONS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segments as code (D7). Before registers are assigned each gets an instruction at its begin and one at its end:
+ * Inserts begins and ends of sub-vector segments (D7). Before registers are assigned each gets an instruction at its
+ * begin and one at its end:
  *
  *   enter, may   sventer and svleave
  *   loop         svbegin and svend, which keep masks in scalar registers

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the parts of a wave may run through code one after the other (D3), each all of it, and give the same results
- * as together. A part sees no other: nothing inside may wait for another part, look at it, or leave something behind
- * that the next one reads.
+ * Decides whether the parts of a wave may run through code one after the other (D3), each all of it, with the same
+ * results as together. A part sees no other: nothing inside may wait for another part, look at it, or leave something
+ * behind that the next one reads.
  */
 #ifndef COMPILER_MIR_SUBVECTOR_LEGALITY_H
 #define COMPILER_MIR_SUBVECTOR_LEGALITY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What SMs call when CTAs begin, end, fault or leave. */
+/* Declares what SMs call when CTAs begin, end, fault or leave. */
 #ifndef QEMU_DEVICE_CORE_DIST_CTA_LIFE_H
 #define QEMU_DEVICE_CORE_DIST_CTA_LIFE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which SM gets CTAs of which slot. All with the distributor's lock held. */
+/* Decides which SM gets CTAs of which slot. All with the distributor's lock held. */
 #ifndef QEMU_DEVICE_CORE_DIST_PLACE_H
 #define QEMU_DEVICE_CORE_DIST_PLACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Free room of an SM. */
+/* Describes the free room of an SM. */
 #ifndef QEMU_DEVICE_CORE_DIST_ROOM_H
 #define QEMU_DEVICE_CORE_DIST_ROOM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Barriers. */
+/* Opens and checks barriers of a CTA. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_BARRIER_H
 #define QEMU_DEVICE_CORE_ENGINE_BARRIER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Divergence: branches, tokens, reconvergence (E). */
+/* Executes divergence: branches, tokens, reconvergence (E). */
 #ifndef QEMU_DEVICE_CORE_ENGINE_BRANCH_H
 #define QEMU_DEVICE_CORE_ENGINE_BRANCH_H
 

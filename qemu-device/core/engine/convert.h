@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Conversions between number formats. */
+/* Converts between number formats. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_CONVERT_H
 #define QEMU_DEVICE_CORE_ENGINE_CONVERT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an SM asks of the engine, and what its operations ask of the slow path. */
+/* Declares what an SM needs from the engine, and what its operations need from the slow path. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_ENGINE_H
 #define QEMU_DEVICE_CORE_ENGINE_ENGINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Predicates, special registers, operations across lanes. */
+/* Executes operations on predicates, special registers, and across lanes. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_LANE_H
 #define QEMU_DEVICE_CORE_ENGINE_LANE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Accesses to memory that are not simply there, and atomics. */
+/* Executes atomics, and accesses that the fast path does not reach: faults, system memory, misses. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 #define QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 

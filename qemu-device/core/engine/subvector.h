@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sub-vector mode (D3 to D8). */
+/* Executes sub-vector mode (D3 to D8). */
 #ifndef QEMU_DEVICE_CORE_ENGINE_SUBVECTOR_H
 #define QEMU_DEVICE_CORE_ENGINE_SUBVECTOR_H
 

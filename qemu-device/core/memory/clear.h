@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Clearing of VRAM after a reset. All [lock]. */
+/* Clears VRAM after a reset. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_MEMORY_CLEAR_H
 #define QEMU_DEVICE_CORE_MEMORY_CLEAR_H
 

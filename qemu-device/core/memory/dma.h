@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The copy engine. All [lock]. */
+/* Implements the copy engine. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_MEMORY_DMA_H
 #define QEMU_DEVICE_CORE_MEMORY_DMA_H
 

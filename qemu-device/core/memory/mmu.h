@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The page-table walk (A9). */
+/* Walks page tables (A9). */
 #ifndef QEMU_DEVICE_CORE_MEMORY_MMU_H
 #define QEMU_DEVICE_CORE_MEMORY_MMU_H
 

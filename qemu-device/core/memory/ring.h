@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The producer's side of the event rings. */
+/* Produces the event rings. */
 #ifndef QEMU_DEVICE_CORE_MEMORY_RING_H
 #define QEMU_DEVICE_CORE_MEMORY_RING_H
 

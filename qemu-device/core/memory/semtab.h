@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The semaphore table: words of memory that somebody waits for. */
+/* Keeps the semaphore table: words of memory that somebody waits for. */
 #ifndef QEMU_DEVICE_CORE_MEMORY_SEMTAB_H
 #define QEMU_DEVICE_CORE_MEMORY_SEMTAB_H
 

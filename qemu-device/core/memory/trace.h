@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The trace buffer. */
+/* Writes the trace buffer. */
 #ifndef QEMU_DEVICE_CORE_MEMORY_TRACE_H
 #define QEMU_DEVICE_CORE_MEMORY_TRACE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers of the warp being executed. */
+/* Accesses registers of the warp being executed. */
 #ifndef QEMU_DEVICE_CORE_SM_REGISTERS_H
 #define QEMU_DEVICE_CORE_SM_REGISTERS_H
 

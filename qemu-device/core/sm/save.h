@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CTAs that leave an SM with their state, and come back. */
+/* Saves CTAs that leave an SM, with their state, and restores them. */
 #ifndef QEMU_DEVICE_CORE_SM_SAVE_H
 #define QEMU_DEVICE_CORE_SM_SAVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How address spaces share an SM. */
+/* Shares an SM between address spaces. */
 #ifndef QEMU_DEVICE_CORE_SM_SHARE_H
 #define QEMU_DEVICE_CORE_SM_SHARE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Translations that an SM keeps. */
+/* Caches translations of an SM (TLB). */
 #ifndef QEMU_DEVICE_CORE_SM_TLB_H
 #define QEMU_DEVICE_CORE_SM_TLB_H
 

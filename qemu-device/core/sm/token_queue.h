@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where token queues of warps lie. */
+/* Finds the token queues of warps. */
 #ifndef QEMU_DEVICE_CORE_SM_TOKEN_QUEUE_H
 #define QEMU_DEVICE_CORE_SM_TOKEN_QUEUE_H
 
