@@ -17,7 +17,7 @@ documents = module_from_spec(spec_from_loader("documents", loader))
 loader.exec_module(documents)
 
 FILES = {
-    "README.md": "[a](src/one.c), `src/` and `src/one.c`\n\n    code" + " of words" * 12 + "\n\n```\ncode" + " of words" * 12 + "\n```\n",
+    "README.md": "[a](src/one.c), `src/`, `src/one.c`, `one.c` and `ldp.s`\n\n    code" + " of words" * 12 + "\n\n```\ncode" + " of words" * 12 + "\n```\n",
     "src/one.c": '#include <system.h>\n/* Uses one.h, ../src/one.h, src/one.h and system.h, not e.g. src/x*.h. */\nputs("/* none.c */");\n',
     "src/one.h": "// See one.c.\n",
     "src/passes.cl": "/* prints\n   ldp.s v0\n*/\n",
@@ -28,6 +28,7 @@ MISTAKES = {
     "a long row of a table": ("README.md", "| a |\n|---|\n|" + " of words" * 12 + " |", "README.md:10: 111 columns"),
     "a link to nothing": ("README.md", "[b](src/two.c)", "README.md:8: names src/two.c"),
     "a path to nothing": ("README.md", "`src/two/`", "README.md:8: names src/two/"),
+    "a file that is nowhere": ("README.md", "see `two.c`", "README.md:8: names two.c"),
     "a function that is not there": ("README.md", "1. `src/one.c`: `get()` gets", "README.md:8: src/one.c has no get()"),
     "a file that a walk comes to twice": ("README.md", "1. `src/one.c`: `puts()`\n2. `src/one.c`: puts", "README.md:9: the walk"),
     "a comment that names nothing": ("src/one.c", "/* As\n * two.h says. */", "src/one.c:5: a comment names two.h"),
