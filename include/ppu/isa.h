@@ -13,16 +13,14 @@
  *   bits 41-48  rc, bit 49: rc is scalar
  *   bits 50-63  modifiers
  *
- * Modifiers: floats 50 negate a, 51 absolute a, 52 and 53 the same for b, 54 negate c. SEL: 50-52 predicate,
- * 53 negated. CVT: 50-53 destination type, 54-57 source type, 58-60 rounding, 61 saturate. Predicate operands take the
- * low 4 bits of a register field: number, then negation.
+ * Which operands and modifiers an operation has, and in which bits they are, say the rows of PPU_FORMAT, PPU_OPERAND
+ * and PPU_MODIFIER. Floats: 50 negate a, 51 absolute a, 52 and 53 the same for b, 54 negate c. Predicate operands:
+ * number in 3 bits, then negation.
  *
- * Memory: rd data, ra base, rb 32-bit unsigned lane offset, 40-42 width, 43 lane offset present, 44 no base,
- * 45-63 signed byte offset. Base: per-lane register, or scalar register with or without lane offset, or none (32-bit
- * spaces only). A lane offset that is an index is signed and counts what the lane accesses, as many bytes as the width
- * says. Atomics: rd old value (rd = ra = 0 is a register like any other), ra base, rb data, bit 40 data is
- * scalar, rc lane offset, bit 49 lane offset present, 50-53 operation, 54 64 bits, 55-57 order, 58-59 scope, 60 no
- * old value wanted (rd is 0).
+ * Memory: 43 lane offset present, 44 no base, 45-63 signed byte offset. Base: per-lane register, or scalar register
+ * with or without lane offset, or none (32-bit spaces only). A lane offset is 32 bits, unsigned; one that is an index
+ * is signed and counts what the lane accesses, as many bytes as the width says. Atomics: bit 49 lane offset present; rd
+ * = ra = 0 is a register like any other; rd is 0 when no old value is wanted.
  *
  * Pairs start at an even register, quads at a multiple of 4. Bits a format does not name are zero. Anything else is
  * ILLEGAL.
@@ -95,6 +93,11 @@ enum ppu_order_scope {
 #include "ppu/isa.def"
     PPU_SCOPE_OF_COUNT
 };
+enum ppu_count {
+#define PPU_COUNT(name, text, number) PPU_COUNT_##name = (number),
+#include "ppu/isa.def"
+    PPU_COUNT_COUNT
+};
 #define PPU_SR_COUNT (PPU_SR_DEPTH + 1u)
 
 /* What has a value of its own of a special register; the same for all that is part of it. */
@@ -105,37 +108,26 @@ enum ppu_sr_of {
     PPU_SR_OF_TASK,
 };
 
-/* Formats: the operands in the order of the assembler. */
 enum ppu_format {
-    PPU_FMT_NONE,
-    PPU_FMT_D,        /* d */
-    PPU_FMT_DB,       /* d, b */
-    PPU_FMT_DA,       /* d, a */
-    PPU_FMT_DAB,      /* d, a, b */
-    PPU_FMT_DABC,     /* d, a, b, c */
-    PPU_FMT_SEL,      /* d, a, b, predicate */
-    PPU_FMT_SR,       /* d, special register */
-    PPU_FMT_SETP,     /* predicate, a, b */
-    PPU_FMT_PLOP,     /* predicate, predicate, predicate */
-    PPU_FMT_VOTE,     /* predicate, predicate */
-    PPU_FMT_BALLOT,   /* d, predicate */
-    PPU_FMT_AI,       /* a, immediate */
-    PPU_FMT_CVT,      /* d, a */
-    PPU_FMT_LANE,     /* scalar d, vector a, scalar b */
-    PPU_FMT_FIRST,    /* scalar d, vector a */
-    PPU_FMT_MEM,      /* d, [address] */
-    PPU_FMT_GATHER,   /* d, [address] */
-    PPU_FMT_ATOM,     /* d, [address], b */
-    PPU_FMT_FENCE,    /* none */
-    PPU_FMT_IMM,      /* immediate */
-    PPU_FMT_A,        /* a */
-    PPU_FMT_B,        /* b */
-    PPU_FMT_AB,       /* a, b */
-    PPU_FMT_TARGET,   /* relative target */
-    PPU_FMT_ABSOLUTE, /* absolute target */
-    PPU_FMT_CALL,     /* d, relative target */
+#define PPU_FORMAT(name, o1, o2, o3, o4, m1, m2, m3, m4) PPU_FMT_##name,
+#include "ppu/isa.def"
     PPU_FMT_COUNT
 };
+enum ppu_operand {
+#define PPU_OPERAND(name, text, mask, forms, fmods, doc) PPU_OPERAND_##name,
+#include "ppu/isa.def"
+    PPU_OPERAND_COUNT
+};
+enum ppu_modifier {
+#define PPU_MODIFIER(name, member, at, bits, values, needed, doc) PPU_MODIFIER_##name,
+#include "ppu/isa.def"
+    PPU_MODIFIER_COUNT
+};
+
+/* Forms of an instruction: b is a register, or the immediate is there. */
+#define PPU_FORM_REGISTER 1u
+#define PPU_FORM_IMMEDIATE 2u
+#define PPU_FORM_BOTH (PPU_FORM_REGISTER | PPU_FORM_IMMEDIATE)
 
 /* Guard field of a decoded instruction: 0 or these. */
 #define PPU_GUARD_ON 0x10u
@@ -229,83 +221,113 @@ static inline int ppu_isa_may_index(uint32_t format)
     return format == PPU_FMT_MEM || format == PPU_FMT_ATOM;
 }
 
-/* Bits 14-63 that a format may set, apart from float modifiers; immediate form: bit 31 and 32-63 as well. */
-struct ppu_isa_shape {
-    uint64_t mask;     /* register form */
-    uint64_t imm_mask; /* bits 14-30 of the immediate form */
-    uint8_t forms;     /* 1 register, 2 immediate, 3 both */
+/* Operands and modifiers of a format: enum ppu_operand, enum ppu_modifier. Those behind the last are NONE. */
+#define PPU_FORMAT_FIELDS 4u
+struct ppu_isa_format {
+    uint8_t operands[PPU_FORMAT_FIELDS];
+    uint8_t modifiers[PPU_FORMAT_FIELDS];
 };
 
-static inline const struct ppu_isa_shape *ppu_isa_shape(uint32_t format)
+static inline const struct ppu_isa_format *ppu_isa_format(uint32_t format)
 {
-#define RD (0xffull << 14)
-#define RA (0xffull << 22)
-#define AS (1ull << 30)
-#define RB (0xffull << 32)
-#define BS (1ull << 40)
-#define RC (0xffull << 41)
-#define CS (1ull << 49)
-#define PD (7ull << 14)
-#define PA (15ull << 22)
-#define PB (15ull << 32)
-#define M(n) (((1ull << (n)) - 1u) << 50)
-    static const struct ppu_isa_shape shapes[PPU_FMT_COUNT] = {
-        [PPU_FMT_NONE] = { 0, 0, 1 },
-        [PPU_FMT_D] = { RD, 0, 1 },
-        [PPU_FMT_DB] = { RD | RB | BS, RD, 3 },
-        [PPU_FMT_DA] = { RD | RA | AS, 0, 1 },
-        [PPU_FMT_DAB] = { RD | RA | AS | RB | BS, RD | RA | AS, 3 },
-        [PPU_FMT_DABC] = { RD | RA | AS | RB | BS | RC | CS, 0, 1 },
-        [PPU_FMT_SEL] = { RD | RA | AS | RB | BS | M(4), 0, 1 },
-        [PPU_FMT_SR] = { RD | RA, 0, 1 },
-        [PPU_FMT_SETP] = { PD | (15ull << 17) | RA | AS | RB | BS, PD | (15ull << 17) | RA | AS, 3 },
-        [PPU_FMT_PLOP] = { PD | PA | PB, 0, 1 },
-        [PPU_FMT_VOTE] = { PD | PA, 0, 1 },
-        [PPU_FMT_BALLOT] = { RD | PA, 0, 1 },
-        [PPU_FMT_AI] = { 0, RA | AS, 2 },
-        [PPU_FMT_CVT] = { RD | RA | AS | M(12), 0, 1 },
-        [PPU_FMT_LANE] = { RD | RA | RB | BS, RD | RA, 3 },
-        [PPU_FMT_FIRST] = { RD | RA, 0, 1 },
-        [PPU_FMT_MEM] = { RD | RA | AS | (0xffffffffull << 32), 0, 1 },
-        [PPU_FMT_GATHER] = { RD | RA | AS | (0xffffffffull << 32), 0, 1 },
-        [PPU_FMT_ATOM] = { RD | RA | AS | RB | BS | RC | CS | M(11), 0, 1 },
-        [PPU_FMT_FENCE] = { 31ull << 55, 0, 1 },
-        [PPU_FMT_IMM] = { 0, 0, 2 },
-        [PPU_FMT_A] = { RA | AS, 0, 1 },
-        [PPU_FMT_B] = { RB | BS, 0, 3 },
-        [PPU_FMT_AB] = { RA | AS | RB | BS, RA | AS, 3 },
-        [PPU_FMT_TARGET] = { 0, 0, 2 },
-        [PPU_FMT_ABSOLUTE] = { 0, 0, 2 },
-        [PPU_FMT_CALL] = { RD, RD, 2 },
+    static const struct ppu_isa_format formats[PPU_FMT_COUNT] = {
+#define PPU_FORMAT(name, o1, o2, o3, o4, m1, m2, m3, m4)                                \
+    [PPU_FMT_##name] = {                                                                \
+        { PPU_OPERAND_##o1, PPU_OPERAND_##o2, PPU_OPERAND_##o3, PPU_OPERAND_##o4 },     \
+        { PPU_MODIFIER_##m1, PPU_MODIFIER_##m2, PPU_MODIFIER_##m3, PPU_MODIFIER_##m4 }, \
+    },
+#include "ppu/isa.def"
     };
-#undef RD
-#undef RA
-#undef AS
-#undef RB
-#undef BS
-#undef RC
-#undef CS
-#undef PD
-#undef PA
-#undef PB
-#undef M
-    return &shapes[format];
+    return &formats[format];
 }
 
-/* Float-modifier bits (50-54) that an operation of this format may set. */
-static inline uint32_t ppu_isa_fmods(const struct ppu_isa_row *row)
+/* Bits [at, at + count) of a word, as a mask. */
+#define PPU_MASK(at, count) (((1ull << (count)) - 1u) << (at))
+
+struct ppu_isa_operand {
+    uint64_t mask;
+    uint8_t forms; /* PPU_FORM_*; 0: any */
+    uint8_t fmods; /* PPU_FMOD_* */
+};
+
+static inline const struct ppu_isa_operand *ppu_isa_operand(uint32_t operand)
 {
-    if (!(row->flags & PPU_IF_F)) {
-        return 0;
+    static const struct ppu_isa_operand operands[PPU_OPERAND_COUNT] = {
+#define PPU_OPERAND(name, text, mask, forms, fmods, doc) [PPU_OPERAND_##name] = { mask, forms, fmods },
+#include "ppu/isa.def"
+    };
+    return &operands[operand];
+}
+
+struct ppu_isa_modifier {
+    uint8_t member; /* offset in struct ppu_insn */
+    uint8_t at;     /* first bit */
+    uint8_t bits;
+    uint8_t values;
+    uint8_t needed;
+};
+
+static inline const struct ppu_isa_modifier *ppu_isa_modifier(uint32_t modifier)
+{
+    static const struct ppu_isa_modifier modifiers[PPU_MODIFIER_COUNT] = {
+#define PPU_MODIFIER(name, member, at, bits, values, needed, doc) \
+    [PPU_MODIFIER_##name] = { offsetof(struct ppu_insn, member), at, bits, values, needed },
+#include "ppu/isa.def"
+    };
+    return &modifiers[modifier];
+}
+
+/* What a word of an operation may look like. */
+struct ppu_isa_shape {
+    uint64_t bits[2]; /* those of 14-63 that it may set, apart from 31: register form, immediate form */
+    uint32_t forms;   /* PPU_FORM_* */
+    uint32_t fmods;   /* PPU_FMOD_* */
+};
+
+static inline struct ppu_isa_shape ppu_isa_shape(const struct ppu_isa_row *row)
+{
+    const struct ppu_isa_format *format = ppu_isa_format(row->format);
+    struct ppu_isa_shape shape = { 0 };
+    uint64_t mask = 0;
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS; i++) {
+        const struct ppu_isa_operand *operand = ppu_isa_operand(format->operands[i]);
+        const struct ppu_isa_modifier *modifier = ppu_isa_modifier(format->modifiers[i]);
+        mask |= operand->mask | PPU_MASK(modifier->at, modifier->bits);
+        shape.forms |= operand->forms;
+        shape.fmods |= row->flags & PPU_IF_F ? operand->fmods : 0u;
     }
-    switch (row->format) {
-    case PPU_FMT_DA:
-        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A;
-    case PPU_FMT_DABC:
-        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A | PPU_FMOD_NEG_B | PPU_FMOD_ABS_B | PPU_FMOD_NEG_C;
-    default:
-        return PPU_FMOD_NEG_A | PPU_FMOD_ABS_A | PPU_FMOD_NEG_B | PPU_FMOD_ABS_B;
+    shape.forms = shape.forms ? shape.forms : PPU_FORM_REGISTER;
+    shape.bits[0] = (mask & PPU_MASK(14, 50)) | (uint64_t)shape.fmods << 50;
+    shape.bits[1] = (mask & PPU_MASK(14, 17)) | PPU_MASK(32, 32);
+    return shape;
+}
+
+/* Takes the modifiers of a format out of the word; false: one has a value that means nothing. */
+static inline int ppu_isa_get_modifiers(uint64_t word, struct ppu_insn *insn)
+{
+    const struct ppu_isa_format *format = ppu_isa_format(insn->format);
+    int good = 1;
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS && format->modifiers[i] != PPU_MODIFIER_NONE; i++) {
+        const struct ppu_isa_modifier *modifier = ppu_isa_modifier(format->modifiers[i]);
+        uint32_t value = ppu_bits(word, modifier->at, modifier->bits);
+        ((uint8_t *)insn)[modifier->member] = (uint8_t)value;
+        good &= value < modifier->values;
     }
+    return good;
+}
+
+static inline uint64_t ppu_isa_put_modifiers(const struct ppu_insn *insn)
+{
+    const struct ppu_isa_format *format = ppu_isa_format(insn->format);
+    uint64_t word = 0;
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS && format->modifiers[i] != PPU_MODIFIER_NONE; i++) {
+        const struct ppu_isa_modifier *modifier = ppu_isa_modifier(format->modifiers[i]);
+        word |= (uint64_t)((const uint8_t *)insn)[modifier->member] << modifier->at;
+    }
+    return word;
 }
 
 /* True when d, a, b, c of this width may start at this register. */
@@ -341,34 +363,25 @@ static inline uint64_t ppu_isa_lane_offset(uint32_t indexed, uint32_t bytes, uin
     return indexed ? (uint64_t)((int64_t)(int32_t)word * bytes) : word;
 }
 
-/* Takes the fields a format has out of the word; false: a field has a value that means nothing. */
+/* Takes what is a format's own out of the word; false: a field has a value that means nothing. */
 static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, struct ppu_insn *insn)
 {
-    uint32_t mods = ppu_bits(word, 50, 14);
-
     switch (row->format) {
     case PPU_FMT_SEL:
-        insn->pred = mods & 15u;
+        insn->pred = (uint8_t)ppu_bits(word, 50, 4);
         return 1;
     case PPU_FMT_SR:
         return insn->ra < PPU_SR_COUNT;
     case PPU_FMT_SETP:
-        insn->cmp = insn->rd >> 3;
         insn->rd &= 7u;
-        insn->fmod = (uint8_t)(insn->immed ? 0 : mods & ppu_isa_fmods(row));
-        return insn->cmp < (row->flags & PPU_IF_F ? (uint32_t)PPU_FCMP_COUNT : (uint32_t)PPU_ICMP_COUNT);
+        return (row->flags & PPU_IF_F) || insn->cmp < PPU_ICMP_COUNT;
     case PPU_FMT_AI:
         return insn->imm >= 0 && insn->imm <= 0xff;
     case PPU_FMT_CVT:
-        insn->dtype = mods & 15u;
-        insn->stype = (mods >> 4) & 15u;
-        insn->round = (mods >> 8) & 7u;
-        insn->sat = (mods >> 11) & 1u;
         insn->wd = (uint8_t)ppu_type_words(insn->dtype);
         insn->wa = (uint8_t)ppu_type_words(insn->stype);
-        return insn->dtype < PPU_TYPE_COUNT && insn->stype < PPU_TYPE_COUNT && insn->round < PPU_ROUND_COUNT;
+        return 1;
     case PPU_FMT_MEM:
-        insn->width = ppu_bits(word, 40, 3);
         insn->lane_off = ppu_bits(word, 43, 1);
         insn->no_base = ppu_bits(word, 44, 1);
         insn->imm = (int32_t)(word >> 32) >> 13;
@@ -383,38 +396,27 @@ static inline int ppu_isa_fields(uint64_t word, const struct ppu_isa_row *row, s
         if (insn->no_base) {
             insn->wa = 0;
         }
-        return insn->width < PPU_WIDTH_COUNT && (insn->lane_off || (!insn->rb && !insn->indexed)) &&
+        return (insn->lane_off || (!insn->rb && !insn->indexed)) &&
                (!insn->scalar || (!insn->lane_off && (insn->a_scalar || insn->no_base)));
     case PPU_FMT_GATHER:
-        insn->width = ppu_bits(word, 40, 2);
         insn->imm = (int32_t)(word >> 32) >> 13;
         insn->b_scalar = 0;
         insn->wd = insn->wb = insn->width == 0 ? 1 : insn->width == 1 ? 2 : 4;
         insn->wa = 2;
-        return insn->a_scalar && !ppu_bits(word, 42, 3);
+        return insn->a_scalar;
     case PPU_FMT_ATOM:
         insn->lane_off = insn->c_scalar;
         insn->c_scalar = 0;
         insn->wc = insn->lane_off;
         insn->indexed = ppu_bits(word, 31, 1);
-        insn->aop = mods & 15u;
-        insn->wide = (mods >> 4) & 1u;
-        insn->order = (mods >> 5) & 7u;
-        insn->scope = (mods >> 8) & 3u;
-        insn->no_old = (mods >> 10) & 1u;
+        insn->no_old = (uint8_t)ppu_bits(word, 60, 1);
         insn->wd = (uint8_t)(insn->no_old ? 0 : 1u << insn->wide);
         insn->wb = (uint8_t)((insn->aop == PPU_AOP_CAS ? 2u : 1u) << insn->wide);
-        return insn->aop < PPU_AOP_COUNT && insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT &&
-               (insn->lane_off ? insn->a_scalar : !insn->rc && !insn->indexed) && (!insn->no_old || !insn->rd);
-    case PPU_FMT_FENCE:
-        insn->order = (mods >> 5) & 7u;
-        insn->scope = (mods >> 8) & 3u;
-        return insn->order < PPU_ORDER_COUNT && insn->scope < PPU_SCOPE_OF_COUNT;
+        return (insn->lane_off ? insn->a_scalar : !insn->rc && !insn->indexed) && (!insn->no_old || !insn->rd);
     case PPU_FMT_IMM:
         return (insn->op != PPU_OP_BAR || (uint32_t)insn->imm < PPU_BARRIERS) &&
                (insn->op != PPU_OP_SVENTER || (uint32_t)insn->imm <= PPU_SUBVECTOR_MAY);
     default:
-        insn->fmod = (uint8_t)(insn->immed ? 0 : mods & ppu_isa_fmods(row));
         return 1;
     }
 }
@@ -445,20 +447,19 @@ static inline int ppu_isa_operands_ok(const struct ppu_isa_row *row, const struc
 static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
 {
     const struct ppu_isa_row *row = ppu_isa_row((uint32_t)word);
-    const struct ppu_isa_shape *shape;
+    struct ppu_isa_shape shape;
     uint32_t guard = ppu_bits(word, 9, 5);
     uint32_t immed = ppu_isa_may_index(row->format) ? 0 : ppu_bits(word, 31, 1);
     uint32_t scalar = ppu_bits(word, 8, 1);
-    uint64_t allowed;
 
     *insn = (struct ppu_insn){ 0 };
     if (!row->mnemonic || (guard && guard < PPU_GUARD_ON) ||
         (row->flags & (scalar ? PPU_IF_S : PPU_IF_V)) != (scalar ? PPU_IF_S : 0u)) {
         return PPU_FAULT_ILLEGAL;
     }
-    shape = ppu_isa_shape(row->format);
-    allowed = immed ? shape->imm_mask | 0xffffffff00000000ull : shape->mask | (uint64_t)ppu_isa_fmods(row) << 50;
-    if (!(shape->forms & (immed ? 2u : 1u)) || (word & ~(allowed | 0x3fffull | (1ull << 31)))) {
+    shape = ppu_isa_shape(row);
+    if (!(shape.forms & (immed ? PPU_FORM_IMMEDIATE : PPU_FORM_REGISTER)) ||
+        (word & ~(shape.bits[immed] | PPU_MASK(0, 14) | PPU_MASK(31, 1)))) {
         return PPU_FAULT_ILLEGAL;
     }
     insn->op = (uint8_t)word;
@@ -475,6 +476,7 @@ static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
     if (immed) {
         insn->imm = (int32_t)(word >> 32);
     } else {
+        insn->fmod = (uint8_t)(ppu_bits(word, 50, 5) & shape.fmods);
         insn->rb = (uint8_t)ppu_bits(word, 32, 8);
         insn->b_scalar = (uint8_t)ppu_bits(word, 40, 1);
         insn->rc = (uint8_t)ppu_bits(word, 41, 8);
@@ -486,7 +488,7 @@ static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
     if (row->format == PPU_FMT_MEM || row->format == PPU_FMT_GATHER) {
         insn->rc = insn->c_scalar = 0;
     }
-    if (!ppu_isa_fields(word, row, insn) || !ppu_isa_operands_ok(row, insn)) {
+    if (!ppu_isa_get_modifiers(word, insn) || !ppu_isa_fields(word, row, insn) || !ppu_isa_operands_ok(row, insn)) {
         return PPU_FAULT_ILLEGAL;
     }
     return row->built ? 0 : PPU_FAULT_NOT_BUILT;
@@ -497,30 +499,24 @@ static inline uint64_t ppu_isa_encode(const struct ppu_insn *insn)
 {
     uint64_t word = insn->op | (uint64_t)insn->scalar << 8 | (uint64_t)insn->guard << 9 | (uint64_t)insn->rd << 14 |
                     (uint64_t)insn->ra << 22 | (uint64_t)insn->a_scalar << 30 |
-                    (uint64_t)(insn->immed | insn->indexed) << 31;
+                    (uint64_t)(insn->immed | insn->indexed) << 31 | ppu_isa_put_modifiers(insn);
 
-    if (insn->format == PPU_FMT_SETP) {
-        word |= (uint64_t)insn->cmp << 17;
-    }
     if (insn->immed) {
         return word | (uint64_t)(uint32_t)insn->imm << 32;
     }
     word |= (uint64_t)insn->rb << 32;
     switch (insn->format) {
     case PPU_FMT_MEM:
-        return word | (uint64_t)insn->width << 40 | (uint64_t)insn->lane_off << 43 | (uint64_t)insn->no_base << 44 |
-               (uint64_t)((uint32_t)insn->imm & 0x7ffffu) << 45;
+        word |= (uint64_t)insn->lane_off << 43 | (uint64_t)insn->no_base << 44;
+        /* fall through */
     case PPU_FMT_GATHER:
-        return word | (uint64_t)insn->width << 40 | (uint64_t)((uint32_t)insn->imm & 0x7ffffu) << 45;
+        return word | (uint64_t)((uint32_t)insn->imm & 0x7ffffu) << 45;
     case PPU_FMT_ATOM:
         return word | (uint64_t)insn->b_scalar << 40 | (uint64_t)insn->rc << 41 | (uint64_t)insn->lane_off << 49 |
-               (uint64_t)insn->aop << 50 | (uint64_t)insn->wide << 54 | (uint64_t)insn->order << 55 |
-               (uint64_t)insn->scope << 58 | (uint64_t)insn->no_old << 60;
+               (uint64_t)insn->no_old << 60;
     case PPU_FMT_FENCE:
-        return word | (uint64_t)insn->order << 55 | (uint64_t)insn->scope << 58;
     case PPU_FMT_CVT:
-        return word | (uint64_t)insn->dtype << 50 | (uint64_t)insn->stype << 54 | (uint64_t)insn->round << 58 |
-               (uint64_t)insn->sat << 61;
+        return word;
     case PPU_FMT_SEL:
         word |= (uint64_t)insn->pred << 50;
         break;

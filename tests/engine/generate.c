@@ -135,7 +135,7 @@ static void choose_modifiers(struct gen *g, const struct ppu_isa_row *row, struc
 {
     insn->pred = (uint8_t)below(g, 16);
     insn->cmp = (uint8_t)below(g, row->flags & PPU_IF_F ? (uint32_t)PPU_FCMP_COUNT : (uint32_t)PPU_ICMP_COUNT);
-    insn->fmod = (uint8_t)(insn->immed ? 0 : random_next(g->random) & ppu_isa_fmods(row));
+    insn->fmod = (uint8_t)(insn->immed ? 0 : random_next(g->random) & ppu_isa_shape(row).fmods);
     insn->dtype = (uint8_t)below(g, PPU_TYPE_COUNT);
     insn->stype = (uint8_t)below(g, PPU_TYPE_COUNT);
     insn->round = (uint8_t)below(g, PPU_ROUND_COUNT);
@@ -205,7 +205,7 @@ static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct
 static void emit_operation(struct gen *g, bool joined)
 {
     const struct ppu_isa_row *row;
-    const struct ppu_isa_shape *shape;
+    struct ppu_isa_shape shape;
     struct ppu_insn insn = { 0 }, decoded;
     char text[PPUASM_TEXT_BYTES];
     uint32_t op;
@@ -214,11 +214,11 @@ static void emit_operation(struct gen *g, bool joined)
         op = below(g, PPU_ISA_OPS);
     } while (!usable(op, joined));
     row = ppu_isa_row(op);
-    shape = ppu_isa_shape(row->format);
+    shape = ppu_isa_shape(row);
     insn.op = (uint8_t)op;
     insn.format = row->format;
     insn.scalar = (row->flags & PPU_IF_V) || (joined && (row->flags & PPU_IF_S) && below(g, 3) == 0);
-    insn.immed = shape->forms == 2 || (shape->forms == 3 && below(g, 3) == 0);
+    insn.immed = shape.forms == PPU_FORM_IMMEDIATE || (shape.forms == PPU_FORM_BOTH && below(g, 3) == 0);
     insn.imm = insn.immed ? choose_immediate(g) : 0;
     choose_modifiers(g, row, &insn);
     choose_operands(g, row, &insn);

@@ -42,11 +42,10 @@ static void round_trip(uint64_t word)
 static uint64_t random_word(uint64_t *random, uint32_t op)
 {
     const struct ppu_isa_row *row = ppu_isa_row(op);
-    const struct ppu_isa_shape *shape = ppu_isa_shape(row->format);
-    bool immed = shape->forms == 2 || (shape->forms == 3 && random_below(random, 2) != 0);
+    struct ppu_isa_shape shape = ppu_isa_shape(row);
+    bool immed = shape.forms == PPU_FORM_IMMEDIATE || (shape.forms == PPU_FORM_BOTH && random_below(random, 2) != 0);
     bool scalar = (row->flags & PPU_IF_V) || ((row->flags & PPU_IF_S) && random_below(random, 2) != 0);
-    uint64_t fields =
-        immed ? shape->imm_mask | 0xffffffff00000000ull : shape->mask | (uint64_t)ppu_isa_fmods(row) << 50;
+    uint64_t fields = shape.bits[immed];
     bool indexed = ppu_isa_may_index(row->format) && random_below(random, 2) != 0;
     uint64_t word = (random_next(random) & fields) | op | (uint64_t)scalar << 8 | (uint64_t)(immed || indexed) << 31;
 
@@ -62,6 +61,81 @@ static uint64_t random_word(uint64_t *random, uint32_t op)
         word &= ~(0xfffffff0ull << 32); /* small immediates only */
     }
     return word;
+}
+
+/* Instructions of every format, as they are encoded for good; and the bits that make no instruction of them when they
+ * flip. */
+static void encodings_are_frozen(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t word, illegal;
+    } rows[] = {
+        { "@!p5 nop", 0x0000000000003a01, 0xffffffffffffe100 },
+        { "rdtime v254", 0x00000000003f8007, 0xffffffffffc05f00 },
+        { "mov v255, s63", 0x0000013f003fc002, 0xfffffec07fc01f00 },
+        { "mov64 s62, -2", 0xfffffffe800f8103, 0x00000000fff05e00 },
+        { "not s63, s21", 0x00000000454fc123, 0xfffffffff0301e00 },
+        { "add v200, v100, v255", 0x000000ff19320010, 0xffffff0040001f00 },
+        { "add s40, s50, -559038737", 0xdeadbeefcc8a0110, 0x00000000f0301e00 },
+        { "madw v254, v85, s42, v170", 0x0001552a157f8031, 0xfffe02c0c0005f00 },
+        { "fsub v129, -|v66|, -|v33|", 0x003c002110a04059, 0xffc3fe0040001f00 },
+        { "ffma v129, -|v66|, -|v33|, -s15", 0x007e1e2110a0405c, 0xff818000c0001f00 },
+        { "fadd v129, s63, 0x3f800000", 0x3f800000cfe04058, 0x00000000b0001f00 },
+        { "sel v129, v66, v33, !p5", 0x0034002110a04004, 0xffc3fe00c0001f00 },
+        { "rdsr v129, %depth", 0x0000000005e04006, 0xfffffffffa001f00 },
+        { "isetp.geu.s p5, s42, s21", 0x000001154a934188, 0xffffffc0702c1e00 },
+        { "dsetp.nan p5, -|v84|, -|v168|", 0x003c00a8151b408b, 0xffc3ff0140641f00 },
+        { "isetp64.lt p7, v84, -3", 0xfffffffd9505c089, 0x00000000c0701f00 },
+        { "pxor p5, !p2, !p7", 0x0000000f0281408e, 0xfffffff0fc3e1f00 },
+        { "voteany p5, !p2", 0x000000000281409f, 0xfffffffffc3e1f00 },
+        { "ballot s21, !p5", 0x00000000034541a0, 0xfffffffffc301f00 },
+        { "r2p v170, 165", 0x000000a5aa800090, 0xffffff00c03fdf00 },
+        { "cvt.f64.s64.rtn.sat v170, v84", 0x2de80000152a8080, 0xd217ffffc0405f00 },
+        { "readlane s42, v255, s21", 0x000001153fca819c, 0xffffffc040301f00 },
+        { "readlane s42, v255, 63", 0x0000003fbfca819c, 0x00000000c0301f00 },
+        { "readfirst s42, v255", 0x000000003fca819d, 0xffffffffc0301f00 },
+        { "ldg.b128 v252, [s62+v170*16-5]", 0xffff6eaacfbf00a8, 0x000019007040df00 },
+        { "stg.u16 v252, [v170+131071]", 0x3fffe2002abf00a9, 0x000018ffc0401f00 },
+        { "ldp.b64 s62, [1028]", 0x00809500000f81ae, 0x00001afffff05e00 },
+        { "gather.n3 v252, [s62+v84-262144]", 0x800002544fbf00b1, 0x00001c03f040df00 },
+        { "atomg.fadd.b64.seq_cst.cta v170, [s62+v85*8], v84", 0x0a6aaa54cfaa80b2, 0xf596010170405f00 },
+        { "atomu.cas.acq_rel.dev _, [v170], v84", 0x15a400542a8000b4, 0xea1bff01c07fdf00 },
+        { "fence.seq_cst.cta", 0x0a000000000000b5, 0xf5ffffffffffdf00 },
+        { "bar 15", 0x0000000f800000c0, 0xfffffff0ffffdf00 },
+        { "brx v170", 0x000000002a8000da, 0xffffffffc03fdf00 },
+        { "trap.s s21", 0x00000115000001c7, 0xffffffc07fffde00 },
+        { "trap -7", 0xfffffff9800000c7, 0x00000000ffffde00 },
+        { "tstart.s s42, s21", 0x000001154a8001c1, 0xffffffc0703fde00 },
+        { "tstart v170, 77", 0x0000004daa8000c1, 0x00000000403fdf00 },
+        { "semrel.s [s62], s21", 0x000001154f8001c2, 0xffffffc0707fde00 },
+        { "semrelt [v170], -1", 0xffffffffaa8000c3, 0x00000000c07fdf00 },
+        { "bra .-2", 0xfffffffe800000d8, 0x00000000ffffdf00 },
+        { "jmp 4294967295", 0xffffffff800000d9, 0x00000000ffffdf00 },
+        { "call v170, .+77", 0x0000004d802a80dc, 0x00000000ffc01f00 },
+    };
+    bool seen[PPU_FMT_COUNT] = { false };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[PPUASM_TEXT_BYTES];
+        struct ppu_insn insn;
+
+        round_trip(rows[i].word);
+        ppuasm_disassemble(rows[i].word, text);
+        assert_string_equal(text, rows[i].text);
+        for (uint32_t bit = 8; bit < 64; bit++) {
+            bool illegal = ppu_isa_decode(rows[i].word ^ 1ull << bit, &insn) == PPU_FAULT_ILLEGAL;
+            if (illegal != (rows[i].illegal >> bit & 1)) {
+                fail_msg("%s: with bit %u flipped it is %s", text, bit, illegal ? "illegal" : "an instruction");
+            }
+        }
+        assert_int_equal(ppu_isa_decode(rows[i].word, &insn), 0);
+        seen[insn.format] = true;
+    }
+    for (uint32_t format = 0; format < PPU_FMT_COUNT; format++) {
+        assert_true(seen[format]);
+    }
 }
 
 static void every_row_round_trips(void **state)
@@ -380,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "every operation survives disassembly and assembly [A7]", every_row_round_trips, NULL, NULL, NULL },
+        { "encodings are frozen [A7]", encodings_are_frozen, NULL, NULL, NULL },
         { "no bit of a legal word is ignored [A7]", random_words_round_trip, NULL, NULL, NULL },
         { "memory full of zeros or ones is illegal [A7]", zero_is_illegal, NULL, NULL, NULL },
         { "a kernel says which registers its parts share [D4][D6]", kernels_of_parts, NULL, NULL, NULL },

@@ -640,11 +640,12 @@ static uint64_t random_insn(uint64_t *random)
     /* Mostly legal ones, with small registers and short branches. */
     for (uint32_t tries = 0; tries < 200; tries++) {
         const struct ppu_isa_row *row = ppu_isa_row(op);
-        const struct ppu_isa_shape *shape = ppu_isa_shape(row->format);
-        bool immed = shape->forms == 2 || (shape->forms == 3 && random_below(random, 2) != 0);
+        struct ppu_isa_shape shape = ppu_isa_shape(row);
+        bool immed =
+            shape.forms == PPU_FORM_IMMEDIATE || (shape.forms == PPU_FORM_BOTH && random_below(random, 2) != 0);
         bool scalar = (row->flags & PPU_IF_V) || ((row->flags & PPU_IF_S) && random_below(random, 3) == 0);
 
-        word = random_next(random) & (immed ? shape->imm_mask | 0xfull << 32 : shape->mask);
+        word = random_next(random) & shape.bits[immed] & (immed ? ~(0xfffffff0ull << 32) : ~0ull);
         word &= ~(0xf0ull << 14 | 0xf0ull << 22);
         word &= immed ? ~0ull : ~(0xf0ull << 32);
         word |= op | (uint64_t)scalar << 8 | (uint64_t)immed << 31;

@@ -234,7 +234,7 @@ static void operations_not_built(void **state)
             continue;
         }
         word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
-               (uint64_t)(ppu_isa_shape(row->format)->forms == 2) << 31;
+               (uint64_t)(ppu_isa_shape(row).forms == PPU_FORM_IMMEDIATE) << 31;
         rig_load_words(rig, &word, 1);
         outcome = rig_run(rig, &tmd);
         assert_true(outcome.faulted && outcome.fault.code == PPU_FAULT_NOT_BUILT && outcome.fault.address == word);

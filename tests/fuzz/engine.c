@@ -140,15 +140,17 @@ static uint64_t next_word(struct fuzz_input *in)
 {
     const uint32_t kind = fuzz_u8(in), op = fuzz_u8(in);
     const struct ppu_isa_row *const row = ppu_isa_row(op % PPU_ISA_OPS);
+    struct ppu_isa_shape shape;
     uint64_t word = fuzz_u64(in);
 
     if (kind & 1u || row->mnemonic == NULL) {
         return word;
     }
-    if (ppu_isa_shape(row->format)->forms == 2 || (ppu_isa_shape(row->format)->forms == 3 && (kind & 2u))) {
-        word = (word & (ppu_isa_shape(row->format)->imm_mask | 0xffffffff00000e00ull)) | 1ull << 31;
+    shape = ppu_isa_shape(row);
+    if (shape.forms == PPU_FORM_IMMEDIATE || (shape.forms == PPU_FORM_BOTH && (kind & 2u))) {
+        word = (word & (shape.bits[1] | 0xe00ull)) | 1ull << 31;
     } else {
-        word &= ppu_isa_shape(row->format)->mask | (uint64_t)ppu_isa_fmods(row) << 50 | 0xe00ull;
+        word &= shape.bits[0] | 0xe00ull;
         word &= ~(0xe0ull << 32 | 0xe0ull << 41);
     }
     word &= ~(0xe0ull << 14 | 0xe0ull << 22);

@@ -58,7 +58,15 @@ static void put_b(struct writer *w, const struct ppu_insn *insn, const struct pp
     }
 }
 
-static void put_address(struct writer *w, const struct ppu_insn *insn)
+static void put_lane_offset(struct writer *w, const struct ppu_insn *insn, uint32_t reg)
+{
+    put_text(w, "+v%u", reg);
+    if (insn->indexed) {
+        put_text(w, "*%u", ppu_isa_bytes(insn));
+    }
+}
+
+static void put_address(struct writer *w, const struct ppu_insn *insn, enum ppu_operand operand)
 {
     put_text(w, "[");
     if (insn->no_base) {
@@ -66,167 +74,94 @@ static void put_address(struct writer *w, const struct ppu_insn *insn)
         return;
     }
     put_reg(w, insn->ra, insn->a_scalar);
-    if (insn->lane_off || insn->format == PPU_FMT_GATHER) {
-        put_text(w, "+v%u", insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb);
+    if (insn->lane_off || operand == PPU_OPERAND_WORDS) {
+        put_lane_offset(w, insn, operand == PPU_OPERAND_PLACE ? insn->rc : insn->rb);
     }
-    if (insn->indexed) {
-        put_text(w, "*%u", ppu_isa_bytes(insn));
-    }
-    if (insn->imm) {
+    if (insn->imm && operand != PPU_OPERAND_POINTER) {
         put_text(w, "%+" PRId32, insn->imm);
     }
     put_text(w, "]");
 }
 
-static void put_order(struct writer *w, const struct ppu_insn *insn)
+static void put_modifiers(struct writer *w, const struct ppu_insn *insn, const struct ppu_isa_row *row)
 {
-    if (insn->order) {
-        put_text(w, ".%s", names_text(NAMES_ORDER, insn->order));
-    }
-    if (insn->scope) {
-        put_text(w, ".%s", names_text(NAMES_SCOPE, insn->scope));
+    const struct ppu_isa_format *format = ppu_isa_format(insn->format);
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS && format->modifiers[i] != PPU_MODIFIER_NONE; i++) {
+        const struct ppu_isa_modifier *modifier = ppu_isa_modifier(format->modifiers[i]);
+        uint32_t value = ((const uint8_t *)insn)[modifier->member];
+        if (modifier->needed || value) {
+            put_text(w, ".%s", names_text(names_of_modifier(row, format->modifiers[i]), value));
+        }
     }
 }
 
-static void put_modifiers(struct writer *w, const struct ppu_insn *insn, const struct ppu_isa_row *row)
+static void put_operand(struct writer *w, const struct ppu_insn *insn, const struct ppu_isa_row *row,
+                        enum ppu_operand operand)
 {
-    switch (insn->format) {
-    case PPU_FMT_SETP:
-        put_text(w, ".%s", names_text(row->flags & PPU_IF_F ? NAMES_FCMP : NAMES_ICMP, insn->cmp));
-        /* fall through */
-    case PPU_FMT_AB:
-    case PPU_FMT_B:
-        put_text(w, "%s", insn->scalar ? ".s" : "");
+    switch (operand) {
+    case PPU_OPERAND_D:
+        put_reg(w, insn->rd, insn->scalar);
         return;
-    case PPU_FMT_CVT:
-        put_text(w, ".%s.%s", names_text(NAMES_TYPE, insn->dtype), names_text(NAMES_TYPE, insn->stype));
-        if (insn->round) {
-            put_text(w, ".%s", names_text(NAMES_ROUND, insn->round));
+    case PPU_OPERAND_OLD:
+        if (insn->no_old) {
+            put_text(w, "_");
+        } else {
+            put_reg(w, insn->rd, insn->scalar);
         }
-        put_text(w, "%s", insn->sat ? ".sat" : "");
         return;
-    case PPU_FMT_MEM:
-        put_text(w, ".%s", names_text(NAMES_WIDTH, insn->width));
+    case PPU_OPERAND_A:
+    case PPU_OPERAND_VECTOR:
+        put_a(w, insn);
         return;
-    case PPU_FMT_GATHER:
-        put_text(w, ".n%u", insn->width + 1u);
+    case PPU_OPERAND_B:
+    case PPU_OPERAND_VALUE:
+    case PPU_OPERAND_IMMEDIATE:
+        put_b(w, insn, row);
         return;
-    case PPU_FMT_ATOM:
-        put_text(w, ".%s%s", names_text(NAMES_AOP, insn->aop), insn->wide ? ".b64" : "");
-        put_order(w, insn);
+    case PPU_OPERAND_C:
+        put_source(w, insn->rc, insn->c_scalar, insn->fmod & PPU_FMOD_NEG_C, false);
         return;
-    case PPU_FMT_FENCE:
-        put_order(w, insn);
+    case PPU_OPERAND_PD:
+        put_pred(w, insn->rd);
         return;
-    default:
+    case PPU_OPERAND_PA:
+        put_pred(w, insn->ra);
+        return;
+    case PPU_OPERAND_PB:
+        put_pred(w, insn->rb);
+        return;
+    case PPU_OPERAND_PSEL:
+        put_pred(w, insn->pred);
+        return;
+    case PPU_OPERAND_SPECIAL:
+        put_text(w, "%s", names_text(NAMES_SR, insn->ra));
+        return;
+    case PPU_OPERAND_ADDRESS:
+    case PPU_OPERAND_WORDS:
+    case PPU_OPERAND_PLACE:
+    case PPU_OPERAND_POINTER:
+        put_address(w, insn, operand);
+        return;
+    case PPU_OPERAND_TARGET:
+        put_text(w, ".%+" PRId32, insn->imm);
+        return;
+    case PPU_OPERAND_ABSOLUTE:
+        put_text(w, "%" PRIu32, (uint32_t)insn->imm);
+        return;
+    case PPU_OPERAND_NONE:
+    case PPU_OPERAND_COUNT:
         return;
     }
 }
 
 static void put_operands(struct writer *w, const struct ppu_insn *insn, const struct ppu_isa_row *row)
 {
-    switch (insn->format) {
-    case PPU_FMT_D:
-        put_reg(w, insn->rd, insn->scalar);
-        return;
-    case PPU_FMT_DB:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", ");
-        put_b(w, insn, row);
-        return;
-    case PPU_FMT_DA:
-    case PPU_FMT_CVT:
-    case PPU_FMT_FIRST:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", ");
-        put_a(w, insn);
-        return;
-    case PPU_FMT_DAB:
-    case PPU_FMT_LANE:
-    case PPU_FMT_DABC:
-    case PPU_FMT_SEL:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", ");
-        put_a(w, insn);
-        put_text(w, ", ");
-        put_b(w, insn, row);
-        if (insn->format == PPU_FMT_SEL) {
-            put_text(w, ", ");
-            put_pred(w, insn->pred);
-        } else if (insn->format == PPU_FMT_DABC) {
-            put_text(w, ", ");
-            put_source(w, insn->rc, insn->c_scalar, insn->fmod & PPU_FMOD_NEG_C, false);
-        }
-        return;
-    case PPU_FMT_SR:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", %s", names_text(NAMES_SR, insn->ra));
-        return;
-    case PPU_FMT_SETP:
-        put_text(w, "p%u, ", insn->rd);
-        put_a(w, insn);
-        put_text(w, ", ");
-        put_b(w, insn, row);
-        return;
-    case PPU_FMT_PLOP:
-    case PPU_FMT_VOTE:
-        put_text(w, "p%u, ", insn->rd);
-        put_pred(w, insn->ra);
-        if (insn->format == PPU_FMT_PLOP) {
-            put_text(w, ", ");
-            put_pred(w, insn->rb);
-        }
-        return;
-    case PPU_FMT_BALLOT:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", ");
-        put_pred(w, insn->ra);
-        return;
-    case PPU_FMT_AI:
-        put_a(w, insn);
-        put_text(w, ", %" PRId32, insn->imm);
-        return;
-    case PPU_FMT_MEM:
-    case PPU_FMT_GATHER:
-    case PPU_FMT_ATOM:
-        if (insn->no_old) {
-            put_text(w, "_");
-        } else {
-            put_reg(w, insn->rd, insn->scalar);
-        }
-        put_text(w, ", ");
-        put_address(w, insn);
-        if (insn->format == PPU_FMT_ATOM) {
-            put_text(w, ", ");
-            put_reg(w, insn->rb, insn->b_scalar);
-        }
-        return;
-    case PPU_FMT_IMM:
-        put_text(w, "%" PRId32, insn->imm);
-        return;
-    case PPU_FMT_A:
-        put_a(w, insn);
-        return;
-    case PPU_FMT_B:
-        put_b(w, insn, row);
-        return;
-    case PPU_FMT_AB:
-        put_text(w, "%s%c%u%s, ", insn->wa == 2 ? "[" : "", insn->a_scalar ? 's' : 'v', insn->ra,
-                 insn->wa == 2 ? "]" : "");
-        put_b(w, insn, row);
-        return;
-    case PPU_FMT_ABSOLUTE:
-        put_text(w, "%" PRIu32, (uint32_t)insn->imm);
-        return;
-    case PPU_FMT_CALL:
-        put_reg(w, insn->rd, insn->scalar);
-        put_text(w, ", .%+" PRId32, insn->imm);
-        return;
-    case PPU_FMT_TARGET:
-        put_text(w, ".%+" PRId32, insn->imm);
-        return;
-    default:
-        return;
+    const struct ppu_isa_format *format = ppu_isa_format(insn->format);
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS && format->operands[i] != PPU_OPERAND_NONE; i++) {
+        put_text(w, i == 0 ? " " : ", ");
+        put_operand(w, insn, row, format->operands[i]);
     }
 }
 
@@ -248,8 +183,5 @@ void ppuasm_disassemble(uint64_t word, char *text)
     }
     put_text(&w, "%s", row->mnemonic);
     put_modifiers(&w, &insn, row);
-    if (insn.format != PPU_FMT_NONE && insn.format != PPU_FMT_FENCE) {
-        put_text(&w, " ");
-    }
     put_operands(&w, &insn, row);
 }

@@ -19,9 +19,15 @@ enum names_table {
     NAMES_AOP,
     NAMES_ORDER,
     NAMES_SCOPE,
+    NAMES_COUNT,
+    NAMES_SCALAR,
+    NAMES_WIDE,
+    NAMES_SATURATE,
 };
 int names_find(enum names_table table, const char *text, size_t len);
 const char *names_text(enum names_table table, uint32_t number);
+/* The spellings of a modifier (enum ppu_modifier) of an operation. */
+enum names_table names_of_modifier(const struct ppu_isa_row *row, uint32_t modifier);
 
 /* ---- parse.c: one line ---- */
 enum target_kind {

@@ -315,9 +315,9 @@ static void parse_index(struct cursor *cur, struct ppu_insn *insn)
 }
 
 /* [v2+8], [s2+v3+8], [s2+v3*4+8], [s2+8], [8] */
-static void parse_address(struct cursor *cur, struct ppu_insn *insn)
+static void parse_address(struct cursor *cur, struct ppu_insn *insn, enum ppu_operand operand)
 {
-    bool atomic = insn->format == PPU_FMT_ATOM;
+    bool atomic = operand == PPU_OPERAND_PLACE;
     uint8_t *offset = atomic ? &insn->rc : &insn->rb, scalar = 0;
 
     expect(cur, '[');
@@ -330,7 +330,7 @@ static void parse_address(struct cursor *cur, struct ppu_insn *insn)
         cursor_space(cur);
         save = cur->at;
         if (cursor_take(cur, '+') && (cursor_space(cur), take_register(cur, offset, &scalar))) {
-            insn->lane_off = insn->format != PPU_FMT_GATHER;
+            insn->lane_off = operand != PPU_OPERAND_WORDS;
             if (scalar) {
                 cursor_fail(cur, save, "lane offset is a vector register");
             }
@@ -392,10 +392,11 @@ static void parse_sr(struct cursor *cur, struct ppu_insn *insn)
     insn->ra = (uint8_t)number;
 }
 
-static void parse_data(struct cursor *cur, struct ppu_insn *insn)
+/* A register, or `_`: no old value is wanted. */
+static void parse_old(struct cursor *cur, struct ppu_insn *insn)
 {
     cursor_space(cur);
-    if (insn->format == PPU_FMT_ATOM && cur->at < cur->end && *cur->at == '_') {
+    if (cur->at < cur->end && *cur->at == '_') {
         cur->at++;
         insn->no_old = 1;
         return;
@@ -403,202 +404,131 @@ static void parse_data(struct cursor *cur, struct ppu_insn *insn)
     need_register(cur, &insn->rd, &insn->scalar);
 }
 
+static void parse_pointer(struct cursor *cur, struct ppu_insn *insn)
+{
+    expect(cur, '[');
+    need_register(cur, &insn->ra, &insn->a_scalar);
+    expect(cur, ']');
+}
+
+static void parse_operand(struct cursor *cur, const struct ppu_isa_row *row, struct ppu_insn *insn,
+                          struct asm_insn *out, enum ppu_operand operand)
+{
+    switch (operand) {
+    case PPU_OPERAND_D:
+        need_register(cur, &insn->rd, &insn->scalar);
+        return;
+    case PPU_OPERAND_OLD:
+        parse_old(cur, insn);
+        return;
+    case PPU_OPERAND_A:
+    case PPU_OPERAND_VECTOR:
+        need_source(cur, row, insn, 0, &insn->ra, &insn->a_scalar);
+        return;
+    case PPU_OPERAND_B:
+        need_source(cur, row, insn, 1, &insn->rb, &insn->b_scalar);
+        return;
+    case PPU_OPERAND_VALUE:
+        parse_b(cur, row, insn);
+        return;
+    case PPU_OPERAND_C:
+        need_source(cur, row, insn, 2, &insn->rc, &insn->c_scalar);
+        return;
+    case PPU_OPERAND_PD:
+        insn->rd = need_predicate(cur, false);
+        return;
+    case PPU_OPERAND_PA:
+        insn->ra = need_predicate(cur, true);
+        return;
+    case PPU_OPERAND_PB:
+        insn->rb = need_predicate(cur, true);
+        return;
+    case PPU_OPERAND_PSEL:
+        insn->pred = need_predicate(cur, true);
+        return;
+    case PPU_OPERAND_SPECIAL:
+        parse_sr(cur, insn);
+        return;
+    case PPU_OPERAND_ADDRESS:
+    case PPU_OPERAND_WORDS:
+    case PPU_OPERAND_PLACE:
+        parse_address(cur, insn, operand);
+        return;
+    case PPU_OPERAND_POINTER:
+        parse_pointer(cur, insn);
+        return;
+    case PPU_OPERAND_IMMEDIATE:
+        insn->immed = 1;
+        insn->imm = need_immediate(cur, row);
+        return;
+    case PPU_OPERAND_TARGET:
+        parse_target(cur, insn, out, TARGET_RELATIVE);
+        return;
+    case PPU_OPERAND_ABSOLUTE:
+        parse_target(cur, insn, out, TARGET_ABSOLUTE);
+        return;
+    case PPU_OPERAND_NONE:
+    case PPU_OPERAND_COUNT:
+        return;
+    }
+}
+
 static void parse_operands(struct cursor *cur, const struct ppu_isa_row *row, struct ppu_insn *insn,
                            struct asm_insn *out)
 {
-    switch (insn->format) {
-    case PPU_FMT_NONE:
-    case PPU_FMT_FENCE:
-        return;
-    case PPU_FMT_D:
-        need_register(cur, &insn->rd, &insn->scalar);
-        return;
-    case PPU_FMT_SR:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        parse_sr(cur, insn);
-        return;
-    case PPU_FMT_DB:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        parse_b(cur, row, insn);
-        return;
-    case PPU_FMT_DA:
-    case PPU_FMT_CVT:
-    case PPU_FMT_FIRST:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        need_source(cur, row, insn, 0, &insn->ra, &insn->a_scalar);
-        return;
-    case PPU_FMT_DAB:
-    case PPU_FMT_LANE:
-    case PPU_FMT_DABC:
-    case PPU_FMT_SEL:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        need_source(cur, row, insn, 0, &insn->ra, &insn->a_scalar);
-        expect(cur, ',');
-        if (insn->format == PPU_FMT_DAB || insn->format == PPU_FMT_LANE) {
-            parse_b(cur, row, insn);
-            return;
+    const struct ppu_isa_format *format = ppu_isa_format(insn->format);
+
+    for (uint32_t i = 0; i < PPU_FORMAT_FIELDS && format->operands[i] != PPU_OPERAND_NONE; i++) {
+        if (i > 0) {
+            expect(cur, ',');
         }
-        need_source(cur, row, insn, 1, &insn->rb, &insn->b_scalar);
-        expect(cur, ',');
-        if (insn->format == PPU_FMT_SEL) {
-            insn->pred = need_predicate(cur, true);
-        } else {
-            need_source(cur, row, insn, 2, &insn->rc, &insn->c_scalar);
-        }
-        return;
-    case PPU_FMT_SETP:
-        insn->rd = need_predicate(cur, false);
-        expect(cur, ',');
-        need_source(cur, row, insn, 0, &insn->ra, &insn->a_scalar);
-        expect(cur, ',');
-        parse_b(cur, row, insn);
-        return;
-    case PPU_FMT_PLOP:
-        insn->rd = need_predicate(cur, false);
-        expect(cur, ',');
-        insn->ra = need_predicate(cur, true);
-        expect(cur, ',');
-        insn->rb = need_predicate(cur, true);
-        return;
-    case PPU_FMT_VOTE:
-        insn->rd = need_predicate(cur, false);
-        expect(cur, ',');
-        insn->ra = need_predicate(cur, true);
-        return;
-    case PPU_FMT_BALLOT:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        insn->ra = need_predicate(cur, true);
-        return;
-    case PPU_FMT_AI:
-        need_register(cur, &insn->ra, &insn->a_scalar);
-        expect(cur, ',');
-        insn->immed = 1;
-        insn->imm = need_immediate(cur, row);
-        return;
-    case PPU_FMT_MEM:
-    case PPU_FMT_GATHER:
-        parse_data(cur, insn);
-        expect(cur, ',');
-        parse_address(cur, insn);
-        return;
-    case PPU_FMT_ATOM:
-        parse_data(cur, insn);
-        expect(cur, ',');
-        parse_address(cur, insn);
-        expect(cur, ',');
-        need_register(cur, &insn->rb, &insn->b_scalar);
-        return;
-    case PPU_FMT_IMM:
-        insn->immed = 1;
-        insn->imm = need_immediate(cur, row);
-        return;
-    case PPU_FMT_A:
-        need_register(cur, &insn->ra, &insn->a_scalar);
-        return;
-    case PPU_FMT_B:
-        parse_b(cur, row, insn);
-        return;
-    case PPU_FMT_AB:
-        if (insn->op == PPU_OP_SEMREL || insn->op == PPU_OP_SEMRELT) {
-            expect(cur, '[');
-            need_register(cur, &insn->ra, &insn->a_scalar);
-            expect(cur, ']');
-        } else {
-            need_register(cur, &insn->ra, &insn->a_scalar);
-        }
-        expect(cur, ',');
-        parse_b(cur, row, insn);
-        return;
-    case PPU_FMT_TARGET:
-        parse_target(cur, insn, out, TARGET_RELATIVE);
-        return;
-    case PPU_FMT_ABSOLUTE:
-        parse_target(cur, insn, out, TARGET_ABSOLUTE);
-        return;
-    case PPU_FMT_CALL:
-        need_register(cur, &insn->rd, &insn->scalar);
-        expect(cur, ',');
-        parse_target(cur, insn, out, TARGET_RELATIVE);
-        return;
-    default:
-        cursor_fail(cur, cur->at, "operation has an unknown format");
+        parse_operand(cur, row, insn, out, format->operands[i]);
     }
 }
 
 /* ---- mnemonic ---- */
 
-static bool modifier_of(enum names_table table, const char *text, size_t len, uint8_t *field)
+static bool parse_modifier_as(const struct ppu_isa_row *row, struct ppu_insn *insn, uint32_t modifier, const char *text,
+                              size_t len)
 {
-    int number = names_find(table, text, len);
+    int number = names_find(names_of_modifier(row, modifier), text, len);
 
     if (number < 0) {
         return false;
     }
-    *field = (uint8_t)number;
+    ((uint8_t *)insn)[ppu_isa_modifier(modifier)->member] = (uint8_t)number;
     return true;
 }
 
-/* The n-th modifier (from 0); false: the format has none of this name. */
-static bool parse_modifier(const struct ppu_isa_row *row, struct ppu_insn *insn, unsigned n, const char *text,
-                           size_t len)
+/* The modifiers that an operation must have come first in its format. */
+static unsigned modifiers_needed(const struct ppu_isa_format *format)
 {
-    bool plain_scalar = insn->format == PPU_FMT_SETP || insn->format == PPU_FMT_AB || insn->format == PPU_FMT_B;
+    unsigned needed = 0;
 
-    if (plain_scalar && len == 1 && text[0] == 's') {
-        insn->scalar = 1;
-        return true;
+    while (needed < PPU_FORMAT_FIELDS && ppu_isa_modifier(format->modifiers[needed])->needed) {
+        needed++;
     }
-    switch (insn->format) {
-    case PPU_FMT_SETP:
-        return n == 0 && modifier_of(row->flags & PPU_IF_F ? NAMES_FCMP : NAMES_ICMP, text, len, &insn->cmp);
-    case PPU_FMT_CVT:
-        if (n < 2) {
-            return modifier_of(NAMES_TYPE, text, len, n ? &insn->stype : &insn->dtype);
-        }
-        if (len == 3 && memcmp(text, "sat", 3) == 0) {
-            insn->sat = 1;
-            return true;
-        }
-        return modifier_of(NAMES_ROUND, text, len, &insn->round);
-    case PPU_FMT_MEM:
-        return n == 0 && modifier_of(NAMES_WIDTH, text, len, &insn->width);
-    case PPU_FMT_GATHER:
-        insn->width = (uint8_t)(text[len - 1] - '1');
-        return n == 0 && len == 2 && text[0] == 'n' && insn->width < 4;
-    case PPU_FMT_ATOM:
-        if (n == 0) {
-            return modifier_of(NAMES_AOP, text, len, &insn->aop);
-        }
-        if (len == 3 && memcmp(text, "b64", 3) == 0) {
-            insn->wide = 1;
-            return true;
-        }
-        return modifier_of(NAMES_ORDER, text, len, &insn->order) || modifier_of(NAMES_SCOPE, text, len, &insn->scope);
-    case PPU_FMT_FENCE:
-        return modifier_of(NAMES_ORDER, text, len, &insn->order) || modifier_of(NAMES_SCOPE, text, len, &insn->scope);
-    default:
-        return false;
-    }
+    return needed;
 }
 
-static unsigned modifiers_needed(uint32_t format)
+/* One modifier, `*read` of those that must be there having been read; false: there is none of this name here. */
+static bool parse_modifier(const struct ppu_isa_row *row, struct ppu_insn *insn, unsigned *read, const char *text,
+                           size_t len)
 {
-    switch (format) {
-    case PPU_FMT_CVT:
-        return 2;
-    case PPU_FMT_SETP:
-    case PPU_FMT_MEM:
-    case PPU_FMT_GATHER:
-    case PPU_FMT_ATOM:
-        return 1;
-    default:
-        return 0;
+    const struct ppu_isa_format *format = ppu_isa_format(row->format);
+    unsigned needed = modifiers_needed(format);
+
+    for (unsigned i = needed; i < PPU_FORMAT_FIELDS && format->modifiers[i] != PPU_MODIFIER_NONE; i++) {
+        bool early = format->modifiers[i] == PPU_MODIFIER_SCALAR;
+        if ((early || *read == needed) && parse_modifier_as(row, insn, format->modifiers[i], text, len)) {
+            return true;
+        }
     }
+    if (*read == needed || !parse_modifier_as(row, insn, format->modifiers[*read], text, len)) {
+        return false;
+    }
+    ++*read;
+    return true;
 }
 
 static const struct ppu_isa_row *find_row(const char *name, size_t len, uint8_t *op)
@@ -619,7 +549,7 @@ static const struct ppu_isa_row *parse_mnemonic(struct cursor *cur, struct ppu_i
     const char *name = cursor_name(cur, &len);
     const char *dot = name ? memchr(name, '.', len) : NULL;
     const struct ppu_isa_row *row;
-    unsigned n = 0;
+    unsigned read = 0;
 
     stem = dot ? (size_t)(dot - name) : len;
     row = name ? find_row(name, stem, &insn->op) : NULL;
@@ -632,13 +562,12 @@ static const struct ppu_isa_row *parse_mnemonic(struct cursor *cur, struct ppu_i
         const char *word = at + 1;
         at = memchr(word, '.', (size_t)(end - word));
         at = at ? at : end;
-        if (at == word || !parse_modifier(row, insn, n, word, (size_t)(at - word))) {
+        if (at == word || !parse_modifier(row, insn, &read, word, (size_t)(at - word))) {
             cursor_fail(cur, word, "%s has no modifier '%.*s' here", row->mnemonic, (int)(at - word), word);
             return NULL;
         }
-        n += at - word != 1 || word[0] != 's';
     }
-    if (n < modifiers_needed(row->format)) {
+    if (read < modifiers_needed(ppu_isa_format(row->format))) {
         cursor_fail(cur, name, "%s needs a modifier", row->mnemonic);
         return NULL;
     }

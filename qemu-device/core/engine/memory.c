@@ -92,7 +92,7 @@ static uint64_t lane_address(const struct exec *x, const struct ppu_insn *insn, 
     uint32_t offset_reg = insn->format == PPU_FMT_ATOM ? insn->rc : insn->rb + (gather ? piece : 0);
     uint64_t address = (uint64_t)(int64_t)insn->imm;
 
-    if (insn->format == PPU_FMT_AB) {
+    if (insn->format == PPU_FMT_SEM) {
         address = 0; /* the immediate is operand b */
     }
     if (insn->wa == 2) {
@@ -290,13 +290,13 @@ enum ppu_access engine_mem_access(const struct ppu_insn *insn)
     if (insn->format == PPU_FMT_ATOM) {
         return PPU_ACCESS_ATOMIC;
     }
-    return insn->format == PPU_FMT_AB || is_store(insn->op) ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
+    return insn->format == PPU_FMT_SEM || is_store(insn->op) ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
 }
 
 /* Bytes of a lane's access, in pieces of one word that may lie apart from one another, or whole. */
 static uint32_t access_bytes(const struct ppu_insn *insn)
 {
-    if (insn->format == PPU_FMT_AB) {
+    if (insn->format == PPU_FMT_SEM) {
         return sizeof(struct ppu_sem);
     }
     return ppu_isa_bytes(insn);
