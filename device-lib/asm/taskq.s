@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Threads that feed a queue, and the CTAs that take from it (ppu/queue.h). Assembled together with nest.s, whose convention it has, and copy.s.
+# Threads that feed a queue, and the CTAs that take from it (ppu/taskq.h). Assembled together with nest.s, whose convention it has, and copy.s.
 
 # queue_push: appends data (A12).
 #   v16:v17  address of the queue
