@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the smallest launch takes, from the doorbell on. */
+/* Measures how long the smallest launch takes, from the doorbell on. */
 #ifndef DEMO_LATENCY_H
 #define DEMO_LATENCY_H
 

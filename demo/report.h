@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the demo prints: sections of lines, each with a label; checks end with a verdict and are counted. */
+/* Prints what the demo reports: sections of lines, each with a label; checks end with a verdict and are counted. */
 #ifndef DEMO_REPORT_H
 #define DEMO_REPORT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Client of the firmware's admin queue. Any number of threads; each waits for its own
- * reply, replies come in any order.
+ * Sends requests to the firmware's admin queue. Any number of threads; each waits for its own reply, replies come in
+ * any order.
  */
 #ifndef RUNTIME_ADMIN_H
 #define RUNTIME_ADMIN_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command block being built: methods, then what they point to (task descriptors,
- * parameters). Addresses within the block are known only when it is submitted, so
- * they are kept as offsets and patched then.
+ * Builds a command block: methods, then what they point to (task descriptors, parameters). Addresses within the block
+ * are known only when it is submitted, so they are kept as offsets and patched then.
  */
 #ifndef RUNTIME_BLOCK_H
 #define RUNTIME_BLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An address space: its number, its page tables, its virtual addresses, what is mapped. */
+/* Keeps an address space: its number, its page tables, its virtual addresses, what is mapped. */
 #ifndef RUNTIME_CONTEXT_H
 #define RUNTIME_CONTEXT_H
 

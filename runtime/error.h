@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors in full: a code, what the firmware recorded, a sentence. */
+/* Describes errors in full: a code, what the firmware recorded, a sentence. */
 #ifndef RUNTIME_ERROR_H
 #define RUNTIME_ERROR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for interrupts by any number of threads, without a thread of our own:
- * whoever waits while nobody else listens to the transport does so, for all.
+ * Waits for interrupts by any number of threads, without a thread of our own: whoever waits while nobody else listens
+ * to the transport does so, for all.
  *
  * No interrupt is lost: take a mark, look at the state, then wait for what came after the mark.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a kernel and its launch to a task descriptor (A11). */
+/* Makes a task descriptor (A11) of a kernel and its launch. */
 #include "runtime/block.h"
 #include "runtime/program.h"
 #include "runtime/stream.h"

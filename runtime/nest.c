@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is preallocated for threads that launch tasks (B3): the nest, and places for CTAs that wait. */
+/* Allocates ahead what threads need to launch tasks (B3): the nest, and places for CTAs that wait. */
 #include "ppu/nest.h"
 
 #include "ppu/save.h"

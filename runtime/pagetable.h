@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of one context (mmu.h), written through the mapped VRAM. A shadow tree
- * remembers which table lies where. Under the device's memory_lock.
+ * Writes the page tables of one context (mmu.h) through the mapped VRAM. A shadow tree remembers which table lies
+ * where. Under the device's memory_lock.
  */
 #ifndef RUNTIME_PAGETABLE_H
 #define RUNTIME_PAGETABLE_H

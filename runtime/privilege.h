@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with more rights than who started them: neither the environment nor the current folder says what they run.
+/*
+ * Recognises programs with more rights than their starter: neither the environment nor the current folder says what
+ * they run.
  */
 #ifndef RUNTIME_PRIVILEGE_H
 #define RUNTIME_PRIVILEGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code in VRAM, and its kernels. */
+/* Loads code to VRAM, and finds its kernels. */
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words in memory that the device, its firmware or its threads change while we look. The
- * partner of each access is named where it is used.
+ * Accesses words in memory that the device, its firmware or its threads change concurrently. The partner of each access
+ * is named where it is used.
  */
 #ifndef RUNTIME_SHARED_H
 #define RUNTIME_SHARED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the flight recorders while they are written. */
+/* Reads the flight recorders while they are written. */
 #include "runtime/device.h"
 #include "runtime/shared.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How libppu reaches a device. One implementation for each way: a process beside
- * QEMU (native/), a guest's vfio, a device core in the same process.
+ * Declares the transport: how libppu reaches a device. One implementation for each way: a process beside QEMU
+ * (native/), a guest's vfio, a device core in the same process.
  *
  * Any thread may call any function at any time, except close(). A peer that has gone is
  * no error of a single call: reads give all ones, writes are dropped, wait() returns all

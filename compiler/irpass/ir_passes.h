@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From the front end's module to IR that selection takes: kernels, and functions that are not to be inlined. */
+/*
+ * Runs the passes over IR, from the front end's module to IR that selection takes: kernels, and functions that are not
+ * to be inlined.
+ */
 #ifndef COMPILER_IRPASS_IR_PASSES_H
 #define COMPILER_IRPASS_IR_PASSES_H
 

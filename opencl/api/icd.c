@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doors of the library: the dispatch table, and the functions an ICD loader looks up by name. */
+/* Exports the library: the dispatch table, and the functions an ICD loader looks up by name. */
 #include <string.h>
 
 #include "opencl/api/device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving bytes: reads, writes, copies, fills, maps. */
+/* Moves bytes: reads, writes, copies, fills, maps. */
 #ifndef OPENCL_API_TRANSFER_H
 #define OPENCL_API_TRANSFER_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a launch, as the compiler gets it: equal for launches that the same code is right for (F5). */
+/*
+ * Defines the key of a variant: what is known of a launch, as the compiler gets it, equal for launches that the same
+ * code is right for (F5).
+ */
 #ifndef OPENCL_VARIANTS_VARIANT_KEY_H
 #define OPENCL_VARIANTS_VARIANT_KEY_H
 

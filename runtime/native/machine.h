@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * QEMU as a child process, with one or more PPUs and no guest. Registers go over a
- * qtest socket; VRAM, system memory and each PPU's mailbox (doorbells, vectors) are anonymous files
- * that both processes map. QEMU ends when we do: by a socket that
- * closes, and by a signal at our death.
+ * Starts QEMU as a child process, with one or more PPUs and no guest. Registers go over a qtest socket; VRAM, system
+ * memory and each PPU's mailbox (doorbells, vectors) are anonymous files that both processes map. QEMU ends when we do:
+ * by a socket that closes, and by a signal at our death.
  */
 #ifndef RUNTIME_NATIVE_MACHINE_H
 #define RUNTIME_NATIVE_MACHINE_H

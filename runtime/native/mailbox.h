@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The client's side of a PPU's mailbox (ppu/mailbox.h), with the socket by which the two sides wake each other up. */
+/*
+ * Implements the client's side of a PPU's mailbox (ppu/mailbox.h), with the socket by which the two sides wake each
+ * other up.
+ */
 #ifndef RUNTIME_NATIVE_MAILBOX_H
 #define RUNTIME_NATIVE_MAILBOX_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PCI set-up of a machine without a guest: what firmware and kernel would do. Finds
- * the PPUs on bus 0, gives their BARs addresses, switches them on.
+ * Sets up PCI in a machine without a guest, as firmware and kernel would. Finds the PPUs on bus 0, gives their BARs
+ * addresses, switches them on.
  */
 #ifndef RUNTIME_NATIVE_PCI_H
 #define RUNTIME_NATIVE_PCI_H

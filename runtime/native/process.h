@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A child process that ends with its parent. */
+/* Runs a child process that ends with its parent. */
 #ifndef RUNTIME_NATIVE_PROCESS_H
 #define RUNTIME_NATIVE_PROCESS_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Client of QEMU's qtest protocol: reads and writes of the machine's physical
- * memory over a stream socket. Thread-safe. Writes are not waited for: their answers are
- * taken before the next read, and QEMU serves everything in order.
+ * Speaks QEMU's qtest protocol: reads and writes of the machine's physical memory over a stream socket. Thread-safe.
+ * Writes are not waited for: their answers are taken before the next read, and QEMU serves everything in order.
  */
 #ifndef RUNTIME_NATIVE_QTEST_H
 #define RUNTIME_NATIVE_QTEST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel appends to the answers of vfio's queries: chains of capabilities, linked by
- * offsets from the start of the answer.
+ * Reads what the kernel appends to the answers of vfio's queries: chains of capabilities, linked by offsets from the
+ * start of the answer.
  */
 #ifndef RUNTIME_VFIO_CHAIN_H
 #define RUNTIME_VFIO_CHAIN_H

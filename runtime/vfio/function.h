@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* PPUs of this Linux machine, as sysfs and /proc show them. `sysfs` and `proc` are where these are mounted. */
+/* Finds the PPUs of this Linux machine in sysfs and /proc. `sysfs` and `proc` are where these are mounted. */
 #ifndef RUNTIME_VFIO_FUNCTION_H
 #define RUNTIME_VFIO_FUNCTION_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A BAR of a function that vfio drives: mapped as far as the kernel allows, the rest
- * reached by reads and writes of the file.
+ * Maps a BAR of a function that vfio drives, as far as the kernel allows; the rest is reached by reads and writes of
+ * the file.
  */
 #ifndef RUNTIME_VFIO_REGION_H
 #define RUNTIME_VFIO_REGION_H

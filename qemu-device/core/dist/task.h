@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What runs in a slot. */
+/* Decodes the TMD copy of a slot and describes what runs in it. */
 #ifndef QEMU_DEVICE_CORE_DIST_TASK_H
 #define QEMU_DEVICE_CORE_DIST_TASK_H
 

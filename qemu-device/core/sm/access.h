@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One access to memory, piece by piece. */
+/* Describes one access to memory, piece by piece. */
 #ifndef QEMU_DEVICE_CORE_SM_ACCESS_H
 #define QEMU_DEVICE_CORE_SM_ACCESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How well the first-level cache has served a warp of late (D8). */
+/* Measures how well the first-level cache has served a warp of late (D8). */
 #ifndef QEMU_DEVICE_CORE_SM_CACHE_WINDOW_H
 #define QEMU_DEVICE_CORE_SM_CACHE_WINDOW_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a program begins: the straight code from its entry on that does the same for every warp of a CTA (struct
+ * Finds prologues: the straight code from a program's entry on that does the same for every warp of a CTA (struct
  * prologue), as far as it has been decoded.
  */
 #include "qemu-device/core/dist/task.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that write their vector registers before they read them: nobody sees whether those began as zeros. Looked
- * for in the straight code from the entry on, which every warp runs first, as far as it has been decoded.
+ * Finds programs that write their vector registers before they read them: whether those began as zeros does not matter.
+ * Looked for in the straight code from the entry on, which every warp runs first, as far as it has been decoded.
  */
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/sm/code.h"

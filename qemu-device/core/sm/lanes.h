@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sets of lanes. */
+/* Implements sets of lanes. */
 #ifndef QEMU_DEVICE_CORE_SM_LANES_H
 #define QEMU_DEVICE_CORE_SM_LANES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a task's program. */
+/* Keeps what is known of a task's program. */
 #ifndef QEMU_DEVICE_CORE_SM_PROGRAM_H
 #define QEMU_DEVICE_CORE_SM_PROGRAM_H
 

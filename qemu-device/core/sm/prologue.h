@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the warps of a CTA have in common when they begin. */
+/* Keeps what the warps of a CTA have in common when they begin. */
 #ifndef QEMU_DEVICE_CORE_SM_PROLOGUE_H
 #define QEMU_DEVICE_CORE_SM_PROLOGUE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an instruction did. */
+/* Names the outcomes of an instruction. */
 #ifndef QEMU_DEVICE_CORE_SM_STEP_H
 #define QEMU_DEVICE_CORE_SM_STEP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long turns of warps and slices of SMs are. */
+/* Bounds turns of warps and slices of SMs. */
 #ifndef QEMU_DEVICE_CORE_SM_TURN_H
 #define QEMU_DEVICE_CORE_SM_TURN_H
 
