@@ -6,6 +6,7 @@
 #include "compiler/irpass/lower_enqueue.h"
 #include "compiler/isel/select.h"
 #include "compiler/mir/emit.h"
+#include "compiler/mir/functions.h"
 #include "compiler/mir/hoist.h"
 #include "compiler/mir/if_convert.h"
 #include "compiler/mir/param_loads.h"
@@ -186,7 +187,6 @@ static const struct mir_pass {
     void (*run)(struct pipeline *p);
 } passes[] = {
 #define MIR_PASS(name, condition, what, does, needs) { #name, MIR_##condition, what },
-#include "compiler/mir/functions.h"
 #include "compiler/mir/mir_pass.def"
 #undef MIR_PASS
 };
