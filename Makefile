@@ -199,7 +199,7 @@ BENCH_LINES += $(1)$(tab)$(2)$$(newline)
 endef
 
 # Each after those whose variables it uses.
-PARTS := boot guest firmware qemu-device runtime compiler opencl tools demo examples docs packaging
+PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples docs packaging
 TEST_PARTS := joined kernels api bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu runtime vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
 

@@ -8,7 +8,7 @@ $(eval $(call ppu_tool,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 $(eval $(call guest_program,demo,$(DEMO_SOURCES),$(DEMO_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(DEMO_KERNELS)
-$(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s device-lib/asm/copy.s device-lib/asm/nest.s $(BUILD)/plain/tools/ppu-as
+$(DEMO_KERNELS): demo/kernels.s demo/mandelbrot.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s

@@ -7,7 +7,7 @@ $(eval $(call ppu_tool,quicksort,examples/opencl/quicksort.c,,-lOpenCL))
 $(eval $(call guest_program,bfs,examples/libppu/bfs.c,$(EXAMPLE_CFLAGS),ppu -pthread))
 
 ALL_TARGETS += $(BUILD)/kernels/bfs.ppu
-$(BUILD)/kernels/bfs.ppu: examples/libppu/bfs.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/workq.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/bfs.ppu: examples/libppu/bfs.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/workq.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)cat $(filter %.s,$^) >$@.s

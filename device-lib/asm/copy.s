@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Copies that more than one part of this library makes. Assembled once, together with any of nest.s, asm/taskq.s and workq.s.
+# Copies that more than one part of this library makes. Assembled once, together with abi.s and any of nest.s, asm/taskq.s and workq.s.
 
 # copy_task: a task descriptor and its parameters. Called with v42; v36 to v39 are lost too.
 #   v16:v17       address of a struct ppu_tmd; only the launcher's part is taken
@@ -24,8 +24,8 @@ copy_task:
     stg.b128 v36, [v28+96]
     ldg.b128 v36, [v16+112]
     stg.b128 v36, [v28+112]
-    stg.b64 v30, [v28+64]       # param_va
-    stg.b32 v22, [v28+72]       # param_bytes
+    stg.b64 v30, [v28+ppu_tmd.param_va]
+    stg.b32 v22, [v28+ppu_tmd.param_bytes]
 
 # copy_bytes: v22 bytes, a multiple of 16, from v20:v21 to v30:v31, both 4-byte aligned; these registers are lost. Called with v42.
 copy_bytes:

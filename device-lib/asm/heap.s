@@ -9,13 +9,13 @@ heap_take:
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
     or v26, v24, v25
-    mov v23, 3
+    mov v23, PPU_DEVLIB_NO_NEST
     isetp.eq p4, v26, 0
     @p4 bra heap_take_failed
-    ldg.b64 v26, [v24+16]       # the nest
-    ldg.b64 v26, [v26+192]      # the heap
+    ldg.b64 v26, [v24+ppu_nest_task.nest_va] # the nest
+    ldg.b64 v26, [v26+ppu_nest.heap_va] # the heap
     or v28, v26, v27
-    mov v23, 8
+    mov v23, PPU_DEVLIB_HEAP_FULL
     isetp.eq p4, v28, 0
     isetp.gtu p5, v16, 0x40000000
     por p4, p4, p5
@@ -23,13 +23,13 @@ heap_take:
     add v28, v16, 15
     clz v28, v28
     rsub v28, v28, 32           # class: 2^class >= bytes + 16
-    max v28, v28, 5             # PPU_HEAP_MIN_CLASS
+    max v28, v28, PPU_HEAP_MIN_CLASS
     mov v29, 1
     shl v29, v29, v28           # bytes of a piece
     shl v30, v28, 3
     mov v31, 0
     add64 v30, v30, v26
-    add64 v30, v30, 128         # list of the class
+    add64 v30, v30, ppu_heap.free # list of the class
     mov v34, 0                  # offset of the piece
     mov v23, 0
     mov v35, 0
@@ -51,8 +51,8 @@ heap_take_free:
     yield
     bra heap_take_free
 heap_take_found:
-    ldg.b32 v33, [v26+4]
-    add64 v40, v26, 64          # used
+    ldg.b32 v33, [v26+ppu_heap.bytes]
+    add64 v40, v26, ppu_heap.used
     pbrk heap_take_end
 heap_take_new:
     isetp.ne p4, v34, 0
@@ -62,7 +62,7 @@ heap_take_new:
     isetp.gtu p4, v36, v33
     isetp.ltu p5, v32, v29
     por p4, p4, p5
-    @p4 mov v23, 8
+    @p4 mov v23, PPU_DEVLIB_HEAP_FULL
     @p4 brk heap_take_end
     add v37, v36, v29
     atomg.cas.acq_rel.dev v38, [v40], v36
@@ -75,15 +75,15 @@ heap_take_end:
     isetp.ne p4, v23, 0
     @p4 bra heap_take_failed
     add64 v34, v34, v26
-    stg.b32 v28, [v34+4]
-    add64 v16, v34, 16
+    stg.b32 v28, [v34+ppu_heap_piece.in_class]
+    add64 v16, v34, ppu_heap_piece.size
     ret v15
 heap_take_failed:
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
     or v26, v24, v25
     isetp.ne p4, v26, 0
-    @p4 stg.b32 v23, [v24+24]
+    @p4 stg.b32 v23, [v24+ppu_nest_task.error]
     mov64 v16, 0
     ret v15
 
@@ -95,15 +95,15 @@ heap_give:
     @p4 ret v15
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
-    ldg.b64 v26, [v24+16]       # the nest
-    ldg.b64 v26, [v26+192]      # the heap
-    add64 v34, v16, -16
-    ldg.b32 v28, [v34+4]
-    and v28, v28, 31
+    ldg.b64 v26, [v24+ppu_nest_task.nest_va] # the nest
+    ldg.b64 v26, [v26+ppu_nest.heap_va] # the heap
+    add64 v34, v16, -ppu_heap_piece.size
+    ldg.b32 v28, [v34+ppu_heap_piece.in_class]
+    and v28, v28, ppu_heap.class_mask
     shl v30, v28, 3
     mov v31, 0
     add64 v30, v30, v26
-    add64 v30, v30, 128         # list of the class
+    add64 v30, v30, ppu_heap.free # list of the class
     sub64 v32, v34, v26         # offset
     pbrk heap_give_end
 heap_give_again:

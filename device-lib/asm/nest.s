@@ -25,14 +25,14 @@ nest_launch:
     stg.b128 v36, [v28]
 #@  mark 0x1001                 # filled in, not counted
     mov v36, 1
-    add64 v40, v24, 64
+    add64 v40, v24, ppu_nest_task.group.work
     atomg.add.acq_rel.dev _, [v40], v36
 #@  mark 0x1002                 # counted, in no TMDQ
-    isetp.eq p5, v18, -1
+    isetp.eq p5, v18, PPU_STREAM_NONE
     shl v36, v18, 2
     mov v37, 0
     add64 v36, v36, v24
-    add64 v36, v36, 128         # the TMDQ's last_task
+    add64 v36, v36, ppu_nest_task.group.last_task
     csenter
     mov v38, 0
     @!p5 atomg.xchg.acq_rel.dev v38, [v36], v34
@@ -43,11 +43,11 @@ nest_launch:
     asr v32, v32, 2
     asr v33, v32, 31
     add64 v32, v32, v28
-    add64 v32, v32, 4
+    add64 v32, v32, ppu_nest_task.status.next_stream
     mov v30, 0
     @p6 atomg.xchg.acq_rel.dev v30, [v32], v34
 #@  mark 0x1004                 # linked, not asked for
-    isetp.eq p7, v30, -1        # WAITING: it has completed, and left the start to us
+    isetp.eq p7, v30, PPU_TASK_WAITING # it has completed, and left the start to us
     mov v31, 0
     @p7 mov v31, v38
     por p7, p7, !p6
@@ -63,7 +63,7 @@ nest_failed:
     rdsr v25, %nest.hi
     or v26, v24, v25
     isetp.ne p4, v26, 0
-    @p4 stg.b32 v23, [v24+24]
+    @p4 stg.b32 v23, [v24+ppu_nest_task.error]
     ret v15
 
 # nest_error: the status of a call of a thread of this grid that failed, the latest; forgets it. v16 out: 0 when none has.
@@ -74,7 +74,7 @@ nest_error:
     isetp.ne p4, v26, 0
     mov v16, 0
     mov v17, 0
-    add64 v24, v24, 24
+    add64 v24, v24, ppu_nest_task.error
     @p4 atomg.xchg.relaxed.dev v16, [v24], v17
     ret v15
 
@@ -85,22 +85,22 @@ nest_record:
     rdsr v24, %nest.lo          # own record
     rdsr v25, %nest.hi
     or v26, v24, v25
-    mov v23, 3
+    mov v23, PPU_DEVLIB_NO_NEST
     isetp.eq p4, v26, 0
     @p4 bra nest_record_end
-    ldg.b64 v26, [v24+16]       # the nest
-    ldg.b32 v28, [v26+12]
+    ldg.b64 v26, [v24+ppu_nest_task.nest_va] # the nest
+    ldg.b32 v28, [v26+ppu_nest.depth]
     rdsr v29, %depth
-    mov v23, 2
+    mov v23, PPU_DEVLIB_TOO_DEEP
     isetp.geu p4, v29, v28
     @p4 bra nest_record_end
     and v30, v22, 15
     isetp.ne p4, v30, 0
-    isetp.gtu p5, v22, 560
+    isetp.gtu p5, v22, PPU_NEST_INLINE_PARAM
     por p4, p4, p5
-    mov v23, 6
+    mov v23, PPU_DEVLIB_TOO_LONG
     @p4 bra nest_record_end
-    ldg.b64 v30, [v16+112]      # which parameters are addresses
+    ldg.b64 v30, [v16+ppu_tmd.addresses] # which parameters are addresses
     mov64 v32, v20
     mov v35, v22
     mov v23, 0
@@ -113,11 +113,11 @@ nest_record_check:              # addresses of shared and local memory are the l
     @p4 brk nest_record_checked
     ldg.b32 v37, [v32+4]
     and v37, v37, -2
-    isetp.eq p5, v37, 0xfffe    # PPU_SHARED_WINDOW, PPU_LOCAL_WINDOW
+    isetp.eq p5, v37, PPU_SHARED_WINDOW.high # or PPU_LOCAL_WINDOW
     and v36, v30, 1
     isetp.ne p6, v36, 0
     pand p5, p5, p6
-    @p5 mov v23, 7
+    @p5 mov v23, PPU_DEVLIB_PRIVATE
     shr64 v30, v30, 1
     add64 v32, v32, 8
     sub v35, v35, 8
@@ -125,15 +125,15 @@ nest_record_check:              # addresses of shared and local memory are the l
 nest_record_checked:
     isetp.ne p4, v23, 0
     @p4 bra nest_record_end
-    ldg.b32 v31, [v26+4]
+    ldg.b32 v31, [v26+ppu_nest.tasks]
     sub v31, v31, 1             # mask of the ring of free records
     mov v34, 0                  # handle taken
-    add64 v40, v26, 64
+    add64 v40, v26, ppu_nest.free_head
     pbrk nest_record_taken
 nest_record_take:
-    ldg.b32 v33, [v26+64]
+    ldg.b32 v33, [v26+ppu_nest.free_head]
     fence.acquire.dev
-    ldg.b32 v32, [v26+128]
+    ldg.b32 v32, [v26+ppu_nest.free_tail]
     fence.acquire.dev           # the handle was written before free_tail
     isetp.eq p4, v32, v33
     @p4 brk nest_record_taken
@@ -141,7 +141,7 @@ nest_record_take:
     shl v36, v36, 2
     mov v37, 0
     add64 v36, v36, v26
-    ldg.b32 v35, [v36+256]
+    ldg.b32 v35, [v36+ppu_nest.size]
     mov v36, v33
     add v37, v33, 1
     atomg.cas.acq_rel.dev v38, [v40], v36
@@ -151,13 +151,13 @@ nest_record_take:
     yield
     bra nest_record_take
 nest_record_taken:
-    mov v23, 1
+    mov v23, PPU_DEVLIB_NO_RECORD
     isetp.eq p4, v34, 0
     @p4 bra nest_record_end
     call v42, nest_place
     mov64 v32, v28
-    add64 v28, v28, 256         # its tmd
-    add64 v30, v32, 448         # its param
+    add64 v28, v28, ppu_nest_task.tmd
+    add64 v30, v32, ppu_nest_task.param
     call v42, copy_task
     mov64 v28, v32
     mov v23, 0
@@ -166,13 +166,13 @@ nest_record_end:
 
 # nest_place (of this file and asm/taskq.s): v26:v27 the nest, v34 handle of a record; v28:v29 out its address. Called with v42.
 nest_place:
-    ldg.b64 v32, [v26+4]        # tasks, first
-    and v28, v34, 0xfffff
+    ldg.b64 v32, [v26+ppu_nest.tasks] # tasks, first
+    and v28, v34, ppu_task.index_mask
     sub v28, v28, v33           # number of the record
-    shl v28, v28, 10
+    shl v28, v28, ppu_nest_task.shift
     shl v32, v32, 2
-    add v32, v32, 1279          # PPU_NEST_TASKS_AT
-    and v32, v32, -1024
+    add v32, v32, ppu_nest.tasks_round # PPU_NEST_TASKS_AT
+    and v32, v32, ppu_nest_task.mask
     add v28, v28, v32
     mov v29, 0
     add64 v28, v28, v26
@@ -187,16 +187,16 @@ nest_stream:
     isetp.eq p4, v26, 0
     mov v16, -1
     mov v17, 1
-    add64 v24, v24, 68
+    add64 v24, v24, ppu_nest_task.group.streams
     @!p4 atomg.add.relaxed.dev v16, [v24], v17
-    @!p4 and v16, v16, 31
+    @!p4 and v16, v16, ppu_group.stream_mask
     ret v15
 
 # nest_stream_destroy: v16 is the number of a stream that is not needed any more; out: status. Returns at once: what was launched into
 # it goes on, and its TMDQ is as good as any other's.
 nest_stream_destroy:
-    isetp.geu p4, v16, 32
-    mov v23, 10
+    isetp.geu p4, v16, PPU_GROUP_TMDQS
+    mov v23, PPU_DEVLIB_NO_STREAM
     @p4 bra nest_failed
     mov v16, 0
     ret v15

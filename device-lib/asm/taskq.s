@@ -9,21 +9,21 @@
 #   v16 out  status
 queue_push:
     mov64 v24, v16
-    ldg.b32 v30, [v24+8]
-    sub v30, v30, 16
+    ldg.b32 v30, [v24+ppu_queue_head.entry_bytes]
+    sub v30, v30, ppu_queue_entry.size
     and v31, v22, 15
     isetp.gtu p4, v22, v30
     isetp.ne p5, v31, 0
     por p4, p4, p5
-    mov v23, 6
+    mov v23, PPU_DEVLIB_TOO_LONG
     @p4 bra nest_failed
     call v43, queue_ticket
     isetp.ne p4, v23, 0
     @p4 bra nest_failed
-    mov v36, 1                  # PPU_QUEUE_DATA
+    mov v36, PPU_QUEUE_DATA
     mov v37, 0
-    stg.b64 v36, [v28+4]
-    add64 v30, v28, 16
+    stg.b64 v36, [v28+ppu_queue_entry.kind]
+    add64 v30, v28, ppu_queue_entry.size
     call v42, copy_bytes
     call v43, queue_publish
     mov v16, 0
@@ -48,9 +48,9 @@ queue_launch:
     mov v37, v34                # handle
     mov v34, v46
     isetp.ne p4, v23, 0
-    mov v36, 2                  # PPU_QUEUE_TASK
-    @p4 mov v36, 0              # PPU_QUEUE_NOTHING
-    stg.b64 v36, [v28+4]
+    mov v36, PPU_QUEUE_TASK
+    @p4 mov v36, PPU_QUEUE_NOTHING
+    stg.b64 v36, [v28+ppu_queue_entry.kind]
     mov v46, v23
     call v43, queue_publish
     mov v23, v46
@@ -63,8 +63,8 @@ queue_launch:
 #   v16:v17  address of the queue
 queue_close:
     mov64 v24, v16
-    add64 v40, v24, 64
-    mov v36, 1                  # PPU_QUEUE_CLOSED
+    add64 v40, v24, ppu_queue_head.tail
+    mov v36, PPU_QUEUE_CLOSED
     atomg.or.seq_cst.dev _, [v40], v36
     call v43, queue_tell
     ret v15
@@ -76,8 +76,8 @@ queue_entry:
     mov64 v24, v16
     rdsr v34, %qpos
     call v43, queue_place
-    ldg.b32 v16, [v28+4]
-    add64 v18, v28, 16
+    ldg.b32 v16, [v28+ppu_queue_entry.kind]
+    add64 v18, v28, ppu_queue_entry.size
     ret v15
 
 # queue_start: starts the task in this CTA's entry as a child of its grid. One thread of the CTA, before the entry is freed.
@@ -87,20 +87,20 @@ queue_start:
     mov64 v24, v16
     rdsr v34, %qpos
     call v43, queue_place
-    ldg.b64 v34, [v28+4]        # kind, handle
-    mov v23, 9
-    isetp.ne p4, v34, 2         # PPU_QUEUE_TASK
+    ldg.b64 v34, [v28+ppu_queue_entry.kind] # kind, handle
+    mov v23, PPU_DEVLIB_NOT_A_TASK
+    isetp.ne p4, v34, PPU_QUEUE_TASK
     @p4 bra nest_failed
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
     or v26, v24, v25
-    mov v23, 3
+    mov v23, PPU_DEVLIB_NO_NEST
     isetp.eq p4, v26, 0
     @p4 bra nest_failed
-    ldg.b64 v26, [v24+16]       # the nest
-    ldg.b32 v28, [v26+12]
+    ldg.b64 v26, [v24+ppu_nest_task.nest_va] # the nest
+    ldg.b32 v28, [v26+ppu_nest.depth]
     rdsr v29, %depth
-    mov v23, 2
+    mov v23, PPU_DEVLIB_TOO_DEEP
     isetp.geu p4, v29, v28
     @p4 bra nest_failed
     mov v34, v35
@@ -108,10 +108,10 @@ queue_start:
     mov v36, v34                # status: task, next_stream, group, stream
     mov v37, 0
     rdsr v38, %task
-    mov v39, -1
+    mov v39, PPU_STREAM_NONE
     stg.b128 v36, [v28]
     mov v36, 1
-    add64 v40, v24, 64
+    add64 v40, v24, ppu_nest_task.group.work
     atomg.add.acq_rel.dev _, [v40], v36
     mov v31, 0
     tstart v34, v31
@@ -124,9 +124,9 @@ queue_free:
     mov64 v24, v16
     rdsr v34, %qpos
     call v43, queue_place
-    ldg.b32 v30, [v24+4]
+    ldg.b32 v30, [v24+ppu_queue_head.entries]
     add v34, v34, v30
-    and v34, v34, 0x7fffffff    # PPU_QUEUE_TICKET_MASK
+    and v34, v34, PPU_QUEUE_TICKET_MASK
     fence.release.dev
     stg.b32 v34, [v28]
     ret v15
@@ -135,40 +135,40 @@ queue_free:
 
 # v24:v25 queue, v34 number of an entry; out v28:v29 its place.
 queue_place:
-    ldg.b64 v30, [v24+4]        # entries, bytes of one
+    ldg.b64 v30, [v24+ppu_queue_head.entries] # entries, bytes of one
     sub v32, v30, 1
     and v32, v34, v32
     mulwu v28, v32, v31
     add64 v28, v28, v24
-    add64 v28, v28, 256
+    add64 v28, v28, ppu_queue_head.size
     ret v43
 
 # v24:v25 queue; out v23 status, v34 ticket, v28:v29 place of the entry, which is ours to fill.
 queue_ticket:
-    add64 v40, v24, 64
-    ldg.b64 v30, [v24+4]        # entries, bytes of one
+    add64 v40, v24, ppu_queue_head.tail
+    ldg.b64 v30, [v24+ppu_queue_head.entries] # entries, bytes of one
     sub v32, v30, 1
     mov v23, 0
     pbrk queue_ticket_end
 queue_ticket_again:
     ldg.b32 v36, [v40]
     fence.acquire.dev
-    and v33, v36, 1
+    and v33, v36, PPU_QUEUE_CLOSED
     isetp.ne p4, v33, 0
-    @p4 mov v23, 5
+    @p4 mov v23, PPU_DEVLIB_CLOSED
     @p4 brk queue_ticket_end
     shr v34, v36, 1
     and v33, v34, v32
     mulwu v28, v33, v31
     add64 v28, v28, v24
-    add64 v28, v28, 256
+    add64 v28, v28, ppu_queue_head.size
     ldg.b32 v33, [v28]
     fence.acquire.dev           # pairs with queue_free
     isetp.eq p4, v33, v34
     ldg.b32 v39, [v40]
     isetp.eq p5, v39, v36       # nobody has taken the ticket meanwhile
     pand p6, p5, !p4
-    @p6 mov v23, 4
+    @p6 mov v23, PPU_DEVLIB_QUEUE_FULL
     @p6 brk queue_ticket_end
     add v37, v36, 2
     mov v38, -1
@@ -185,12 +185,12 @@ queue_ticket_end:
 # v24:v25 queue, v28:v29 place, v34 ticket: the entry is there, and the task is told when it waits to be.
 queue_publish:
     add v33, v34, 1
-    and v33, v33, 0x7fffffff    # PPU_QUEUE_TICKET_MASK
+    and v33, v33, PPU_QUEUE_TICKET_MASK
     fence.release.dev
     stg.b32 v33, [v28]
 queue_tell:
     fence.seq_cst.dev           # pairs with the firmware's between arming and looking
-    add64 v40, v24, 128
+    add64 v40, v24, ppu_queue_head.armed
     mov v36, 0
     atomg.xchg.seq_cst.dev v37, [v40], v36
     isetp.ne p4, v37, 0

@@ -16,19 +16,19 @@
 #   v16 out  counter of the first
 #   v17 out  0; 1: too few are free, and none becomes free before the caller has ended or has waited; 2: so many never are
 workq_reserve:
-    ldg.b32 v24, [v16+4]        # entries
-    ldg.b32 v25, [v16+8]        # period
+    ldg.b32 v24, [v16+ppu_workq.entries] # entries
+    ldg.b32 v25, [v16+ppu_workq.period] # period
     mov v27, 64                 # yields left
     sub v26, v24, 2
     isetp.gtu p4, v18, v26
     isetp.eq p5, v18, 0
     por p4, p4, p5
     @p4 bra workq_reserve_never
-    add64 v40, v16, 64
+    add64 v40, v16, ppu_workq.soft_put
 workq_reserve_try:
-    ldg.b32 v28, [v16+64]       # soft_put, and only then shadow_put: else what is free may seem more than it is
+    ldg.b32 v28, [v16+ppu_workq.soft_put] # soft_put, and only then shadow_put: else what is free may seem more than it is
     fence.acquire.dev
-    ldg.b32 v29, [v16+128]
+    ldg.b32 v29, [v16+ppu_workq.shadow_put]
     fence.acquire.dev           # the entries were given back before it was published
     sub v30, v29, v28
     isetp.lt p4, v30, 0
@@ -51,9 +51,9 @@ workq_reserve_done:
     mov v17, 0
     ret v15
 workq_reserve_full:
-    ldg.b32 v32, [v16+132]      # stall: AT_X and ENDED free nothing
-    isetp.eq p4, v32, 1
-    isetp.eq p5, v32, 3
+    ldg.b32 v32, [v16+ppu_workq.stall] # AT_X and ENDED free nothing
+    isetp.eq p4, v32, PPU_WORKQ_AT_X
+    isetp.eq p5, v32, PPU_WORKQ_ENDED
     por p4, p4, p5
     @p4 bra workq_reserve_none
     isetp.eq p4, v27, 0
@@ -66,18 +66,18 @@ workq_reserve_wait:
     @p4 bra workq_reserve_none
     rdsr v32, %nest.lo
     rdsr v33, %nest.hi
-    ldg.b32 v34, [v32+72]       # refused, of the own group
+    ldg.b32 v34, [v32+ppu_nest_task.group.refused] # refused, of the own group
     mov v36, 1
-    add64 v38, v32, 64
+    add64 v38, v32, ppu_nest_task.group.work
     atomg.add.acq_rel.dev _, [v38], v36
-    ldg.b32 v35, [v16+12]
+    ldg.b32 v35, [v16+ppu_workq.channel]
     shl v36, v29, 10
     or v35, v35, v36
     mov v36, 0
     tstart v36, v35             # wakes us when shadow_put is another than this
     cwait
     mov v27, 64
-    ldg.b32 v36, [v32+72]
+    ldg.b32 v36, [v32+ppu_nest_task.group.refused]
     isetp.ne p4, v36, v34       # in vain: one last look
     @p4 mov v19, 0
     @p4 mov v27, 0
@@ -112,21 +112,21 @@ workq_point:
 #   v18  counter of the first
 #   v19  how many were reserved
 workq_publish:
-    ldg.b32 v25, [v16+8]
+    ldg.b32 v25, [v16+ppu_workq.period]
     add v19, v19, v18
     sub v19, v19, 1             # counter of the last
     isetp.geu p4, v19, v25
     @p4 sub v19, v19, v25
     call v43, workq_entry
-    mov v27, 16                 # nothing but the acquire
+    mov v27, ppu_block_header.size # nothing but the acquire
     call v53, workq_seal
     ret v15
 
 # Of this file, called with v43: v19 counter of an entry; out v28:v29 its number in the ring, v34:v35 its block, v40:v41 its semaphore.
 workq_entry:
-    ldg.b32 v24, [v16+4]        # entries
-    ldg.b32 v26, [v16+16]       # block_bytes
-    ldg.b64 v30, [v16+24]       # sem_at, block_at
+    ldg.b32 v24, [v16+ppu_workq.entries] # entries
+    ldg.b32 v26, [v16+ppu_workq.block_bytes]
+    ldg.b64 v30, [v16+ppu_workq.sem_at] # sem_at, block_at
     remu v28, v19, v24          # the period is a multiple of the entry count
     mov v29, 0
     mulwu v34, v28, v26
@@ -142,11 +142,11 @@ workq_entry:
 
 # Of this file, called with v43: v28:v29, v34:v35 an entry and its block of v27 words: the block's header, and the entry points at it.
 workq_set:
-    mov v36, 0x00100001         # version 1, 16 bytes
+    mov v36, ppu_block_header.word
     mov v37, v27
     mov64 v38, 0
     stg.b128 v36, [v34]
-    ldg.b32 v30, [v16+20]       # ring_at
+    ldg.b32 v30, [v16+ppu_workq.ring_at]
     mov v31, 0
     shl64 v36, v28, 3
     add64 v36, v36, v30
@@ -163,17 +163,17 @@ workq_seal:
     mov v32, v27
     mov v33, 0
     add64 v32, v32, v34
-    mov v36, 0x00040001         # SEM_ACQUIRE
+    mov v36, method.SEM_ACQUIRE
     mov v37, v40
     mov v38, v41
     mov v39, 1
     stg.b128 v36, [v32]
     mov v36, 0
-    stg.b32 v36, [v32+16]
+    stg.b32 v36, [v32+workq_acquire.compare]
     shr v27, v27, 2
-    add v27, v27, 5
+    add v27, v27, workq_acquire.words
     call v43, workq_set
-    ldg.b32 v25, [v16+8]
+    ldg.b32 v25, [v16+ppu_workq.period]
     add v19, v18, v25           # the entry before the first
     sub v19, v19, 1
     call v43, workq_entry
@@ -201,32 +201,32 @@ workq_end:
     @p4 bra workq_end_none
     mov v19, v18
     call v43, workq_entry
-    mov v27, 16
-    add64 v38, v16, 192
+    mov v27, ppu_block_header.size
+    add64 v38, v16, ppu_workq.round
     mov v36, v20
     add v37, v20, 1
     atomg.cas.acq_rel.dev v21, [v38], v36
     isetp.ne p6, v21, v20       # not ours to end: the entry holds nothing but its acquire
     @p6 bra workq_end_seal
-    mov v27, 60
-    mov v36, 0x00000003         # WAIT_IDLE
-    stg.b32 v36, [v34+16]
-    add64 v22, v16, 320         # Y
-    mov v36, 0x00040002         # SEM_RELEASE
-    stg.b32 v36, [v34+20]
-    stg.b32 v22, [v34+24]
-    stg.b32 v23, [v34+28]
-    stg.b32 v20, [v34+32]
+    mov v27, workq_end.size
+    mov v36, method.WAIT_IDLE
+    stg.b32 v36, [v34+workq_end.wait_idle]
+    add64 v22, v16, ppu_workq.y
+    mov v36, method.SEM_RELEASE
+    stg.b32 v36, [v34+workq_end.release.method]
+    stg.b32 v22, [v34+workq_end.release.va_lo]
+    stg.b32 v23, [v34+workq_end.release.va_hi]
+    stg.b32 v20, [v34+workq_end.release.value]
     mov v36, 0
-    stg.b32 v36, [v34+36]
-    add64 v22, v16, 256         # X of the next round
-    mov v36, 0x00040001
-    stg.b32 v36, [v34+40]
-    stg.b32 v22, [v34+44]
-    stg.b32 v23, [v34+48]
-    stg.b32 v37, [v34+52]
+    stg.b32 v36, [v34+workq_end.release.flags]
+    add64 v22, v16, ppu_workq.x # of the next round
+    mov v36, method.SEM_ACQUIRE
+    stg.b32 v36, [v34+workq_end.acquire.method]
+    stg.b32 v22, [v34+workq_end.acquire.va_lo]
+    stg.b32 v23, [v34+workq_end.acquire.va_hi]
+    stg.b32 v37, [v34+workq_end.acquire.value]
     mov v36, 0
-    stg.b32 v36, [v34+56]
+    stg.b32 v36, [v34+workq_end.acquire.compare]
 workq_end_seal:
     call v53, workq_seal
     mov v16, 0
@@ -258,20 +258,20 @@ workq_launch:
     mov64 v16, v44
     mov v18, v52
     call v15, workq_block
-    add64 v28, v16, 64          # the TMD
-    add64 v30, v16, 256         # its parameters
-    mov v36, 0x00030004         # LAUNCH
+    add64 v28, v16, workq_launch.tmd
+    add64 v30, v16, workq_launch.param
+    mov v36, method.LAUNCH
     mov v37, v28
     mov v38, v29
     mov v39, v51
-    stg.b128 v36, [v16+16]
+    stg.b128 v36, [v16+workq_launch.launch]
     mov64 v16, v46
     mov64 v20, v48
     mov v22, v50
     call v42, copy_task
     mov64 v16, v44
     mov v18, v52
-    mov v19, 8
+    mov v19, workq_launch.words
     call v15, workq_point
     mov v18, v52
     mov v19, 2

@@ -33,11 +33,11 @@
 #define VICTIM_OUT 0x1000u
 
 static const char *const sources[][8] = {
-    { "tests/kernels/pressure.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s", "device-lib/asm/taskq.s",
-      "device-lib/asm/heap.s" },
-    { "tests/kernels/taskq.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s", "device-lib/asm/taskq.s",
-      "device-lib/asm/heap.s" },
-    { "tests/kernels/creator.s", "device-lib/asm/copy.s", "device-lib/asm/workq.s" },
+    { "tests/kernels/pressure.s", "device-lib/asm/abi.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s",
+      "device-lib/asm/taskq.s", "device-lib/asm/heap.s" },
+    { "tests/kernels/taskq.s", "device-lib/asm/abi.s", "device-lib/asm/copy.s", "device-lib/asm/nest.s",
+      "device-lib/asm/taskq.s", "device-lib/asm/heap.s" },
+    { "tests/kernels/creator.s", "device-lib/asm/abi.s", "device-lib/asm/copy.s", "device-lib/asm/workq.s" },
 };
 
 static const char victim_text[] = ".kernel victim\n"

@@ -5,23 +5,23 @@
 NESTING := tree script fibonacci quicksort pressure taskq heap
 WORKING := creator
 HELD := script
-DEVLIB := device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/taskq.s device-lib/asm/heap.s
+DEVLIB := device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/taskq.s device-lib/asm/heap.s
 KERNELS := $(patsubst tests/kernels/%.s,$(BUILD)/kernels/%.ppu,$(wildcard tests/kernels/*.s))
 ALL_TARGETS += $(KERNELS)
 
 $(BUILD)/kernels/%.ppu: tests/kernels/%.s $(BUILD)/plain/tools/ppu-as $(wildcard device-lib/asm/*.s)
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)cat $< $(if $(filter $(NESTING),$*),$(DEVLIB)) $(if $(filter $(WORKING),$*),device-lib/asm/copy.s device-lib/asm/workq.s) >$@.s
-	$(Q)$(if $(filter $(HELD),$*),sed 's/^#@ //; s/nest_/held_nest_/g' device-lib/asm/nest.s >>$@.s,:)
+	$(Q)cat $< $(if $(filter $(NESTING),$*),$(DEVLIB)) $(if $(filter $(WORKING),$*),device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/workq.s) >$@.s
+	$(Q)$(if $(filter $(HELD),$*),sed 's/^#@ //; s/\(^\|[ ,]\)nest_/\1held_nest_/g' device-lib/asm/nest.s >>$@.s,:)
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # One that the demo has too.
 ALL_TARGETS += $(BUILD)/kernels/mandelbrot.ppu
-$(BUILD)/kernels/mandelbrot.ppu: demo/mandelbrot.s device-lib/asm/copy.s device-lib/asm/nest.s $(BUILD)/plain/tools/ppu-as
+$(BUILD)/kernels/mandelbrot.ppu: demo/mandelbrot.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s $(BUILD)/plain/tools/ppu-as
 	$(call say,AS,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)cat demo/mandelbrot.s device-lib/asm/copy.s device-lib/asm/nest.s >$@.s
+	$(Q)cat demo/mandelbrot.s device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s >$@.s
 	$(Q)$(BUILD)/plain/tools/ppu-as -o $@ $@.s
 
 # The same kernels from OpenCL C: tests/compiler/kernels/NAME.cl becomes build/kernels/cl-NAME.ppu.
