@@ -135,14 +135,41 @@ static void machine_again(struct machine *machine)
 
 /* ---- the two tasks ---- */
 
+/*
+ * What there is in segments: their begin, with some of the shared registers, their end, and what looks at other lanes,
+ * of the registers that parts share and of those next to them.
+ */
+static uint64_t segment_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
+{
+    static const uint8_t ops[] = {
+        PPU_OP_SHFL, PPU_OP_SHFLUP, PPU_OP_SHFLDN, PPU_OP_SHFLX, PPU_OP_READLANE, PPU_OP_READFIRST,
+    };
+    const uint32_t what = fuzz_u8(in), lane = fuzz_below(in, 2 * PPU_MAX_WAVE);
+    const uint32_t op = ops[what / 4 % sizeof(ops)], shared = fuzz_below(in, tmd->shared_vregs + 1u);
+    const uint64_t scalar = op == PPU_OP_READLANE || op == PPU_OP_READFIRST ? 1ull << 8 : 0;
+
+    if (what % 4 == 0) {
+        return PPU_OP_SVENTER | 1ull << 31 | (uint64_t)shared << 32;
+    }
+    if (what % 16 == 1) {
+        return PPU_OP_SVLEAVE;
+    }
+    return op | scalar | (uint64_t)(what / 32u) << 14 | (uint64_t)(tmd->vregs + shared - 1u) << 22 |
+           (op == PPU_OP_READFIRST ? 0 : 1ull << 31 | (uint64_t)lane << 32);
+}
+
 /* An instruction of a kind that there is, with registers that there may be; else any word. */
-static uint64_t next_word(struct fuzz_input *in)
+static uint64_t next_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 {
     const uint32_t kind = fuzz_u8(in), op = fuzz_u8(in);
     const struct ppu_isa_row *const row = ppu_isa_row(op % PPU_ISA_OPS);
     struct ppu_isa_shape shape;
-    uint64_t word = fuzz_u64(in);
+    uint64_t word;
 
+    if (kind >= 0xc0u && (kind & 1u)) {
+        return segment_word(in, tmd);
+    }
+    word = fuzz_u64(in);
     if (kind & 1u || row->mnemonic == NULL) {
         return word;
     }
@@ -173,7 +200,7 @@ static void write_code(struct play *play)
     play->words = view.header->code_bytes / PPU_INSN_BYTES;
     memcpy(code_of(play, 0), view.code, view.header->code_bytes);
     for (most = 1 + fuzz_below(&play->in, MOST_WORDS); most != 0; most--) {
-        code_of(play, 0)[play->words++] = next_word(&play->in);
+        code_of(play, 0)[play->words++] = next_word(&play->in, &play->tmd);
     }
     code_of(play, 0)[play->words++] = PPU_OP_EXIT;
     memcpy(code_of(play, 1), code_of(play, 0), play->words * PPU_INSN_BYTES);
@@ -300,7 +327,7 @@ static void change_code(struct play *play)
 {
     const uint32_t at = fuzz_below(&play->in, play->words), copy = fuzz_below(&play->in, 2);
 
-    code_of(play, copy)[at] = next_word(&play->in);
+    code_of(play, copy)[at] = next_word(&play->in, &play->tmd);
 }
 
 static void act(struct play *play)
