@@ -5,12 +5,11 @@
  *
  * An input begins as a guest: it reads all registers and doorbells, writes all that do not stop the machine, writes to
  * its own memory, rings in the mailbox that a client shares, and takes bus mastering away and gives it back, while
- * tasks run. When it goes no further, the
- * victim's task must end as if it were alone. But most take the MCU over after a while: then the firmware is silent,
- * and the input reads and writes any register from both sides, VRAM anywhere, the MCU's memory, starts tasks in slots,
- * submits descriptors, holds and resets. No access may lead the device out of its memory or make it work without a
- * bound; a reset must bring all registers to what they are after each reset; and the state of before must load again
- * and run.
+ * tasks run. When it goes no further, the victim's task must end as if it were alone. But most take the MCU over after
+ * a while: then the firmware is silent, and the input reads and writes any register from both sides, VRAM anywhere, the
+ * MCU's memory, starts tasks in slots, submits descriptors, holds and resets. No access may lead the device out of its
+ * memory or make it work without a bound; a reset must bring all registers to what they are after each reset; and the
+ * state of before must load again and run.
  *
  * Not here: what QEMU does before an access gets to the core (widths, the MSI-X table, the windows onto the MCU's
  * memories, configuration space but for bus mastering and the function-level reset).
