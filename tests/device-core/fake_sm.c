@@ -8,6 +8,7 @@
 #include "qemu-device/core/dist/cta_life.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/sm_snapshot.h"

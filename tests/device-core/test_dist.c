@@ -14,6 +14,7 @@
 #include "qemu-device/core/dist/cta_life.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/room.h"
 #include "qemu-device/core/dist/task.h"
 

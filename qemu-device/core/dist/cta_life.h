@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what SMs call when CTAs begin, end, fault or leave. */
+/* Declares what SMs call when CTAs end, fault or leave. */
 #ifndef QEMU_DEVICE_CORE_DIST_CTA_LIFE_H
 #define QEMU_DEVICE_CORE_DIST_CTA_LIFE_H
 
@@ -11,13 +11,8 @@
 struct core;
 struct dist_cta;
 struct dist_ends;
-struct dist_room;
 struct ppu_fault_event;
 
-/* Next CTA that fits; false: none now (sm_wake() tells when that may change). The room of those that have ended is
- * free, whoever is told of them later. [sm] */
-bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends,
-               struct dist_cta *out);
 /* CTAs have ended by themselves, their memory transactions performed; none is held afterwards. [sm] */
 void dist_done(struct core *core, uint32_t sm, struct dist_ends *ends);
 /* The CTA was thrown away because its slot is being killed. [sm] */

@@ -41,5 +41,7 @@ struct dist {
 
 void dist_reset(struct core *core);
 void dist_free(struct core *core); /* what reset leaves allocated; nothing runs */
+/* SMs may find a CTA that they did not find before; false the next time. [lock] */
+bool dist_take_stirred(struct dist *dist);
 
 #endif

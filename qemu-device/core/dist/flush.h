@@ -3,9 +3,11 @@
 #ifndef QEMU_DEVICE_CORE_DIST_FLUSH_H
 #define QEMU_DEVICE_CORE_DIST_FLUSH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct core;
+struct snap;
 
 /* This SM holds no translation of the context any more (answers sm_flush()). [sm] */
 void dist_flushed(struct core *core, uint32_t sm, uint32_t context);
@@ -16,5 +18,10 @@ struct dist_flush {
 };
 
 void dist_flush_request(struct core *core, uint32_t context);
+
+/* All SMs, as bits. */
+uint64_t flush_all_sms(const struct core *core);
+/* False: as the snapshot is told. */
+bool flush_load(struct core *core, struct snap *snap);
 
 #endif

@@ -9,14 +9,10 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/room.h"
 #include "qemu-device/core/dist/slot.h"
 #include "qemu-device/core/dist/task.h"
-
-static uint64_t bit(uint32_t slot)
-{
-    return 1ull << slot;
-}
 
 /* ---- room ---- */
 

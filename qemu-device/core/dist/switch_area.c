@@ -150,3 +150,13 @@ uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t 
 {
     return core->vram + area_of(core, task)->place + (uint64_t)chunk * PPU_SWITCH_CHUNK;
 }
+
+bool dist_area(struct core *core, uint32_t context, uint32_t place)
+{
+    bool opened;
+
+    pthread_mutex_lock(&core->dist.lock);
+    opened = switch_open(core, context, place);
+    pthread_mutex_unlock(&core->dist.lock);
+    return opened;
+}

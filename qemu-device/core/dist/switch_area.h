@@ -7,16 +7,7 @@
 #include <stdint.h>
 
 struct core;
-struct dist_cta;
 struct dist_task;
-
-/* Chunks for the state of a CTA that has no place; false: it cannot be taken off. [sm] */
-bool dist_switch_take(struct core *core, struct dist_cta *cta);
-/* The CTA is on an SM again: its chunks are free. [sm] */
-void dist_switch_give(struct core *core, struct dist_cta *cta);
-/* Copies the state between the CTA's chunks and a buffer, at most what fits. [sm] */
-void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint8_t *bytes, uint32_t len);
-void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *bytes, uint32_t len);
 
 /* The area of an address space. */
 #define SWITCH_NONE UINT32_MAX

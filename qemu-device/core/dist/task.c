@@ -203,3 +203,14 @@ void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3])
     id[1] = (uint32_t)(number % grid[1]);
     id[2] = (uint32_t)(number / grid[1]);
 }
+
+uint16_t dist_task_copy_check(const struct core *core, uint32_t tmd_off)
+{
+    if (tmd_off % PPU_TMD_ALIGN != 0) {
+        return PPU_FAULT_TMD_ALIGN;
+    }
+    return core_protected_has(core, tmd_off, sizeof(struct ppu_tmd_copy)) &&
+                   core_vram_has(core, tmd_off, sizeof(struct ppu_tmd_copy))
+               ? PPU_FAULT_NONE
+               : PPU_FAULT_TMD_MEMORY;
+}

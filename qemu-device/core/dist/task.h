@@ -32,5 +32,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
 void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3]);
 /* Backings of local memory that a slot can use at once. */
 uint32_t dist_local_limit(const struct core *core, const struct dist_task *task);
+/* 0, or the fault code of a TMD copy that the device cannot read or write there. */
+uint16_t dist_task_copy_check(const struct core *core, uint32_t tmd_off);
 
 #endif

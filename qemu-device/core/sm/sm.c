@@ -8,6 +8,7 @@
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_life.h"
 #include "qemu-device/core/dist/flush.h"
+#include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/room.h"
 #include "qemu-device/core/dist/save_area.h"
 #include "qemu-device/core/dist/task.h"

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/core/dist/claim.h"
+#include "ppu/regs.h"
+#include "qemu-device/core/attention.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/mask.h"
+#include "qemu-device/core/dist/place.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/task.h"
+
+/* Slots that claim a place and have a CTA for it. */
+static uint64_t claims(const struct dist *dist)
+{
+    return __atomic_load_n(&dist->claiming, __ATOMIC_SEQ_CST) &
+           (__atomic_load_n(&dist->offering, __ATOMIC_SEQ_CST) | __atomic_load_n(&dist->gangs, __ATOMIC_SEQ_CST));
+}
+
+void dist_gang_leave(struct core *core, uint32_t index)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool leaves;
+
+    pthread_mutex_lock(&core->dist.lock);
+    leaves = (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) && slot->in_flight != 0 &&
+             !dist_leaving(core, index);
+    if (leaves) {
+        mask_set(&core->dist.leaving, bit(index));
+        place_withdraw(core, slot);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    if (leaves) {
+        sm_kill(core, index);
+    }
+}
+
+bool dist_leaving(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.leaving, __ATOMIC_SEQ_CST) & bit(slot);
+}
+
+bool dist_claiming(struct core *core)
+{
+    return claims(&core->dist) != 0;
+}
+
+bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim)
+{
+    struct dist *dist = &core->dist;
+    const struct dist_slot *best = NULL;
+
+    pthread_mutex_lock(&dist->lock);
+    for (uint64_t left = claims(dist); left != 0; left &= left - 1) {
+        const struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
+        bool gang = dist->gangs & bit(slot->task.slot);
+
+        if ((gang || dist->present[sm][slot->task.tmd.context] == 0) && (best == NULL || slot->rank > best->rank)) {
+            best = slot;
+        }
+    }
+    if (best != NULL) {
+        *claim = (struct dist_claim){ best->task, best->rank, dist->gangs & bit(best->task.slot) };
+    }
+    pthread_mutex_unlock(&dist->lock);
+    return best != NULL;
+}
+
+void dist_rank(struct core *core, uint32_t index, uint32_t value)
+{
+    struct dist_slot *slot = &core->dist.slot[index];
+    bool attend;
+
+    pthread_mutex_lock(&core->dist.lock);
+    __atomic_store_n(&slot->rank, (uint8_t)(value & PPU_SLOT_RANK_MASK), __ATOMIC_RELAXED);
+    mask_clear(&core->dist.claiming, bit(index));
+    if ((value & PPU_SLOT_CLAIMS) && slot->state == PPU_SLOT_RUNNING) {
+        mask_set(&core->dist.claiming, bit(index));
+    }
+    attend = claims(&core->dist) & bit(index);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (attend) {
+        sm_kill(core, index);
+    }
+}

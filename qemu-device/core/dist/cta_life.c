@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/core/dist/cta_life.h"
+#include "ppu/counter.h"
+#include "ppu/fault.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "ppu/trace.h"
+#include "qemu-device/core/attention.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/claim.h"
+#include "qemu-device/core/dist/counts.h"
+#include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/ends.h"
+#include "qemu-device/core/dist/local_memory.h"
+#include "qemu-device/core/dist/mask.h"
+#include "qemu-device/core/dist/place.h"
+#include "qemu-device/core/dist/run_time.h"
+#include "qemu-device/core/dist/save_area.h"
+#include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/slot_life.h"
+#include "qemu-device/core/dist/switch_area.h"
+#include "qemu-device/core/dist/task.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/memory/trace.h"
+
+#include <string.h>
+
+static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                          const uint64_t count[PPU_COUNTERS])
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+
+    if (slot->in_flight == 0) {
+        return;
+    }
+    slot_run_ctas(core, slot, slot->in_flight - 1);
+    core->dist.present[sm][slot->task.tmd.context]--;
+    switch_let_go(core, &slot->task);
+    if (!cta->left) {
+        place_give(core, slot, sm);
+    }
+    core->dist.stirred = core->dist.stirred || slot->starved;
+    counts_add(slot->count, count, core->config.cache_model);
+    slot->ctas_done += ended;
+    slot_run_step(core, slot);
+    slot->starved = false;
+    local_give(slot, cta->local_slot);
+    save_give(slot, cta->save);
+    if (!ended) {
+        slot_kill(core, slot); /* a task that lost a CTA can only end as killed */
+    }
+    slot_settle(core, slot);
+}
+
+static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                     const uint64_t (*count)[PPU_COUNTERS], uint32_t ctas)
+{
+    bool wake = false;
+
+    trace_ctas(core, PPU_TRACE_CTA_END, sm, cta, ctas);
+    pthread_mutex_lock(&core->dist.lock);
+    for (uint32_t i = 0; i < ctas; i++) {
+        give_back_cta(core, sm, &cta[i], ended, count[i]);
+    }
+    wake = dist_take_stirred(&core->dist);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (wake) {
+        sm_wake(core);
+    }
+}
+
+void dist_done(struct core *core, uint32_t sm, struct dist_ends *ends)
+{
+    ctas_end(core, sm, ends->cta, true, (const uint64_t(*)[PPU_COUNTERS])ends->count, ends->held);
+    ends->held = 0;
+}
+
+void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, const uint64_t count[PPU_COUNTERS])
+{
+    ctas_end(core, sm, cta, false, (const uint64_t(*)[PPU_COUNTERS])count, 1);
+}
+
+/* Its chunks and a place in the list were taken before. A slot being killed needs neither. */
+static void put_into_area(struct core *core, struct dist_slot *slot, const struct dist_cta *cta)
+{
+    slot->switched_cta[slot->switched++] = (struct dist_switched){ cta->number, cta->local_slot, cta->chunk };
+    bool together = dist_leaving(core, slot->task.slot);
+
+    if (together && slot->in_flight == 0) {
+        mask_clear(&core->dist.leaving, bit(slot->task.slot));
+    }
+    if (slot->state != PPU_SLOT_KILLING && (!together || slot->in_flight == 0)) {
+        place_offer(core, slot);
+        core->dist.stirred = true;
+    }
+    slot_settle(core, slot);
+}
+
+/* The slot goes on, is freed, or tells that somebody waits. */
+static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
+                      const uint64_t count[PPU_COUNTERS])
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+
+    if (slot->in_flight == 0) {
+        return;
+    }
+    slot_run_ctas(core, slot, slot->in_flight - 1);
+    core->dist.present[sm][slot->task.tmd.context]--;
+    place_give(core, slot, sm);
+    counts_add(slot->count, count, core->config.cache_model);
+    if (cta->save == DIST_NO_SAVE) {
+        put_into_area(core, slot, cta);
+        return;
+    }
+    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
+    if (waits) {
+        slot->save_waiting |= bit(cta->save);
+    } else {
+        slot->save_ready |= bit(cta->save);
+    }
+    slot_settle(core, slot);
+    slot_tell(core, slot);
+    core->dist.stirred = core->dist.stirred || slot->state == PPU_SLOT_RUNNING;
+}
+
+void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
+                const uint64_t count[PPU_COUNTERS])
+{
+    bool wake = false;
+
+    trace_ctas(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
+    pthread_mutex_lock(&core->dist.lock);
+    put_aside(core, sm, cta, waits, count);
+    wake = dist_take_stirred(&core->dist);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (wake) {
+        sm_wake(core);
+    }
+}
+
+bool dist_killing(struct core *core, uint32_t slot)
+{
+    return __atomic_load_n(&core->dist.killing, __ATOMIC_SEQ_CST) & bit(slot);
+}
+
+static void fill_fault(struct ppu_fault_event *event, uint32_t sm, const struct dist_cta *cta)
+{
+    event->sm = (uint8_t)sm;
+    event->slot = cta->task->slot;
+    event->task = cta->task->tmd_off;
+    event->context = cta->task->tmd.context;
+    event->correlation = cta->task->tmd.correlation;
+    memcpy(event->cta, cta->id, sizeof(event->cta));
+}
+
+bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event)
+{
+    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+    bool first = false;
+    bool taken = true;
+
+    fill_fault(event, sm, cta);
+    pthread_mutex_lock(&core->dist.lock);
+    first = slot->state != PPU_SLOT_KILLING;
+    if (first) {
+        taken = ring_push(core, PPU_RING_FAULT, event);
+    }
+    if (first && taken) {
+        slot_kill(core, slot);
+    }
+    pthread_mutex_unlock(&core->dist.lock);
+    /* The slot stays in use meanwhile: the CTA that faulted has not been given back. */
+    if (first && taken) {
+        sm_kill(core, cta->task->slot);
+    }
+    return taken;
+}

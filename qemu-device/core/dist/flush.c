@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "qemu-device/core/dist/flush.h"
+#include "ppu/limits.h"
+#include "ppu/regs.h"
+#include "ppu/ring.h"
+#include "qemu-device/core/attention.h"
+#include "qemu-device/core/core_private.h"
+#include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/dist.h"
+#include "qemu-device/core/dist/mask.h"
+#include "qemu-device/core/memory/ring.h"
+#include "qemu-device/core/regs.h"
+#include "qemu-device/core/snapshot.h"
+
+static void push_flushed(struct core *core, const struct dist_flush *flush)
+{
+    const struct ppu_slot_event event = {
+        .kind = PPU_SLOT_FLUSHED,
+        .context = flush->context,
+        .arg = flush->tag,
+        .time_ns = core_now(core),
+    };
+
+    ring_push(core, PPU_RING_SLOT, &event);
+}
+
+uint64_t flush_all_sms(const struct core *core)
+{
+    return UINT64_MAX >> (64 - core->config.sms);
+}
+
+static bool flush_put(struct core *core, uint32_t context, bool *first)
+{
+    struct dist *dist = &core->dist;
+
+    if (dist->flush_count == PPU_MAX_CONTEXTS) {
+        return false;
+    }
+    dist->flush[(dist->flush_head + dist->flush_count) % PPU_MAX_CONTEXTS] =
+        (struct dist_flush){ .context = context, .tag = reg_get(core, PPU_REG_MMU_FLUSH_TAG) };
+    *first = dist->flush_count == 0;
+    dist->flush_count++;
+    if (*first) {
+        dist->flush_waiting = flush_all_sms(core);
+    }
+    return true;
+}
+
+void dist_flush_request(struct core *core, uint32_t context)
+{
+    bool accepted = context < core->config.contexts;
+    bool first = false;
+
+    if (accepted) {
+        pthread_mutex_lock(&core->dist.lock);
+        accepted = flush_put(core, context, &first);
+        pthread_mutex_unlock(&core->dist.lock);
+    }
+    if (!accepted) {
+        core_guest_error(core, "MMU_FLUSH: no address space %u, or too many flushes", context);
+        core_device_error(core, PPU_DEVERR_ARG);
+        return;
+    }
+    if (first) {
+        sm_flush(core, context);
+    }
+    core_timer_request(core);
+}
+
+/* One SM has answered the flush under way; true when another one begins, of *context. */
+static bool flush_answer(struct core *core, uint32_t sm, uint32_t *context)
+{
+    struct dist *dist = &core->dist;
+    const struct dist_flush *flush = &dist->flush[dist->flush_head];
+
+    if (dist->flush_count == 0 || flush->context != *context || !(dist->flush_waiting & bit(sm))) {
+        return false;
+    }
+    dist->flush_waiting &= ~bit(sm);
+    if (dist->flush_waiting != 0) {
+        return false;
+    }
+    push_flushed(core, flush);
+    dist->flush_head = (dist->flush_head + 1) % PPU_MAX_CONTEXTS;
+    dist->flush_count--;
+    if (dist->flush_count == 0) {
+        return false;
+    }
+    *context = dist->flush[dist->flush_head].context;
+    dist->flush_waiting = flush_all_sms(core);
+    return true;
+}
+
+void dist_flushed(struct core *core, uint32_t sm, uint32_t context)
+{
+    bool next = false;
+
+    pthread_mutex_lock(&core->dist.lock);
+    next = flush_answer(core, sm, &context);
+    pthread_mutex_unlock(&core->dist.lock);
+    if (next) {
+        sm_flush(core, context);
+    }
+}
+
+bool flush_load(struct core *core, struct snap *snap)
+{
+    struct dist *dist = &core->dist;
+    uint32_t count = snap_get_u32(snap);
+
+    if (count > PPU_MAX_CONTEXTS) {
+        return snap_refuse(snap, "%u flushes", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        dist->flush[i].context = snap_get_u32(snap);
+        dist->flush[i].tag = snap_get_u32(snap);
+        if (dist->flush[i].context >= core->config.contexts) {
+            return snap_refuse(snap, "a flush of address space %u", dist->flush[i].context);
+        }
+    }
+    dist->flush_count = count;
+    dist->flush_waiting = count != 0 ? flush_all_sms(core) : 0;
+    return !snap->bad;
+}

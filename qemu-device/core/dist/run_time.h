@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Time that CTAs of a slot are on SMs. All [lock]. */
+#ifndef QEMU_DEVICE_CORE_DIST_RUN_TIME_H
+#define QEMU_DEVICE_CORE_DIST_RUN_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct core;
+struct dist_slot;
+
+/* How long CTAs of the slot have been on SMs. */
+uint64_t slot_run_ns(const struct core *core, const struct dist_slot *slot);
+/* So many CTAs are on SMs from now on. */
+void slot_run_ctas(const struct core *core, struct dist_slot *slot, uint32_t ctas);
+/* A CTA of a queue task has begun or ended. Of a grid nobody asks. */
+void slot_run_step(const struct core *core, struct dist_slot *slot);
+
+#endif
