@@ -32,9 +32,17 @@ enum access {
     W1C,
 };
 
+/* Whose value it is (regs.def). */
+enum owner {
+    DEVICE,
+    MCU,
+    HOST,
+    HOOK,
+};
+
 /* Rows by name: ROW_<name>. */
 enum row {
-#define PPU_REG(name, offset, count, host, mcu, reset, doc) ROW_##name,
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) ROW_##name,
 #include "ppu/regs.def"
 #undef PPU_REG
     ROW_COUNT,
@@ -47,11 +55,13 @@ struct row_info {
     uint32_t offset;
     uint32_t count;
     enum access access[2]; /* by enum core_side */
+    enum owner owner;
     uint32_t reset;
 };
 
 static const struct row_info rows[ROW_COUNT] = {
-#define PPU_REG(name, offset, count, host, mcu, reset, doc) { #name, offset, count, { host, mcu }, reset },
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) \
+    { #name, offset, count, { host, mcu }, owner, reset },
 #include "ppu/regs.def"
 #undef PPU_REG
 };
@@ -442,16 +452,11 @@ static const struct row_hooks hooks[ROW_COUNT] = {
 
 /* ---- access ---- */
 
-static bool is_hook(enum row row)
-{
-    return row >= ROW_HOOK_FAIL_WALK && row <= ROW_HOOK_MARK_HELD;
-}
-
 static const struct row_info *find_row(struct core *core, uint32_t offset, uint32_t *index)
 {
     uint32_t row = offset % 4 == 0 && offset < PPU_REG_SPACE ? core->reg_row[offset / 4] : ROW_NONE;
 
-    if (row == ROW_NONE || (is_hook(row) && !core->config.test_hooks)) {
+    if (row == ROW_NONE || (rows[row].owner == HOOK && !core->config.test_hooks)) {
         return NULL;
     }
     *index = (offset - rows[row].offset) / 4;
@@ -568,17 +573,6 @@ static void set_identity(struct core *core)
     }
 }
 
-/* The host's own: what only it writes, and what counts or latches for it. */
-static bool is_hosts(enum row row)
-{
-    return is_hook(row) || row == ROW_MCU_CONTROL || row == ROW_MCU_LOCKUPS || row == ROW_VECTOR_PENDING;
-}
-
-static bool is_constant(enum row row)
-{
-    return row < ROW_TIME_LO || row == ROW_MCU_STATE;
-}
-
 static void reset_row(struct core *core, enum row row)
 {
     for (uint32_t index = 0; index < rows[row].count; index++) {
@@ -589,7 +583,7 @@ static void reset_row(struct core *core, enum row row)
 void regs_reset_host(struct core *core)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        if (is_hosts(row)) {
+        if (rows[row].owner == HOST || rows[row].owner == HOOK) {
             reset_row(core, row);
         }
     }
@@ -598,7 +592,7 @@ void regs_reset_host(struct core *core)
 void regs_reset_mcu(struct core *core)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        if (!is_hosts(row) && !is_constant(row)) {
+        if (rows[row].owner == MCU) {
             reset_row(core, row);
         }
     }
@@ -623,7 +617,7 @@ void regs_init(struct core *core)
 void regs_save(struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
             snap_put_u32(snap, reg_get(core, rows[row].offset + 4 * index));
         }
     }
@@ -634,13 +628,13 @@ void regs_save(struct core *core, struct snap *snap)
 /* Rows of test hooks hold nothing without them; elements beyond the machine's size never do. */
 static bool holds_nothing(const struct core *core, enum row row, uint32_t index)
 {
-    return (is_hook(row) && !core->config.test_hooks) || !exists(core, &hooks[row], index);
+    return (rows[row].owner == HOOK && !core->config.test_hooks) || !exists(core, &hooks[row], index);
 }
 
 static bool rows_usable(const struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
             if (holds_nothing(core, row, index) && reg_get(core, rows[row].offset + 4 * index) != rows[row].reset) {
                 return snap_refuse(snap, "%s[%u] does not exist here, and holds something", rows[row].name, index);
             }
@@ -700,7 +694,7 @@ static bool regs_usable(const struct core *core, struct snap *snap)
 void regs_load(struct core *core, struct snap *snap)
 {
     for (uint32_t row = 0; row < ROW_COUNT; row++) {
-        for (uint32_t index = 0; index < rows[row].count && !is_constant(row); index++) {
+        for (uint32_t index = 0; index < rows[row].count && rows[row].owner != DEVICE; index++) {
             reg_set(core, rows[row].offset + 4 * index, snap_get_u32(snap));
         }
     }

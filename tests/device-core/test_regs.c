@@ -16,16 +16,25 @@
 
 enum access { NO, RO, RW, WO, W1C };
 
+enum owner {
+    DEVICE,
+    MCU,
+    HOST,
+    HOOK,
+};
+
 struct row {
     const char *name;
     uint32_t offset;
     uint32_t count;
     enum access access[2];
+    enum owner owner;
     uint32_t reset;
 };
 
 static const struct row rows[] = {
-#define PPU_REG(name, offset, count, host, mcu, reset, doc) { #name, offset, count, { host, mcu }, reset },
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) \
+    { #name, offset, count, { host, mcu }, owner, reset },
 #include "ppu/regs.def"
 #undef PPU_REG
 };
@@ -193,6 +202,38 @@ static void other_side_reads_zero(void **state)
             }
             if (access == NO || access == WO) {
                 assert_int_equal(core_reg_read(machine->core, side, rows[r].offset), 0);
+            }
+        }
+    }
+}
+
+/* A register that keeps what it is given, and whose value says nothing of the MCU's own state. */
+static bool keeps(const struct row *row, enum core_side side)
+{
+    return row->access[side] == RW && row->offset != PPU_REG_MCU_CONTROL;
+}
+
+static void holding_resets_what_the_mcu_owns(void **state)
+{
+    struct machine *machine = *state;
+
+    host_write(machine, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            if (keeps(&rows[r], sides[i])) {
+                core_reg_write(machine->core, sides[i], rows[r].offset, holdable(&rows[r], 0x12340000));
+            }
+        }
+    }
+    host_write(machine, PPU_REG_MCU_CONTROL, 0);
+    core_mcu_state(machine->core, PPU_MCU_HELD);
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t value = rows[r].owner == MCU ? rows[r].reset : holdable(&rows[r], 0x12340000);
+
+            if (keeps(&rows[r], sides[i]) && core_reg_read(machine->core, sides[i], rows[r].offset) != value) {
+                fail_msg("%s is not 0x%x", rows[r].name, value);
             }
         }
     }
@@ -705,6 +746,8 @@ int main(void)
         { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },
         { "registers of the other side read zero [A1]", other_side_reads_zero, setup, teardown, NULL },
         { "registers have their reset values [A1]", reset_values, setup, teardown, NULL },
+        { "holding the MCU resets its registers and no others [A1]", holding_resets_what_the_mcu_owns, setup, teardown,
+          NULL },
         { "identity tells the size of the machine [A1]", identity, setup_small, teardown, NULL },
         { "elements beyond the machine are refused [A1]", elements_beyond_the_machine, setup_small, teardown, NULL },
         { "test hooks are absent when off [A1]", hooks_absent, NULL, NULL, NULL },
