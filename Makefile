@@ -26,6 +26,7 @@
 #   PREREQS_<name> = files     made before the program is linked (and so before it runs)
 #   FLAGS_<source>, FLAGS_<variant>_<source> = more flags for one source, named by its path from the top
 #   RUNTIME_<name> = targets   made before the program runs, for instance build/qemu-system-aarch64; set before the call
+#   CHECK_TESTS += <names>     the tests that `make check` runs too, with % for any text; set before the call
 #
 # CFLAGS are part of the target: when they change, the target is built again. Objects are kept apart by NAME, so
 # that one source may be built with different flags into two things.
@@ -86,6 +87,9 @@ QEMU := $(BUILD)/qemu-system-aarch64
 ALL_TARGETS :=
 TEST_TARGETS :=
 TEST_LINES :=
+CHECK_TESTS :=
+CHECK_TARGETS :=
+CHECK_LINES :=
 BENCH_TARGETS :=
 BENCH_LINES :=
 UNITS :=
@@ -178,6 +182,11 @@ endef
 define ppu_add_test
 TEST_TARGETS += $(4)
 TEST_LINES += $$(call ppu_test_line,$(1),$(2),$(3))
+$(if $(findstring (tsan),$(3)),,$(if $(filter $(CHECK_TESTS),$(1)),$(call ppu_add_check,$(1),$(2),$(3),$(4))))
+endef
+define ppu_add_check
+CHECK_TARGETS += $(4)
+CHECK_LINES += $$(call ppu_test_line,$(1),$(2),$(3))
 endef
 
 define newline
@@ -243,6 +252,15 @@ $(BUILD)/tests.list: FORCE
 .PHONY: test
 test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: only those with the word in their name)
 	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json
+
+$(BUILD)/check.list: FORCE
+	$(file >$@.new,$(CHECK_LINES))
+	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+.PHONY: check
+check: $(CHECK_TARGETS) $(BUILD)/check.list ## run the fast tests and the checks of the tree, without QEMU
+	$(Q)git diff --name-only -z --diff-filter=d HEAD -- '*.c' '*.h' '*.c.inc' | xargs -0 -r clang-format-14 --dry-run -Werror
+	$(Q)tests/run --list $(BUILD)/check.list --results $(BUILD)/check-results.json
 
 .PHONY: requirements
 requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print one line for each requirement A1 to F9

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 
+CHECK_TESTS += $(addprefix firmware-,$(filter-out image mutations,$(patsubst tests/firmware/test_%.c,%,$(wildcard tests/firmware/test_*.c))))
+
 # The firmware's own sources on a device that the test drives step by step.
 
 firmware_test = $(call ppu_test,firmware-$(1),tests/firmware/test_$(1).c tests/firmware/mock_hal.c tests/firmware/stream.c $(2),$(3),ppu-firmware -pthread)

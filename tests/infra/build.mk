@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 
+CHECK_TESTS += rooms documents commit-msg
+
 $(eval $(call ppu_script_test,test-runner,tests/infra/test_run.py))
 
 # It looks at our files inside QEMU with the flags QEMU's build uses. With an empty cache it takes minutes.
