@@ -438,17 +438,17 @@ static void kernels_cannot_leave_the_file(void **state)
 /* A predicate has a number that a register of the kernel need not have: nothing looks for that register. */
 static void predicates_are_no_registers(void **state)
 {
-    struct bench *bench = *state;
+    struct rig *rig = *state;
 
-    bench_load_text(bench, ".kernel k\n.vregs 4\nrdsr v0, %tid\nmov v2, 7\nmov v3, 0\nisetp.ltu p4, v0, 5\n"
-                           "isetp.ltu p5, v0, v2\nisetp64.ltu p6, v2, v2\nfsetp.lt p7, -v0, v2\nisetp.ltu p7, s0, s1\n"
-                           "@p4 exit\n@!p5 exit\n@p6 trap 1\n@p7 trap 2\nexit\n");
+    rig_load_text(rig, ".kernel k\n.vregs 4\nrdsr v0, %tid\nmov v2, 7\nmov v3, 0\nisetp.ltu p4, v0, 5\n"
+                       "isetp.ltu p5, v0, v2\nisetp64.ltu p6, v2, v2\nfsetp.lt p7, -v0, v2\nisetp.ltu p7, s0, s1\n"
+                       "@p4 exit\n@!p5 exit\n@p6 trap 1\n@p7 trap 2\nexit\n");
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        struct ppu_tmd tmd = bench_tmd(bench, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
 
         tmd.wave = (uint8_t)wave;
-        bench_shape(&tmd, 2, 1, 100, 1);
-        bench_run_done(bench, &tmd);
+        rig_shape(&tmd, 2, 1, 100, 1);
+        rig_run_done(rig, &tmd);
     }
 }
 
@@ -466,8 +466,8 @@ int main(void)
           kernels_cannot_reach_neighbours, setup_one, rig_teardown, NULL },
         { "a kernel that rewrites an instruction that waits does not leave the file", kernels_cannot_leave_the_file,
           NULL, NULL, NULL },
-        { "a predicate is no register, whatever its number", predicates_are_no_registers, bench_setup_slices,
-          bench_teardown, NULL },
+        { "a predicate is no register, whatever its number", predicates_are_no_registers, rig_setup_slices,
+          rig_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("engine: isolation", tests, NULL, NULL);
