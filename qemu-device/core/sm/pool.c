@@ -320,6 +320,7 @@ static uint64_t slice_turn(struct sm_pool *pool, uint64_t work)
         slice->longest = slice->executed > slice->longest ? slice->executed : slice->longest;
         slice->activity = activity > slice->activity ? activity : slice->activity;
         slice->executed = 0;
+        slice->turn = 0;
         slice->sm++;
     }
     return 1 + executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before;

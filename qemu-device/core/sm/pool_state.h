@@ -26,6 +26,7 @@ struct sm_slice {
     uint64_t begin_ns;
     uint32_t sm;       /* whose turn it is */
     uint32_t executed; /* warp instructions of its turn so far */
+    uint32_t turn;     /* of them in the turn of the warp that goes on */
     uint32_t longest;  /* of the turns so far */
     uint32_t activity; /* enum sm_activity: the most of the turns so far */
 };

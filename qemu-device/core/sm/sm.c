@@ -592,9 +592,21 @@ uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
     return sm_run_part(sm, budget, SM_ANY_WORK, activity);
 }
 
+/* A warp has had a part of its turn, `turn` instructions so far: when it can go on, it does so before others. */
+static void turn_goes_on(struct sm *sm, uint32_t index, uint32_t *turn, uint32_t executed)
+{
+    *turn += executed;
+    if (*turn < (sm->share.spaces > 1 ? SHARE_QUANTUM : SM_QUANTUM) && sm_can_run(sm, index)) {
+        sm->next_warp = index;
+        sm->turns--;
+    } else {
+        *turn = 0;
+    }
+}
+
 uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_activity *activity)
 {
-    const struct sm_pool *pool = *core_sm_pool(sm->core);
+    struct sm_pool *pool = *core_sm_pool(sm->core);
     const uint64_t before = sm->count[PPU_COUNTER_TRANSACTIONS];
     uint32_t warps = sm->config->sm_warps;
     uint32_t executed = 0;
@@ -604,7 +616,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
     retry_stalled(sm, &executed);
     while (executed < budget && !sm_pool_paused(pool) &&
            executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before < work) {
-        uint32_t index, left = budget - executed;
+        uint32_t index, left = budget - executed, so_far = executed;
 
         sm_attend(sm);
         if (sm->turns >= sm->warps_used) {
@@ -618,7 +630,12 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
             break;
         }
         sm->turns++;
-        take_turn(sm, index, work == SM_ANY_WORK || left < SM_SLICE_TURN ? left : SM_SLICE_TURN, &executed);
+        if (work == SM_ANY_WORK) {
+            take_turn(sm, index, left, &executed);
+        } else {
+            take_turn(sm, index, left < SM_SLICE_TURN ? left : SM_SLICE_TURN, &executed);
+            turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
+        }
     }
     ends_settle(sm);
     count_all(sm);

@@ -208,6 +208,7 @@ static void put_slice(struct snap *snap, const struct sm_pool *pool)
         snap_put_u64(snap, slice->begin_ns);
         snap_put_u32(snap, slice->sm);
         snap_put_u32(snap, slice->executed);
+        snap_put_u32(snap, slice->turn);
         snap_put_u32(snap, slice->longest);
         snap_put_u32(snap, slice->activity);
     }
@@ -696,12 +697,13 @@ static bool load_slice_underway(struct sm_pool *pool, struct snap *snap, uint64_
     slice->begin_ns = snap_get_u64(snap);
     slice->sm = snap_get_u32(snap);
     slice->executed = snap_get_u32(snap);
+    slice->turn = snap_get_u32(snap);
     slice->longest = snap_get_u32(snap);
     slice->activity = snap_get_u32(snap);
-    return !snap->bad &&
-           ((sm_pool_in_slices(pool) && pool->slice_ns <= now && slice->begin_ns <= now && slice->sm < pool->sms &&
-             slice->executed < SM_SLICE_NS && slice->longest <= 2 * SM_SLICE_NS && slice->activity <= SM_BUSY) ||
-            snap_refuse(snap, "a slice that has begun cannot be as it says (SM %u)", slice->sm));
+    return !snap->bad && ((sm_pool_in_slices(pool) && pool->slice_ns <= now && slice->begin_ns <= now &&
+                           slice->sm < pool->sms && slice->executed < SM_SLICE_NS && slice->turn < SM_QUANTUM &&
+                           slice->longest <= 2 * SM_SLICE_NS && slice->activity <= SM_BUSY) ||
+                          snap_refuse(snap, "a slice that has begun cannot be as it says (SM %u)", slice->sm));
 }
 
 /* SMs that work in slices have nothing to do, or soon. */
