@@ -3,6 +3,10 @@
  * Kernels whose counting callgrind measures: linked with the engine as it is, and with one that does not count
  * (ENGINE_UNCOUNTED). The argument is the kernel's name.
  */
+#include "qemu-device/core/sm/pool.h"
+#include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/sm.h"
+#include "qemu-device/core/sm/turn.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>
@@ -38,6 +42,23 @@ static const struct {
                         "atomg.add _, [s0+v3], v4\nexit\n" },
 };
 
+/* In turns as long as those of SMs on threads: slices would count every few instructions. */
+static void run_whole_turns(struct rig *rig)
+{
+    struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    bool busy = true;
+
+    while (busy) {
+        busy = false;
+        for (uint32_t i = 0; i < pool->sms; i++) {
+            enum sm_activity activity;
+
+            sm_run(&pool->sm[i], SM_SLICE_NS, &activity);
+            busy |= activity == SM_BUSY;
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct {
@@ -59,7 +80,9 @@ int main(int argc, char **argv)
     tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 64, 1, 128, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
-    rig_run_done(rig, &tmd);
+    rig_start(rig, 0, &tmd);
+    run_whole_turns(rig);
+    rig_done(rig);
     rig_free(rig);
     return 0;
 }

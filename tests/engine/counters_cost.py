@@ -20,11 +20,11 @@ LIMIT_MODEL = 2.0
 
 
 def count(program, kernel, model="0"):
-    """Host instructions of one run of a kernel, below the function that runs an SM."""
+    """Host instructions of one run of a kernel, below the function in which an SM runs."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no",
-                        "--toggle-collect=sm_run", program, kernel], check=True, capture_output=True,
+                        "--toggle-collect=sm_run_part", program, kernel], check=True, capture_output=True,
                        env=dict(os.environ, PPU_CACHE_MODEL=model))
         for line in out.read_text().splitlines():
             if line.startswith(("summary:", "totals:")):
