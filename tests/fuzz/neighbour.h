@@ -24,7 +24,7 @@ struct neighbour {
 };
 
 /* The text assembled, once; what is wrong with it is a finding. */
-void neighbour_assembled(const char *text, struct ppuasm_image *image, struct ppu_program_view *view);
+void neighbour_assembled(const char *source, struct ppuasm_image *out, struct ppu_program_view *view);
 /* Instructions of the machine's only SM. */
 void neighbour_run(struct machine *machine, uint32_t insns);
 
