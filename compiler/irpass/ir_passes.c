@@ -30,16 +30,16 @@
 #define EARLY_PASSES "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify)"
 /* No instcombine: it gives up what is known not to overflow, which coalescing needs. */
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
-#define GROUPED_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
-#define PLAIN_PASSES "function(sroa,early-cse)"
-#define VECTOR_PASSES                                                                                                           \
+#define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
+#define MEM2REG_PASSES "function(sroa,early-cse)"
+#define LOAD_STORE_PASSES                                                                                                       \
     "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
 /* What ir_new() needs. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
 #define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
-#define GRAPH_PASSES "function(" GRAPH ")"
-#define SHAPE_PASSES "function(" GRAPH ",break-crit-edges)"
-#define CLEAN_PASSES "function(early-cse,dce)"
+#define LOOP_PASSES "function(" GRAPH ")"
+#define CFG_PASSES "function(" GRAPH ",break-crit-edges)"
+#define DCE_PASSES "function(early-cse,dce)"
 
 static void run_llvm_passes(struct compilation *compilation, const char *passes)
 {
@@ -83,7 +83,7 @@ static bool lacks_functions(const struct compilation *compilation)
     return false;
 }
 
-static void link_libraries(struct compilation *compilation)
+static void link_device_library(struct compilation *compilation)
 {
     link_library(compilation, library_core());
     if (lacks_functions(compilation)) {
@@ -92,7 +92,7 @@ static void link_libraries(struct compilation *compilation)
 }
 
 /* The machine's word is 32 bits: without this, LLVM widens induction variables. */
-static void set_layout(struct compilation *compilation)
+static void set_data_layout(struct compilation *compilation)
 {
     char text[512];
     int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(compilation->module));
@@ -140,7 +140,7 @@ static void set_text_attribute(struct compilation *compilation, LLVMValueRef fun
 #define NO_VECTORS "noimplicitfloat"
 
 /* Before the library comes, which is always inlined. */
-static void mark_called(struct compilation *compilation)
+static void mark_noinline(struct compilation *compilation)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && !ir_is_kernel(f) && has_attribute(f, "noinline")) {
@@ -208,7 +208,7 @@ static void prepare_calls(struct compilation *compilation, LLVMValueRef function
     }
 }
 
-static void prepare_functions(struct compilation *compilation)
+static void set_function_attributes(struct compilation *compilation)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         prepare_calls(compilation, f);
@@ -237,7 +237,7 @@ static void prepare_functions(struct compilation *compilation)
 }
 
 /* Shared variables lie where we put them: with more alignment, loads join. */
-static void align_shared(struct compilation *compilation)
+static void align_shared_variables(struct compilation *compilation)
 {
     for (LLVMValueRef g = LLVMGetFirstGlobal(compilation->module); g != NULL; g = LLVMGetNextGlobal(g)) {
         if (ir_pointer_space(g) == SPACE_LOCAL && LLVMGetAlignment(g) < 16) {
@@ -268,17 +268,17 @@ static void check_module(struct compilation *compilation)
     LLVMDisposeMessage(message);
 }
 
-static bool is_plain(const struct compilation *compilation)
+static bool is_unoptimised(const struct compilation *compilation)
 {
     return compilation->options->options != NULL && strstr(compilation->options->options, "-cl-opt-disable") != NULL;
 }
 
 /* What is left of copies, after the passes that take them apart. */
-static void write_copies(struct compilation *compilation)
+static void lower_memcpy_calls(struct compilation *compilation)
 {
     if (lower_memcpy(compilation)) {
         link_library(compilation, library_core());
-        prepare_functions(compilation);
+        set_function_attributes(compilation);
         run_llvm_passes(compilation, INLINE_PASSES);
         run_llvm_passes(compilation, EARLY_PASSES);
     }
@@ -287,15 +287,15 @@ static void write_copies(struct compilation *compilation)
 /* True when there are facts to make use of. */
 static bool has_facts(const struct compilation *compilation)
 {
-    return compilation->options->facts != NULL && !is_plain(compilation);
+    return compilation->options->facts != NULL && !is_unoptimised(compilation);
 }
 
-static void allow_vectors(struct compilation *compilation, LLVMValueRef function)
+static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
 {
     set_attribute(compilation, function, NO_VECTORS, false);
 }
 
-static void read_layout(struct compilation *compilation)
+static void read_data_layout(struct compilation *compilation)
 {
     compilation->layout = LLVMGetModuleDataLayout(compilation->module);
 }
@@ -304,7 +304,7 @@ static void read_layout(struct compilation *compilation)
 
 enum ir_condition {
     IR_ALWAYS,
-    IR_PLAIN,
+    IR_UNOPTIMISED,
     IR_OPTIMISED,
     IR_GIVEN,
     IR_FACTS,
@@ -331,10 +331,10 @@ static const struct ir_pass passes[] = {
 static bool holds(const struct compilation *compilation, enum ir_condition condition)
 {
     switch (condition) {
-    case IR_PLAIN:
-        return is_plain(compilation);
+    case IR_UNOPTIMISED:
+        return is_unoptimised(compilation);
     case IR_OPTIMISED:
-        return !is_plain(compilation);
+        return !is_unoptimised(compilation);
     case IR_GIVEN:
         return compilation->options->facts != NULL;
     case IR_FACTS:

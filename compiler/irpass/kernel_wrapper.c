@@ -46,7 +46,7 @@ static void copy_metadata(struct compilation *compilation, LLVMValueRef from, LL
     LLVMDisposeValueMetadataEntries(list);
 }
 
-LLVMValueRef outer_split(struct compilation *compilation, LLVMValueRef kernel)
+LLVMValueRef kernel_wrapper_split(struct compilation *compilation, LLVMValueRef kernel)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
@@ -85,11 +85,11 @@ static bool is_called(LLVMValueRef function)
     return false;
 }
 
-void kernel_wrapper_split(struct compilation *compilation)
+void kernel_wrapper_split_called(struct compilation *compilation)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && is_called(f)) {
-            outer_split(compilation, f);
+            kernel_wrapper_split(compilation, f);
         }
     }
 }

@@ -441,7 +441,7 @@ static void add_end(struct compilation *compilation, LLVMValueRef kernel)
 {
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), NULL, 0, 0);
     LLVMValueRef hook = LLVMGetNamedFunction(compilation->module, "__ppu_kernel_end"),
-                 outer = outer_split(compilation, kernel);
+                 outer = kernel_wrapper_split(compilation, kernel);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     hook = hook != NULL ? hook : LLVMAddFunction(compilation->module, "__ppu_kernel_end", type);

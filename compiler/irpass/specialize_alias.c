@@ -42,7 +42,7 @@ static bool delete_others(struct compilation *compilation, LLVMValueRef kernel)
     return deleted;
 }
 
-void facts_select(struct compilation *compilation)
+void facts_extract_kernel(struct compilation *compilation)
 {
     LLVMValueRef kernel = find_kernel(compilation);
 

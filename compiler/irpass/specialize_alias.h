@@ -10,7 +10,7 @@
 #include "compiler/analysis/affine.h"
 
 /* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
-void facts_select(struct compilation *compilation);
+void facts_extract_kernel(struct compilation *compilation);
 /*
  * What the launch's shape tells (irpass/specialize_shape.h), constants in place of arguments, alignment of arguments,
  * an argument that is another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses

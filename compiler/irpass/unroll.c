@@ -302,7 +302,7 @@ void unroll_mark(struct compilation *compilation, LLVMValueRef function)
     }
 }
 
-void unroll_reserve(struct compilation *compilation, LLVMValueRef function)
+void unroll_disable_vectorize(struct compilation *compilation, LLVMValueRef function)
 {
     static const struct property properties[MOST_ADDED] = { { "llvm.loop.vectorize.width", 1 },
                                                             { "llvm.loop.interleave.count", 1 } };

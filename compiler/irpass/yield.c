@@ -171,7 +171,7 @@ static bool loop_waits(const struct graph *g)
     return false;
 }
 
-void yield_mark_waits(struct compilation *compilation, LLVMValueRef function)
+void yield_wait_loops(struct compilation *compilation, LLVMValueRef function)
 {
     struct graph g = graph_new(compilation, function);
     struct step *stack = arena_new(&compilation->arena, struct step, g.count + 1);
@@ -295,7 +295,7 @@ static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint
     return ir->blocks[exits ? block->preds[0] : latch];
 }
 
-void yield_mark_unbounded(struct compilation *compilation, LLVMValueRef function)
+void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef function)
 {
     struct ir *ir = ir_new(compilation, function);
 

@@ -13,9 +13,9 @@
  * and atomic loads). Before any pass that changes the flow graph: the call is convergent, which keeps a critical
  * section inside the loop where the programmer wrote it.
  */
-void yield_mark_waits(struct compilation *compilation, LLVMValueRef function);
+void yield_wait_loops(struct compilation *compilation, LLVMValueRef function);
 
 /* In the latches of all other loops whose number of turns has no bound known at entry. After optimisation. */
-void yield_mark_unbounded(struct compilation *compilation, LLVMValueRef function);
+void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef function);
 
 #endif
