@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of ppu_compiler.h: source to bitcode, and bitcode to an image. */
+/* Implements the calls of ppu_compiler.h: source to bitcode, and bitcode to an image. */
 #include "compiler/analysis/ir.h"
 #include "compiler/base/compilation.h"
 #include "compiler/base/compiled.h"
@@ -7,6 +7,7 @@
 #include "compiler/irpass/ir_passes.h"
 #include "compiler/kernel_compile.h"
 #include "compiler/kernel_image.h"
+#include "compiler/mir/mir_passes.h"
 #include "compiler/mir/pressure_svg.h"
 
 #include <llvm-c/BitReader.h>
@@ -155,7 +156,7 @@ static void compile_unit(struct compilation *compilation, const void *bitcode, s
 bool ppu_compile_can_dump(const char *name)
 {
     return strcmp(name, "ir") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "stats") == 0 || ir_passes_have(name) ||
-           kernel_has_pass(name);
+           mir_passes_have(name);
 }
 
 /* The first name of a list that is none of a pass, or of what is printed besides; NULL: there is none. */

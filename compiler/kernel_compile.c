@@ -7,19 +7,11 @@
 #include "compiler/isel/select.h"
 #include "compiler/mir/emit.h"
 #include "compiler/mir/functions.h"
-#include "compiler/mir/hoist.h"
-#include "compiler/mir/if_convert.h"
-#include "compiler/mir/param_loads.h"
-#include "compiler/mir/peephole.h"
-#include "compiler/mir/regalloc.h"
-#include "compiler/mir/schedule.h"
+#include "compiler/mir/mir_passes.h"
 #include "compiler/mir/stats.h"
 #include "compiler/mir/subvector/insert.h"
 
 #include <string.h>
-
-#define POOL_WORDS 24u /* of constants in scalar registers, at first */
-#define ATTEMPTS 16u
 
 /* ---- description ---- */
 
@@ -103,159 +95,13 @@ void kernel_describe(struct compilation *compilation, struct kernel_info *kernel
 
 /* ---- code ---- */
 
-static uint32_t or_limit(uint32_t wanted, uint32_t limit)
-{
-    return wanted != 0 && wanted < limit ? wanted : limit;
-}
-
-static uint32_t parameter_bytes(const struct kernel_info *kernel)
-{
-    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
-                                  : kernel->explicit_bytes;
-}
-
-/* One function on its way through the passes. */
-struct pipeline {
-    struct compilation *compilation;
-    struct kernel_info *kernel;
-    const struct function *function; /* NULL: the kernel itself */
-    struct ir *ir;
-    struct register_limits limits;
-    uint32_t pool; /* words of constants in scalar registers */
-    bool segments;
-    bool again; /* scalar registers do not suffice: selection begins again with other choices */
-    struct mir *mir;
-};
-
-static void select_code(struct pipeline *p)
-{
-    p->mir = select_function(p->compilation, p->kernel, p->function, p->ir, p->pool);
-}
-
-static void combine_code(struct pipeline *p)
-{
-    peephole(p->mir);
-}
-
-static void join_parameters(struct pipeline *p)
-{
-    param_loads_join(p->mir, parameter_bytes(p->kernel));
-}
-
-static void guard_code(struct pipeline *p)
-{
-    if_convert(p->mir);
-}
-
-static void schedule_code(struct pipeline *p)
-{
-    schedule_loads(p->mir, &p->limits);
-}
-
-static void insert_segments(struct pipeline *p)
-{
-    subvector_insert(p->mir, p->kernel);
-}
-
-static void allocate_registers(struct pipeline *p)
-{
-    bool fewer = false;
-
-    p->again = !regalloc(p->mir, &p->limits, p->ir->force, &fewer);
-    p->pool = p->again && fewer ? p->pool / 2 : p->pool;
-}
-
-static void hoist_copies(struct pipeline *p)
-{
-    hoist(p->mir);
-}
-
-static void drop_empty_segments(struct pipeline *p)
-{
-    subvector_drop_empty(p->mir);
-}
-
-enum mir_condition {
-    MIR_ALWAYS,
-    MIR_FIRST, /* joined parameters take scalar registers that nothing else can be kept out of */
-    MIR_SEGMENTS,
-};
-
-static const struct mir_pass {
-    const char *name;
-    enum mir_condition condition;
-    void (*run)(struct pipeline *p);
-} passes[] = {
-#define MIR_PASS(name, condition, what, does, needs) { #name, MIR_##condition, what },
-#include "compiler/mir/mir_pass.def"
-#undef MIR_PASS
-};
-
-bool kernel_has_pass(const char *name)
-{
-    bool has = false;
-
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
-        has |= strcmp(passes[i].name, name) == 0;
-    }
-    return has;
-}
-
-static bool holds(const struct pipeline *p, enum mir_condition condition)
-{
-    return condition == MIR_ALWAYS || (condition == MIR_FIRST && p->pool == POOL_WORDS) ||
-           (condition == MIR_SEGMENTS && p->segments);
-}
-
-/* All passes, until one says that selection must begin again. */
-static void run_passes(struct pipeline *p)
-{
-    p->again = false;
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !p->again; i++) {
-        if (!holds(p, passes[i].condition)) {
-            continue;
-        }
-        passes[i].run(p);
-        if (!p->again) {
-            if (compilation_dumps(p->compilation, passes[i].name)) {
-                mir_print(p->mir, passes[i].name);
-            }
-            mir_verify(p->mir, passes[i].name);
-        }
-    }
-}
-
-/*
- * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
- * registers, and selection begins again.
- */
+/* `function`: NULL for the kernel itself. */
 static struct mir *machine_code(struct compilation *compilation, struct kernel_info *kernel,
                                 const struct function *function, struct ir *ir, bool segments)
 {
-    struct pipeline p = {
-        .compilation = compilation,
-        .kernel = kernel,
-        .function = function,
-        .ir = ir,
-        .limits = { { [MIR_VECTOR] = or_limit(compilation->options->max_vregs, PPU_MAX_VREGS),
-                      [MIR_SCALAR] = or_limit(compilation->options->max_sregs, PPU_SREGS),
-                      [MIR_PRED] = PPU_PREDS } },
-        .pool = POOL_WORDS,
-        .segments = segments,
-    };
+    const struct mir_input input = { compilation, kernel, function, ir, segments, select_function };
 
-    for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
-        ir_find_scalars(ir);
-        if (attempt == 0 && compilation_dumps(compilation, "flow")) {
-            flow_print(ir->flow, ir->name, compilation->dump);
-        }
-        run_passes(&p);
-        if (!p.again) {
-            return p.mir;
-        }
-    }
-    compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' needs more scalar registers than there are",
-                     ir->name);
+    return mir_passes_run(&input);
 }
 
 /* End of what the function has in local memory. */

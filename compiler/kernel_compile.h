@@ -9,7 +9,5 @@
 void kernel_describe(struct compilation *compilation, struct kernel_info *kernel, LLVMValueRef function);
 /* IR of one kernel to code at the end of compilation->code. */
 void kernel_compile(struct compilation *compilation, struct kernel_info *kernel);
-/* True when mir_pass.def has a pass of that name. */
-bool kernel_has_pass(const char *name);
 
 #endif

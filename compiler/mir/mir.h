@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machine IR: instructions of the machine over virtual registers, in the blocks of a flow graph (flow.h).
+ * Defines the machine IR: instructions over virtual registers, in the basic blocks of a flow graph (flow.h).
  *
  * A register is a tuple of 1, 2 or 4 words of one class; a reference names a run of its words. What is live is known
  * word by word, what is assigned a place is the tuple. Registers are not in SSA form: phis are copies, and a tuple may
@@ -95,7 +95,7 @@ struct mir {
     uint32_t local_bytes;     /* private memory in use, without spills */
     uint32_t spill_bytes;
     uint32_t spilled;              /* registers */
-    uint32_t remade;               /* registers that are made again where they are used */
+    uint32_t rematerialized;       /* registers that are recomputed where they are used */
     uint32_t used[MIR_CLASSES];    /* machine registers, after assignment */
     struct segment_plan *segments; /* of the kernel that parts of a wave run through one by one; NULL: not looked for */
     uint32_t plain_vregs;          /* that it would use without them; 0: not known */

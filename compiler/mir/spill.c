@@ -19,14 +19,14 @@ struct spill {
     uint32_t *uses;       /* positions, those of a register together */
     uint32_t *first_use;  /* of each register: into uses; one more at the end */
     const bool *gone;     /* of each register; NULL: none is */
-    bool *remade;         /* of each register that is gone: it is made again */
+    bool *rematerialized; /* of each register that is gone: it is rematerialized */
     uint32_t *slot;       /* of the others: place in local memory; of predicates: vector register */
     uint32_t block;       /* being rewritten */
     uint32_t position;    /* of the instruction being rewritten */
     uint32_t line;
 };
 
-/* ---- what can be made again ---- */
+/* ---- what can be rematerialized ---- */
 
 static bool is_cheap(uint32_t op)
 {
@@ -170,8 +170,8 @@ static uint32_t cost(const struct spill *s, struct mir_ref ref, uint32_t words, 
     return sum;
 }
 
-/* True when the register can be made again at each of its uses. */
-static bool is_remade(const struct spill *s, uint32_t reg)
+/* True when the register can be rematerialized at each of its uses. */
+static bool is_rematerializable(const struct spill *s, uint32_t reg)
 {
     const struct mir_reg *r = &s->mir->regs[reg];
 
@@ -186,7 +186,7 @@ static bool is_remade(const struct spill *s, uint32_t reg)
     return true;
 }
 
-/* ---- made again ---- */
+/* ---- rematerialization ---- */
 
 static struct mir_ref brief(struct mir *mir, enum mir_class class, uint32_t words)
 {
@@ -204,8 +204,8 @@ static void narrow(struct mir_insn *load, uint32_t first, uint32_t words)
     load->code.width = words == 4 ? PPU_WIDTH_B128 : words == 2 ? PPU_WIDTH_B64 : PPU_WIDTH_B32;
 }
 
-/* The words of a register, made again in one that lives for one instruction. */
-static struct mir_ref remake(struct spill *s, struct mir_ref ref, uint32_t words)
+/* The words of a register, recomputed in one that lives for one instruction. */
+static struct mir_ref rematerialize(struct spill *s, struct mir_ref ref, uint32_t words)
 {
     const struct mir_insn *last = NULL;
     struct mir_operand operands[MIR_MAX_OPERANDS];
@@ -222,7 +222,7 @@ static struct mir_ref remake(struct spill *s, struct mir_ref ref, uint32_t words
         uint32_t n = mir_operands(&copy, operands);
         for (uint32_t o = 0; o < n; o++) {
             if (!operands[o].def && !is_there(s, *operands[o].ref, operands[o].words, s->position)) {
-                *operands[o].ref = remake(s, *operands[o].ref, operands[o].words);
+                *operands[o].ref = rematerialize(s, *operands[o].ref, operands[o].words);
             }
         }
         if (is_part) {
@@ -288,8 +288,8 @@ static void before(struct spill *s, const struct mir_operand *o)
 {
     uint32_t slot = s->slot[o->ref->reg];
 
-    if (s->remade[o->ref->reg]) {
-        *o->ref = remake(s, *o->ref, o->words);
+    if (s->rematerialized[o->ref->reg]) {
+        *o->ref = rematerialize(s, *o->ref, o->words);
         return;
     }
     struct mir_ref now = brief(s->mir, o->pred ? MIR_PRED : MIR_VECTOR, o->words);
@@ -308,7 +308,7 @@ static void before(struct spill *s, const struct mir_operand *o)
 
 static bool is_left_out(const struct spill *s, const struct mir_insn *insn)
 {
-    return mir_is_idle(insn) || (insn->d.reg != 0 && mir_is_pure(insn) && s->remade[insn->d.reg]);
+    return mir_is_idle(insn) || (insn->d.reg != 0 && mir_is_pure(insn) && s->rematerialized[insn->d.reg]);
 }
 
 static void rewrite_insn(struct spill *s, struct mir_insn insn)
@@ -365,24 +365,24 @@ static void rewrite_block(struct spill *s, uint32_t b, uint32_t begin)
     }
 }
 
-/* Where each register goes, and which are made again. */
+/* Where each register goes, and which are rematerialized. */
 static void decide(struct spill *s)
 {
     struct mir *mir = s->mir;
     uint32_t count = mir->reg_count;
 
-    s->remade = arena_new(s->arena, bool, count);
+    s->rematerialized = arena_new(s->arena, bool, count);
     s->slot = arena_new(s->arena, uint32_t, count);
     for (uint32_t r = 1; r < count; r++) {
         if (!s->gone[r]) {
             continue;
         }
-        s->remade[r] = is_remade(s, r);
-        mir->remade += s->remade[r];
-        mir->spilled += !s->remade[r];
+        s->rematerialized[r] = is_rematerializable(s, r);
+        mir->rematerialized += s->rematerialized[r];
+        mir->spilled += !s->rematerialized[r];
         if (mir->regs[r].class == MIR_PRED) {
             s->slot[r] = mir_reg(mir, MIR_VECTOR, 1, 0).reg;
-        } else if (!s->remade[r]) {
+        } else if (!s->rematerialized[r]) {
             s->slot[r] = (mir->local_bytes + 15u) / 16u * 16u + 16u + mir->spill_bytes;
             mir->spill_bytes += 4u * mir->regs[r].words;
         }

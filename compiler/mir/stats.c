@@ -157,11 +157,11 @@ void stats_print(const struct compilation *compilation, const struct kernel_info
 {
     fprintf(
         compilation->dump,
-        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u made again, %u functions, %u bytes "
+        "%s: %u instructions, %u memory, %u vector registers, %u scalar, %u predicates, %u spilled, %u rematerialized, %u functions, %u bytes "
         "shared, %u local\n",
         kernel->name, (uint32_t)(compilation->code.len - kernel->entry) / PPU_INSN_BYTES, count_insns(mir, true),
-        kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->remade, kernel->function_count,
-        kernel->shared_bytes, kernel->local_bytes);
+        kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->rematerialized,
+        kernel->function_count, kernel->shared_bytes, kernel->local_bytes);
     print_curves(compilation, mir);
     if (mir->segments != NULL) {
         print_segments(compilation, kernel, mir);

@@ -19,7 +19,7 @@ static const char *dump_of(const char *text)
     static char name[32];
     const char *at = strstr(text, "pass: ");
 
-    if (at == NULL || sscanf(at + 6, "%31[a-z-]", name) != 1) {
+    if (at == NULL || sscanf(at + 6, "%31[a-z0-9-]", name) != 1) {
         fail_msg("no pass is named");
     }
     return name;
@@ -114,6 +114,48 @@ static void check(void **state)
     free(text);
 }
 
+/* ---- the lists ---- */
+
+static const struct row {
+    const char *name;
+    const char *needs; /* names separated by commas */
+} rows[] = {
+#define IR_PASS(name, condition, kind, what, does, needs) { #name, needs },
+#include "compiler/irpass/ir_pass.def"
+#undef IR_PASS
+#define MIR_PASS(name, condition, what, does, needs) { #name, needs },
+#include "compiler/mir/mir_pass.def"
+#undef MIR_PASS
+};
+
+/* How many of the first `count` passes have the name. */
+static uint32_t passes_named(const char *name, size_t len, size_t count)
+{
+    uint32_t named = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        named += strlen(rows[i].name) == len && memcmp(rows[i].name, name, len) == 0;
+    }
+    return named;
+}
+
+static void needs_stand_above(void **state)
+{
+    const size_t count = sizeof(rows) / sizeof(rows[0]);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(passes_named(rows[i].name, strlen(rows[i].name), count), 1);
+        for (const char *at = rows[i].needs; *at != 0; at += strspn(at, ", ")) {
+            size_t len = strcspn(at, ",");
+            if (passes_named(at, len, i) != 1) {
+                fail_msg("%s needs %.*s, which does not stand above it", rows[i].name, (int)len, at);
+            }
+            at += len;
+        }
+    }
+}
+
 #define TEST(file, what)                                   \
     {                                                      \
         what, check, NULL, NULL, (void *)(uintptr_t)(file) \
@@ -122,19 +164,21 @@ static void check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        { "each pass stands below those that it needs [A7]", needs_stand_above, NULL, NULL, NULL },
         TEST("flow", "flow: loops, tokens, convergent blocks [E3][E11]"),
-        TEST("select", "selection: scalar and vector registers [A7]"),
-        TEST("combine", "combination: products with sums, joined parameters [A7]"),
-        TEST("lane", "selection: offsets of lanes [A7]"),
-        TEST("guard", "guarding: short sides [A7]"),
-        TEST("schedule", "scheduling: loads [A7]"),
-        TEST("assign", "assignment: spills [A7]"),
-        TEST("remake", "assignment: values made again [A7]"),
-        TEST("tidy", "tidying: common copies [A7]"),
-        TEST("strength", "strength reduction: pointers [A7]"),
-        TEST("offsets", "strength reduction: offsets of lanes [A7]"),
-        TEST("branches", "selection: what branches tell of indexes [A7]"),
-        TEST("yield", "yields: critical sections [E8]"),
+        TEST("isel", "isel: scalar and vector registers [A7]"),
+        TEST("lane_offsets", "isel: offsets of lanes [A7]"),
+        TEST("bounds", "isel: what branches tell of indexes [A7]"),
+        TEST("peephole", "peephole: products with sums, dead code [A7]"),
+        TEST("param_loads", "param-loads: neighbouring parameters [A7]"),
+        TEST("if_convert", "if-convert: short sides [A7]"),
+        TEST("schedule", "schedule: loads [A7]"),
+        TEST("spill", "regalloc: spills [A7]"),
+        TEST("rematerialize", "regalloc: rematerialization [A7]"),
+        TEST("hoist", "hoist: common copies [A7]"),
+        TEST("strength_reduce", "strength-reduce: pointers [A7]"),
+        TEST("loop_offsets", "strength-reduce: offsets of lanes [A7]"),
+        TEST("yield", "yield-wait-loops: critical sections [E8]"),
     };
 
     return cmocka_run_group_tests_name("compiler: passes", tests, NULL, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: join-parameters. The group's number times its size, plus the offset: one instruction. Parameters in two loads. */
+/* pass: param-loads. Parameters and launch facts are loaded four words at a time. */
 __kernel void k(__global int *out, int a, int b, int c)
 {
     out[get_global_id(0)] = a * b + c;
 }
 /* prints
-k after join-parameters
+k after param-loads
   b0:
     s%23:4 = ldp.s 0
     s%24:4 = ldp.s 16

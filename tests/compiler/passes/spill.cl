@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: allocate; registers: 4. Too few: some are spilled to local memory, those that cost least. */
+/* pass: regalloc; registers: 4. Too few: some are spilled to local memory, those that cost least. */
 __kernel void k(__global int *out, int n)
 {
     int t = get_global_id(0), a = t * 3, b = t ^ 5, c = t + 7;
@@ -11,7 +11,7 @@ __kernel void k(__global int *out, int n)
     out[t] = a + b * c;
 }
 /* prints
-k after allocate
+k after regalloc
   b0:
     s0:4 = ldp.s 0
     s3 = mov.s 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: combine. Branches on the way tell that an int is not negative: its offset needs 32 bits. */
+/* pass: peephole. Branches on the way tell that an int is not negative: its offset needs 32 bits. */
 __kernel void k(__global const int *a, __global int *out, int x, int w, __global const int *from)
 {
     int y = get_global_id(0), i = from[y];
@@ -13,7 +13,7 @@ __kernel void k(__global const int *a, __global int *out, int x, int w, __global
     }
 }
 /* prints
-k after combine
+k after peephole
   b0:
     s%1:2 = ldp.s 0
     s%2:2 = ldp.s 8

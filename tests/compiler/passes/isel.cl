@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: select. Uniform values in scalar registers, a pooled constant, addresses of base and index. */
+/* pass: isel. Uniform values in scalar registers, a pooled constant, addresses of base and index. */
 __kernel void k(__global float *y, float a, int n)
 {
     int i = get_global_id(0);
@@ -9,7 +9,7 @@ __kernel void k(__global float *y, float a, int n)
     }
 }
 /* prints
-k after select
+k after isel
   b0:
     s%1:2 = ldp.s 0
     s%2 = ldp.s 8

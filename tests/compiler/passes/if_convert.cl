@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: guard. Both sides of the branch are short: no branch is left. */
+/* pass: if-convert. Both sides of the branch are short: no branch is left. */
 __kernel void k(__global int *out, int n)
 {
     int t = get_global_id(0), v;
@@ -13,7 +13,7 @@ __kernel void k(__global int *out, int n)
     out[t + 3] = v;
 }
 /* prints
-k after guard
+k after if-convert
   b0:
     s%17:4 = ldp.s 0
     s%3 = rdsr.s

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: allocate; registers: 6. Too few: what a cheap instruction makes from what is live is made again, not stored. */
+/* pass: regalloc; registers: 6. Too few: what a cheap instruction makes from what is live is rematerialized, not stored. */
 __kernel void k(__global int *out, int n)
 {
     int t = get_local_id(0), near = t + 1, far = t ^ 5, a = t, b = n;
@@ -13,7 +13,7 @@ __kernel void k(__global int *out, int n)
     out[far] = a;
 }
 /* prints
-k after allocate
+k after regalloc
   b0:
     s0:2 = ldp.s 0
     s2 = ldp.s 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: combine. Offsets of 32 bits where an index is not negative, shared by arrays of one element size; an int may be negative. */
+/* pass: peephole. Offsets of 32 bits where an index is not negative, shared by arrays of one element size; an int may be negative. */
 __kernel void k(__global const float *x, __global float *y, __global uchar *z, uint n, int m)
 {
     uint i = get_global_id(0);
@@ -12,7 +12,7 @@ __kernel void k(__global const float *x, __global float *y, __global uchar *z, u
     y[j] = 1.0f;
 }
 /* prints
-k after combine
+k after peephole
   b0:
     s%1:2 = ldp.s 0
     s%2:2 = ldp.s 8
