@@ -25,7 +25,7 @@ enum ppu_compile_status {
     PPU_COMPILE_NO_MEMORY,
 };
 
-/* What ppu_compile_source() makes. */
+/* Says what ppu_compile_source() makes. */
 enum ppu_compile_front {
     PPU_FRONT_BITCODE = 0,
     PPU_FRONT_PREPROCESSED, /* the source after the preprocessor */
@@ -67,7 +67,7 @@ struct ppu_compile_pair {
     uint8_t exact;
 };
 
-/* What is known of one argument. */
+/* Describes what is known of one argument. */
 struct ppu_compile_argument {
     uint8_t separate;   /* every other such argument that it has no pair with is disjoint from it */
     uint8_t align_log2; /* of the address it holds; 0: unknown */

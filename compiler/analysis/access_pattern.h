@@ -6,7 +6,7 @@
 #include "compiler/base/compilation.h"
 #include "ppu/image.h"
 
-/* Of an argument that points to memory. */
+/* Describes how the memory behind an argument is indexed. */
 struct access_patterns {
     uint8_t by; /* PPU_REFERENCE_BY_*, _APART */
     struct ppu_reach reach;
@@ -14,7 +14,7 @@ struct access_patterns {
 
 /* Finds the forms of a kernel's arguments and keeps them with it, while its indexes can still be read. */
 void access_pattern_find(struct compilation *compilation, LLVMValueRef function);
-/* As they were found; all 0 when nothing was looked for. */
+/* Returns what was found of an argument; all 0 when the function was not looked at. */
 struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argument);
 
 #endif

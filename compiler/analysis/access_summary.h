@@ -5,9 +5,9 @@
 
 #include "compiler/base/kernel.h"
 
-/* Of a kernel's argument that is a pointer. */
+/* Summarises a kernel's argument that is a pointer. */
 struct access_summary access_summary_of(struct compilation *compilation, LLVMValueRef argument);
-/* Of one that is an integer: what depends on it. */
+/* Returns what depends on an argument that is an integer, as PPU_REFERENCE_*. */
 uint8_t access_summary_of_value(struct compilation *compilation, LLVMValueRef argument);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses as sums: a pointer, values times sizes, and a constant (F1). */
+/* Writes an address as an affine sum: a pointer, values times sizes, and a constant (F1). */
 #ifndef COMPILER_ANALYSIS_AFFINE_H
 #define COMPILER_ANALYSIS_AFFINE_H
 
@@ -24,9 +24,9 @@ struct affine {
 
 /* The pointer taken apart; what has no room among the terms stays in the root. */
 struct affine affine_of(const struct compilation *compilation, LLVMValueRef pointer);
-/* The same but for the constants. */
+/* True when the two differ by their constants alone. */
 bool affine_is_parallel(const struct affine *a, const struct affine *b);
-/* The same terms, whatever the roots. */
+/* True when the two have the same terms; their roots may differ. */
 bool affine_has_same_terms(const struct affine *a, const struct affine *b);
 /* The argument or object that a pointer is made from, through phis and selects too; NULL: more than one, or unknown. */
 LLVMValueRef affine_root(LLVMValueRef pointer);

@@ -20,7 +20,7 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block);
  * made from the base by one or more additions of indexes that are not negative in the block.
  */
 bool bounds_inside(const struct ir *ir, LLVMValueRef gep, LLVMValueRef base, uint32_t block);
-/* Whether what was found of a kernel holds only while its global ids are below PPU_MAX_SMALL_ID. */
+/* True when what was found of a kernel holds only while its global ids are below PPU_MAX_SMALL_ID. */
 bool bounds_small_ids(LLVMValueRef kernel);
 
 #endif

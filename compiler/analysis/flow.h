@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The flow graph of a kernel, and where the lanes of a warp meet again (E3, E11).
+ * Builds the flow graph of a kernel over its basic blocks, and finds where the lanes of a warp reconverge (E3, E11).
  *
  * Blocks are numbered in reverse postorder, the blocks of a loop next to each other: this is also their order in the
  * code. Each block has at most two successors. Loops have a preheader and one latch, and the graph is reducible: the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes of groups (CTAs) that are known of the launches of a function, kept with it as an attribute. */
+/* Keeps the sizes of groups (CTAs) that are known of the launches of a function, as an attribute of it. */
 #ifndef COMPILER_ANALYSIS_GROUP_SIZE_H
 #define COMPILER_ANALYSIS_GROUP_SIZE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel of the LLVM module with its blocks and values numbered, and what the passes ask about values. */
+/* Numbers the basic blocks and values of a kernel of the LLVM module, and answers what passes ask about values. */
 #ifndef COMPILER_ANALYSIS_IR_H
 #define COMPILER_ANALYSIS_IR_H
 
@@ -24,7 +24,7 @@ struct ir {
 
 #define IR_NO_VALUE 0xffffffffu
 
-/* What the machine does for an address space; more than the IR knows, which calls parameters private. */
+/* Names the memory that an access reaches; the IR has fewer address spaces, as it calls parameters private. */
 enum ir_memory {
     IR_GLOBAL,
     IR_SHARED,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel asks about the shape of its launch: sizes of groups, and values that it compares with ids. */
+/* Finds what a kernel asks about the shape of its launch: sizes of groups, and values that it compares with ids. */
 #ifndef COMPILER_ANALYSIS_LAUNCH_SHAPE_H
 #define COMPILER_ANALYSIS_LAUNCH_SHAPE_H
 
@@ -9,7 +9,7 @@
 bool shape_matters(LLVMValueRef kernel);
 /* Dimensions whose global ids are compared with the argument, as bits. */
 uint8_t shape_compared(LLVMValueRef argument);
-/* Of a global id, or a part of one: its dimension; CTA_DIMENSIONS: it is none. Below 2^31 it keeps its sign. */
+/* Returns the dimension of a global id, or of a part of one; else CTA_DIMENSIONS. Below 2^31 it keeps its sign. */
 uint32_t shape_dimension(LLVMValueRef value);
 /* The operand that an argument is compared by; 2: none. */
 uint32_t shape_side(LLVMValueRef comparison, LLVMValueRef argument);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of memory: what their lowering to loops and instruction selection must agree on. */
+/* Says which copies of memory become loops: their lowering and instruction selection must agree on that. */
 #ifndef COMPILER_ANALYSIS_MEMCPY_CALL_H
 #define COMPILER_ANALYSIS_MEMCPY_CALL_H
 
@@ -8,7 +8,7 @@
 
 #define MEMCPY_WRITTEN_OUT 256u /* bytes that selection copies without a loop */
 
-/* What both places of a copy, or the place that is filled, are aligned to. */
+/* Returns the alignment of both places of a copy, or of the place that is filled. */
 uint32_t memcpy_call_align(LLVMValueRef call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of one compilation: given piece by piece, freed all at once. */
+/* Allocates the memory of one compilation piece by piece (an arena); it is freed all at once. */
 #ifndef COMPILER_BASE_ARENA_H
 #define COMPILER_BASE_ARENA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A growing run of bytes. */
+/* Appends to a run of bytes that grows. */
 #ifndef COMPILER_BASE_BYTES_H
 #define COMPILER_BASE_BYTES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One compilation: what all passes share, and how they fail. */
+/* Keeps the state of one compilation: what all passes share, and how they fail. */
 #ifndef COMPILER_BASE_COMPILATION_H
 #define COMPILER_BASE_COMPILATION_H
 

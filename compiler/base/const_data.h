@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constant data: program-scope variables that lie behind the code. */
+/* Lays out constant data: program-scope variables that lie behind the code. */
 #ifndef COMPILER_BASE_CONST_DATA_H
 #define COMPILER_BASE_CONST_DATA_H
 

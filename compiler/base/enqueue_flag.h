@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A flag that clang's predefined macros name and the lowering of enqueue_kernel finds in calls. */
+/* Defines the flag that clang's predefined macros name and the lowering of enqueue_kernel finds in calls. */
 #ifndef COMPILER_BASE_ENQUEUE_FLAG_H
 #define COMPILER_BASE_ENQUEUE_FLAG_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps what is known about one kernel: its arguments, and what its image entry will say. */
+/* Keeps what is known of one kernel: its arguments, and what its image entry will say. */
 #ifndef COMPILER_BASE_KERNEL_H
 #define COMPILER_BASE_KERNEL_H
 

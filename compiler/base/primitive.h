@@ -18,7 +18,7 @@ enum primitive {
 
 /* PRIMITIVE_NONE when the name is no primitive's. */
 enum primitive primitive_find(const char *name);
-/* Whether a thread can learn something about its CTA by it. */
+/* True when a thread can learn something about its CTA by it. */
 bool primitive_tells_cta(enum primitive primitive);
 
 #endif

@@ -23,7 +23,7 @@
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
-/* What the process may take. */
+/* Limits of the process. */
 #define FOREIGN_MEMORY_BYTES ((uint64_t)2 << 30)
 #define FOREIGN_CPU_S 60u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ppu-foreign: the process that reads modules from elsewhere (foreign.h). Started by programs, not by users. */
+/* Runs ppu-foreign, the process that reads modules from elsewhere (foreign.h). Programs start it, not users. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

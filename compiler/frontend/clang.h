@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The front end: clang as a child process. */
+/* Runs the front end: clang as a child process. */
 #ifndef COMPILER_FRONTEND_CLANG_H
 #define COMPILER_FRONTEND_CLANG_H
 

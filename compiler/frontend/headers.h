@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that a source may include. clang reads files: so they become files of a folder of their own, for as long as it
- * runs, the source beside them, because a name in quotes is looked for beside the file that includes it.
+ * Writes the headers that a source may include to files. clang reads files only. They lie in a folder of their own for
+ * as long as it runs. The source lies beside them, because a name in quotes is looked for beside the file that includes
+ * it.
  */
 #ifndef COMPILER_FRONTEND_HEADERS_H
 #define COMPILER_FRONTEND_HEADERS_H

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reuses addresses (common subexpressions): sums get the form in which the machine adds them, before addresses are
- * looked at (A7).
+ * Reuses addresses (common subexpression elimination): sums get the form in which the machine adds them, before
+ * addresses are looked at (A7).
  */
 #ifndef COMPILER_IRPASS_ADDRESS_REUSE_H
 #define COMPILER_IRPASS_ADDRESS_REUSE_H
 
 #include "compiler/base/compilation.h"
 
-/* What LLVM writes as a bitwise or of numbers without common bits becomes the sum that it is: sums are joined. */
+/* Reassociates sums. LLVM writes a sum of numbers without common bits as a bitwise or, which becomes a sum again. */
 void address_reuse(struct compilation *compilation, LLVMValueRef function);
 /*
  * Addresses of accesses that differ by a constant from one accessed before in the same loop become that one and the

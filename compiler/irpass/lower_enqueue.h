@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels that enqueue kernels. clang calls functions that it declares only, gives queues and events types of their
- * own, and names what is enqueued by the function's address: this makes addresses of queues and events, calls of the
- * device library (device-lib/opencl/enqueue.cl), and a struct ppu_child for each kernel that is enqueued.
+ * Lowers device-side enqueue (enqueue_kernel). clang calls functions that it only declares, gives queues and events
+ * types of their own, and names what is enqueued by the function's address. Here queues and events become addresses,
+ * calls become calls of the device library (device-lib/opencl/enqueue.cl), and each kernel that is enqueued gets a
+ * struct ppu_child.
  */
 #ifndef COMPILER_IRPASS_LOWER_ENQUEUE_H
 #define COMPILER_IRPASS_LOWER_ENQUEUE_H
@@ -18,7 +19,7 @@ struct enqueued_child {
 void lower_enqueue_calls(struct compilation *compilation);
 /* After the library was linked: its functions are others than those that were declared. */
 void lower_enqueue_linked(struct compilation *compilation);
-/* What describes the function when threads enqueue it, else NULL. */
+/* Returns the constant that describes the function when threads enqueue it, else NULL. */
 LLVMValueRef lower_enqueue_child(const struct compilation *compilation, LLVMValueRef function);
 
 #endif

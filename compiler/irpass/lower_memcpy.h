@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowers copies of memory to loops. */
+/* Lowers copies of memory (memcpy, memmove, memset) to loops. */
 #ifndef COMPILER_IRPASS_LOWER_MEMCPY_H
 #define COMPILER_IRPASS_LOWER_MEMCPY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* printf: calls become records in the launch's buffer (ppu/image.h); the format strings go into the image. */
+/* Lowers printf: calls become records in the launch's buffer (ppu/image.h); the format strings go into the image. */
 #ifndef COMPILER_IRPASS_LOWER_PRINTF_H
 #define COMPILER_IRPASS_LOWER_PRINTF_H
 

@@ -5,7 +5,7 @@
 
 #include "compiler/base/compilation.h"
 
-/* Of vectors of integers and floats that are whole bytes; grouping joins them again, perhaps with other neighbours. */
+/* Splits vectors of integers and floats that are whole bytes; coalescing joins them again, perhaps with others. */
 void split_vectors(struct compilation *compilation, LLVMValueRef function);
 
 #endif

@@ -451,7 +451,7 @@ struct mir_ref select_register(struct isel *s, uint32_t number)
     return insn.d;
 }
 
-/* ---- phis ---- */
+/* ---- phis (SSA destruction: copies at the ends of predecessors) ---- */
 
 static void make_phi(struct isel *s, LLVMValueRef phi)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instruction selection: LLVM IR to machine IR. A value is a run of elements (a vector's, a structure's; one for all
- * others). An element is a constant, or a register, with what is still to be added to it when it is an address.
+ * Selects instructions (instruction selection): LLVM IR becomes machine IR. A value is a run of elements: those of a
+ * vector or a structure, and one for all others. An element is a constant, or a register, with what is still to be
+ * added to it when it is an address.
  */
 #ifndef COMPILER_ISEL_SELECT_H
 #define COMPILER_ISEL_SELECT_H
@@ -18,7 +19,7 @@ enum element_kind {
     ELEMENT_REGISTER, /* ref + lane (unsigned; of a size: signed, times that) + add */
 };
 
-/* What the bits of a register above an integer's width hold. */
+/* Says what the bits of a register above an integer's width hold. */
 enum element_above {
     ABOVE_ANYTHING,
     ABOVE_ZEROS,

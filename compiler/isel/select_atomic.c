@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Atomic operations: of the machine, and on the thread's own memory, where a load and a store do it. */
+/* Selects atomic operations; on the thread's own memory a load and a store are enough. */
 #include "compiler/isel/select_memory.h"
 
 #include "ppu/mmu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls: primitives of the device library, and LLVM's intrinsics. */
+/* Selects calls: primitives of the device library, and LLVM's intrinsics. */
 #include "compiler/isel/select.h"
 
 #include "compiler/isel/gather_select.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses, loads, stores, private and shared variables. */
+/* Selects addresses, loads, stores, private and shared variables. */
 #include "compiler/isel/select_memory.h"
 
 #include "compiler/analysis/bounds.h"

@@ -12,7 +12,7 @@ struct address {
 
 struct address select_address_of(struct isel *s, LLVMValueRef pointer);
 bool select_is_scalar(const struct isel *s, struct mir_ref ref);
-/* Of an access of 1, 2 or 4 words. */
+/* Returns the width of an access of 1, 2 or 4 words. */
 enum ppu_width select_width(uint32_t words);
 /* One access; what is `ordered` (volatile, atomic) stays where it is. */
 struct mir_ref select_load_words(struct isel *s, struct address address, uint32_t offset, enum ppu_width width,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine IR with places to code: branches, tokens, encoding. */
+/* Emits code from machine IR whose registers are allocated: branches, tokens, encoding. */
 #ifndef COMPILER_MIR_EMIT_H
 #define COMPILER_MIR_EMIT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that are called: those that the source marks noinline. Without recursion every call has its frame at a
- * place that is known: arguments, result and the address to return to lie in local memory, and nothing needs a stack.
- * Callees are compiled before their callers, who keep out of the registers that they use.
+ * Finds the functions that a kernel calls, which the source marks noinline, and lays out their frames. There is no
+ * recursion, so each function has one frame at a known place in local memory: arguments, result and return address.
+ * Nothing needs a stack. Callees are compiled first; callers do not use the registers that a callee clobbers.
  */
 #ifndef COMPILER_MIR_FUNCTIONS_H
 #define COMPILER_MIR_FUNCTIONS_H

@@ -16,7 +16,7 @@ struct range {
     uint32_t to; /* not live any more */
 };
 
-/* Of one word, last first. */
+/* Keeps the live ranges of one word, last first. */
 struct ranges {
     struct range *list;
     uint32_t count;

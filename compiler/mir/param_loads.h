@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins loads of neighbouring parameters. */
+/* Merges loads of neighbouring parameters into wider ones. */
 #ifndef COMPILER_MIR_PARAM_LOADS_H
 #define COMPILER_MIR_PARAM_LOADS_H
 

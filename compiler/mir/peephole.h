@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Peephole optimisation of machine IR, before register allocation. */
+/* Optimises machine IR through a peephole, before register allocation. */
 #ifndef COMPILER_MIR_PEEPHOLE_H
 #define COMPILER_MIR_PEEPHOLE_H
 

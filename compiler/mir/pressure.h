@@ -22,7 +22,7 @@ struct pressure {
     uint64_t *vectors; /* words of vector registers */
 };
 
-/* Of code whose registers have no places yet. In the compilation's arena. */
+/* Measures code whose registers have no places yet. The result lies in the compilation's arena. */
 struct pressure *pressure_new(struct mir *mir);
 
 static inline const uint64_t *pressure_live(const struct pressure *pressure, uint32_t slot)

@@ -5,10 +5,10 @@
 
 #include "compiler/mir/subvector/partition.h"
 
-/* As text: the most of each part of the code, and below it which parts are segments. */
+/* Prints the curve as text: the most of each part of the code, and below it which parts are segments. */
 void pressure_text(FILE *file, const struct segment_plan *plan);
 
-/* As a drawing of PRESSURE_SVG_WIDTH by PRESSURE_SVG_HEIGHT, `down` from the top of a picture. */
+/* Draws the curve, PRESSURE_SVG_WIDTH by PRESSURE_SVG_HEIGHT, `down` from the top of a picture. */
 void pressure_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down);
 #define PRESSURE_SVG_WIDTH 960u
 #define PRESSURE_SVG_HEIGHT 300u

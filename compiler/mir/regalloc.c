@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every word of a register has the ranges of code where it is live; every machine register a map of the code where it
- * is taken. Registers are placed in the order in which they begin to live, each in the lowest machine registers whose
- * maps have room. Before, copies are removed by joining what they connect where the ranges allow it. When nothing is
- * free the register that costs least, of those in the way, is spilled, and everything begins again.
+ * Allocates by linear scan. Every word of a virtual register has live ranges, and every machine register a map of the
+ * code where it is taken. Copies are coalesced first: the two registers become one where their live ranges do not
+ * interfere. Then registers are placed in the order in which they begin to live, each in the lowest machine registers
+ * whose maps have room. When nothing is free, the cheapest of the registers in the way is spilled (spill.h), and
+ * everything begins again.
  *
  * Where parts of a wave share registers inside segments (D4), what lives nowhere else is placed last: above what each
  * part keeps for itself, or in what that leaves free. Parts are many and shared registers are there once, so no private
@@ -194,7 +195,7 @@ static void find_ranges(struct regalloc *a)
     find_inside(a);
 }
 
-/* ---- joining what copies connect ---- */
+/* ---- coalescing of copies ---- */
 
 static void resolve(const struct regalloc *a, struct mir_ref *ref)
 {

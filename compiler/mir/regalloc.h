@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocates registers: gives machine registers to virtual ones. */
+/* Allocates registers (register allocation): gives machine registers to virtual ones, and spills what finds none. */
 #ifndef COMPILER_MIR_REGALLOC_H
 #define COMPILER_MIR_REGALLOC_H
 

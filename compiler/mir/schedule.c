@@ -49,7 +49,7 @@ static bool shares(const struct mir_operand *x, const struct mir_operand *y)
     return x->ref->reg == y->ref->reg && x->ref->sub < y->ref->sub + y->words && y->ref->sub < x->ref->sub + x->words;
 }
 
-/* True when one writes what the other reads or writes. */
+/* True when there is a hazard: one writes what the other reads or writes. */
 static bool depends(struct mir_insn *x, struct mir_insn *y)
 {
     struct mir_operand of_x[MIR_MAX_OPERANDS], of_y[MIR_MAX_OPERANDS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schedules instructions: moves loads up, next to each other. */
+/* Schedules instructions within a block (instruction scheduling): moves loads up, next to each other. */
 #ifndef COMPILER_MIR_SCHEDULE_H
 #define COMPILER_MIR_SCHEDULE_H
 
@@ -7,7 +7,8 @@
 
 /*
  * Moves loads up within their blocks, over what they do not depend on, while the registers that are live there stay
- * well below the limits. Loads pass other loads; never stores, atomic operations, fences, barriers, ordered accesses.
+ * well below the limits. A load passes other loads. It passes no instruction with a hazard between their registers, no
+ * store, atomic operation, fence or barrier, and no ordered access.
  */
 void schedule_loads(struct mir *mir, const struct register_limits *limits);
 

@@ -45,9 +45,9 @@ struct refusal_code {
     bool masks_scalar; /* segments keep masks in scalar registers (the loop form) */
 };
 
-/* Of the slots [from, to). */
+/* Says why the slots [from, to) cannot be a segment, if they cannot. */
 struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32_t to);
-/* Of one of them that is an instruction, where `from` is the first. */
+/* Says the same of one instruction among them, where `from` is the first slot. */
 enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t slot, uint32_t from);
 const char *refusal_text(enum refusal_kind kind);
 

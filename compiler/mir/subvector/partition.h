@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The segments of a kernel that parts of a wave run through one after the other (D9): code is divided into pieces, each
- * of which needs some number of vector registers; pieces that need more than the threshold and may be given to the
- * parts become segments, neighbours together one.
+ * Chooses the segments of a kernel that parts of a wave run through one after the other (D9). Code is divided into
+ * pieces, each of which needs some number of vector registers. Pieces that need more than the threshold and may be
+ * given to the parts become segments; neighbours become one segment.
  *
  * Pieces are loops and branches with all their sides, called functions, and between these runs of instructions: those
  * above the threshold and those that are not, or of a given length. What may not be given to the parts as a whole is
@@ -28,7 +28,7 @@ struct segment_list {
     unsigned cap;
 };
 
-/* What the segments are expected to cost, and to save. */
+/* Estimates what the segments cost and save. */
 struct segment_estimate {
     uint32_t private;  /* vector registers that each part has */
     uint32_t shared;   /* and that all parts have together */
