@@ -16,7 +16,9 @@
 
 #define NS_PER_S 1000000000ull
 
-struct _cl_platform_id the_platform = { { &dispatch_table, OBJECT_platform, 1, 1 } };
+struct _cl_platform_id the_platform = {
+    .object = { .dispatch = &dispatch_table, .kind = OBJECT_platform, .references = 1, .uses = 1 }
+};
 
 static struct _cl_device_id the_devices[MAX_DEVICES];
 static uint32_t device_count;
@@ -29,7 +31,9 @@ static bool open_device(uint32_t index)
     struct _cl_device_id *device = &the_devices[index];
     struct ppu_error error = { .code = PPU_OK };
 
-    *device = (struct _cl_device_id){ .object = { &dispatch_table, OBJECT_device, 1, 1 } };
+    *device = (struct _cl_device_id){
+        .object = { .dispatch = &dispatch_table, .kind = OBJECT_device, .references = 1, .uses = 1 }
+    };
     if (source_open(index, &device->ppu, &error) != PPU_OK) {
         fprintf(stderr, "OpenCL on the PPU: %s\n", error.text);
         return false;

@@ -16,8 +16,7 @@ void kernel_destroy(void *object)
     cl_kernel kernel = object;
 
     for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
-        object_drop(kernel->arguments[i].memory);
-        object_drop(kernel->arguments[i].queue);
+        weak_set(&kernel->arguments[i].named, NULL);
     }
     program_count_kernel(kernel->program, -1);
     object_drop(kernel->program);
@@ -111,6 +110,23 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *ker
     return error;
 }
 
+/* An argument whose object has ended is one that was not set. */
+static void copy_arguments(cl_kernel kernel, cl_kernel source)
+{
+    memcpy(kernel->params, source->params, sizeof(kernel->params));
+    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
+        const struct argument *from = &source->arguments[i];
+        struct argument *to = &kernel->arguments[i];
+        void *object = NULL;
+        bool there = weak_take(&from->named, &object);
+        to->set = from->set && there;
+        to->shared = from->shared;
+        to->local_bytes = from->local_bytes;
+        weak_set(&to->named, object);
+        object_drop(object);
+    }
+}
+
 cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
 {
     cl_kernel kernel = NULL;
@@ -123,16 +139,7 @@ cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
         error = kernel != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
     if (kernel != NULL) {
-        memcpy(kernel->params, source->params, sizeof(kernel->params));
-        for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
-            kernel->arguments[i] = source->arguments[i];
-            if (kernel->arguments[i].memory != NULL) {
-                object_use(kernel->arguments[i].memory);
-            }
-            if (kernel->arguments[i].queue != NULL) {
-                object_use(kernel->arguments[i].queue);
-            }
-        }
+        copy_arguments(kernel, source);
     }
     if (errcode != NULL) {
         *errcode = error;
@@ -152,11 +159,7 @@ static void put_memory(cl_kernel kernel, cl_uint i, cl_mem memory)
 {
     const uint64_t va = memory != NULL ? memory->va : 0;
 
-    if (memory != NULL) {
-        object_use(memory);
-    }
-    object_drop(kernel->arguments[i].memory);
-    kernel->arguments[i].memory = memory;
+    weak_set(&kernel->arguments[i].named, memory);
     kernel->arguments[i].shared = false;
     put_value(kernel, i, &va, sizeof(va));
 }
@@ -206,9 +209,7 @@ static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
         queue->context != kernel->program->context) {
         return CL_INVALID_DEVICE_QUEUE;
     }
-    object_use(queue);
-    object_drop(kernel->arguments[i].queue);
-    kernel->arguments[i].queue = queue;
+    weak_set(&kernel->arguments[i].named, queue);
     put_value(kernel, i, &queue->device_va, sizeof(queue->device_va));
     return CL_SUCCESS;
 }

@@ -4,13 +4,13 @@
 #define OPENCL_API_KERNEL_H
 
 #include "opencl/api/program.h"
+#include "opencl/api/weak.h"
 
 struct argument {
     bool set;
-    cl_mem memory;          /* in use; NULL: none */
-    cl_command_queue queue; /* on the device, in use; NULL: none */
-    bool shared;            /* an address of shared virtual memory */
-    size_t local_bytes;     /* of shared memory */
+    bool shared;        /* an address of shared virtual memory */
+    size_t local_bytes; /* of shared memory */
+    struct weak named;  /* buffer, or queue on the device: an argument does not keep it alive */
 };
 
 struct _cl_kernel {

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "opencl/api/weak.h"
+
 static void (*const destroy[])(void *object) = {
 #define CL_OBJECT(noun, kind, handle, invalid) [OBJECT_##kind] = kind##_destroy,
 #include "opencl/api/object.def"
@@ -11,7 +13,7 @@ static void (*const destroy[])(void *object) = {
 
 void object_init(struct object *object, enum object_kind kind)
 {
-    *object = (struct object){ &dispatch_table, kind, 1, 1 };
+    *object = (struct object){ .dispatch = &dispatch_table, .kind = kind, .references = 1, .uses = 1 };
 }
 
 bool object_is(const void *handle, enum object_kind kind)
@@ -28,12 +30,31 @@ void object_use(void *handle)
     __atomic_add_fetch(&object->uses, 1, __ATOMIC_RELAXED);
 }
 
+/* One more, unless there is none any more. */
+static bool count_up(uint32_t *count)
+{
+    uint32_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+    do {
+        if (old == 0) {
+            return false;
+        }
+    } while (!__atomic_compare_exchange_n(count, &old, old + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return true;
+}
+
+bool object_use_again(void *handle)
+{
+    return count_up(&((struct object *)handle)->uses);
+}
+
 void object_drop(void *handle)
 {
     struct object *object = handle;
 
     /* Partner: itself. Who destroys sees what all other users did. */
     if (object != NULL && __atomic_sub_fetch(&object->uses, 1, __ATOMIC_ACQ_REL) == 0) {
+        weak_end(object);
         destroy[object->kind](object);
     }
 }
@@ -47,16 +68,7 @@ cl_uint object_references(const void *handle)
 
 bool object_retain(void *handle)
 {
-    struct object *object = handle;
-    uint32_t references = object_references(object);
-
-    do {
-        if (references == 0) {
-            return false;
-        }
-    } while (!__atomic_compare_exchange_n(&object->references, &references, references + 1, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    return true;
+    return count_up(&((struct object *)handle)->references);
 }
 
 static void retain(struct object *object)

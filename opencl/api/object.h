@@ -25,6 +25,8 @@
 
 #include "opencl/api/cl_ppu.h"
 
+struct weak;
+
 enum object_kind {
     OBJECT_NONE = 0,
     OBJECT_platform,
@@ -39,6 +41,7 @@ struct object {
     enum object_kind kind;
     uint32_t references; /* atomic */
     uint32_t uses;       /* atomic */
+    struct weak *weak;   /* list of the weak references to it (weak.h) */
 };
 
 extern const cl_icd_dispatch dispatch_table;
@@ -53,6 +56,8 @@ void object_init(struct object *object, enum object_kind kind);
 /* True for a live object of that kind; NULL is none. */
 bool object_is(const void *handle, enum object_kind kind);
 void object_use(void *handle);
+/* The same of one that may end meanwhile; false: it is about to. */
+bool object_use_again(void *handle);
 /* The last one destroys it; NULL has none. */
 void object_drop(void *handle);
 cl_uint object_references(const void *handle);

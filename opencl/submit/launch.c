@@ -82,31 +82,48 @@ static void drop_launch(struct work *work)
     for (uint32_t i = 0; i < launch->memories; i++) {
         object_drop(launch->memory[i].memory);
     }
-    object_drop(launch->work);
+    for (uint32_t i = 0; i < launch->queues; i++) {
+        object_drop(launch->queue[i]);
+    }
     free(launch->memory);
+    free(launch->queue);
     free(launch);
 }
 
 /* ---- arguments ---- */
+
+/* Buffers and queues are in use from now on. INVALID_KERNEL_ARGS: one has ended since it was set. */
+static cl_int capture_object(struct launch *launch, cl_kernel kernel, uint32_t i)
+{
+    const struct ppu_argument_entry *entry = &kernel->descriptions[i];
+    void *object = NULL;
+
+    if (!weak_take(&kernel->arguments[i].named, &object)) {
+        return CL_INVALID_KERNEL_ARGS;
+    }
+    if (object == NULL) {
+        return CL_SUCCESS;
+    }
+    if (entry->kind == PPU_ARGUMENT_QUEUE) {
+        launch->queue[launch->queues++] = object;
+    } else {
+        bool constant = entry->kind == PPU_ARGUMENT_CONSTANT || (entry->qualifiers & PPU_ARGUMENT_CONST) != 0;
+        launch->memory[launch->memories++] = (struct launch_memory){ object, entry->offset, constant };
+    }
+    return CL_SUCCESS;
+}
 
 /* Captures them as they are now. OUT_OF_RESOURCES: too much shared memory. */
 static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_device_info *info)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
     uint64_t shared = entry->shared_bytes;
+    cl_int error = CL_SUCCESS;
 
     memcpy(launch->params, kernel->params, entry->param_bytes);
-    for (uint32_t i = 0; i < entry->argument_count; i++) {
+    for (uint32_t i = 0; i < entry->argument_count && error == CL_SUCCESS; i++) {
         const struct argument *argument = &kernel->arguments[i];
-        if (argument->memory != NULL) {
-            object_use(argument->memory);
-            launch->memory[launch->memories++] = (struct launch_memory){
-                argument->memory,
-                kernel->descriptions[i].offset,
-                kernel->descriptions[i].kind == PPU_ARGUMENT_CONSTANT ||
-                    (kernel->descriptions[i].qualifiers & PPU_ARGUMENT_CONST) != 0,
-            };
-        }
+        error = capture_object(launch, kernel, i);
         if (argument->local_bytes > 0) {
             shared = shared > 0 ? (shared + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN : LOCAL_ALIGN;
             memcpy(launch->params + kernel->descriptions[i].offset, &shared, sizeof(shared));
@@ -115,21 +132,23 @@ static cl_int capture(struct launch *launch, cl_kernel kernel, const struct ppu_
     }
     launch->launch.param_bytes = entry->param_bytes;
     launch->launch.shared_bytes = (uint32_t)(shared - entry->shared_bytes);
-    return shared <= info->sm_shared && shared <= PPU_MAX_SHARED ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    if (error == CL_SUCCESS && (shared > info->sm_shared || shared > PPU_MAX_SHARED)) {
+        error = CL_OUT_OF_RESOURCES;
+    }
+    return error;
 }
 
 /* A work queue's work is begun and waited for by commands of one queue; the command has one round. */
-static cl_int take_work(struct launch *launch, cl_command_queue queue, cl_kernel kernel)
+static cl_int find_work(struct launch *launch, cl_command_queue queue)
 {
-    for (uint32_t i = 0; i < kernel->entry->argument_count; i++) {
-        cl_command_queue given = kernel->arguments[i].queue;
-        if (given == NULL || given->work == NULL || given == launch->work) {
+    for (uint32_t i = 0; i < launch->queues; i++) {
+        cl_command_queue given = launch->queue[i];
+        if (given->work == NULL || given == launch->work) {
             continue;
         }
         if (given->maker != queue || launch->work != NULL) {
             return CL_INVALID_COMMAND_QUEUE;
         }
-        object_use(given);
         launch->work = given;
     }
     return CL_SUCCESS;
@@ -326,6 +345,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     }
     launch->launch.priority = PPU_PRIORITIES / 2;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
+    launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0]));
     *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
     if (queue->place != 0) {
         work->place = WORK_ON_HOST;
@@ -334,12 +354,13 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     work->owned = launch;
     work->prints = may_print(kernel) ? kernel->program : NULL;
     object_use(kernel);
-    cl_int error = launch->memory != NULL ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
+    bool room = launch->memory != NULL && launch->queue != NULL;
+    cl_int error = room ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
     if (error == CL_SUCCESS) {
         error = find_kernel(queue, kernel, launch);
     }
     if (error == CL_SUCCESS) {
-        error = take_work(launch, queue, kernel);
+        error = find_work(launch, queue);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
         error = device_error(device_queue_need(queue->context, queue->place));

@@ -37,6 +37,18 @@ static uint64_t value_of(const struct choice *choice, uint32_t i)
     return value;
 }
 
+/* The buffer that an argument names; NULL: none. */
+static cl_mem memory_of(const struct choice *choice, const struct ppu_argument_entry *entry)
+{
+    const struct launch *launch = choice->launch;
+    uint32_t at = 0;
+
+    while (at < launch->memories && launch->memory[at].offset != entry->offset) {
+        at++;
+    }
+    return at < launch->memories ? launch->memory[at].memory : NULL;
+}
+
 /* What may be reached through an argument; false: nobody knows. */
 static bool find_region(const struct choice *choice, uint32_t i, struct region *region)
 {
@@ -51,9 +63,10 @@ static bool find_region(const struct choice *choice, uint32_t i, struct region *
         return svm_piece(choice->kernel->program->context, (const void *)(uintptr_t)region->address, &region->start,
                          &region->bytes);
     }
-    if (argument->memory != NULL) {
-        region->start = argument->memory->va;
-        region->bytes = argument->memory->bytes;
+    cl_mem memory = memory_of(choice, entry);
+    if (memory != NULL) {
+        region->start = memory->va;
+        region->bytes = memory->bytes;
     }
     return true;
 }

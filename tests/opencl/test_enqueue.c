@@ -614,11 +614,11 @@ static void work_that_faults_is_told(void **state)
     cl_command_queue work = work_queue(f, f->queue, &error);
     check(error);
     check(clSetKernelArg(run->kernel, 1, sizeof(work), &work));
-    check(clReleaseCommandQueue(work));
     assert_int_equal(launch(run, 1, 1), CL_OUT_OF_RESOURCES);
     assert_int_equal(run->out[1], 0);
     assert_int_equal(launch(run, 1, 1), CL_COMPLETE);
     assert_int_equal(run->out[1], 5);
+    check(clReleaseCommandQueue(work));
     finish(run);
 }
 

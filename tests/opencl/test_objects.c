@@ -345,6 +345,43 @@ static void ended_commands_use_nothing(void **state)
     assert_int_equal(__atomic_load_n(&ended, __ATOMIC_ACQUIRE), 2);
 }
 
+/* An argument keeps nothing alive. A launch with one that has ended is refused; a clone knows it too. */
+static void arguments_keep_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = "kernel void k(global int *a, global int *b) { a[0] = b[0]; }";
+    const size_t one = 1;
+    cl_int error = CL_SUCCESS;
+    int ended = 0;
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_mem other = fixture_buffer(f, 0, 64, NULL);
+    cl_mem buffer = slow_buffer(f, &ended);
+
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clSetKernelArg(kernel, 1, sizeof(buffer), &buffer));
+    check(clSetKernelArg(kernel, 1, sizeof(other), &other));
+    cl_kernel clone = clCloneKernel(kernel, &error);
+    check(error);
+    check(clEnqueueNDRangeKernel(f->queue, clone, 1, NULL, &one, &one, 0, NULL, NULL));
+    check(clReleaseMemObject(buffer));
+    check(clFinish(f->queue));
+    assert_int_equal(__atomic_load_n(&ended, __ATOMIC_ACQUIRE), 1);
+    cl_kernel late = clCloneKernel(kernel, &error);
+    check(error);
+    const cl_kernel kernels[] = { kernel, clone, late };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernels[i], 1, NULL, &one, &one, 0, NULL, NULL),
+                         CL_INVALID_KERNEL_ARGS);
+        check(clSetKernelArg(kernels[i], 0, sizeof(other), &other));
+        check(clEnqueueNDRangeKernel(f->queue, kernels[i], 1, NULL, &one, &one, 0, NULL, NULL));
+    }
+    check(clFinish(f->queue));
+    for (size_t i = 0; i < 3; i++) {
+        check(clReleaseKernel(kernels[i]));
+    }
+    check(clReleaseMemObject(other));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +392,7 @@ int main(void)
         cl_test("references are counted [F6]", references_are_counted),
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
         cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),
+        cl_test("arguments of kernels keep nothing alive [F6]", arguments_keep_nothing),
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
         cl_test("a queue tells what its kernels have executed [A10]", queues_count),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "opencl/api/weak.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "opencl/api/object.h"
+
+/* Of all weak references and of the lists of them; held for a few instructions. */
+static pthread_mutex_t weak_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* With the lock. An object that is not in the list of any weak reference may be freed at once: its head comes last. */
+static void unlink_weak(struct weak *weak)
+{
+    if (weak->object == NULL) {
+        return;
+    }
+    if (weak->next != NULL) {
+        weak->next->link = weak->link;
+    }
+    __atomic_store_n(weak->link, weak->next, __ATOMIC_RELEASE);
+    weak->object = NULL;
+}
+
+void weak_set(struct weak *weak, void *object)
+{
+    pthread_mutex_lock(&weak_lock);
+    unlink_weak(weak);
+    *weak = (struct weak){ .object = object };
+    if (object != NULL) {
+        struct weak **head = &((struct object *)object)->weak;
+        weak->next = *head;
+        weak->link = head;
+        if (weak->next != NULL) {
+            weak->next->link = &weak->next;
+        }
+        __atomic_store_n(head, weak, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&weak_lock);
+}
+
+bool weak_take(const struct weak *weak, void **object)
+{
+    pthread_mutex_lock(&weak_lock);
+    bool there = weak->object != NULL ? object_use_again(weak->object) : !weak->ended;
+    *object = there ? weak->object : NULL;
+    pthread_mutex_unlock(&weak_lock);
+    return there;
+}
+
+void weak_end(void *object)
+{
+    struct weak **head = &((struct object *)object)->weak;
+
+    /* Partner: unlink_weak(). */
+    if (__atomic_load_n(head, __ATOMIC_ACQUIRE) == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&weak_lock);
+    while (*head != NULL) {
+        (*head)->ended = true;
+        unlink_weak(*head);
+    }
+    pthread_mutex_unlock(&weak_lock);
+}
