@@ -76,6 +76,13 @@ bool device_has_svm(const struct _cl_device_id *device)
     return ppu_device_vram_alignment(device->ppu) >= PPU_PAGE_64K;
 }
 
+uint64_t device_local_bytes(const struct _cl_device_id *device)
+{
+    uint64_t sm_bytes = device->info->sm_shared;
+
+    return (sm_bytes < PPU_MAX_SHARED ? sm_bytes : PPU_MAX_SHARED) - LOCAL_ALIGN;
+}
+
 uint64_t device_max_alloc(const struct _cl_device_id *device)
 {
     uint64_t half = ppu_device_heap_bytes(device->ppu) / 2;

@@ -29,6 +29,11 @@ uint32_t device_list(cl_device_id devices[MAX_DEVICES]);
 uint32_t source_count(void);
 enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_error *error);
 
+/* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
+#define LOCAL_ALIGN sizeof(cl_long16)
+
+/* Shared memory that one argument may have. */
+uint64_t device_local_bytes(const struct _cl_device_id *device);
 /* One address for host and PPU: the host sees VRAM at addresses that page tables can hold. */
 bool device_has_svm(const struct _cl_device_id *device);
 uint64_t device_max_alloc(const struct _cl_device_id *device);

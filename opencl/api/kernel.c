@@ -186,7 +186,7 @@ static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
     if (value != NULL) {
         return CL_INVALID_ARG_VALUE;
     }
-    if (bytes == 0 || bytes > PPU_MAX_SHARED) {
+    if (bytes == 0 || bytes > device_local_bytes(kernel->program->context->device)) {
         return CL_INVALID_ARG_SIZE;
     }
     kernel->arguments[i].local_bytes = bytes;

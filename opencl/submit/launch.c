@@ -9,8 +9,6 @@
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"
 
-/* Shared memory of arguments is aligned as the largest type; nothing lies at 0, which is the null pointer. */
-#define LOCAL_ALIGN sizeof(cl_long16)
 /* A range that no larger groups divide is cut, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
 

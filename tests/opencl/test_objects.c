@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Platform, device, contexts, queues, buffers as objects: making, counting, asking, and every way to get it wrong. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -46,6 +47,14 @@ static void device_answers(void **state)
     assert_true(largest <= global && largest >= global / 4);
     assert_int_equal(clGetDeviceInfo(f->device, CL_DEVICE_GLOBAL_MEM_SIZE, 4, &global, NULL), CL_INVALID_VALUE);
     assert_int_equal(clGetDeviceInfo(f->device, 0x9999, sizeof(global), &global, NULL), CL_INVALID_VALUE);
+    cl_device_type type = 0;
+    check(clGetDeviceInfo(f->device, CL_DEVICE_TYPE, sizeof(type), &type, NULL));
+    assert_int_equal(type, CL_DEVICE_TYPE_GPU);
+    char version[16] = "";
+    unsigned year = 1, month = 0, day = 0, number = 1;
+    check(clGetDeviceInfo(f->device, CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, sizeof(version), version, NULL));
+    assert_int_equal(sscanf(version, "v%4u-%2u-%2u-%2u", &year, &month, &day, &number), 4);
+    assert_true(month >= 1 && month <= 12 && day >= 1 && day <= 31);
     check(clRetainDevice(f->device));
     check(clReleaseDevice(f->device));
     const cl_device_partition_property parts[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
@@ -81,6 +90,12 @@ static void context_is_checked(void **state)
     assert_int_equal(error, CL_INVALID_VALUE);
     assert_null(clCreateContextFromType(good, CL_DEVICE_TYPE_CPU, NULL, NULL, &error));
     assert_int_equal(error, CL_DEVICE_NOT_FOUND);
+    for (int i = 0; i < 2; i++) {
+        cl_context some =
+            clCreateContextFromType(good, i == 0 ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_DEFAULT, NULL, NULL, &error);
+        check(error);
+        check(clReleaseContext(some));
+    }
     (void)nowhere;
     cl_context context = clCreateContext(good, 1, &f->device, NULL, NULL, &error);
     check(error);
@@ -345,6 +360,32 @@ static void ended_commands_use_nothing(void **state)
     assert_int_equal(__atomic_load_n(&ended, __ATOMIC_ACQUIRE), 2);
 }
 
+/* One argument may have all the local memory that the device reports. */
+static void all_local_memory_is_there(void **state)
+{
+    struct fixture *f = *state;
+    const char *text = "kernel void k(global int *out, local int *all, int last) {\n"
+                       "    all[0] = 3; all[last] = 4; out[0] = all[0] * 10 + all[last]; }";
+    const size_t one = 1;
+    cl_ulong bytes = 0;
+    cl_int out = 0;
+    cl_kernel kernel = fixture_kernel(f, text, "k");
+    cl_mem buffer = fixture_buffer(f, 0, 64, NULL);
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(bytes), &bytes, NULL));
+    assert_true(bytes >= 32768);
+    const cl_int last = (cl_int)(bytes / sizeof(cl_int)) - 1;
+    check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    check(clSetKernelArg(kernel, 1, bytes, NULL));
+    assert_int_equal(clSetKernelArg(kernel, 1, bytes + 1, NULL), CL_INVALID_ARG_SIZE);
+    check(clSetKernelArg(kernel, 2, sizeof(last), &last));
+    check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL));
+    check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), &out, 0, NULL, NULL));
+    assert_int_equal(out, 34);
+    check(clReleaseKernel(kernel));
+    check(clReleaseMemObject(buffer));
+}
+
 /* An argument keeps nothing alive. A launch with one that has ended is refused; a clone knows it too. */
 static void arguments_keep_nothing(void **state)
 {
@@ -392,6 +433,7 @@ int main(void)
         cl_test("references are counted [F6]", references_are_counted),
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
         cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),
+        cl_test("all the local memory that is reported can be used [F6]", all_local_memory_is_there),
         cl_test("arguments of kernels keep nothing alive [F6]", arguments_keep_nothing),
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
         cl_test("a queue tells what its kernels have executed [A10]", queues_count),
