@@ -20,7 +20,6 @@
 #include "firmware/timer.h"
 #include "firmware/trace.h"
 #include "firmware/vector.h"
-#include "firmware/wdu.h"
 #include "firmware/workq.h"
 #include "ppu/limits.h"
 #include "ppu/mmu.h"
@@ -181,9 +180,6 @@ static void admin_QUERY(struct admin_ticket *ticket, const uint32_t *arg)
         break;
     case PPU_KEY_TASKS_TOTAL:
         answer_value(ticket, layout.tasks);
-        break;
-    case PPU_KEY_WATCHDOG_NS:
-        answer_value(ticket, WDU_WATCHDOG_NS);
         break;
     case PPU_KEY_POLICY:
         query_policy(ticket, arg[1]);

@@ -13,6 +13,7 @@
 #include "firmware/shared.h"
 #include "firmware/stats.h"
 #include "firmware/taskq.h"
+#include "firmware/timer.h"
 #include "firmware/tmd.h"
 #include "firmware/tmdq.h"
 #include "firmware/tmu.h"
@@ -128,6 +129,18 @@ static uint8_t priority_of(const struct task *task, uint8_t wanted)
     return inherits && task->parent->priority > own ? task->parent->priority : own;
 }
 
+/* What a channel launches has the policy's time limit at most, a child its parent's. 0: none. */
+static uint64_t limit_ns(const struct task *task, uint64_t own_ns)
+{
+    uint64_t most_ns =
+        task->parent ? task_tmd(task->parent)->watchdog_ns : policy(PPU_POLICY_LIMIT_MS) * TIMER_NS_PER_MS;
+    if (!own_ns) {
+        return most_ns;
+    }
+    most_ns = most_ns ? most_ns : PPU_MAX_LIMIT_MS * TIMER_NS_PER_MS;
+    return own_ns < most_ns ? own_ns : most_ns;
+}
+
 /* Fills in the record, and in the TMD copy what only the firmware may say. */
 static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correlation)
 {
@@ -155,6 +168,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
         tmd->nest_va = nest_record_va(task).va;
         tmdq_begin(task);
     }
+    tmd->watchdog_ns = limit_ns(task, tmd->watchdog_ns);
     task->left_us = wdu_time_limit_us(tmd);
 }
 

@@ -44,7 +44,7 @@ struct task {
     struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
     ppu_task_t handle;       /* index and present generation */
     uint32_t correlation;
-    uint32_t left_us;  /* of its time limit */
+    uint32_t left_us;  /* of its time limit; 0: it has none */
     uint16_t fault;    /* why it ended, 0 by itself */
     uint16_t context;  /* address space */
     uint16_t depth;    /* 1 when launched by a channel (B2) */

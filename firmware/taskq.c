@@ -13,6 +13,7 @@
 
 #define LOOK_ENTRIES 64u /* that one look takes in */
 #define NO_QUEUE TASK_NO_QUEUE
+#define HOLE_NS (10 * TIMER_NS_PER_S) /* from the close of a queue until all that was taken is published */
 
 struct queue {
     struct list_node more; /* among those whose last look did not reach the end */
@@ -170,7 +171,7 @@ static void settle_taskq(struct queue *queue)
     if (PPU_QUEUE_TICKET(tail) == ((uint32_t)queue->published & PPU_QUEUE_TICKET_MASK)) {
         launch_end_parked(queue->task);
     } else if (!queue->hole.place) {
-        timer_start(&queue->hole, WDU_WATCHDOG_NS);
+        timer_start(&queue->hole, HOLE_NS);
     }
 }
 

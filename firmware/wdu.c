@@ -69,19 +69,10 @@ static uint32_t slot_index(const struct slot *slot)
     return (uint32_t)(slot - slots);
 }
 
-static uint64_t watchdog_ns(const struct ppu_tmd *tmd)
-{
-    uint64_t own = tmd->watchdog_ns;
-    return own && own < WDU_WATCHDOG_NS ? own : WDU_WATCHDOG_NS;
-}
-
-/* Most tasks name none; dividing 64 bits takes long. */
+/* Most tasks have none; dividing 64 bits takes long. */
 uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd)
 {
-    if (!tmd->watchdog_ns) {
-        return (uint32_t)(WDU_WATCHDOG_NS / TIMER_NS_PER_US);
-    }
-    return (uint32_t)((watchdog_ns(tmd) + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US);
+    return tmd->watchdog_ns ? (uint32_t)((tmd->watchdog_ns + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US) : 0;
 }
 
 /* What is counted of tasks that have slots follows their states. */
@@ -158,7 +149,9 @@ static void slot_start(uint32_t index, struct task *task)
     enter_running(task, index);
     slots[index].task = task;
     slots[index].rotate = false;
-    watchdog_begin(&slots[index], task->left_us);
+    if (task->left_us) {
+        watchdog_begin(&slots[index], task->left_us);
+    }
     slice_begin(&slots[index]);
     share_started(task->context, index);
     stats_count(PPU_KEY_LAUNCHES);
@@ -295,7 +288,7 @@ static void watchdog_expired(struct timer *timer)
         watchdog_begin(slot, left_us < WATCHDOG_LEAST_US ? WATCHDOG_LEAST_US : left_us);
         return;
     }
-    struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = watchdog_ns(task_tmd(task)) };
+    struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = task_tmd(task)->watchdog_ns };
     wdu_kill(task);
     task_failed(task, &record);
 }
@@ -363,8 +356,10 @@ static struct task *slot_leave(struct slot *slot)
 /* The same when the task goes on later, with what is left of its time. */
 static struct task *slot_pause(struct slot *slot)
 {
-    uint32_t left_us = time_left_us(slot);
-    slot->task->left_us = left_us ? left_us : 1;
+    if (slot->task->left_us) {
+        uint32_t left_us = time_left_us(slot);
+        slot->task->left_us = left_us ? left_us : 1;
+    }
     return slot_leave(slot);
 }
 

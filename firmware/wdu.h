@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Distributes work (work distribution unit; A5): it keeps the task table, the time slices and the watchdog. A slot runs
- * one task; the device gives its CTAs to the SMs and tells by a slot event when it has ended. Every task in a slot has
- * a watchdog.
+ * one task; the device gives its CTAs to the SMs and tells by a slot event when it has ended. The watchdog ends a task
+ * that has a time limit and runs longer.
  */
 #ifndef FIRMWARE_WDU_H
 #define FIRMWARE_WDU_H
@@ -11,9 +11,6 @@
 
 #include "firmware/ring.h"
 #include "firmware/task.h"
-
-/* Time limit of a task whose TMD names none, and the most one may name. */
-#define WDU_WATCHDOG_NS 10000000000ull
 
 /* Needs machine. */
 void wdu_init(void);
@@ -30,7 +27,7 @@ void wdu_resume(struct task *task);
 /* There are more entries for a queue task that is RUNNING or PARKED (A6). */
 void wdu_feed(struct task *task);
 
-/* Time limit of a task, which its TMD names or not; at least 1. */
+/* Time limit of a task by its TMD copy; 0: none. */
 uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd);
 
 /* What a slot runs; NULL: nothing. */

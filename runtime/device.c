@@ -238,6 +238,24 @@ static enum ppu_err open_pools(struct ppu_device *device, struct ppu_error *erro
     return PPU_OK;
 }
 
+/* The environment may limit the time of every task. */
+static enum ppu_err limit_tasks(struct ppu_device *device, struct ppu_error *error)
+{
+    const char *text = secure_getenv("PPU_WATCHDOG_MS");
+    char *end = NULL;
+
+    if (text == NULL) {
+        return PPU_OK;
+    }
+    unsigned long limit_ms = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || limit_ms > PPU_MAX_LIMIT_MS) {
+        return error_set(error, PPU_ERR_BAD_ARG, "open a device: PPU_WATCHDOG_MS=%s: ms from 0 (no limit) to %u", text,
+                         PPU_MAX_LIMIT_MS);
+    }
+    enum ppu_err err = ppu_device_policy(device, PPU_POLICY_LIMIT_MS, (uint32_t)limit_ms);
+    return err == PPU_OK ? PPU_OK : error_set(error, err, "open a device: %s", ppu_error_text(err));
+}
+
 static struct ppu_device *device_new(struct ppu_transport *transport, const struct ppu_device_options *options)
 {
     struct ppu_device *device = calloc(1, sizeof(*device));
@@ -285,6 +303,11 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
     }
     admin_init(&device->admin, (void *)(transport->vram + device->firmware.admin_queue));
     read_info(device);
+    err = limit_tasks(device, error);
+    if (err != PPU_OK) {
+        ppu_device_close(device);
+        return err;
+    }
     *out = device;
     return error_set(error, PPU_OK, "%s", ppu_error_text(PPU_OK));
 }

@@ -22,6 +22,8 @@ enum ppu_key {
 #undef PPU_KEY
 };
 
+#define PPU_MAX_LIMIT_MS 3600000u /* of a task's time, when it has a limit */
+
 enum ppu_policy {
 #define PPU_POLICY(name, number, least, most, first, doc) PPU_POLICY_##name = (number),
 #include "ppu/policy.def"

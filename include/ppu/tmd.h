@@ -74,7 +74,7 @@ struct ppu_tmd {
     uint32_t param_bytes; /* 0 to PPU_MAX_PARAM */
     uint32_t correlation; /* 0: the command block's */
 
-    uint64_t watchdog_ns; /* 0: the device's default; else the task's own bound, not above it */
+    uint64_t watchdog_ns; /* time limit; 0: the policy's (LIMIT_MS), or that of the task's parent, which cap it too */
     uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
     uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
     uint32_t queue;       /* number of the queue (ppu/taskq.h) of a queue task; 0 for a grid */

@@ -2,6 +2,7 @@
 /* The scheduler through the library: what policies are set holds, children inherit or do not, grids give way. */
 #include "tests/api/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ppu/nest.h"
@@ -85,6 +86,30 @@ static void inheritance(void **state)
         /* The parent is started once more when its children have completed. */
         assert_in_range(starts[PARENT_PRIORITY], 1 + (inherit ? CHILDREN : 0), 2 + (inherit ? CHILDREN : 0));
     }
+}
+
+/* ---- time limit ---- */
+
+/* What PPU_WATCHDOG_MS says is a policy of the device that is opened; what it cannot say is named. */
+static void environment_limits_time(void **state)
+{
+    static const char *const bad[] = { "", "x", "-1", "1s", "3600001" };
+    struct ppu_transport *transport = ((struct api *)*state)->transport;
+    const struct ppu_device_options options = { .firmware = machine_firmware() };
+    struct ppu_device *device = NULL;
+    struct ppu_error error;
+
+    assert_int_equal(api_query(*state, PPU_KEY_POLICY, PPU_POLICY_LIMIT_MS), 0);
+    api_close(*state);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        setenv("PPU_WATCHDOG_MS", bad[i], 1);
+        assert_int_equal(ppu_device_open(transport, &options, &device, &error), PPU_ERR_BAD_ARG);
+        assert_non_null(strstr(error.text, "PPU_WATCHDOG_MS"));
+    }
+    setenv("PPU_WATCHDOG_MS", "1234", 1);
+    *state = api_open(transport, LONG_NS);
+    unsetenv("PPU_WATCHDOG_MS");
+    assert_int_equal(api_query(*state, PPU_KEY_POLICY, PPU_POLICY_LIMIT_MS), 1234);
 }
 
 /* ---- eviction ---- */
@@ -224,6 +249,7 @@ int main(void)
         api_test("children inherit their parent's priority, or do not [A4]", inheritance),
         api_test("a grid is evicted, drained or saved as it chose, and each CTA runs once [A5]", eviction),
         api_test("policies that cannot be [A4]", limits),
+        api_test("PPU_WATCHDOG_MS limits the time of tasks, or is refused [A5]", environment_limits_time),
     };
 
     return cmocka_run_group_tests_name("api: policies", tests, api_machine_setup, api_machine_teardown);

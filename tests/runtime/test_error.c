@@ -115,8 +115,8 @@ static void whole_sentences(void **state)
           "feed a task: entry of a closed queue was taken by a producer and never published (QUEUE_HOLE): number of "
           "the entry 12; channel 4, context 1, correlation 77; queue 3" },
         { { .code = PPU_FAULT_WATCHDOG, .channel = 4, .address = 4000000000, .correlation = 78 },
-          "run a task: task ran longer than its watchdog allows; a launch may ask for more time (watchdog_ns) "
-          "(WATCHDOG): time limit in ns 4000000000; channel 4, context 0, correlation 78" },
+          "run a task: task ran longer than its time limit, which its queue, its launch (watchdog_ns) or PPU_WATCHDOG_MS "
+          "has set (WATCHDOG): time limit in ns 4000000000; channel 4, context 0, correlation 78" },
         { { .code = PPU_FAULT_SAVE, .channel = 1, .address = 0x40000, .pc = 8, .cta = { 1 } },
           "save or resume a CTA: saved CTA is not usable, or does not fit its place (SAVE): offset in VRAM 0x40000; "
           "channel 1, context 0, correlation 0; CTA (1, 0, 0)" },
