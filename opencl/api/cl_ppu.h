@@ -16,6 +16,12 @@
 #define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
 
 /*
+ * cl_ppu_time_limit: property of a queue of the host: the ms that a kernel of it may run, at most 3600000; 0: as
+ * PPU_WATCHDOG_MS says, which the limit cannot exceed. A kernel that runs longer fails.
+ */
+#define CL_QUEUE_TIME_LIMIT_PPU 0x4f52
+
+/*
  * cl_ppu_counters: clGetCommandQueueInfo() of a queue of the host answers with a cl_ulong: what the counter of that
  * number (docs/spec/device.md) has counted for the queue's kernels that have ended. 0: warp instructions.
  */

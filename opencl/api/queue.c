@@ -412,7 +412,8 @@ struct wanted {
     cl_command_queue_properties flags;
     cl_queue_properties bytes;
     bool sized;
-    cl_command_queue maker; /* of a work queue, else NULL */
+    cl_command_queue maker;       /* of a work queue, else NULL */
+    cl_queue_properties limit_ms; /* of its kernels' time; 0: none */
 };
 
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
@@ -426,11 +427,16 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
             wanted->sized = true;
         } else if (properties[0] == CL_QUEUE_WORK_QUEUE_PPU) {
             wanted->maker = (cl_command_queue)properties[1];
+        } else if (properties[0] == CL_QUEUE_TIME_LIMIT_PPU) {
+            wanted->limit_ms = properties[1];
         } else {
             return CL_INVALID_VALUE;
         }
     }
     if ((wanted->sized || wanted->maker != NULL) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+        return CL_INVALID_VALUE;
+    }
+    if (wanted->limit_ms > PPU_MAX_LIMIT_MS || (wanted->limit_ms != 0 && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0)) {
         return CL_INVALID_VALUE;
     }
     if (wanted->bytes > device_queue_bytes(device)) {
@@ -476,6 +482,9 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device, co
     if (queue != NULL && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
+    }
+    if (queue != NULL) {
+        queue->limit_ms = (uint32_t)wanted->limit_ms;
     }
     if (queue != NULL && is_on_device(queue)) {
         queue->device_bytes = (cl_uint)wanted->bytes;

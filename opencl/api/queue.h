@@ -26,6 +26,7 @@ struct _cl_command_queue {
     size_t given_bytes;
     struct errand end;
     uint32_t submitters;
+    uint32_t limit_ms;          /* that its kernels may run; 0: as long as the device lets them */
     uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
     uint32_t device_index;      /* its number among those of the address space */
     cl_uint device_bytes;       /* CL_QUEUE_SIZE */

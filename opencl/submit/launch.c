@@ -11,6 +11,7 @@
 
 /* A range that no larger groups divide is cut, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
+#define NS_PER_MS 1000000u
 
 /* Behind the last group that is full. */
 static struct ppu_launch rest_of(const struct launch *launch)
@@ -342,6 +343,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         return CL_OUT_OF_HOST_MEMORY;
     }
     launch->launch.priority = PPU_PRIORITIES / 2;
+    launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0]));
     *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };

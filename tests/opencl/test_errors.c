@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/cl_ppu.h"
 #include "tests/opencl/fixture.h"
 
 #define expect(call, error) assert_int_equal((call), (error))
@@ -258,6 +259,67 @@ static void a_fault_is_told(void **state)
     check(clReleaseContext(context));
 }
 
+/* ---- time limits ---- */
+
+/* An endless kernel, and one whose child is. */
+static const char endless[] =
+    "kernel void k(global int *o) { for (;;) o[0]++; }\n"
+    "kernel void p(global int *o) {"
+    "  enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ for (;;) o[0]++; }); }";
+
+static cl_command_queue limited_queue(cl_context context, cl_device_id device, cl_queue_properties limit_ms,
+                                      cl_int expected)
+{
+    const cl_queue_properties properties[] = { CL_QUEUE_TIME_LIMIT_PPU, limit_ms, 0 };
+    cl_int error = CL_SUCCESS;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, properties, &error);
+
+    assert_int_equal(error, expected);
+    return queue;
+}
+
+/* A queue's limit ends what runs longer, also what its kernels enqueue, and is named. */
+static void time_is_limited(void **state)
+{
+    static const cl_queue_properties on_device[] = {
+        CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0
+    };
+    struct fixture *f = *state;
+    const char *text = endless;
+    static char notice[NOTICE_BYTES];
+    const size_t one = 1;
+    cl_int error = CL_SUCCESS;
+
+    cl_context context = clCreateContext(NULL, 1, &f->device, keep_notice, notice, &error);
+    check(error);
+    assert_null(limited_queue(context, f->device, 3600001, CL_INVALID_VALUE));
+    cl_command_queue queue = limited_queue(context, f->device, 50, CL_SUCCESS);
+    cl_command_queue inner = clCreateCommandQueueWithProperties(context, f->device, on_device, &error);
+    check(error);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_mem buffer = clCreateBuffer(context, 0, 64, NULL, &error);
+    check(error);
+    for (int i = 0; i < 2; i++) {
+        cl_kernel kernel = clCreateKernel(program, i == 0 ? "k" : "p", &error);
+        check(error);
+        notice[0] = 0;
+        check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+        check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
+        clFinish(queue);
+        if (strstr(notice, "longer than its time limit") == NULL || strstr(notice, " 50000000;") == NULL) {
+            fail_msg("\"%s\" does not name the time limit", notice);
+        }
+        check(clReleaseKernel(kernel));
+    }
+    check(clReleaseMemObject(buffer));
+    check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(inner));
+    check(clReleaseCommandQueue(queue));
+    check(clReleaseContext(context));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +330,7 @@ int main(void)
         cl_test("when memory ends it is told, and it comes back [F6]", memory_ends),
         cl_test("a compiler that is not there is told [F6]", a_missing_compiler_is_told),
         cl_test("a kernel's fault is told with command, cause and place", a_fault_is_told),
+        cl_test("a queue's time limit ends kernels and what they enqueue, and is named", time_is_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
