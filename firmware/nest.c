@@ -11,7 +11,7 @@
 #include "ppu/limits.h"
 #include "ppu/save.h"
 
-#define NESTS 4u
+#define NESTS 6u
 #define CHUNK PPU_NEST_MIN_TASKS /* records are given to nests in pieces of so many */
 #define NO_NEST TASK_NO_NEST
 

@@ -121,7 +121,10 @@ void tmdq_begin(const struct task *task)
     words_clear(group->last_task, sizeof(group->last_task));
     record->error = 0;
     record->ended = 0;
-    record->deferred = PPU_TASK_NULL;
+    record->deferred = 0;
+    record->unparks = 0;
+    record->parked = 0;
+    record->parked_keepers = 0;
 }
 
 bool tmdq_idle(const struct task *task)

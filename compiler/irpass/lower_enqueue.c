@@ -13,7 +13,6 @@
 #define MOST_CALLS 64u /* of functions by functions that are looked through */
 #define SAYS_WHY 0x80000000u
 #define WAITS_FOR_PARENT 3u /* CLK_ENQUEUE_FLAGS_WAIT_KERNEL, _WAIT_WORK_GROUP */
-#define FINISH "__ppu_finish"
 
 /* ---- types ---- */
 
@@ -158,25 +157,39 @@ static LLVMValueRef child_of(struct compilation *compilation, LLVMValueRef funct
     return variable;
 }
 
-/* The library's own: the declaration makes the linker take it. */
-static void add_finish(struct compilation *compilation)
+/* Kernels of the library's own that tasks are enqueued with, and their parameters. */
+static const struct {
+    const char *name, *child;
+    uint32_t parameters;
+} library_kernels[] = {
+    { "__ppu_finish", "__ppu_finish_child", 2 },
+    { "__ppu_unpark", "__ppu_unpark_child", 0 },
+};
+#define LIBRARY_KERNELS (sizeof(library_kernels) / sizeof(library_kernels[0]))
+
+/* A declaration makes the linker take it. */
+static void add_library_kernels(struct compilation *compilation)
 {
     LLVMTypeRef parameters[2] = { LLVMPointerTypeInContext(compilation->llvm, SPACE_GLOBAL),
                                   LLVMInt32TypeInContext(compilation->llvm) };
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), parameters, 2, 0);
-    LLVMValueRef function = LLVMAddFunction(compilation->module, FINISH, type);
 
-    LLVMSetFunctionCallConv(function, SPIR_KERNEL);
-    child_of(compilation, function, FINISH "_child");
+    for (uint32_t i = 0; i < LIBRARY_KERNELS; i++) {
+        LLVMTypeRef type =
+            LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), parameters, library_kernels[i].parameters, 0);
+        LLVMValueRef function = LLVMAddFunction(compilation->module, library_kernels[i].name, type);
+        LLVMSetFunctionCallConv(function, SPIR_KERNEL);
+        child_of(compilation, function, library_kernels[i].child);
+    }
 }
 
 void lower_enqueue_linked(struct compilation *compilation)
 {
-    LLVMValueRef variable = LLVMGetNamedGlobal(compilation->module, FINISH "_child");
-
-    for (uint32_t i = 0; i < compilation->child_count; i++) {
-        if (compilation->children[i].variable == variable) {
-            compilation->children[i].function = LLVMGetNamedFunction(compilation->module, FINISH);
+    for (uint32_t k = 0; k < LIBRARY_KERNELS; k++) {
+        LLVMValueRef variable = LLVMGetNamedGlobal(compilation->module, library_kernels[k].child);
+        for (uint32_t i = 0; i < compilation->child_count; i++) {
+            if (compilation->children[i].variable == variable) {
+                compilation->children[i].function = LLVMGetNamedFunction(compilation->module, library_kernels[k].name);
+            }
         }
     }
 }
@@ -535,9 +548,9 @@ void lower_enqueue_calls(struct compilation *compilation)
     if (uses_blocks(compilation)) {
         rename_functions(compilation);
         uint32_t count = find_deferring(compilation, &deferring);
-        add_finish(compilation);
+        add_library_kernels(compilation);
         each_function(compilation, lower_calls);
-        for (uint32_t i = 1; i < compilation->child_count; i++) {
+        for (uint32_t i = LIBRARY_KERNELS; i < compilation->child_count; i++) {
             add_times(compilation, compilation->children[i].function);
         }
         for (uint32_t i = 0; i < count; i++) {

@@ -15,7 +15,7 @@
 .set PPU_TASK_WAITING, 4294967295
 .set PPU_STREAM_NONE, 4294967295
 .set PPU_GROUP_TMDQS, 32
-.set PPU_NEST_INLINE_PARAM, 560
+.set PPU_NEST_INLINE_PARAM, 544
 .set ppu_group.stream_mask, 31
 .set ppu_task.index_mask, 1048575
 .set ppu_nest_task.shift, 10

@@ -12,7 +12,7 @@
 #   v16:v17  address of a struct ppu_tmd, of which everything but the parameters is taken
 #   v18      stream: 0 to 31, or -1 for none
 #   v20:v21  address of the parameters, 4-byte aligned
-#   v22      their bytes, a multiple of 16, at most 560
+#   v22      their bytes, a multiple of 16, at most 544
 #   v16 out  status
 nest_launch:
     call v43, nest_record

@@ -19,33 +19,80 @@ INLINE uint stream_of(device_queue_t queue)
 
 /* ---- enqueue_kernel, enqueue_marker ---- */
 
-/* 0, or an error. */
-INLINE int fill(record_t own, record_t record, constant struct ppu_child *child, const private struct range *range,
-                uint bytes, uint events, uint locals, const private ulong *sizes, ulong event)
+/* What a call asks for. */
+struct request {
+    const private struct range *range;
+    constant struct ppu_child *child;
+    const private uchar *block;
+    uint bytes;  /* of the block */
+    uint events; /* that the task waits for */
+    uint locals; /* shared memory arguments */
+    const private ulong *sizes;
+};
+
+INLINE uint whole(uint bytes)
 {
+    return (bytes + 15u) / 16u * 16u;
+}
+
+/*
+ * Copies the block, with its head, behind the parameters or, when there is no room, to a piece of the heap. What it
+ * returns is the block's address; 0: the heap has no such piece.
+ */
+INLINE ulong put_block(record_t record, const private struct request *request, ulong event)
+{
+    global struct ppu_nest *nest = nest_of(record);
+    uint at = block_at(request->child, request->locals), items = 1;
+    uint bytes = whole(request->bytes) + request->events * sizeof(struct ppu_device_wait);
+    bool inside = at + bytes <= PPU_NEST_INLINE_PARAM;
+    ulong block = inside ? (ulong)record->param + at : heap_take(nest, sizeof(struct ppu_child_head) + max(bytes, 16u));
+
+    if (block == 0) {
+        return 0;
+    }
+    block += inside ? 0 : sizeof(struct ppu_child_head);
+    __builtin_memcpy((global uchar *)block, request->block, request->bytes);
+    global struct ppu_child_head *head = (global struct ppu_child_head *)block - 1;
+    head->event = event;
+    head->heap = inside ? 0 : nest->heap_va;
+    if (!inside) {
+        for (uint i = 0; i < 3; i++) {
+            items *= record->tmd.grid[i] * record->tmd.cta[i];
+        }
+        *(global uint *)block = items;
+    }
+    return block;
+}
+
+/* 0, or an error. */
+INLINE int fill(record_t own, record_t record, const private struct request *request, ulong event)
+{
+    constant struct ppu_child *child = request->child;
     global struct ppu_enqueue *shared = enqueue_of(own);
     global uchar *param = record->param;
-    uint at = block_at(child, locals), used;
+    uint at = block_at(child, request->locals), used;
 
     copy_task(&record->tmd, child);
-    if (!set_space(&record->tmd, range, max_group(shared, child))) {
+    if (!set_space(&record->tmd, request->range, max_group(shared, child))) {
         return ERROR_RANGE;
     }
-    if (at + (bytes + 15u) / 16u * 16u + events * sizeof(struct ppu_device_wait) > PPU_NEST_INLINE_PARAM) {
+    if (at > PPU_NEST_INLINE_PARAM) {
         return ERROR_RESOURCES;
     }
-    used = put_locals(param, child->tmd.shared_bytes, locals, sizes);
+    used = put_locals(param, child->tmd.shared_bytes, request->locals, request->sizes);
     if (used == UINT_MAX) {
         return ERROR_SIZE;
     }
     if (used > shared->sm_shared || used > PPU_MAX_SHARED || !set_private(nest_of(own), record)) {
         return ERROR_RESOURCES;
     }
-    put64(param, 0, (ulong)param + at);
-    put64(param, at - sizeof(struct ppu_child_head), event);
-    put64(param, at - sizeof(struct ppu_child_head) + 8, 0);
+    ulong block = put_block(record, request, event);
+    if (block == 0) {
+        return ERROR_RESOURCES;
+    }
+    put64(param, 0, block);
     put_facts(param, child);
-    put_range(param, child->launch_at, range);
+    put_range(param, child->launch_at, request->range);
     record->tmd.shared_bytes = used;
     record->tmd.param_va = (ulong)param;
     record->tmd.param_bytes = at - sizeof(struct ppu_child_head);
@@ -65,69 +112,125 @@ INLINE int check(record_t own, device_queue_t queue)
 }
 
 /* A record that was taken can only be given back by a task: one that does nothing. */
-INLINE void give_up(record_t own, record_t record)
+INLINE void give_up(record_t record)
 {
+    global struct ppu_nest *nest = nest_of(record);
+
+    if (record->status.task == PPU_TASK_NULL) {
+        if (record->local_va != 0) {
+            heap_give(nest, record->local_va);
+        }
+        heap_give(nest, (ulong)record);
+        return;
+    }
     make_finisher(record, 0, 0);
     record->status.stream = PPU_STREAM_NONE;
     record->finisher = PPU_TASK_NULL;
-    add(&own->group.work, 1);
+    add(&record_at(nest, record->status.group)->group.work, 1);
     __ppu_start(record->status.task);
 }
 
-/* A task that is not armed yet. */
-struct prepared {
-    record_t record;
-    ppu_task_t finisher;  /* PPU_TASK_NULL: no event */
-    device_event_t event; /* NULL: none is wanted */
-    global struct ppu_device_wait *waits;
+/* What a task is to the records that there are. */
+struct standing {
+    bool keeps;     /* it keeps its record */
+    bool waits;     /* for events, or its parent's end */
+    bool has_event; /* and keeps its record for nothing else */
 };
 
-/* 0, or an error, after which nothing is left of it. */
-INLINE int prepare(record_t own, device_queue_t queue, const private struct range *range,
-                   constant struct ppu_child *child, const private uchar *block, uint bytes, uint events, uint locals,
-                   const private ulong *sizes, bool wants_event, private struct prepared *out)
+/*
+ * One that keeps its record is parked where none that does is above it but the root: so those above need not wait for
+ * it. Nor does one that waits take the last records from those that it may wait for.
+ */
+INLINE bool may_park(record_t own, uint stream, const private struct standing *standing)
+{
+    bool below_root = keeper_of(own)->status.task == root_of(own);
+
+    return stream == PPU_STREAM_NONE && (!standing->keeps || (standing->has_event && below_root));
+}
+
+/* A record for a task, or a parked one; NULL: there is neither. */
+INLINE record_t new_record(record_t own, uint stream, const private struct standing *standing)
 {
     global struct ppu_nest *nest = nest_of(own);
+    bool parks = may_park(own, stream, standing);
+    uint spare = parks && standing->waits    ? 2 * spare_of(nest)
+                 : parks && !standing->keeps ? spare_of(nest) / 2
+                                             : spare_of(nest);
+    ppu_task_t task = take_record(nest, spare);
+    record_t record = task != 0 ? record_at(nest, task) : parks ? (record_t)heap_take(nest, PPU_PARKED_BYTES) : 0;
+
+    if (record == 0) {
+        return 0;
+    }
+    if (task == 0) {
+        record->nest_va = (ulong)nest;
+        record->local_va = 0;
+        record->local_size = 0;
+    }
+    set_status(record, task, root_of(own), stream == PPU_STREAM_NONE ? keeper_of(own) : own, stream);
+    return record;
+}
+
+/* The task that ends an event behind a task; false: there is no record for it. */
+INLINE bool take_finisher(record_t own, record_t record, ulong event)
+{
+    global struct ppu_nest *nest = nest_of(own);
+
+    if (record->status.task == PPU_TASK_NULL) {
+        record->finisher = LATER;
+        record->deferred = event;
+        return true;
+    }
+    ppu_task_t finisher = take_record(nest, spare_of(nest));
+    if (finisher == 0) {
+        return false;
+    }
+    record_t last = record_at(nest, finisher);
+    set_status(last, finisher, root_of(own), record_at(nest, record->status.group), PPU_STREAM_NONE);
+    make_finisher(last, event, 0);
+    record->finisher = finisher;
+    return true;
+}
+
+/* 0, or an error, after which nothing is left of it. */
+INLINE int prepare(record_t own, device_queue_t queue, const private struct request *request, bool wants_event,
+                   bool waits, private record_t *out)
+{
+    global struct ppu_nest *nest = nest_of(own);
+    bool saved = keeps_record(false, request->child->tmd.flags);
+    const struct standing standing = { wants_event || saved, waits, wants_event && !saved };
     device_event_t event = wants_event ? new_event(nest, 2) : 0;
-    ppu_task_t task = 0, finisher = PPU_TASK_NULL;
-    record_t record = 0;
-    int error = wants_event && event == 0 ? ERROR_EVENT : 0;
+    record_t record = new_record(own, stream_of(queue), &standing);
+    int error = wants_event && event == 0 ? ERROR_EVENT : record == 0 ? ERROR_FULL : 0;
 
     if (error == 0) {
-        task = take_record(nest);
-        error = task == 0 ? ERROR_FULL : 0;
-    }
-    if (error == 0) {
-        record = record_at(nest, task);
-        set_status(record, task, __ppu_sr(PPU_SR_TASK), stream_of(queue));
-        error = fill(own, record, child, range, bytes, events, locals, sizes, (ulong)event);
-        if (error == 0 && event != 0) {
-            finisher = take_record(nest);
-            error = finisher == 0 ? ERROR_FULL : 0;
-        }
-        if (error != 0) {
-            give_up(own, record);
+        error = fill(own, record, request, (ulong)event);
+        if (error == 0 && event != 0 && !take_finisher(own, record, (ulong)event)) {
+            give_block(nest, record);
+            error = ERROR_FULL;
         }
     }
     if (error != 0) {
+        if (record != 0) {
+            give_up(record);
+        }
         if (event != 0) {
             heap_give(nest, (ulong)event);
         }
-        return error;
     }
-    global uchar *at = record->param + block_at(child, locals);
-    __builtin_memcpy(at, block, bytes);
-    if (event != 0) {
-        record_t last = record_at(nest, finisher);
-        set_status(last, finisher, __ppu_sr(PPU_SR_TASK), PPU_STREAM_NONE);
-        make_finisher(last, (ulong)event, 0);
-        record->finisher = finisher;
-    }
-    out->record = record;
-    out->finisher = finisher;
-    out->event = event;
-    out->waits = (global struct ppu_device_wait *)(at + (bytes + 15u) / 16u * 16u);
-    return 0;
+    *out = record;
+    return error;
+}
+
+INLINE device_event_t event_of(record_t record)
+{
+    return (device_event_t)((global struct ppu_child_head *)*(global ulong *)record->param - 1)->event;
+}
+
+/* Behind the block. */
+INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
+{
+    return (global struct ppu_device_wait *)(*(global ulong *)record->param + whole(bytes));
 }
 
 #define DEFINE_ENQUEUE(name, space)                                                                                   \
@@ -136,23 +239,23 @@ INLINE int prepare(record_t own, device_queue_t queue, const private struct rang
                                      uint events, const space device_event_t *list, device_event_t *ret, uint locals, \
                                      const private ulong *sizes)                                                      \
     {                                                                                                                 \
-        record_t own = own_record();                                                                                  \
-        struct prepared task;                                                                                         \
+        const struct request request = { range, child, block, bytes, events, locals, sizes };                         \
+        record_t own = own_record(), record;                                                                          \
         int error = check(own, queue);                                                                                \
                                                                                                                       \
         if (error == 0 && !are_events_##name(events, list)) {                                                         \
             error = ERROR_EVENTS;                                                                                     \
         }                                                                                                             \
         if (error == 0) {                                                                                             \
-            error = prepare(own, queue, range, child, block, bytes, events, locals, sizes, ret != 0, &task);          \
+            error = prepare(own, queue, &request, ret != 0, events != 0 || (flags & WAITS_FOR_PARENT) != 0, &record); \
         }                                                                                                             \
         if (error != 0) {                                                                                             \
             return told(error, flags);                                                                                \
         }                                                                                                             \
         if (ret != 0) {                                                                                               \
-            *ret = task.event;                                                                                        \
+            *ret = event_of(record);                                                                                  \
         }                                                                                                             \
-        arm_##name(own, task.record, task.finisher, (flags & WAITS_FOR_PARENT) != 0, events, list, task.waits);       \
+        arm_##name(own, record, (flags & WAITS_FOR_PARENT) != 0, events, list, waits_of(record, bytes));              \
         return 0;                                                                                                     \
     }
 
@@ -165,7 +268,6 @@ int LIBRARY __ppu_enqueue_marker(uint flags, device_queue_t queue, uint events, 
 {
     record_t own = own_record();
     int error = check(own, queue);
-    ppu_task_t task = 0;
 
     if (error == 0 && (events == 0 || !are_events_g(events, list))) {
         error = ERROR_EVENTS;
@@ -176,20 +278,19 @@ int LIBRARY __ppu_enqueue_marker(uint flags, device_queue_t queue, uint events, 
     if (error != 0) {
         return told(error, flags);
     }
+    const struct standing standing = { false, true, false };
     global struct ppu_nest *nest = nest_of(own);
     device_event_t event = ret != 0 ? new_event(nest, 2) : 0;
     if (ret != 0 && event == 0) {
         return told(ERROR_EVENT, flags);
     }
-    task = take_record(nest);
-    if (task == 0) {
+    record_t record = new_record(own, stream_of(queue), &standing);
+    if (record == 0) {
         if (event != 0) {
             heap_give(nest, (ulong)event);
         }
         return told(ERROR_FULL, flags);
     }
-    record_t record = record_at(nest, task);
-    set_status(record, task, __ppu_sr(PPU_SR_TASK), stream_of(queue));
     make_finisher(record, (ulong)event, 0);
     record->finisher = ITSELF;
     if (event != 0) {
@@ -197,8 +298,7 @@ int LIBRARY __ppu_enqueue_marker(uint flags, device_queue_t queue, uint events, 
         __ppu_stamp((ulong)event->left);
         *ret = event;
     }
-    arm_g(own, record, PPU_TASK_NULL, false, events, list,
-          (global struct ppu_device_wait *)(record->param + finisher_bytes()));
+    arm_g(own, record, false, events, list, (global struct ppu_device_wait *)(record->param + finisher_bytes()));
     return 0;
 }
 
@@ -242,11 +342,10 @@ void LIBRARY __ppu_kernel_end(void)
     if (own == 0 || add(&own->ended, 1) + 1 != items) {
         return;
     }
-    global struct ppu_nest *nest = nest_of(own);
-    ppu_task_t task = exchange(&own->deferred, PPU_TASK_NULL);
-    while (task != PPU_TASK_NULL) {
-        record_t record = record_at(nest, task);
-        task = record->deferred_next; /* read before the task may start, and end */
+    ulong at = exchange64(&own->deferred, 0);
+    while (at != 0) {
+        record_t record = (record_t)at;
+        at = record->next; /* read before the task may start, and end */
         count_down(record, 1);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of tasks that threads enqueue: the kernel that ends them, and the built-in functions of events. */
+/* Kernels of the library: those that end events and unpark tasks; and the built-in functions of events. */
 #include "enqueue/event.h"
 
 kernel void __ppu_finish(global struct ppu_device_event *event, int status)
@@ -9,6 +9,19 @@ kernel void __ppu_finish(global struct ppu_device_event *event, int status)
         end_event(event, status);
         release(nest_of(own_record()), event);
     }
+}
+
+/* One thread of a tree does this at a time. */
+kernel void __ppu_unpark(void)
+{
+    record_t own = own_record();
+    global struct ppu_nest *nest = nest_of(own);
+    record_t root = record_at(nest, own->root);
+
+    do {
+        unpark_all(nest, root);
+        exchange(&root->unparks, 0);
+    } while ((load64(&root->parked) | load64(&root->parked_keepers)) != 0 && exchange(&root->unparks, 1) == 0);
 }
 
 device_event_t LIBRARY __ppu_create_user_event(void)

@@ -63,6 +63,17 @@ struct ppu_device_wait {
 };
 PPU_ASSERT_SIZE(struct ppu_device_wait, 16);
 
+/*
+ * A task that is enqueued while no record is free for it waits as a parked record: a piece of the heap, laid out like a
+ * struct ppu_nest_task as far as this, whose task handle is 0. When nothing else keeps it, it goes to a list of the
+ * root of whoever started it, and a task there moves it into a record as soon as one is free. Records go round as long
+ * as those who keep theirs leave some to the others: a task with an event, or one that may wait for its children, keeps
+ * its record until all below it has ended, and takes one only while more than a PPU_PASSING_SHARE of all are free.
+ * Others end with their threads, as what they enqueue belongs to the nearest task above that keeps its record.
+ */
+#define PPU_PARKED_BYTES offsetof(struct ppu_nest_task, unparks)
+#define PPU_PASSING_SHARE 4u
+
 /* In front of the block of an enqueued task. */
 struct ppu_child_head {
     uint64_t event; /* struct ppu_device_event, 0: none */
@@ -72,9 +83,10 @@ PPU_ASSERT_SIZE(struct ppu_child_head, 16);
 
 /*
  * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
- * arguments, the launch facts; behind them, at a multiple of 16, the block with its head, and the task's waits. Work
- * for a work queue (workq.h) has its parameters in the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece
- * of the heap; the block's first word, which says its size otherwise, counts the work-items that have not ended.
+ * arguments, the launch facts; behind them, at a multiple of 16, the block with its head, and the task's waits: these
+ * in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has its parameters in
+ * the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap. The first word of a block in the
+ * heap, which says its size otherwise, counts the work-items that have not ended.
  */
 #define PPU_CHILD_WORK_TMD 64u
 #define PPU_CHILD_WORK_PARAM 256u

@@ -29,7 +29,7 @@
 #define PPU_NEST_MAX_DEPTH 288u
 #define PPU_NEST_MAX_SETS 32u      /* tasks of one depth that hold places to be saved in, at once */
 #define PPU_NEST_MAX_PARAM 1024u   /* bytes of parameters of a task with a record here */
-#define PPU_NEST_INLINE_PARAM 560u /* of these in the record itself */
+#define PPU_NEST_INLINE_PARAM 544u /* of these in the record itself */
 
 struct ppu_nest {
     struct ppu_struct_header head; /* PPU_NEST_VERSION, sizeof(struct ppu_nest) */
@@ -55,19 +55,23 @@ struct ppu_nest_task {
     uint64_t nest_va;              /* firmware: of struct ppu_nest */
     uint32_t error;                /* threads: enum ppu_devlib_status of the latest call that failed (devlib.h) */
 
-    /* Of compiled kernels (child.h); the firmware clears the first two when the task starts. */
-    uint32_t ended;           /* work-items of this task that have ended */
-    ppu_task_t deferred;      /* first of the tasks that start when all have, 0: none */
-    ppu_task_t deferred_next; /* the next of those that this one is among */
-    uint32_t unmet;           /* what the task still waits for before it may start */
-    ppu_task_t finisher;      /* the task that ends this one's event; 0: it has none */
-    uint32_t failed;          /* something it waited for has failed */
-    uint32_t local_size;      /* bytes at local_va */
-    uint64_t local_va;        /* piece of the heap: local memory of whatever task has the record; 0: none so far */
-    struct ppu_group group;   /* of the grid that this task is */
-    struct ppu_tmd tmd;       /* launcher */
+    /* Of compiled kernels (child.h). The firmware clears `ended`, `deferred`, `unparks` and the lists of parked records
+     * when the task starts. */
+    uint32_t ended;         /* work-items of this task that have ended */
+    uint64_t deferred;      /* address of the first of the records whose tasks start when all have, 0: none */
+    uint64_t next;          /* of the next record in the list that this one is in */
+    uint32_t unmet;         /* what the task still waits for before it may start */
+    ppu_task_t finisher;    /* the task that ends this one's event; 0: it has none */
+    uint32_t failed;        /* something it waited for has failed */
+    ppu_task_t root;        /* the task that a channel launched, above this one */
+    struct ppu_group group; /* of the grid that this task is */
+    struct ppu_tmd tmd;     /* launcher */
     uint8_t param[PPU_NEST_INLINE_PARAM];
-    uint32_t reserved1[4];
+    uint64_t local_va;       /* piece of the heap: local memory of whatever task has the record; 0: none so far */
+    uint32_t local_size;     /* bytes at local_va */
+    uint32_t unparks;        /* of a root: a task moves what is parked into records */
+    uint64_t parked;         /* of a root: address of the first parked record (child.h); 0: none */
+    uint64_t parked_keepers; /* the same of those whose tasks keep their records */
 };
 PPU_ASSERT_SIZE(struct ppu_nest_task, 1024);
 PPU_ASSERT_OFFSET(struct ppu_nest_task, group, 64);

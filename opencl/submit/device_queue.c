@@ -3,11 +3,11 @@
 
 #include "ppu/nest.h"
 
-/* The firmware has four times as many records: several contexts can have some. */
+/* The firmware has four times as many records: several contexts can have some. What finds none waits in the heap. */
 #define MEMORY_A_RECORD (256u * PPU_KIB)
 #define MOST_RECORDS 1024u
-#define HEAP_SHARE 32u /* one byte of heap for so many bytes of memory */
-#define MOST_HEAP (8u * PPU_MIB)
+#define HEAP_SHARE 16u /* one byte of heap for so many bytes of memory */
+#define MOST_HEAP (64u * PPU_MIB)
 #define DEPTH 32u
 /* Of a work-group that waits; there is room for one at each depth. */
 #define STATE_SHARE 2048u
@@ -36,7 +36,7 @@ static uint32_t heap_bytes(const struct _cl_device_id *device)
 
 uint32_t device_queue_bytes(const struct _cl_device_id *device)
 {
-    return records(device) * (uint32_t)sizeof(struct ppu_nest_task);
+    return heap_bytes(device);
 }
 
 uint32_t device_queue_events(const struct _cl_device_id *device)
@@ -68,7 +68,10 @@ static enum ppu_err open_nest(cl_context context, uint32_t place, struct nest *n
     shared_part(nest)->sm_vregs = device->info->sm_vregs;
     shared_part(nest)->sm_lanes = device->info->sm_warps * PPU_LANES;
     shared_part(nest)->sm_shared = device->info->sm_shared;
-    err = ppu_context_nest(context->ppus[place], &options);
+    do {
+        err = ppu_context_nest(context->ppus[place], &options);
+        options.tasks /= 2;
+    } while (err == PPU_ERR_NO_RESOURCE && options.tasks >= PPU_NEST_MIN_TASKS);
     if (err != PPU_OK) {
         ppu_memory_free(nest->shared);
         nest->shared = NULL;

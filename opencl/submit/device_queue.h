@@ -9,7 +9,7 @@
 #include "opencl/api/queue.h"
 #include "ppu/child.h"
 
-/* Room that CL_QUEUE_SIZE asks for is there from the beginning: that of the task records. */
+/* Room that CL_QUEUE_SIZE asks for is there from the beginning: the heap, where what finds no record waits. */
 uint32_t device_queue_bytes(const struct _cl_device_id *device);
 /* Events that a context can have on the device at once. */
 uint32_t device_queue_events(const struct _cl_device_id *device);

@@ -91,36 +91,36 @@ INLINE bool wait_for(device_event_t event, record_t record, global struct ppu_de
 }
 
 /* Registers the task for its events and for its parent's end; starts it when nothing is left to wait for. */
-#define DEFINE_ARM(name, space)                                                                         \
-    INLINE void arm_##name(record_t own, record_t record, ppu_task_t last, bool deferred, uint events,  \
-                           const space device_event_t *list, global struct ppu_device_wait *waits)      \
-    {                                                                                                   \
-        uint met = 1; /* our own hold */                                                                \
-        if (events == 0 && !deferred) {                                                                 \
-            add(&own->group.work, 1 + (last != PPU_TASK_NULL));                                         \
-            start_all(own, record, last, record->status.stream);                                        \
-            return;                                                                                     \
-        }                                                                                               \
-        record->unmet = 1 + events + deferred;                                                          \
-        add(&own->group.work, record->finisher == PPU_TASK_NULL || record->finisher == ITSELF ? 1 : 2); \
-        for (uint i = 0; i < events; i++) {                                                             \
-            met += wait_for(list[i], record, &waits[i]);                                                \
-        }                                                                                               \
-        while (deferred) {                                                                              \
-            ppu_task_t first = load(&own->deferred);                                                    \
-            *(volatile global uint *)&record->deferred_next = first;                                    \
-            deferred = !replace(&own->deferred, first, record->status.task);                            \
-        }                                                                                               \
-        count_down(record, met);                                                                        \
-    }                                                                                                   \
-                                                                                                        \
-    INLINE bool are_events_##name(uint events, const space device_event_t *list)                        \
-    {                                                                                                   \
-        bool good = (events == 0) == (list == 0);                                                       \
-        for (uint i = 0; i < events && good; i++) {                                                     \
-            good = is_event(list[i]);                                                                   \
-        }                                                                                               \
-        return good;                                                                                    \
+#define DEFINE_ARM(name, space)                                                                    \
+    INLINE void arm_##name(record_t own, record_t record, bool deferred, uint events,              \
+                           const space device_event_t *list, global struct ppu_device_wait *waits) \
+    {                                                                                              \
+        bool alone = record->finisher == PPU_TASK_NULL || record->finisher == ITSELF;              \
+        uint met = 1; /* our own hold */                                                           \
+        add(&record_at(nest_of(own), record->status.group)->group.work, alone ? 1 : 2);            \
+        if (events == 0 && !deferred) {                                                            \
+            begin(record, alone ? PPU_TASK_NULL : record->finisher);                               \
+            return;                                                                                \
+        }                                                                                          \
+        record->unmet = 1 + events + deferred;                                                     \
+        for (uint i = 0; i < events; i++) {                                                        \
+            met += wait_for(list[i], record, &waits[i]);                                           \
+        }                                                                                          \
+        while (deferred) {                                                                         \
+            ulong first = load64(&own->deferred);                                                  \
+            *(volatile global ulong *)&record->next = first;                                       \
+            deferred = !replace64(&own->deferred, first, (ulong)record);                           \
+        }                                                                                          \
+        count_down(record, met);                                                                   \
+    }                                                                                              \
+                                                                                                   \
+    INLINE bool are_events_##name(uint events, const space device_event_t *list)                   \
+    {                                                                                              \
+        bool good = (events == 0) == (list == 0);                                                  \
+        for (uint i = 0; i < events && good; i++) {                                                \
+            good = is_event(list[i]);                                                              \
+        }                                                                                          \
+        return good;                                                                               \
     }
 
 DEFINE_ARM(p, private)

@@ -8,6 +8,7 @@
 #ifndef DEVICE_LIB_OPENCL_ENQUEUE_RECORD_H
 #define DEVICE_LIB_OPENCL_ENQUEUE_RECORD_H
 
+#include "heap.h"
 #include "ppu/child.h"
 #include "ppu/devlib.h"
 #include "ppu/nest.h"
@@ -17,10 +18,13 @@
 typedef global struct ppu_nest_task *record_t;
 
 #define ITSELF PPU_TASK_WAITING /* finisher of a marker: no task has this handle */
+#define LATER 0xfffffffeu       /* finisher of a parked task: it gets one with its record */
 #define FAILED_WAIT (-14)       /* status of what waited for something that failed */
 
 /* The kernel that ends events, and what the compiler writes about it. */
 extern constant struct ppu_child __ppu_finish_child;
+/* The same of the kernel that moves parked tasks into records. */
+extern constant struct ppu_child __ppu_unpark_child;
 
 /* ---- where this thread is ---- */
 
@@ -45,6 +49,25 @@ INLINE record_t record_at(global struct ppu_nest *nest, ppu_task_t task)
     return (record_t)((ulong)nest + PPU_NEST_TASKS_AT(nest->tasks)) + (PPU_TASK_INDEX(task) - nest->first);
 }
 
+/* A task that keeps its record until all below it has ended. */
+INLINE bool keeps_record(bool has_event, uint flags)
+{
+    return has_event || (flags & PPU_TMD_MAY_WAIT) != 0;
+}
+
+/* The task that counts what this thread enqueues: the nearest one that keeps its record. */
+INLINE record_t keeper_of(record_t own)
+{
+    bool keeps = __ppu_sr(PPU_SR_DEPTH) == 1 || keeps_record(own->finisher != PPU_TASK_NULL, own->tmd.flags);
+
+    return keeps ? own : record_at(nest_of(own), own->status.group);
+}
+
+INLINE ppu_task_t root_of(record_t own)
+{
+    return __ppu_sr(PPU_SR_DEPTH) == 1 ? own->status.task : own->root;
+}
+
 INLINE ulong launch64(uint offset)
 {
     return __ppu_launch(offset) | (ulong)__ppu_launch(offset + 4) << 32;
@@ -52,14 +75,14 @@ INLINE ulong launch64(uint offset)
 
 /* ---- records ---- */
 
-/* 0: all are in use. */
-INLINE ppu_task_t take_record(global struct ppu_nest *nest)
+/* Of all records so many stay free; 0: there are no more. */
+INLINE ppu_task_t take_record(global struct ppu_nest *nest, uint spare)
 {
     global ppu_task_t *ring = (global ppu_task_t *)(nest + 1);
 
     for (;;) {
         uint head = load(&nest->free_head);
-        if (load(&nest->free_tail) == head) {
+        if (load(&nest->free_tail) - head <= spare) {
             return 0;
         }
         ppu_task_t task = *(volatile global ppu_task_t *)&ring[head & (nest->tasks - 1)];
@@ -80,12 +103,20 @@ INLINE void copy_task(global struct ppu_tmd *to, constant struct ppu_child *chil
     to->code_va = launch64(LAUNCH_CODE_VA);
 }
 
-INLINE void set_status(record_t record, ppu_task_t task, ppu_task_t parent, uint stream)
+/* What one that keeps its record leaves to others. */
+INLINE uint spare_of(global struct ppu_nest *nest)
+{
+    return nest->tasks / PPU_PASSING_SHARE;
+}
+
+/* A task that is a child of `parent`. PPU_TASK_NULL: it is parked. */
+INLINE void set_status(record_t record, ppu_task_t task, ppu_task_t root, record_t parent, uint stream)
 {
     record->status.task = task;
     record->status.next_stream = PPU_TASK_NULL;
-    record->status.group = parent;
+    record->status.group = parent->status.task;
     record->status.stream = stream;
+    record->root = root;
     record->finisher = PPU_TASK_NULL;
     record->failed = 0;
 }
@@ -145,6 +176,144 @@ INLINE void start_all(record_t parent, record_t record, ppu_task_t finisher, uin
     }
 }
 
+/* ---- parked tasks ---- */
+
+/* A task of this thread's tree, which moves what is parked there. */
+INLINE void start_unparking(record_t own, global struct ppu_nest *nest)
+{
+    record_t keeper = keeper_of(own), record;
+    ppu_task_t task;
+
+    do { /* what passes leaves some free */
+        task = take_record(nest, 0);
+    } while (task == 0);
+    record = record_at(nest, task);
+    set_status(record, task, root_of(own), keeper, PPU_STREAM_NONE);
+    copy_task(&record->tmd, &__ppu_unpark_child);
+    record->tmd.param_va = (ulong)record->param;
+    record->tmd.param_bytes = (max(__ppu_unpark_child.tmd.param_bytes, 16u) + 15u) / 16u * 16u;
+    put_facts(record->param, &__ppu_unpark_child);
+    add(&keeper->group.work, 1);
+    __ppu_start(task);
+}
+
+INLINE void park_in(global ulong *list, record_t parked)
+{
+    ulong first;
+
+    do {
+        first = load64(list);
+        *(volatile global ulong *)&parked->next = first;
+    } while (!replace64(list, first, (ulong)parked));
+}
+
+/* Nothing but a record is missing. Its list is the root's of whoever comes here, as that one is there until we end. */
+INLINE void park(record_t parked)
+{
+    record_t own = own_record();
+    global struct ppu_nest *nest = nest_of(own);
+    record_t root = record_at(nest, root_of(own));
+
+    park_in(parked->finisher == LATER ? &root->parked_keepers : &root->parked, parked);
+    if (exchange(&root->unparks, 1) == 0) {
+        start_unparking(own, nest);
+    }
+}
+
+/* The newest first, so that few wait at once; only one thread of a tree takes. NULL: there is none. */
+INLINE record_t take_parked(global ulong *list)
+{
+    ulong first;
+
+    do {
+        first = load64(list);
+    } while (first != 0 && !replace64(list, first, *(volatile global ulong *)&((record_t)first)->next));
+    return (record_t)first;
+}
+
+/* Moves it into a record, and starts it, and the task that ends its event behind it, if it has one. */
+INLINE void unpark(global struct ppu_nest *nest, record_t parked, ppu_task_t task, ppu_task_t finisher)
+{
+    record_t record = record_at(nest, task), parent = record_at(nest, parked->status.group);
+    ulong block = *(global ulong *)parked->param - (ulong)parked->param;
+
+    record->status.task = task;
+    record->status.next_stream = PPU_TASK_NULL;
+    record->status.group = parked->status.group;
+    record->status.stream = PPU_STREAM_NONE;
+    record->finisher = finisher;
+    record->root = parked->root;
+    for (uint i = offsetof(struct ppu_nest_task, tmd); i < offsetof(struct ppu_nest_task, local_va); i += 8) {
+        *(global ulong *)((ulong)record + i) = *(global ulong *)((ulong)parked + i);
+    }
+    if (block < PPU_NEST_INLINE_PARAM) {
+        put64(record->param, 0, (ulong)record->param + block);
+    }
+    record->tmd.param_va = (ulong)record->param;
+    if (parked->local_va != 0) {
+        if (record->local_va != 0) {
+            heap_give(nest, record->local_va);
+        }
+        record->local_va = parked->local_va;
+        record->local_size = parked->local_size;
+    }
+    if (finisher != PPU_TASK_NULL) {
+        record_t last = record_at(nest, finisher);
+        set_status(last, finisher, parked->root, parent, PPU_STREAM_NONE);
+        make_finisher(last, parked->deferred, parked->failed != 0 ? FAILED_WAIT : 0);
+    }
+    heap_give(nest, (ulong)parked);
+    start_all(parent, record, finisher, PPU_STREAM_NONE);
+}
+
+/* Those that keep their records wait until others leave some. */
+INLINE void unpark_all(global struct ppu_nest *nest, record_t root)
+{
+    ppu_task_t task = 0, finisher = 0;
+
+    for (;;) {
+        record_t parked = take_parked(&root->parked);
+        if (parked != 0) {
+            ppu_task_t passing;
+            do {
+                passing = take_record(nest, 0);
+            } while (passing == 0);
+            unpark(nest, parked, passing, PPU_TASK_NULL);
+        } else if (load64(&root->parked_keepers) == 0) {
+            break;
+        } else {
+            task = task != 0 ? task : take_record(nest, spare_of(nest));
+            finisher = finisher != 0 || task == 0 ? finisher : take_record(nest, spare_of(nest));
+            if (finisher != 0) {
+                unpark(nest, take_parked(&root->parked_keepers), task, finisher);
+                task = finisher = 0;
+            }
+        }
+    }
+}
+
+/* ---- start ---- */
+
+/* It runs as soon as it may, and its finisher behind it. */
+INLINE void begin(record_t record, ppu_task_t finisher)
+{
+    if (record->status.task == PPU_TASK_NULL) {
+        park(record);
+    } else {
+        start_all(record_at(nest_of(record), record->status.group), record, finisher, record->status.stream);
+    }
+}
+
+/* The block of a task that will not run. */
+INLINE void give_block(global struct ppu_nest *nest, record_t record)
+{
+    global struct ppu_child_head *head = (global struct ppu_child_head *)*(global ulong *)record->param - 1;
+
+    if (head->heap != 0) {
+        heap_give(nest, (ulong)head);
+    }
+}
+
 /* Everything it waited for is there. Who asks may be any task; the parent counted it when it was enqueued. */
 INLINE void start(record_t record)
 {
@@ -152,14 +321,17 @@ INLINE void start(record_t record)
     ppu_task_t finisher = record->finisher;
 
     if (record->failed != 0) {
+        if (finisher != ITSELF) {
+            give_block(nest, record);
+        }
         make_finisher(record, finisher == ITSELF ? *(global ulong *)record->param : 0, FAILED_WAIT);
     }
     finisher = finisher == ITSELF ? PPU_TASK_NULL : finisher;
-    if (record->failed != 0 && finisher != PPU_TASK_NULL) {
+    if (record->failed != 0 && finisher != PPU_TASK_NULL && finisher != LATER) {
         record_t last = record_at(nest, finisher);
         make_finisher(last, *(global ulong *)last->param, FAILED_WAIT);
     }
-    start_all(record_at(nest, record->status.group), record, finisher, record->status.stream);
+    begin(record, finisher);
 }
 
 INLINE void count_down(record_t record, uint n)
