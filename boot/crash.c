@@ -9,6 +9,7 @@
 #include "boot/scb.h"
 #include "firmware/hal.h"
 #include "firmware/hal_mcu.h"
+#include "ppu/macros.h"
 
 #define FRAME_WORDS 8u /* r0-r3, r12, lr, pc, xpsr */
 
@@ -40,7 +41,7 @@ static const char *exception_name(void)
 {
     uint32_t number;
     __asm__ volatile("mrs %0, ipsr" : "=r"(number));
-    bool known = number < sizeof(exception_names) / sizeof(exception_names[0]) && exception_names[number];
+    bool known = number < PPU_ARRAY_SIZE(exception_names) && exception_names[number];
     return known ? exception_names[number] : "exception";
 }
 

@@ -6,6 +6,7 @@
 #include "boot/image.h"
 #include "boot/scb.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 
 #define CTRL_ENABLE 1u
@@ -44,7 +45,7 @@ void mpu_enable(void)
         { PPU_MCU_WINDOW, PPU_MCU_WINDOW + PPU_MCU_WINDOW_BYTES, RBAR_EXECUTE_NEVER, ATTRIBUTE_DEVICE },
     };
     MPU_MAIR0 = MAIR;
-    for (uint32_t i = 0; i < sizeof(regions) / sizeof(regions[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(regions); i++) {
         region_set(i, &regions[i]);
     }
     SCB_SHCSR |= SHCSR_FAULTS_ENABLE;

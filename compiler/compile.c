@@ -9,6 +9,7 @@
 #include "compiler/kernel_image.h"
 #include "compiler/mir/mir_passes.h"
 #include "compiler/mir/pressure_svg.h"
+#include "ppu/macros.h"
 
 #include <llvm-c/BitReader.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ const char *ppu_compile_status_text(enum ppu_compile_status status)
         [PPU_COMPILE_NO_MEMORY] = "out of memory",
     };
 
-    return (size_t)status < sizeof(texts) / sizeof(texts[0]) ? texts[status] : "unknown";
+    return (size_t)status < PPU_ARRAY_SIZE(texts) ? texts[status] : "unknown";
 }
 
 void ppu_compiled_free(struct ppu_compiled *compiled)

@@ -10,15 +10,11 @@
 #include "compiler/mir/mir_passes.h"
 #include "compiler/mir/stats.h"
 #include "compiler/mir/subvector/insert.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
 /* ---- description ---- */
-
-static uint32_t align_up(uint32_t value, uint32_t align)
-{
-    return (value + align - 1) / align * align;
-}
 
 static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
 {
@@ -43,7 +39,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
         }
         uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
-        at = (at + align - 1) / align * align;
+        at = ppu_align_up64(at, align);
         if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
             compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
                              kernel->name, PPU_MAX_PARAM);
@@ -107,9 +103,9 @@ static struct mir *machine_code(struct compilation *compilation, struct kernel_i
 /* End of what the function has in local memory. */
 static uint32_t frame_end(const struct mir *mir)
 {
-    uint32_t end = align_up(mir->local_bytes, 16);
+    uint32_t end = ppu_align_up(mir->local_bytes, 16);
 
-    return mir->spill_bytes != 0 ? end + 16 + align_up(mir->spill_bytes, 16) : end;
+    return mir->spill_bytes != 0 ? end + 16 + ppu_align_up(mir->spill_bytes, 16) : end;
 }
 
 static void note_clobbers(const struct kernel_info *kernel, const struct mir *mir, uint16_t clobbers[MIR_CLASSES])
@@ -123,7 +119,7 @@ static void note_clobbers(const struct kernel_info *kernel, const struct mir *mi
             uint32_t callee = mir->blocks[b].insns[i].callee;
             for (uint32_t c = 0; callee != 0 && c < MIR_CLASSES; c++) {
                 uint16_t theirs = kernel->functions[callee - 1].clobbers[c];
-                clobbers[c] = theirs > clobbers[c] ? theirs : clobbers[c];
+                clobbers[c] = PPU_MAX(theirs, clobbers[c]);
             }
         }
     }

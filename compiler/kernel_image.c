@@ -8,6 +8,7 @@
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/lower_enqueue.h"
 #include "ppu/child.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static uint8_t qualifiers(const char *text)
     };
     uint8_t bits = 0;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         bits |= strstr(text, names[i].name) != NULL ? names[i].bit : 0;
     }
     return bits;

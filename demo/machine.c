@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "demo/report.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 
 #define DEVICES "/sys/bus/pci/devices"
@@ -65,7 +66,7 @@ static void show_bars(const char *address)
     for (; file != NULL && fgets(line, sizeof(line), file) != NULL; bar++) {
         char *end;
         uint64_t first = strtoull(line, &end, 16), last = strtoull(end, NULL, 16);
-        for (size_t i = 0; last > first && i < sizeof(bars) / sizeof(bars[0]); i++) {
+        for (size_t i = 0; last > first && i < PPU_ARRAY_SIZE(bars); i++) {
             if (bars[i].bar == bar) {
                 char label[16];
                 snprintf(label, sizeof(label), "BAR%u", bar);

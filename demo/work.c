@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "demo/work.h"
 
+#include "ppu/macros.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,7 +198,7 @@ static void histogram(struct report *report, const struct user *user, const char
 
 static int32_t clamp(int32_t value, int32_t most)
 {
-    return value < 0 ? 0 : value > most ? most : value;
+    return value < 0 ? 0 : PPU_MIN(value, most);
 }
 
 static uint8_t smooth_pixel(const uint8_t *in, int32_t x, int32_t y)

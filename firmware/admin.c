@@ -22,6 +22,7 @@
 #include "firmware/vector.h"
 #include "firmware/workq.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/save.h"
 #include "ppu/taskq.h"
@@ -313,11 +314,6 @@ static void admin_MMU_FLUSH(struct admin_ticket *ticket, const uint32_t *arg)
     context_flush(arg[0], ticket);
 }
 
-static bool power_of_two(uint32_t value)
-{
-    return value && !(value & (value - 1));
-}
-
 /* Index of the first argument that cannot be; PPU_ADMIN_ARGS: all can. */
 static uint32_t wrong_in_plan(const struct nest_plan *plan)
 {
@@ -326,7 +322,7 @@ static uint32_t wrong_in_plan(const struct nest_plan *plan)
     if (plan->va.va % PPU_NEST_ALIGN || (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS)) >> PPU_VA_BITS) {
         return 1;
     }
-    if (!power_of_two(plan->tasks) || plan->tasks < PPU_NEST_MIN_TASKS || plan->tasks > PPU_NEST_MAX_TASKS) {
+    if (!PPU_IS_POWER_OF_TWO(plan->tasks) || plan->tasks < PPU_NEST_MIN_TASKS || plan->tasks > PPU_NEST_MAX_TASKS) {
         return 4;
     }
     if (plan->place.off % PPU_NEST_ALIGN ||
@@ -436,7 +432,7 @@ static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
 static uint32_t wrong_in_queue(const struct queue_plan *plan)
 {
     uint64_t bytes = PPU_QUEUE_BYTES(plan->entries, plan->entry_bytes);
-    if (!power_of_two(plan->entries) || plan->entries < PPU_QUEUE_MIN_ENTRIES ||
+    if (!PPU_IS_POWER_OF_TWO(plan->entries) || plan->entries < PPU_QUEUE_MIN_ENTRIES ||
         plan->entries > PPU_QUEUE_MAX_ENTRIES) {
         return 2;
     }
@@ -511,7 +507,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_QUEUE_CLOSE] = { admin_QUEUE_CLOSE, 1 },
     [PPU_ADMIN_QUOTA] = { admin_QUOTA, 3 },
 };
-#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+#define OPERATIONS PPU_ARRAY_SIZE(operations)
 
 /* ---- The queue. ---- */
 

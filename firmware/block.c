@@ -12,6 +12,7 @@
 #include "firmware/vector.h"
 #include "firmware/workq.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/sem.h"
 #include "ppu/task.h"
 
@@ -278,7 +279,7 @@ static const struct method methods[] = {
 #include "ppu/method.def"
 #undef PPU_METHOD
 };
-#define METHODS (sizeof(methods) / sizeof(methods[0]))
+#define METHODS PPU_ARRAY_SIZE(methods)
 
 /* The method at `word`, if it is one and lies inside the block. NULL: the channel has been stopped. */
 static const struct method *decode(struct channel *channel, uint32_t word)

@@ -17,6 +17,7 @@
 #include "firmware/quota.h"
 #include "firmware/sem.h"
 #include "firmware/workq.h"
+#include "ppu/macros.h"
 
 #define FAIRNESS_TURNS 8u                /* one turn in so many goes to the lowest priority, so that none starves */
 #define RETRY_NS (100 * TIMER_NS_PER_US) /* a need that nobody reports as met is tried again */
@@ -95,7 +96,7 @@ static void channel_enter(struct channel *channel, enum ppu_channel_state state)
 
 static void channel_timer(struct timer *timer)
 {
-    struct channel *channel = LIST_OBJECT(timer, struct channel, timer);
+    struct channel *channel = PPU_CONTAINER_OF(timer, struct channel, timer);
     if (channel->state == PPU_CHANNEL_PARKED) {
         sem_retest(channel);
     } else if (channel->state == PPU_CHANNEL_WAITING) {
@@ -228,7 +229,7 @@ static void stop(struct channel *channel, enum ppu_fault cause)
     block_end(channel);
     struct list_node *node = channel->tasks.next;
     while (node != &channel->tasks) {
-        struct task *task = LIST_OBJECT(node, struct task, owner);
+        struct task *task = PPU_CONTAINER_OF(node, struct task, owner);
         node = node->next;
         launch_cancel(task, (uint16_t)cause);
     }
@@ -309,7 +310,7 @@ bool channel_run_next(void)
     uint32_t highest = 31u - (uint32_t)__builtin_clz(ready_priorities);
     uint32_t lowest = (uint32_t)__builtin_ctz(ready_priorities);
     uint32_t priority = ++turns % FAIRNESS_TURNS ? highest : lowest;
-    channel_turn(LIST_OBJECT(ready[priority].next, struct channel, turn));
+    channel_turn(PPU_CONTAINER_OF(ready[priority].next, struct channel, turn));
     return ready_priorities != 0;
 }
 
@@ -342,7 +343,7 @@ void channel_wait(struct channel *channel, enum channel_need need)
 void channel_provide(enum channel_need need)
 {
     if (!list_empty(&needing[need])) {
-        channel_enter(LIST_OBJECT(needing[need].next, struct channel, turn), PPU_CHANNEL_RUNNING);
+        channel_enter(PPU_CONTAINER_OF(needing[need].next, struct channel, turn), PPU_CHANNEL_RUNNING);
     }
 }
 

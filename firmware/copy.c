@@ -11,6 +11,7 @@
 #include "firmware/stats.h"
 #include "firmware/trace.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 struct copy {
     struct list_node node;   /* of the pool, or of its channel's copies */
@@ -27,7 +28,7 @@ void copy_init(void)
 {
     memset(copies, 0, sizeof(copies));
     list_init(&pool);
-    copies_count = machine.copies < PPU_MAX_COPIES ? machine.copies : PPU_MAX_COPIES;
+    copies_count = PPU_MIN(machine.copies, PPU_MAX_COPIES);
     quota_total(PPU_RESOURCE_COPIES, copies_count);
     for (uint32_t i = 0; i < copies_count; i++) {
         list_push_back(&pool, &copies[i].node);
@@ -47,7 +48,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     if (!machine_allows_allocation() || !quota_take(PPU_RESOURCE_COPIES, channel->context)) {
         return COPY_NO_ROOM;
     }
-    struct copy *copy = LIST_OBJECT(pool.next, struct copy, node);
+    struct copy *copy = PPU_CONTAINER_OF(pool.next, struct copy, node);
     copy->channel = channel;
     copy->position = channel_position(channel);
     copy->correlation = channel->block.correlation;
@@ -66,7 +67,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
 void copy_cancel(const struct channel *channel)
 {
     for (const struct list_node *node = channel->copies.next; node != &channel->copies; node = node->next) {
-        hal_write(PPU_REG_DMA_CANCEL, copy_tag(LIST_OBJECT(node, struct copy, node)));
+        hal_write(PPU_REG_DMA_CANCEL, copy_tag(PPU_CONTAINER_OF(node, struct copy, node)));
     }
 }
 

@@ -20,6 +20,7 @@
 #include "firmware/trace.h"
 #include "firmware/wdu.h"
 #include "firmware/words.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 
 static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
@@ -124,7 +125,7 @@ static struct refusal fetch_params(const struct task *task, struct ppu_tmd *tmd)
 static uint8_t priority_of(const struct task *task, uint8_t wanted)
 {
     uint8_t most = task->channel->priority;
-    uint8_t own = wanted < most ? wanted : most;
+    uint8_t own = PPU_MIN(wanted, most);
     bool inherits = task->parent && policy(PPU_POLICY_INHERIT);
     return inherits && task->parent->priority > own ? task->parent->priority : own;
 }
@@ -138,7 +139,7 @@ static uint64_t limit_ns(const struct task *task, uint64_t own_ns)
         return most_ns;
     }
     most_ns = most_ns ? most_ns : PPU_MAX_LIMIT_MS * TIMER_NS_PER_MS;
-    return own_ns < most_ns ? own_ns : most_ns;
+    return PPU_MIN(own_ns, most_ns);
 }
 
 /* Fills in the record, and in the TMD copy what only the firmware may say. */
@@ -569,7 +570,7 @@ bool launch_complete_ended(uint32_t most)
 {
     uint32_t done = 0;
     for (; done < most && !list_empty(&ended); done++) {
-        launch_complete(LIST_OBJECT(list_take_front(&ended), struct task, queue));
+        launch_complete(PPU_CONTAINER_OF(list_take_front(&ended), struct task, queue));
     }
     return done != 0;
 }

@@ -8,6 +8,7 @@
 #include "firmware/hal.h"
 #include "firmware/machine.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/token.h"
 
@@ -27,11 +28,6 @@ struct layout layout;
 _Static_assert(sizeof(struct ppu_tmd_copy) <= TMD_STRIDE, "a TMD copy has its stride");
 _Static_assert(TASK_RECORDS_ALL < PPU_TASK_MAX, "a handle has room for every record");
 
-static uint32_t align_up(uint32_t value, uint32_t alignment)
-{
-    return (value + alignment - 1) & ~(alignment - 1);
-}
-
 static uint32_t power_of_two_from(uint32_t least)
 {
     uint32_t power = 1;
@@ -50,7 +46,7 @@ static uint32_t share_of_vram(uint32_t share, uint32_t least, uint32_t most)
 /* Takes `bytes` at the next multiple of `alignment` from *end. */
 static ppu_vram_t place(uint32_t *end, uint32_t bytes, uint32_t alignment)
 {
-    ppu_vram_t here = { align_up(*end, alignment) };
+    ppu_vram_t here = { ppu_align_up(*end, alignment) };
     *end = here.off + bytes;
     return here;
 }
@@ -61,7 +57,7 @@ static uint32_t sm_token_bytes(void)
     uint32_t least = ppu_token_bytes(PPU_MAX_CTA_THREADS / PPU_LANES, 0);
     uint64_t wanted = (uint64_t)TOKEN_QUEUES_LARGE * machine.sm_warps * ppu_token_bytes(1, 0);
     uint64_t most = machine.vram_bytes / TOKEN_SHARE / machine.sms;
-    uint64_t bytes = wanted < most ? wanted : most;
+    uint64_t bytes = PPU_MIN(wanted, most);
     return bytes < least ? least : (uint32_t)bytes & ~(PPU_TOKEN_ALIGN - 1u);
 }
 
@@ -104,8 +100,8 @@ static void place_all(void)
     layout.nest_params = place(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
     layout.tokens = place(&end, machine.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
     layout.pt_base = place(&end, layout.pt_bytes, PPU_PT_ALIGN);
-    layout.prot_limit = align_up(end, PROTECTED_ALIGN);
-    layout.heap_base = align_up(layout.prot_limit, PPU_PAGE_2M);
+    layout.prot_limit = ppu_align_up(end, PROTECTED_ALIGN);
+    layout.heap_base = ppu_align_up(layout.prot_limit, PPU_PAGE_2M);
     FW_ASSERT(layout.heap_base < machine.vram_bytes);
 }
 
@@ -131,7 +127,7 @@ void layout_init(void)
 {
     layout.tasks = TASK_RECORDS;
     layout.nest_tasks = share_of_vram(NEST_SHARE, NEST_RECORDS_MIN, NEST_RECORDS_MAX) & ~(PPU_NEST_MIN_TASKS - 1u);
-    layout.pt_bytes = align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
+    layout.pt_bytes = ppu_align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
     layout.sm_tokens = sm_token_bytes();
     choose_ring_sizes();
     place_all();

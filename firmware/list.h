@@ -14,9 +14,6 @@ struct list_node {
     struct list_node *prev;
 };
 
-/* The object of `type` whose `member` is `node`. */
-#define LIST_OBJECT(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
-
 static inline void list_init(struct list_node *list)
 {
     list->next = list;

@@ -3,6 +3,7 @@
 
 #include "firmware/hal.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 struct machine machine;
 
@@ -34,7 +35,7 @@ uint32_t machine_init(void)
     if (machine.vram_bytes < VRAM_MIN) {
         return PPU_REG_VRAM_SIZE_LO;
     }
-    for (uint32_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(counts); i++) {
         *counts[i].value = hal_read(counts[i].reg);
         if (*counts[i].value < counts[i].least || *counts[i].value > counts[i].most) {
             return counts[i].reg;

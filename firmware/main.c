@@ -28,6 +28,7 @@
 #include "firmware/wdu.h"
 #include "firmware/workq.h"
 #include "ppu/boot.h"
+#include "ppu/macros.h"
 
 #define EVENTS_A_PASS 16u /* of each kind, so that a flood of one starves no other */
 #define TURNS_A_PASS 4u   /* of channels */
@@ -85,7 +86,7 @@ static bool ring_events(uint32_t most)
     union ring_entry entry;
     bool more = false;
 #pragma GCC unroll 5
-    for (uint32_t i = 0; i < sizeof(consumers) / sizeof(consumers[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(consumers); i++) {
         uint32_t left = consumers[i].most;
         while (left && ring_take(consumers[i].ring, &entry)) {
             consumers[i].take(&entry);
@@ -118,7 +119,7 @@ static const struct source {
 static uint32_t serve_events(uint32_t events)
 {
     uint32_t again = 0;
-    for (uint32_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sources); i++) {
         if ((events & sources[i].events) && sources[i].serve(sources[i].most)) {
             again |= sources[i].events;
         }
@@ -142,7 +143,7 @@ void firmware_main(void)
         idle();
         return;
     }
-    for (uint32_t i = 0; i < sizeof(inits) / sizeof(inits[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(inits); i++) {
         inits[i]();
     }
     layout_publish();

@@ -9,6 +9,7 @@
 #include "firmware/quota.h"
 #include "firmware/shared.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/save.h"
 
 #define NESTS 6u
@@ -311,7 +312,7 @@ struct task *nest_release(struct task *task)
         depth->sets_free |= 1u << set;
         return NULL;
     }
-    struct task *next = LIST_OBJECT(node, struct task, queue);
+    struct task *next = PPU_CONTAINER_OF(node, struct task, queue);
     give_set(next, set);
     return next;
 }

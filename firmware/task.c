@@ -6,6 +6,7 @@
 #include "firmware/nest.h"
 #include "firmware/quota.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 static struct task tasks[TASK_RECORDS_ALL];
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
@@ -73,7 +74,7 @@ struct task *task_new(uint32_t context)
     if (!quota_take(PPU_RESOURCE_TASKS, context)) {
         return NULL;
     }
-    struct task *task = LIST_OBJECT(list_take_front(&pool), struct task, queue);
+    struct task *task = PPU_CONTAINER_OF(list_take_front(&pool), struct task, queue);
     free_count--;
     begin_task(task);
     task->nest = TASK_NO_NEST;

@@ -9,6 +9,7 @@
 #include "firmware/shared.h"
 #include "firmware/timer.h"
 #include "firmware/wdu.h"
+#include "ppu/macros.h"
 #include "ppu/taskq.h"
 
 #define LOOK_ENTRIES 64u /* that one look takes in */
@@ -178,7 +179,7 @@ static void settle_taskq(struct queue *queue)
 /* Whoever took the ticket has died, or will never publish. */
 static void hole_expired(struct timer *timer)
 {
-    struct queue *queue = LIST_OBJECT(timer, struct queue, hole);
+    struct queue *queue = PPU_CONTAINER_OF(timer, struct queue, hole);
     struct task *task = queue->task;
     struct ppu_error_record record = {
         .code = PPU_FAULT_QUEUE_HOLE,
@@ -223,7 +224,7 @@ bool queue_serve_more(uint32_t most)
 {
     for (uint32_t i = 0; i < most && !list_empty(&more); i++) {
         struct list_node *node = list_take_front(&more);
-        queue_serve(LIST_OBJECT(node, struct queue, more)->task);
+        queue_serve(PPU_CONTAINER_OF(node, struct queue, more)->task);
     }
     return !list_empty(&more);
 }

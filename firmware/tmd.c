@@ -6,6 +6,7 @@
 #include "firmware/layout.h"
 #include "firmware/machine.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/token.h"
 
@@ -23,7 +24,7 @@ struct cta_need {
 static struct cta_need cta_need(const struct ppu_tmd *tmd)
 {
     uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
-    uint32_t lanes = (threads + tmd->wave - 1u) & ~(tmd->wave - 1u);
+    uint32_t lanes = ppu_align_up(threads, tmd->wave);
     return (struct cta_need){
         .threads = threads,
         .passes = lanes / PPU_LANES,

@@ -4,6 +4,7 @@
 #include "firmware/policy.h"
 #include "firmware/quota.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 /*
  * For each priority the address spaces that have ready tasks of it stand in a circle, first the one whose turn it is;
@@ -131,7 +132,7 @@ static struct task *first_that_may(uint32_t priority)
         }
     }
     turn[priority] = spaces[context].next[priority];
-    return LIST_OBJECT(spaces[context].ready[priority].next, struct task, queue);
+    return PPU_CONTAINER_OF(spaces[context].ready[priority].next, struct task, queue);
 }
 
 struct task *tmu_take(void)

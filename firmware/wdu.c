@@ -20,6 +20,7 @@
 #include "firmware/tmu.h"
 #include "firmware/trace.h"
 #include "firmware/workq.h"
+#include "ppu/macros.h"
 
 #define KILL_RETRY_NS TIMER_NS_PER_S
 #define WATCHDOG_LEAST_US 1000u /* a task whose CTAs wait for room is looked at no more often */
@@ -209,7 +210,7 @@ static void evict_for_higher(void)
 
 static void slice_expired(struct timer *timer)
 {
-    struct slot *slot = LIST_OBJECT(timer, struct slot, slice);
+    struct slot *slot = PPU_CONTAINER_OF(timer, struct slot, slice);
     if (slot->task->state != TASK_RUNNING) {
         return;
     }
@@ -274,7 +275,7 @@ static void task_failed(struct task *task, struct ppu_error_record *record)
 
 static void watchdog_expired(struct timer *timer)
 {
-    struct slot *slot = LIST_OBJECT(timer, struct slot, watchdog);
+    struct slot *slot = PPU_CONTAINER_OF(timer, struct slot, watchdog);
     struct task *task = slot->task;
     if (task->state == TASK_KILLING) {
         log_print("slot %u: not dead %u ms after it was killed\n", (unsigned)slot_index(slot),
@@ -285,7 +286,7 @@ static void watchdog_expired(struct timer *timer)
     }
     uint32_t left_us = time_left_us(slot);
     if (left_us) {
-        watchdog_begin(slot, left_us < WATCHDOG_LEAST_US ? WATCHDOG_LEAST_US : left_us);
+        watchdog_begin(slot, PPU_MAX(left_us, WATCHDOG_LEAST_US));
         return;
     }
     struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = task_tmd(task)->watchdog_ns };

@@ -13,6 +13,7 @@
 #include "firmware/sem.h"
 #include "firmware/shared.h"
 #include "firmware/task.h"
+#include "ppu/macros.h"
 
 #define WORKQS 64u
 #define WAITERS 64u /* tasks that wait for entries at once; those beyond are woken at once and ask again */
@@ -278,7 +279,7 @@ static void wake_all(struct workq *queue)
 {
     struct list_node *node;
     while ((node = queue->waiting.next) != &queue->waiting) {
-        wake(LIST_OBJECT(node, struct waiter, node), false);
+        wake(PPU_CONTAINER_OF(node, struct waiter, node), false);
     }
 }
 
@@ -286,7 +287,7 @@ static void refuse_those_in_vain(struct workq *queue)
 {
     struct list_node *node = queue->waiting.next;
     while (node != &queue->waiting) {
-        struct waiter *waiter = LIST_OBJECT(node, struct waiter, node);
+        struct waiter *waiter = PPU_CONTAINER_OF(node, struct waiter, node);
         struct task *task = task_find(waiter->task);
         node = node->next;
         if (!task || waits_in_vain(queue, task)) {
@@ -298,7 +299,7 @@ static void refuse_those_in_vain(struct workq *queue)
 static struct waiter *waiter_of(struct workq *queue, ppu_task_t task)
 {
     for (struct list_node *node = queue->waiting.next; node != &queue->waiting; node = node->next) {
-        struct waiter *waiter = LIST_OBJECT(node, struct waiter, node);
+        struct waiter *waiter = PPU_CONTAINER_OF(node, struct waiter, node);
         if (waiter->task == task) {
             return waiter;
         }
@@ -307,7 +308,7 @@ static struct waiter *waiter_of(struct workq *queue, ppu_task_t task)
     if (!quota_take(PPU_RESOURCE_WAITERS, context)) {
         return NULL;
     }
-    struct waiter *waiter = LIST_OBJECT(list_take_front(&waiters_free), struct waiter, node);
+    struct waiter *waiter = PPU_CONTAINER_OF(list_take_front(&waiters_free), struct waiter, node);
     waiter->context = context;
     waiter->task = task;
     waiter->threads = 0;
@@ -350,7 +351,7 @@ static bool stands_idle(const struct workq *queue)
 static bool end_is_awaited(const struct workq *queue, uint32_t round)
 {
     for (const struct list_node *node = queue->dependents.next; node != &queue->dependents; node = node->next) {
-        const struct channel *channel = LIST_OBJECT(node, struct channel, turn);
+        const struct channel *channel = PPU_CONTAINER_OF(node, struct channel, turn);
         if (channel->pending == 0 && channel->sem.at.va == y_va(queue).va && channel->sem.value == round) {
             return true;
         }
@@ -480,6 +481,7 @@ void workq_failed(uint32_t number)
     publish_stall(queue, PPU_WORKQ_ENDED);
     refuse_those_in_vain(queue);
     while ((node = list_take_front(&queue->dependents))) {
-        channel_fault(LIST_OBJECT(node, struct channel, turn), PPU_FAULT_WORKQ_FAILED, channel_index(queue->channel));
+        channel_fault(PPU_CONTAINER_OF(node, struct channel, turn), PPU_FAULT_WORKQ_FAILED,
+                      channel_index(queue->channel));
     }
 }

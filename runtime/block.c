@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/taskq.h"
 #include "runtime/workq.h"
 
@@ -148,7 +149,7 @@ void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue)
 /* Offset of `bytes` in the data, UINT32_MAX when there is no room. */
 static uint32_t take_data(struct ppu_block *block, uint32_t bytes, uint32_t align)
 {
-    uint32_t offset = (block->data_bytes + align - 1) & ~(align - 1);
+    uint32_t offset = ppu_align_up(block->data_bytes, align);
 
     if (offset > BLOCK_DATA_BYTES || bytes > BLOCK_DATA_BYTES - offset) {
         block_fail(block, PPU_ERR_NO_RESOURCE);
@@ -185,7 +186,7 @@ void block_launch_inline(struct ppu_block *block, const struct ppu_tmd *tmd, con
 
 static uint32_t data_offset(const struct ppu_block *block)
 {
-    return (block->length * 4u + PPU_TMD_ALIGN - 1) & ~(PPU_TMD_ALIGN - 1);
+    return ppu_align_up(block->length * 4u, PPU_TMD_ALIGN);
 }
 
 static void patch_launches(struct ppu_block *block, uint64_t data_va)

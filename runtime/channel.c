@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "ppu/macros.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
 #include "runtime/shared.h"
@@ -112,7 +113,7 @@ static uint32_t staging_size(uint32_t entries)
 
 static uint32_t ring_bytes(uint32_t entries)
 {
-    return (entries * PPU_GP_ENTRY_BYTES + CHUNK_ALIGN - 1) & ~(CHUNK_ALIGN - 1);
+    return ppu_align_up(entries * PPU_GP_ENTRY_BYTES, CHUNK_ALIGN);
 }
 
 static enum ppu_err make_memory(struct ppu_channel *channel, enum ppu_memory_kind kind)
@@ -367,7 +368,7 @@ static enum ppu_err wait_for_room(struct ppu_channel *channel, struct channel_ch
         if (err != PPU_OK) {
             return err;
         }
-        retry_ns = retry_ns < ROOM_RETRY_MAX_NS ? retry_ns : ROOM_RETRY_MAX_NS;
+        retry_ns = PPU_MIN(retry_ns, ROOM_RETRY_MAX_NS);
         uint64_t retry_at = deadline_after(retry_ns);
         bool last = retry_at >= deadline_ns;
         err = device_wait(device, 1u << channel->vector, mark, last ? deadline_ns : retry_at);
@@ -379,7 +380,7 @@ static enum ppu_err wait_for_room(struct ppu_channel *channel, struct channel_ch
 
 enum ppu_err channel_reserve(struct ppu_channel *channel, uint32_t bytes, struct channel_chunk *chunk)
 {
-    chunk->bytes = (bytes + CHUNK_ALIGN - 1) & ~(CHUNK_ALIGN - 1);
+    chunk->bytes = ppu_align_up(bytes, CHUNK_ALIGN);
     if (chunk->bytes >= channel->staging_bytes) {
         return PPU_ERR_BAD_ARG;
     }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/place.h"
 #include "runtime/channel.h"
@@ -335,7 +336,7 @@ uint64_t ppu_device_vram_alignment(const struct ppu_device *device)
     uintptr_t at = (uintptr_t)device->transport->vram;
     uint64_t alignment = at & -at;
 
-    return alignment < PPU_PAGE_2M ? alignment : PPU_PAGE_2M;
+    return PPU_MIN(alignment, PPU_PAGE_2M);
 }
 
 const struct ppu_device_info *ppu_device_info(const struct ppu_device *device)

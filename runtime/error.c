@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/ring.h"
 
 const char *ppu_error_name(enum ppu_err code)
@@ -57,7 +58,7 @@ static const struct fault_row *fault_row(uint32_t code)
         "?", "unknown value",  "the firmware reports a fault that this library does not know"
     };
 
-    for (size_t i = 0; i < sizeof(fault_rows) / sizeof(fault_rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(fault_rows); i++) {
         if (fault_rows[i].code == code) {
             return &fault_rows[i];
         }
@@ -125,7 +126,7 @@ static const char *access_name(uint8_t access)
         [PPU_ACCESS_FETCH] = "fetch",
     };
 
-    return access < sizeof(names) / sizeof(names[0]) ? names[access] : "access";
+    return access < PPU_ARRAY_SIZE(names) ? names[access] : "access";
 }
 
 static bool is_address(const char *payload)

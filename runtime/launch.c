@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes a task descriptor (A11) of a kernel and its launch. */
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/program.h"
 #include "runtime/stream.h"
@@ -43,7 +44,7 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     if (tmd->local_bytes == 0 || cta_bytes > (uint64_t)PPU_MAX_CTA_THREADS * PPU_MAX_LOCAL) {
         return PPU_OK;
     }
-    enum ppu_err err = stream_local_memory(stream, cta_bytes * (ctas < resident ? ctas : resident), &memory);
+    enum ppu_err err = stream_local_memory(stream, cta_bytes * PPU_MIN(ctas, resident), &memory);
     if (err == PPU_OK) {
         tmd->local_va = ppu_memory_va(memory, stream->channel->context).va;
         tmd->local_size = ppu_memory_bytes(memory);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/memory.h"
 
+#include "ppu/macros.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +65,7 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
     }
     memory->device = device;
     memory->kind = kind;
-    memory->bytes = (bytes + GRANULE - 1) & ~(GRANULE - 1);
+    memory->bytes = ppu_align_up64(bytes, GRANULE);
     enum ppu_err err = kind == PPU_MEMORY_VRAM ? vram_alloc(memory) : system_alloc(memory);
     if (err != PPU_OK) {
         free(memory);

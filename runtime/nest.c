@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocates ahead what threads need to launch tasks (B3): the nest, and places for CTAs that wait. */
 #include "ppu/nest.h"
+#include "ppu/macros.h"
 
 #include "ppu/save.h"
 #include "runtime/context.h"
@@ -34,7 +35,7 @@ static struct ppu_nest_options complete(const struct ppu_nest_options *options)
 static bool nest_usable(const struct ppu_nest_options *options)
 {
     return options->tasks >= PPU_NEST_MIN_TASKS && options->tasks <= PPU_NEST_MAX_TASKS &&
-           (options->tasks & (options->tasks - 1)) == 0 && options->depth <= PPU_NEST_MAX_DEPTH &&
+           PPU_IS_POWER_OF_TWO(options->tasks) && options->depth <= PPU_NEST_MAX_DEPTH &&
            options->ctas <= PPU_SAVE_PLACES && options->waiting <= PPU_NEST_MAX_SETS &&
            options->state_bytes <= 16u * PPU_MIB &&
            (options->heap_bytes == 0 || options->heap_bytes >= sizeof(struct ppu_heap)) &&
@@ -43,7 +44,7 @@ static bool nest_usable(const struct ppu_nest_options *options)
 
 static uint32_t place_bytes(const struct ppu_nest_options *options)
 {
-    return (options->state_bytes + PPU_SAVE_ALIGN - 1) & ~(PPU_SAVE_ALIGN - 1);
+    return ppu_align_up(options->state_bytes, PPU_SAVE_ALIGN);
 }
 
 static bool take_saves(struct ppu_context *context, const struct ppu_nest_options *options)
@@ -51,7 +52,7 @@ static bool take_saves(struct ppu_context *context, const struct ppu_nest_option
     struct ppu_device *device = context->device;
     uint64_t bytes = (uint64_t)options->depth * options->waiting * options->ctas * place_bytes(options);
 
-    bytes = (bytes + PPU_PT_BYTES - 1) & ~(uint64_t)(PPU_PT_BYTES - 1);
+    bytes = ppu_align_up64(bytes, PPU_PT_BYTES);
     pthread_mutex_lock(&device->memory_lock);
     bool taken = range_take(&device->tables, bytes, PPU_PT_BYTES, &context->nest_saves);
     pthread_mutex_unlock(&device->memory_lock);
@@ -108,7 +109,7 @@ static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest
         options->ctas,  options->waiting,
     };
 
-    return admin_call(context->device, PPU_ADMIN_NEST_OPEN, args, sizeof(args) / sizeof(args[0]), NULL, 0);
+    return admin_call(context->device, PPU_ADMIN_NEST_OPEN, args, PPU_ARRAY_SIZE(args), NULL, 0);
 }
 
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/channel.h"
 #include "runtime/memory.h"
 #include "runtime/shared.h"
@@ -61,7 +62,7 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
     uint32_t entries = options->entries != 0 ? options->entries : ENTRIES_DEFAULT;
 
     *out = NULL;
-    if (entries < PPU_QUEUE_MIN_ENTRIES || entries > PPU_QUEUE_MAX_ENTRIES || (entries & (entries - 1)) != 0 ||
+    if (entries < PPU_QUEUE_MIN_ENTRIES || entries > PPU_QUEUE_MAX_ENTRIES || !PPU_IS_POWER_OF_TWO(entries) ||
         options->data_bytes > PPU_QUEUE_MAX_ENTRY_BYTES - sizeof(struct ppu_queue_entry)) {
         return PPU_ERR_BAD_ARG;
     }
@@ -71,8 +72,8 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
     }
     queue->context = context;
     queue->entries = entries;
-    queue->entry_bytes = (uint32_t)sizeof(struct ppu_queue_entry) +
-                         ((options->data_bytes + PPU_QUEUE_ENTRY_ALIGN - 1) & ~(PPU_QUEUE_ENTRY_ALIGN - 1));
+    queue->entry_bytes =
+        (uint32_t)sizeof(struct ppu_queue_entry) + ppu_align_up(options->data_bytes, PPU_QUEUE_ENTRY_ALIGN);
     enum ppu_err err = open_queue(queue);
     if (err != PPU_OK) {
         free(queue);

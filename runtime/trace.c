@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the flight recorders while they are written. */
+#include "ppu/macros.h"
 #include "runtime/device.h"
 #include "runtime/shared.h"
 
@@ -22,7 +23,7 @@ static struct recorder recorder_of(const struct ppu_device *device, enum ppu_tra
     const struct ppu_trace_ring *ring = (const void *)(device->transport->vram + place);
     uint32_t size = shared_load_acquire(&ring->size);
     uint64_t room = (vram_bytes - place - sizeof(*ring)) / sizeof(struct ppu_trace_record);
-    if ((size & (size - 1)) != 0 || size > room) {
+    if (!PPU_IS_POWER_OF_TWO(size) || size > room) {
         return (struct recorder){ 0 };
     }
     return (struct recorder){ ring, (const void *)(ring + 1), size };

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
@@ -29,8 +30,7 @@ static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_wor
         options->first,
     };
 
-    enum ppu_err err =
-        admin_call(device, PPU_ADMIN_WORKQ_CREATE, args, sizeof(args) / sizeof(args[0]), &queue->channel.index, 1);
+    enum ppu_err err = admin_call(device, PPU_ADMIN_WORKQ_CREATE, args, PPU_ARRAY_SIZE(args), &queue->channel.index, 1);
     return err == PPU_OK ? channel_register(&queue->channel) : err;
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/work_item.h"
 #include "compiler/base/primitive.h"
+#include "ppu/macros.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,7 +196,7 @@ static void note(struct form *form, const struct affine *address, LLVMValueRef a
         form->low = address->offset;
         form->high = address->offset + bytes;
     }
-    form->low = address->offset < form->low ? address->offset : form->low;
+    form->low = PPU_MIN(address->offset, form->low);
     form->high = address->offset + bytes > form->high ? address->offset + bytes : form->high;
     form->apart &=
         stride.apart && affine_is_parallel(&form->first, address) && llabs(stride.step) >= form->high - form->low;

@@ -4,6 +4,7 @@
 #include "compiler/analysis/access_pattern.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/launch_shape.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -40,7 +41,7 @@ static void note_element(struct pointers *p, LLVMTypeRef type)
     while (log < MOST_ELEMENT_LOG2 && bytes % (2ull << log) == 0) {
         log++;
     }
-    p->element_log2 = log < p->element_log2 ? log : p->element_log2;
+    p->element_log2 = PPU_MIN(log, p->element_log2);
 }
 
 #define BOTH (PPU_REFERENCE_READ | PPU_REFERENCE_WRITE)

@@ -2,6 +2,7 @@
 #include "compiler/analysis/affine.h"
 
 #include "compiler/analysis/ir.h"
+#include "ppu/macros.h"
 
 #define DEPTH 12u
 #define ROOT_VALUES 16u
@@ -246,14 +247,9 @@ LLVMValueRef affine_root(LLVMValueRef pointer)
 
 /* ---- alignment ---- */
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t zeros_of_number(uint64_t number)
 {
-    return number == 0 ? ZERO_BITS : least((uint32_t)__builtin_ctzll(number), ZERO_BITS);
+    return number == 0 ? ZERO_BITS : PPU_MIN((uint32_t)__builtin_ctzll(number), ZERO_BITS);
 }
 
 /* The value without the constants that are added to it, one after the other; their sum. */
@@ -285,7 +281,8 @@ static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
     uint64_t constant;
     LLVMValueRef rest = without_constants(value, &constant);
     if (rest != value) {
-        return least(zero_bits(rest, depth - 1, phi), zeros_of_number(constant));
+        uint32_t x = zero_bits(rest, depth - 1, phi), y = zeros_of_number(constant);
+        return PPU_MIN(x, y);
     }
     LLVMValueRef a = LLVMGetNumOperands(value) != 0 ? LLVMGetOperand(value, 0) : NULL;
     LLVMValueRef b = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 1) : NULL;
@@ -295,23 +292,28 @@ static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
         return zero_bits(a, depth - 1, phi);
     case LLVMAdd:
     case LLVMSub:
-    case LLVMOr:
-        return least(zero_bits(a, depth - 1, phi), zero_bits(b, depth - 1, phi));
+    case LLVMOr: {
+        uint32_t x = zero_bits(a, depth - 1, phi), y = zero_bits(b, depth - 1, phi);
+        return PPU_MIN(x, y);
+    }
     case LLVMAnd: {
         uint32_t x = zero_bits(a, depth - 1, phi), y = zero_bits(b, depth - 1, phi);
-        return x > y ? x : y;
+        return PPU_MAX(x, y);
     }
-    case LLVMMul:
-        return least(zero_bits(a, depth - 1, phi) + zero_bits(b, depth - 1, phi), ZERO_BITS);
-    case LLVMShl:
-        return LLVMIsAConstantInt(b) != NULL
-                   ? least(zero_bits(a, depth - 1, phi) + least((uint32_t)LLVMConstIntGetZExtValue(b), ZERO_BITS),
-                           ZERO_BITS)
-                   : zero_bits(a, depth - 1, phi);
+    case LLVMMul: {
+        uint32_t sum = zero_bits(a, depth - 1, phi) + zero_bits(b, depth - 1, phi);
+        return PPU_MIN(sum, ZERO_BITS);
+    }
+    case LLVMShl: {
+        uint64_t shift = LLVMIsAConstantInt(b) != NULL ? LLVMConstIntGetZExtValue(b) : 0;
+        uint32_t sum = zero_bits(a, depth - 1, phi) + (uint32_t)PPU_MIN(shift, ZERO_BITS);
+        return PPU_MIN(sum, ZERO_BITS);
+    }
     case LLVMPHI: {
         uint32_t zeros = phi == NULL ? ZERO_BITS : 0;
         for (uint32_t i = 0; i < LLVMCountIncoming(value) && phi == NULL; i++) {
-            zeros = least(zeros, zero_bits(LLVMGetIncomingValue(value, i), depth - 1, value));
+            uint32_t incoming = zero_bits(LLVMGetIncomingValue(value, i), depth - 1, value);
+            zeros = PPU_MIN(zeros, incoming);
         }
         return zeros;
     }

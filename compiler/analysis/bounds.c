@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/work_item.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -67,7 +68,7 @@ static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t 
     b = most_of(q, LLVMGetOperand(value, 1), effort);
     switch (opcode) {
     case LLVMAnd:
-        return a < b ? a : b;
+        return PPU_MIN(a, b);
     case LLVMURem:
         return b != UINT64_MAX && b != 0 ? b - 1 : a;
     case LLVMLShr:
@@ -100,7 +101,7 @@ static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
     if (effort != 0 && LLVMIsAInstruction(value) != NULL) {
         bound = operation_bound(q, value, effort - 1);
     }
-    bound = bound < most ? bound : most;
+    bound = PPU_MIN(bound, most);
     uint64_t id = q.small_ids ? PPU_MAX_SMALL_ID : bits == 64 ? PPU_MAX_ID : UINT64_MAX;
     return bound >= id && work_item_is_global(value) ? id - 1 : bound;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/base/arena.h"
 
+#include "ppu/macros.h"
+
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ struct arena_chunk {
 
 static struct arena_chunk *chunk_new(struct arena *arena, size_t bytes)
 {
-    size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    size_t size = PPU_MAX(bytes, CHUNK_BYTES);
     struct arena_chunk *chunk = bytes < SIZE_MAX / 2 ? calloc(1, sizeof(*chunk) + size) : NULL;
 
     if (chunk == NULL) {
@@ -32,7 +34,7 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t bytes)
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
     struct arena_chunk *chunk = arena->chunks;
-    size_t rounded = (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+    size_t rounded = ppu_align_up64(bytes, alignof(max_align_t));
 
     if (chunk == NULL || chunk->size - chunk->used < rounded) {
         chunk = chunk_new(arena, rounded);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/base/primitive.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 enum primitive primitive_find(const char *name)
@@ -11,7 +13,7 @@ enum primitive primitive_find(const char *name)
 #include "compiler/base/primitive.def"
     };
 
-    for (uint32_t i = 1; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (uint32_t i = 1; i < PPU_ARRAY_SIZE(names); i++) {
         if (strcmp(names[i], name) == 0) {
             return (enum primitive)i;
         }

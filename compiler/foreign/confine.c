@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/foreign/foreign.h"
+#include "ppu/macros.h"
 
 static bool set_limits(void)
 {
@@ -24,7 +25,7 @@ static bool set_limits(void)
         { RLIMIT_CORE, 0, 0 },
     };
 
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(limits); i++) {
         const struct rlimit limit = { limits[i].soft, limits[i].hard };
         if (setrlimit(limits[i].resource, &limit) != 0) {
             return false;
@@ -45,7 +46,7 @@ static bool allow_plain(scmp_filter_ctx filter)
     };
     bool added = true;
 
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(calls); i++) {
         added &= seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) == 0;
     }
     return added;

@@ -4,6 +4,7 @@
 #include "compiler/base/enqueue_flag.h"
 #include "compiler/frontend/headers.h"
 #include "compiler/frontend/options.h"
+#include "ppu/macros.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -156,7 +157,7 @@ static bool open_streams(struct streams *streams, const char *path, const char *
     if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
         return false;
     }
-    for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(absent); i++) {
         fprintf(streams->in, "#undef %s\n", absent[i]);
     }
     fputs(prologue, streams->in);
@@ -231,7 +232,7 @@ static enum ppu_compile_status run_on(const struct arguments *arguments, struct 
 
 static void add_fixed(struct arguments *arguments, const struct headers *headers, enum ppu_compile_front front)
 {
-    for (uint32_t i = 0; i < sizeof(fixed_arguments) / sizeof(fixed_arguments[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(fixed_arguments); i++) {
         add_argument(arguments, fixed_arguments[i]);
     }
     for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i] != NULL; i++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/frontend/options.h"
 
+#include "ppu/macros.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static bool has_value(enum meaning meaning)
 /* NULL: it is none. */
 static const struct option *find_option(const char *word)
 {
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(known); i++) {
         bool begins = strncmp(word, known[i].name, strlen(known[i].name)) == 0;
         if (has_value(known[i].meaning) ? begins : strcmp(word, known[i].name) == 0) {
             return &known[i];

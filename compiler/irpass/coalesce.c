@@ -4,6 +4,7 @@
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/coalesce_gather.h"
 #include "compiler/irpass/specialize_alias.h"
+#include "ppu/macros.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static uint32_t first_of(const struct members *members)
     uint32_t first = members->item[0];
 
     for (uint32_t i = 1; i < members->count; i++) {
-        first = members->item[i] < first ? members->item[i] : first;
+        first = PPU_MIN(members->item[i], first);
     }
     return first;
 }
@@ -170,7 +171,7 @@ static uint32_t last_of(const struct members *members)
     uint32_t last = members->item[0];
 
     for (uint32_t i = 1; i < members->count; i++) {
-        last = members->item[i] > last ? members->item[i] : last;
+        last = PPU_MAX(members->item[i], last);
     }
     return last;
 }
@@ -199,7 +200,7 @@ static LLVMTypeRef integer_type(const struct block *block, uint32_t bytes)
 /* Words, or pairs of them, that the group is made of. */
 static uint32_t piece_bytes(uint32_t size)
 {
-    return size < WORD_BYTES ? WORD_BYTES : size;
+    return PPU_MAX(size, WORD_BYTES);
 }
 
 static LLVMTypeRef group_type(const struct block *block, uint32_t size, uint32_t count)

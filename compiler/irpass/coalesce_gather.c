@@ -4,6 +4,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/base/primitive.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -180,7 +181,7 @@ static void set_effects(struct compilation *compilation, LLVMValueRef function)
         uint64_t value;
     } effects[] = { { "memory", 1 /* argmem: read */ }, { "nounwind", 0 }, { "willreturn", 0 } };
 
-    for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(effects); i++) {
         uint32_t kind = LLVMGetEnumAttributeKindForName(effects[i].name, strlen(effects[i].name));
         LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
                                 LLVMCreateEnumAttribute(compilation->llvm, kind, effects[i].value));

@@ -17,6 +17,7 @@
 #include "compiler/irpass/strength_reduce.h"
 #include "compiler/irpass/unroll.h"
 #include "compiler/irpass/yield.h"
+#include "ppu/macros.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
@@ -366,7 +367,7 @@ bool ir_passes_have(const char *name)
 {
     bool has = false;
 
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(passes); i++) {
         has |= strcmp(passes[i].name, name) == 0;
     }
     return has;
@@ -383,7 +384,7 @@ void ir_passes_print(const struct compilation *compilation)
 void ir_passes_run(struct compilation *compilation)
 {
     check_module(compilation);
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(passes); i++) {
         if (!holds(compilation, passes[i].condition)) {
             continue;
         }

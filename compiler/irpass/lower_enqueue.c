@@ -5,6 +5,7 @@
 #include "compiler/base/enqueue_flag.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "ppu/child.h"
+#include "ppu/macros.h"
 
 #include <llvm-c/IRReader.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static void replace_types(struct bytes *text, const char *from)
     while (*from != 0) {
         size_t len = 1;
         const char *to = from;
-        for (uint32_t i = 0; i < sizeof(device_types) / sizeof(device_types[0]); i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(device_types); i++) {
             if (to == from && strncmp(from, device_types[i].from, strlen(device_types[i].from)) == 0) {
                 len = strlen(device_types[i].from);
                 to = device_types[i].to;
@@ -116,7 +117,7 @@ static const struct {
 
 static void rename_functions(struct compilation *compilation)
 {
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         LLVMValueRef function = LLVMGetNamedFunction(compilation->module, names[i].theirs);
         if (function != NULL && LLVMIsDeclaration(function)) {
             LLVMSetValueName2(function, names[i].ours, strlen(names[i].ours));
@@ -165,7 +166,7 @@ static const struct {
     { "__ppu_finish", "__ppu_finish_child", 2 },
     { "__ppu_unpark", "__ppu_unpark_child", 0 },
 };
-#define LIBRARY_KERNELS (sizeof(library_kernels) / sizeof(library_kernels[0]))
+#define LIBRARY_KERNELS PPU_ARRAY_SIZE(library_kernels)
 
 /* A declaration makes the linker take it. */
 static void add_library_kernels(struct compilation *compilation)
@@ -219,7 +220,7 @@ static const struct {
 
 static const struct form *form_of(const char *name)
 {
-    for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
         if (strcmp(forms[i].name, name) == 0) {
             return &forms[i];
         }
@@ -387,7 +388,7 @@ static void lower_call(struct compilation *compilation, LLVMValueRef call)
         lower_marker(compilation, call);
         return;
     }
-    for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queries); i++) {
         if (strcmp(name, queries[i].theirs) == 0) {
             LLVMValueRef child = kernel_of(compilation, call, 0);
             replace_call(compilation, call, queries[i].ours, &child, 1);
@@ -497,13 +498,13 @@ static bool uses_blocks(const struct compilation *compilation)
 {
     bool uses = false;
 
-    for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
         uses |= LLVMGetNamedFunction(compilation->module, forms[i].name) != NULL;
     }
-    for (uint32_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queries); i++) {
         uses |= LLVMGetNamedFunction(compilation->module, queries[i].theirs) != NULL;
     }
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         uses |= LLVMGetNamedFunction(compilation->module, names[i].theirs) != NULL;
     }
     return uses || LLVMGetNamedFunction(compilation->module, MARKER) != NULL;

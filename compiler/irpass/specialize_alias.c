@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/specialize_shape.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -85,7 +86,7 @@ static struct ppu_compile_pair find_pair(const struct compilation *compilation, 
                                          uint32_t b)
 {
     const struct ppu_compile_facts *facts = compilation->options->facts;
-    struct ppu_compile_pair pair = { .first = (uint8_t)(a < b ? a : b), .second = (uint8_t)(a < b ? b : a) };
+    struct ppu_compile_pair pair = { .first = (uint8_t)PPU_MIN(a, b), .second = (uint8_t)PPU_MAX(a, b) };
     bool apart = is_separate(compilation, a) && is_separate(compilation, b) && is_memory(LLVMGetParam(kernel, a)) &&
                  is_memory(LLVMGetParam(kernel, b));
 
@@ -403,20 +404,15 @@ static uint32_t root_zero_bits(LLVMValueRef root)
     return align != NULL ? (uint32_t)__builtin_ctzll(LLVMGetEnumAttributeValue(align)) : 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 uint32_t facts_zero_bits(const struct affine *address)
 {
     uint32_t zeros = root_zero_bits(address->root);
 
-    zeros = address->offset != 0 ? least(zeros, (uint32_t)__builtin_ctzll((uint64_t)address->offset)) : zeros;
+    zeros = address->offset != 0 ? PPU_MIN(zeros, (uint32_t)__builtin_ctzll((uint64_t)address->offset)) : zeros;
     for (uint32_t i = 0; i < address->count; i++) {
         const struct affine_term *term = &address->terms[i];
-        uint32_t of_scale = (uint32_t)__builtin_ctzll((uint64_t)term->scale);
-        zeros = least(zeros, of_scale + affine_zero_bits(term->value));
+        uint32_t of_term = (uint32_t)__builtin_ctzll((uint64_t)term->scale) + affine_zero_bits(term->value);
+        zeros = PPU_MIN(zeros, of_term);
     }
     return zeros;
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/base/const_data.h"
 #include "compiler/mir/functions.h"
+#include "ppu/macros.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
@@ -334,7 +335,7 @@ static enum ppu_op exchanged(enum ppu_op op)
         { PPU_OP_DMAX, PPU_OP_DMAX },
     };
 
-    for (uint32_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(twins); i++) {
         if (twins[i].op == op) {
             return twins[i].twin;
         }

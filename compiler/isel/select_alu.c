@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Selects arithmetic, comparisons, conversions, and moves of elements. */
 #include "compiler/isel/select.h"
+#include "ppu/macros.h"
 
 /* ---- widths ---- */
 
@@ -528,7 +529,7 @@ static struct element cast(struct isel *s, LLVMValueRef value, uint32_t i)
 /* 32-bit word `index` of a value's bits, its elements in memory's order. */
 static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index)
 {
-    uint32_t bits = type_bits(s, value, 0), per_word = 32 / (bits < 32 ? bits : 32);
+    uint32_t bits = type_bits(s, value, 0), per_word = 32 / PPU_MIN(bits, 32);
     struct element word;
 
     if (bits == 64) {
@@ -551,7 +552,7 @@ static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index
 
 static struct element from_words(struct isel *s, LLVMValueRef source, uint32_t bits, uint32_t index)
 {
-    uint32_t per_word = 32 / (bits < 32 ? bits : 32);
+    uint32_t per_word = 32 / PPU_MIN(bits, 32);
 
     if (bits == 64) {
         struct mir_ref wide = select_new(s, 2);
@@ -683,13 +684,13 @@ bool select_alu(struct isel *s, LLVMValueRef value)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
 
-    for (uint32_t i = 0; i < sizeof(integer_ops) / sizeof(integer_ops[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(integer_ops); i++) {
         if (integer_ops[i].opcode == opcode) {
             select_integer(s, value, &integer_ops[i]);
             return true;
         }
     }
-    for (uint32_t i = 0; i < sizeof(float_ops) / sizeof(float_ops[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(float_ops); i++) {
         if (float_ops[i].opcode == opcode) {
             select_float(s, value, &float_ops[i]);
             return true;

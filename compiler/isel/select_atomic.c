@@ -2,6 +2,7 @@
 /* Selects atomic operations; on the thread's own memory a load and a store are enough. */
 #include "compiler/isel/select_memory.h"
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 
 static enum ppu_op atomic_op(enum ir_memory memory)
@@ -204,10 +205,10 @@ static void select_rmw(struct isel *s, LLVMValueRef value)
     uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(value)), i = 0;
 
     check_atomic(s, value, address.memory, bits);
-    while (i < sizeof(ops) / sizeof(ops[0]) && ops[i].from != op) {
+    while (i < PPU_ARRAY_SIZE(ops) && ops[i].from != op) {
         i++;
     }
-    if (i == sizeof(ops) / sizeof(ops[0])) {
+    if (i == PPU_ARRAY_SIZE(ops)) {
         compilation_fail_value(s->compilation, "no code for", value);
     }
     if (op == LLVMAtomicRMWBinOpSub) {

@@ -4,6 +4,7 @@
 
 #include "compiler/isel/gather_select.h"
 #include "compiler/mir/functions.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -506,7 +507,7 @@ static bool means_nothing(const char *name)
     static const char *const names[] = { "llvm.lifetime.", "llvm.assume", "llvm.dbg.", "llvm.invariant.",
                                          "llvm.experimental.noalias.scope.decl" };
 
-    for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (begins(name, names[i])) {
             return true;
         }
@@ -554,7 +555,7 @@ static bool reduce(struct isel *s, LLVMValueRef call, const char *name, uint32_t
 {
     uint32_t count = select_elements(s, LLVMTypeOf(LLVMGetOperand(call, 0)));
 
-    for (uint32_t k = 0; k < sizeof(reductions) / sizeof(reductions[0]); k++) {
+    for (uint32_t k = 0; k < PPU_ARRAY_SIZE(reductions); k++) {
         const struct reduction *r = &reductions[k];
         if (!begins(name, r->name) || bits == 1) {
             continue;
@@ -577,7 +578,7 @@ static bool intrinsic_element(struct isel *s, LLVMValueRef call, const char *nam
 {
     uint32_t bits = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i));
 
-    for (uint32_t k = 0; k < sizeof(simples) / sizeof(simples[0]); k++) {
+    for (uint32_t k = 0; k < PPU_ARRAY_SIZE(simples); k++) {
         if (begins(name, simples[k].name)) {
             *done = simple_element(s, call, &simples[k], bits, i);
             return bits != 16 || simples[k].extend != 0;

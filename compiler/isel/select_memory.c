@@ -5,6 +5,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/memcpy_call.h"
 #include "compiler/base/const_data.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 
 #include <string.h>
@@ -16,17 +17,12 @@
 
 /* ---- objects ---- */
 
-static uint32_t align_up(uint32_t value, uint32_t align)
-{
-    return (value + align - 1) & ~(align - 1);
-}
-
 /* Place of a new object in memory that grows, at most `limit` bytes of it. */
 static uint32_t place(struct isel *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align, uint32_t limit,
                       LLVMValueRef value)
 {
     uint64_t bytes = LLVMABISizeOfType(s->compilation->layout, type) * count;
-    uint32_t at = align_up(*used != 0 ? *used : FIRST_OBJECT, align < 4 ? 4 : align);
+    uint32_t at = ppu_align_up(*used != 0 ? *used : FIRST_OBJECT, PPU_MAX(align, 4));
 
     if (bytes > limit || at + bytes > limit) {
         s->compilation->status = PPU_COMPILE_TOO_LARGE;
@@ -44,7 +40,7 @@ static struct element shared_variable(struct isel *s, LLVMValueRef variable)
         }
     }
     uint32_t align = LLVMGetAlignment(variable);
-    uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, align > 16 ? align : 16,
+    uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, PPU_MAX(align, 16),
                         PPU_MAX_SHARED, variable);
     s->kernel->shared = arena_grow(&s->compilation->arena, s->kernel->shared, sizeof(s->kernel->shared[0]),
                                    s->kernel->shared_count, &s->kernel->shared_cap);
@@ -72,8 +68,9 @@ struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words)
 struct element select_fact(struct isel *s, uint32_t offset, uint32_t words)
 {
     if (s->kernel->launch_at == 0) { /* which means that nothing is read: not the place of any facts */
-        s->kernel->launch_at =
-            s->kernel->explicit_bytes != 0 ? align_up(s->kernel->explicit_bytes, PPU_LAUNCH_ALIGN) : PPU_LAUNCH_ALIGN;
+        s->kernel->launch_at = s->kernel->explicit_bytes != 0
+                                   ? ppu_align_up(s->kernel->explicit_bytes, PPU_LAUNCH_ALIGN)
+                                   : PPU_LAUNCH_ALIGN;
     }
     return select_parameter(s, s->kernel->launch_at + offset, words);
 }
@@ -163,11 +160,6 @@ static uint32_t log2_of(uint64_t value)
     return log;
 }
 
-static bool is_power(uint64_t value)
-{
-    return value != 0 && (value & (value - 1)) == 0;
-}
-
 /* index * size in 32 bits */
 static struct element scaled(struct isel *s, struct element index, uint64_t size)
 {
@@ -177,8 +169,8 @@ static struct element scaled(struct isel *s, struct element index, uint64_t size
     if (size == 1) {
         return index;
     }
-    return is_power(size) ? select_op(s, PPU_OP_SHL, index, element_number(log2_of(size)))
-                          : select_op(s, PPU_OP_MUL, index, element_number((uint32_t)size));
+    return PPU_IS_POWER_OF_TWO(size) ? select_op(s, PPU_OP_SHL, index, element_number(log2_of(size)))
+                                     : select_op(s, PPU_OP_MUL, index, element_number((uint32_t)size));
 }
 
 /* An integer's low 32 bits, extended as its type says. */
@@ -227,8 +219,7 @@ static bool accesses_whole(const struct isel *s, LLVMValueRef user, LLVMValueRef
     }
     LLVMTypeRef type = LLVMTypeOf(load ? user : LLVMGetOperand(user, store ? 0 : 1));
     LLVMTypeRef one = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
-    return LLVMStoreSizeOfType(s->compilation->layout, type) == size &&
-           LLVMGetAlignment(user) >= (size < 4 ? size : 4) &&
+    return LLVMStoreSizeOfType(s->compilation->layout, type) == size && LLVMGetAlignment(user) >= PPU_MIN(size, 4) &&
            (one == type || LLVMStoreSizeOfType(s->compilation->layout, one) >= 4);
 }
 
@@ -265,7 +256,7 @@ static bool is_index(const struct isel *s, struct element base, LLVMValueRef ind
     bool narrow = narrow_index(index, &is_signed) != NULL && is_signed;
 
     return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
-           is_power(size) && size <= 16 && (fits ? size > 1 : narrow) && is_accessed_whole(s, gep, size);
+           PPU_IS_POWER_OF_TWO(size) && size <= 16 && (fits ? size > 1 : narrow) && is_accessed_whole(s, gep, size);
 }
 
 /* index * size as the offset of each lane, made once where that is before all its uses. */
@@ -558,7 +549,7 @@ static uint32_t chunk_of(uint32_t words)
 static struct element load_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes,
                                  uint32_t align)
 {
-    uint32_t step = align < bytes ? align : bytes;
+    uint32_t step = PPU_MIN(align, bytes);
     struct element word = element_number(0);
 
     for (uint32_t at = 0; at < bytes; at += step) {
@@ -668,7 +659,7 @@ static void select_load(struct isel *s, LLVMValueRef load)
         load_elements(s, load, address, bytes / 4, ordered);
     } else {
         for (uint32_t i = 0; i < select_elements(s, type); i++) {
-            struct element element = load_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align);
+            struct element element = load_parts(s, address, i * bytes, PPU_MIN(bytes, 4), align);
             if (bytes == 8 && !is_narrow(s, type, i, bytes)) {
                 element = join_halves(s, element, load_parts(s, address, i * bytes + 4, 4, align));
             }
@@ -687,7 +678,7 @@ static void select_load(struct isel *s, LLVMValueRef load)
 static void store_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
                         struct element word)
 {
-    uint32_t step = align < bytes ? align : bytes;
+    uint32_t step = PPU_MIN(align, bytes);
 
     for (uint32_t at = 0; at < bytes; at += step) {
         struct element part = at == 0 ? word : select_op(s, PPU_OP_SHR, word, element_number(8 * at));
@@ -776,8 +767,7 @@ static void select_store(struct isel *s, LLVMValueRef store)
         if (bytes == 8 && element.kind == ELEMENT_REGISTER) {
             element = element_register(select_reg(s, element), 2);
         }
-        store_parts(s, address, i * bytes, bytes < 4 ? bytes : 4, align,
-                    bytes == 8 ? element_half(element, 0) : element);
+        store_parts(s, address, i * bytes, PPU_MIN(bytes, 4), align, bytes == 8 ? element_half(element, 0) : element);
         if (bytes == 8) {
             store_parts(s, address, i * bytes + 4, 4, align, element_half(element, 1));
         }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/live_ranges.h"
 
+#include "ppu/macros.h"
+
 void ranges_add(struct arena *arena, struct ranges *ranges, uint32_t from, uint32_t to)
 {
     if (ranges->count != 0 && ranges->list[ranges->count - 1].from <= to) {
         struct range *last = &ranges->list[ranges->count - 1];
-        last->from = from < last->from ? from : last->from;
-        last->to = to > last->to ? to : last->to;
+        last->from = PPU_MIN(from, last->from);
+        last->to = PPU_MAX(to, last->to);
         return;
     }
     ranges->list = arena_grow(arena, ranges->list, sizeof(ranges->list[0]), ranges->count, &ranges->cap);
@@ -49,8 +51,8 @@ void ranges_cover(struct arena *arena, struct ranges *ranges, uint32_t from, uin
         ranges_add(arena, ranges, old.list[i].from, old.list[i].to);
     }
     for (; i < old.count && old.list[i].to >= from; i++) {
-        from = old.list[i].from < from ? old.list[i].from : from;
-        to = old.list[i].to > to ? old.list[i].to : to;
+        from = PPU_MIN(old.list[i].from, from);
+        to = PPU_MAX(old.list[i].to, to);
     }
     ranges_add(arena, ranges, from, to);
     for (; i < old.count; i++) {

@@ -8,6 +8,7 @@
 #include "compiler/mir/regalloc.h"
 #include "compiler/mir/schedule.h"
 #include "compiler/mir/subvector/insert.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -100,7 +101,7 @@ bool mir_passes_have(const char *name)
 {
     bool has = false;
 
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(passes); i++) {
         has |= strcmp(passes[i].name, name) == 0;
     }
     return has;
@@ -116,7 +117,7 @@ static bool holds(const struct pipeline *p, enum mir_condition condition)
 static void run_list(struct pipeline *p)
 {
     p->again = false;
-    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]) && !p->again; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(passes) && !p->again; i++) {
         if (!holds(p, passes[i].condition)) {
             continue;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/param_loads.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 /* Loads may begin at any word; those of pairs begin at even ones, and so do all that we make. */
@@ -61,7 +63,7 @@ static void join_loads(struct join *j, uint32_t first, uint32_t end, uint32_t wo
     for (uint32_t n = first; n < end; n++) {
         struct mir_insn *load = &j->entry->insns[j->order[n]];
         j->now[load->d.reg] = mir_sub(whole, (offset_of(j, n) - start) / 4);
-        place = j->order[n] < place ? j->order[n] : place;
+        place = PPU_MIN(j->order[n], place);
         load->code.wd = 0; /* marked as gone */
     }
     struct mir_insn *load = &j->entry->insns[place];

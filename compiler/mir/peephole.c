@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/peephole.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 /* ---- what nobody reads ---- */
@@ -46,7 +48,7 @@ static const struct fusion fusions[] = {
 
 static const struct fusion *fusion_of(const struct mir_insn *product)
 {
-    for (uint32_t i = 0; i < sizeof(fusions) / sizeof(fusions[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(fusions); i++) {
         if (fusions[i].product == product->code.op && !product->code.immed) {
             return &fusions[i];
         }

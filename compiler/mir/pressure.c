@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/pressure.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 struct scan {
@@ -55,7 +57,7 @@ static void pass(struct scan *scan, struct mir_operand *operands, uint32_t count
         }
     }
     uint32_t before = count_vectors(scan);
-    p->need[slot] = behind > before ? behind : before;
+    p->need[slot] = PPU_MAX(behind, before);
     memcpy(p->before + (size_t)slot * p->set_words, scan->set, p->set_words * sizeof(scan->set[0]));
 }
 

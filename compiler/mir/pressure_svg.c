@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/pressure_svg.h"
 
+#include "ppu/macros.h"
+
 #define COLUMNS 96u /* of a curve as text */
 #define ROWS 12u
 
@@ -20,8 +22,8 @@ static struct columns columns_of(const struct segment_plan *plan)
 
     for (uint32_t s = 0; s < p->slots; s++) {
         uint32_t column = (uint32_t)((uint64_t)s * c.count / p->slots);
-        c.need[column] = p->need[s] > c.need[column] ? p->need[s] : c.need[column];
-        c.most = p->need[s] > c.most ? p->need[s] : c.most;
+        c.need[column] = PPU_MAX(p->need[s], c.need[column]);
+        c.most = PPU_MAX(p->need[s], c.most);
         while (next < plan->chosen.count && plan->chosen.at[next].to <= s) {
             next++;
         }
@@ -33,7 +35,7 @@ static struct columns columns_of(const struct segment_plan *plan)
 void pressure_text(FILE *file, const struct segment_plan *plan)
 {
     struct columns c = columns_of(plan);
-    uint32_t top = c.most > plan->threshold ? c.most : plan->threshold;
+    uint32_t top = PPU_MAX(c.most, plan->threshold);
     uint32_t step = top / ROWS + 1; /* registers a row */
 
     for (uint32_t row = top / step + 1; row-- != 0;) {
@@ -119,7 +121,7 @@ void pressure_svg(FILE *file, const struct segment_plan *plan, const char *name,
     struct columns c = columns_of(plan);
     struct frame frame = { file, plan, down, c.most > plan->threshold ? c.most : plan->threshold };
 
-    frame.most = frame.most < 4 ? 4 : frame.most;
+    frame.most = PPU_MAX(frame.most, 4);
     draw_segments(&frame);
     draw_curve(&frame);
     draw_axes(&frame);

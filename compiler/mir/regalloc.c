@@ -15,6 +15,7 @@
 #include "compiler/mir/live_ranges.h"
 #include "compiler/mir/spill.h"
 #include "compiler/mir/subvector/insert.h"
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 
 #include <string.h>
@@ -569,7 +570,7 @@ static void share_registers(struct regalloc *a)
             if (subvector_begins(insn)) {
                 uint32_t shared = count_shared(a, &a->segments.list[--next], private);
                 insn->code.imm = (int32_t)shared;
-                a->mir->shared = shared > a->mir->shared ? shared : a->mir->shared;
+                a->mir->shared = PPU_MAX(shared, a->mir->shared);
             }
         }
     }

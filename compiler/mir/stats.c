@@ -3,6 +3,7 @@
 
 #include "compiler/mir/pressure_svg.h"
 #include "compiler/mir/subvector/insert.h"
+#include "ppu/macros.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ static void begin_block(struct curves *c, const uint64_t *out, uint32_t set_word
 
 static void add_point(struct curves *c, uint32_t insn)
 {
-    uint32_t parts = c->insns < POINTS ? c->insns : POINTS, point;
+    uint32_t parts = PPU_MIN(c->insns, POINTS), point;
 
     if (c->insns == 0) {
         return;

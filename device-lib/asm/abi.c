@@ -12,6 +12,7 @@
 #include "ppu/channel.h"
 #include "ppu/devlib.h"
 #include "ppu/heap.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/nest.h"
 #include "ppu/taskq.h"
@@ -108,7 +109,7 @@ static size_t write_symbols(char *text, size_t size)
                  "# SPDX-License-Identifier: MIT\n#\n"
                  "# What the device library knows of the ABI. `make device-lib` writes this file from abi.c.\n\n");
 
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]) && (size_t)len < size; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(symbols) && (size_t)len < size; i++) {
         len += snprintf(text + len, size - (size_t)len, ".set %s, %" PRId64 "\n", symbols[i].name, symbols[i].value);
     }
     return (size_t)len;

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
+
 static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
 {
     LLVMMemoryBufferRef buffer;
@@ -50,7 +52,7 @@ static bool is_count(LLVMValueRef function)
     size_t len;
     const char *name = LLVMGetValueName2(function, &len);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (strncmp(name, names[i], strlen(names[i])) == 0) {
             return true;
         }

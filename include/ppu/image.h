@@ -19,6 +19,7 @@
 #define PPU_IMAGE_H
 
 #include "ppu/isa.h"
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
@@ -363,7 +364,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     arguments_end = lines_end + (uint64_t)header->arguments * sizeof(struct ppu_argument_entry);
     formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
     text_end = formats_end + header->text_bytes;
-    code_at = (text_end + PPU_PROGRAM_CODE_ALIGN - 1u) & ~(uint64_t)(PPU_PROGRAM_CODE_ALIGN - 1u);
+    code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
     if (header->image_bytes != len_bytes || code_at + header->code_bytes + header->variable_bytes != len_bytes) {
         return "program image is truncated or too long";
     }
@@ -376,7 +377,7 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     if (header->text_bytes == 0 || bytes[text_end - 1u] != 0 || header->source >= header->text_bytes) {
         return "program image has malformed text";
     }
-    for (uint32_t i = 0; i < sizeof(header->reserved) / sizeof(header->reserved[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(header->reserved); i++) {
         if (header->reserved[i]) {
             return "program image has something where zeros must be";
         }

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+#include "ppu/macros.h"
+
 #define PPU_POLL_FIRST_NS 50000u
 #define PPU_POLL_MOST_NS 200000u
 #define PPU_POLL_CROWDED_NS 1000000u
@@ -40,7 +42,7 @@ static inline void ppu_poll_end(struct ppu_poll *poll, uint64_t waited_ns)
         poll->window_ns = 0;
     } else if (waited_ns > poll->window_ns) {
         uint32_t twice = 2u * poll->window_ns;
-        poll->window_ns = twice == 0 ? PPU_POLL_FIRST_NS : twice < PPU_POLL_MOST_NS ? twice : PPU_POLL_MOST_NS;
+        poll->window_ns = twice == 0 ? PPU_POLL_FIRST_NS : PPU_MIN(twice, PPU_POLL_MOST_NS);
     }
 }
 
@@ -51,7 +53,7 @@ static inline void ppu_poll_crowded(struct ppu_poll *poll, uint64_t now_ns)
         poll->pause_ns = PPU_POLL_LEAST_PAUSE_NS;
     } else {
         uint32_t twice = 2u * poll->pause_ns;
-        poll->pause_ns = twice < PPU_POLL_MOST_PAUSE_NS ? twice : PPU_POLL_MOST_PAUSE_NS;
+        poll->pause_ns = PPU_MIN(twice, PPU_POLL_MOST_PAUSE_NS);
     }
     poll->resume_ns = now_ns + poll->pause_ns;
 }

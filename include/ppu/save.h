@@ -8,6 +8,7 @@
 #ifndef PPU_SAVE_H
 #define PPU_SAVE_H
 
+#include "ppu/macros.h"
 #include "ppu/token.h"
 
 #define PPU_SAVE_PLACES 64u
@@ -48,7 +49,7 @@ static inline uint64_t ppu_save_bytes(uint32_t warps, uint32_t wave, uint32_t wa
     uint64_t warp_bytes = PPU_SAVE_WARP_BYTES + token_bytes + (uint64_t)warp_vregs * 4u;
     uint64_t bytes = sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + warps * warp_bytes + shared_bytes;
 
-    return (bytes + 2u * PPU_SAVE_ALIGN - 1u) & ~(uint64_t)(PPU_SAVE_ALIGN - 1u);
+    return ppu_align_up64(bytes + PPU_SAVE_ALIGN, PPU_SAVE_ALIGN);
 }
 
 #endif

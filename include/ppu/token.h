@@ -13,6 +13,7 @@
 #define PPU_TOKEN_H
 
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 
 enum ppu_token_type {
     PPU_TOKEN_NONE = 0,
@@ -61,7 +62,7 @@ static inline uint32_t ppu_token_bytes(uint32_t passes, uint32_t count)
 {
     uint32_t bytes = passes * (count ? count : PPU_TOKENS_DEFAULT) * PPU_TOKEN_WORDS(PPU_LANES) * 4u;
 
-    return (bytes + PPU_TOKEN_ALIGN - 1u) & ~(PPU_TOKEN_ALIGN - 1u);
+    return ppu_align_up(bytes, PPU_TOKEN_ALIGN);
 }
 
 static inline uint32_t ppu_token_sum_bit(uint32_t type)

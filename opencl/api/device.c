@@ -10,6 +10,7 @@
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"
 #include "opencl/submit/service_thread.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/version.h"
@@ -47,7 +48,7 @@ static void open_devices(struct errand *errand)
     uint32_t wanted = source_count();
 
     (void)errand;
-    wanted = wanted < MAX_DEVICES ? wanted : MAX_DEVICES;
+    wanted = PPU_MIN(wanted, MAX_DEVICES);
     while (device_count < wanted && open_device(device_count)) {
         device_count++;
     }
@@ -80,14 +81,14 @@ uint64_t device_local_bytes(const struct _cl_device_id *device)
 {
     uint64_t sm_bytes = device->info->sm_shared;
 
-    return (sm_bytes < PPU_MAX_SHARED ? sm_bytes : PPU_MAX_SHARED) - LOCAL_ALIGN;
+    return PPU_MIN(sm_bytes, PPU_MAX_SHARED) - LOCAL_ALIGN;
 }
 
 uint64_t device_max_alloc(const struct _cl_device_id *device)
 {
     uint64_t half = ppu_device_heap_bytes(device->ppu) / 2;
 
-    return half < PPU_MAX_OBJECT ? half : PPU_MAX_OBJECT;
+    return PPU_MIN(half, PPU_MAX_OBJECT);
 }
 
 cl_int device_error(enum ppu_err err)

@@ -5,6 +5,7 @@
 
 #include "opencl/api/info.h"
 #include "opencl/api/queue.h"
+#include "ppu/macros.h"
 
 #define FIRST_ROOM 4u
 
@@ -55,7 +56,7 @@ const char *event_command_name(const struct _cl_event *event)
         { CL_COMMAND_SVM_MIGRATE_MEM, "clEnqueueSVMMigrateMem" },
     };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (names[i].type == event->type) {
             return names[i].name;
         }
@@ -88,7 +89,7 @@ void work_drop(struct work *work)
         work->drop(work);
     }
     work->drop = NULL;
-    for (uint32_t i = 0; i < sizeof(work->needs) / sizeof(work->needs[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(work->needs); i++) {
         object_drop(work->needs[i]);
         work->needs[i] = NULL;
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "opencl/api/device.h"
+#include "ppu/macros.h"
 
 const cl_icd_dispatch dispatch_table = {
 #define CL_ENTRY(function) .function = (function),
@@ -27,7 +28,7 @@ cl_int clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms, cl
 
 void *clGetExtensionFunctionAddress(const char *name)
 {
-    for (size_t i = 0; name != NULL && i < sizeof(entries) / sizeof(entries[0]); i++) {
+    for (size_t i = 0; name != NULL && i < PPU_ARRAY_SIZE(entries); i++) {
         if (strcmp(entries[i].name, name) == 0) {
             return entries[i].function;
         }

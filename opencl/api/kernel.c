@@ -8,6 +8,7 @@
 #include "opencl/api/info.h"
 #include "opencl/api/queue.h"
 #include "opencl/api/svm.h"
+#include "ppu/macros.h"
 
 /* ---- life ---- */
 
@@ -301,9 +302,9 @@ size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_
     size_t wave = entry->wave;
     size_t by_registers = info->sm_vregs / ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) * wave;
     size_t by_warps = (size_t)info->sm_warps * PPU_LANES;
-    size_t most = by_registers < by_warps ? by_registers : by_warps;
+    size_t most = PPU_MIN(by_registers, by_warps);
 
-    most = most < PPU_MAX_CTA_THREADS ? most : PPU_MAX_CTA_THREADS;
+    most = PPU_MIN(most, PPU_MAX_CTA_THREADS);
     return most / wave * wave;
 }
 

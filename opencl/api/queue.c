@@ -7,6 +7,7 @@
 #include "opencl/api/cl_ppu.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
+#include "ppu/macros.h"
 
 #define FIRST_ROOM 16u
 
@@ -301,7 +302,7 @@ static void stop(cl_command_queue queue)
 
 static void end_queue(struct errand *errand)
 {
-    cl_command_queue queue = (cl_command_queue)(void *)((uint8_t *)errand - offsetof(struct _cl_command_queue, end));
+    cl_command_queue queue = PPU_CONTAINER_OF(errand, struct _cl_command_queue, end);
     cl_context context = queue->context;
 
     stop(queue);

@@ -6,6 +6,7 @@
 
 #include "opencl/api/buffer.h"
 #include "opencl/api/queue.h"
+#include "ppu/macros.h"
 
 /* ---- work ---- */
 
@@ -44,7 +45,7 @@ static cl_int run_fill(cl_event event)
 bool transfer_fill(struct work *work, void *dst, size_t bytes, const void *pattern, size_t pattern_bytes)
 {
     if (pattern == NULL || pattern_bytes == 0 || pattern_bytes > sizeof(work->fill.pattern) ||
-        (pattern_bytes & (pattern_bytes - 1)) != 0 || bytes % pattern_bytes != 0) {
+        !PPU_IS_POWER_OF_TWO(pattern_bytes) || bytes % pattern_bytes != 0) {
         return false;
     }
     *work = (struct work){ .place = WORK_ON_HOST, .run = run_fill };

@@ -11,6 +11,7 @@
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
 #include "opencl/build/foreign.h"
+#include "ppu/macros.h"
 
 typedef void(CL_CALLBACK *build_notify)(cl_program, void *);
 
@@ -435,11 +436,10 @@ static cl_int check_link_options(const char *options, bool *library)
     *library = false;
     for (options += strspn(options, " \t\n"); *options != '\0'; options += strspn(options, " \t\n")) {
         size_t length = strcspn(options, " \t\n"), i = 0;
-        while (i < sizeof(names) / sizeof(names[0]) &&
-               (strlen(names[i]) != length || strncmp(names[i], options, length) != 0)) {
+        while (i < PPU_ARRAY_SIZE(names) && (strlen(names[i]) != length || strncmp(names[i], options, length) != 0)) {
             i++;
         }
-        if (i == sizeof(names) / sizeof(names[0])) {
+        if (i == PPU_ARRAY_SIZE(names)) {
             return CL_INVALID_LINKER_OPTIONS;
         }
         *library |= strcmp(names[i], "-create-library") == 0;

@@ -13,6 +13,7 @@
 
 #include "opencl/build/compiler_dl.h"
 #include "opencl/build/origin.h"
+#include "ppu/macros.h"
 
 #define ENTRY_MAGIC 0x43555050u /* "PPUC" */
 #define ENTRY_VERSION 2u
@@ -118,7 +119,7 @@ static bool depends_on_more(const char *text)
     char *joined = joined_lines(text);
     bool depends = joined == NULL;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !depends; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(words) && !depends; i++) {
         depends = strstr(joined, words[i]) != NULL;
     }
     free(joined);

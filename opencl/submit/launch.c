@@ -8,6 +8,7 @@
 #include "opencl/submit/device_queue.h"
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"
+#include "ppu/macros.h"
 
 /* A range that no larger groups divide is cut, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
@@ -230,7 +231,7 @@ static void cut(cl_kernel kernel, const struct space *space, struct launch *laun
     }
     uint32_t along = largest_dimension(space);
     size_t n = space->global[along], most = kernel_max_group(kernel) / (threads / cta[along]);
-    cta[along] = (uint32_t)(n < most ? n : most);
+    cta[along] = (uint32_t)PPU_MIN(n, most);
     launch->along = along;
     launch->rest = (uint32_t)(n % cta[along]);
 }

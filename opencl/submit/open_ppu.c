@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "opencl/api/device.h"
+#include "ppu/macros.h"
 #include "ppu/place.h"
 
 #define LEVELS 3u /* this library is build/plain/<file>: so many names from the top */
@@ -37,7 +38,7 @@ uint32_t source_count(void)
     const char *text = secure_getenv("PPU_DEVICES");
     unsigned long count = text != NULL ? strtoul(text, NULL, 10) : 1;
 
-    return count > 1 ? (uint32_t)(count < MAX_DEVICES ? count : MAX_DEVICES) : 1;
+    return count > 1 ? (uint32_t)PPU_MIN(count, MAX_DEVICES) : 1;
 }
 
 /* What libppu needs to know where the environment does not say it. */

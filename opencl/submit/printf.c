@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/printf.h"
 
+#include "ppu/macros.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,7 @@ static uint32_t parse_number(const char **at)
 
     for (; **at >= '0' && **at <= '9'; (*at)++) {
         number = number * 10 + (uint32_t)(**at - '0');
-        number = number < MAX_FIELD ? number : MAX_FIELD;
+        number = PPU_MIN(number, MAX_FIELD);
     }
     return number;
 }
@@ -65,7 +67,7 @@ static void parse_length(const char **at, struct conversion *c)
 {
     static const char *const lengths[] = { "hh", "hl", "h", "l" };
 
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(lengths); i++) {
         size_t length = strlen(lengths[i]);
         if (strncmp(*at, lengths[i], length) == 0) {
             memcpy(c->length, lengths[i], length);
@@ -117,7 +119,7 @@ static void write_format(char *text, size_t bytes, const struct conversion *c, c
 
 static void put_bytes(struct output *out, const char *text, size_t bytes)
 {
-    bytes = bytes < out->left ? bytes : out->left;
+    bytes = PPU_MIN(bytes, out->left);
     fwrite(text, 1, bytes, out->to);
     out->left -= bytes;
 }
@@ -127,7 +129,7 @@ static void note_written(struct output *out, int bytes)
 {
     size_t used = bytes > 0 ? (size_t)bytes : 1;
 
-    out->left -= used < out->left ? used : out->left;
+    out->left -= PPU_MIN(used, out->left);
 }
 
 /* ---- arguments ---- */
@@ -230,7 +232,7 @@ static void print_string(struct output *out, struct record *record, const struct
         text = (const char *)view->code + offset;
         length = strnlen(text, view->header->code_bytes - offset);
     }
-    length = length < MAX_FIELD ? length : MAX_FIELD;
+    length = PPU_MIN(length, MAX_FIELD);
     bounded.precision = c->has_precision && c->precision < length ? c->precision : (uint32_t)length;
     bounded.has_precision = true;
     write_format(format, sizeof(format), &bounded, "");
@@ -335,7 +337,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
 
 const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
 {
-    uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = asked < CAPACITY ? asked : CAPACITY;
+    uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = PPU_MIN(asked, CAPACITY);
     size_t bytes = used * sizeof(buffer->words[0]);
     uint32_t *words = malloc(bytes + 1);
     bool all = true, printed = words != NULL;

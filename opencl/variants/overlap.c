@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/variants/overlap.h"
 
+#include "ppu/macros.h"
+
 #include <assert.h>
 
 #define MOST_ALIGN_LOG2 4u
@@ -22,8 +24,8 @@ void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_
     int64_t start = (int64_t)region->start, end = start + (int64_t)region->bytes;
     int64_t low = (int64_t)region->address + reach->low + reach->step * (int64_t)(reach->step < 0 ? last : first);
     int64_t high = (int64_t)region->address + reach->high + reach->step * (int64_t)(reach->step < 0 ? first : last);
-    low = low > start ? low : start;
-    high = high < end ? high : end;
+    low = PPU_MAX(low, start);
+    high = PPU_MIN(high, end);
     region->start = (uint64_t)low;
     region->bytes = low < high ? (uint64_t)(high - low) : 0;
     region->reach = *reach;
@@ -66,11 +68,6 @@ static void merge(struct relation *relation, const struct region *regions, const
     }
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The regions by their starts: numbers into them, in one of the two lists. */
 static const uint8_t *sort(struct relation *relation, const struct region *regions, uint32_t count, uint8_t *list,
                            uint8_t *other)
@@ -80,7 +77,7 @@ static const uint8_t *sort(struct relation *relation, const struct region *regio
     }
     for (uint32_t run = 1; run < count; run *= 2) {
         for (uint32_t from = 0; from < count; from += 2 * run) {
-            merge(relation, regions, list, other, from, least(from + run, count), least(from + 2 * run, count));
+            merge(relation, regions, list, other, from, PPU_MIN(from + run, count), PPU_MIN(from + 2 * run, count));
         }
         uint8_t *sorted = other;
         other = list;
@@ -99,9 +96,9 @@ static int8_t clamped(int64_t distance)
 static struct overlap compare_regions(const struct region *a, const struct region *b)
 {
     const struct region *first = a->argument < b->argument ? a : b, *second = a->argument < b->argument ? b : a;
-    uint64_t start = a->start > b->start ? a->start : b->start;
+    uint64_t start = PPU_MAX(a->start, b->start);
     uint64_t a_end = a->start + a->bytes, b_end = b->start + b->bytes;
-    uint8_t element_log2 = first->element_log2 < second->element_log2 ? first->element_log2 : second->element_log2;
+    uint8_t element_log2 = PPU_MIN(first->element_log2, second->element_log2);
     int64_t distance = (int64_t)(second->address - first->address), size = 1ll << element_log2;
     int64_t rest = distance & (size - 1); /* from the next lower multiple on */
     bool same = a->start == b->start && a->bytes == b->bytes && distance == 0;
@@ -115,7 +112,7 @@ static struct overlap compare_regions(const struct region *a, const struct regio
                   .exact = rest == 0 },
         .distance_bytes = distance,
         .start = start,
-        .bytes = (a_end < b_end ? a_end : b_end) - start,
+        .bytes = PPU_MIN(a_end, b_end) - start,
     };
 }
 
@@ -220,5 +217,5 @@ bool relation_find(const struct region *regions, uint32_t count, struct relation
 
 uint8_t relation_align_log2(uint64_t address)
 {
-    return (uint8_t)(address == 0 ? MOST_ALIGN_LOG2 : least((uint32_t)__builtin_ctzll(address), MOST_ALIGN_LOG2));
+    return (uint8_t)(address == 0 ? MOST_ALIGN_LOG2 : PPU_MIN((uint32_t)__builtin_ctzll(address), MOST_ALIGN_LOG2));
 }

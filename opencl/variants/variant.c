@@ -7,6 +7,7 @@
 
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
+#include "ppu/macros.h"
 
 #define KEY_TEXT_BYTES 16384u /* enough for every key */
 
@@ -252,7 +253,7 @@ struct variant *variant_find(struct variants *variants, uint32_t kernel, const s
 static void note_compiled(struct kernel_variants *of, const struct variant_key *key)
 {
     uint64_t sum = variant_key_sum(key);
-    uint32_t known = of->compiled < VARIANTS_REMEMBERED ? of->compiled : VARIANTS_REMEMBERED;
+    uint32_t known = PPU_MIN(of->compiled, VARIANTS_REMEMBERED);
 
     for (uint32_t i = 0; i < known; i++) {
         if (of->sums[i] == sum) {

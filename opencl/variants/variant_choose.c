@@ -7,6 +7,7 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/svm.h"
 #include "opencl/variants/variant.h"
+#include "ppu/macros.h"
 
 #define SEEN_OFTEN 2u /* launches one after the other with the same value: it is compiled for that */
 
@@ -80,7 +81,7 @@ static uint32_t argument_count(const struct choice *choice)
 {
     uint32_t count = choice->kernel->entry->argument_count;
 
-    return count < RELATION_ARGUMENTS ? count : RELATION_ARGUMENTS;
+    return PPU_MIN(count, RELATION_ARGUMENTS);
 }
 
 /* One more than the last global id of a dimension. */

@@ -3,6 +3,7 @@
  * Size of a machine: defaults and limits of every property (A1).
  */
 #include "ppu/counter.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/engine/levels.h"
@@ -63,7 +64,7 @@ static const struct limit limits[] = {
 
 static bool is_power(uint32_t value, uint32_t min, uint32_t max)
 {
-    return value >= min && value <= max && (value & (value - 1)) == 0;
+    return value >= min && value <= max && PPU_IS_POWER_OF_TWO(value);
 }
 
 /* The sizes are looked at whether or not they are used: an error is told when it is made. */
@@ -88,10 +89,10 @@ const char *core_config_check(const struct core_config *config)
 {
     uint64_t vram = config->vram_bytes;
 
-    if (vram < MIN_VRAM || vram > MAX_VRAM || (vram & (vram - 1)) != 0) {
+    if (vram < MIN_VRAM || vram > MAX_VRAM || !PPU_IS_POWER_OF_TWO(vram)) {
         return "vram-size must be a power of two from 16 MiB to 1 TiB";
     }
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(limits); i++) {
         uint32_t value = *(const uint32_t *)(const void *)((const uint8_t *)config + limits[i].offset);
 
         if (value < limits[i].min || value > limits[i].max) {

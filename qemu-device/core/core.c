@@ -3,6 +3,7 @@
  * The device core as a whole: its life, and what ties the parts together.
  */
 #include "qemu-device/core/core.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/census.h"
@@ -147,8 +148,8 @@ void core_timer_request(struct core *core)
     if (!core->paused) {
         uint64_t slice = core->config.sm_threads == 0 ? sm_slice_deadline(core) : CORE_NEVER;
 
-        deadline = core->dma.deadline_ns < deadline ? core->dma.deadline_ns : deadline;
-        deadline = slice < deadline ? slice : deadline;
+        deadline = PPU_MIN(core->dma.deadline_ns, deadline);
+        deadline = PPU_MIN(slice, deadline);
     }
     if (deadline != core->deadline_ns) {
         core->deadline_ns = deadline;

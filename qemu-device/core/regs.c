@@ -4,6 +4,7 @@
  * is a word that holds what is written.
  */
 #include "qemu-device/core/regs.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
@@ -568,7 +569,7 @@ static void set_identity(struct core *core)
         { PPU_REG_INSTANCE, config->instance },
     };
 
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(values); i++) {
         reg_set(core, values[i].offset, values[i].value);
     }
 }

@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE /* anonymous mappings */
 
 #include "qemu-device/core/snapshot.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -213,7 +214,7 @@ static const struct section sections[] = {
     { TAG('s', 'm', 's', ' '), sms_save, sms_load, "SMs" },
     { TAG('h', 'o', 's', 't'), host_save, host_load, "pending events" },
 };
-#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+#define SECTIONS PPU_ARRAY_SIZE(sections)
 
 /* Members of struct core_config that the state depends on; threads and instance may differ. */
 static void config_save(const struct core_config *config, struct snap *snap)

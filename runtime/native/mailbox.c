@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "ppu/macros.h"
 #include "runtime/deadline.h"
 
 #define ALL_VECTORS (~0u)
@@ -50,7 +51,7 @@ static uint32_t look_for_vectors(struct mailbox *mailbox, uint64_t now_ns, uint6
         return 0;
     }
     ppu_mailbox_look(&mailbox->shared->client_looks, true);
-    uint32_t vectors = look_until(mailbox, now_ns, now_ns + (window_ns < timeout_ns ? window_ns : timeout_ns));
+    uint32_t vectors = look_until(mailbox, now_ns, now_ns + PPU_MIN(window_ns, timeout_ns));
     ppu_mailbox_look(&mailbox->shared->client_looks, false);
     return vectors;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/native/pci.h"
 
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 
 /* QEMU's `virt` machine: ECAM with its highmem option, and the two memory windows of its root complex. */
@@ -57,7 +58,7 @@ static uint64_t probe_size(struct qtest *qtest, const struct pci_function *funct
 
 static uint64_t take_address(uint64_t *window, uint64_t bytes)
 {
-    uint64_t address = (*window + bytes - 1) & ~(bytes - 1);
+    uint64_t address = ppu_align_up64(*window, bytes);
 
     *window = address + bytes;
     return address;

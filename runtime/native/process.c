@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/deadline.h"
 #include "runtime/privilege.h"
 
@@ -98,7 +99,7 @@ void process_last_words(const struct process *process, char *text, size_t size)
     off_t start = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
     ssize_t got = pread(process->output, text, size - 1, start);
 
-    text[got > 0 ? got : 0] = '\0';
+    text[PPU_MAX(got, 0)] = '\0';
     char *line = start > 0 ? strchr(text, '\n') : NULL;
     if (line != NULL && line[1] != '\0') {
         memmove(text, line + 1, strlen(line)); /* what begins in the middle of a line says little */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Transport to a PPU in a child QEMU: registers by qtest, doorbells by the mailbox, VRAM mapped. */
 #include "ppu/channel.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "runtime/native/machine.h"
 
 static struct native_ppu *ppu_of(struct ppu_transport *transport)
 {
-    return (struct native_ppu *)(void *)((char *)transport - offsetof(struct native_ppu, transport));
+    return PPU_CONTAINER_OF(transport, struct native_ppu, transport);
 }
 
 static uint32_t native_reg_read(struct ppu_transport *transport, uint32_t offset)

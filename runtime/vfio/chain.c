@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/vfio/chain.h"
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 
 #define MAX_CAPABILITIES 64u
@@ -29,7 +30,7 @@ static size_t elements(const void *answer, size_t bytes, const void *array, size
 {
     size_t room = (bytes - (size_t)((const char *)array - (const char *)answer)) / element_bytes;
 
-    return claimed < room ? claimed : room;
+    return PPU_MIN(claimed, room);
 }
 
 /* ---- regions ---- */
@@ -68,7 +69,7 @@ size_t vfio_mappable_areas(const struct vfio_region_info *info, struct vfio_area
 /* What the device can use of the addresses from `first` to `last`. */
 static struct vfio_area usable_area(uint64_t first, uint64_t last)
 {
-    uint64_t start = first > PPU_VFIO_BUS_MIN ? first : PPU_VFIO_BUS_MIN;
+    uint64_t start = PPU_MAX(first, PPU_VFIO_BUS_MIN);
     uint64_t end = last < PPU_VFIO_BUS_LIMIT - 1 ? last + 1 : PPU_VFIO_BUS_LIMIT;
 
     if (start >= end) {

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "runtime/deadline.h"
@@ -49,7 +50,7 @@ struct vfio_ppu {
 
 static struct vfio_ppu *ppu_of(struct ppu_transport *transport)
 {
-    return (struct vfio_ppu *)(void *)((char *)transport - offsetof(struct vfio_ppu, transport));
+    return PPU_CONTAINER_OF(transport, struct vfio_ppu, transport);
 }
 
 /* ---- registers ---- */
@@ -232,7 +233,7 @@ static enum ppu_err open_interrupts(struct vfio_ppu *ppu, struct ppu_error *erro
     if (ioctl(ppu->device, VFIO_DEVICE_GET_IRQ_INFO, &info) != 0 || info.count == 0) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: it has no MSI-X interrupts", ppu->function.address);
     }
-    ppu->vectors = info.count < PPU_MAX_VECTORS ? info.count : PPU_MAX_VECTORS;
+    ppu->vectors = PPU_MIN(info.count, PPU_MAX_VECTORS);
     if (!make_events(ppu) || !connect_events(ppu)) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: its interrupts cannot be connected: %s",
                          ppu->function.address, strerror(errno));
@@ -448,7 +449,7 @@ static enum ppu_err open_all(struct vfio_ppu *ppu, struct ppu_error *error)
     };
     enum ppu_err err = vfio_function_check(&ppu->function, error);
 
-    for (size_t i = 0; err == PPU_OK && i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; err == PPU_OK && i < PPU_ARRAY_SIZE(steps); i++) {
         err = steps[i](ppu, error);
     }
     return err;

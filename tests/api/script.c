@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
 
@@ -93,7 +94,7 @@ void script_grow(struct script *script, uint32_t parent, uint32_t nodes, uint32_
     while (script->count < end) {
         uint32_t left = end - script->count;
         uint32_t count = 1 + api_random(random) % BRANCHES_MOST;
-        uint32_t first = script_children(script, next, count < left ? count : left);
+        uint32_t first = script_children(script, next, PPU_MIN(count, left));
         for (uint32_t i = first; i < script->count; i++) {
             script->node[i].waits = api_random(random) % 2;
             script->node[i].turns = api_random(random) % 4 == 0 ? api_random(random) % 2000 : 0;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
@@ -290,7 +291,7 @@ static const struct bad_input {
     { "copy from an address of more than 48 bits [A9]", copy_wide_address, PPU_FAULT_COPY_MEMORY },
     { "launch into a stream that does not exist [B2]", launch_no_stream, PPU_FAULT_NO_STREAM },
 };
-#define BAD_INPUTS (sizeof(bad_inputs) / sizeof(bad_inputs[0]))
+#define BAD_INPUTS PPU_ARRAY_SIZE(bad_inputs)
 
 /* ---- task descriptors ---- */
 
@@ -338,7 +339,7 @@ static const struct bad_tmd {
     { "misaligned parameters [A7]", FIELD(param_va), 1, 8, PPU_FAULT_TMD_PARAM },
     { "local memory without backing [A7]", FIELD(local_bytes), 4, 64, PPU_FAULT_TMD_LOCAL },
 };
-#define BAD_TMDS (sizeof(bad_tmds) / sizeof(bad_tmds[0]))
+#define BAD_TMDS PPU_ARRAY_SIZE(bad_tmds)
 
 static struct ppu_tmd good_tmd(struct bad *bad, const struct ppu_kernel *kernel)
 {
@@ -623,8 +624,8 @@ int main(void)
         api_test("a fault whose record was lost is still told [A2]", lost_record),
         api_test("a fault names correlation, context, entry and word [A2]", names_the_place),
     };
-    const size_t other_count = sizeof(others) / sizeof(others[0]);
-    struct CMUnitTest tests[BAD_INPUTS + BAD_TMDS + sizeof(others) / sizeof(others[0])];
+    const size_t other_count = PPU_ARRAY_SIZE(others);
+    struct CMUnitTest tests[BAD_INPUTS + BAD_TMDS + PPU_ARRAY_SIZE(others)];
     struct CMUnitTest *test = tests;
 
     for (size_t i = 0; i < BAD_INPUTS; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
@@ -62,7 +63,7 @@ static void rings_wrap(void **state)
 {
     struct api *api = *state;
 
-    for (size_t i = 0; i < sizeof(ring_sizes) / sizeof(ring_sizes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(ring_sizes); i++) {
         wrap_ring(api, ring_sizes[i], PPU_MEMORY_VRAM);
         wrap_ring(api, ring_sizes[i], PPU_MEMORY_SYSTEM);
     }
@@ -100,7 +101,7 @@ static void sizes_out_of_range(void **state)
     struct api *api = *state;
     const uint32_t wrong[] = { 1, PPU_GP_MAX_ENTRIES + 1, UINT32_MAX };
 
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         const struct ppu_channel_options options = { .entries = wrong[i] };
         struct ppu_channel *channel = NULL;
         assert_int_equal(ppu_channel_create(api->context, &options, &channel), PPU_ERR_BAD_ARG);
@@ -185,7 +186,7 @@ static void acquires(void **state)
 {
     struct api *api = *state;
 
-    for (size_t i = 0; i < sizeof(compares) / sizeof(compares[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(compares); i++) {
         struct ppu_channel *channel = make_channel(api, 4, PPU_MEMORY_VRAM);
         struct ppu_memory *sem = api_memory(api, i % 2 == 0 ? PPU_MEMORY_VRAM : PPU_MEMORY_SYSTEM, 16);
         struct ppu_event event;
@@ -358,7 +359,7 @@ static void copies_bytes(void **state)
         to[kind] = api_memory(api, (enum ppu_memory_kind)kind, COPY_ROOM);
         fill(from[kind], COPY_ROOM, 17u + (uint32_t)kind);
     }
-    for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(copies); i++) {
         struct ppu_memory *src = from[copies[i].from], *dst = to[copies[i].to];
         const uint8_t *in = ppu_memory_host(src), *out = ppu_memory_host(dst);
         struct ppu_event event;

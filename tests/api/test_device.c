@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/admin.h"
 #include "runtime/firmware.h"
 
@@ -60,7 +61,7 @@ static void every_key(void **state)
 {
     struct api *api = *state;
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(keys); i++) {
         uint64_t value = ~0ull;
         check(ppu_device_query(api->device, keys[i].key, object_number(api, keys[i].object), &value));
     }
@@ -110,7 +111,7 @@ static void admin_refuses(void **state)
 {
     struct api *api = *state;
 
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(refused); i++) {
         const struct refused *row = &refused[i];
         uint32_t args[6];
         struct ppu_error error;
@@ -221,7 +222,7 @@ static void firmware_images(void **state)
 
     (void)state;
     check(firmware_check("ppufw.bin", image, bytes, &error));
-    for (size_t i = 0; i < sizeof(bad_images) / sizeof(bad_images[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad_images); i++) {
         size_t left = bad_images[i].cut < bytes ? bytes - bad_images[i].cut : 0;
         image[bad_images[i].offset] ^= bad_images[i].flip;
         assert_int_equal(firmware_check("ppufw.bin", image, left, &error), bad_images[i].err);

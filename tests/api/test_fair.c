@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/taskq.h"
 #include "runtime/context.h"
 #include "runtime/deadline.h"
@@ -188,7 +189,7 @@ static void beside(struct api *api, const struct hostile *hostile)
     sleep_ns(100 * NS_PER_MS);
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(run(&victim, nothing, &took), PPU_OK);
-        worst = took > worst ? took : worst;
+        worst = PPU_MAX(took, worst);
         sleep_ns(5 * NS_PER_MS);
     }
     print_message("# %s: %.2f ms, alone %.2f ms\n", hostile->name, (double)worst / 1e6, (double)alone / 1e6);
@@ -198,7 +199,7 @@ static void beside(struct api *api, const struct hostile *hostile)
 
 static void empty_kernels(void **state)
 {
-    for (uint32_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(hostiles); i++) {
         beside(*state, &hostiles[i]);
     }
 }
@@ -261,7 +262,7 @@ static void shares(void **state)
                  { endless_wide, "endless_wide", 128 } };
     struct api *api = *state;
 
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         const struct victim victim = victim_open(api);
         const struct ppu_launch launch = { .grid = { 100 }, .cta = { rows[i].threads } };
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
 #include "runtime/context.h"
@@ -205,7 +206,7 @@ static void only_their_own_context(void **state)
     party_begin(&party, api, api->context);
     for (uint32_t i = 0; i < api_rounds(20); i++) {
         struct ppu_error error;
-        hostile_launch(&hostile, api, what[i % (sizeof(what) / sizeof(what[0]))], &random);
+        hostile_launch(&hostile, api, what[i % PPU_ARRAY_SIZE(what)], &random);
         party_launch(&party, &random);
         party_finishes(&party);
         sleep_ns(api_random(&random) % (5 * NS_PER_MS));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
@@ -64,7 +65,7 @@ static void partial_warps(void **state)
     struct api *api = *state;
     const uint32_t sizes[] = { 1, 31, 32, 33, 63, 100, 255, 1024 };
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
         run_saxpy(api, PPU_MEMORY_VRAM, 3 * sizes[i] + 1, sizes[i]);
     }
 }
@@ -262,7 +263,7 @@ static void special_registers(void **state)
     struct api *api = *state;
     const struct ppu_kernel *kernel = api_kernel(api, api->context, "special", "special");
 
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(shapes); i++) {
         const uint32_t *g = shapes[i].grid, *c = shapes[i].cta;
         uint32_t total = g[0] * g[1] * g[2] * c[0] * c[1] * c[2];
         struct ppu_memory *out = api_memory(api, PPU_MEMORY_VRAM, total * 64ull);
@@ -531,7 +532,7 @@ static void kernels_fault(void **state)
     check(ppu_channel_create(api->context, NULL, &other));
     check(ppu_stream_create(other, &stream));
     check(ppu_stream_launch(stream, spin, &launch, &event));
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(faults); i++) {
         const struct ppu_kernel *kernel = api_kernel(api, api->context, "faults", faults[i].kernel);
         struct ppu_error error;
         enum ppu_err err = api_run(api, kernel, 2, 64, &faults[i].address, 8);
@@ -704,7 +705,7 @@ static void launch_arguments(void **state)
         { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params), .priority = PPU_PRIORITIES },
     };
 
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         assert_int_equal(ppu_stream_launch(api->stream, kernel, &wrong[i], NULL), PPU_ERR_BAD_ARG);
     }
     assert_int_equal(ppu_kernel_find((struct ppu_program *)(uintptr_t)kernel->program, "nothing", &none),

@@ -3,6 +3,7 @@
  */
 #include "tests/api/api.h"
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 
 #define MOST 100u /* requests of one round */
@@ -99,7 +100,7 @@ static void end_memory(struct objects *o)
 {
     struct ppu_memory *const all[] = { o->small, o->large, o->system, o->shared };
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(all); i++) {
         if (all[i] != NULL) {
             (void)ppu_memory_unmap(all[i], o->context);
             (void)ppu_memory_free(all[i]);

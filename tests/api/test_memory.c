@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
 #include "runtime/deadline.h"
@@ -242,7 +243,7 @@ static void bad_tables(void **state)
 {
     struct api *api = *state;
 
-    for (size_t i = 0; i < sizeof(bad_frames) / sizeof(bad_frames[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad_frames); i++) {
         struct page_frames frames = { bad_frames[i].start, PPU_PAGE_64K, bad_frames[i].attributes };
         struct ppu_error error = { .code = PPU_OK };
         const uint64_t va = (1ull << 40) + i * PPU_PAGE_2M; /* each has its own: no translation is dropped here */

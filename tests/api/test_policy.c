@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
@@ -101,7 +102,7 @@ static void environment_limits_time(void **state)
 
     assert_int_equal(api_query(*state, PPU_KEY_POLICY, PPU_POLICY_LIMIT_MS), 0);
     api_close(*state);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         setenv("PPU_WATCHDOG_MS", bad[i], 1);
         assert_int_equal(ppu_device_open(transport, &options, &device, &error), PPU_ERR_BAD_ARG);
         assert_non_null(strstr(error.text, "PPU_WATCHDOG_MS"));

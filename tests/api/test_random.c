@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/deadline.h"
 #include "runtime/memory.h"
@@ -320,7 +321,7 @@ static void injected_failures(void **state)
     struct api *api = *state;
 
     assert_true((ppu_device_info(api->device)->features & PPU_FEATURE_TEST_HOOKS) != 0);
-    for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(hooks); i++) {
         fail_each(api, hooks[i].reg, hooks[i].name);
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 
 /* The TMD of a kernel that launches itself, where its threads can read it. */
@@ -175,7 +176,7 @@ static void draw(struct picture *picture)
         const struct rectangle r = list[n];
         bool same = true;
         picture->grids++;
-        picture->deepest = r.depth > picture->deepest ? r.depth : picture->deepest;
+        picture->deepest = PPU_MAX(r.depth, picture->deepest);
         for (uint32_t pass = 0; pass < 2; pass++) { /* border, inside */
             for (uint32_t k = 0; k < r.width * r.height; k++) {
                 uint32_t i = k % r.width, j = k / r.width, x = r.x + i, y = r.y + j;
@@ -195,7 +196,7 @@ static void draw(struct picture *picture)
         if (!same && r.width > SMALL && r.height > SMALL) {
             for (uint32_t q = 0; q < 4; q++) {
                 uint32_t w = r.width / 2, h = r.height / 2;
-                assert_true(count < sizeof(list) / sizeof(list[0]));
+                assert_true(count < PPU_ARRAY_SIZE(list));
                 list[count++] =
                     (struct rectangle){ r.x + (q & 1 ? w : 0), r.y + (q & 2 ? h : 0), q & 1 ? r.width - w : w,
                                         q & 2 ? r.height - h : h, (uint8_t)(r.depth + 1) };

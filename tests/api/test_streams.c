@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/regs.h"
 #include "runtime/deadline.h"
@@ -446,7 +447,7 @@ static const struct window {
     { "completes before the exchange", completes_before_the_exchange },
 };
 
-#define WINDOWS (sizeof(windows) / sizeof(windows[0]))
+#define WINDOWS PPU_ARRAY_SIZE(windows)
 
 static void every_window(void **state)
 {
@@ -469,7 +470,7 @@ static void every_window_with_a_parent_that_waits(void **state)
 
     race_prepare(&race, *state);
     race.script.node[race.root].waits = 1;
-    for (uint32_t i = 0; i < sizeof(unless_root_ends) / sizeof(unless_root_ends[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(unless_root_ends); i++) {
         race_start(&race);
         windows[unless_root_ends[i]].pass(&race);
         race_finish(&race);
@@ -518,7 +519,7 @@ static void reset_in_every_window(void **state)
     struct race race;
 
     race_prepare(&race, *state);
-    for (uint32_t i = 0; i < 2 * sizeof(marks) / sizeof(marks[0]); i++) {
+    for (uint32_t i = 0; i < 2 * PPU_ARRAY_SIZE(marks); i++) {
         race_start(&race);
         uint64_t before = completions(&race);
         hold(&race, marks[i / 2]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ppu/devlib.h"
+#include "ppu/macros.h"
 #include "ppu/taskq.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
@@ -144,7 +145,7 @@ static void while_it_runs(void **state)
 {
     const uint32_t sizes[] = { 2, 4, 8, 64, 1024 };
 
-    for (uint32_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    for (uint32_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
         struct world world = world_new(*state, sizes[s]);
         uint32_t values = machine_is_slow() ? 150 : 600;
 
@@ -184,7 +185,7 @@ static void arguments(void **state)
         { .entries = 1 }, { .entries = 3 }, { .entries = 2 * PPU_QUEUE_MAX_ENTRIES }, { .data_bytes = 4081 }
     };
 
-    for (uint32_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         assert_int_equal(ppu_taskq_create(api->context, &bad[i], &queue), PPU_ERR_BAD_ARG);
         assert_null(queue);
     }
@@ -231,7 +232,7 @@ static void by_threads(void **state)
 {
     const uint32_t sizes[] = { 2, 16, 4096 };
 
-    for (uint32_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    for (uint32_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
         struct world world = world_new(*state, sizes[s]);
         /* In a small ring every few entries take a trip to the firmware. */
         bool few = sizes[s] == 2;

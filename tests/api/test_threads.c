@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "runtime/deadline.h"
 
@@ -216,7 +217,7 @@ static void machine_sizes(void **state)
     static uint8_t first[9216], other[9216];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(machines); i++) {
         run_mix(machine_start(&machines[i]), i == 0 ? first : other);
         machine_stop();
         assert_true(i == 0 || memcmp(first, other, sizeof(first)) == 0);

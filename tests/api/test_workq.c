@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
 
@@ -189,7 +190,7 @@ static void small_rings(void **state)
     struct work work = work_new(api, NULL);
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
 
-    for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rings); i++) {
         const struct ppu_workqueue_options options = {
             .entries = rings[i].entries,
             .first = ppu_workq_period(rings[i].entries) - rings[i].before_wrap,
@@ -282,7 +283,7 @@ static void spoiled(void **state)
     struct ppu_error error;
     uint32_t result = 0;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         assert_int_equal(spoil(&work, cases[i].how, &result), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
         assert_int_equal(result, 0);
         ppu_channel_error(api->channel, &error);
@@ -484,7 +485,7 @@ static void post_malformed(void **state)
     struct api *api = post.work.api;
     struct ppu_error error;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         const uint64_t good = api_va(api, post.source), address = cases[i].address;
         const uint32_t none = PPU_STREAM_NONE;
         switch (cases[i].method) {
@@ -662,7 +663,7 @@ static void bad_arguments(void **state)
     struct ppu_workqueue *queue = NULL;
     struct ppu_block *block = NULL;
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         assert_int_equal(ppu_workqueue_create(api->channel, &bad[i], &queue), PPU_ERR_BAD_ARG);
         assert_null(queue);
     }
@@ -705,7 +706,7 @@ static void every_size(void **state)
     for (uint32_t i = 0; i < 64; i++) {
         order[i] = i;
     }
-    for (size_t e = 0; e < sizeof(entries) / sizeof(entries[0]); e++) {
+    for (size_t e = 0; e < PPU_ARRAY_SIZE(entries); e++) {
         const struct ppu_workqueue_options options = { .entries = entries[e], .first = entries[e] / 2 };
         struct ppu_workqueue *queue = NULL;
         check(ppu_workqueue_create(api->channel, &options, &queue));

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/deadline.h"
 #include "tests/bench/bench.h"
 
@@ -153,19 +154,19 @@ static void latency(struct bench *bench, struct victim *victim)
     const char *by = "";
     char note[160];
 
-    for (uint32_t i = 0; i < sizeof(hostiles) / sizeof(hostiles[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(hostiles); i++) {
         hostiles[i].start(bench);
         usleep(SETTLE_US);
         double median = median_us(victim);
         fprintf(stderr, "%s: %.0f us\n", hostiles[i].name, median);
         by = median > worst ? hostiles[i].name : by;
-        worst = median > worst ? median : worst;
+        worst = PPU_MAX(median, worst);
         stop(bench);
     }
     snprintf(note, sizeof(note), "an empty kernel, launched and waited for; median of %u", ROUNDS);
     bench_row("fair.empty_kernel_us.alone", alone, "us", 0, note);
     snprintf(note, sizeof(note), "the worst of %u hostile programs of another context: %s",
-             (uint32_t)(sizeof(hostiles) / sizeof(hostiles[0])), by);
+             (uint32_t)PPU_ARRAY_SIZE(hostiles), by);
     bench_row("fair.empty_kernel_us.beside_hostile", worst, "us", 0, note);
     bench_row("fair.ratio", worst / alone, "times", RATIO_BUDGET, "beside hostile programs, to alone");
 }

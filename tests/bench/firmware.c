@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 #include "ppu/tmd.h"
 #include "runtime/deadline.h"
@@ -217,9 +218,9 @@ int main(int argc, char **argv)
 
     bench_open(&bench, "channels=1024", counted);
     crowd_begin(&crowd, &bench);
-    for (uint32_t size = 0; size < (alone ? 1 : sizeof(sizes) / sizeof(sizes[0])); size++) {
+    for (uint32_t size = 0; size < (alone ? 1 : PPU_ARRAY_SIZE(sizes)); size++) {
         crowd_grow(&crowd, sizes[size]);
-        for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
             if (sizes[size] == 0 || rows[i].budget > 0) {
                 show(&bench, &rows[i], sizes[size]);
             }

@@ -7,6 +7,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,12 +318,12 @@ static cl_ulong warp_instructions(const struct run *run)
 int main(int argc, char **argv)
 {
     struct run run = { 0 };
-    size_t found = sizeof(kernels) / sizeof(kernels[0]);
+    size_t found = PPU_ARRAY_SIZE(kernels);
 
-    for (size_t i = 0; argc == 5 && i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+    for (size_t i = 0; argc == 5 && i < PPU_ARRAY_SIZE(kernels); i++) {
         found = strcmp(argv[2], kernels[i].name) == 0 ? i : found;
     }
-    if (found == sizeof(kernels) / sizeof(kernels[0])) {
+    if (found == PPU_ARRAY_SIZE(kernels)) {
         fprintf(stderr, "usage: kernels PLATFORM KERNEL SIZE RUNS\n");
         return 2;
     }

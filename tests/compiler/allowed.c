@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compiler/allowed.h"
 
+#include "ppu/macros.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ bool options_allows(const char *word)
     if (strncmp(word, "-I", 2) == 0) {
         return word[2] != 0 && word[2] != '-' && word[2] != '@';
     }
-    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(allowed); i++) {
         if (strcmp(word, allowed[i]) == 0) {
             return true;
         }

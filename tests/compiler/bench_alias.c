@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE /* clock_gettime */
 
 #include "opencl/variants/variant_key.h"
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <math.h>
@@ -218,7 +219,7 @@ static void measure_kernel(struct device *device, const struct ppu_compiled *bit
         struct cost *cost = &costs[run % FORMS];
         load(device, &images[run % FORMS]);
         double took = time_once(device, kernel, &base);
-        cost->time_us = took < cost->time_us ? took : cost->time_us;
+        cost->time_us = PPU_MIN(took, cost->time_us);
     }
     for (uint32_t form = 0; form < FORMS; form++) {
         free(costs[form].memory);
@@ -262,7 +263,7 @@ static const struct {
     { "time", time_of, "1", "us on the engine, least of 40" },
 };
 
-#define QUANTITIES (sizeof(quantities) / sizeof(quantities[0]))
+#define QUANTITIES PPU_ARRAY_SIZE(quantities)
 
 static double mean_gain(struct cost costs[KERNELS][FORMS], size_t quantity, uint32_t base, uint32_t form)
 {
@@ -296,7 +297,7 @@ static double least_against_restrict(struct cost costs[KERNELS][FORMS], size_t q
 
     for (uint32_t k = 0; k < KERNELS; k++) {
         double gain = quantities[quantity].of(&costs[k][FORM_RESTRICT]) / quantities[quantity].of(&costs[k][FORM_ALL]);
-        least = gain < least ? gain : least;
+        least = PPU_MIN(gain, least);
     }
     return least;
 }
@@ -360,7 +361,7 @@ static double analysis_us(uint32_t overlapping, uint32_t *overlaps)
             }
         }
         double took = (now_us() - start) / ANALYSES;
-        least = took < least ? took : least;
+        least = PPU_MIN(took, least);
     }
     *overlaps = relation.count;
     assert_int_equal(equal, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What segments save and cost kernels of high pressure; rows as tests/bench/run wants them. */
+#include "ppu/macros.h"
 #include "tests/compiler/locality.h"
 #include "tests/compiler/pressure.h"
 
@@ -19,7 +20,7 @@ static uint32_t resident(const struct pressure_cost *cost)
 {
     uint32_t by_registers = SM_VREGS / registers(cost), by_warps = SM_WARPS / cost->parts;
 
-    return by_registers < by_warps ? by_registers : by_warps;
+    return PPU_MIN(by_registers, by_warps);
 }
 
 static void print_row(const char *kernel, uint32_t wave, const char *what, double value, const char *better,
@@ -101,7 +102,7 @@ int main(void)
 {
     struct device *device = device_new();
 
-    for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(variants); i++) {
         compare(device, variants[i]);
     }
     device_free(device);

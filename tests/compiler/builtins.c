@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compiler/builtins.h"
 
+#include "ppu/macros.h"
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -284,7 +286,7 @@ static long double m_remquo_bits(long double x, long double y)
 const struct builtin builtins[] = {
 #include "tests/compiler/builtins.def"
 };
-const uint32_t builtin_count = sizeof(builtins) / sizeof(builtins[0]);
+const uint32_t builtin_count = PPU_ARRAY_SIZE(builtins);
 
 uint32_t builtin_arguments(const struct builtin *f)
 {
@@ -321,7 +323,7 @@ static double ulp_error(double got, long double wanted, bool wide)
         return fabsl(wanted) > largest / 2 ? fabs((double)(fabsl(wanted) / largest) - 1) * ldexp(1, digits) : INFINITY;
     }
     exponent = rounded == 0 ? least : ilogb(rounded);
-    return (double)(fabsl(got - wanted) / ldexpl(1, (exponent < least ? least : exponent) - digits));
+    return (double)(fabsl(got - wanted) / ldexpl(1, PPU_MAX(exponent, least) - digits));
 }
 
 double builtin_error(const struct builtin *f, const double x[BUILTIN_ARGUMENTS], double got, bool wide)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compiler/compare.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 static void run_saxpy(struct device *device)
@@ -158,4 +160,4 @@ const struct comparison comparisons[] = {
     { "saxpy", run_saxpy },         { "sgemm", run_sgemm }, { "mandelbrot", run_mandelbrot },
     { "histogram", run_histogram }, { "bfs", run_bfs },
 };
-const uint32_t comparison_count = sizeof(comparisons) / sizeof(comparisons[0]);
+const uint32_t comparison_count = PPU_ARRAY_SIZE(comparisons);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compiler/device.h"
 
+#include "ppu/macros.h"
 #include "tests/engine/reference.h"
 #include "tools/asm/file.h"
 
@@ -36,7 +37,7 @@ const struct device_variant device_variants[] = {
     { "waves of 64, segments twice", "", 64, 0, 0, SEGMENTS(DUPLICATE, 4) },
     { "waves of 128, segments four times, few registers", "", 128, 16, 12, SEGMENTS(DUPLICATE, 2) },
 };
-const uint32_t device_variant_count = sizeof(device_variants) / sizeof(device_variants[0]);
+const uint32_t device_variant_count = PPU_ARRAY_SIZE(device_variants);
 
 struct device *device_new(void)
 {

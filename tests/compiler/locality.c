@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -15,7 +16,7 @@
 #define ITEMS 8192u
 
 const char *const locality_kernels[] = { "row_sums", "matrix_vector", "hashes", "steps" };
-const uint32_t locality_count = sizeof(locality_kernels) / sizeof(locality_kernels[0]);
+const uint32_t locality_count = PPU_ARRAY_SIZE(locality_kernels);
 
 /* Every loop that loads is a segment. */
 static const struct device_variant variant = {

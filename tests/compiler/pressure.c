@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/compiler/pressure.h"
 
+#include "ppu/macros.h"
 #include "tests/engine/reference.h"
 
 #include <math.h>
@@ -260,7 +261,7 @@ const struct pressure_case pressure_cases[] = {
     { "sha256", describe_sha, check_sha, DIGESTS * 64, DIGESTS * 32, { 1, 1 }, { 128, 1 } },
     { "aes128", describe_aes, check_aes, AES_BLOCKS * 16, AES_BLOCKS * 16, { 1, 1 }, { 128, 1 } },
 };
-const uint32_t pressure_count = sizeof(pressure_cases) / sizeof(pressure_cases[0]);
+const uint32_t pressure_count = PPU_ARRAY_SIZE(pressure_cases);
 
 static void describe(struct device *device, const struct pressure_case *which)
 {

@@ -2,6 +2,8 @@
 /* Built with -ffast-math, which makes loops out of these that call the vector functions of the host's library. */
 #include "tests/compiler/quick.h"
 
+#include "ppu/macros.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -76,7 +78,7 @@ static const struct {
 
 quick_model quick_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(models); i++) {
         if (strcmp(models[i].name, name) == 0) {
             return models[i].model;
         }

@@ -3,6 +3,7 @@
  * Indexes of every kind (kernels/addresses.cl) in every variant: whatever form of address the compiler takes, each
  * element is the one that C says. Which forms it takes: passes/lane_offsets.cl, passes/strength_reduce.cl.
  */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <stdio.h>
@@ -167,7 +168,7 @@ static void addresses(void **state)
         device_load_file(device, "addresses", "-cl-std=CL1.2");
         negative(device);
         wraps(device);
-        for (uint32_t i = 0; i < sizeof(squares) / sizeof(squares[0]); i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(squares); i++) {
             square(device, i);
         }
         sizes(device);
@@ -249,12 +250,12 @@ static void cuts(void **state)
     };
     struct device *device = *state;
 
-    for (size_t i = 0; i < sizeof(blind) / sizeof(blind[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(blind); i++) {
         if (allows(device, "", blind[i]) != PPU_KERNEL_CUT) {
             fail_msg("no thread sees its group: %s", blind[i]);
         }
     }
-    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(seen); i++) {
         if (allows(device, "", seen[i]) != 0) {
             fail_msg("threads see their group: %s", seen[i]);
         }

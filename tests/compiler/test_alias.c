@@ -7,6 +7,7 @@
 #include "tests/compiler/device.h"
 
 #include "opencl/variants/overlap.h"
+#include "ppu/macros.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -268,7 +269,7 @@ static void choose_addresses(const struct plan *plan, struct memory *memory, str
     for (uint32_t p = 0; p < plan->pointers; p++) {
         uint32_t buffer = p != 0 && chance(30) ? p : 0, own = 1u << types[plan->type[p]].log2;
         uint32_t unit = 1u << types[plan->type[below(plan->pointers)]].log2;
-        int64_t distance = p == 0 || chance(15) ? 0 : ((int64_t)below(41) - 20) * (unit > own ? unit : own);
+        int64_t distance = p == 0 || chance(15) ? 0 : ((int64_t)below(41) - 20) * PPU_MAX(unit, own);
         uint64_t start = DATA_VA + buffer * BUFFER_BYTES;
         if (chance(10)) { /* not a whole number of the others' elements */
             distance += own;
@@ -690,7 +691,7 @@ static bool is_noticed(struct check *check)
 
 static void wrong_relations(void **context)
 {
-    for (size_t l = 0; l < sizeof(lies) / sizeof(lies[0]); l++) {
+    for (size_t l = 0; l < PPU_ARRAY_SIZE(lies); l++) {
         uint32_t caught = 0;
         for (uint64_t seed = 1; seed <= WRONG_KERNELS; seed++) {
             struct check *check = check_new(*context, seed);

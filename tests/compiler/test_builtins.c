@@ -3,6 +3,7 @@
  * Built-in functions against the host's, computed in long double; differences in units of the last place.
  * PPU_ULP=FILE writes the table of the largest differences, with what every_float.c found.
  */
+#include "ppu/macros.h"
 #include "tests/compiler/builtins.h"
 #include "tests/compiler/device.h"
 
@@ -21,7 +22,7 @@
 static const double corners[] = { 0.0,     -0.0,     1.0,   -1.0,   0.5,  -0.5,     2.0,       3.0,  10.0,
                                   FLT_MIN, -FLT_MIN, 1e-40, -1e-40, M_PI, M_PI / 2, -M_PI / 4, 88.7, -87.3,
                                   1e5,     3.5,      1e30,  -1e30,  7.0,  INFINITY, -INFINITY, NAN };
-#define CORNERS (sizeof(corners) / sizeof(corners[0]))
+#define CORNERS PPU_ARRAY_SIZE(corners)
 
 static uint64_t mixed(uint64_t n)
 {
@@ -291,7 +292,7 @@ static void vectors(void **state)
                   { 8, true, false },  { 16, true, false } };
     uint32_t misses = 0;
 
-    for (uint32_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
         bool taken = forms[i].always || getenv("PPU_LONG") != NULL;
         for (uint32_t f = 0; taken && f < builtin_count;) {
             f = check_batch(*state, f, forms[i].wide, forms[i].width, &misses);

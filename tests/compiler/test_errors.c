@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that cannot be compiled, options that are none, bitcode and images that are damaged. */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void bad_programs(void **state)
     uint32_t misses = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bads) / sizeof(bads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bads); i++) {
         const struct ppu_compile_options options = { .name = "test.cl", .options = bads[i].options };
         struct ppu_compiled image;
         enum ppu_compile_status status = ppu_compile(bads[i].source, strlen(bads[i].source), &options, &image);
@@ -204,7 +205,7 @@ static void wrong_entries(void **state)
     assert_int_equal(ppu_compile(source, sizeof(source) - 1, &options, &image), PPU_COMPILE_OK);
     assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
     assert_int_equal(view.header->arguments, ARGUMENTS);
-    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         uint8_t *copy = malloc(image.len_bytes);
         assert_non_null(copy);
         memcpy(copy, image.bytes, image.len_bytes);

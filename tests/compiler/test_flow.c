@@ -3,6 +3,7 @@
 #include "tests/compiler/device.h"
 
 #include "compiler/analysis/flow.h"
+#include "ppu/macros.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static void known_graphs(void **state)
     uint32_t misses = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(knowns) / sizeof(knowns[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(knowns); i++) {
         misses += check_known(&knowns[i]);
     }
     assert_int_equal(misses, 0);

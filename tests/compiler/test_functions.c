@@ -3,6 +3,7 @@
  * Built-in functions that kernels can check by themselves (functions.cl): vectors against their elements,
  * geometry, loads and stores of vectors and halves, atomics, fences.
  */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <float.h>
@@ -60,7 +61,7 @@ static void functions(void **state)
     struct device *device = *state;
 
     device_load_file(device, "../functions", "-cl-std=CL3.0 -ffp-contract=off");
-    for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+    for (size_t g = 0; g < PPU_ARRAY_SIZE(groups); g++) {
         check_group(device, &groups[g]);
     }
 }

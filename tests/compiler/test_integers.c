@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Integer built-in functions and conversions of every type against plain arithmetic, over corner values. */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <fenv.h>
@@ -22,7 +23,7 @@ static const struct type types[] = {
     { "char", 8, true }, { "uchar", 8, false }, { "short", 16, true }, { "ushort", 16, false },
     { "int", 32, true }, { "uint", 32, false }, { "long", 64, true },  { "ulong", 64, false },
 };
-#define TYPES (sizeof(types) / sizeof(types[0]))
+#define TYPES PPU_ARRAY_SIZE(types)
 
 static wide least(const struct type *t)
 {
@@ -152,7 +153,7 @@ static const struct function functions[] = {
     { "z < 0 ? y : x", m_select },
     { "bitselect(x, y, z)", m_bitselect },
 };
-#define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
+#define FUNCTIONS PPU_ARRAY_SIZE(functions)
 
 /* ---- values ---- */
 
@@ -160,7 +161,7 @@ static const struct function functions[] = {
 static wide value(const struct type *t, uint32_t i, uint32_t which)
 {
     const wide corners[] = { 0, 1, 2, most(t), most(t) - 1, least(t), least(t) + 1, wrapped(t, -1), most(t) / 2, 7 };
-    const uint32_t count = sizeof(corners) / sizeof(corners[0]);
+    const uint32_t count = PPU_ARRAY_SIZE(corners);
     uint64_t bits = (uint64_t)(i * 3 + which + 1) * 0x9e3779b97f4a7c15ull;
 
     if (i < count * count) {
@@ -264,7 +265,7 @@ static const float floats[] = { 0.0f,     -0.0f,     0.5f,          -0.5f,      
                                 126.5f,   127.5f,    -128.5f,       255.5f,        32767.5f, -32768.5f, 65535.5f,
                                 1e9f,     -1e9f,     2147483648.0f, 4294967040.0f, 1e19f,    -1e19f,    0.49999997f,
                                 INFINITY, -INFINITY, NAN,           3e38f,         -3e38f,   8388607.5f };
-#define FLOATS (sizeof(floats) / sizeof(floats[0]))
+#define FLOATS PPU_ARRAY_SIZE(floats)
 
 /* To integers, saturated, in each direction; and integers to float. */
 static void load_conversions(struct device *device)

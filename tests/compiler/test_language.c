@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Constructs of OpenCL C against plain C, in every variant of compilation. */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <math.h>
@@ -472,7 +473,7 @@ static void language(void **state)
     for (uint32_t v = 0; v < device_variant_count; v++) {
         device->variant = &device_variants[v];
         device_load_file(device, "language", "-cl-std=CL3.0 -ffp-contract=off");
-        for (size_t c = 0; c < sizeof(checks) / sizeof(checks[0]); c++) {
+        for (size_t c = 0; c < PPU_ARRAY_SIZE(checks); c++) {
             checks[c](device);
         }
     }
@@ -566,7 +567,7 @@ static void forms(void **state)
 
     device->variant = &device_variants[0];
     device_load_file(device, "../references", "-cl-std=CL3.0");
-    for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+    for (size_t k = 0; k < PPU_ARRAY_SIZE(wanted); k++) {
         device_kernel(device, wanted[k].kernel);
         for (uint32_t a = 0; a < 4; a++) {
             uint32_t entry = device->kernel.argument_first + a;
@@ -595,7 +596,7 @@ static void references(void **state)
     for (uint32_t v = 0; v < 2; v++) { /* optimised, and not */
         device->variant = &device_variants[v];
         device_load_file(device, "../references", "-cl-std=CL3.0");
-        for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+        for (size_t k = 0; k < PPU_ARRAY_SIZE(wanted); k++) {
             device_kernel(device, wanted[k].kernel);
             for (uint32_t a = 0; a < 4; a++) {
                 uint32_t entry = device->kernel.argument_first + a;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Build options: whatever the text is, no word reaches clang that is not allowed by itself. */
 #include "compiler/frontend/options.h"
+#include "ppu/macros.h"
 #include "tests/compiler/allowed.h"
 #include "tests/compiler/device.h"
 
@@ -97,7 +98,7 @@ static void make_text(uint64_t *random, char text[TEXT_BYTES])
     size_t len = 0;
 
     for (uint32_t n = random_next(random) % 14; n != 0; n--) {
-        const char *piece = pieces[random_next(random) % (sizeof(pieces) / sizeof(pieces[0]))];
+        const char *piece = pieces[random_next(random) % PPU_ARRAY_SIZE(pieces)];
         const char *between = random_next(random) % 3 == 0 ? "" : " ";
         if (random_next(random) % 16 == 0) {
             len += (size_t)snprintf(text + len, TEXT_BYTES - len, "%c", (int)(random_next(random) % 255 + 1));
@@ -192,7 +193,7 @@ static void words_are_read(void **state)
     uint32_t misses = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(readings); i++) {
         const struct reading *reading = &readings[i];
         struct options options;
         struct bytes log = { .at = NULL }, words = { .at = NULL };
@@ -313,7 +314,7 @@ static void clang_runs_nothing_else(void **state)
         char text[TEXT_BYTES] = "", answer[32768];
         make_taken(&random, text);
         teller_ask(&teller, text, answer, sizeof(answer));
-        for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(signs); i++) {
             if (strstr(answer, signs[i]) != NULL) {
                 fail_msg("options [%s]: %s: %s", text, signs[i], answer);
             }
@@ -342,7 +343,7 @@ static void nothing_is_written(void **state)
     assert_non_null(file);
     fprintf(file, "X -MD -MF%s/written\n", folder);
     fclose(file);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(texts); i++) {
         char text[300] = "";
         struct ppu_compiled made;
         for (const char *at = texts[i]; *at != 0; at++) {

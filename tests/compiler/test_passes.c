@@ -5,6 +5,7 @@
  */
 #include "tests/compiler/device.h"
 
+#include "ppu/macros.h"
 #include "tools/asm/file.h"
 
 #include <stdio.h>
@@ -141,7 +142,7 @@ static uint32_t passes_named(const char *name, size_t len, size_t count)
 
 static void needs_stand_above(void **state)
 {
-    const size_t count = sizeof(rows) / sizeof(rows[0]);
+    const size_t count = PPU_ARRAY_SIZE(rows);
 
     (void)state;
     for (size_t i = 0; i < count; i++) {

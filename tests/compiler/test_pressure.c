@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels of high pressure with segments: the same results in every form, fewer registers, few more passes. */
+#include "ppu/macros.h"
 #include "tests/compiler/pressure.h"
 
 #include <stdio.h>
@@ -53,7 +54,7 @@ static void results(void **state)
     for (uint32_t c = 0; c < pressure_count; c++) {
         normal[c] = pressure_run(device, &pressure_cases[c]);
     }
-    for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
+    for (size_t f = 0; f < PPU_ARRAY_SIZE(forms); f++) {
         load(device, &forms[f]);
         for (uint32_t c = 0; c < pressure_count; c++) {
             uint8_t *out = pressure_run(device, &pressure_cases[c]);
@@ -103,7 +104,7 @@ static void threshold_of_the_device(void **state)
     struct device *device = *state;
     struct machine *machine = device->rig->machine;
 
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(values); i++) {
         struct pressure_cost plain, cost;
         struct device_variant variant = waves[0];
 

@@ -4,6 +4,7 @@
  * compiled by the host's compiler and by pocl. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there
  * are.
  */
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <dlfcn.h>
@@ -108,7 +109,7 @@ static void put_value(struct writer *w, uint32_t depth)
         return;
     case 12:
     case 13:
-        put(w, functions[pick(w, sizeof(functions) / sizeof(functions[0]))], pick(w, 2), pick(w, 2));
+        put(w, functions[pick(w, PPU_ARRAY_SIZE(functions))], pick(w, 2), pick(w, 2));
         return;
     case 14:
         put(w, "(uint)%s(v6, (float)v%u)", pick(w, 2) != 0 ? "isless" : "isunordered", pick(w, 5));
@@ -145,7 +146,7 @@ static void put_assignment(struct writer *w)
     uint32_t variable = pick(w, VARIABLES + 2);
 
     if (variable == FLOAT_VARIABLE) {
-        put(w, "v6 = %s;\n", floats[pick(w, sizeof(floats) / sizeof(floats[0]))]);
+        put(w, "v6 = %s;\n", floats[pick(w, PPU_ARRAY_SIZE(floats))]);
         return;
     }
     if (variable >= VARIABLES) {
@@ -261,7 +262,7 @@ static void put_program(struct writer *w)
         put_block(w, false);
     }
     for (uint32_t i = 0; i < FINE; i++) {
-        w->fine[i] = &fines[pick(w, sizeof(fines) / sizeof(fines[0]))];
+        w->fine[i] = &fines[pick(w, PPU_ARRAY_SIZE(fines))];
         put(w, "out[id * %uu + %uu] = bits(%s);\n", RESULTS, 1 + i, w->fine[i]->call);
     }
     put(w,

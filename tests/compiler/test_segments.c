@@ -7,6 +7,7 @@
 #include "compiler/mir/functions.h"
 #include "compiler/mir/regalloc.h"
 #include "compiler/mir/subvector/insert.h"
+#include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
 #include <stdlib.h>
@@ -223,7 +224,7 @@ static void check_contents(void (*put)(struct program *p, const struct names *n)
 static void contents_decide(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(contents) / sizeof(contents[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(contents); i++) {
         check_contents(contents[i].put, contents[i].kind, contents[i].name);
     }
 }
@@ -401,7 +402,7 @@ static void check_graph(size_t i)
 static void graphs_decide(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(graphs); i++) {
         check_graph(i);
     }
 }

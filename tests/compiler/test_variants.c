@@ -5,6 +5,7 @@
  */
 #include "tests/compiler/device.h"
 
+#include "ppu/macros.h"
 #include "tools/ppucc/facts.h"
 
 #include <stdio.h>
@@ -309,7 +310,7 @@ static void wrong_shapes(void **state)
     assert_non_null(facts);
     shared->variant = &device_variants[0];
     assert_int_equal(ppu_compile_source(source, strlen(source), NULL, &bitcode), PPU_COMPILE_OK);
-    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(lies); i++) {
         const struct launch launch = { .arguments = lies[i].arguments, .gx = 4, .gy = 2, .x = 64, .y = 4 };
         assert_true(facts_parse(lies[i].facts, facts));
         assert_int_equal(is_noticed(&bitcode, &launch, facts), lies[i].arguments != all_above_offset);

@@ -3,6 +3,7 @@
 #include "tests/compiler/device.h"
 
 #include "compiler/mir/mir.h"
+#include "ppu/macros.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +183,7 @@ static void check(size_t i)
 static void verifier(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         check(i);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "ppu/dma.h"
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 #include "ppu/tmd.h"
 #include "qemu-device/core/core.h"
@@ -406,7 +407,7 @@ static void local_memory_bounds_residency(void **state)
     for (uint32_t n = 0; n < 100000 && mcu_read(machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; n++) {
         uint32_t resident = fake_resident(machine->core);
 
-        most = resident > most ? resident : most;
+        most = PPU_MAX(resident, most);
         machine_advance(machine, 1000);
         sched_yield();
     }
@@ -534,7 +535,7 @@ static void ctas_spread(void **state)
     static const uint32_t ctas[][2] = { { 6, 2 }, { 7, 3 }, { 2, 1 }, { 24, 8 }, { 100, 8 } };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(ctas) / sizeof(ctas[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(ctas); i++) {
         struct machine *machine = endless();
         const struct ppu_tmd tmd = good_tmd(ctas[i][0], 1, 1, 32);
         uint32_t least = UINT32_MAX, most = 0;
@@ -774,7 +775,7 @@ static void numbers_of_huge_grids(void **state)
     uint64_t random = random_seed();
 
     (void)state;
-    for (size_t g = 0; g < sizeof(grids) / sizeof(grids[0]); g++) {
+    for (size_t g = 0; g < PPU_ARRAY_SIZE(grids); g++) {
         const uint32_t *grid = grids[g];
         const struct ppu_tmd tmd = good_tmd(grid[0], grid[1], grid[2], 1);
         uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
@@ -952,7 +953,7 @@ static void bad_copies_are_refused(void **state)
         { FIELD(params_vram, PARAMS_AT + 4), PPU_FAULT_TMD_PARAM },
     };
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_tmd tmd = good_tmd(4, 1, 1, 32);
         struct ppu_slot_event event;
 
@@ -973,7 +974,7 @@ static void bad_places_are_refused(void **state)
     const uint32_t bad[] = { TMD_AT(0) + 4, PROT_BASE - 64, PROT_LIMIT - 64, PROT_LIMIT, HEAP_AT, 0xffffffc0u };
 
     memcpy(machine->vram + TMD_AT(0), &tmd, sizeof(tmd));
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_slot_event event;
 
         mcu_write(machine, PPU_REG_SLOT_START, bad[i]);

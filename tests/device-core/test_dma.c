@@ -8,6 +8,7 @@
 #include "ppu/channel.h"
 #include "ppu/dma.h"
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/ring.h"
@@ -107,8 +108,8 @@ static struct ppu_dma_desc random_copy(uint64_t *random, uint32_t op, uint32_t m
 {
     const struct region *src = &sources[random_below(random, REGIONS)];
     const struct region *dst = &targets[random_below(random, REGIONS)];
-    uint32_t room = src->bytes < dst->bytes ? src->bytes : dst->bytes;
-    uint32_t len = random_below(random, (room < max ? room : max) + 1);
+    uint32_t room = PPU_MIN(src->bytes, dst->bytes);
+    uint32_t len = random_below(random, PPU_MIN(room, max) + 1);
 
     return (struct ppu_dma_desc){
         .op = op,
@@ -126,7 +127,7 @@ static void check_copied(struct machine *machine, const struct ppu_dma_desc *des
         /* As far as both sides lie in one piece: pages of the window are 64 KiB. */
         uint64_t left = PPU_PAGE_64K - (desc->src + at) % PPU_PAGE_64K;
         uint64_t right = PPU_PAGE_64K - (desc->dst + at) % PPU_PAGE_64K;
-        uint64_t piece = left < right ? left : right;
+        uint64_t piece = PPU_MIN(left, right);
 
         piece = piece < len - at ? piece : len - at;
         assert_memory_equal(byte_at(machine, desc->dst_space, desc->dst + at),
@@ -215,14 +216,14 @@ static void bad_descriptors(void **state)
     };
     const uint32_t places[] = { 0, PPU_MCU_DTCM - 8, PPU_MCU_DTCM + MCU_BYTES - 64, 0xfffffff8u };
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_dma_desc desc = bad[i];
 
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         assert_int_equal(submit(machine, &desc), PPU_FAULT_BAD_DESC);
         assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
     }
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(machine, PPU_REG_DMA_SUBMIT, places[i]);
         assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
@@ -350,7 +351,7 @@ static void failures_say_where(void **state)
 
     map_page(machine, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, RW);
     map_page(machine, CTX, WINDOW_VA + 2 * PPU_PAGE_64K, HEAP_AT, PPU_PTE_64K, 0);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         struct ppu_dma_desc desc = rows[i].desc;
 
         assert_int_equal(submit(machine, &desc), rows[i].status);

@@ -3,6 +3,7 @@
  * Address translation: every page size, every malformed bit at every level, and random tables against a model.
  */
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/ring.h"
@@ -57,7 +58,7 @@ static void page_sizes(void **state)
         { PPU_PTE_64K, PPU_PAGE_64K, BENCH_VRAM - PPU_PAGE_64K, PPU_PTE_WRITE },
     };
 
-    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(pages); i++) {
         uint64_t va = VA_2M + i * PPU_PAGE_2M;
 
         map_page(machine, CTX, va, pages[i].frame, pages[i].size, pages[i].bits);
@@ -87,7 +88,7 @@ static void permissions(void **state)
         { PPU_PTE_ATOMIC, { 0, PPU_FAULT_READ_ONLY, PPU_FAULT_READ_ONLY, 0 } },
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, rows[i].bits);
         for (uint32_t access = 0; access < 4; access++) {
             assert_int_equal(fault_at(machine, VA, (enum ppu_access)access), rows[i].fault[access]);
@@ -130,13 +131,13 @@ static void malformed_tables(void **state)
         uint32_t at = pte_at(machine, CTX, VA, level);
         uint64_t good = read_pte(machine, at);
 
-        for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(tables); i++) {
             write_pte(machine, at, (tables[i] & PPU_PTE_FRAME_MASK) | PPU_PTE_VALID);
             if ((tables[i] & PPU_PTE_FRAME_MASK) < PROT_BASE || (tables[i] & PPU_PTE_FRAME_MASK) >= PROT_LIMIT) {
                 assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
             }
         }
-        for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(bits); i++) {
             write_pte(machine, at, good | bits[i]);
             assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
         }
@@ -190,7 +191,7 @@ static void frames(void **state)
         { HEAP_AT + PPU_PAGE_64K, PPU_PTE_2M, 0, PPU_FAULT_BAD_TABLE },
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         uint64_t va = VA_2M + i * PPU_PAGE_2M;
 
         map_page(machine, CTX, va, rows[i].frame, rows[i].size, rows[i].bits);
@@ -211,7 +212,7 @@ static void contexts(void **state)
     for (uint32_t b = PPU_VA_BITS; b < 64; b++) {
         assert_int_equal(fault_at(machine, VA | 1ull << b, PPU_ACCESS_READ), PPU_FAULT_BAD_ADDRESS);
     }
-    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(roots); i++) {
         mcu_write(machine, PPU_REG_CTX_ROOT + 4 * CTX, roots[i]);
         assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
     }

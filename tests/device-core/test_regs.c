@@ -6,6 +6,7 @@
 
 #include "ppu/channel.h"
 #include "ppu/dma.h"
+#include "ppu/macros.h"
 #include "ppu/mailbox.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
@@ -38,7 +39,7 @@ static const struct row rows[] = {
 #include "ppu/regs.def"
 #undef PPU_REG
 };
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS PPU_ARRAY_SIZE(rows)
 
 static const enum core_side sides[] = { CORE_HOST, CORE_MCU };
 
@@ -137,7 +138,7 @@ static void ctx_save_takes_areas(void **state)
 
     assert_in_range(bytes, 1, BENCH_VRAM - 2 * PPU_SWITCH_ALIGN);
     assert_int_equal(bytes % PPU_SWITCH_ALIGN, 0);
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(machine, PPU_REG_CTX_SAVE + 4, PPU_SWITCH_ALIGN);
         mcu_write(machine, PPU_REG_CTX_SAVE + 4, places[i].place);
@@ -277,7 +278,7 @@ static void identity(void **state)
         { PPU_REG_SM_SHARED, config->sm_shared },
     };
 
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         assert_int_equal(host_read(machine, expected[i].reg), expected[i].value);
         assert_int_equal(mcu_read(machine, expected[i].reg), expected[i].value);
     }
@@ -297,7 +298,7 @@ static void elements_beyond_the_machine(void **state)
         { PPU_REG_SLOT_CONTROL + 4 * machine->config.slots, PPU_DEVERR_SLOT },
     };
 
-    for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(beyond); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(machine, beyond[i].reg, 0x55);
         assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), beyond[i].error);
@@ -637,7 +638,7 @@ static void protected_range_checked(void **state)
     const uint32_t bad[] = { 1, 0x1000, PPU_PAGE_64K - 4, BENCH_VRAM + PPU_PAGE_64K, 0xffff0000u };
 
     mcu_write(machine, PPU_REG_PROT_BASE, PPU_PAGE_64K);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(machine, PPU_REG_PROT_BASE, bad[i]);
         assert_int_equal(mcu_read(machine, PPU_REG_PROT_BASE), PPU_PAGE_64K);

@@ -2,6 +2,7 @@
 /*
  * Event rings against a model, with the MCU's word misused; the trace ring.
  */
+#include "ppu/macros.h"
 #include "tests/device-core/machine.h"
 
 #include <pthread.h>
@@ -217,7 +218,7 @@ static void unusable_rings(void **state)
         { 0xffffffc0u, 8 },          { HEAP_AT, 8 },
     };
 
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
         mcu_write(machine, PPU_REG_RING_SIZE, bad[i].size);
         mcu_write(machine, PPU_REG_RING_BASE, bad[i].base);

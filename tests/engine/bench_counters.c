@@ -3,6 +3,7 @@
  * Kernels whose counting callgrind measures: linked with the engine as it is, and with one that does not count
  * (ENGINE_UNCOUNTED). The argument is the kernel's name.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
 #include "qemu-device/core/sm/sm.h"
@@ -69,10 +70,10 @@ int main(int argc, char **argv)
     struct ppu_tmd tmd;
     size_t i = 0;
 
-    while (i < sizeof(kernels) / sizeof(kernels[0]) && (argc < 2 || strcmp(argv[1], kernels[i].name) != 0)) {
+    while (i < PPU_ARRAY_SIZE(kernels) && (argc < 2 || strcmp(argv[1], kernels[i].name) != 0)) {
         i++;
     }
-    if (i == sizeof(kernels) / sizeof(kernels[0])) {
+    if (i == PPU_ARRAY_SIZE(kernels)) {
         fprintf(stderr, "bench-counters: no such kernel\n");
         return 2;
     }

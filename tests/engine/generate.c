@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ppu/isa.h"
+#include "ppu/macros.h"
 #include "tests/device-core/machine.h"
 #include "tools/asm/ppuasm.h"
 
@@ -128,7 +129,7 @@ static int32_t choose_immediate(struct gen *g)
 {
     static const int32_t corners[] = { 0, 1, -1, 31, 32, 33, 63, 64, 0x7fffffff, INT32_MIN, 0x3f800000, 0x7f800000 };
 
-    return below(g, 2) ? corners[below(g, sizeof(corners) / sizeof(corners[0]))] : (int32_t)random_next(g->random);
+    return below(g, 2) ? corners[below(g, PPU_ARRAY_SIZE(corners))] : (int32_t)random_next(g->random);
 }
 
 static void choose_modifiers(struct gen *g, const struct ppu_isa_row *row, struct ppu_insn *insn)
@@ -246,8 +247,8 @@ static const struct width widths[] = {
 /* The thread's own memory by an index, which may be negative. */
 static void emit_indexed(struct gen *g)
 {
-    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
-    uint32_t unit = w->bytes < 4 ? w->bytes : 4, back = below(g, 2) * below(g, 256);
+    const struct width *w = &widths[below(g, PPU_ARRAY_SIZE(widths))];
+    uint32_t unit = PPU_MIN(w->bytes, 4), back = below(g, 2) * below(g, 256);
     uint32_t at = below(g, (PRIVATE_BYTES - w->bytes) / unit + 1) * unit + back * w->bytes;
 
     emit(g, "shr v7, v1, %u\nsub v7, v7, %u\n", (uint32_t)__builtin_ctz(w->bytes), back);
@@ -265,8 +266,8 @@ static void emit_access(struct gen *g)
         { "g", "s0+v1+", PRIVATE_BYTES }, { "s", "v3+", SLOT_BYTES }, { "l", "", GEN_LOCAL },
         { "u", "v32+", SLOT_BYTES },      { "u", "v34+", GEN_LOCAL }, { "u", "v36+", PRIVATE_BYTES },
     };
-    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
-    uint32_t place = below(g, sizeof(places) / sizeof(places[0])), unit = w->bytes < 4 ? w->bytes : 4;
+    const struct width *w = &widths[below(g, PPU_ARRAY_SIZE(widths))];
+    uint32_t place = below(g, PPU_ARRAY_SIZE(places)), unit = PPU_MIN(w->bytes, 4);
     uint32_t at = below(g, (places[place].bytes - w->bytes) / unit + 1) * unit;
 
     if (below(g, 4) == 0) {
@@ -280,8 +281,8 @@ static void emit_access(struct gen *g)
 
 static void emit_param(struct gen *g, bool joined)
 {
-    const struct width *w = &widths[below(g, sizeof(widths) / sizeof(widths[0]))];
-    uint32_t unit = w->bytes < 4 ? w->bytes : 4, at = below(g, (GEN_PARAMS - w->bytes) / unit + 1) * unit;
+    const struct width *w = &widths[below(g, PPU_ARRAY_SIZE(widths))];
+    uint32_t unit = PPU_MIN(w->bytes, 4), at = below(g, (GEN_PARAMS - w->bytes) / unit + 1) * unit;
 
     if (joined && below(g, 2)) {
         emit(g, "ldp.%s s%u, [%u]\n", w->text, RANDOM_S + (below(g, RANDOM_REGS) & ~(w->words - 1)), at);
@@ -324,7 +325,7 @@ static void emit_own_atomic(struct gen *g)
 #define PPU_AOP(name, text, number, doc) text,
 #include "ppu/isa.def"
     };
-    uint32_t op = below(g, sizeof(ops) / sizeof(ops[0])), wide = below(g, 2), words = 1 + wide;
+    uint32_t op = below(g, PPU_ARRAY_SIZE(ops)), wide = below(g, 2), words = 1 + wide;
     const char *place = places[below(g, 5)];
 
     if (below(g, 3) == 0) { /* one that an SM may gather; what comes next sees it */

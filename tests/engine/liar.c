@@ -2,6 +2,7 @@
 #include "tests/engine/liar.h"
 
 #include "ppu/dma.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 #include "ppu/save.h"
 #include "qemu-device/core/regs.h"
@@ -167,7 +168,7 @@ const struct lie lies[] = {
 #include "tests/engine/lies.def"
 #undef LIE
 };
-const uint32_t lies_count = sizeof(lies) / sizeof(lies[0]);
+const uint32_t lies_count = PPU_ARRAY_SIZE(lies);
 
 /* ---- any field ---- */
 
@@ -269,7 +270,7 @@ static uint64_t changed(uint64_t old, uint32_t how, uint64_t value, uint32_t wid
 
 void liar_change(struct liar *l, uint32_t field, uint32_t place, uint32_t how, uint64_t value)
 {
-    const struct field *f = &fields[field % (sizeof(fields) / sizeof(fields[0]))];
+    const struct field *f = &fields[field % PPU_ARRAY_SIZE(fields)];
     const uint32_t wanted = 1u << (how / LIAR_WAYS) % 4, width = wanted < f->bytes ? wanted : (uint32_t)f->bytes;
     uint8_t *at = place_of(l, f->kind, place) + f->offset + place / 6 % (f->bytes / width) * width;
     uint64_t number = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Instruction words, assembler, disassembler, program images, tokens. */
+#include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tests/engine/rig.h"
 
@@ -117,7 +118,7 @@ static void encodings_are_frozen(void **state)
     bool seen[PPU_FMT_COUNT] = { false };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         char text[PPUASM_TEXT_BYTES];
         struct ppu_insn insn;
 
@@ -246,7 +247,7 @@ static void errors_name_their_place(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         char message[PPUASM_MESSAGE_BYTES] = "";
         struct ppuasm_image image;
 
@@ -310,7 +311,7 @@ static void scrambled_texts(void **state)
         size_t len = 0;
 
         for (uint32_t n = random_below(&random, 20); n != 0; n--) {
-            const char *piece = pieces[random_below(&random, sizeof(pieces) / sizeof(pieces[0]))];
+            const char *piece = pieces[random_below(&random, PPU_ARRAY_SIZE(pieces))];
             len += (size_t)snprintf(text + len, sizeof(text) - len, "%s", piece);
         }
         if (ppuasm_assemble(text, "t.s", &image, message)) {
@@ -365,7 +366,7 @@ static void kernels_of_parts(void **state)
     char message[PPUASM_MESSAGE_BYTES], text[128];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppuasm_image image;
         struct ppu_program_view view;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of the caches: beside an obvious one, and kernels whose hits and misses can be told beforehand. */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/cache_window.h"
@@ -29,7 +30,7 @@ static void like_a_list(void **state)
     uint64_t random = random_seed();
 
     (void)state;
-    for (size_t n = 0; n < sizeof(shapes) / sizeof(shapes[0]); n++) {
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(shapes); n++) {
         struct model_cache model = model_cache_new(shapes[n].bytes, shapes[n].ways, shapes[n].line);
         const uint32_t lines = 2 * shapes[n].bytes / shapes[n].line;
         uint32_t hits = 0, accesses = random_rounds(ACCESSES);
@@ -227,7 +228,7 @@ static void window(void **state)
 
         assert_int_equal(seen->misses, seen->loads); /* every line of this walk misses */
         assert_true(seen->loads < CACHE_WINDOW);
-        most = seen->loads > most ? seen->loads : most;
+        most = PPU_MAX(seen->loads, most);
     }
     assert_int_equal(most, 31 * 32); /* 1024 become 512 */
 }

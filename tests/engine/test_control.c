@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/turn.h"
@@ -66,7 +67,7 @@ static void faults_are_precise(void **state)
     struct rig *rig = *state;
 
     rig_load_file(rig, "faults");
-    for (size_t i = 0; i < sizeof(fault_cases) / sizeof(fault_cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(fault_cases); i++) {
         const struct fault_case *c = &fault_cases[i];
         struct ppu_tmd tmd = rig_tmd(rig, c->kernel);
         uint64_t params[2] = { c->param, 0 };

@@ -3,6 +3,7 @@
  * Random structured programs against a model that runs one thread at a time and knows no warps: branches, loops,
  * breaks, continues, calls, early exits, with yields anywhere (E3 to E6, E9, E12).
  */
+#include "ppu/macros.h"
 #include "tests/engine/rig.h"
 
 #include <stdarg.h>
@@ -422,7 +423,7 @@ static void yields_merge(void **state)
         { "yieldn 2", 0x55555555, 0xaaaaaaaa },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         uint32_t out[32];
         char body[512];
 
@@ -457,7 +458,7 @@ static void stale_tokens_are_dropped(void **state)
 {
     static const char *const ways[] = { "sync next", "brk next", "cont next", "ret v5", "longjmp v5" };
 
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(ways); i++) {
         uint32_t out[32];
         char body[512];
 
@@ -608,7 +609,7 @@ static void summaries_tell_what_is_behind(void **state)
                                    middle) +
                         (middle - front) * 8;
 
-    for (uint32_t i = 0; i < sizeof(queue) / sizeof(queue[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queue); i++) {
         assert_int_equal(bits_of(at + 8 * i, 0, 4), queue[i].type);
         assert_int_equal(bits_of(at + 8 * i, 58, 4), queue[i].summary);
     }
@@ -654,7 +655,7 @@ static void queues_need_room(void **state)
     struct rig *rig = *state;
 
     rig_load_text(rig, ".kernel k\nyield\nexit\n");
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
 
@@ -681,7 +682,7 @@ static void yields_now_and_then(void **state)
     };
     uint32_t out[3], again[3];
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         char body[512];
 
         snprintf(body, sizeof(body),

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/token.h"
@@ -137,7 +138,7 @@ static void one_thread_of_many(void **state)
 {
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             uint64_t params[2] = { wrongs[i].param, 0 };
             struct outcome outcome;

@@ -3,6 +3,7 @@
  * What warps find when they begin: zeros in every register (docs/spec/isa.md), whoever had the registers before. Those
  * of programs that write them first are not made zeros, which nobody may see.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
@@ -67,7 +68,7 @@ static void registers_begin_as_zeros(void **state)
     struct rig *rig = *state;
     const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
 
-    for (size_t n = 0; n < sizeof(ways) / sizeof(ways[0]); n++) {
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(ways); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             const struct way *const way = &ways[n];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every arithmetic operation on corner operands, against plain C; comparisons, conversions, memory widths, atomics. */
+#include "ppu/macros.h"
 #include "tests/engine/models.h"
 #include "tests/engine/rig.h"
 
@@ -64,7 +65,7 @@ static const uint64_t corners[] = {
     0x0123456789abcdef,
     0xfedcba9876543210,
 };
-#define CORNERS (sizeof(corners) / sizeof(corners[0]))
+#define CORNERS PPU_ARRAY_SIZE(corners)
 
 static uint64_t operand(uint64_t *random)
 {
@@ -200,7 +201,7 @@ static void immediates_and_modifiers(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
 
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -343,7 +344,7 @@ static void conversions(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
         char body[128];
 
@@ -445,7 +446,7 @@ static void lanes_exchange(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES];
 
         load_program(rig, cases[i].body);
@@ -488,7 +489,7 @@ static void widths_of_memory(void **state)
     uint64_t random = random_seed();
 
     for (uint32_t space = 0; space < 3; space++) {
-        for (uint32_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+        for (uint32_t w = 0; w < PPU_ARRAY_SIZE(widths); w++) {
             uint64_t in[LANES][OPERANDS], out[LANES];
             uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
             char text[1024];
@@ -584,7 +585,7 @@ static void atomics(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < 2 * PPU_ARRAY_SIZE(cases); i++) {
         bool wide = i % 2, shared = i % 3 == 0;
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES],
                  expected = wide ? cases[i / 2].after64 : cases[i / 2].after32;

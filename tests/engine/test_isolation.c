@@ -3,6 +3,7 @@
  * What a warp does stays its own: an instruction that it has begun ends as it began, whatever code is written over it
  * meanwhile, and no instruction reaches a register that is not one of the warp's.
  */
+#include "ppu/macros.h"
 #include "ppu/save.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/cta.h"
@@ -113,7 +114,7 @@ static const char *const instead[] = {
     "call v12, .+1",
     "not an instruction",
 };
-#define INSTEAD (sizeof(instead) / sizeof(instead[0]))
+#define INSTEAD PPU_ARRAY_SIZE(instead)
 
 /* What happens between the begin of the instruction and its end. */
 enum way {
@@ -251,7 +252,7 @@ static void ends_as_it_began(void **state)
 {
     uint32_t n = 0;
 
-    for (size_t i = 0; i < sizeof(begun) / sizeof(begun[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(begun); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             for (uint32_t other = 0; other < INSTEAD; other++) {
                 one_begun(state, begun[i], instead[other], WAY_ANSWERED, wave);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole kernels against plain C. */
+#include "ppu/macros.h"
 #include "ppu/sem.h"
 #include "tests/engine/rig.h"
 
@@ -46,7 +47,7 @@ static void saxpy(void **state)
     float factor = 1.5f;
 
     rig_load_file(rig, "saxpy");
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, sizes[s], 0 };
         struct ppu_tmd tmd = rig_tmd(rig, "saxpy");
 
@@ -75,7 +76,7 @@ static void reduction(void **state)
     for (uint32_t i = 0; i < 5000; i++) {
         in[i] = i * 2654435761u;
     }
-    for (size_t c = 0; c < sizeof(ctas) / sizeof(ctas[0]); c++) {
+    for (size_t c = 0; c < PPU_ARRAY_SIZE(ctas); c++) {
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, 5000, 0 };
         struct ppu_tmd tmd = rig_tmd(rig, "reduce");
         uint32_t grid = ceil_div(5000, ctas[c]), sum = 0, expected = 0;
@@ -132,7 +133,7 @@ static void filter(void **state)
     uint8_t *in = rig_data(rig, 0), *out = rig_data(rig, 0x80000);
 
     rig_load_file(rig, "filter2d");
-    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+    for (size_t s = 0; s < PPU_ARRAY_SIZE(sizes); s++) {
         uint32_t w = sizes[s][0], h = sizes[s][1];
         struct two_pointers params = { DATA_VA, DATA_VA + 0x80000, w, h };
         struct ppu_tmd tmd = rig_tmd(rig, "filter2d");

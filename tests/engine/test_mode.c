@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The control unit: which mode segments run in that leave it open, and what it does to the caches. */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/task.h"
@@ -117,7 +118,7 @@ static void words_and_launches(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_tmd tmd = prepare(rig, cases[i].wave, ROUNDS);
 
         tmd.mode = (uint8_t)cases[i].mode;

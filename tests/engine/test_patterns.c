@@ -5,6 +5,7 @@
  * addresses have served a row before, and are written in several ways: nothing may be remembered of what they were. All
  * this is done twice, the first time without the access: an engine may do otherwise with code that it knows.
  */
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
 #include "tests/engine/rig.h"
@@ -47,7 +48,7 @@ static const struct {
     { "u8", 1, false },  { "s8", 1, true },   { "u16", 2, false },   { "s16", 2, true },
     { "b32", 4, false }, { "b64", 8, false }, { "b128", 16, false },
 };
-#define WIDTHS (sizeof(widths) / sizeof(widths[0]))
+#define WIDTHS PPU_ARRAY_SIZE(widths)
 
 /* How offsets, and whether the lane takes part, get from the table at s0 + v1 to v2 and p0. */
 static const char *const ways[] = {
@@ -59,7 +60,7 @@ static const char *const ways[] = {
     "mov v18, v1\nadd v19, v1, 4\ngather.n2 v2, [s0+v18]\nisetp.ne p0, v3, 0\n",
     "ldg.b64 v16, [s0+v1]\nisetp.ne p0, v17, 0\nmov v2, 0\natomg.add v18, [s0+v1], v2\nmov v2, v18\n",
 };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
+#define WAYS PPU_ARRAY_SIZE(ways)
 
 struct shape {
     enum access access;

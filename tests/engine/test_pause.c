@@ -2,6 +2,7 @@
 /* How long who stops an SM waits for it, whatever its kernel does: in instructions, and in time. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -122,8 +123,8 @@ static void stops_soon(void **state)
         worst_start(rig, &worsts[i]);
         for (uint32_t n = 0; n < PAUSES; n++) {
             const uint64_t ns = pause_ns(rig);
-            least = ns < least ? ns : least;
-            most = ns > most ? ns : most;
+            least = PPU_MIN(ns, least);
+            most = PPU_MAX(ns, most);
         }
         printf("# %s: %.3f to %.3f ms\n", worsts[i].name, (double)least / 1e6, (double)most / 1e6);
         assert_int_equal((*core_sm_pool(rig->machine->core))->sm[0].ctas_used, 1);

@@ -4,6 +4,7 @@
  * whatever way, sees what its own thread has added; what is ordered behind an addition is not seen before it; and
  * whoever waits for one sees it.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "tests/engine/rig.h"
 
@@ -69,7 +70,7 @@ static const char *const ways[] = {
     "add v16, s0, v1\nmov v17, s1\nldu.b32 v8, [v16]\n",
     "mov v16, 0x400\nadd v16, v16, v0\nldg.b32 v8, [s0+v16*4]\n", /* indexes */
 };
-#define WAYS (sizeof(ways) / sizeof(ways[0]))
+#define WAYS PPU_ARRAY_SIZE(ways)
 
 static void own_reads(void **state)
 {
@@ -105,7 +106,7 @@ static void own_writes(void **state)
     };
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-        for (uint32_t way = 0; way < sizeof(stores) / sizeof(stores[0]); way++) {
+        for (uint32_t way = 0; way < PPU_ARRAY_SIZE(stores); way++) {
             start(*state, wave, 1, wave, START ADD ADD "%s" ADD "exit\n", stores[way]);
             rig_done(*state);
             for (uint32_t i = 0; i < wave; i++) {
@@ -126,7 +127,7 @@ static void message(void **state)
                                             "atomg.xchg.release.dev _, [s0+v7], v3\n",
                                             "atomg.maxu.release.dev _, [s0+v7], v3\n" };
 
-    for (uint32_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(releases); i++) {
         start(*state, PPU_LANES, 2, PPU_LANES,
               PAIR "one: atomg.or.acquire.dev v4, [s0+v7], v10\nldg.b32 v6, [s0+v1]\nisetp.ltu p1, v6, v4\n"
                    "@p1 add v5, v5, 1\nmov s8, %u\nisetp.ltu p2, v4, s8\n@p2 bra one\nshl v2, v0, 2\n"

@@ -3,6 +3,7 @@
  * Threads of one warp that wait for each other: with a yield where they wait they finish, in every wave size and at a
  * bounded price; without it they hang, which shows that the programs need it.
  */
+#include "ppu/macros.h"
 #include "tests/engine/rig.h"
 
 #include <stdio.h>
@@ -148,7 +149,7 @@ static void one_shape(struct rig *rig, const char *shape, uint32_t each)
         printf("# wave %u: %u.%u times the instructions of one thread\n", wave, (unsigned)(contended / alone),
                (unsigned)(contended * 10 / alone % 10));
         assert_true(contended <= PRICE * alone);
-        for (uint32_t i = 0; i < sizeof(yields) / sizeof(yields[0]); i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(yields); i++) {
             tmd = prepare(rig, shape, yields[i], wave, 3, 100, 2);
             finishes(rig, &tmd, each * 3 * 100 * 2);
         }

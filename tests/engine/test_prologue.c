@@ -4,6 +4,7 @@
  * instructions are such ones, and nearly such ones, leave the same in every register as when a `nop` stands before
  * them, which ends a prologue before it begins; and as much is counted.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/sm/cta.h"
@@ -148,7 +149,7 @@ static void same_with_and_without(struct rig *rig, size_t n, uint32_t wave, uint
 
 static void warps_begin_alike(void **state)
 {
-    for (size_t n = 0; n < sizeof(ways) / sizeof(ways[0]); n++) {
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(ways); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             same_with_and_without(*state, n, wave, CTA_THREADS);
             same_with_and_without(*state, n, wave, 200);
@@ -162,7 +163,7 @@ static void warps_that_moved_are_not_fresh(void **state)
     struct rig *rig = *state;
 
     for (uint32_t steps = 1; steps < 40; steps += 3) {
-        const struct way *const way = &ways[sizeof(ways) / sizeof(ways[0]) - 1];
+        const struct way *const way = &ways[PPU_ARRAY_SIZE(ways) - 1];
         struct seen without = look(rig, way, "nop\n", PPU_LANES, CTA_THREADS);
         struct ppu_tmd tmd;
 

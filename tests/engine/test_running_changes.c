@@ -2,6 +2,7 @@
 /* What changes while kernels run: their code, the pages they use; and how many of them an SM holds. */
 #include "tests/engine/rig.h"
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
 #include "qemu-device/core/core.h"
@@ -168,7 +169,7 @@ static void pages_are_gone_when_flushed(void **state)
     struct rig *rig = *state;
     uint64_t random = random_seed();
 
-    for (uint32_t i = 0; i < sizeof(page_cases) / sizeof(page_cases[0]) * 6; i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(page_cases) * 6; i++) {
         const struct page_case *c = &page_cases[i / 6];
         uint8_t *page = c->bits ? rig->machine->sys + (c->frame - SYS_BASE) : rig->machine->vram + c->frame;
         struct {
@@ -233,7 +234,7 @@ static const struct occupancy occupancies[] = {
 static void occupancy_is_limited(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(occupancies) / sizeof(occupancies[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(occupancies); i++) {
         const struct occupancy *o = &occupancies[i];
         struct core_config config = bench_config(0);
         uint32_t held = 0, warps = (o->threads + o->wave - 1) / o->wave;
@@ -403,7 +404,7 @@ static void system_memory_is_served_in_parts(void **state)
         assert_true(step < STEPS_MAX);
         accesses = 0;
         core_bottom_half(machine->core);
-        most = accesses > most ? accesses : most;
+        most = PPU_MAX(accesses, most);
         all += accesses;
         __atomic_store_n(&machine->now_ns, machine->now_ns + 10000, __ATOMIC_SEQ_CST);
         core_timer(machine->core);

@@ -3,6 +3,7 @@
  * What the engine knows of registers that count up with the lanes (docs/design/engine.md): whatever a program does with
  * them, each lane loads from where its own register says.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "tests/engine/rig.h"
 
@@ -86,7 +87,7 @@ static void lanes_load_from_their_own(void **state)
     for (uint32_t i = 0; i < WORDS; i++) {
         vram_write32(rig_data(rig, 4 * i), content(i));
     }
-    for (size_t n = 0; n < sizeof(ways) / sizeof(ways[0]); n++) {
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(ways); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             const uint64_t data = DATA_VA;
             struct ppu_tmd tmd;

@@ -3,6 +3,7 @@
  * Sub-vector mode, instruction by instruction: in which order parts run, which registers they share, what a segment
  * must not have, and that its loop form is the algorithm of D7. That both modes give the same is in test_fuzz.c.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/sm/pool.h"
@@ -89,7 +90,7 @@ static void parts_follow_each_other(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(kernels); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             run_done(rig, kernels[i].text, wave, 300);
             check_order(rig, wave, 300, kernels[i].parts);
@@ -111,7 +112,7 @@ static void empty_parts_are_skipped(void **state)
         { "and v1, v0, 63\nisetp.ltu p0, v1, 9", { 2, 2, 2 } },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         for (uint32_t n = 0; n < 3; n++) {
             uint64_t insns[2];
 
@@ -214,7 +215,7 @@ static void lanes_of_other_parts(void **state)
 {
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(across) / sizeof(across[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(across); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             for (uint32_t factor = 0; factor < 40; factor += 13) {
                 char text[512];
@@ -284,7 +285,7 @@ static void the_end_of_the_file(void **state)
     for (uint32_t model = 0; model < 2; model++) {
         config.cache_model = model != 0;
         rig = rig_new_config(&config);
-        for (size_t i = 0; i < sizeof(at_the_end) / sizeof(at_the_end[0]); i++) {
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(at_the_end); i++) {
             const uint64_t params[1] = { DATA_VA };
             struct outcome outcome;
             struct ppu_tmd tmd;
@@ -317,7 +318,7 @@ static void more_warps_fit(void **state)
         uint16_t vregs, shared;
     } shapes[] = { { 128, 0 }, { 64, 64 }, { 32, 96 }, { 16, 240 }, { 4, 1 } };
 
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(shapes); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             const struct core_config *config = core_config_of(rig->machine->core);
             struct sm_pool *pool = *core_sm_pool(rig->machine->core);
@@ -337,9 +338,9 @@ static void more_warps_fit(void **state)
             rig_start(rig, 0, &tmd);
             for (uint32_t turn = 0; turn < 200; turn++) {
                 sm_run(&pool->sm[0], 100, &activity);
-                most = pool->sm[0].ctas_used > most ? pool->sm[0].ctas_used : most;
+                most = PPU_MAX(pool->sm[0].ctas_used, most);
             }
-            fit = fit < config->sm_ctas ? fit : config->sm_ctas;
+            fit = PPU_MIN(fit, config->sm_ctas);
             fit = fit < config->sm_warps * PPU_LANES / wave ? fit : config->sm_warps * PPU_LANES / wave;
             assert_int_equal(most, fit < 300 / config->sms ? fit : most);
             assert_true(rig_wait(rig, 0, &outcome));
@@ -361,7 +362,7 @@ static void the_loop_keeps_the_other_half(void **state)
     } masks[] = { { 0xffffffff, 0xffffffff }, { 0, 0xf0f0f0f0 }, { 0x12345678, 0 }, { 1, 0x80000000 } };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(masks); i++) {
         const uint32_t *out = rig_data(rig, TICKETS_AT);
         char text[1024];
 
@@ -457,7 +458,7 @@ static void wrong_segments_fault(void **state)
 {
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         const struct wrong *c = &wrongs[i];
         struct outcome outcome;
         char text[512];
@@ -490,7 +491,7 @@ static void the_default_is_inverted(void **state)
     };
     struct rig *rig = *state;
 
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(kernels); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             run_done(rig, kernels[i].text, wave, 128);
             check_order(rig, wave, 128, kernels[i].parts);
@@ -510,7 +511,7 @@ static void tasks_that_cannot_be(void **state)
     struct rig *rig = *state;
 
     rig_load_text(rig, ".kernel k\n.vregs 8\nexit\n");
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
         struct outcome outcome;
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "firmware/hal.h"
+#include "ppu/macros.h"
 
 struct mock mock;
 
@@ -455,7 +456,7 @@ void mock_advance(uint64_t ns)
         if (deadline > end) {
             break;
         }
-        mock.now_ns = deadline > mock.now_ns ? deadline : mock.now_ns;
+        mock.now_ns = PPU_MAX(deadline, mock.now_ns);
         R(TIMER_LO) = UINT32_MAX;
         R(TIMER_HI) = UINT32_MAX;
         R(IRQ_PENDING) |= 1u << PPU_IRQ_TIMER;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/firmware/random.h"
 #include "tests/firmware/stream.h"
 
@@ -98,7 +99,7 @@ static void bad_requests_are_answered(void **state)
     uint32_t context = mock_context();
     uint32_t channel = mock_channel(context, 0x100000, 4, 0, 0);
     assert_int_equal(context + channel, 0);
-    for (uint32_t i = 0; i < sizeof(bad_requests) / sizeof(bad_requests[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad_requests); i++) {
         const struct bad_request *bad = &bad_requests[i];
         uint32_t arg[PPU_ADMIN_ARGS];
         memcpy(arg, bad->arg, sizeof(arg));

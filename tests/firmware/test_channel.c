@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "firmware/task.h"
+#include "ppu/macros.h"
 #include "ppu/trace.h"
 #include "tests/firmware/stream.h"
 
@@ -63,7 +64,7 @@ static void rings_of_any_size(void **state)
 {
     (void)state;
     uint32_t context = mock_context();
-    for (uint32_t i = 0; i < sizeof(ring_sizes) / sizeof(ring_sizes[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(ring_sizes); i++) {
         uint32_t entries = ring_sizes[i];
         struct stream s = stream_open(context, 0, entries, 7, 0);
         uint32_t done = 0;
@@ -152,7 +153,7 @@ static void bad_methods_are_refused(void **state)
     uint32_t context = mock_context();
     struct stream good = stream_open(context, 1, 16, 7, 0);
     struct stream s = stream_open(context, 0, 16, 7, 0);
-    for (uint32_t i = 0; i < sizeof(bad_methods) / sizeof(bad_methods[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad_methods); i++) {
         const struct bad_method *bad = &bad_methods[i];
         print_message("# %s\n", bad->what);
         stream_method(&s, PPU_METHOD_NOP, 1, NULL);
@@ -196,7 +197,7 @@ static void bad_entries_are_refused(void **state)
     struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
     const struct ppu_block_header header = { { PPU_BLOCK_VERSION, sizeof(header) }, 4, 0, 0 };
     memcpy(mock_at(BLOCK_VA), &header, sizeof(header));
-    for (uint32_t i = 0; i < sizeof(bad_entries) / sizeof(bad_entries[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad_entries); i++) {
         print_message("# %s\n", bad_entries[i].what);
         s.put = 0;
         stream_put(&s, bad_entries[i].entry);
@@ -214,7 +215,7 @@ static void bad_headers_are_refused(void **state)
         { { 0, 16 }, 4, 0, 0 }, { { 2, 16 }, 4, 0, 0 }, { { 1, 20 }, 4, 0, 0 },
         { { 1, 16 }, 3, 0, 0 }, { { 1, 16 }, 4, 0, 1 },
     };
-    for (uint32_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(headers); i++) {
         memcpy(mock_at(BLOCK_VA), &headers[i], sizeof(headers[i]));
         s.put = 0;
         stream_put(&s, ppu_gp_entry(BLOCK_VA, 4));
@@ -241,7 +242,7 @@ static void acquire_compares(void **state)
         { 0xfffffffe, 2, PPU_SEM_GREATER_EQUAL, false },
     };
     struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         sem_at(SEM_VA)->payload = rows[i].payload;
         stream_acquire(&s, SEM_VA, rows[i].wanted, rows[i].compare);
         stream_submit(&s);
@@ -848,7 +849,7 @@ static void scribbled_tmdq_harms_its_context_only(void **state)
     static const uint32_t values[] = { 0, 1, 0xffffffff, 0x00100000, 0x00100001, 0xfff00003, 0x001fffff };
     struct stream good = stream_open(other_context, 1, 16, 7, 0);
     struct ppu_error_record record;
-    for (uint32_t i = 0; i < 2 * sizeof(values) / sizeof(values[0]); i++) {
+    for (uint32_t i = 0; i < 2 * PPU_ARRAY_SIZE(values); i++) {
         struct stream s = stream_open(context, 0, 16, 7, 0);
         launch(&s, 1, 3, 0, 0);
         launch(&s, 2, 3, 0, 0);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 15u * 64u * PPU_KIB)
@@ -107,7 +108,7 @@ static void ageing(void **state)
 {
     (void)state;
     const uint32_t ages[] = { 1, 2, 7, 20 };
-    for (uint32_t a = 0; a < sizeof(ages) / sizeof(ages[0]); a++) {
+    for (uint32_t a = 0; a < PPU_ARRAY_SIZE(ages); a++) {
         mock_stop();
         setup(NULL);
         assert_int_equal(set(PPU_POLICY_AGE, ages[a]), 0);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "firmware/quota.h"
+#include "ppu/macros.h"
 #include "ppu/taskq.h"
 #include "ppu/workq.h"
 #include "tests/firmware/mock_hal.h"
@@ -125,7 +126,7 @@ static void requests_are_refused(void **state)
         { PPU_RESOURCE_WORKQS, take_workq },
         { PPU_RESOURCE_CHANNELS, take_channel },
     };
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         uint32_t all = total(rows[i].resource);
         teardown(NULL);
         setup(NULL);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/taskq.h"
 #include "tests/firmware/random.h"
@@ -480,7 +481,7 @@ static void what_cannot_be_opened(void **state)
         { place, ENTRIES, 24, 3 },
         { place, ENTRIES, PPU_QUEUE_MAX_ENTRY_BYTES + 16, 3 },
     };
-    for (uint32_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         struct ppu_admin_msg reply = open_queue(context, wrong[i][0], wrong[i][1], wrong[i][2]);
         assert_int_equal(reply.status, PPU_FAULT_ADMIN_ARG);
         assert_int_equal(reply.payload, wrong[i][3]);

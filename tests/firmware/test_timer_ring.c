@@ -12,6 +12,7 @@
 #include "firmware/machine.h"
 #include "firmware/ring.h"
 #include "firmware/timer.h"
+#include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tests/firmware/mock_hal.h"
 #include "tests/firmware/random.h"
@@ -207,7 +208,7 @@ static const struct {
 static void machines_it_cannot_serve(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < sizeof(bad_machines) / sizeof(bad_machines[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad_machines); i++) {
         mock_reset();
         mock.reg[bad_machines[i].reg / 4] = bad_machines[i].value;
         assert_int_equal(machine_init(), bad_machines[i].reg);

@@ -11,6 +11,7 @@
 #include "firmware/machine.h"
 #include "firmware/tmd.h"
 #include "ppu/limits.h"
+#include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tests/firmware/random.h"
 
@@ -131,7 +132,7 @@ static const struct wrong wrongs[] = {
 static void every_wrong_field_is_named(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         struct ppu_tmd tmd = good_tmd();
         memcpy((char *)&tmd + wrongs[i].at, &wrongs[i].value, wrongs[i].bytes);
         struct tmd_verdict verdict = tmd_check(&tmd);
@@ -175,7 +176,7 @@ static void partial_warps_count_whole(void **state)
                  { 64, 2, 0 },
                  { 128, 4, 0 },
                  { 128, 3, PPU_FAULT_TMD_RESOURCES } };
-    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         struct ppu_tmd tmd = good_tmd();
         tmd.cta[0] = 33;
         tmd.wave = rows[i].wave;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "tests/fuzz/world.h"
 
@@ -36,7 +37,7 @@ static const uint8_t kinds[][PPU_ADMIN_ARGS] = {
     [PPU_ADMIN_POLICY] = { SMALL, COUNT },
     [PPU_ADMIN_QUOTA] = { CONTEXT, SMALL, COUNT },
 };
-#define OPERATIONS (sizeof(kinds) / sizeof(kinds[0]))
+#define OPERATIONS PPU_ARRAY_SIZE(kinds)
 
 static uint32_t asked;    /* requests so far */
 static uint32_t answered; /* bit n: the n-th is */

@@ -19,6 +19,7 @@
 
 #include "ppu/channel.h"
 #include "ppu/dma.h"
+#include "ppu/macros.h"
 #include "ppu/mailbox.h"
 #include "ppu/mmu.h"
 #include "tests/fuzz/world.h"
@@ -39,7 +40,7 @@ static const struct row {
 #include "ppu/regs.def"
 #undef PPU_REG
 };
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS PPU_ARRAY_SIZE(rows)
 
 static struct fuzz_input meanwhile; /* what is accessed while the device reads system memory */
 static uint32_t after_reset[2][PPU_REG_SPACE / 4];
@@ -84,7 +85,7 @@ static uint32_t any_place(struct fuzz_input *input)
     case 2:
         return which & 0x80u ? world->root : world->pool;
     default:
-        return reg_read(CORE_MCU, regs[which / 4 % (sizeof(regs) / sizeof(regs[0]))]);
+        return reg_read(CORE_MCU, regs[which / 4 % PPU_ARRAY_SIZE(regs)]);
     }
 }
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/save.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
@@ -99,7 +100,7 @@ static void map_odd(struct machine *machine, uint32_t kind)
         { DATA_AT, PPU_PTE_WRITE },
     };
 
-    kind %= sizeof(odd) / sizeof(odd[0]);
+    kind %= PPU_ARRAY_SIZE(odd);
     map_page(machine, ATTACKER, ODD_VA, odd[kind].frame, PPU_PTE_64K, odd[kind].bits);
 }
 
@@ -211,8 +212,8 @@ static uint32_t threads_of(const struct ppu_tmd *tmd, uint32_t wanted, uint32_t 
 {
     const uint32_t warp = ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs);
     const uint32_t room = (FILE_WORDS - NEIGHBOUR_VREGS * NEIGHBOUR_WAVE) / warp, most = MOST_THREADS / tmd->wave;
-    const uint32_t fit = room < most ? room : most;
-    const uint32_t threads = (wanted < fit ? wanted : fit) * tmd->wave;
+    const uint32_t fit = PPU_MIN(room, most);
+    const uint32_t threads = PPU_MIN(wanted, fit) * tmd->wave;
 
     return threads > missing ? threads - missing : threads;
 }

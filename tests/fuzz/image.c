@@ -18,6 +18,7 @@
 #include "opencl/build/compiler_dl.h"
 #include "opencl/submit/printf.h"
 #include "ppu/image.h"
+#include "ppu/macros.h"
 #include "runtime/block.h"
 #include "runtime/stream.h"
 #include "tests/fuzz/input.h"
@@ -187,7 +188,7 @@ static void change(struct fuzz_input *input, struct image *image)
     uint32_t area = fuzz_below(input, 4), bytes = 1u << fuzz_below(input, 3), choice = fuzz_below(input, 32);
     uint32_t places = (uint32_t)(areas[area].to - areas[area].from) / bytes;
     size_t at = areas[area].from + fuzz_below(input, places) * bytes;
-    uint32_t value = choice < sizeof(numbers) / sizeof(numbers[0]) ? numbers[choice] : fuzz_u32(input);
+    uint32_t value = choice < PPU_ARRAY_SIZE(numbers) ? numbers[choice] : fuzz_u32(input);
 
     memcpy((uint8_t *)image + at, &value, bytes);
 }
@@ -263,7 +264,7 @@ static void use(cl_kernel kernel, const size_t *sizes)
     cl_uint arguments = kernel->entry->argument_count;
     cl_int error = CL_SUCCESS;
 
-    ask(kernel, arguments < MOST_SET ? arguments : MOST_SET);
+    ask(kernel, PPU_MIN(arguments, MOST_SET));
     for (cl_uint i = 0; i < arguments; i++) {
         if (!set(kernel, i)) {
             fuzz_found("argument %u of kind %u cannot be set", i, kernel->descriptions[i].kind);

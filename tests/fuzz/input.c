@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/input.h"
 
+#include "ppu/macros.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@ bool fuzz_ended(const struct fuzz_input *input)
 void fuzz_bytes(struct fuzz_input *input, void *to, size_t count)
 {
     size_t left = (size_t)(input->end - input->at);
-    size_t taken = count < left ? count : left;
+    size_t taken = PPU_MIN(count, left);
 
     memset(to, 0, count);
     if (taken > 0) {

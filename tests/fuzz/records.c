@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "tests/fuzz/world.h"
 
@@ -38,7 +39,7 @@ static uint32_t queue_word(struct fuzz_input *input, uint8_t kind)
                                      offsetof(struct ppu_queue_head, armed) };
 
     if (kind % 2 == 0) {
-        return head[fuzz_u8(input) % (sizeof(head) / sizeof(head[0]))];
+        return head[fuzz_u8(input) % PPU_ARRAY_SIZE(head)];
     }
     return (uint32_t)sizeof(struct ppu_queue_head) + kind / 2u % WORLD_QUEUE_ENTRIES * WORLD_QUEUE_BYTES +
            fuzz_u8(input) % 4u * 4u;

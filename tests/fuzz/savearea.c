@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
 #include "ppu/save.h"
@@ -65,7 +66,7 @@ static const char *const texts[] = {
     /* one that ends */
     ".kernel k\n" BEGIN "isetp.ltu p0, v2, 40\n@p0 bra again\nexit\n",
 };
-#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+#define TEXTS PPU_ARRAY_SIZE(texts)
 
 static struct machine *machine;
 static struct neighbour victim = { .magic = 0x5ec2e700u, .shared_magic = 0xa5c3a500u };
@@ -323,7 +324,7 @@ static void scribble(void)
 static void replay(void)
 {
     const struct left to = choose_place(), from = choose_place();
-    const uint32_t most = to.bytes < from.bytes ? to.bytes : from.bytes, at = choose_word(&from) % most;
+    const uint32_t most = PPU_MIN(to.bytes, from.bytes), at = choose_word(&from) % most;
 
     memmove(to.at + at, from.at + at, fuzz_u8(&play.in) & 1 ? most - at : 4u);
 }
@@ -395,7 +396,7 @@ static void end_tasks(void)
         if (turns == KILL_TURNS) {
             fuzz_found("the tasks do not end: slots 0x%x", play.runs);
         }
-        for (uint32_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(slots); i++) {
             mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slots[i], PPU_SLOT_CMD_KILL);
         }
         neighbour_run(machine, 64);

@@ -23,6 +23,7 @@
 #include "ppu/admin.h"
 #include "ppu/boot.h"
 #include "ppu/channel.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/ring.h"
@@ -221,7 +222,7 @@ static void scribble(void)
     const uint8_t which = fuzz_u8(&q.in);
     uint8_t *const vram = machine.ppu[0].transport.vram, *const ram = machine.ram;
     const uint32_t at = (which & 0x40u ? fuzz_u16(&q.in) : fuzz_u8(&q.in)) * 4u;
-    uint8_t *const place = which & 0x80u ? ram + at : vram + places[which % (sizeof(places) / sizeof(places[0]))] + at;
+    uint8_t *const place = which & 0x80u ? ram + at : vram + places[which % PPU_ARRAY_SIZE(places)] + at;
     uint32_t word = 0;
 
     memcpy(&word, place, sizeof(word));
@@ -391,7 +392,7 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t count, int flags)
 ssize_t __wrap_recv(int fd, void *bytes, size_t count, int flags)
 {
     const uint32_t there = q.reply_fill - q.reply_at;
-    size_t done = there < count ? there : count;
+    size_t done = PPU_MIN(there, count);
 
     (void)flags;
     count_call();

@@ -11,6 +11,7 @@
 #include <sanitizer/common_interface_defs.h>
 
 #include "firmware/hal.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "tests/fuzz/input.h"
 #include "tests/joined/host.h"
@@ -379,7 +380,7 @@ static bool step(void)
     if (now->deadline_ns == NEVER) {
         return false;
     }
-    now->now_ns = now->deadline_ns > now->now_ns ? now->deadline_ns : now->now_ns;
+    now->now_ns = PPU_MAX(now->deadline_ns, now->now_ns);
     now->deadline_ns = NEVER;
     core_timer(m.core);
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/channel.h"
 #include "runtime/file.h"
 #include "runtime/memory.h"
@@ -192,7 +193,7 @@ static void place_kernel(uint32_t number)
     tmd->watchdog_ns = 2000000;
     tmd->queue = tmd->kind == PPU_TMD_QUEUE ? made.queue : 0;
     memcpy(memory->host + number * TMD_BYTES, tmd, sizeof(*tmd));
-    for (uint32_t i = 0; i < sizeof(templates[number].slot) / sizeof(templates[number].slot[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(templates[number].slot); i++) {
         uint64_t value = slot_value(templates[number].slot[i], number + i);
         memcpy(params + i * sizeof(value), &value, sizeof(value));
     }
@@ -221,13 +222,13 @@ static void open_kernels(void)
 {
     static struct world_kernel kernels[MOST_KERNELS];
 
-    for (uint32_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sources); i++) {
         char *text = read_sources(sources[i]);
         load(hostile, text);
         free(text);
     }
     made.kernel = kernels;
-    made.kernels = sizeof(templates) / sizeof(templates[0]);
+    made.kernels = PPU_ARRAY_SIZE(templates);
     for (uint32_t i = 0; i < made.kernels; i++) {
         find_kernel(i);
     }
@@ -463,7 +464,7 @@ static void store_meanwhile(void *opaque)
 
 void world_pass(uint32_t steps)
 {
-    steps = steps < steps_left ? steps : steps_left;
+    steps = PPU_MIN(steps, steps_left);
     steps_left -= steps;
     stepped_run(steps);
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "ppu.h"
+#include "ppu/macros.h"
 #include "runtime/vfio/function.h"
 
 #define LONG_NS (30ull * 1000000000u)
@@ -253,7 +254,7 @@ static void open_as_nobody(char *text, size_t size)
     assert_true(pid > 0);
     close(ends[1]);
     ssize_t got = read(ends[0], text, size - 1);
-    text[got > 0 ? got : 0] = 0;
+    text[PPU_MAX(got, 0)] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }

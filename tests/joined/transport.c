@@ -3,12 +3,13 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "runtime/deadline.h"
 #include "tests/joined/machine.h"
 
 static struct joined *joined_of(struct ppu_transport *transport)
 {
-    return (struct joined *)(void *)((char *)transport - offsetof(struct joined, transport));
+    return PPU_CONTAINER_OF(transport, struct joined, transport);
 }
 
 static uint32_t joined_reg_read(struct ppu_transport *transport, uint32_t offset)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "runtime/channel.h"
 #include "runtime/deadline.h"
 #include "runtime/device.h"
@@ -72,7 +73,7 @@ static void bad_options(void **state)
     struct ppu_machine *machine = NULL;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         assert_int_equal(ppu_machine_start(&wrong[i], &machine, NULL), PPU_ERR_BAD_ARG);
         assert_null(machine);
     }

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "runtime/deadline.h"
 #include "runtime/device.h"
@@ -252,7 +253,7 @@ static void same_process(void **state)
 {
     struct box *box = *state;
 
-    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
         struct work work = { 0 };
 
         machine_begin(box, sm_threads[i], false);
@@ -282,7 +283,7 @@ static void new_process(void **state)
 {
     struct box *box = *state;
 
-    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
         struct work work = { 0 };
         const uint64_t deadline_ns = deadline_after(WAIT_NS);
 
@@ -380,7 +381,7 @@ static void in_a_tree(void **state)
     struct box *box = *state;
     uint32_t random = 12345;
 
-    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
         struct tree tree = { 0 };
 
         machine_begin(box, sm_threads[i], false);
@@ -502,7 +503,7 @@ static void in_a_round(void **state)
     struct box *box = *state;
     uint32_t random = 777;
 
-    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
         struct round round = { 0 };
 
         machine_begin(box, sm_threads[i], false);
@@ -654,7 +655,7 @@ static void in_a_queue_task(void **state)
     struct box *box = *state;
     uint32_t random = 4242;
 
-    for (size_t i = 0; i < sizeof(sm_threads) / sizeof(sm_threads[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
         struct fed fed = { 0 };
 
         machine_begin(box, sm_threads[i], false);

@@ -2,6 +2,7 @@
 /* What the platform has not: each function is there all the same, and says so with the specification's error. */
 #include <stdio.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #include <CL/cl_icd.h>
@@ -20,7 +21,7 @@ static const struct {
 
 static bool is_foreign(size_t offset)
 {
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(foreign); i++) {
         if (offset >= foreign[i].first && offset <= foreign[i].last) {
             return true;
         }

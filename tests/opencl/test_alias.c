@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 #include "tests/opencl/store.h"
 
@@ -246,7 +247,7 @@ static void distances(void **state)
 
     begin(&t, *state, "all", "1");
     uint32_t *shared = shared_memory(&t);
-    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(some); i++) {
         const int32_t distance = some[i];
         check_scan(&t, shared, distance);
         int32_t near = distance > 16 ? 16 : distance < -16 ? -16 : distance;
@@ -408,7 +409,7 @@ static void launched_by_threads(void **state)
     check(error);
     cl_kernel parent = kernel_of(t.program, "parent");
     uint32_t *shared = shared_memory(&t);
-    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(some); i++) {
         check_scan_of(&t, parent, shared, some[i]);
         assert_string_equal(t.name, "base");
     }
@@ -503,7 +504,7 @@ static void levels(void **state)
     };
     struct alias t;
 
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wanted); i++) {
         begin(&t, *state, wanted[i].level, "1");
         set_add(&t, t.a, t.b, t.c, TURNS);
         launch(&t, t.add, ITEMS);
@@ -632,7 +633,7 @@ static void decisions(void **state)
     launch(&t, t.add, ITEMS);
     printf_end(&printed);
     unsetenv("PPU_ALIAS_PRINT");
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
         expect_printed(&printed, words[i]);
     }
     end(&t);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define MOST 60u /* allocations of one call */
@@ -267,7 +268,7 @@ static void each_allocation_may_fail(void **state)
     p.buffer = fixture_buffer(f, 0, 1024, NULL);
     check(clSetKernelArg(p.kernel, 0, sizeof(p.buffer), &p.buffer));
     open_gate(&p);
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(calls); i++) {
         uint32_t told = try_call(&p, i);
         if (told == 0) {
             fail_msg("%s never told CL_OUT_OF_HOST_MEMORY", calls[i].name);

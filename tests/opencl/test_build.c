@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "opencl/build/fnv.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 #include "tests/opencl/store.h"
 
@@ -475,7 +476,7 @@ static void kernels_describe_themselves(void **state)
     check(
         clGetKernelWorkGroupInfo(kernels[0], f->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group, NULL));
     assert_int_equal(group[0] + 10 * group[1] + 100 * group[2], 124);
-    for (cl_uint i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (cl_uint i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         cl_kernel_arg_address_qualifier address = 0;
         cl_kernel_arg_type_qualifier qualifiers = 0;
         check(clGetKernelArgInfo(kernels[0], i, CL_KERNEL_ARG_TYPE_NAME, sizeof(answer), answer, NULL));
@@ -530,7 +531,7 @@ static const char *const optional_names[] = {
     "cl_khr_subgroups",
 };
 
-#define OPTIONAL (sizeof(optional_names) / sizeof(optional_names[0]))
+#define OPTIONAL PPU_ARRAY_SIZE(optional_names)
 
 static bool is_reported(struct fixture *f, const char *name)
 {

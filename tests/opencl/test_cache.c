@@ -21,6 +21,7 @@
 #include "opencl/build/cache.h"
 #include "opencl/build/compiler_dl.h"
 #include "opencl/build/origin.h"
+#include "ppu/macros.h"
 
 #define PATH_BYTES 400u
 #define CALLS_MOST 60u /* of one operation */
@@ -246,7 +247,7 @@ static void links_are_not_followed(void **state)
     put("a", "A");
     entry_path(place, 0, entry);
     const char *const levels[] = { entry, place->entries, place->base };
-    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(levels); i++) {
         move_away(levels[i], other);
         assert_int_equal(symlink(other, levels[i]), 0);
         assert_false(is_there("a", "A"));
@@ -269,9 +270,9 @@ static void others_may_not_write(void **state)
     put("a", "A");
     entry_path(place, 0, entry);
     snprintf(key, sizeof(key), "%s/.key", place->entries);
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(modes); i++) {
         const char *const levels[] = { entry, place->entries, place->base };
-        for (size_t n = 0; n < sizeof(levels) / sizeof(levels[0]); n++) {
+        for (size_t n = 0; n < PPU_ARRAY_SIZE(levels); n++) {
             assert_int_equal(chmod(levels[n], modes[i]), 0);
             assert_false(is_there("a", "A"));
             assert_int_equal(chmod(levels[n], 0700), 0);
@@ -392,7 +393,7 @@ static void keys_decide(void **state)
     static const size_t sizes[] = { 0, 1, 31, 32, 33 };
 
     snprintf(path, sizeof(path), "%s/.key", place->entries);
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
         put("a", "A");
         assert_true(is_there("a", "A"));
         save(path, zeros, sizes[i]);
@@ -549,13 +550,13 @@ static void what_depends_on_more(void **state)
     uint32_t misses = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(outside); i++) {
         if (has_key(outside[i], "") || has_key("", outside[i])) {
             print_error("kept: %s\n", outside[i]);
             misses++;
         }
     }
-    for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(inside); i++) {
         if (!has_key(inside[i], "")) {
             print_error("not kept: %s\n", inside[i]);
             misses++;

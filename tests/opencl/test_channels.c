@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "opencl/api/device.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define TASKS 8u
@@ -64,7 +65,7 @@ static void read_trace(const struct fixture *f, uint32_t number, struct trace *t
             trace->task[trace->count++] = (struct task){ record.id[0], record.id[2] };
         } else if (record.type == PPU_TRACE_TASK_START) {
             running++;
-            trace->together = running > trace->together ? running : trace->together;
+            trace->together = PPU_MAX(running, trace->together);
         } else if (record.type == PPU_TRACE_TASK_END) {
             running--;
         }

@@ -20,6 +20,7 @@
 
 #include "compiler/foreign/confine.h"
 #include "opencl/build/foreign.h"
+#include "ppu/macros.h"
 
 #define DONE 0
 #define REFUSED 1
@@ -162,7 +163,7 @@ static void rights_are_gone(void **state)
     (void)state;
     spare = memfd_create("spare", 0);
     assert_true(spare >= 0);
-    for (size_t i = 0; i < sizeof(attempts) / sizeof(attempts[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(attempts); i++) {
         int status = try(attempts[i].attempt);
         if (status != attempts[i].expected) {
             print_error("%s: status %d\n", attempts[i].what, status);

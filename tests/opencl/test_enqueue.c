@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define WORDS 4096u
@@ -719,7 +720,7 @@ static void errors_are_told(void **state)
     const cl_int expected[] = { -160, -160, -160, -57, -57, -57, -51, -51, -57, -160 };
     struct run *run = ran(state, ERRORS, CL3 " -g", 1, 1);
 
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         if (run->out[i] != expected[i]) {
             fail_msg("error %zu is %d instead of %d", i, run->out[i], expected[i]);
         }
@@ -727,7 +728,7 @@ static void errors_are_told(void **state)
     assert_int_equal(run->out[20], 0);
     finish(run);
     run = ran(state, ERRORS, CL3, 1, 1);
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         assert_int_equal(run->out[i], -101);
     }
     finish(run);
@@ -826,7 +827,7 @@ static void queues_on_the_device_are_checked(void **state)
     cl_command_queue told = NULL;
     cl_device_device_enqueue_capabilities can = 0;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         assert_null(clCreateCommandQueueWithProperties(f->context, f->device, cases[i].properties, &error));
         assert_int_equal(error, cases[i].error);
     }

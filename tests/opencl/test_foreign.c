@@ -17,6 +17,7 @@
 
 #include "opencl/build/compiler_dl.h"
 #include "opencl/build/foreign.h"
+#include "ppu/macros.h"
 
 static char program[64]; /* what is started; a script */
 
@@ -88,7 +89,7 @@ static void ends_are_told(void **state)
     uint32_t misses = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(ends); i++) {
         struct ppu_compiled made;
         write_script(ends[i].script);
         enum ppu_compile_status status = compile(&made);
@@ -228,7 +229,7 @@ static void answers_are_checked(void **state)
     struct foreign_answer answer;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(answers); i++) {
         memcpy(data, &answers[i].answer, sizeof(answer));
         assert_int_equal(foreign_read_answer(data, sizeof(data), &answer), answers[i].right);
     }

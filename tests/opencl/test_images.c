@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ppu/image.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define ROUNDS 1500u
@@ -166,7 +167,7 @@ static uint32_t interesting(uint64_t *random)
 
     return kind == 0   ? fixture_random(random)
            : kind == 1 ? UINT32_MAX
-                       : numbers[fixture_random(random) % (sizeof(numbers) / sizeof(numbers[0]))];
+                       : numbers[fixture_random(random) % PPU_ARRAY_SIZE(numbers)];
 }
 
 /* One byte, half-word or word. Code and text stay: kernels should end. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define N 64u
@@ -79,7 +80,7 @@ static void old_atomics_have_64_bits(void **state)
     const cl_long sum = N * (N - 1) / 2;
     const cl_long expected[] = { sum << 32, -sum,          N, -(cl_long)N, 63ll << 40, -63, -1, 0, 77, 9,
                                  sum << 32, -(63ll << 32), 0, 63ll << 50,  N,          1,   7 };
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         assert_int_equal(out[i], expected[i]);
     }
 }
@@ -98,7 +99,7 @@ static void halves_come_from_constant_memory(void **state)
         "         i == 4 ? room.z : i == 5 ? all.sf : i == 6 ? vload_half2(4, h).y : i == 7 ? vloada_half4(1, h).w : 0; }\n",
         "", out);
     const cl_long expected[] = { 4, 7, 9, 9, 11, 16, 10, 8 };
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
         assert_int_equal(out[i], expected[i]);
     }
 }
@@ -125,7 +126,7 @@ static void narrow_arguments_are_read(void **state)
     check(error);
     check(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
     cl_mem buffer = fixture_buffer(f, 0, sizeof(out), NULL);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         cl_kernel kernel = clCreateKernel(program, cases[i].name, &error);
         check(error);
         check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
@@ -188,7 +189,7 @@ static void every_item_of_a_cut_range_runs_once(void **state)
                        "    + (get_work_dim() == dim ? 0 : 1l << 60); }\n",
                        "k");
 
-    for (size_t r = 0; r < sizeof(odd_ranges) / sizeof(odd_ranges[0]); r++) {
+    for (size_t r = 0; r < PPU_ARRAY_SIZE(odd_ranges); r++) {
         const struct range *range = &odd_ranges[r];
         const size_t *o = range->offset, *n = range->global, ny = range->dim > 1 ? n[1] : 1;
         const cl_int values[] = {
@@ -224,7 +225,7 @@ static void groups_that_are_seen_are_equal(void **state)
     cl_long out[2 * 1031];
     char text[500];
 
-    for (size_t a = 0; a < sizeof(asks) / sizeof(asks[0]); a++) {
+    for (size_t a = 0; a < PPU_ARRAY_SIZE(asks); a++) {
         snprintf(text, sizeof(text),
                  "long helper(void) { return get_local_size(0); }\n"
                  "kernel void k(global long *o) { o[get_global_id(0) - 5] = %s; }\n",

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 static cl_uint count_of(struct fixture *f)
@@ -260,7 +261,7 @@ static void buffer_is_checked(void **state)
         { CL_MEM_USE_HOST_PTR, 16, NULL, CL_INVALID_HOST_PTR },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         cl_int error = CL_SUCCESS;
         assert_null(clCreateBuffer(f->context, cases[i].flags, cases[i].bytes, cases[i].host, &error));
         assert_int_equal(error, cases[i].error);
@@ -292,7 +293,7 @@ static void sub_buffer_is_checked(void **state)
         { 0, { 128, 16 }, CL_SUCCESS },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         cl_int error = CL_SUCCESS;
         cl_mem sub = clCreateSubBuffer(buffer, cases[i].flags, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
         assert_int_equal(error, cases[i].error);

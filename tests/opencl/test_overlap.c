@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "opencl/variants/overlap.h"
+#include "ppu/macros.h"
 
 #define SETS 3000u
 #define BASE 0x100000000ull
@@ -60,8 +61,8 @@ static bool have_bytes_in_common(const struct region *a, const struct region *b)
 
 static void check_overlap(const struct overlap *found, const struct region *a, const struct region *b)
 {
-    uint64_t start = a->start > b->start ? a->start : b->start;
-    uint64_t a_end = a->start + a->bytes, b_end = b->start + b->bytes, end = a_end < b_end ? a_end : b_end;
+    uint64_t start = PPU_MAX(a->start, b->start);
+    uint64_t a_end = a->start + a->bytes, b_end = b->start + b->bytes, end = PPU_MIN(a_end, b_end);
     bool same = a->start == b->start && a->bytes == b->bytes && a->address == b->address;
 
     assert_int_equal(found->pair.first, a->argument);
@@ -200,7 +201,7 @@ static void narrowed(void **context)
     };
 
     (void)context;
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(wanted); i++) {
         struct region region = whole(0, BASE + 0x100, true);
         region_narrow(&region, &wanted[i].reach, wanted[i].first, wanted[i].last);
         assert_int_equal(region.start, wanted[i].start);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define N 1000u
@@ -174,7 +175,7 @@ static void groups_are_chosen(void **state)
     uint32_t out = 0;
 
     check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         check(clEnqueueNDRangeKernel(f->queue, kernel, 1, NULL, &cases[i].global, NULL, 0, NULL, NULL));
         check(clEnqueueReadBuffer(f->queue, buffer, CL_TRUE, 0, sizeof(out), &out, 0, NULL, NULL));
         assert_int_equal(out, cases[i].local);
@@ -271,7 +272,7 @@ static void spaces_are_checked(void **state)
 
     check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
     check(clSetKernelArg(fixed, 0, sizeof(buffer), &buffer));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         assert_int_equal(clEnqueueNDRangeKernel(f->queue, kernel, cases[i].dim, NULL, cases[i].global, cases[i].local,
                                                 0, NULL, NULL),
                          cases[i].error);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define WIDTH 1100u
@@ -133,7 +134,7 @@ static const struct {
     { 0, 64, INT32_MIN }, { 700, 300, INT32_MAX }, { 0, 256, UINT32_MAX }, { 0, 64, 256 },
 };
 
-#define LINES (sizeof(lines) / sizeof(lines[0]))
+#define LINES PPU_ARRAY_SIZE(lines)
 
 static bool is_above(size_t i, int64_t n)
 {
@@ -223,7 +224,7 @@ static const struct launch planes[] = {
     { { 0, 0 }, { 1, 1 }, { 1, 1 } },
 };
 
-#define PLANES (sizeof(planes) / sizeof(planes[0]))
+#define PLANES PPU_ARRAY_SIZE(planes)
 
 static void expect_plane(struct shapes *s, const struct launch *launch, cl_int width, cl_int height)
 {
@@ -262,7 +263,7 @@ static void rows(void **state)
     static const cl_int sizes[][2] = { { WIDTH, HEIGHT }, { 256, 4 }, { 200, 4 }, { 256, 3 } };
     struct shapes s;
 
-    for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+    for (size_t k = 0; k < PPU_ARRAY_SIZE(sizes); k++) {
         begin(&s, state, "plane");
         check(clSetKernelArg(s.kernel, 0, sizeof(cl_mem), &s.in));
         check(clSetKernelArg(s.kernel, 1, sizeof(cl_mem), &s.out));

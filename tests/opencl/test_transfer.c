@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define BYTES 4096u
@@ -142,7 +143,7 @@ static void random_transfers(void **state)
             i == 0 ? fixture_buffer(f, CL_MEM_USE_HOST_PTR, BYTES, shadow) : fixture_buffer(f, 0, BYTES, NULL);
     }
     for (uint32_t i = 0; i < STEPS; i++) {
-        steps[below(m, sizeof(steps) / sizeof(steps[0]))](m, (uint32_t)below(m, BUFFERS));
+        steps[below(m, PPU_ARRAY_SIZE(steps))](m, (uint32_t)below(m, BUFFERS));
     }
     for (uint32_t i = 0; i < BUFFERS; i++) {
         step_read(m, i);

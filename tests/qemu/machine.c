@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/qemu/fw/probe.h"
 
 #define LINE_MAX_BYTES (1u << 20)
@@ -376,11 +377,6 @@ size_t machine_read_file(const char *path, void *bytes, size_t size)
 
 /* ---- the PCI function ---- */
 
-static uint64_t align_up(uint64_t value, uint64_t size)
-{
-    return (value + size - 1) / size * size;
-}
-
 static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
 {
     uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
@@ -403,7 +399,7 @@ static void bar_place(struct ppu *ppu, unsigned bar, uint64_t *next)
     bool wide = machine_read(ppu->machine, at) & 4;
 
     ppu->bar_bytes[bar] = bar_probe(ppu, bar, wide);
-    ppu->bar[bar] = align_up(*next, ppu->bar_bytes[bar]);
+    ppu->bar[bar] = ppu_align_up64(*next, ppu->bar_bytes[bar]);
     *next = ppu->bar[bar] + ppu->bar_bytes[bar];
     machine_write(ppu->machine, at, (uint32_t)ppu->bar[bar]);
     if (wide) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "ppu/boot.h"
+#include "ppu/macros.h"
 #include "tests/qemu/machine.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
@@ -87,7 +88,7 @@ static void good_images(void **state)
     struct ppu ppu = ppu_map(machine, 0);
     (void)state;
 
-    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(images); i++) {
         load(&ppu, images[i]);
         start(&ppu, PPU_BOOT_READY);
         expect_ready(&ppu);
@@ -146,7 +147,7 @@ static void bad_images(void **state)
     struct ppu ppu = ppu_map(machine, 0);
     (void)state;
 
-    for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(damages); i++) {
         const struct damage *row = &damages[i];
         size_t len = machine_read_file(images[0], image, sizeof(image));
         uint32_t word = image_word(row->offset) ^ row->flip;
@@ -176,7 +177,7 @@ static void truncated_image(void **state)
     const size_t lengths[] = { 4096, whole / 8 * 4, whole - 16 };
     (void)state;
 
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(lengths); i++) {
         memset(image + lengths[i], 0, whole - lengths[i]);
         ppu_load_image(&ppu, image, whole);
         printf("# %zu of %zu bytes\n", lengths[i], whole);
@@ -197,7 +198,7 @@ static void machine_sizes(void **state)
     };
     (void)state;
 
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
         const char *args[] = { "--ppu", sizes[i], "--firmware", images[0], NULL };
         struct machine *machine = machine_start(args);
         struct ppu ppu = ppu_map(machine, 0);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/qemu/machine.h"
 
 #define MIB ((uint64_t)PPU_MIB)
@@ -49,7 +50,7 @@ static void identity_blocks(void **state)
     for (unsigned i = 0; i < 2; i++) {
         struct ppu ppu = ppu_map(machine, i);
 
-        for (size_t row = 0; row < sizeof(identities) / sizeof(identities[0]); row++) {
+        for (size_t row = 0; row < PPU_ARRAY_SIZE(identities); row++) {
             assert_int_equal(ppu_read(&ppu, identities[row].reg), identities[row].value[i]);
         }
         assert_int_equal(!!(ppu_read(&ppu, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS), i == 1);
@@ -135,7 +136,7 @@ static const struct refusal refusals[] = {
 static void properties_refused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(refusals); i++) {
         const struct refusal *row = &refusals[i];
         const char *args[] = { "--ppu", row->ppu, row->backend ? "--" : NULL, "-object", row->backend, NULL };
         int status;
@@ -211,7 +212,7 @@ static void random_writes(void **state)
         assert_int_equal(ppu_read(&ppu, PPU_REG_MAGIC), PPU_MAGIC);
         ppu_write(&ppu, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
         ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
-        for (size_t row = 0; row < sizeof(identities) / sizeof(identities[0]); row++) {
+        for (size_t row = 0; row < PPU_ARRAY_SIZE(identities); row++) {
             assert_int_equal(ppu_read(&ppu, identities[row].reg), identities[row].value[i]);
         }
     }

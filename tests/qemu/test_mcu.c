@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "ppu/dma.h"
+#include "ppu/macros.h"
 #include "ppu/mailbox.h"
 #include "tests/qemu/fw/probe.h"
 #include "tests/qemu/machine.h"
@@ -87,12 +88,12 @@ static void windows_follow_the_mcu(void **state)
     (void)state;
 
     probe_hold(&ppu);
-    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(windows); i++) {
         ppu_write(&ppu, windows[i], 0x1000 + i);
         assert_int_equal(ppu_read(&ppu, windows[i]), 0x1000 + i);
     }
     probe_start(&ppu);
-    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(windows); i++) {
         ppu_write(&ppu, windows[i], 0xbad);
         assert_int_equal(ppu_read(&ppu, windows[i]), 0x1000 + i);
     }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "tests/qemu/fw/probe.h"
 #include "tests/qemu/machine.h"
 
@@ -213,7 +214,7 @@ static void wrong_machine_refused(void **state)
 
     monitor_quiet(machine, "savevm s");
     machine_stop(machine);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         const char *load[] = { "--ppu",    rows[i].first, "--ppu", rows[i].second, "--snapshot", snapshot_file,
                                "--loadvm", "s",           NULL };
         int status;

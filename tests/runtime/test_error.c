@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/ring.h"
 #include "runtime/error.h"
 
@@ -75,7 +76,7 @@ static void payload_text(const char *payload, char *text, size_t size)
 static void every_fault(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(faults); i++) {
         const struct ppu_error_record record = full_record(faults[i].code);
         char payload[128], whole[PPU_ERROR_TEXT_BYTES];
         struct ppu_error error;
@@ -136,7 +137,7 @@ static void whole_sentences(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_error error;
         error_from_record(&error, &cases[i].record);
         assert_string_equal(error.text, cases[i].sentence);

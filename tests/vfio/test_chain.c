@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "runtime/vfio/chain.h"
 
@@ -129,7 +130,7 @@ static void broken_chains_end(void **state)
     const uint32_t next[] = { 1, 3, ANSWER_BYTES - 4, ANSWER_BYTES, ANSWER_BYTES + 8, UINT32_MAX, 64 /* itself */ };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(next); i++) {
         char bytes[ANSWER_BYTES] = { 0 };
         struct vfio_info_cap_header header = { .id = 7, .next = next[i] };
         memcpy(bytes + 64, &header, sizeof(header));
@@ -203,7 +204,7 @@ static void bus_range_is_the_largest_usable_one(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct vfio_area range;
         bool found = range_of(&cases[i], &range);
         print_message("# %s\n", cases[i].what);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "ppu/macros.h"
 #include "runtime/vfio/function.h"
 
 #define PATH_BYTES 256u
@@ -78,7 +79,7 @@ static void add_function(const char *root, const struct made_function *function)
         { "iommu_group", function->group, true },
     };
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(files); i++) {
         char name[PATH_BYTES];
         snprintf(name, sizeof(name), "bus/pci/devices/%s/%s", function->address, files[i].name);
         if (files[i].text != NULL) {
@@ -100,7 +101,7 @@ static void ppus_are_found_among_other_functions(void **state)
     };
     struct vfio_function functions[4];
 
-    for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(made); i++) {
         add_function(*state, &made[i]);
     }
     assert_int_equal(vfio_functions(*state, functions, 4), 2);
@@ -124,7 +125,7 @@ static void group_that_is_no_number_is_none(void **state)
 {
     const char *const groups[] = { "../x", "../-1", "../12a", "../", "99999999999999999999" };
 
-    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(groups); i++) {
         char address[16];
         snprintf(address, sizeof(address), "0000:00:%02zu.0", i);
         const struct made_function made = { address, PPU_VENDOR, PPU_DEVICE, NULL, groups[i] };
@@ -132,7 +133,7 @@ static void group_that_is_no_number_is_none(void **state)
     }
     struct vfio_function functions[8];
     size_t count = vfio_functions(*state, functions, 8);
-    assert_int_equal(count, sizeof(groups) / sizeof(groups[0]));
+    assert_int_equal(count, PPU_ARRAY_SIZE(groups));
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(functions[i].iommu_group, VFIO_NO_GROUP);
     }
@@ -161,7 +162,7 @@ static void what_is_wrong_with_a_function_is_said(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_error error;
         assert_int_equal(vfio_function_check(&cases[i].function, &error), cases[i].err);
         if (cases[i].sentence != NULL) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Assembles a source: directives, labels and instructions become a program image. */
+#include "ppu/macros.h"
 #include "tools/asm/internal.h"
 
 #include <ctype.h>
@@ -295,11 +296,11 @@ static void directive(struct assembly *as, struct cursor *cur, const char *name,
                        { ".include", include_directive } };
     size_t i = 0;
 
-    while (i < sizeof(directives) / sizeof(directives[0]) &&
+    while (i < PPU_ARRAY_SIZE(directives) &&
            (strlen(directives[i].name) != len || memcmp(directives[i].name, name, len) != 0)) {
         i++;
     }
-    if (i < sizeof(directives) / sizeof(directives[0])) {
+    if (i < PPU_ARRAY_SIZE(directives)) {
         directives[i].take(as, cur);
     } else if (as->kernel_count == 0) {
         cursor_fail(cur, name, "no such directive, or it needs a .kernel before it");
@@ -394,7 +395,7 @@ static uint16_t vregs_used(const struct assembly *as)
             top = ppu_isa_vregs(&insn);
         }
     }
-    return (uint16_t)(top > PPU_MAX_VREGS ? PPU_MAX_VREGS : top);
+    return (uint16_t)PPU_MIN(top, PPU_MAX_VREGS);
 }
 
 /* The image names one file: what others gave has no line. */
@@ -424,7 +425,7 @@ static bool write_image(const struct assembly *as, uint32_t source, struct ppuas
     size_t code_bytes = as->insn_count * PPU_INSN_BYTES;
     size_t lines_at = sizeof(struct ppu_program_header) + as->kernel_count * sizeof(struct ppu_kernel_entry);
     size_t text_at = lines_at + lines * sizeof(struct ppu_line_entry);
-    size_t code_at = (text_at + as->text_len + PPU_PROGRAM_CODE_ALIGN - 1) & ~(size_t)(PPU_PROGRAM_CODE_ALIGN - 1);
+    size_t code_at = ppu_align_up64(text_at + as->text_len, PPU_PROGRAM_CODE_ALIGN);
     struct ppu_program_header header = {
         .magic = PPU_PROGRAM_MAGIC,
         .head = { PPU_PROGRAM_VERSION, sizeof(struct ppu_program_header) },

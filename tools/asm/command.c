@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/version.h"
 #include "tools/asm/file.h"
 #include "tools/asm/response.h"
@@ -67,7 +68,7 @@ static void print_coloured(const char *line, int len)
         const char *word, *colour;
     } kinds[] = { { " error: ", "31" }, { " warning: ", "35" }, { " note: ", "36" } };
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(kinds); i++) {
         const char *at = memmem(line, (size_t)len, kinds[i].word, strlen(kinds[i].word));
         if (at != NULL) {
             int place = (int)(at - line), word = (int)strlen(kinds[i].word);

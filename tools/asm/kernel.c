@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints a kernel's directives, and finds a kernel's flag by its name. */
+#include "ppu/macros.h"
 #include "tools/asm/ppuasm.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static const struct {
     { ".launch", PPU_TMD_LAUNCH },         { ".wait", PPU_TMD_MAY_WAIT },       { ".save", PPU_TMD_SAVE },
     { ".coresident", PPU_TMD_CORESIDENT }, { ".subvector", PPU_TMD_SUBVECTOR },
 };
-#define FLAGS (sizeof(flags) / sizeof(flags[0]))
+#define FLAGS PPU_ARRAY_SIZE(flags)
 
 uint16_t ppuasm_flag(const char *name, size_t len)
 {

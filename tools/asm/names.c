@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the names of instructions, registers and modifiers in tables expanded from isa.def. */
+#include "ppu/macros.h"
 #include "tools/asm/internal.h"
 
 #include <string.h>
@@ -49,9 +50,9 @@ static const char *const scalar_names[] = { "", "s" };
 static const char *const wide_names[] = { "", "b64" };
 static const char *const saturate_names[] = { "", "sat" };
 
-#define TABLE(names)                            \
-    {                                           \
-        names, sizeof(names) / sizeof(names[0]) \
+#define TABLE(names)                 \
+    {                                \
+        names, PPU_ARRAY_SIZE(names) \
     }
 static const struct {
     const char *const *names;

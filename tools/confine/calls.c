@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Filters system calls (seccomp). */
+#include "ppu/macros.h"
 #include "tools/confine/confine.h"
 
 #include <errno.h>
@@ -21,10 +22,10 @@ static int allow_calls(scmp_filter_ctx filter)
 {
     int error = 0;
 
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]) && error == 0; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(calls) && error == 0; i++) {
         error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
     }
-    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]) && error == 0; i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(requests) && error == 0; i++) {
         error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_EQ, requests[i], 0));
     }
     return error;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ppu/macros.h"
 #include "ppu/version.h"
 
 #define MOST_PATHS 256u
@@ -44,7 +45,7 @@ static const struct confine_path everywhere[] = {
     { "/dev/null", CONFINE_WRITE },
     { "/dev/urandom", CONFINE_READ },
 };
-#define EVERYWHERE (sizeof(everywhere) / sizeof(everywhere[0]))
+#define EVERYWHERE PPU_ARRAY_SIZE(everywhere)
 
 struct wanted {
     struct confine_path path[MOST_PATHS];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ppu/image.h"
+#include "ppu/macros.h"
 #include "tools/asm/command.h"
 
 enum {
@@ -121,7 +122,7 @@ static bool takes_next(const char *word)
 {
     static const char *const names[] = { "-o", "-x", "-D", "-I", "-MF", "-MT" };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (strcmp(word, names[i]) == 0) {
             return true;
         }

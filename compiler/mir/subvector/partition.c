@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/subvector/partition.h"
 
+#include "ppu/macros.h"
+
 #include <string.h>
 
 #define LOOP_TURNS 8.0 /* of a loop whose turns are not known */
@@ -45,7 +47,8 @@ static uint32_t most_needed(const struct refusal_code *code, uint32_t from, uint
     uint32_t most = 0;
 
     for (uint32_t s = from; s < to; s++) {
-        most = need_at(code, s) > most ? need_at(code, s) : most;
+        uint32_t need = need_at(code, s);
+        most = PPU_MAX(most, need);
     }
     return most;
 }
@@ -76,7 +79,7 @@ static void add_refused(struct finder *f, uint32_t from, uint32_t to, uint32_t l
     }
     if (last != NULL && last->to == from && last->refusal.kind == refusal.kind) {
         last->to = to;
-        last->need = need > last->need ? need : last->need;
+        last->need = PPU_MAX(need, last->need);
         return;
     }
     add_segment(f, list, (struct segment){ from, to, need, level, refusal });
@@ -256,7 +259,7 @@ static void add_level(struct finder *f, uint32_t loop)
             before = b;
         }
         uint32_t reach = furthest(f, loop, b);
-        far = reach > far ? reach : far;
+        far = PPU_MAX(reach, far);
     }
     for (uint32_t rest = before + 1; rest < b; rest++) { /* nothing that all pass is behind */
         uint32_t inner = f->flow->blocks[rest].loop;
@@ -295,7 +298,7 @@ static void choose(struct finder *f)
         if (last != NULL && last->to == piece->from && last->level == piece->level &&
             refusal_of(f->code, last->from, piece->to).kind == REFUSAL_NONE) {
             last->to = piece->to;
-            last->need = piece->need > last->need ? piece->need : last->need;
+            last->need = PPU_MAX(piece->need, last->need);
         } else {
             add_segment(f, chosen, *piece);
         }
@@ -309,11 +312,6 @@ static void choose(struct finder *f)
 }
 
 /* ---- estimate ---- */
-
-static uint32_t max_of(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Vector registers live at one end of the segment or the other: each part keeps them. */
 static uint32_t crossing(const struct pressure *p, const struct segment *segment)
@@ -354,30 +352,32 @@ static void estimate(struct finder *f)
         const struct segment *segment = next < f->plan->chosen.count ? &f->plan->chosen.at[next] : NULL;
         double turns = weight(f->flow, f->pressure->block[s]);
         const struct mir_insn *insn = insn_at(f->code, s);
+        const uint32_t need = need_at(f->code, s);
         bool vector = insn != NULL && !insn->code.scalar, inside = segment != NULL && s >= segment->from;
         double passes = is_idle_end(f->code, s) ? 0 : vector ? parts : 1;
         e->passes += turns * passes;
         if (segment != NULL && s == segment->from) {
-            e->private = max_of(e->private, crossing(f->pressure, segment));
+            uint32_t crosses = crossing(f->pressure, segment);
+            e->private = PPU_MAX(e->private, crosses);
             e->more += turns * (1 + parts);
         }
         if (inside) {
             e->more += vector ? 0 : turns * passes * (parts - 1);
-            e->private = max_of(e->private, insn != NULL && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0);
+            e->private = PPU_MAX(e->private, insn != NULL && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0);
         } else {
-            e->private = max_of(e->private, need_at(f->code, s));
+            e->private = PPU_MAX(e->private, need);
         }
-        most = max_of(most, need_at(f->code, s));
+        most = PPU_MAX(most, need);
         next += inside && s + 1 == segment->to;
     }
     if (!f->limits->shares) {
         e->private = most;
     }
-    e->private = (max_of(e->private, 1) + PPU_SHARED_VREGS_ALIGN - 1) / PPU_SHARED_VREGS_ALIGN * PPU_SHARED_VREGS_ALIGN;
+    e->private = ppu_align_up(PPU_MAX(e->private, 1), PPU_SHARED_VREGS_ALIGN);
     e->shared = most > e->private ? most - e->private : 0;
     uint32_t by_registers = f->limits->sm_vregs / (PPU_LANES * segment_footprint(parts, e->private, e->shared));
     uint32_t by_warps = f->limits->sm_warps / parts;
-    e->resident = by_registers < by_warps ? by_registers : by_warps;
+    e->resident = PPU_MIN(by_registers, by_warps);
 }
 
 struct segment_plan *segment_plan(const struct refusal_code *code, const struct segment_limits *limits,

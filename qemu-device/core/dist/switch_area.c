@@ -6,6 +6,7 @@
  * SMs hold.
  */
 #include "qemu-device/core/dist/switch_area.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -29,7 +30,7 @@ uint32_t switch_bytes(const struct core *core)
                (uint64_t)config->sm_warps * PPU_SAVE_WARP_BYTES +
                (uint64_t)config->sm_ctas *
                    (sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + 2 * PPU_SAVE_ALIGN + PPU_SWITCH_CHUNK);
-    bytes = (config->sms * sm_bytes + PPU_SWITCH_ALIGN - 1) & ~(uint64_t)(PPU_SWITCH_ALIGN - 1);
+    bytes = ppu_align_up64(config->sms * sm_bytes, PPU_SWITCH_ALIGN);
     return bytes <= UINT32_MAX ? (uint32_t)bytes : UINT32_MAX & ~(PPU_SWITCH_ALIGN - 1);
 }
 

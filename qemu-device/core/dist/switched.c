@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qemu-device/core/dist/switched.h"
+#include "ppu/macros.h"
 #include "ppu/save.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
@@ -75,7 +76,7 @@ void dist_switch_give(struct core *core, struct dist_cta *cta)
 void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint8_t *bytes, uint32_t len)
 {
     for (uint32_t chunk = cta->chunk; len != 0; chunk = switch_next(core, cta->task, chunk)) {
-        uint32_t piece = len < PPU_SWITCH_CHUNK ? len : PPU_SWITCH_CHUNK;
+        uint32_t piece = PPU_MIN(len, PPU_SWITCH_CHUNK);
 
         vram_copy(switch_chunk(core, cta->task, chunk), bytes, piece);
         bytes += piece;
@@ -86,7 +87,7 @@ void dist_switch_write(struct core *core, const struct dist_cta *cta, const uint
 void dist_switch_read(struct core *core, const struct dist_cta *cta, uint8_t *bytes, uint32_t len)
 {
     for (uint32_t chunk = cta->chunk; len != 0; chunk = switch_next(core, cta->task, chunk)) {
-        uint32_t piece = len < PPU_SWITCH_CHUNK ? len : PPU_SWITCH_CHUNK;
+        uint32_t piece = PPU_MIN(len, PPU_SWITCH_CHUNK);
 
         vram_copy(bytes, switch_chunk(core, cta->task, chunk), piece);
         bytes += piece;

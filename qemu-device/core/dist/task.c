@@ -5,6 +5,7 @@
  */
 #include "qemu-device/core/dist/task.h"
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/regs.h"
 #include "ppu/tmd.h"
@@ -165,7 +166,7 @@ uint32_t dist_local_limit(const struct core *core, const struct dist_task *task)
 {
     uint32_t resident = core->config.sms * core->config.sm_ctas;
 
-    return task->local_slots < resident ? task->local_slots : resident;
+    return PPU_MIN(task->local_slots, resident);
 }
 
 uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total)

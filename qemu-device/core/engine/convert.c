@@ -2,6 +2,7 @@
 /* Conversions between number types, of one value. */
 #include "qemu-device/core/engine/convert.h"
 #include "ppu/image.h"
+#include "ppu/macros.h"
 
 /* Layout of a float type. */
 struct float_format {
@@ -137,7 +138,7 @@ static uint64_t clamped(bool negative, uint64_t magnitude, uint32_t type)
     uint64_t largest = UINT64_MAX >> (64 - bits + type_signed(type));
 
     if (!negative) {
-        return magnitude > largest ? largest : magnitude;
+        return PPU_MIN(magnitude, largest);
     }
     if (!type_signed(type)) {
         return 0;

@@ -5,6 +5,7 @@
  * pending; the warp waits for them.
  */
 #include "qemu-device/core/engine/memory.h"
+#include "ppu/macros.h"
 #include "ppu/mmu.h"
 #include "ppu/sem.h"
 #include "qemu-device/core/core.h"
@@ -326,7 +327,7 @@ void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_
 
 static uint32_t piece_bytes(const struct batch *b)
 {
-    return b->bytes < 4 ? b->bytes : 4;
+    return PPU_MIN(b->bytes, 4);
 }
 
 static uint32_t read_piece(const uint8_t *host, uint32_t bytes)
@@ -444,7 +445,7 @@ enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct l
     b.space = space_of(insn->op);
     b.access = store ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
     b.bytes = ppu_width_bytes(value_width(insn));
-    b.align = b.bytes < 4 ? b.bytes : 4;
+    b.align = PPU_MIN(b.bytes, 4);
     b.words = value_words(insn);
     for (b.pass = 0; b.pass < x->passes; b.pass++) {
         b.lanes = left.m[b.pass];

@@ -5,6 +5,7 @@
  * the host's way to VRAM is closed.
  */
 #include "qemu-device/core/memory/clear.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -31,7 +32,7 @@ static void clear_end(struct core *core)
 void clear_step(struct core *core)
 {
     const uint64_t left = core->config.vram_bytes - core->clear_at;
-    const uint64_t len = left < CORE_CLEAR_BYTES ? left : CORE_CLEAR_BYTES;
+    const uint64_t len = PPU_MIN(left, CORE_CLEAR_BYTES);
 
     if (!clear_going(core) || reg_get(core, PPU_REG_MCU_STATE) != PPU_MCU_HELD) {
         return;

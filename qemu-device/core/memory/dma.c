@@ -6,6 +6,7 @@
 #include "qemu-device/core/memory/dma.h"
 #include "ppu/dma.h"
 #include "ppu/fault.h"
+#include "ppu/macros.h"
 #include "ppu/regs.h"
 #include "ppu/save.h"
 #include "ppu/sem.h"
@@ -150,7 +151,7 @@ static uint32_t copy_piece(struct core *core, const struct side *src, const stru
 static bool copy_advance(struct core *core, struct dma_copy *copy, uint32_t limit, struct failure *failure)
 {
     uint64_t left = copy->len_bytes - copy->done_bytes;
-    uint64_t end = copy->done_bytes + (left < limit ? left : limit);
+    uint64_t end = copy->done_bytes + PPU_MIN(left, limit);
 
     if (hook_copy_fails(core)) {
         const struct side src = { copy->src_space, copy->src + copy->done_bytes, PPU_ACCESS_READ };
@@ -435,7 +436,7 @@ static run_op *const run_ops[] = {
 static void execute(struct core *core, struct ppu_dma_desc *desc)
 {
     struct failure failure = { .code = PPU_FAULT_NONE };
-    run_op *run = desc->op < sizeof(run_ops) / sizeof(run_ops[0]) ? run_ops[desc->op] : NULL;
+    run_op *run = desc->op < PPU_ARRAY_SIZE(run_ops) ? run_ops[desc->op] : NULL;
 
     desc->result = 0;
     desc->result_space = 0;

@@ -4,6 +4,7 @@
  * believed only as far as it makes sense.
  */
 #include "qemu-device/core/memory/ring.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -78,7 +79,7 @@ static bool ring_usable(const struct core *core, uint32_t base, uint32_t size)
 {
     uint64_t bytes = sizeof(struct ppu_ring_header) + (uint64_t)size * PPU_RING_ENTRY_BYTES;
 
-    return (size & (size - 1)) == 0 && base % PPU_RING_ENTRY_BYTES == 0 && core_protected_has(core, base, bytes);
+    return PPU_IS_POWER_OF_TWO(size) && base % PPU_RING_ENTRY_BYTES == 0 && core_protected_has(core, base, bytes);
 }
 
 void ring_setup(struct core *core, uint32_t id)

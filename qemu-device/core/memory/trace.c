@@ -3,6 +3,7 @@
  * The device's flight recorder (trace.h), written by every thread of the device, one at a time.
  */
 #include "qemu-device/core/memory/trace.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
@@ -89,7 +90,7 @@ static bool trace_usable(const struct core *core, uint32_t base, uint32_t size)
 {
     uint64_t bytes = sizeof(struct ppu_trace_ring) + (uint64_t)size * sizeof(struct ppu_trace_record);
 
-    return (size & (size - 1)) == 0 && base % sizeof(struct ppu_trace_ring) == 0 &&
+    return PPU_IS_POWER_OF_TWO(size) && base % sizeof(struct ppu_trace_ring) == 0 &&
            core_protected_has(core, base, bytes);
 }
 

@@ -4,6 +4,7 @@
  * first: what was uploaded before the invalidate is seen after it, and never half of it.
  */
 #include "qemu-device/core/sm/decode.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/levels.h"
@@ -170,7 +171,7 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
 {
     const uint64_t va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
     const uint32_t end = task->tmd.code_bytes / PPU_INSN_BYTES;
-    const uint32_t index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES), before = pc < index ? pc : index;
+    const uint32_t index = (uint32_t)(va % CODE_PAGE_BYTES / PPU_INSN_BYTES), before = PPU_MIN(pc, index);
     uint16_t fault = 0;
     const struct code_page *page = pc < end ? page_fetch(sm, task, va, &fault) : NULL;
 
@@ -180,7 +181,7 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
 
         sm->window.insn = &page->insn[index - before];
         sm->window.first = pc - before;
-        sm->window.count = left < here ? left : here;
+        sm->window.count = PPU_MIN(left, here);
     }
 }
 

@@ -3,6 +3,7 @@
  * Finds prologues: the straight code from a program's entry on that does the same for every warp of a CTA (struct
  * prologue), as far as it has been decoded.
  */
+#include "ppu/macros.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/sm/code.h"
 #include "qemu-device/core/sm/decode.h"
@@ -67,7 +68,7 @@ struct prologue decode_prologue(const struct sm *sm, const struct dist_task *tas
         }
         if (insn_is_scalar(insn)) {
             const uint32_t end = insn->rd + insn->wd;
-            prologue.sregs = end > prologue.sregs ? end : prologue.sregs;
+            prologue.sregs = PPU_MAX(end, prologue.sregs);
         } else if (is_thread(task, prologue.vregs, code)) {
             prologue.vregs |= 1u << insn->rd;
         } else {

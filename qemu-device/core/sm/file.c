@@ -6,6 +6,7 @@
  * finds them there (E1).
  */
 #include "qemu-device/core/sm/file.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/task.h"
@@ -78,7 +79,7 @@ void sm_file_leave(const struct sm *sm)
 
 static size_t rounded(size_t len)
 {
-    return (len + FILE_ALIGN - 1) & ~(size_t)(FILE_ALIGN - 1);
+    return ppu_align_up64(len, FILE_ALIGN);
 }
 
 static bool file_init(struct sm_file *file, size_t cap)

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of condition variables */
 
 #include "qemu-device/core/sm/pool.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
@@ -37,7 +38,7 @@ static enum sm_activity worker_turn(struct sm_worker *worker)
     for (uint32_t i = worker->number; i < pool->sms; i += pool->workers) {
         enum sm_activity activity;
         sm_run(&pool->sm[i], SM_TURN, &activity);
-        most = activity > most ? activity : most;
+        most = PPU_MAX(activity, most);
     }
     return most;
 }
@@ -196,7 +197,7 @@ bool sm_pool_new(struct core *core)
     for (uint32_t i = 0; i < pool->sms; i++) {
         ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL) && ok;
     }
-    if (!ok || !start_workers(pool, config->sm_threads < config->sms ? config->sm_threads : config->sms)) {
+    if (!ok || !start_workers(pool, PPU_MIN(config->sm_threads, config->sms))) {
         sm_pool_free(core);
         return false;
     }
@@ -287,7 +288,7 @@ void sm_pool_service_slices(struct core *core)
     }
     if (pool->slice_ns == SLICE_NEVER) {
         uint64_t now = core_now(core);
-        pool->slice_ns = now > pool->spent_ns ? now : pool->spent_ns;
+        pool->slice_ns = PPU_MAX(now, pool->spent_ns);
     }
 }
 
@@ -317,8 +318,8 @@ static uint64_t slice_turn(struct sm_pool *pool, uint64_t work)
 
     slice->executed += executed;
     if (executed == 0 || activity != SM_BUSY || slice->executed >= SM_SLICE_NS) {
-        slice->longest = slice->executed > slice->longest ? slice->executed : slice->longest;
-        slice->activity = activity > slice->activity ? activity : slice->activity;
+        slice->longest = PPU_MAX(slice->executed, slice->longest);
+        slice->activity = PPU_MAX(activity, slice->activity);
         slice->executed = 0;
         slice->turn = 0;
         slice->sm++;

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/save.h"
 #include "qemu-device/core/dist/task.h"
 
@@ -159,7 +160,7 @@ static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *
     uint32_t len = 0;
 
     dist_switch_read(sm->core, cta, (uint8_t *)&len, sizeof(len));
-    len = len < room ? len : room;
+    len = PPU_MIN(len, room);
     *snap = (struct snap){ .buf = malloc(len + 1), .len = len, .pos = len < sizeof(len) ? len : sizeof(len) };
     if (snap->buf != NULL) {
         dist_switch_read(sm->core, cta, snap->buf, len);

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
 #include "qemu-device/core/sm/share.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/claim.h"
 #include "qemu-device/core/dist/room.h"
@@ -61,7 +62,7 @@ static uint64_t least_ns(const struct sm *sm, uint32_t but)
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         if (sm->cta[i].used && sm->cta[i].cta.task->tmd.context != but) {
             const uint64_t had = sm->share.turn_ns[sm->cta[i].cta.task->tmd.context];
-            least = had < least ? had : least;
+            least = PPU_MIN(had, least);
         }
     }
     return least;
@@ -83,7 +84,7 @@ void share_came(struct sm *sm, uint32_t context)
     }
     if (share->spaces > 1) {
         const uint64_t least = least_ns(sm, context);
-        share->turn_ns[context] = share->turn_ns[context] < least ? least : share->turn_ns[context];
+        share->turn_ns[context] = PPU_MAX(share->turn_ns[context], least);
     }
     share->sole = context;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One SM: which CTAs and warps are on it, and which warp runs next. */
 #include "qemu-device/core/sm/sm.h"
+#include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -106,7 +107,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     struct warp *w = &sm->warp[cta->warp[number]];
     uint32_t first = number * task->tmd.wave;
     uint32_t threads = task->cta_threads - first;
-    uint32_t lanes = threads < task->tmd.wave ? threads : task->tmd.wave;
+    uint32_t lanes = PPU_MIN(threads, task->tmd.wave);
 
     sm_file_clear(w, offsetof(struct warp, yield_turns));
     w->state = WARP_READY;
@@ -580,11 +581,11 @@ static void take_turn(struct sm *sm, uint32_t index, uint32_t most, uint32_t *ex
     if (sm->share.spaces > 1) {
         const uint32_t context = sm->cta[sm->warp[index].cta].cta.task->tmd.context;
 
-        warp_turn(sm, index, most < SHARE_QUANTUM ? most : SHARE_QUANTUM, executed);
+        warp_turn(sm, index, PPU_MIN(most, SHARE_QUANTUM), executed);
         share_charge(sm, context);
         return;
     }
-    warp_turn(sm, index, most < SM_QUANTUM ? most : SM_QUANTUM, executed);
+    warp_turn(sm, index, PPU_MIN(most, SM_QUANTUM), executed);
 }
 
 uint32_t sm_run(struct sm *sm, uint32_t budget, enum sm_activity *activity)
@@ -633,7 +634,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
         if (work == SM_ANY_WORK) {
             take_turn(sm, index, left, &executed);
         } else {
-            take_turn(sm, index, left < SM_SLICE_TURN ? left : SM_SLICE_TURN, &executed);
+            take_turn(sm, index, PPU_MIN(left, SM_SLICE_TURN), &executed);
             turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
         }
     }
