@@ -7,6 +7,7 @@
 
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
+#include "opencl/submit/service_thread.h"
 
 #define NOTICE_BYTES (PPU_ERROR_TEXT_BYTES + 100u)
 
@@ -121,6 +122,7 @@ static void close_spaces(cl_context context)
         device_queue_end(context, i);
         ppu_context_destroy(context->ppus[i]);
     }
+    context->device_count = 0;
 }
 
 /* A device that is named twice counts once. */
@@ -165,6 +167,11 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
         return NULL;
     }
     enum ppu_err err = open_spaces(context, count, devices);
+    if (err != PPU_OK) { /* maybe because others are still being closed */
+        close_spaces(context);
+        service_thread_drain();
+        err = open_spaces(context, count, devices);
+    }
     *error = device_error(err);
     if (err != PPU_OK) {
         close_spaces(context);

@@ -357,6 +357,13 @@ static enum ppu_err open_host(cl_command_queue queue)
     return err;
 }
 
+static cl_int open_queue(cl_command_queue queue, cl_command_queue maker)
+{
+    return maker != NULL         ? device_queue_add_work(queue, maker)
+           : is_on_device(queue) ? device_queue_add(queue)
+                                 : device_error(open_host(queue));
+}
+
 static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                                   cl_command_queue maker, cl_int *error)
 {
@@ -373,9 +380,11 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    *error = maker != NULL         ? device_queue_add_work(queue, maker)
-             : is_on_device(queue) ? device_queue_add(queue)
-                                   : device_error(open_host(queue));
+    *error = open_queue(queue, maker);
+    if (*error == CL_OUT_OF_RESOURCES) { /* maybe because others are still being ended */
+        service_thread_drain();
+        *error = open_queue(queue, maker);
+    }
     if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;

@@ -87,3 +87,15 @@ void service_thread_call(struct errand *errand)
         errand->run(errand);
     }
 }
+
+static void do_nothing(struct errand *errand)
+{
+    (void)errand;
+}
+
+void service_thread_drain(void)
+{
+    struct errand errand = { .run = do_nothing };
+
+    service_thread_call(&errand);
+}

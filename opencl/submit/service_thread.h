@@ -20,5 +20,7 @@ struct errand {
 void service_thread_post(struct errand *errand);
 /* Runs it and returns when it is done. */
 void service_thread_call(struct errand *errand);
+/* Returns when all that was to be run before has been: what had its last use then is given back. */
+void service_thread_drain(void);
 
 #endif

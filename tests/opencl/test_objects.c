@@ -105,6 +105,27 @@ static void context_is_checked(void **state)
     check(clReleaseContext(context));
 }
 
+/* What is released is there again for who comes next, however fast. */
+static void contexts_come_and_go(void **state)
+{
+    static const cl_queue_properties on_device[] = { CL_QUEUE_PROPERTIES,
+                                                     CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
+    struct fixture *f = *state;
+    cl_int error = CL_SUCCESS;
+
+    for (int i = 0; i < 100; i++) {
+        cl_context context = clCreateContext(NULL, 1, &f->device, NULL, NULL, &error);
+        check(error);
+        cl_command_queue queue = clCreateCommandQueueWithProperties(context, f->device, NULL, &error);
+        check(error);
+        cl_command_queue inner = clCreateCommandQueueWithProperties(context, f->device, on_device, &error);
+        check(error);
+        check(clReleaseCommandQueue(inner));
+        check(clReleaseCommandQueue(queue));
+        check(clReleaseContext(context));
+    }
+}
+
 static void references_are_counted(void **state)
 {
     struct fixture *f = *state;
@@ -431,6 +452,7 @@ int main(void)
         cl_test("the device answers with what it has [A1]", device_answers),
         cl_test("host and device time can be read together [F6]", timers_agree),
         cl_test("a context is made of a device and known properties [F6]", context_is_checked),
+        cl_test("contexts come and go as fast as they like [F6]", contexts_come_and_go),
         cl_test("references are counted [F6]", references_are_counted),
         cl_test("callbacks tell the end of buffers and contexts, once each [F6]", ends_are_told),
         cl_test("commands that have ended use nothing any more [F6]", ended_commands_use_nothing),
