@@ -86,9 +86,9 @@ uint64_t device_local_bytes(const struct _cl_device_id *device)
 
 uint64_t device_max_alloc(const struct _cl_device_id *device)
 {
-    uint64_t half = ppu_device_heap_bytes(device->ppu) / 2;
+    uint64_t most = ppu_device_heap_bytes(device->ppu) / 4 * 3;
 
-    return PPU_MIN(half, PPU_MAX_OBJECT);
+    return PPU_MIN(most, PPU_MAX_OBJECT);
 }
 
 cl_int device_error(enum ppu_err err)

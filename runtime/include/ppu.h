@@ -87,7 +87,7 @@ struct ppu_machine_options {
     const char *launcher;   /* path of ppu-run; NULL: environment PPU_RUN, else the one built with libppu */
     uint32_t ppus;          /* 0: one */
     const char *const *ppu; /* properties of each PPU, "sms=8,slots=16"; NULL: defaults */
-    uint64_t vram_bytes;    /* of each PPU, a power of two; 0: 256 MiB */
+    uint64_t vram_bytes;    /* of each PPU, a power of two; 0: 512 MiB */
     uint64_t ram_bytes;     /* system memory; 0: 256 MiB */
     bool test_hooks;
     const char *const *launcher_args; /* more arguments for ppu-run, NULL at the end; NULL: none */

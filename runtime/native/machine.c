@@ -17,7 +17,7 @@
 #include "runtime/error.h"
 #include "runtime/privilege.h"
 
-#define DEFAULT_VRAM_BYTES (256ull * PPU_MIB)
+#define DEFAULT_VRAM_BYTES (512ull * PPU_MIB)
 #define DEFAULT_RAM_BYTES (256ull * PPU_MIB)
 #define MAILBOX_BYTES (64u * PPU_KIB) /* whole pages on every host */
 #define MAX_ARGUMENTS 128u
