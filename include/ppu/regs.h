@@ -14,14 +14,14 @@
 
 /* Byte offset of each register: PPU_REG_<name>; of element n: PPU_REG_<name> + 4 * n. */
 enum ppu_reg {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) PPU_REG_##name = (offset),
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) PPU_REG_##name = (offset),
 #include "ppu/regs.def"
 #undef PPU_REG
 };
 
 /* Elements of each register array: PPU_REGS_<name>. */
 enum ppu_reg_count {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) PPU_REGS_##name = (count),
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) PPU_REGS_##name = (count),
 #include "ppu/regs.def"
 #undef PPU_REG
 };

@@ -43,7 +43,7 @@ enum owner {
 
 /* Rows by name: ROW_<name>. */
 enum row {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) ROW_##name,
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) ROW_##name,
 #include "ppu/regs.def"
 #undef PPU_REG
     ROW_COUNT,
@@ -58,11 +58,12 @@ struct row_info {
     enum access access[2]; /* by enum core_side */
     enum owner owner;
     uint32_t reset;
+    uint32_t mask; /* bits that may be 1 */
 };
 
 static const struct row_info rows[ROW_COUNT] = {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) \
-    { #name, offset, count, { host, mcu }, owner, reset },
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) \
+    { #name, offset, count, { host, mcu }, owner, reset, mask },
 #include "ppu/regs.def"
 #undef PPU_REG
 };
@@ -72,7 +73,7 @@ struct row_hooks {
     /* RW, WO: instead of holding the value. W1C: instead of clearing the bits. */
     void (*write)(struct core *core, uint32_t index, uint32_t value);
     size_t limit;   /* the member of core_config that says how many elements there are; 0: the row says */
-    uint32_t error; /* PPU_DEVERR_* when the MCU writes beyond that */
+    uint32_t error; /* PPU_DEVERR_* when the MCU writes beyond that, or reserved bits; 0: PPU_DEVERR_ARG */
 };
 
 uint32_t reg_get(const struct core *core, uint32_t offset)
@@ -184,15 +185,15 @@ static void token_base(struct core *core, uint32_t index, uint32_t value)
     (void)index;
     reg_set(core, PPU_REG_TOKEN_BASE, value);
     if (!core_tokens_usable(core)) {
-        core_guest_error(core, "TOKEN_BASE: 0x%x is unaligned, or not in the protected range with TOKEN_BYTES", value);
+        core_guest_error(core, "TOKEN_BASE: 0x%x is not in the protected range with TOKEN_BYTES", value);
         core_device_error(core, PPU_DEVERR_ARG);
     }
 }
 
 static void prot_write(struct core *core, uint32_t offset, uint32_t value)
 {
-    if (value % PPU_PAGE_64K != 0 || value > core->config.vram_bytes) {
-        core_guest_error(core, "protected range: 0x%x is unaligned or beyond VRAM", value);
+    if (value > core->config.vram_bytes) {
+        core_guest_error(core, "protected range: 0x%x is beyond VRAM", value);
         core_device_error(core, PPU_DEVERR_PROT);
         return;
     }
@@ -215,17 +216,6 @@ static void mmu_flush(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index;
     dist_flush_request(core, value);
-}
-
-static void window_lo(struct core *core, uint32_t index, uint32_t value)
-{
-    (void)index;
-    if (value % PPU_MCU_WINDOW_BYTES != 0) {
-        core_guest_error(core, "WINDOW_LO: 0x%x is not 64 KiB aligned", value);
-        core_device_error(core, PPU_DEVERR_ARG);
-        return;
-    }
-    reg_set(core, PPU_REG_WINDOW_LO, value);
 }
 
 static void submit(struct core *core, uint32_t index, uint32_t value)
@@ -412,13 +402,12 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_IRQ_PENDING] = { .write = irq_pending },
     [ROW_MCU_IDLE] = { .read = mcu_idle },
     [ROW_DB_PENDING] = { .write = db_pending },
-    [ROW_RING_BASE] = { .write = ring_base },
-    [ROW_TRACE_BASE] = { .write = trace_base },
+    [ROW_RING_BASE] = { .write = ring_base, .error = PPU_DEVERR_RING },
+    [ROW_TRACE_BASE] = { .write = trace_base, .error = PPU_DEVERR_TRACE },
     [ROW_TOKEN_BASE] = { .write = token_base },
-    [ROW_PROT_BASE] = { .write = prot_base },
-    [ROW_PROT_LIMIT] = { .write = prot_limit },
+    [ROW_PROT_BASE] = { .write = prot_base, .error = PPU_DEVERR_PROT },
+    [ROW_PROT_LIMIT] = { .write = prot_limit, .error = PPU_DEVERR_PROT },
     [ROW_MMU_FLUSH] = { .write = mmu_flush },
-    [ROW_WINDOW_LO] = { .write = window_lo },
     [ROW_DMA_SUBMIT] = { .write = submit },
     [ROW_DMA_QUEUED] = { .read = queued },
     [ROW_DMA_CANCEL] = { .write = cancel },
@@ -443,12 +432,12 @@ static const struct row_hooks hooks[ROW_COUNT] = {
 #include "ppu/counter.def"
 #undef PPU_COUNTER
     [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
-    [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts), .error = PPU_DEVERR_ARG },
+    [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts) },
     [ROW_CTX_TIME_US] = { .read = ctx_time_us, LIMIT(contexts) },
     [ROW_SWITCH_BYTES] = { .read = read_switch_bytes },
-    [ROW_CTX_ROOT] = { LIMIT(contexts), .error = PPU_DEVERR_ARG },
-    [ROW_GP_PUT] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
-    [ROW_GP_GET] = { LIMIT(channels), .error = PPU_DEVERR_ARG },
+    [ROW_CTX_ROOT] = { LIMIT(contexts) },
+    [ROW_GP_PUT] = { LIMIT(channels) },
+    [ROW_GP_GET] = { LIMIT(channels) },
 };
 
 /* ---- access ---- */
@@ -514,6 +503,16 @@ static void write_row(struct core *core, const struct row_info *info, enum core_
     }
 }
 
+/* The host learns of its errors by the log alone. */
+static void refuse(struct core *core, const struct row_info *info, enum core_side side)
+{
+    const uint32_t error = hooks[info - rows].error;
+
+    if (side == CORE_MCU) {
+        core_device_error(core, error != 0 ? error : PPU_DEVERR_ARG);
+    }
+}
+
 void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uint32_t value)
 {
     uint32_t index = 0;
@@ -533,7 +532,13 @@ void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uin
     }
     if (!exists(core, &hooks[info - rows], index)) {
         core_guest_error(core, "%s writes %s[%u]: this device has fewer", side_name(side), info->name, index);
-        core_device_error(core, hooks[info - rows].error);
+        refuse(core, info, side);
+        return;
+    }
+    if ((value & ~info->mask) != 0 && info->access[side] != W1C) {
+        core_guest_error(core, "%s writes 0x%x to %s: bits 0x%x are reserved", side_name(side), value, info->name,
+                         value & ~info->mask);
+        refuse(core, info, side);
         return;
     }
     write_row(core, info, side, index, value);
@@ -639,16 +644,13 @@ static bool rows_usable(const struct core *core, struct snap *snap)
             if (holds_nothing(core, row, index) && reg_get(core, rows[row].offset + 4 * index) != rows[row].reset) {
                 return snap_refuse(snap, "%s[%u] does not exist here, and holds something", rows[row].name, index);
             }
+            if ((reg_get(core, rows[row].offset + 4 * index) & ~rows[row].mask) != 0) {
+                return snap_refuse(snap, "%s[%u] is 0x%x, with reserved bits", rows[row].name, index,
+                                   reg_get(core, rows[row].offset + 4 * index));
+            }
         }
     }
     return true;
-}
-
-static bool prot_usable(const struct core *core, uint32_t offset)
-{
-    uint32_t value = reg_get(core, offset);
-
-    return value % PPU_PAGE_64K == 0 && value <= core->config.vram_bytes;
 }
 
 /* A doorbell that rings is found by the MCU: each bit leads to the next. */
@@ -673,21 +675,13 @@ static bool doorbells_usable(const struct core *core, struct snap *snap)
 /* Values that have a side effect or a meaning to the device; the others are what some side wrote. */
 static bool regs_usable(const struct core *core, struct snap *snap)
 {
-    if (!prot_usable(core, PPU_REG_PROT_BASE) || !prot_usable(core, PPU_REG_PROT_LIMIT)) {
-        return snap_refuse(snap, "the protected range from 0x%x to 0x%x is unaligned or beyond VRAM",
-                           reg_get(core, PPU_REG_PROT_BASE), reg_get(core, PPU_REG_PROT_LIMIT));
+    const uint32_t first = reg_get(core, PPU_REG_PROT_BASE), end = reg_get(core, PPU_REG_PROT_LIMIT);
+
+    if (first > core->config.vram_bytes || end > core->config.vram_bytes) {
+        return snap_refuse(snap, "the protected range from 0x%x to 0x%x is beyond VRAM", first, end);
     }
-    if (reg_get(core, PPU_REG_MCU_STATE) > PPU_MCU_LOCKUP || reg_get(core, PPU_REG_MCU_CONTROL) > 1) {
-        return snap_refuse(snap, "MCU_STATE is %u, MCU_CONTROL %u", reg_get(core, PPU_REG_MCU_STATE),
-                           reg_get(core, PPU_REG_MCU_CONTROL));
-    }
-    if (reg_get(core, PPU_REG_IRQ_PENDING) >> PPU_IRQ_COUNT != 0 ||
-        (uint64_t)reg_get(core, PPU_REG_VECTOR_PENDING) >> PPU_MAX_VECTORS != 0) {
-        return snap_refuse(snap, "interrupts 0x%x or vectors 0x%x do not exist", reg_get(core, PPU_REG_IRQ_PENDING),
-                           reg_get(core, PPU_REG_VECTOR_PENDING));
-    }
-    if (reg_get(core, PPU_REG_WINDOW_LO) % PPU_MCU_WINDOW_BYTES != 0) {
-        return snap_refuse(snap, "the window at 0x%x is unaligned", reg_get(core, PPU_REG_WINDOW_LO));
+    if (reg_get(core, PPU_REG_MCU_STATE) > PPU_MCU_LOCKUP) {
+        return snap_refuse(snap, "MCU_STATE is %u", reg_get(core, PPU_REG_MCU_STATE));
     }
     return rows_usable(core, snap) && doorbells_usable(core, snap);
 }

@@ -45,6 +45,7 @@ for _ in range(3):
 before = executed()
 time.sleep(1)
 tell("while stopped", [before, executed()])
+tell("registers", lines("ppu registers prot_"))
 tell("channels", lines("ppu channels"))
 tell("slots", lines("ppu slots"))
 tell("tasks", lines("ppu tasks"))

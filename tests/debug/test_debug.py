@@ -71,10 +71,18 @@ def test_printers():
     assert f"task {slot[1]}, correlation" in found["tmd"][0], found
 
 
+def test_registers():
+    found = session()["registers"]
+    assert len(found) == 2, found
+    for line, name in zip(found, ("PROT_BASE", "PROT_LIMIT")):
+        assert re.fullmatch(rf"{name}: 0x[0-9a-f]{{4}}0000, reserved 0x0000ffff: First byte .*", line), found
+
+
 tap.main([
     ("microcontroller and host are inferiors, found by name [A1]", test_inferiors),
     ("a breakpoint in the doorbell path stops with the firmware's functions on the stack [A1]", test_breakpoint),
     ("the SMs stand still while gdb has the machine [A1]", test_sms_stand_still),
     ("the SMs go on when gdb lets go [A1]", test_sms_go_on),
+    ("registers are shown with their reserved bits [A1]", test_registers),
     ("channels, slots, tasks and descriptors print themselves [A2 A5 A11]", test_printers),
 ])

@@ -31,11 +31,12 @@ struct row {
     enum access access[2];
     enum owner owner;
     uint32_t reset;
+    uint32_t mask;
 };
 
 static const struct row rows[] = {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) \
-    { #name, offset, count, { host, mcu }, owner, reset },
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) \
+    { #name, offset, count, { host, mcu }, owner, reset, mask },
 #include "ppu/regs.def"
 #undef PPU_REG
 };
@@ -77,24 +78,20 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Written values these registers take: the others need an alignment. */
+/* What a register takes of a value: not its reserved bits, nor what the machine lacks. */
 static uint32_t holdable(const struct row *row, uint32_t value)
 {
     switch (row->offset) {
     case PPU_REG_PROT_BASE:
     case PPU_REG_PROT_LIMIT:
         return value % (BENCH_VRAM / PPU_PAGE_64K) * PPU_PAGE_64K;
-    case PPU_REG_WINDOW_LO:
-        return value & ~(PPU_MCU_WINDOW_BYTES - 1);
-    case PPU_REG_MCU_CONTROL:
-        return value & 1;
     case PPU_REG_RING_SIZE:
     case PPU_REG_TRACE_SIZE:
     case PPU_REG_TOKEN_BYTES:
     case PPU_REG_CTX_SAVE:
         return 0; /* other values are checked against the machine: ctx_save_takes_areas() */
     default:
-        return value;
+        return value & row->mask;
     }
 }
 
@@ -113,6 +110,51 @@ static void rw_registers_hold(void **state)
                 core_reg_write(machine->core, side, offset, value);
                 assert_int_equal(core_reg_read(machine->core, side, offset), value);
             }
+        }
+    }
+}
+
+/* A write of reserved bits changes nothing, and the MCU's sets a bit of DEVICE_ERROR. */
+static void reserved_bits_are_refused(void **state)
+{
+    struct machine *machine = *state;
+    uint32_t tried = 0;
+
+    for (size_t r = 0; r < ROWS; r++) {
+        for (uint32_t bit = 0; bit < 64; bit++) {
+            const enum core_side side = sides[bit / 32];
+            const uint32_t value = 1u << bit % 32, errors = machine->guest_errors;
+            if ((value & rows[r].mask) != 0 || (rows[r].access[side] != RW && rows[r].access[side] != WO)) {
+                continue;
+            }
+            tried++;
+            machine->now_ns += 2000000000; /* so that the error is not held back */
+            mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+            core_reg_write(machine->core, side, rows[r].offset, value);
+            assert_int_equal(machine->guest_errors, errors + 1);
+            assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR) != 0, side == CORE_MCU);
+            if (rows[r].access[side] == RW) {
+                assert_int_equal(core_reg_read(machine->core, side, rows[r].offset), rows[r].reset);
+            }
+        }
+    }
+    assert_true(tried > 100);
+}
+
+/* Bits that enumerations and other rows define too. */
+static void masks_have_the_bits_there_are(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < ROWS; r++) {
+        assert_int_equal(rows[r].reset & ~rows[r].mask, 0);
+        if (rows[r].offset == PPU_REG_IRQ_PENDING) {
+            assert_int_equal(rows[r].mask, (1u << PPU_IRQ_COUNT) - 1);
+        } else if (rows[r].offset == PPU_REG_DEVICE_ERROR) {
+            assert_int_equal(rows[r].mask, (PPU_DEVERR_ARG << 1) - 1);
+        } else if (rows[r].offset == PPU_REG_SLOT_RANK) {
+            assert_int_equal(rows[r].mask, PPU_SLOT_RANK_MASK | PPU_SLOT_CLAIMS);
+        } else if (rows[r].offset == PPU_REG_WINDOW_LO) {
+            assert_int_equal(rows[r].mask, ~(PPU_MCU_WINDOW_BYTES - 1));
         }
     }
 }
@@ -742,6 +784,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "RW registers hold what is written [A1]", rw_registers_hold, setup, teardown, NULL },
+        { "a write of reserved bits is refused [A1]", reserved_bits_are_refused, setup, teardown, NULL },
+        { "masks have the bits that there are [A1]", masks_have_the_bits_there_are, NULL, NULL, NULL },
         { "doorbells are taken from a mailbox [A1]", mailbox_rings, setup_small, teardown, NULL },
         { "CTX_SAVE takes areas that lie in VRAM [A5]", ctx_save_takes_areas, setup_small, teardown, NULL },
         { "RO registers stay, and the write is an error [A1]", ro_registers_stay, setup, teardown, NULL },

@@ -36,7 +36,7 @@ static const struct row {
     uint32_t offset, count;
     enum access access[2]; /* by enum core_side */
 } rows[] = {
-#define PPU_REG(name, offset, count, host, mcu, owner, reset, doc) { #name, offset, count, { host, mcu } },
+#define PPU_REG(name, offset, count, host, mcu, owner, reset, mask, doc) { #name, offset, count, { host, mcu } },
 #include "ppu/regs.def"
 #undef PPU_REG
 };

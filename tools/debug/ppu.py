@@ -29,11 +29,28 @@ def defined(header, name):
     return int(re.search(rf"^#define {name} (0x[0-9a-fA-F]+|\d+)u", text, re.MULTILINE)[1], 0)
 
 
+class Row:
+    """A row of regs.def: address as the microcontroller sees it, elements, its access, bits that may be 1, meaning."""
+
+    def __init__(self, found):
+        self.name, offset, count, self.access, self.owner, mask, self.meaning = found
+        self.address = defined("include/ppu/regs.h", "PPU_MCU_REGS") + int(offset, 16)
+        self.count = int(count)
+        self.mask = 0xffffffff if mask == "UINT32_MAX" else int(mask, 16)
+
+    def has_reads_without_effect(self):
+        return self.access not in ("NO", "WO") and self.owner != "HOOK" and self.name != "MCU_IDLE"
+
+
+def rows():
+    text = (TOP / "include/ppu/regs.def").read_text()
+    return [Row(found) for found in re.findall(
+        r'^PPU_REG\((\w+), (0x\w+), (\d+), \w+, (\w+), (\w+), .*?, (UINT32_MAX|0x\w+), "(.*)"\)$', text, re.MULTILINE)]
+
+
 def register(name):
     """Address of a register as the microcontroller sees it."""
-    text = (TOP / "include/ppu/regs.def").read_text()
-    offset = re.search(rf"^PPU_REG(?:_ARRAY)?\({name}, (0x[0-9a-fA-F]+)", text, re.MULTILINE)[1]
-    return defined("include/ppu/regs.h", "PPU_MCU_REGS") + int(offset, 16)
+    return next(row.address for row in rows() if row.name == name)
 
 
 # ---- what the firmware's memory says ----
@@ -325,6 +342,22 @@ class Sms(Subcommand):
             print(f"SM {sm}: " + ", ".join(f"{count:,} {name}" for count, name in zip(counts, COUNTERS.values())))
 
 
+class Registers(Subcommand):
+    """ppu registers [WORD]: the registers whose names have the word, their reserved bits, and what they mean."""
+
+    word = "registers"
+
+    def run(self, wanted=""):
+        for row in rows():
+            if wanted.upper() in row.name and row.has_reads_without_effect():
+                values = [word(row.address + 4 * element) for element in range(row.count)]
+                kept = {element: value for element, value in enumerate(values) if value or row.count == 1}
+                shown = ", ".join((f"[{element}] " if row.count > 1 else "") + f"0x{value:08x}"
+                                  for element, value in kept.items())
+                reserved = f", reserved 0x{~row.mask & 0xffffffff:08x}" if row.mask != 0xffffffff else ""
+                print(f"{row.name}: {shown or '0'}{reserved}: {row.meaning}")
+
+
 class Help(Subcommand):
     """ppu help: this list."""
 
@@ -335,7 +368,7 @@ class Help(Subcommand):
             print(command.__doc__)
 
 
-COMMANDS = (Connect, Mcu, Host, Channels, Slots, Tasks, TmdOf, Sms, Help)
+COMMANDS = (Connect, Mcu, Host, Channels, Slots, Tasks, TmdOf, Sms, Registers, Help)
 
 register_printers()
 Ppu()
