@@ -144,6 +144,29 @@ static void whole_sentences(void **state)
     }
 }
 
+/* Operation, colon, object and cause: each text may stand behind the name of a wider operation. */
+static void every_text(void **state)
+{
+    static const struct {
+        enum ppu_err code;
+        const char *name, *text;
+    } errors[] = {
+#define PPU_ERR(name, value, text) { PPU_ERR_##name, #name, text },
+#include "ppu_error.def"
+#undef PPU_ERR
+    };
+
+    (void)state;
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(errors); i++) {
+        const char *text = ppu_error_text(errors[i].code), *colon = strstr(text, ": ");
+        assert_string_equal(ppu_error_name(errors[i].code), errors[i].name);
+        assert_string_equal(text, errors[i].text);
+        if (colon == NULL || strcspn(text, " :") < 3 || text[0] < 'a' || text[strlen(text) - 1] == '.') {
+            fail_msg("%s: '%s' does not begin with an operation, or is not a part of a sentence", errors[i].name, text);
+        }
+    }
+}
+
 static void refused_requests(void **state)
 {
     struct ppu_error error;
@@ -189,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "every fault has an error, a name and a whole sentence", every_fault, NULL, NULL, NULL },
+        { "every error's text begins with the operation that failed", every_text, NULL, NULL, NULL },
         { "a fault's sentence names the place that its row says, and no other", whole_sentences, NULL, NULL, NULL },
         { "a refused request's sentence begins with the request", refused_requests, NULL, NULL, NULL },
         { "unknown codes are no trap", unknown_codes, NULL, NULL, NULL },
