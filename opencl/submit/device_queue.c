@@ -3,9 +3,9 @@
 
 #include "ppu/nest.h"
 
-/* The firmware has four times as many records: several contexts can have some. What finds none waits in the heap. */
+/* The firmware has twice as many records: several contexts can have some. What finds none waits in the heap. */
 #define MEMORY_A_RECORD (256u * PPU_KIB)
-#define MOST_RECORDS 1024u
+#define MOST_RECORDS 2048u
 #define HEAP_SHARE 16u /* one byte of heap for so many bytes of memory */
 #define MOST_HEAP (64u * PPU_MIB)
 #define DEPTH 32u
