@@ -35,6 +35,10 @@ $(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BU
 opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)
 	$(Q)tests/opencl/programs $(WORDS)
 
+.PHONY: cts
+cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite that lies in CTS=folder (T='words': some tests of it)
+	$(Q)tests/opencl/conformance $(if $(CTS),$(CTS) $(T))
+
 # Places of arguments, without a device.
 $(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variants/overlap.c,,))
 

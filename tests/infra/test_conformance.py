@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The runner of the conformance suite must name what is no suite, and keep the results of programs that crash or hang."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+FILES = ("OpenCL-CTS/test_conformance/CMakeLists.txt", "OpenCL-Headers/CL/cl.h",
+         "SPIRV-Headers/include/spirv/unified1/spirv.core.grammar.json")
+
+# A program as the suite's are; it crashes, hangs or says nothing where a subtest is called so.
+PROGRAM = """#!/usr/bin/env python3
+import json, os, signal, sys, time
+names = ["good", "crash", "bad", "hang", "absent"]
+if "--list" in sys.argv:
+    print("".join(f"\\t{name}\\n" for name in names), end="")
+    sys.exit()
+if os.path.exists(sys.argv[0] + ".broken"):
+    print("no device")
+    sys.exit(1)
+words = {"good": "good passed", "bad": "bad FAILED", "absent": "absent test not supported"}
+results = {"good": "pass", "bad": "fail", "absent": "skip"}
+chosen = [name for name in sys.argv[1:] if name in names]
+for name in chosen:
+    print(f"{name}...\\nERROR: of {name}", flush=True)
+    if name == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "hang":
+        time.sleep(100)
+    print(words[name], flush=True)
+with open(os.environ["CL_CONFORMANCE_RESULTS_FILENAME"], "w") as file:
+    json.dump({"results": {name: results[name] for name in chosen}}, file)
+"""
+
+# Makes the programs of the targets it is asked for.
+CMAKE = """#!/bin/bash
+[ "$1" = --build ] || exit 0
+mkdir -p "$2/test_conformance/x"
+for name in "$@"; do
+    [[ $name != test_* ]] || { cp "$(dirname "$0")/program" "$2/test_conformance/x/$name"; chmod +x "$2/test_conformance/x/$name"; }
+done
+"""
+
+
+class Scratch:
+    def __init__(self, folder):
+        self.folder, self.page, self.bin = Path(folder), Path(folder, "page.md"), Path(folder, "bin")
+        for name in FILES:
+            Path(folder, "suites", name).parent.mkdir(parents=True)
+            Path(folder, "suites", name).touch()
+        self.bin.mkdir()
+        self.write("cmake", CMAKE)
+        self.write("ninja", "")
+        self.write("program", PROGRAM)
+
+    def write(self, name, text):
+        Path(self.bin, name).write_text(text)
+        Path(self.bin, name).chmod(0o755)
+
+    def run(self, *words, suites="suites"):
+        script = re.sub(r"(\[.*\]), \d+\),$", r"\1, 1),", (TOP / "tests/opencl/conformance").read_text(), flags=re.MULTILINE)
+        Path(self.folder, "script/tests/opencl").mkdir(parents=True, exist_ok=True)
+        path = Path(self.folder, "script/tests/opencl/conformance")
+        path.write_text(script)
+        return subprocess.run([sys.executable, path, "--build", self.folder / "build", "--document", self.page,
+                               self.folder / suites, *words], capture_output=True, text=True, timeout=60,
+                              env=os.environ | {"PATH": f"{self.bin}:{os.environ['PATH']}"}, check=False)
+
+
+def in_scratch(function):
+    def test():
+        with tempfile.TemporaryDirectory() as folder:
+            function(Scratch(folder))
+    return test
+
+
+@in_scratch
+def no_suite(scratch):
+    Path(scratch.folder, "suites", FILES[1]).unlink()
+    done = scratch.run()
+    assert done.returncode == 2 and "OpenCL-Headers is no checkout" in done.stderr, done
+    done = scratch.run(suites="nowhere")
+    assert done.returncode == 2 and "nowhere/OpenCL-CTS is no checkout" in done.stderr, done
+
+
+@in_scratch
+def no_such_test(scratch):
+    done = scratch.run("nonsense")
+    assert done.returncode == 2 and "no test is called like nonsense" in done.stderr, done
+
+
+@in_scratch
+def no_tool(scratch):
+    os.environ["PATH"], path = "/nowhere", os.environ["PATH"]
+    try:
+        Path(scratch.bin, "ninja").unlink()
+        done = scratch.run("pipes")
+    finally:
+        os.environ["PATH"] = path
+    assert done.returncode == 2 and "there is no ninja: install Debian's package ninja-build" in done.stderr, done
+
+
+@in_scratch
+def does_not_build(scratch):
+    scratch.write("cmake", "#!/bin/bash\necho 'the disk is full'\nexit 3\n")
+    done = scratch.run("pipes")
+    assert done.returncode == 2 and "the disk is full" in done.stderr and "status 3" in done.stderr, done
+
+
+@in_scratch
+def crashes_and_hangs(scratch):
+    done = scratch.run("pipes")
+    assert done.returncode == 1, done
+    results = json.loads(Path(scratch.folder, "build/results.json").read_text())["pipes"]["results"]
+    assert results == {"good": ["pass", "ERROR: of good"], "crash": ["fail", "killed by SIGSEGV"],
+                       "bad": ["fail", "ERROR: of bad"], "hang": ["fail", "still running after 1 s"],
+                       "absent": ["skip", "ERROR: of absent"]}, results
+    page = scratch.page.read_text()
+    assert "| pipes | 5        | 1      | 3      | 1 " in page, page
+    assert "- pipes: `crash`: killed by SIGSEGV" in page, page
+    done = scratch.run("subgroups")
+    assert "- pipes: `crash`: killed by SIGSEGV" in scratch.page.read_text()
+
+
+@in_scratch
+def does_not_start(scratch):
+    scratch.run("pipes")
+    next(Path(scratch.folder, "build").glob("**/test_pipes")).with_suffix(".broken").touch()
+    done = scratch.run("pipes")
+    assert done.returncode == 1 and done.stdout.count("exit status 1 before its first subtest") == 5, done
+
+
+tap.main([
+    ("a folder that is no suite is named", no_suite),
+    ("a test that there is not is named", no_such_test),
+    ("a tool that is missing is named with its package", no_tool),
+    ("a suite that does not build shows why", does_not_build),
+    ("subtests that crash or hang fail alone", crashes_and_hangs),
+    ("a program that does not start fails with all its subtests", does_not_start),
+])
