@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds that linker/firmware.ld exports, and what the files of boot/ ask of each other. */
+/* Declares the bounds that linker/firmware.ld exports, and what the files of boot/ ask of each other. */
 #ifndef BOOT_IMAGE_H
 #define BOOT_IMAGE_H
 

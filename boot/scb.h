@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers of the core's system control space that start-up and crash code use (ARMv8-M Architecture Reference
- * Manual). */
+/*
+ * Defines the registers of the core's system control space that start-up and crash code use (ARMv8-M Architecture
+ * Reference Manual).
+ */
 #ifndef BOOT_SCB_H
 #define BOOT_SCB_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Vector table: stack, reset, 14 exceptions of the core, the interrupt lines of the device (enum ppu_irq). */
+/* Fills the vector table: stack, reset, 14 exceptions of the core, the interrupt lines of the device (enum ppu_irq). */
 #include "boot/image.h"
 #include "firmware/hal_mcu.h"
 #include "ppu/regs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tour of the PPU for its user: finds it, brings it up, gives it work, checks every result, and says what happened on
- * the way. docs/demo.md explains each line. The exit status is 0 when every check passed.
+ * Takes the user on a tour of the PPU: finds it, brings it up, gives it work, checks every result, and says what
+ * happened on the way. docs/demo.md explains each line. The exit status is 0 when every check passed.
  *
  * usage: demo [KERNELS [FILE [PICTURE]]]   the image of the demo's kernels; a file whose bytes are counted; where a
  * picture is written to, else it is not kept

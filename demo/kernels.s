@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The kernels of the demo; the Mandelbrot set is in mandelbrot.s. Addresses are 64 bits; "all threads" are those of all CTAs.
+# Implements the kernels of the demo; the Mandelbrot set is in mandelbrot.s. Addresses are 64 bits; "all threads" are
+# those of all CTAs.
 
 # y[i] = a * x[i] + y[i], four elements a thread.
 # parameters: 0 x, 8 y (addresses), 16 n (a multiple of 4), 20 a (float)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine as a user finds it before any driver of ours has run. */
+/* Describes the machine as a user finds it before any driver of ours has run. */
 #ifndef DEMO_MACHINE_H
 #define DEMO_MACHINE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Mandelbrot set by grids that launch grids (demo/mandelbrot.s), without the CPU in between. */
+/* Computes the Mandelbrot set by grids that launch grids (demo/mandelbrot.s), without the CPU in between. */
 #ifndef DEMO_MANDELBROT_H
 #define DEMO_MANDELBROT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two address spaces that use the PPU at the same time (A9). */
+/* Shows two address spaces that use the PPU at the same time (A9). */
 #ifndef DEMO_SHARING_H
 #define DEMO_SHARING_H
 

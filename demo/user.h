@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A user of the PPU: an address space with a channel, a stream and the demo's kernels. */
+/* Keeps a user of the PPU: an address space with a channel, a stream and the demo's kernels. */
 #ifndef DEMO_USER_H
 #define DEMO_USER_H
 

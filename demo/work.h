@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work for the PPU, each piece compared with what the CPU makes of the same input. */
+/* Gives the PPU work, and compares each piece with what the CPU makes of the same input. */
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H
 

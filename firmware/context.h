@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: address spaces (A9), each with the depth-0 thread-group context of its host streams (B10). */
+/*
+ * Keeps contexts, which are address spaces (A9), each with the depth-0 thread-group context of its host streams (B10).
+ */
 #ifndef FIRMWARE_CONTEXT_H
 #define FIRMWARE_CONTEXT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doubly linked list whose nodes lie inside the objects. An object is in at most
- * one list by each of its nodes; all operations take the same few steps.
+ * Implements a doubly linked list whose nodes lie inside the objects. An object is in at most one list by each of its
+ * nodes; all operations take the same few steps.
  */
 #ifndef FIRMWARE_LIST_H
 #define FIRMWARE_LIST_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Policies of the scheduler (ppu/policy.def): values that the driver may change at any time. */
+/* Keeps the policies of the scheduler (ppu/policy.def): values that the driver may change at any time. */
 #ifndef FIRMWARE_POLICY_H
 #define FIRMWARE_POLICY_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task records (B5): one for each task from its acceptance to its completion. What the firmware alone uses is here; the
- * status words that launchers share, the TMD copy and the parameters lie in protected VRAM at the record's index.
+ * Keeps task records (B5): one for each task from its acceptance to its completion. What the firmware alone uses is
+ * here; the status words that launchers share, the TMD copy and the parameters lie in protected VRAM at the record's
+ * index.
  */
 #ifndef FIRMWARE_TASK_H
 #define FIRMWARE_TASK_H

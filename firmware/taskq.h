@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues of queue tasks (A6, A12; ppu/taskq.h). Producers publish entries; the firmware finds how far they have been
- * published without a gap and lets so many CTAs of the queue's task begin. A task whose queue is empty has no slot.
+ * Serves the queues of queue tasks (A6, A12; ppu/taskq.h). Producers publish entries; the firmware finds how far they
+ * have been published without a gap and lets so many CTAs of the queue's task begin. A task whose queue is empty has no
+ * slot.
  */
 #ifndef FIRMWARE_TASKQ_H
 #define FIRMWARE_TASKQ_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task management unit (A4): for each priority and address space a list of tasks that are ready to run, and a bitmap of
- * the priorities that have some.
+ * Manages ready tasks (task management unit; A4): for each priority and address space it keeps a list of tasks that are
+ * ready to run, and a bitmap of the priorities that have some.
  *
  * Strict priority; within a level address spaces take turns, and the tasks of each. Who may have no slot now (quota.h)
  * is passed over. But a level that was passed over PPU_POLICY_AGE times (policy.def)

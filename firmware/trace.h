@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The firmware's flight recorder (ppu/trace.h) and its marks. */
+/* Writes the firmware's flight recorder (ppu/trace.h) and its marks. */
 #ifndef FIRMWARE_TRACE_H
 #define FIRMWARE_TRACE_H
 

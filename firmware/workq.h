@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work queues (ppu/workq.h): channels whose ring threads fill (C1 to C9). To the rest of the firmware they are channels
- * like any other (C3); what is different is here: entries that have been passed are handed back to the threads, threads
- * that wait for entries go on, and a round that nobody ended is ended.
+ * Serves work queues (ppu/workq.h): channels whose ring threads fill (C1 to C9). To the rest of the firmware they are
+ * channels like any other (C3); what is different is here: entries that have been passed are handed back to the
+ * threads, threads that wait for entries go on, and a round that nobody ended is ended.
  */
 #ifndef FIRMWARE_WORKQ_H
 #define FIRMWARE_WORKQ_H

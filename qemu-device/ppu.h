@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PPU as QEMU sees it: a PCI function (ppu_pci.c) around the device core
- * (core/core.h), with a Cortex-M33 as its microcontroller (ppu_mcu.c). What the core
- * asks of its host is in ppu_host.c, properties are in ppu_props.c, snapshots in
- * ppu_vmstate.c.
+ * Declares the PPU as QEMU sees it: a PCI function (ppu_pci.c) around the device core (core/core.h), with a Cortex-M33
+ * as its microcontroller (ppu_mcu.c). What the core asks of its host is in ppu_host.c, properties are in ppu_props.c,
+ * snapshots in ppu_vmstate.c.
  *
  * Everything here runs with QEMU's big lock, unless a comment says otherwise.
  */

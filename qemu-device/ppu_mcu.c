@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The microcontroller: a Cortex-M33 with its private memories, in a CPU cluster of its
- * own, so that the debugger shows it as a process of its own.
+ * Makes the microcontroller: a Cortex-M33 with its private memories, in a CPU cluster of its own, so that the debugger
+ * shows it as a process of its own.
  */
 #include "qemu/osdep.h"
 

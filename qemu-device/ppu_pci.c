@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The PCI function: configuration space, BARs, resets (A1).
- */
+/* Implements the PCI function: configuration space, BARs, resets (A1). */
 #include "qemu/osdep.h"
 
 #include "hw/pci/msix.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Snapshots: the core's state as one byte string; VRAM and the MCU's memories travel as
- * RAM, the MCU itself as any CPU.
+ * Saves and loads snapshots: the core's state is one byte string; VRAM and the MCU's memories travel as RAM, the MCU
+ * itself as any CPU.
  */
 #include "qemu/osdep.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A channel as its owner sees it: the ring of GP entries, the staging area that
- * command blocks and task descriptors are put into, and the fence that tells events.
+ * Keeps a channel as its owner sees it: the ring of GP entries, the staging area that command blocks and task
+ * descriptors are put into, and the fence that tells events.
  */
 #ifndef RUNTIME_CHANNEL_H
 #define RUNTIME_CHANNEL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points in time up to which something is waited for, on the monotonic clock of this process. */
+/* Computes deadlines, up to which something is waited for, on the monotonic clock of this process. */
 #ifndef RUNTIME_DEADLINE_H
 #define RUNTIME_DEADLINE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device and what belongs to it alone. Locks, in the order in which one may be taken
- * while another is held: a channel's, memory_lock, those of admin and interrupts, error_lock.
+ * Keeps a device and what belongs to it alone. Locks, in the order in which one may be taken while another is held: a
+ * channel's, memory_lock, those of admin and interrupts, error_lock.
  */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H

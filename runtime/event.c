@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: whether the work up to a point of a channel is done, and waiting for it. */
+/* Tells whether the work up to a point of a channel is done (an event), and waits for it. */
 #include "runtime/channel.h"
 #include "runtime/deadline.h"
 #include "runtime/shared.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and its mappings; all under the device's memory_lock. */
+/* Allocates and maps memory; all under the device's memory_lock. */
 #ifndef RUNTIME_MEMORY_H
 #define RUNTIME_MEMORY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A TMDQ of the context (B2), fed through one channel. */
+/* Feeds a TMDQ of the context (B2), a stream, through one channel. */
 #ifndef RUNTIME_STREAM_H
 #define RUNTIME_STREAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue that a queue task takes from (A6, ppu/taskq.h). */
+/* Keeps a queue that a queue task takes from (A6, ppu/taskq.h). */
 #ifndef RUNTIME_TASKQ_H
 #define RUNTIME_TASKQ_H
 

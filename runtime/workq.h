@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A work queue as its owner sees it. */
+/* Keeps a work queue as its owner sees it. */
 #ifndef RUNTIME_WORKQ_H
 #define RUNTIME_WORKQ_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Indexed loads of one array that become a single call (F7). */
+/* Builds a single call of the indexed loads of one array (F7). */
 #ifndef COMPILER_IRPASS_COALESCE_GATHER_H
 #define COMPILER_IRPASS_COALESCE_GATHER_H
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Copies that more than one part of this library makes. Assembled once, together with abi.s and any of nest.s, asm/taskq.s and workq.s.
+# Makes the copies that more than one part of this library needs. Assembled once, together with abi.s and any of
+# nest.s, asm/taskq.s and workq.s.
 
 # copy_task: a task descriptor and its parameters. Called with v42; v36 to v39 are lost too.
 #   v16:v17       address of a struct ppu_tmd; only the launcher's part is taken

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Memory for threads (B14, ppu/heap.h), taken and given back without locks. Assembled together with nest.s, whose convention it has.
+# Allocates memory for threads (B14, ppu/heap.h), without locks. Assembled together with nest.s, whose convention it
+# has.
 
 # heap_take: a piece of memory, 16-byte aligned, with anything in it. It is anybody's who knows the address, until it is given back.
 #   v16      bytes, at most 2^30

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# The threads' half of nested execution streams (ppu/nest.h): what a kernel that launches is assembled together with, and copy.s.
+# Implements the threads' half of nested execution streams (ppu/nest.h): what a kernel that launches is assembled
+# together with, and copy.s.
 #
 # Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v46 and p4 to p7 are lost. Any lanes may
 # call together; each launches its own task. What a function returns in v16 is an enum ppu_devlib_status (ppu/devlib.h); what is not 0 is

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Threads that feed a queue, and the CTAs that take from it (ppu/taskq.h). Assembled together with nest.s, whose convention it has, and copy.s.
+# Feeds a queue by threads, and takes from it by CTAs (ppu/taskq.h). Assembled together with nest.s, whose convention
+# it has, and copy.s.
 
 # queue_push: appends data (A12).
 #   v16:v17  address of the queue

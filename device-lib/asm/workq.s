@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Work for a work queue (ppu/workq.h), made by threads (C3 to C5): what a kernel that creates work is assembled together with, and
-# copy.s.
+# Makes work for a work queue (ppu/workq.h) by threads (C3 to C5): what a kernel that creates work is assembled
+# together with, and copy.s.
 #
 # Convention: called with `call v15, NAME`; arguments and results from v16 on; v16 to v53 and p4 to p7 are lost. Any lanes may
 # call together; each reserves entries of its own. v16:v17 is always the address of the queue.

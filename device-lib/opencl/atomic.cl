@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * C11 atomics: OpenCL C 6.15.12, on generic pointers. Order and scope do not change what the machine does. Then those of
- * 64 bits that came before them (cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics), which libclc has not.
+ * Implements C11 atomics (OpenCL C 6.15.12) on generic pointers. Order and scope do not change what the machine does.
+ * Then those of 64 bits that came before them (cl_khr_int64_base_atomics, cl_khr_int64_extended_atomics), which libclc
+ * has not.
  */
 #include "primitive.h"
 

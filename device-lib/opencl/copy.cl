@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies that are too long to be written out, or whose length is not known: the compiler calls these in place of
- * llvm.memcpy, memmove and memset (compiler/irpass/lower_memcpy.c). Names end with the numbers of the address spaces; `align` is a constant.
+ * Copies what is too long to be written out, or whose length is not known: the compiler calls these in place of
+ * llvm.memcpy, memmove and memset (compiler/irpass/lower_memcpy.c). Names end with the numbers of the address spaces;
+ * `align` is a constant.
  */
 #include "primitive.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tasks that threads enqueue: OpenCL C 6.15.13 (ppu/child.h, ppu/nest.h; docs/design/opencl.md). clang's calls are made
+ * Enqueues tasks by threads: OpenCL C 6.15.13 (ppu/child.h, ppu/nest.h; docs/design/opencl.md). clang's calls are made
  * calls of these functions, and its queues and events addresses, by compiler/irpass/lower_enqueue.c.
  */
 #include "enqueue/event.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the library: those that end events and unpark tasks; and the built-in functions of events. */
+/*
+ * Implements the events of tasks that threads enqueue: the kernel that ends them, and the built-in functions of events.
+ */
 #include "enqueue/event.h"
 
 kernel void __ppu_finish(global struct ppu_device_event *event, int status)

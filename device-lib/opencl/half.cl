@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores of halves, and loads from constant memory, which libclc has not: OpenCL C 6.15.7. The machine rounds in every direction, subnormal results too. */
+/*
+ * Stores halves, and loads them from constant memory, which libclc has not: OpenCL C 6.15.7. The machine rounds in
+ * every direction, subnormal results too.
+ */
 #include "primitive.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

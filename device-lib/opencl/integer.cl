@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Integer functions and conversions that libclc gets wrong at the ends of the range. */
+/* Implements integer functions and conversions that libclc gets wrong at the ends of the range. */
 #include "primitive.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

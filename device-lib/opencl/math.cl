@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Built-in functions whose versions in libclc use what the machine does not have, or do worse than it can. */
+/*
+ * Implements built-in functions whose versions in libclc use what the machine does not have, or do worse than it can.
+ */
 #include "primitive.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Index spaces, as clang's ndrange_t. */
+/* Builds index spaces, as clang's ndrange_t. */
 #include "enqueue/launch.h"
 
 #define RANGE(dimensions, name, parameters, o, g, l)          \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Built-in functions on pointers that libclc lacks: to the generic space (OpenCL C 3.0), and loads from constants. */
+/*
+ * Implements built-in functions on pointers that libclc lacks: to the generic space (OpenCL C 3.0), and loads from
+ * constants.
+ */
 #include "ppu/mmu.h"
 #include "primitive.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* printf: a record in the launch's buffer (struct ppu_printf_buffer in ppu/image.h); 0 is the address of a lost one. */
+/*
+ * Takes a record for printf in the launch's buffer (struct ppu_printf_buffer in ppu/image.h); 0 is the address of a
+ * lost one.
+ */
 #include "primitive.h"
 
 ulong __attribute__((always_inline)) __ppu_printf_begin(uint words, uint format)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Barriers and fences: OpenCL C 6.15.8 and 6.15.12. The barrier of the machine orders all memory of the work-group. */
+/*
+ * Implements barriers and fences: OpenCL C 6.15.8 and 6.15.12. The barrier of the machine orders all memory of the
+ * work-group.
+ */
 #include "primitive.h"
 
 void BUILTIN barrier(cl_mem_fence_flags flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work-item functions: OpenCL C 6.15.1. A dimension that does not exist has size 1 and number 0. */
+/* Implements the work-item functions: OpenCL C 6.15.1. A dimension that does not exist has size 1 and number 0. */
 #include "primitive.h"
 
 static uint __attribute__((always_inline)) pick(uint dimension, uint x, uint y, uint z, uint other)

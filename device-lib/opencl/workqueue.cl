@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that threads put into work queues (ppu/workq.h; as device-lib/asm/workq.s does). */
+/* Puts work into work queues by threads (ppu/workq.h; as device-lib/asm/workq.s does). */
 #include "enqueue/launch.h"
 #include "ppu/workq.h"
 

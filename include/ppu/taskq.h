@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues of queue tasks (A6, A12): a circular queue in VRAM, contiguous there and in the address space that maps it,
- * fed by the host and by threads while a task takes from it: a CTA for each entry, in the order of the entries.
+ * Defines the queues of queue tasks (A6, A12). Such a queue is circular and contiguous in VRAM and in the address space
+ * that maps it. The host and threads fill it while a task takes from it: a CTA for each entry, in the order of the
+ * entries.
  *
  *   struct ppu_queue_head
  *   struct ppu_queue_entry [entries], `entry_bytes` apart, each followed by its data

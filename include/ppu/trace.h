@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace rings: flight recorders in VRAM, one written by the firmware, one by the
- * device. `tail` runs freely; record n is at n modulo the size; the oldest are
- * overwritten. While a record is being written its sequence is PPU_TRACE_TORN() of its number: a reader copies a
- * record, and the copy is good when the sequence was its number before and after.
+ * Defines the trace rings, which are flight recorders in VRAM: the firmware writes one, the device the other. `tail`
+ * runs freely; record n is at n modulo the size; the oldest are overwritten. While a record is being written its
+ * sequence is PPU_TRACE_TORN() of its number: a reader copies a record, and the copy is good when the sequence was its
+ * number before and after.
  */
 #ifndef PPU_TRACE_H
 #define PPU_TRACE_H

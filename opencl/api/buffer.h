@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers: bytes in VRAM that the host sees too, so that mapping one costs nothing. With CL_MEM_USE_HOST_PTR the
- * program's own memory is brought up to date by map, and its changes are taken over by unmap.
+ * Implements buffers: bytes in VRAM that the host sees too, so that mapping one costs nothing. With CL_MEM_USE_HOST_PTR
+ * the program's own memory is brought up to date by map, and its changes are taken over by unmap.
  */
 #ifndef OPENCL_API_BUFFER_H
 #define OPENCL_API_BUFFER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A context: one address space of the device, and the lock of everything that is ordered by events in it. */
+/* Keeps a context: one address space of the device, and the lock of everything that is ordered by events in it. */
 #ifndef OPENCL_API_CONTEXT_H
 #define OPENCL_API_CONTEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The platform and its devices. They live as long as the process. */
+/* Keeps the platform and its devices. They live as long as the process. */
 #ifndef OPENCL_API_DEVICE_H
 #define OPENCL_API_DEVICE_H
 

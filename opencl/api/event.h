@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event is a command of a queue, or a user event. A command waits for other events, runs on the device (in a
- * submitter of its queue) or on the queue's host thread, and ends; then those that waited for it may start.
+ * Orders commands by events: an event is a command of a queue, or a user event. A command waits for other events, runs
+ * on the device (in a submitter of its queue) or on the queue's host thread, and ends; then those that waited for it
+ * may start.
  *
  * All fields that change are under the context's lock. Every function that may start or end a command leaves by
  * context_unlock_and_dispatch(), which starts what has become ready and calls the program's callbacks without the lock.

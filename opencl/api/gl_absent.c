@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects of OpenGL and EGL: no context of this platform is made from one of theirs. */
+/* Refuses objects of OpenGL and EGL: no context of this platform is made from one of theirs. */
 #include "opencl/api/buffer.h"
 #include "opencl/api/queue.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of the clGet...Info functions; what is asked and answered stands in info.def. */
+/* Answers the clGet...Info functions; what is asked and answered stands in info.def. */
 #ifndef OPENCL_API_INFO_H
 #define OPENCL_API_INFO_H
 

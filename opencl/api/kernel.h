@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel of a built program, with the arguments set so far. */
+/* Keeps a kernel of a built program, with the arguments set so far. */
 #ifndef OPENCL_API_KERNEL_H
 #define OPENCL_API_KERNEL_H
 

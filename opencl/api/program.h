@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program: source or an image, built for the device into an image that is loaded into the context. What a build made
- * is shared by the kernels made from it, so that a program can be built again when it has none.
+ * Keeps a program: source or an image, built for the device into an image that is loaded into the context. What a build
+ * made is shared by the kernels made from it, so that a program can be built again when it has none.
  */
 #ifndef OPENCL_API_PROGRAM_H
 #define OPENCL_API_PROGRAM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command queue. What runs on the device goes through submitters: an in-order queue has one, an out-of-order queue
- * several, so that its commands run beside each other. What runs on the host goes to a thread of the queue. Threads
- * sleep when there is nothing to do.
+ * Keeps a command queue. What runs on the device goes through submitters: an in-order queue has one, an out-of-order
+ * queue several, so that its commands run beside each other. What runs on the host goes to a thread of the queue.
+ * Threads sleep when there is nothing to do.
  */
 #ifndef OPENCL_API_QUEUE_H
 #define OPENCL_API_QUEUE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared virtual memory, coarse grain: VRAM that the PPU sees at the address where the host sees it. */
+/* Implements shared virtual memory, coarse grain: VRAM that the PPU sees at the address where the host sees it. */
 #ifndef OPENCL_API_SVM_H
 #define OPENCL_API_SVM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The folder in which the user's programs keep what they made for each other: opened once for each use, by owner and
- * mode, and from then on known by its descriptor alone. No link in it is followed.
+ * Opens the folder in which the user's programs keep what they made for each other. It is opened once for each use, by
+ * owner and mode, and from then on known by its descriptor alone. No link in it is followed.
  */
 #ifndef OPENCL_BUILD_CACHE_FOLDER_H
 #define OPENCL_BUILD_CACHE_FOLDER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that compile, and the compiler that they use. */
+/* Starts threads that compile, and keeps the compiler that they use. */
 #ifndef OPENCL_BUILD_COMPILE_THREAD_H
 #define OPENCL_BUILD_COMPILE_THREAD_H
 

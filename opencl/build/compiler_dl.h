@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler is a library of its own, which is loaded when something has to be compiled: LLVM is large, and most
- * runs of a program find what they need in the cache.
+ * Loads the compiler, a library of its own, when something has to be compiled: LLVM is large, and most runs of a
+ * program find what they need in the cache.
  */
 #ifndef OPENCL_BUILD_COMPILER_DL_H
 #define OPENCL_BUILD_COMPILER_DL_H

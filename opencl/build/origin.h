@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this user's programs have made themselves is recognised by a tag that only they can make: HMAC-SHA256 with a key
- * in the user's folder, which is made when there is none. Where there is no folder the process has a key of its own.
+ * Recognises what this user's programs have made themselves by a tag that only they can make: HMAC-SHA256 with a key in
+ * the user's folder, which is made when there is none. Where there is no folder the process has a key of its own.
  */
 #ifndef OPENCL_BUILD_ORIGIN_H
 #define OPENCL_BUILD_ORIGIN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernels of a context need on one of its devices to enqueue kernels (ppu/child.h): made for the first queue
- * on the device, or the first launch of a kernel that asks for it, and kept until the context ends.
+ * Makes what the kernels of a context need on one of its devices to enqueue kernels (ppu/child.h). It is made for the
+ * first queue on the device, or the first launch of a kernel that asks for it, and kept until the context ends.
  */
 #ifndef OPENCL_SUBMIT_DEVICE_QUEUE_H
 #define OPENCL_SUBMIT_DEVICE_QUEUE_H

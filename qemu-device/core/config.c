@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Size of a machine: defaults and limits of every property (A1).
- */
+/* Checks the size of a machine: defaults and limits of every property (A1). */
 #include "ppu/counter.h"
 #include "ppu/macros.h"
 #include "qemu-device/core/config_limits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits of the configuration. */
+/* Defines the limits of the configuration. */
 #ifndef QEMU_DEVICE_CORE_CONFIG_LIMITS_H
 #define QEMU_DEVICE_CORE_CONFIG_LIMITS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The device core: everything of the PPU that is hardware, without QEMU. QEMU's
- * glue and the joined test process each give it VRAM and a struct core_host_ops.
+ * Declares the device core: everything of the PPU that is hardware, without QEMU. QEMU's glue and the joined test
+ * process each give it VRAM and a struct core_host_ops.
  *
  * The host lock: QEMU's big lock, or a mutex of the joined process. Functions say
  * [lock] when the caller holds it, [any] when any thread may call. SM threads never

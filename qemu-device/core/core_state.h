@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of the device core. Each member is changed by the files of its own noun alone. */
+/* Defines the state of the device core. Each member is changed by the files of its own noun alone. */
 #ifndef QEMU_DEVICE_CORE_CORE_STATE_H
 #define QEMU_DEVICE_CORE_CORE_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Test hooks: faults and holds that a test injects. */
+/* Implements test hooks: faults and holds that a test injects. */
 #ifndef QEMU_DEVICE_CORE_HOOKS_H
 #define QEMU_DEVICE_CORE_HOOKS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The microcontroller's side: bring-up, interrupt lines, vectors, timer. All [lock]. */
+/* Implements the microcontroller's side: bring-up, interrupt lines, vectors, timer. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_MCU_H
 #define QEMU_DEVICE_CORE_MCU_H
 

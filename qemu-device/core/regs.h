@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers: their values, reset and snapshot. */
+/* Keeps the registers: their values, reset and snapshot. */
 #ifndef QEMU_DEVICE_CORE_REGS_H
 #define QEMU_DEVICE_CORE_REGS_H
 

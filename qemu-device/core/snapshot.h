@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Byte string of a snapshot: little-endian values in sections. Writing grows the
- * buffer; reading past the end or a wrong section tag makes the reader `bad`, from
- * then on it returns zeros: check once at the end. Why it is bad, and where, is kept
- * from the first time.
+ * Writes and reads the byte string of a snapshot: little-endian values in sections. Writing grows the buffer; reading
+ * past the end or a wrong section tag makes the reader `bad`, from then on it returns zeros: check once at the end. Why
+ * it is bad, and where, is kept from the first time.
  */
 #ifndef QEMU_DEVICE_CORE_SNAPSHOT_H
 #define QEMU_DEVICE_CORE_SNAPSHOT_H

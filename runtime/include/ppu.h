@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libppu: the user-mode driver of the PPU.
+ * Declares libppu, the user-mode driver of the PPU.
  *
  *   device    one PPU with its firmware running
  *   context   an address space: sees only what is mapped into it (A9)

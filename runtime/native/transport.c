@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Transport to a PPU in a child QEMU: registers by qtest, doorbells by the mailbox, VRAM mapped. */
+/* Reaches a PPU in a child QEMU: registers by qtest, doorbells by the mailbox, VRAM mapped. */
 #include "ppu/channel.h"
 #include "ppu/macros.h"
 #include "ppu/mmu.h"

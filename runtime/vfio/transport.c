@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A PPU of this Linux machine, driven through vfio-pci: its registers and doorbells are
- * mapped, interrupts come as eventfds, system memory is ours and is mapped for the device's DMA. The kernel
- * resets the function when it is opened and when it is closed, also by our death.
+ * Reaches a PPU of this Linux machine through vfio-pci: its registers and doorbells are mapped, interrupts come as
+ * eventfds, system memory is ours and is mapped for the device's DMA. The kernel resets the function when it is opened
+ * and when it is closed, also by our death.
  */
 #include <errno.h>
 #include <fcntl.h>

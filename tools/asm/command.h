@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands for programs have in common: begin, files, messages. */
+/* Does what the commands for programs have in common: begin, files, messages. */
 #ifndef TOOLS_ASM_COMMAND_H
 #define TOOLS_ASM_COMMAND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ppu-as: source text in, program image out. */
+/* Assembles source text into a program image (ppu-as). */
 #include "tools/asm/command.h"
 #include "tools/asm/file.h"
 #include "tools/asm/ppuasm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ppu-dis: program image in, text out that ppu-as takes back. */
+/* Disassembles a program image into text that ppu-as takes back (ppu-dis). */
 #include "ppu/image.h"
 #include "tools/asm/command.h"
 #include "tools/asm/ppuasm.h"

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""gdb's view of a machine with PPUs. In gdb-multiarch:
+"""Shows a machine with PPUs in gdb. In gdb-multiarch:
 
     source tools/debug/ppu.py
     ppu connect SOCKET     the machine that tools/ppu-run --gdb SOCKET started
     ppu help
 
 Each microcontroller and the machine's own processors are an inferior each, found by the names of their cores. The firmware's
-channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field).
-"""
+channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field)."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ppucc: OpenCL C to a program image, and what the compiler made on the way. */
+/* Compiles OpenCL C to a program image (ppucc), and prints what the compiler made on the way. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

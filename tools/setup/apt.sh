@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
+# Wraps apt, sourced after progress.sh: it gets a set-up of its own, so that other suites and architectures can be
+# fetched from while the machine's own configuration stays untouched. The caller sets apt_dir, where sources and
+# indices are kept, and writes $apt_dir/ppu.sources.
 # shellcheck shell=bash
-#
-# Sourced after progress.sh: apt with a set-up of its own, so that other suites and architectures can be fetched from
-# while the machine's own configuration stays untouched. The caller sets apt_dir, where sources and indices are kept,
-# and writes $apt_dir/ppu.sources.
 : "${apt_dir:?}"
 
 # used by the callers' sources files

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
+# Prints one line a step, with the time it took, for scripts that take a while and source this.
 # shellcheck shell=bash
-#
-# Sourced by scripts that take a while: one line a step, with the time it took.
 
 # step TEXT COMMAND...: COMMAND's output is shown only when it fails; its exit status is passed on.
 # COMMAND runs in a subshell that ends at its first error. Call step as a statement of its own, not before || or &&,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of tasks: their end, and what waits for that. */
+/* Ends events of tasks, and starts what waits for that. */
 #ifndef DEVICE_LIB_OPENCL_ENQUEUE_EVENT_H
 #define DEVICE_LIB_OPENCL_ENQUEUE_EVENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of the heap that a nest has (ppu/heap.h). */
+/* Takes pieces of the heap that a nest has (ppu/heap.h). */
 #ifndef DEVICE_LIB_OPENCL_ENQUEUE_HEAP_H
 #define DEVICE_LIB_OPENCL_ENQUEUE_HEAP_H
 

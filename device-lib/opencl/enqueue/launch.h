@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a task is launched with: index space, parameters, private memory; and the errors of that. */
+/* Describes what a task is launched with: index space, parameters, private memory; and the errors of that. */
 #ifndef DEVICE_LIB_OPENCL_ENQUEUE_LAUNCH_H
 #define DEVICE_LIB_OPENCL_ENQUEUE_LAUNCH_H
 

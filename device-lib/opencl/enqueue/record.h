@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of tasks: taking one, filling it, and starting the task.
+ * Takes records of tasks, fills them, and starts the tasks.
  *
  * A task that is enqueued is counted at once in the group of the task that enqueues it, so that this one does not
  * complete before it. It starts when `unmet` comes to 0: whoever takes the last one starts it.

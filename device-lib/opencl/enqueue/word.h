@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of memory that threads of the whole device change. */
+/* Accesses words of memory that threads of the whole device change. */
 #ifndef DEVICE_LIB_OPENCL_ENQUEUE_WORD_H
 #define DEVICE_LIB_OPENCL_ENQUEUE_WORD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The check of a loaded snapshot: CTAs that slots and SMs say there are. All [lock]. */
+/* Checks a loaded snapshot: the CTAs that slots say there are must be those that SMs have. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_CENSUS_H
 #define QEMU_DEVICE_CORE_DIST_CENSUS_H
 

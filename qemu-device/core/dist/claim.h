@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Claims: slots that want a place on an SM for which others must leave. */
+/* Serves claims: slots that want a place on an SM for which others must leave (preemption). */
 #ifndef QEMU_DEVICE_CORE_DIST_CLAIM_H
 #define QEMU_DEVICE_CORE_DIST_CLAIM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sums of what is counted for CTAs. */
+/* Adds up what is counted for CTAs. */
 #ifndef QEMU_DEVICE_CORE_DIST_COUNTS_H
 #define QEMU_DEVICE_CORE_DIST_COUNTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A CTA handed to an SM. */
+/* Describes a CTA handed to an SM. */
 #ifndef QEMU_DEVICE_CORE_DIST_CTA_H
 #define QEMU_DEVICE_CORE_DIST_CTA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of the distributor, under its lock. */
+/* Defines the state of the distributor, under its lock. */
 #ifndef QEMU_DEVICE_CORE_DIST_DIST_H
 #define QEMU_DEVICE_CORE_DIST_DIST_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Snapshot of the distributor. Load functions leave `snap->bad` set when a value cannot be. All [lock]. */
+/*
+ * Saves and loads the distributor in a snapshot. Load functions leave `snap->bad` set when a value cannot be. All
+ * [lock].
+ */
 #ifndef QEMU_DEVICE_CORE_DIST_DIST_SNAPSHOT_H
 #define QEMU_DEVICE_CORE_DIST_DIST_SNAPSHOT_H
 

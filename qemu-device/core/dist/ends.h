@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CTAs that have ended on an SM and have not been reported yet. */
+/* Keeps the CTAs that have ended on an SM and have not been reported yet. */
 #ifndef QEMU_DEVICE_CORE_DIST_ENDS_H
 #define QEMU_DEVICE_CORE_DIST_ENDS_H
 

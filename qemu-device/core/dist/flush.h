@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Flushes of translations: one after the other, answered by every SM. */
+/* Flushes translations, one flush after the other, each answered by every SM. */
 #ifndef QEMU_DEVICE_CORE_DIST_FLUSH_H
 #define QEMU_DEVICE_CORE_DIST_FLUSH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The next CTA for an SM that has room. */
+/* Chooses the next CTA for an SM that has room. */
 #ifndef QEMU_DEVICE_CORE_DIST_HAND_OUT_H
 #define QEMU_DEVICE_CORE_DIST_HAND_OUT_H
 

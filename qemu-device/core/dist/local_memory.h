@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Backings of local memory that CTAs of a slot have. All [lock]. */
+/* Gives CTAs of a slot backings of local memory. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_LOCAL_MEMORY_H
 #define QEMU_DEVICE_CORE_DIST_LOCAL_MEMORY_H
 

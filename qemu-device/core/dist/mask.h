@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sets of slots, one bit each. */
+/* Keeps sets of slots, one bit each. */
 #ifndef QEMU_DEVICE_CORE_DIST_MASK_H
 #define QEMU_DEVICE_CORE_DIST_MASK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How far a task has come, in its TMD copy. All [lock]. */
+/* Keeps how far a task has come, in its TMD copy. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_PROGRESS_H
 #define QEMU_DEVICE_CORE_DIST_PROGRESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time that CTAs of a slot are on SMs. All [lock]. */
+/* Measures the time that CTAs of a slot are on SMs. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_RUN_TIME_H
 #define QEMU_DEVICE_CORE_DIST_RUN_TIME_H
 

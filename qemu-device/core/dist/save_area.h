@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Save areas: places for CTAs that leave their SM and come back. */
+/* Keeps save areas: places for CTAs that leave their SM and come back (context switch). */
 #ifndef QEMU_DEVICE_CORE_DIST_SAVE_AREA_H
 #define QEMU_DEVICE_CORE_DIST_SAVE_AREA_H
 

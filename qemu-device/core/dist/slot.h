@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A slot of the task table: its task, its CTAs, and what the MCU asks of it. */
+/* Keeps a slot of the task table: its task, its CTAs, and what the MCU asks of it. */
 #ifndef QEMU_DEVICE_CORE_DIST_SLOT_H
 #define QEMU_DEVICE_CORE_DIST_SLOT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a slot goes through from its start to its last event. All [lock]. */
+/* Takes a slot from its start to its last event. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_SLOT_LIFE_H
 #define QEMU_DEVICE_CORE_DIST_SLOT_LIFE_H
 

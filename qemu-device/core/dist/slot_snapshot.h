@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Snapshot of one slot. All [lock]. */
+/* Saves and loads one slot in a snapshot. All [lock]. */
 #ifndef QEMU_DEVICE_CORE_DIST_SLOT_SNAPSHOT_H
 #define QEMU_DEVICE_CORE_DIST_SLOT_SNAPSHOT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Switch areas of address spaces: chunks for CTAs that leave their SM for others. */
+/* Divides the switch areas of address spaces into chunks for CTAs that leave their SM for others (context switch). */
 #ifndef QEMU_DEVICE_CORE_DIST_SWITCH_AREA_H
 #define QEMU_DEVICE_CORE_DIST_SWITCH_AREA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CTAs of a slot that were taken off their SMs into the address space's area. */
+/* Keeps the CTAs of a slot that were taken off their SMs into the address space's area. */
 #ifndef QEMU_DEVICE_CORE_DIST_SWITCHED_H
 #define QEMU_DEVICE_CORE_DIST_SWITCHED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine for each level of the host's instruction set. */
+/* Chooses the engine for the level of the host's instruction set. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_LEVELS_H
 #define QEMU_DEVICE_CORE_ENGINE_LEVELS_H
 

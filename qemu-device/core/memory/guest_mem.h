@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that the host, the MCU, the SMs and the copy engine change at the same time: VRAM, and the MCU's memories.
+ * Accesses memory that the host, the MCU, the SMs and the copy engine change at the same time: VRAM, and the MCU's
+ * memories.
  * Every access of the device core to it goes through this header. Bounds are the caller's business; pointers of the
  * functions that say 16, 32 or 64 are aligned to that many bits.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The caches of SMs, when they are modelled (A10): the second level. */
+/* Models the caches of SMs (A10), and the second level that they share. */
 #ifndef QEMU_DEVICE_CORE_SM_CACHE_H
 #define QEMU_DEVICE_CORE_SM_CACHE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of the cache that an instruction touches. */
+/* Lists the lines of the cache that an instruction touches. */
 #ifndef QEMU_DEVICE_CORE_SM_CACHE_LINES_H
 #define QEMU_DEVICE_CORE_SM_CACHE_LINES_H
 

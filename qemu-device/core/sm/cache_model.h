@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A set-associative cache, as far as hits and misses go (A10): which lines it has, and which of a set was used last. It
- * holds no data. A line belongs to the set that its number gives, modulo their count; the least recently used of a set
- * gives place.
+ * Models a set-associative cache, as far as hits and misses go (A10): which lines it has, and which of a set was used
+ * last. It holds no data. A line belongs to the set that its number gives, modulo their count; the least recently used
+ * of a set gives place.
  */
 #ifndef QEMU_DEVICE_CORE_SM_CACHE_MODEL_H
 #define QEMU_DEVICE_CORE_SM_CACHE_MODEL_H

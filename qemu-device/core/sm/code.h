@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decoded instructions. */
+/* Keeps decoded instructions. */
 #ifndef QEMU_DEVICE_CORE_SM_CODE_H
 #define QEMU_DEVICE_CORE_SM_CODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is counted for the CTA of a warp: a turn from count_begin() to count_end(). */
+/* Counts for the CTA of a warp: a turn lasts from count_begin() to count_end(). */
 #ifndef QEMU_DEVICE_CORE_SM_COUNTERS_H
 #define QEMU_DEVICE_CORE_SM_COUNTERS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A CTA on an SM. */
+/* Keeps a CTA on an SM. */
 #ifndef QEMU_DEVICE_CORE_SM_CTA_H
 #define QEMU_DEVICE_CORE_SM_CTA_H
 

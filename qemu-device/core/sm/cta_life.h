@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CTAs come to an SM and leave it. */
+/* Brings CTAs to an SM and takes them off it. */
 #ifndef QEMU_DEVICE_CORE_SM_CTA_LIFE_H
 #define QEMU_DEVICE_CORE_SM_CTA_LIFE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The instruction decoder: fetches and decodes code by pages. */
+/* Fetches and decodes code by pages (the instruction decoder). */
 #ifndef QEMU_DEVICE_CORE_SM_DECODE_H
 #define QEMU_DEVICE_CORE_SM_DECODE_H
 

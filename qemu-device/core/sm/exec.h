@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One warp being executed. */
+/* Describes one warp while it is executed. */
 #ifndef QEMU_DEVICE_CORE_SM_EXEC_H
 #define QEMU_DEVICE_CORE_SM_EXEC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The register file, shared memory and token queues of an SM: one block a CTA in each. */
+/* Keeps the register file, shared memory and token queues of an SM: one block a CTA in each. */
 #ifndef QEMU_DEVICE_CORE_SM_FILE_H
 #define QEMU_DEVICE_CORE_SM_FILE_H
 

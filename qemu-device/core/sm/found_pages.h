@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pages in which accesses were found, for those that follow. */
+/* Keeps pages in which accesses were found, for those that follow. */
 #ifndef QEMU_DEVICE_CORE_SM_FOUND_PAGES_H
 #define QEMU_DEVICE_CORE_SM_FOUND_PAGES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The control unit: which mode segments run in that leave it open (D8). */
+/* Decides as the control unit which mode segments run in that leave it open (D8). */
 #ifndef QEMU_DEVICE_CORE_SM_MODE_H
 #define QEMU_DEVICE_CORE_SM_MODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A segment that a warp runs part by part: sub-vector mode (D3). */
+/* Runs a segment of a warp part by part: sub-vector mode (D3). */
 #ifndef QEMU_DEVICE_CORE_SM_PARTS_H
 #define QEMU_DEVICE_CORE_SM_PARTS_H
 

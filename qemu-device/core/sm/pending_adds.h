@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Relaxed additions that an SM has summed up and not yet added to memory. */
+/* Keeps relaxed additions that an SM has summed up and not yet added to memory. */
 #ifndef QEMU_DEVICE_CORE_SM_PENDING_ADDS_H
 #define QEMU_DEVICE_CORE_SM_PENDING_ADDS_H
 

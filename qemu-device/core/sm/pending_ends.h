@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ends of CTAs that an SM has not reported yet. */
+/* Keeps the ends of CTAs that an SM has not reported yet. */
 #ifndef QEMU_DEVICE_CORE_SM_PENDING_ENDS_H
 #define QEMU_DEVICE_CORE_SM_PENDING_ENDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All SMs: on host threads, or in slices of the virtual clock. */
+/* Runs all SMs: on host threads, or in slices of the virtual clock. */
 #ifndef QEMU_DEVICE_CORE_SM_POOL_H
 #define QEMU_DEVICE_CORE_SM_POOL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All SMs and the host threads that run them. */
+/* Defines the state of all SMs and of the host threads that run them. */
 #ifndef QEMU_DEVICE_CORE_SM_POOL_STATE_H
 #define QEMU_DEVICE_CORE_SM_POOL_STATE_H
 

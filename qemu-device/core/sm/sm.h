@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An SM. All of it belongs to the one thread that runs the SM, except what says otherwise; while the pool is
- * paused it belongs to the holder of the host lock.
+ * Defines an SM, and gives its warps their turns. All of it belongs to the one thread that runs the SM, except what
+ * says otherwise; while the pool is paused it belongs to the holder of the host lock.
  */
 #ifndef QEMU_DEVICE_CORE_SM_SM_H
 #define QEMU_DEVICE_CORE_SM_SM_H

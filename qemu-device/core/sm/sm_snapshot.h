@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Snapshot of warps, CTAs and shared memory, while SMs are paused. See snapshot.h for the byte string. */
+/*
+ * Saves and loads warps, CTAs and shared memory in a snapshot, while SMs are paused. See snapshot.h for the byte
+ * string.
+ */
 #ifndef QEMU_DEVICE_CORE_SM_SM_SNAPSHOT_H
 #define QEMU_DEVICE_CORE_SM_SM_SNAPSHOT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A warp. */
+/* Defines a warp. */
 #ifndef QEMU_DEVICE_CORE_SM_WARP_H
 #define QEMU_DEVICE_CORE_SM_WARP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine in x86-64-v3: AVX2, FMA. */
+/* Compiles the engine for x86-64-v3: AVX2, FMA. */
 #include "qemu-device/core/engine/levels.h"
 
 #ifdef ENGINE_HAS_LEVELS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine in x86-64-v4: AVX-512. */
+/* Compiles the engine for x86-64-v4: AVX-512. */
 #include "qemu-device/core/engine/levels.h"
 
 #ifdef ENGINE_HAS_LEVELS
