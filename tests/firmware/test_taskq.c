@@ -240,11 +240,15 @@ static void an_entry_told_of_while_the_slot_parks(void **state)
     assert_true(copy_in(0)->queue_limit == 2);
 }
 
-/* Its only CTA never ends; `tells` a ms from other threads of the task. True: its time is over after 10 s. */
+/* Its only CTA never ends, and other threads of the task tell of entries each ms. True: its limit of 10 s stops it. */
 static bool is_stopped_in_time(bool steps)
 {
+    struct ppu_tmd tmd = queue_tmd(number);
+
+    tmd.watchdog_ns = 10 * S;
     push();
-    launch(number);
+    stream_launch(&stream, TMD_VA, &tmd, NONE);
+    stream_submit(&stream);
     for (uint32_t ms = 0; ms < 10002; ms++) {
         if (mock.slot_task[0] == 0) {
             return ms >= 9999;
