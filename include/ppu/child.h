@@ -26,7 +26,7 @@ struct ppu_device_queue {
 };
 PPU_ASSERT_SIZE(struct ppu_device_queue, 64);
 
-#define PPU_DEVICE_QUEUES 1023u /* in one address space */
+#define PPU_DEVICE_QUEUES 63u /* in one address space; a kernel can be given all of them */
 
 /* What enqueuing threads ask about their address space; the driver writes it. */
 struct ppu_enqueue {
@@ -37,7 +37,7 @@ struct ppu_enqueue {
     uint32_t reserved[11];
     struct ppu_device_queue queue[PPU_DEVICE_QUEUES];
 };
-PPU_ASSERT_SIZE(struct ppu_enqueue, 65536);
+PPU_ASSERT_SIZE(struct ppu_enqueue, 4096);
 
 /* list of a struct ppu_device_event that has ended. */
 #define PPU_DEVICE_EVENT_ENDED 0xffffffffffffffffull

@@ -808,6 +808,44 @@ static void a_child_that_faults_is_told(void **state)
 
 /* ---- the host's side ---- */
 
+/* As many queues as the device reports can be made, and one kernel can be given all of them. */
+static void all_queues_are_there(void **state)
+{
+    struct fixture *f = *state;
+    const cl_queue_properties wanted[] = { CL_QUEUE_PROPERTIES,
+                                           CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0 };
+    cl_command_queue queues[1024];
+    char source[32768] = "kernel void k(global int *out";
+    size_t at = strlen(source);
+    cl_uint count = 0;
+    cl_int error = CL_SUCCESS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_MAX_ON_DEVICE_QUEUES, sizeof(count), &count, NULL));
+    assert_in_range(count, 2, 1024);
+    for (cl_uint i = 0; i < count; i++) {
+        queues[i] = clCreateCommandQueueWithProperties(f->context, f->device, wanted, &error);
+        check(error);
+        at += (size_t)sprintf(source + at, ", queue_t q%u", i);
+    }
+    assert_null(clCreateCommandQueueWithProperties(f->context, f->device, wanted, &error));
+    assert_int_equal(error, CL_OUT_OF_RESOURCES);
+    sprintf(source + at, ") { out[1] = enqueue_kernel(q%u, " NO_WAIT ", ndrange_1D(1), ^{ out[0] = 7; }); }",
+            count - 1);
+    check(clReleaseCommandQueue(queues[0]));
+    struct run *run = prepare(f, source, CL3);
+    queues[0] = run->device_queue;
+    for (cl_uint i = 0; i < count; i++) {
+        check(clSetKernelArg(run->kernel, 1 + i, sizeof(queues[i]), &queues[i]));
+    }
+    assert_int_equal(launch(run, 1, 1), CL_COMPLETE);
+    assert_int_equal(run->out[0], 7);
+    assert_int_equal(run->out[1], 0);
+    for (cl_uint i = 1; i < count; i++) {
+        check(clReleaseCommandQueue(queues[i]));
+    }
+    finish(run);
+}
+
 static void queues_on_the_device_are_checked(void **state)
 {
     struct fixture *f = *state;
@@ -913,6 +951,7 @@ int main(void)
         cl_test("without a queue nothing is enqueued [B1]", no_queue_is_told),
         cl_test("a full queue is told, and is empty again afterwards [B3]", a_full_queue_is_told),
         cl_test("a child that faults ends the tree, and the queue goes on [A2 B8]", a_child_that_faults_is_told),
+        cl_test("all the queues that are reported can be made and given to a kernel [F6]", all_queues_are_there),
         cl_test("queues on the device are made and asked as they should [F6]", queues_on_the_device_are_checked),
         cl_test("blocks are no kernels of the program [F6]", blocks_are_no_kernels),
     };
