@@ -41,7 +41,7 @@ struct ppu_channel {
     uint32_t errors_lost; /* device's count when the firmware was last asked about this channel */
 };
 
-/* What a block needs at submission. */
+/* Describes what a block needs at submission. */
 struct channel_chunk {
     uint8_t *host;
     uint64_t va;
@@ -57,7 +57,7 @@ enum ppu_err channel_register(struct ppu_channel *channel);
 /* Has the firmware close it. OK and DEVICE_LOST: it is gone; else it stays. */
 enum ppu_err channel_close(struct ppu_channel *channel);
 
-/* As ppu_channel_error(); asks the firmware when records were lost since it was asked last. */
+/* Does what ppu_channel_error() does; asks the firmware when records were lost since it was asked last. */
 enum ppu_err channel_fault(struct ppu_channel *channel);
 
 /*

@@ -13,7 +13,7 @@ void error_fill(struct ppu_error *error, enum ppu_err code, const char *format, 
 #define error_set(error, code, ...) (error_fill(error, code, __VA_ARGS__), (code))
 /* Says in a sentence what the record says in numbers. */
 void error_from_record(struct ppu_error *error, const struct ppu_error_record *record);
-/* The same of an admin request that the firmware refused: `operation` names it. */
+/* Describes an admin request that the firmware refused: `operation` names it. */
 void error_from_reply(struct ppu_error *error, const char *operation, uint16_t status, uint32_t payload);
 /* Says where the firmware stopped. */
 void error_from_crash(struct ppu_error *error, const struct ppu_crash_record *crash);

@@ -42,7 +42,7 @@ enum ppu_boot_status {
     PPU_BOOT_CRASHED = 0x84,    /* detail: address of the crash record in DTCM */
 };
 
-/* What the running firmware tells the driver; in VRAM at FW_INFO. All places are VRAM offsets. */
+/* Tells the driver of the running firmware; lies in VRAM at FW_INFO. All places are VRAM offsets. */
 #define PPU_FW_INFO_VERSION 1u
 struct ppu_fw_info {
     struct ppu_struct_header head;

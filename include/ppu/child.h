@@ -28,7 +28,7 @@ PPU_ASSERT_SIZE(struct ppu_device_queue, 64);
 
 #define PPU_DEVICE_QUEUES 63u /* in one address space; a kernel can be given all of them */
 
-/* What enqueuing threads ask about their address space; the driver writes it. */
+/* Answers what enqueuing threads ask about their address space; the driver writes it. */
 struct ppu_enqueue {
     uint64_t default_queue; /* address of a struct ppu_device_queue; 0: none */
     uint32_t sm_vregs;      /* of an SM, as the identity registers say */

@@ -84,8 +84,8 @@ struct ppu_kernel_entry {
 PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
 
 /*
- * What a compiled kernel may ask about its launch. The launcher writes it into the parameters, behind the arguments,
- * when the entry says where. What most kernels ask comes first: it is often read together with the last argument.
+ * Answers what a compiled kernel may ask about its launch. The launcher writes it into the parameters, behind the
+ * arguments, when the entry says where. What most kernels ask comes first: it is often read with the last argument.
  */
 struct ppu_launch_facts {
     uint64_t global_offset[3]; /* added to the thread's number in the grid */
@@ -97,7 +97,7 @@ struct ppu_launch_facts {
 };
 PPU_ASSERT_SIZE(struct ppu_launch_facts, 56);
 
-/* Whether a kernel may be launched with so many threads in a dimension, numbered from the offset on. */
+/* True when a kernel may be launched with so many threads in a dimension, numbered from the offset on. */
 static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, uint64_t offset, uint64_t threads)
 {
     uint64_t most = kernel->assumes & PPU_KERNEL_SMALL_IDS ? PPU_MAX_SMALL_ID : PPU_MAX_ID;
@@ -105,7 +105,7 @@ static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, ui
     return offset <= most && threads <= most - offset;
 }
 
-/* What an argument is; the number of ppu_argument_entry.kind. */
+/* Says what an argument is; the number of ppu_argument_entry.kind. */
 enum ppu_argument_kind {
 #define PPU_ARGUMENT_KIND(name, number, least, most, align, what) PPU_ARGUMENT_##name = (number),
 #include "ppu/argument.def"
@@ -131,7 +131,7 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_APART (1u << 7)     /* threads with another number in dimension 0 reach other bytes (F8) */
 
 /*
- * What a work-item reaches through an argument: bytes [low, high) from step * get_global_id(0) behind the address on.
+ * Says what a work-item reaches through an argument: bytes [low, high) from step * get_global_id(0) behind the address.
  * Not known where low equals high. What is reached elsewhere, or by other numbers of the work-item, is never known.
  */
 struct ppu_reach {
@@ -251,7 +251,7 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     return NULL;
 }
 
-/* What the kinds allow. */
+/* Says what a kind allows. */
 struct ppu_argument_rule {
     uint16_t least, most, align;
 };
@@ -288,7 +288,7 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     return NULL;
 }
 
-/* Of one kernel: one behind the other, within what it reads of its parameters and before its launch facts. */
+/* Arguments lie one behind the other, within what the kernel reads of its parameters, before its launch facts. */
 static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_entry *kernel,
                                                      const struct ppu_argument_entry *argument)
 {

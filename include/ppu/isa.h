@@ -100,7 +100,7 @@ enum ppu_count {
 };
 #define PPU_SR_COUNT (PPU_SR_DEPTH + 1u)
 
-/* What has a value of its own of a special register; the same for all that is part of it. */
+/* Says what has a value of its own of a special register; all that is part of it has the same value. */
 enum ppu_sr_of {
     PPU_SR_OF_THREAD,
     PPU_SR_OF_WARP,
@@ -199,7 +199,7 @@ static inline const struct ppu_isa_row *ppu_isa_row(uint32_t op)
     return &rows[op & (PPU_ISA_OPS - 1u)];
 }
 
-/* Of a special register below PPU_SR_COUNT. */
+/* Tells what has a value of its own of a special register below PPU_SR_COUNT. */
 static inline enum ppu_sr_of ppu_sr_of(uint32_t sr)
 {
     static const uint8_t of[PPU_SR_COUNT] = {
@@ -277,7 +277,7 @@ static inline const struct ppu_isa_modifier *ppu_isa_modifier(uint32_t modifier)
     return &modifiers[modifier];
 }
 
-/* What a word of an operation may look like. */
+/* Describes what a word of an operation may look like. */
 struct ppu_isa_shape {
     uint64_t bits[2]; /* those of 14-63 that it may set, apart from 31: register form, immediate form */
     uint32_t forms;   /* PPU_FORM_* */
@@ -357,7 +357,7 @@ static inline uint32_t ppu_isa_bytes(const struct ppu_insn *insn)
     return insn->format == PPU_FMT_ATOM ? 4u << insn->wide : ppu_width_bytes(insn->width);
 }
 
-/* What a lane's offset, or its index of accesses of `bytes`, adds to its address. */
+/* Returns what a lane's offset, or its index of accesses of `bytes`, adds to its address. */
 static inline uint64_t ppu_isa_lane_offset(uint32_t indexed, uint32_t bytes, uint32_t word)
 {
     return indexed ? (uint64_t)((int64_t)(int32_t)word * bytes) : word;

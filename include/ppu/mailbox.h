@@ -43,13 +43,13 @@ static inline bool ppu_mailbox_is_looked_at(const uint32_t *looks)
     return __atomic_load_n(looks, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* The same word, by the side whose it is: before it looks, and when it stops, before it looks for the last time. */
+/* Its own side writes that word: before it looks, and when it stops, before it looks for the last time. */
 static inline void ppu_mailbox_look(uint32_t *looks, bool on)
 {
     __atomic_store_n(looks, on, __ATOMIC_SEQ_CST);
 }
 
-/* What was in a word of bits, which is empty then. */
+/* Returns what was in a word of bits, and empties it. */
 static inline uint32_t ppu_mailbox_take(uint32_t *bits)
 {
     return __atomic_load_n(bits, __ATOMIC_SEQ_CST) != 0 ? __atomic_exchange_n(bits, 0, __ATOMIC_SEQ_CST) : 0;

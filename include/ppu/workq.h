@@ -32,7 +32,7 @@
 #define PPU_WORKQ_MIN_BLOCK 128u /* bytes: the block that ends a round fits */
 #define PPU_WORKQ_MAX_BLOCK (PPU_BLOCK_MAX_WORDS * 4u)
 
-/* What GP_GET stands at (`stall`). */
+/* Says what GP_GET stands at (`stall`). */
 enum ppu_workq_stall {
     PPU_WORKQ_GOES_ON = 0,
     PPU_WORKQ_AT_X = 1,    /* no round has begun: nothing becomes free before the kernel that waits has ended (C4) */

@@ -17,7 +17,7 @@ struct farewell {
     void *user;
 };
 
-/* What its kernels enqueue with on one device (submit/device_queue.h). */
+/* Keeps what its kernels enqueue with on one device (submit/device_queue.h). */
 struct nest {
     struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
     cl_command_queue default_queue;

@@ -37,7 +37,7 @@ uint64_t device_local_bytes(const struct _cl_device_id *device);
 /* One address for host and PPU: the host sees VRAM at addresses that page tables can hold. */
 bool device_has_svm(const struct _cl_device_id *device);
 uint64_t device_max_alloc(const struct _cl_device_id *device);
-/* What an error of libppu is to a program. */
+/* Returns the OpenCL error that an error of libppu is to a program. */
 cl_int device_error(enum ppu_err err);
 
 #endif

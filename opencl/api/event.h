@@ -55,7 +55,7 @@ struct svm_free {
 
 #define EVENT_VARIANT_BYTES 96u
 
-/* What a command does. */
+/* Describes what a command does. */
 struct work {
     enum work_place place;
     /* On the host: does it; CL_SUCCESS or an error. */

@@ -56,7 +56,7 @@ void object_init(struct object *object, enum object_kind kind);
 /* True for a live object of that kind; NULL is none. */
 bool object_is(const void *handle, enum object_kind kind);
 void object_use(void *handle);
-/* The same of one that may end meanwhile; false: it is about to. */
+/* Uses an object that may end meanwhile; false: it is about to. */
 bool object_use_again(void *handle);
 /* The last one destroys it; NULL has none. */
 void object_drop(void *handle);

@@ -48,7 +48,7 @@ struct _cl_command_queue {
     pthread_cond_t host_work;
 };
 
-/* What a command comes after, beside the events of its list and the queue's order. */
+/* Says what a command comes after, beside the events of its list and the queue's order. */
 enum queue_order {
     ORDER_AS_QUEUE = 0,
     ORDER_MARKER,  /* everything before it, when it has no list */

@@ -17,7 +17,7 @@ struct weak {
 void weak_set(struct weak *weak, void *object);
 /* The object, with a use for the caller, or NULL when it refers to nothing. False: the object has ended. */
 bool weak_take(const struct weak *weak, void **object);
-/* What referred to the object is empty: nobody uses it any more. */
+/* Empties all that referred to the object: nobody uses it any more. */
 void weak_end(void *object);
 
 #endif

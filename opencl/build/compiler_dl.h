@@ -32,7 +32,7 @@ const char *compiler_trouble(void);
 bool compiler_path(char path[PATH_MAX]);
 /* The program that compiles what comes from elsewhere (foreign.h); false: it cannot be said. */
 bool foreign_path(char path[PATH_MAX]);
-/* As ppu_compiled_free(), without loading it. */
+/* Does what ppu_compiled_free() does, without loading it. */
 void compiler_free(struct ppu_compiled *compiled);
 
 #endif

@@ -13,8 +13,8 @@
 #endif
 
 /*
- * As the functions of the compiler; a process that ends without an answer is BAD_SOURCE, one that cannot be started
- * NO_TOOL, and the log says so.
+ * Works as the functions of the compiler do. A process that ends without an answer is BAD_SOURCE, one that cannot be
+ * started NO_TOOL, and the log says so.
  */
 enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
                                         uint32_t count, struct ppu_compiled *made);

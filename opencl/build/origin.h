@@ -12,7 +12,7 @@
 
 #define ORIGIN_TAG_BYTES 32u
 
-/* What a tag is of: one of another kind is no tag. */
+/* Says what a tag is of; a tag of another kind is none. */
 enum origin_kind {
     ORIGIN_ENTRY = 1,  /* of the cache */
     ORIGIN_NAME = 2,   /* of its file */

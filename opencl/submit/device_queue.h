@@ -22,14 +22,14 @@ void device_queue_end(cl_context context, uint32_t place);
 /* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
 cl_int device_queue_add(cl_command_queue queue);
 void device_queue_remove(cl_command_queue queue);
-/* The same for a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
+/* Adds a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
 cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker);
 void device_queue_remove_work(cl_command_queue queue);
-/* Which queue kernels get as the default one. */
+/* Says which queue kernels get as the default one. */
 void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue);
 /* NULL: there is none. */
 cl_command_queue device_queue_default(cl_context context, uint32_t place);
-/* The same with a reference for the program. */
+/* Returns the default queue with a reference for the program. */
 cl_command_queue device_queue_share_default(cl_context context, uint32_t place);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "opencl/api/program.h"
 
-/* Of a submitter's buffer, with its head; also what CL_DEVICE_PRINTF_BUFFER_SIZE tells. */
+/* Size of a submitter's buffer, with its head; CL_DEVICE_PRINTF_BUFFER_SIZE tells it. */
 #define PRINTF_BUFFER_BYTES (1u << 20)
 
 /* Characters that a launch writes at most: formats can make any number of a record of eight bytes. */

@@ -52,7 +52,7 @@ struct variant_seen {
     uint32_t times; /* that it was the same, one after the other */
 };
 
-/* Of one kernel; under the owner's lock. */
+/* Keeps the variants of one kernel; under the owner's lock. */
 struct kernel_variants {
     struct variant *list[VARIANTS_MOST]; /* oldest first */
     uint32_t count;
@@ -63,7 +63,7 @@ struct kernel_variants {
     struct variant_time time; /* of the base variant */
 };
 
-/* Of one loaded program. Settings are those of the environment when it was loaded. */
+/* Keeps the variants of one loaded program. Settings are those of the environment when it was loaded. */
 struct variants {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a variant is no longer compiling */
@@ -97,7 +97,7 @@ void variant_await(struct variant *variant);
 /* Without the lock. */
 
 void variant_drop(struct variant *variant);
-/* What a launch has taken; `variant` NULL: of the base variant. */
+/* Notes the time that a launch has taken; `variant` NULL: of the base variant. */
 void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time);
 
 #endif

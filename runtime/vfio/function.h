@@ -18,7 +18,7 @@ struct vfio_function {
     int iommu_group;  /* VFIO_NO_GROUP: none */
 };
 
-/* Who has a file open. */
+/* Names a process that has a file open. */
 struct vfio_holder {
     pid_t pid;
     char name[32];
