@@ -6,9 +6,11 @@
     ppu help
 
 Each microcontroller and the machine's own processors are an inferior each, found by the names of their cores. The firmware's
-channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field)."""
+channels, slots, tasks and task descriptors print themselves on a line (`print channels[2]`; `print/r` shows every field).
+"""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import gdb
@@ -41,6 +43,7 @@ class Row:
         return self.access not in ("NO", "WO") and self.owner != "HOOK" and self.name != "MCU_IDLE"
 
 
+@cache
 def rows():
     text = (TOP / "include/ppu/regs.def").read_text()
     return [Row(found) for found in re.findall(
