@@ -39,6 +39,14 @@ static cl_int check_flags(cl_mem_flags flags)
     return use && (flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0 ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
+/* Bytes that begin in a piece of shared virtual memory and end behind it. */
+static bool leaves_shared(cl_context context, const void *host_ptr, size_t bytes)
+{
+    uint64_t start = 0, size = 0;
+
+    return svm_piece(context, host_ptr, &start, &size) && bytes > start + size - (uintptr_t)host_ptr;
+}
+
 static cl_int check_new(cl_context context, cl_mem_flags flags, size_t bytes, const void *host_ptr)
 {
     if (!object_is(context, OBJECT_context)) {
@@ -49,6 +57,9 @@ static cl_int check_new(cl_context context, cl_mem_flags flags, size_t bytes, co
         return error;
     }
     if (bytes == 0 || bytes > device_max_alloc(context->device)) {
+        return CL_INVALID_BUFFER_SIZE;
+    }
+    if ((flags & CL_MEM_USE_HOST_PTR) != 0 && leaves_shared(context, host_ptr, bytes)) {
         return CL_INVALID_BUFFER_SIZE;
     }
     bool wants_pointer = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;

@@ -280,6 +280,9 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t by
     if (!device_has_svm(kernel->program->context->device)) {
         return CL_INVALID_OPERATION;
     }
+    if (name == CL_KERNEL_EXEC_INFO_SVM_PTRS && value == NULL && bytes == 0) {
+        return CL_SUCCESS; /* none any more */
+    }
     if (value == NULL) {
         return CL_INVALID_VALUE;
     }

@@ -296,6 +296,34 @@ static void buffer_is_checked(void **state)
     check(clReleaseMemObject(buffer));
 }
 
+/* A buffer in shared virtual memory lies in one piece of it; and a kernel may be told that it uses none. */
+static void shared_memory_is_checked(void **state)
+{
+    struct fixture *f = *state;
+    cl_device_svm_capabilities has = 0;
+    cl_int error = CL_SUCCESS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_SVM_CAPABILITIES, sizeof(has), &has, NULL));
+    if (has == 0) {
+        skip();
+    }
+    char *piece = clSVMAlloc(f->context, CL_MEM_READ_WRITE, 1024, 0);
+    assert_non_null(piece);
+    assert_null(clCreateBuffer(f->context, CL_MEM_USE_HOST_PTR, 1025, piece, &error));
+    assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
+    assert_null(clCreateBuffer(f->context, CL_MEM_USE_HOST_PTR, 512, piece + 513, &error));
+    assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
+    cl_mem buffer = clCreateBuffer(f->context, CL_MEM_USE_HOST_PTR, 1024, piece, &error);
+    check(error);
+    check(clReleaseMemObject(buffer));
+    cl_kernel kernel = fixture_kernel(f, "kernel void k(global int *a) { a[0] = 1; }", "k");
+    check(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof(piece), &piece));
+    check(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
+    assert_int_equal(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, NULL), CL_INVALID_VALUE);
+    check(clReleaseKernel(kernel));
+    clSVMFree(f->context, piece);
+}
+
 static void sub_buffer_is_checked(void **state)
 {
     struct fixture *f = *state;
@@ -462,6 +490,7 @@ int main(void)
         cl_test("a queue tells what its kernels have executed [A10]", queues_count),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
+        cl_test("buffers lie in one piece of shared virtual memory [F6]", shared_memory_is_checked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
