@@ -18,3 +18,6 @@ $(foreach level,plain v2 v3 v4,$(eval FLAGS_plain_$(ENGINE)/$(level).c := $(if $
 FLAGS_fuzz_$(ENGINE)/plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
 
 $(eval $(call ppu_lib,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c */*.c */*/*.c)),-ffp-contract=off))
+
+# The core without the SMs and their engine, for tests that bring SMs of their own: after a change they are built in seconds.
+$(eval $(call ppu_part,ppu-core-control,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c memory/*.c dist/*.c))))

@@ -10,6 +10,7 @@
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/hand_out.h"
 #include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/engine/levels.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/sm_snapshot.h"
 #include "qemu-device/core/snapshot.h"
@@ -408,4 +409,10 @@ uint32_t fake_resident(struct core *core)
         resident += __atomic_load_n(&pool_of(core)->sm[i].count, __ATOMIC_SEQ_CST);
     }
     return resident;
+}
+
+/* Without an engine every level that a machine may ask for is there. */
+uint32_t engine_level(uint32_t wanted)
+{
+    return wanted == 0 ? 1 : wanted;
 }

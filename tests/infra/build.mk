@@ -22,6 +22,7 @@ TIMEOUT_first-make = 600
 $(eval $(call ppu_script_test,first-make,tests/infra/test_first_make.py,))
 
 $(eval $(call ppu_script_test,commit-msg,tests/infra/test_commit_msg.py,))
+$(eval $(call ppu_script_test,coverage,tests/infra/test_coverage.py,))
 $(eval $(call ppu_script_test,assembler-commands,tests/infra/test_assembler.py $(addprefix $(BUILD)/plain/tools/,ppu-as ppu-dis),$(addprefix $(BUILD)/plain/tools/,ppu-as ppu-dis)))
 # the commands of README.md in roots of their own; here the roots are made up
 TIMEOUT_fresh = 600
