@@ -129,7 +129,7 @@ static uint16_t needed_flag(const struct ppu_insn *code)
 {
     switch (code->op) {
     case PPU_OP_CWAIT:
-        return PPU_TMD_MAY_WAIT;
+        return PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS;
     case PPU_OP_TSTART:
         return PPU_TMD_LAUNCH;
     case PPU_OP_RDSR: /* only tasks that may launch have a record in their nest */

@@ -319,15 +319,12 @@ static uint32_t wrong_in_plan(const struct nest_plan *plan)
 {
     uint64_t vram_end = reachable_vram();
     uint64_t saves = (uint64_t)plan->depth * plan->sets * plan->places * plan->save_bytes;
-    if (plan->va.va % PPU_NEST_ALIGN || (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS)) >> PPU_VA_BITS) {
+    if (plan->va.va % PPU_NEST_ALIGN ||
+        (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS, PPU_NEST_MAX_PLACES)) >> PPU_VA_BITS) {
         return 1;
     }
     if (!PPU_IS_POWER_OF_TWO(plan->tasks) || plan->tasks < PPU_NEST_MIN_TASKS || plan->tasks > PPU_NEST_MAX_TASKS) {
         return 4;
-    }
-    if (plan->place.off % PPU_NEST_ALIGN ||
-        !lies_in(plan->place.off, PPU_NEST_BYTES(plan->tasks), layout.heap_base, vram_end)) {
-        return 3;
     }
     if (plan->depth < 1 || plan->depth > PPU_NEST_MAX_DEPTH) {
         return 5;
@@ -337,6 +334,11 @@ static uint32_t wrong_in_plan(const struct nest_plan *plan)
     }
     if (plan->sets > PPU_NEST_MAX_SETS || !plan->sets != !plan->places) {
         return 9;
+    }
+    if (plan->place.off % PPU_NEST_ALIGN ||
+        !lies_in(plan->place.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places),
+                 layout.heap_base, vram_end)) {
+        return 3;
     }
     if (plan->save_bytes % PPU_SAVE_ALIGN || !plan->save_bytes != !plan->places) {
         return 7;

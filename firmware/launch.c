@@ -155,7 +155,8 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->context = task->context;
     tmd->task = task->handle;
     tmd->parent_correlation = task->parent ? task->parent->correlation : 0;
-    tmd->channel = channel_index(task->channel);
+    tmd->channel = (uint16_t)channel_index(task->channel);
+    tmd->groups_vram = 0;
     tmd->save_vram = 0;
     tmd->save_bytes = 0;
     tmd->save_count = 0;
@@ -411,8 +412,11 @@ bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former)
 
 /* ---- waiting for children ---- */
 
-bool launch_children_done(struct task *parent)
+bool launch_can_go_on(const struct task *parent)
 {
+    if (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) {
+        return nest_has_idle_cta(parent);
+    }
     return tmdq_idle(parent) && parent->children == 0;
 }
 
@@ -422,16 +426,33 @@ void launch_unblock(struct task *parent)
         if (parent->children == 0 && (parent->fault || tmdq_idle(parent))) {
             end_without_slot(parent);
         }
-    } else if (parent->waits && launch_children_done(parent)) {
+    } else if (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) {
+        wdu_look(parent);
+    } else if (parent->waits && launch_can_go_on(parent)) {
         wdu_resume(parent);
     }
 }
 
-/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
-static void child_completed(struct task *parent)
+/* The CTA that a task was launched from, as its launcher says. */
+struct origin {
+    uint32_t place;
+    uint32_t cta;
+};
+
+static struct origin origin_of(const struct task *task)
 {
+    struct origin none = { 0, 0 };
+    return task->parent ? (struct origin){ nest_record(task)->place, nest_record(task)->cta } : none;
+}
+
+/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
+static void child_completed(struct task *parent, struct origin child)
+{
+    bool of_ctas = (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) != 0;
     parent->children--;
-    launch_unblock(parent);
+    if (!of_ctas || nest_child_done(parent, child.place, child.cta) || parent->state == TASK_DRAINING) {
+        launch_unblock(parent);
+    }
 }
 
 /* ---- completion ---- */
@@ -482,6 +503,7 @@ static void complete(struct task *task)
     wdu_dispatch();
 
     struct task *parent = task->parent;
+    struct origin origin = origin_of(task);
     uint32_t context = task->context;
     uint32_t stream = task->stream;
     bool broken = result == TMDQ_COMPLETE_BROKEN || (result == TMDQ_PENDING && !parent);
@@ -497,7 +519,7 @@ static void complete(struct task *task)
         give_back_task(task);
     }
     if (parent) {
-        child_completed(parent);
+        child_completed(parent, origin);
     } else if (broken) {
         /* Only this thread launches into the TMDQs of channels: nobody is between the two steps of B4. */
         rebuild_tmdq(context, stream);

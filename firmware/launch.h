@@ -30,8 +30,9 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
  */
 bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former);
 
-/* True when a task's children have completed, and their subtrees (B7). */
-bool launch_children_done(struct task *parent);
+/* True when what the task's threads wait for has completed, with its subtrees: all children, or with CTA_GROUPS, where
+ * the task is PARKED, those of some CTA that waits (B7). */
+bool launch_can_go_on(const struct task *parent);
 
 /* Something that the task's threads waited for has happened, and its group's `work` says so: it goes on when that was
  * the last (B7, B8). */

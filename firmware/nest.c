@@ -253,6 +253,76 @@ void nest_lost(uint32_t nest)
     nests[nest].lost = true;
 }
 
+/* ---- thread-group contexts of CTAs: the device makes them, threads and the firmware count there ---- */
+
+static uint32_t set_number(const struct task *task)
+{
+    return (task->depth - 1u) * nests[task->nest].plan.sets + task->set;
+}
+
+uint32_t nest_groups(const struct task *task)
+{
+    const struct nest_plan *plan = &nests[task->nest].plan;
+    if (!(task_tmd(task)->flags & PPU_TMD_CTA_GROUPS) || task->set == TASK_NO_SET) {
+        return 0;
+    }
+    return plan->place.off + PPU_NEST_GROUPS_AT(plan->tasks) +
+           set_number(task) * plan->places * (uint32_t)sizeof(struct ppu_cta_group);
+}
+
+ppu_va_t nest_groups_va(const struct task *task)
+{
+    const struct nest_plan *plan = &nests[task->nest].plan;
+    uint32_t groups = nest_groups(task);
+    return (ppu_va_t){ groups ? plan->va.va + (groups - plan->place.off) : 0 };
+}
+
+static struct ppu_cta_group *group_at(const struct task *task, uint32_t place)
+{
+    return (struct ppu_cta_group *)hal_vram((ppu_vram_t){ nest_groups(task) }) + place;
+}
+
+/*
+ * The device writes `cta` before `work` when another CTA begins there: with `work` read first, a number that still fits
+ * says that `work` is of the same CTA, and the compare-and-swap fails when it is so no longer.
+ */
+bool nest_child_done(const struct task *parent, uint32_t place, uint32_t cta)
+{
+    if (!nest_groups(parent) || place >= nests[parent->nest].plan.places) {
+        return false;
+    }
+    struct ppu_cta_group *group = group_at(parent, place);
+    for (uint32_t tries = 0; tries < PPU_NEST_MAX_TASKS; tries++) {
+        uint32_t work = shared_read(&group->work);
+        if (shared_read(&group->cta) != cta || !(work & PPU_CTA_WORK_TASKS)) {
+            return false;
+        }
+        if (shared_replace(&group->work, work, work - 1)) {
+            return !((work - 1) & PPU_CTA_WORK_ANY);
+        }
+    }
+    return false;
+}
+
+void nest_entries_came(const struct task *task)
+{
+    for (uint32_t i = 0; nest_groups(task) && i < nests[task->nest].plan.places; i++) {
+        shared_clear(&group_at(task, i)->work, PPU_CTA_WORK_ENTRIES);
+    }
+}
+
+bool nest_has_idle_cta(const struct task *task)
+{
+    const struct ppu_tmd *tmd = task_tmd(task);
+    for (uint32_t i = 0; nest_groups(task) && i < tmd->save_count; i++) {
+        const struct ppu_save *save = hal_vram((ppu_vram_t){ tmd->save_vram + i * tmd->save_bytes });
+        if (save->state == PPU_SAVE_WAITING && !(shared_read(&group_at(task, i)->work) & PPU_CTA_WORK_ANY)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- places to be saved in ---- */
 
 bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd)
@@ -269,15 +339,16 @@ static void give_set(struct task *task, uint32_t set)
 {
     const struct nest_plan *plan = &nests[task->nest].plan;
     struct ppu_tmd *tmd = task_tmd(task);
-    uint32_t set_bytes = plan->places * plan->save_bytes;
     task->set = (uint8_t)set;
-    tmd->save_vram = plan->save.off + ((task->depth - 1u) * plan->sets + set) * set_bytes;
+    tmd->save_vram = plan->save.off + set_number(task) * plan->places * plan->save_bytes;
     tmd->save_bytes = plan->save_bytes;
     tmd->save_count = (uint8_t)plan->places;
     for (uint32_t i = 0; i < plan->places; i++) {
         struct ppu_save *save = hal_vram((ppu_vram_t){ tmd->save_vram + i * plan->save_bytes });
         save->state = PPU_SAVE_FREE;
     }
+    tmd->groups_vram = nest_groups(task);
+    nest_record(task)->groups_va = nest_groups_va(task).va;
 }
 
 static struct depth *depth_of(const struct task *task)

@@ -46,6 +46,20 @@ uint32_t nest_depth(uint32_t nest);
 struct ppu_nest_task *nest_record(const struct task *task);
 ppu_va_t nest_record_va(const struct task *task);
 
+/* The groups of a task's CTAs (task.h), one a place to be saved in: VRAM offset, 0: they have none of their own; and as
+ * threads see them. The task has a set. */
+uint32_t nest_groups(const struct task *task);
+ppu_va_t nest_groups_va(const struct task *task);
+
+/* A child of the CTA that had `place` has completed. True: it was the last that this CTA may wait for. */
+bool nest_child_done(const struct task *parent, uint32_t place, uint32_t cta);
+
+/* Threads of the task's CTAs that wait for entries of a work queue look again (C4). */
+void nest_entries_came(const struct task *task);
+
+/* The task is PARKED with CTAs that wait. True: one of them has no children any more. */
+bool nest_has_idle_cta(const struct task *task);
+
 /* Takes a record for a task that a channel launches, in state HELD; NULL: none is free. */
 struct task *nest_borrow(uint32_t nest);
 

@@ -49,6 +49,12 @@ static inline void shared_add(uint32_t *word, uint32_t value)
     __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
 }
 
+static inline void shared_clear(uint32_t *word, uint32_t bits)
+{
+    SHARED_STEP();
+    __atomic_fetch_and(word, ~bits, __ATOMIC_ACQ_REL);
+}
+
 /* Full fence between a store of ours and a load of the other side's word (ring.h). */
 static inline void shared_fence(void)
 {

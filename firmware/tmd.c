@@ -68,6 +68,7 @@ static bool is_one(const uint32_t grid[3])
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                            \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                               \
     CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || can_coreside(tmd))                    \
+    CHECK(RESERVED, flags, !(tmd->flags & PPU_TMD_CTA_GROUPS) || (tmd->flags & PPU_TMD_MAY_WAIT))        \
     CHECK(RESERVED, reserved2, !tmd->reserved2)                                                          \
     CHECK(CODE, code_va, tmd->code_va % 8 == 0 && tmd->code_va < VA_END)                                 \
     CHECK(CODE, code_bytes, tmd->code_bytes % 8 == 0 && in(tmd->code_bytes, 8, PPU_MAX_CODE))            \

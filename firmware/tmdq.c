@@ -119,6 +119,7 @@ void tmdq_begin(const struct task *task)
     group->streams = 0;
     group->refused = 0;
     words_clear(group->last_task, sizeof(group->last_task));
+    record->groups_va = 0;
     record->error = 0;
     record->ended = 0;
     record->deferred = 0;

@@ -10,6 +10,7 @@
 #include "firmware/launch.h"
 #include "firmware/log.h"
 #include "firmware/machine.h"
+#include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
 #include "firmware/ring.h"
@@ -394,6 +395,15 @@ void wdu_resume(struct task *task)
     }
 }
 
+void wdu_look(struct task *task)
+{
+    if (task->state == TASK_PARKED && nest_has_idle_cta(task)) {
+        wdu_resume(task);
+    } else if (task->state == TASK_RUNNING || task->state == TASK_STOPPING) {
+        hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, PPU_SLOT_CMD_RESUME);
+    }
+}
+
 void wdu_feed(struct task *task)
 {
     if (task->state == TASK_PARKED) {
@@ -408,7 +418,7 @@ void wdu_feed(struct task *task)
 static void task_waits(struct task *task)
 {
     task->waits = true;
-    if (launch_children_done(task)) {
+    if (launch_can_go_on(task)) {
         wdu_resume(task);
     }
 }

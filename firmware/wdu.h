@@ -24,6 +24,9 @@ void wdu_dispatch(void);
 /* CTAs of the task that wait for children may go on: the children have completed (B7). */
 void wdu_resume(struct task *task);
 
+/* A CTA with a group of its own (task.h) may have no children any more: it goes on then. */
+void wdu_look(struct task *task);
+
 /* There are more entries for a queue task that is RUNNING or PARKED (A6). */
 void wdu_feed(struct task *task);
 

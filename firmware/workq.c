@@ -246,6 +246,7 @@ static void wake_threads(struct task *task, uint32_t threads, bool in_vain)
         shared_add(&group->refused, threads);
     }
     shared_add(&group->work, (uint32_t)-threads);
+    nest_entries_came(task);
     launch_unblock(task);
 }
 

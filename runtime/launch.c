@@ -95,6 +95,18 @@ static uint64_t declared_addresses(const struct ppu_kernel *kernel)
     return addresses;
 }
 
+static uint16_t choose_flags(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch)
+{
+    uint32_t flags = kernel->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0);
+
+    if (launch->group == PPU_LAUNCH_GROUP_GRID) {
+        flags &= ~PPU_TMD_CTA_GROUPS;
+    } else if (launch->group == PPU_LAUNCH_GROUP_CTA) {
+        flags |= PPU_TMD_CTA_GROUPS;
+    }
+    return (uint16_t)flags;
+}
+
 static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct ppu_launch *launch)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -104,7 +116,7 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
         .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
         .kind = queue != NULL ? PPU_TMD_QUEUE : PPU_TMD_GRID,
         .priority = (uint8_t)launch->priority,
-        .flags = (uint16_t)(entry->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0)),
+        .flags = choose_flags(entry, launch),
         .code_va = kernel->program->code_va.va,
         .code_bytes = kernel->program->view.header->code_bytes,
         .entry = entry->entry,
@@ -154,8 +166,12 @@ static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_l
 }
 
 /* What a wave size and a shape do not matter for. */
-static bool numbers_ok(const struct ppu_launch *launch)
+static bool numbers_ok(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch)
 {
+    if (launch->group > PPU_LAUNCH_GROUP_CTA ||
+        (launch->group == PPU_LAUNCH_GROUP_CTA && !(kernel->flags & PPU_TMD_MAY_WAIT))) {
+        return false;
+    }
     return launch->priority < PPU_PRIORITIES && launch->shared_bytes <= PPU_MAX_SHARED && launch->mode < PPU_MODES &&
            ppu_miss_rate_ok(launch->miss_rate);
 }
@@ -163,8 +179,8 @@ static bool numbers_ok(const struct ppu_launch *launch)
 enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct ppu_launch *launch, struct ppu_tmd *out)
 {
     *out = describe_tmd(kernel, launch);
-    bool good = numbers_ok(launch) && kernel->entry->local_bytes == 0 && choose_cta(kernel->entry, launch, out->cta) &&
-                takes_ids(kernel->entry, launch, out);
+    bool good = numbers_ok(kernel->entry, launch) && kernel->entry->local_bytes == 0 &&
+                choose_cta(kernel->entry, launch, out->cta) && takes_ids(kernel->entry, launch, out);
     out->param_bytes = 0;
     return good ? PPU_OK : PPU_ERR_BAD_ARG;
 }
@@ -175,8 +191,9 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
     struct ppu_tmd tmd = describe_tmd(kernel, launch);
 
     if (stream->channel->context != kernel->program->context || block->channel->context != stream->channel->context ||
-        launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM || !numbers_ok(launch) ||
-        !choose_cta(kernel->entry, launch, tmd.cta) || !takes_ids(kernel->entry, launch, &tmd)) {
+        launch->param_bytes < bytes_needed(kernel) || launch->param_bytes > PPU_MAX_PARAM ||
+        !numbers_ok(kernel->entry, launch) || !choose_cta(kernel->entry, launch, tmd.cta) ||
+        !takes_ids(kernel->entry, launch, &tmd)) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }

@@ -42,6 +42,11 @@ static bool nest_usable(const struct ppu_nest_options *options)
            options->heap_bytes <= PPU_HEAP_MAX_BYTES;
 }
 
+static uint32_t places(const struct ppu_nest_options *options)
+{
+    return options->depth * options->waiting * options->ctas;
+}
+
 static uint32_t place_bytes(const struct ppu_nest_options *options)
 {
     return ppu_align_up(options->state_bytes, PPU_SAVE_ALIGN);
@@ -50,7 +55,7 @@ static uint32_t place_bytes(const struct ppu_nest_options *options)
 static bool take_saves(struct ppu_context *context, const struct ppu_nest_options *options)
 {
     struct ppu_device *device = context->device;
-    uint64_t bytes = (uint64_t)options->depth * options->waiting * options->ctas * place_bytes(options);
+    uint64_t bytes = (uint64_t)places(options) * place_bytes(options);
 
     bytes = ppu_align_up64(bytes, PPU_PT_BYTES);
     pthread_mutex_lock(&device->memory_lock);
@@ -122,7 +127,8 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     if (context->nest != NULL) {
         return PPU_ERR_BUSY;
     }
-    enum ppu_err err = ppu_memory_create(context, PPU_MEMORY_VRAM, PPU_NEST_BYTES(wanted.tasks), &context->nest);
+    enum ppu_err err =
+        ppu_memory_create(context, PPU_MEMORY_VRAM, PPU_NEST_BYTES(wanted.tasks, places(&wanted)), &context->nest);
     if (err == PPU_OK && !take_saves(context, &wanted)) {
         err = PPU_ERR_NO_VRAM;
     }

@@ -66,6 +66,9 @@ static const struct {
     OFFSET(ppu_nest_task, status.next_stream) OFFSET(ppu_nest_task, nest_va) OFFSET(ppu_nest_task, error)
     OFFSET(ppu_nest_task, group.work) OFFSET(ppu_nest_task, group.streams) OFFSET(ppu_nest_task, group.refused)
     OFFSET(ppu_nest_task, group.last_task) OFFSET(ppu_nest_task, tmd) OFFSET(ppu_nest_task, param)
+    OFFSET(ppu_nest_task, groups_va) OFFSET(ppu_nest_task, place)
+    { "ppu_cta_group.shift", 3 },
+    OFFSET(ppu_cta_group, cta) OFFSET(ppu_cta_group, work) VALUE(PPU_CTA_WORK_ENTRIES)
 
     VALUE(PPU_HEAP_MIN_CLASS)
     { "ppu_heap.class_mask", PPU_HEAP_CLASSES - 1 },

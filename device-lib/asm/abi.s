@@ -15,7 +15,7 @@
 .set PPU_TASK_WAITING, 4294967295
 .set PPU_STREAM_NONE, 4294967295
 .set PPU_GROUP_TMDQS, 32
-.set PPU_NEST_INLINE_PARAM, 544
+.set PPU_NEST_INLINE_PARAM, 528
 .set ppu_group.stream_mask, 31
 .set ppu_task.index_mask, 1048575
 .set ppu_nest_task.shift, 10
@@ -40,6 +40,12 @@
 .set ppu_nest_task.group.last_task, 128
 .set ppu_nest_task.tmd, 256
 .set ppu_nest_task.param, 448
+.set ppu_nest_task.groups_va, 1016
+.set ppu_nest_task.place, 976
+.set ppu_cta_group.shift, 3
+.set ppu_cta_group.cta, 0
+.set ppu_cta_group.work, 4
+.set PPU_CTA_WORK_ENTRIES, 32768
 .set PPU_HEAP_MIN_CLASS, 5
 .set ppu_heap.class_mask, 31
 .set ppu_heap.bytes, 4

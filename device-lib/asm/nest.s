@@ -13,7 +13,7 @@
 #   v16:v17  address of a struct ppu_tmd, of which everything but the parameters is taken
 #   v18      stream: 0 to 31, or -1 for none
 #   v20:v21  address of the parameters, 4-byte aligned
-#   v22      their bytes, a multiple of 16, at most 544
+#   v22      their bytes, a multiple of 16, at most 528
 #   v16 out  status
 nest_launch:
     call v43, nest_record
@@ -25,9 +25,7 @@ nest_launch:
     mov v39, v18
     stg.b128 v36, [v28]
 #@  mark 0x1001                 # filled in, not counted
-    mov v36, 1
-    add64 v40, v24, ppu_nest_task.group.work
-    atomg.add.acq_rel.dev _, [v40], v36
+    call v42, nest_count
 #@  mark 0x1002                 # counted, in no TMDQ
     isetp.eq p5, v18, PPU_STREAM_NONE
     shl v36, v18, 2
@@ -164,6 +162,26 @@ nest_record_taken:
     mov v23, 0
 nest_record_end:
     ret v43
+
+# nest_count (of this file and asm/taskq.s): counts a child in the groups of its CTA and of its grid, and notes the former.
+#   v24:v25  own record; v28:v29 the child's. Called with v42; v36 to v41 are lost.
+nest_count:
+    ldg.b64 v36, [v24+ppu_nest_task.groups_va]
+    or v38, v36, v37
+    isetp.ne p4, v38, 0         # CTAs of this grid have groups
+    rdsr v38, %place
+    shl v40, v38, ppu_cta_group.shift
+    mov v41, 0
+    add64 v40, v40, v36
+    mov v39, 0
+    @p4 ldg.b32 v39, [v40+ppu_cta_group.cta]
+    stg.b64 v38, [v28+ppu_nest_task.place]
+    mov v36, 1
+    add64 v40, v40, ppu_cta_group.work
+    @p4 atomg.add.acq_rel.dev _, [v40], v36
+    add64 v40, v24, ppu_nest_task.group.work
+    atomg.add.acq_rel.dev _, [v40], v36
+    ret v42
 
 # nest_place (of this file and asm/taskq.s): v26:v27 the nest, v34 handle of a record; v28:v29 out its address. Called with v42.
 nest_place:

@@ -111,9 +111,7 @@ queue_start:
     rdsr v38, %task
     mov v39, PPU_STREAM_NONE
     stg.b128 v36, [v28]
-    mov v36, 1
-    add64 v40, v24, ppu_nest_task.group.work
-    atomg.add.acq_rel.dev _, [v40], v36
+    call v42, nest_count
     mov v31, 0
     tstart v34, v31
     mov v16, 0

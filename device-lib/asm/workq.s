@@ -70,6 +70,16 @@ workq_reserve_wait:
     mov v36, 1
     add64 v38, v32, ppu_nest_task.group.work
     atomg.add.acq_rel.dev _, [v38], v36
+    ldg.b64 v38, [v32+ppu_nest_task.groups_va]
+    or v36, v38, v39
+    isetp.ne p4, v36, 0         # this CTA has a group of its own: it says what it waits for
+    rdsr v36, %place
+    shl v36, v36, ppu_cta_group.shift
+    mov v37, 0
+    add64 v38, v38, v36
+    add64 v38, v38, ppu_cta_group.work
+    mov v36, PPU_CTA_WORK_ENTRIES
+    @p4 atomg.or.acq_rel.dev _, [v38], v36
     ldg.b32 v35, [v16+ppu_workq.channel]
     shl v36, v29, 10
     or v35, v35, v36

@@ -126,7 +126,7 @@ INLINE void give_up(record_t record)
     make_finisher(record, 0, 0);
     record->status.stream = PPU_STREAM_NONE;
     record->finisher = PPU_TASK_NULL;
-    add(&record_at(nest, record->status.group)->group.work, 1);
+    count_tasks(record, 1);
     __ppu_start(record->status.task);
 }
 

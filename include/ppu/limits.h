@@ -35,6 +35,7 @@
 #define PPU_MAX_CODE (16u * PPU_MIB)   /* bytes of code a task may reach */
 #define PPU_MAX_TOKENS 4096u           /* token-queue entries a warp (E7) */
 #define PPU_PRIORITIES 8u              /* 0 lowest, 7 highest (A4) */
+#define PPU_SAVE_PLACES 64u            /* CTAs of a task that can be saved (save.h) */
 
 #define PPU_DOORBELL_STRIDE (64u * PPU_KIB) /* one page a channel, on 64 KiB-page kernels too */
 #define PPU_COPY_SYNC_MAX (4u * PPU_KIB)    /* largest immediate copy */

@@ -6,6 +6,7 @@
  *   struct ppu_nest
  *   ppu_task_t free[tasks]              ring of the handles of the records that are free
  *   struct ppu_nest_task [tasks]        at PPU_NEST_TASKS_AT(tasks)
+ *   struct ppu_cta_group [places]       a place to be saved in has one, in the order of the save areas (save.h)
  *
  * Threads write here, so the firmware believes nothing of it: a handle is looked up in its own records, a TMD is copied
  * and checked, and what is wrong harms this nest alone.
@@ -29,7 +30,7 @@
 #define PPU_NEST_MAX_DEPTH 288u
 #define PPU_NEST_MAX_SETS 32u      /* tasks of one depth that hold places to be saved in, at once */
 #define PPU_NEST_MAX_PARAM 1024u   /* bytes of parameters of a task with a record here */
-#define PPU_NEST_INLINE_PARAM 544u /* of these in the record itself */
+#define PPU_NEST_INLINE_PARAM 528u /* of these in the record itself */
 
 struct ppu_nest {
     struct ppu_struct_header head; /* PPU_NEST_VERSION, sizeof(struct ppu_nest) */
@@ -67,11 +68,14 @@ struct ppu_nest_task {
     struct ppu_group group; /* of the grid that this task is */
     struct ppu_tmd tmd;     /* launcher */
     uint8_t param[PPU_NEST_INLINE_PARAM];
+    uint32_t place;          /* launcher: the CTA that it counts for: %place, among the groups of the parent */
+    uint32_t cta;            /* launcher: ppu_cta_group.cta there */
     uint64_t local_va;       /* piece of the heap: local memory of whatever task has the record; 0: none so far */
     uint32_t local_size;     /* bytes at local_va */
     uint32_t unparks;        /* of a root: a task moves what is parked into records */
     uint64_t parked;         /* of a root: address of the first parked record (child.h); 0: none */
     uint64_t parked_keepers; /* the same of those whose tasks keep their records */
+    uint64_t groups_va;      /* firmware: of the groups of the CTAs of this task; 0: its CTAs have none of their own */
 };
 PPU_ASSERT_SIZE(struct ppu_nest_task, 1024);
 PPU_ASSERT_OFFSET(struct ppu_nest_task, group, 64);
@@ -81,6 +85,8 @@ PPU_ASSERT_OFFSET(struct ppu_nest_task, param, 448);
 #define PPU_NEST_TASKS_AT(tasks)                                                                      \
     (((uint32_t)sizeof(struct ppu_nest) + (tasks)*4u + (uint32_t)sizeof(struct ppu_nest_task) - 1u) & \
      ~((uint32_t)sizeof(struct ppu_nest_task) - 1u))
-#define PPU_NEST_BYTES(tasks) (PPU_NEST_TASKS_AT(tasks) + (tasks) * (uint32_t)sizeof(struct ppu_nest_task))
+#define PPU_NEST_GROUPS_AT(tasks) (PPU_NEST_TASKS_AT(tasks) + (tasks) * (uint32_t)sizeof(struct ppu_nest_task))
+#define PPU_NEST_BYTES(tasks, places) (PPU_NEST_GROUPS_AT(tasks) + (places) * (uint32_t)sizeof(struct ppu_cta_group))
+#define PPU_NEST_MAX_PLACES (PPU_NEST_MAX_DEPTH * PPU_NEST_MAX_SETS * PPU_SAVE_PLACES)
 
 #endif

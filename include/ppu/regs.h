@@ -86,7 +86,8 @@ enum ppu_slot_command {
     PPU_SLOT_CMD_STOP = 1,   /* hand out no further CTA; event STOPPED when none runs */
     PPU_SLOT_CMD_KILL = 2,   /* end what runs; event KILLED when nothing does */
     PPU_SLOT_CMD_SAVE = 3,   /* as STOP, and CTAs with a place are saved instead of drained (A5) */
-    PPU_SLOT_CMD_RESUME = 4, /* CTAs that the last event WAITS told of go on (B7) */
+    PPU_SLOT_CMD_RESUME = 4, /* CTAs that the last event WAITS told of go on (B7); with CTA_GROUPS those
+                                that wait and whose group has no work */
 };
 
 /* SLOT_RANK */

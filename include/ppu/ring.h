@@ -56,7 +56,8 @@ enum ppu_slot_event_kind {
     PPU_SLOT_STOPPED = 3, /* no further CTA is handed out and none runs (STOP, SAVE): started again, it goes on */
     PPU_SLOT_FLUSHED = 4, /* every SM has dropped the translations of `context` */
     PPU_SLOT_REFUSED = 5, /* SLOT_START named no usable TMD copy; `arg` is a fault code */
-    PPU_SLOT_WAITS = 6,   /* CTAs have been saved that wait for children; not again until RESUME (B7) */
+    PPU_SLOT_WAITS = 6,   /* CTAs have been saved that wait for children; not again until RESUME (B7);
+                             never with CTA_GROUPS */
     PPU_SLOT_PARKED = 7,  /* no CTA can go on or begin: those that have begun wait for children (B7), `arg` of them; a
                              queue task has no entries left (A6). The slot is free */
 };

@@ -8,10 +8,10 @@
 #ifndef PPU_SAVE_H
 #define PPU_SAVE_H
 
+#include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/token.h"
 
-#define PPU_SAVE_PLACES 64u
 #define PPU_SAVE_ALIGN 64u
 
 enum ppu_save_state {

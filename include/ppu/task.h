@@ -29,7 +29,7 @@ struct ppu_task_status {
 };
 PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 
-/* Thread-group context (B3): a last-task pointer for each TMDQ and a work counter. */
+/* Thread-group context of a grid (B3): a last-task pointer for each TMDQ and a work counter. */
 #define PPU_GROUP_TMDQS 32u
 struct ppu_group {
     uint32_t work;    /* tasks launched from here and not complete (B13) */
@@ -39,6 +39,22 @@ struct ppu_group {
     ppu_task_t last_task[PPU_GROUP_TMDQS];
 };
 PPU_ASSERT_SIZE(struct ppu_group, 64 + 4 * PPU_GROUP_TMDQS);
+
+/*
+ * Thread-group context of one CTA (B3), of a grid whose TMD has PPU_TMD_CTA_GROUPS: what the CTA's own threads
+ * launched. They use the grid's TMDQs, and count in the grid's group too. It is made anew for each CTA that begins; the
+ * number in both words tells the children of CTAs that have ended from those of the CTA that is here now.
+ */
+struct ppu_cta_group {
+    uint32_t cta;  /* device: number of the CTA within the grid, modulo 2^32 */
+    uint32_t work; /* device: PPU_CTA_WORK() when the CTA begins; threads add 1 for each launch, the firmware takes it
+                      off when that has completed */
+};
+PPU_ASSERT_SIZE(struct ppu_cta_group, 8);
+#define PPU_CTA_WORK(cta) ((cta) << 16)
+#define PPU_CTA_WORK_TASKS 0x7fffu   /* bits that count tasks */
+#define PPU_CTA_WORK_ENTRIES 0x8000u /* threads wait for entries of a work queue (C4); the firmware clears it */
+#define PPU_CTA_WORK_ANY (PPU_CTA_WORK_TASKS | PPU_CTA_WORK_ENTRIES) /* 0: nothing that the CTA may wait for */
 
 #define PPU_STREAM_NONE 0xffffffffu
 

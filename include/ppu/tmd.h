@@ -32,7 +32,9 @@ enum ppu_tmd_kind {
 /* Its warps begin in sub-vector mode, with all registers that parts share: segments are what lies outside `svleave` ...
  * `sventer` (D6). */
 #define PPU_TMD_SUBVECTOR (1u << 5)
-#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT | PPU_TMD_SUBVECTOR)
+/* Each CTA is a thread-group context: its threads wait for what they launched themselves (B3, B7); with MAY_WAIT. */
+#define PPU_TMD_CTA_GROUPS (1u << 6)
+#define PPU_TMD_FLAGS (PPU_TMD_HEAD | PPU_TMD_NEST | PPU_TMD_CORESIDENT | PPU_TMD_SUBVECTOR | PPU_TMD_CTA_GROUPS)
 
 /* ppu_tmd.mode: of segments that leave the choice open (D6). */
 enum ppu_tmd_mode {
@@ -84,10 +86,11 @@ struct ppu_tmd {
 
     /* Below: set by the firmware in the copy. What the host or a thread leaves here is not read. */
     uint64_t queue_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
-    uint32_t context;            /* address space */
+    uint16_t context;            /* address space */
+    uint16_t channel;            /* that started the tree */
     uint32_t task;               /* handle of the task record */
     uint32_t parent_correlation; /* 0 when launched by a channel */
-    uint32_t channel;            /* that started the tree */
+    uint32_t groups_vram;        /* VRAM offset of a struct ppu_cta_group a place; 0 without CTA_GROUPS */
     uint32_t params_vram;        /* VRAM offset of the parameter copy in the protected range */
     uint32_t save_vram;          /* VRAM offset of its save area (save.h), in the protected range */
     uint32_t save_bytes;         /* of one place in there */

@@ -222,8 +222,8 @@ struct ppu_nest_options {
 };
 /*
  * Lets threads of the context launch tasks and wait for them. It is called once, before the first such kernel is
- * launched. `options` may be NULL. It takes tasks * 1 KiB and heap_bytes of VRAM, and depth * waiting * ctas *
- * state_bytes of the memory that page tables share. Errors: NO_VRAM, BUSY (already done), BAD_ARG.
+ * launched. `options` may be NULL. It takes tasks * 1 KiB, 8 bytes a place and heap_bytes of VRAM, and depth * waiting
+ * * ctas * state_bytes of the memory that page tables share. Errors: NO_VRAM, BUSY (already done), BAD_ARG.
  */
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options);
 
@@ -363,6 +363,14 @@ enum ppu_err ppu_kernel_describe(const struct ppu_kernel *kernel, const struct p
 
 /* ---- launch ---- */
 
+/* The threads whose children a thread of the launch waits for (B3). */
+enum ppu_launch_group {
+    PPU_LAUNCH_GROUP_KERNEL =
+        0, /* as the kernel says: those of the grid, or of the CTA where it is compiled OpenCL C */
+    PPU_LAUNCH_GROUP_GRID = 1,
+    PPU_LAUNCH_GROUP_CTA = 2, /* the kernel must be one that may wait, or BAD_ARG */
+};
+
 /* Describes a launch of `grid` CTAs of `cta` threads. A zero in y or z counts as one. A cta of zeros: the kernel's. */
 struct ppu_launch {
     uint32_t grid[3];
@@ -376,6 +384,7 @@ struct ppu_launch {
     struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
     const struct ppu_taskq *taskq; /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address; what the kernel declares is added */
+    uint32_t group;     /* enum ppu_launch_group */
     uint32_t mode;      /* enum ppu_tmd_mode: of segments that leave it open (D6) */
     uint32_t miss_rate; /* PPU_MISS_*: what the warps are known to miss in the first-level cache (D8) */
 };

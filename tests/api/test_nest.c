@@ -25,10 +25,10 @@ struct tree {
 
 enum { TMD_AT = 0, COUNTERS_AT = 256, CELL_AT = 320 };
 
-static struct tree tree_new(struct api *api, const struct ppu_nest_options *options)
+static struct tree tree_of_groups(struct api *api, const struct ppu_nest_options *options, uint32_t group)
 {
     struct tree tree = { .api = api, .kernel = api_kernel(api, api->context, "tree", "tree") };
-    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 } };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .group = group };
 
     check(ppu_context_nest(api->context, options));
     tree.memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
@@ -41,6 +41,11 @@ static struct tree tree_new(struct api *api, const struct ppu_nest_options *opti
         .streams = 4,
     };
     return tree;
+}
+
+static struct tree tree_new(struct api *api, const struct ppu_nest_options *options)
+{
+    return tree_of_groups(api, options, PPU_LAUNCH_GROUP_KERNEL);
 }
 
 static uint32_t nodes(uint32_t level, uint32_t fanout)
@@ -88,6 +93,16 @@ static void trees(void **state)
         tree_is_whole(&tree, 5, 2);
         tree_is_whole(&tree, 3, 6);
     }
+}
+
+/* Each task's CTA is a context of its own, but for the first. */
+static void trees_of_ctas(void **state)
+{
+    struct tree tree = tree_of_groups(*state, &(struct ppu_nest_options){ .waiting = 4 }, PPU_LAUNCH_GROUP_CTA);
+
+    tree_is_whole(&tree, 1, 40);
+    tree_is_whole(&tree, 5, 2);
+    tree_is_whole(&tree, 3, 6);
 }
 
 static void deep(void **state)
@@ -181,7 +196,8 @@ static void large_pools(void **state)
     const uint32_t copies = PPU_NEST_MAX_TASKS * (PPU_NEST_MAX_PARAM + 256u);
     struct tree tree = tree_new(*state, &options);
 
-    assert_true(PPU_NEST_BYTES(PPU_NEST_MAX_TASKS) + options.depth * state_bytes + copies <= 32 * PPU_MIB);
+    assert_true(PPU_NEST_BYTES(PPU_NEST_MAX_TASKS, options.depth) + options.depth * state_bytes + copies <=
+                32 * PPU_MIB);
     tree_is_whole(&tree, 100, 1);
     tree_is_whole(&tree, 1, machine_is_slow() ? 500 : PPU_NEST_MAX_TASKS - 1);
 }
@@ -244,6 +260,102 @@ static void several_commands(void **state)
     check(ppu_stream_destroy(other));
 }
 
+struct sisters {
+    const struct ppu_kernel *kernel;
+    struct ppu_memory *memory; /* TMD at 0, the kernel's words behind it */
+    struct {
+        uint64_t tmd, words;
+        uint32_t setter, others_leave;
+        uint64_t zero;
+    } params;
+};
+
+enum { WORDS_AT = 256, SISTERS = 40, FOLLOWERS = 8 };
+
+static struct sisters sisters_new(struct api *api, const struct ppu_nest_options *options)
+{
+    struct sisters sisters = { .kernel = api_kernel(api, api->context, "sisters", "sisters"),
+                               .memory = api_memory(api, PPU_MEMORY_VRAM, 4096) };
+    const struct ppu_launch child = { .grid = { 1 }, .cta = { 32 }, .watchdog_ns = 2000000000 };
+
+    check(ppu_context_nest(api->context, options));
+    check(ppu_kernel_describe(api_kernel(api, api->context, "sisters", "child"), &child,
+                              ppu_memory_host(sisters.memory)));
+    sisters.params.tmd = api_va(api, sisters.memory);
+    sisters.params.words = sisters.params.tmd + WORDS_AT;
+    return sisters;
+}
+
+static enum ppu_err sisters_run(struct api *api, const struct sisters *sisters, uint32_t ctas, uint32_t group)
+{
+    const struct ppu_launch launch = { .grid = { ctas },
+                                       .cta = { 32 },
+                                       .params = &sisters->params,
+                                       .param_bytes = sizeof(sisters->params),
+                                       .group = group };
+    struct ppu_event event;
+
+    memset((char *)ppu_memory_host(sisters->memory) + WORDS_AT, 0, 12);
+    check(ppu_stream_launch(api->stream, sisters->kernel, &launch, &event));
+    return ppu_event_wait(&event, LONG_NS);
+}
+
+/* The children of all others wait for CTA 0, which waits for its own child only. */
+static void sisters_do_not_wait(void **state)
+{
+    struct api *api = *state;
+    struct sisters sisters =
+        sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .waiting = 2, .state_bytes = 12 * PPU_KIB });
+
+    for (uint32_t ctas = 2; ctas <= 4; ctas++) {
+        check(sisters_run(api, &sisters, ctas, PPU_LAUNCH_GROUP_CTA));
+        assert_int_equal(api_word(sisters.memory, WORDS_AT + 4), ctas);
+        assert_int_equal(api_word(sisters.memory, WORDS_AT + 8), ctas);
+    }
+    /* More than there are places: those that end make room. */
+    check(sisters_run(api, &sisters, SISTERS, PPU_LAUNCH_GROUP_CTA));
+    assert_int_equal(api_word(sisters.memory, WORDS_AT + 8), SISTERS);
+}
+
+/* Each CTA has the place of one that has ended, whose child waits for the last. */
+static void children_outlive_their_cta(void **state)
+{
+    struct api *api = *state;
+    struct sisters sisters = sisters_new(api, &(struct ppu_nest_options){ .waiting = 2, .state_bytes = 12 * PPU_KIB });
+
+    sisters.params.setter = FOLLOWERS - 1;
+    sisters.params.others_leave = 1;
+    check(sisters_run(api, &sisters, FOLLOWERS, PPU_LAUNCH_GROUP_CTA));
+    assert_int_equal(api_word(sisters.memory, WORDS_AT + 4), FOLLOWERS);
+    assert_int_equal(api_word(sisters.memory, WORDS_AT + 8), FOLLOWERS);
+}
+
+/* With one context for the grid CTA 0 waits for the others' children too. */
+static void a_grid_waits_as_one(void **state)
+{
+    struct api *api = *state;
+    struct sisters sisters =
+        sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .waiting = 2, .state_bytes = 12 * PPU_KIB });
+
+    assert_int_equal(sisters_run(api, &sisters, 2, PPU_LAUNCH_GROUP_GRID), PPU_ERR_TIMEOUT);
+    assert_int_equal(api_word(sisters.memory, WORDS_AT + 8), 0);
+}
+
+static void groups_of_kernels_that_wait(void **state)
+{
+    struct api *api = *state;
+    struct sisters sisters = sisters_new(api, NULL);
+    struct ppu_tmd tmd;
+    struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .group = PPU_LAUNCH_GROUP_CTA };
+
+    check(ppu_kernel_describe(sisters.kernel, &launch, &tmd));
+    assert_true(tmd.flags & PPU_TMD_CTA_GROUPS);
+    assert_int_equal(ppu_kernel_describe(api_kernel(api, api->context, "sisters", "child"), &launch, &tmd),
+                     PPU_ERR_BAD_ARG);
+    launch.group = PPU_LAUNCH_GROUP_CTA + 1;
+    assert_int_equal(ppu_kernel_describe(sisters.kernel, &launch, &tmd), PPU_ERR_BAD_ARG);
+}
+
 /* A channel is reset in the middle of a tree; the same nest serves the next one in full. */
 static void reset_in_the_middle(void **state)
 {
@@ -271,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         api_test("a thread launches a task and waits for it [B1 B7]", one_child),
         api_test("trees of tasks, parents waiting, in 1 to 32 streams [B1 B2 B7 B8]", trees),
+        api_test("trees of tasks whose CTAs wait for their own children [B3 B7]", trees_of_ctas),
         api_test("256 levels [B1 B7 B9]", deep),
         api_test("a launch that would be too deep fails [B3]", too_deep),
         api_test("a launch without a free record fails and is no hang [B3]", no_record),
@@ -280,6 +393,10 @@ int main(void)
         api_test("a kernel that launches needs a nest [B3]", needs_a_nest),
         api_test("a compiled kernel that may wait says so [B7]", compiled_waits),
         api_test("several commands have ended when all they launched has [B8 B15]", several_commands),
+        api_test("a CTA waits for its own children, not for its sisters' [B3 B7]", sisters_do_not_wait),
+        api_test("children of a CTA that has ended hold up nobody in its place [B3 B12]", children_outlive_their_cta),
+        api_test("a grid that is one context waits as one [B3 B7]", a_grid_waits_as_one),
+        api_test("only a kernel that may wait has contexts for its CTAs [B3]", groups_of_kernels_that_wait),
         api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
     };
 

@@ -30,6 +30,7 @@ struct waits {
     struct ppu_memory *memory; /* TMDs, counts, then a word and parameters for each child */
     struct waits_params *child;
     uint32_t words_at; /* of a word a child */
+    uint32_t group;    /* enum ppu_launch_group */
 };
 
 static struct waits waits_new(struct api *api, uint32_t children)
@@ -72,8 +73,13 @@ static void waits_run(struct waits *waits, uint32_t ctas, uint32_t threads, uint
 {
     uint64_t va = api_va(waits->api, waits->memory);
     const struct waits_params params = { tmd, va + TASKS_AT, va + COUNT_AT, va + ERRORS_AT };
+    const struct ppu_launch launch = {
+        .grid = { ctas }, .cta = { threads }, .params = &params, .param_bytes = sizeof(params), .group = waits->group
+    };
+    struct ppu_event event;
 
-    check(api_run(waits->api, waits->kernel, ctas, threads, &params, sizeof(params)));
+    check(ppu_stream_launch(waits->api->stream, waits->kernel, &launch, &event));
+    check(ppu_event_wait(&event, LONG_NS));
     assert_int_equal(api_word(waits->memory, COUNT_AT), ctas);
     assert_int_equal(api_word(waits->memory, ERRORS_AT), 0);
     for (uint32_t i = 0; i < children; i++) {
@@ -99,10 +105,10 @@ static void full_of_waiting_parents(void **state)
     waits_run(&waits, PARENTS, THREADS, va + TMD_WAITS_AT, 2 * PARENTS);
 }
 
-static void more_waiting_than_places(void **state)
+static void fill_places(struct api *api, uint32_t group)
 {
     const uint32_t ctas = machine_is_slow() ? api_rounds(1500) : 65535;
-    struct waits waits = waits_new(*state, ctas);
+    struct waits waits = waits_new(api, ctas);
 
     check(ppu_context_nest(waits.api->context,
                            &(struct ppu_nest_options){ .depth = 2, .state_bytes = 12 * 1024, .ctas = 8 }));
@@ -110,7 +116,18 @@ static void more_waiting_than_places(void **state)
     for (uint32_t i = 0; i < ctas; i++) {
         waits_set(&waits, i, 0, 0);
     }
+    waits.group = group;
     waits_run(&waits, ctas, 32, api_va(waits.api, waits.memory) + TMD_LEAF_AT, ctas);
+}
+
+static void more_waiting_than_places(void **state)
+{
+    fill_places(*state, PPU_LAUNCH_GROUP_GRID);
+}
+
+static void more_waiting_by_themselves(void **state)
+{
+    fill_places(*state, PPU_LAUNCH_GROUP_CTA);
 }
 
 /* ---- many launches ---- */
@@ -269,6 +286,7 @@ int main(void)
         api_test("SMs full of parents that wait [B7 B9]", full_of_waiting_parents),
         api_test("65,535 CTAs of a grid wait (1,500 where that takes long), with 8 places on 2 SMs [B7 B9]",
                  more_waiting_than_places),
+        api_test("the same, each CTA a context of its own [B3 B7 B9]", more_waiting_by_themselves),
         api_test("launches by the ten thousand, none lost [B1 B4 B6]", many_launches),
         api_test("launches that have to try again, none lost [B3 B4]", too_few_records),
         api_test("a tree runs while the CPU holds every channel [B1 B9]", every_channel_is_held),

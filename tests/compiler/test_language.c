@@ -615,9 +615,9 @@ static void waits(void **state)
         device->variant = &device_variants[v];
         device_load_file(device, "waits", "");
         device_kernel(device, "direct");
-        assert_int_equal(device->kernel.flags & ~PPU_TMD_SUBVECTOR, PPU_TMD_MAY_WAIT);
+        assert_int_equal(device->kernel.flags & ~PPU_TMD_SUBVECTOR, PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS);
         device_kernel(device, "called"); /* through two functions, in a branch */
-        assert_int_equal(device->kernel.flags & ~PPU_TMD_SUBVECTOR, PPU_TMD_MAY_WAIT);
+        assert_int_equal(device->kernel.flags & ~PPU_TMD_SUBVECTOR, PPU_TMD_MAY_WAIT | PPU_TMD_CTA_GROUPS);
         device_kernel(device, "never");
         assert_int_equal(device->kernel.flags & ~PPU_TMD_SUBVECTOR, 0);
     }

@@ -227,7 +227,8 @@ static void check_owners(const uint32_t (*value)[PPU_SR_COUNT], uint32_t sr, uin
         assert_true(alike || owner_of(of, i, wave) != owner_of(of, i - 1, wave));
         differs |= !alike && (of == PPU_SR_OF_CTA || owner_of(of + 1, i, wave) == owner_of(of + 1, i - 1, wave));
     }
-    assert_int_equal(differs, of != PPU_SR_OF_TASK && sr != PPU_SR_QUEUE_POS); /* a grid has no queue */
+    assert_int_equal(differs,
+                     of != PPU_SR_OF_TASK && sr != PPU_SR_QUEUE_POS && sr != PPU_SR_PLACE); /* a grid has neither */
 }
 
 static void owners_of_special_registers(void **state)

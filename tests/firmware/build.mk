@@ -11,6 +11,7 @@ $(eval $(call firmware_test,tmd))
 $(eval $(call firmware_test,tmdq,firmware/tmdq.c tests/firmware/orders.c,-DSHARED_STEP=tmdq_step))
 $(eval $(call firmware_test,workq,firmware/workq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
 $(eval $(call firmware_test,taskq_feed,firmware/taskq.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
+$(eval $(call firmware_test,cta_groups,firmware/nest.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
 FLAGS_tests/firmware/test_bound.c := -fno-sanitize-coverage=trace-pc
 $(eval $(call firmware_test,bound,firmware/wdu.c firmware/tmu.c,-fsanitize-coverage=trace-pc))
 $(eval $(call firmware_test,timer_ring))

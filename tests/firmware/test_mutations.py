@@ -67,12 +67,17 @@ def found(name, old, new, part="tmdq", test="tmdq"):
 
 
 def unchanged():
-    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle_taskq(struct")):
+    for part, test, line in (("tmdq", "tmdq", "shared_replace(last,"), ("workq", "workq", "workq_passed(uint32_t"), ("taskq", "taskq_feed", "settle_taskq(struct"),
+                             ("nest", "cta_groups", "shared_read(&group->cta)")):
         assert passes("unchanged", part, test, line, line)
 
 
 def workq(name, old, new):
     return found(name, old, new, "workq", "workq")
+
+
+def cta(name, old, new):
+    return found(name, old, new, "nest", "cta_groups")
 
 
 def queue(name, old, new):
@@ -94,6 +99,12 @@ tap.main([
      found("zero", "shared_add(&group->work, (uint32_t)-1);", "shared_add(&group->work, (uint32_t)-1);\n    tmdq_zero();")),
     ("a record freed while its launcher is about to link is found [B6]", found("freed", "return TMDQ_PENDING;", "return TMDQ_EMPTY;")),
     ("a launch that is not counted is found [B13]", found("count", "shared_add(&group->work, 1);", "")),
+    ("a child counted for the CTA that has its parent's place now is found [B3]", cta("whose", "shared_read(&group->cta) != cta || ", "")),
+    ("a CTA looked up before its count is found [B3]",
+     cta("order", "        uint32_t work = shared_read(&group->work);\n        if (shared_read(&group->cta) != cta || ",
+         "        bool other = shared_read(&group->cta) != cta;\n        uint32_t work = shared_read(&group->work);\n        if (other || ")),
+    ("a count of a CTA changed by a store is found [B6]",
+     cta("store", "shared_replace(&group->work, work, work - 1)", "torn_replace(&group->work, work, work - 1)")),
     ("a semaphore that is not cleared is found [C4]", workq("clear", "shared_publish(sem_payload(queue, passed), 0);", "")),
     ("entries given back too soon are found [C4]",
      workq("shadow", "ppu_workq_add(queue->shadow, 1, queue->period)", "ppu_workq_add(queue->shadow, 2, queue->period)")),

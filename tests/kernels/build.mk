@@ -2,7 +2,7 @@
 
 # Every tests/kernels/NAME.s becomes build/kernels/NAME.ppu. Those in NESTING launch tasks, those in WORKING put work into
 # work queues: that part of the device library comes with them. To those in HELD it comes a second time, as held_nest_..., with its marks.
-NESTING := tree script fibonacci quicksort pressure taskq heap
+NESTING := tree sisters script fibonacci quicksort pressure taskq heap
 WORKING := creator
 HELD := script
 DEVLIB := device-lib/asm/abi.s device-lib/asm/copy.s device-lib/asm/nest.s device-lib/asm/taskq.s device-lib/asm/heap.s

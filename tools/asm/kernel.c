@@ -10,7 +10,7 @@ static const struct {
     uint16_t flag;
 } flags[] = {
     { ".launch", PPU_TMD_LAUNCH },         { ".wait", PPU_TMD_MAY_WAIT },       { ".save", PPU_TMD_SAVE },
-    { ".coresident", PPU_TMD_CORESIDENT }, { ".subvector", PPU_TMD_SUBVECTOR },
+    { ".coresident", PPU_TMD_CORESIDENT }, { ".subvector", PPU_TMD_SUBVECTOR }, { ".ctagroups", PPU_TMD_CTA_GROUPS },
 };
 #define FLAGS PPU_ARRAY_SIZE(flags)
 

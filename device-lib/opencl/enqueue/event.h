@@ -97,7 +97,7 @@ INLINE bool wait_for(device_event_t event, record_t record, global struct ppu_de
     {                                                                                              \
         bool alone = record->finisher == PPU_TASK_NULL || record->finisher == ITSELF;              \
         uint met = 1; /* our own hold */                                                           \
-        add(&record_at(nest_of(own), record->status.group)->group.work, alone ? 1 : 2);            \
+        count_tasks(record, alone ? 1 : 2);                                                        \
         if (events == 0 && !deferred) {                                                            \
             begin(record, alone ? PPU_TASK_NULL : record->finisher);                               \
             return;                                                                                \

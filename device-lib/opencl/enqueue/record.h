@@ -109,6 +109,40 @@ INLINE uint spare_of(global struct ppu_nest *nest)
     return nest->tasks / PPU_PASSING_SHARE;
 }
 
+/* The group of a CTA of the task; NULL: they have none of their own. */
+INLINE global struct ppu_cta_group *cta_group(record_t task, uint place)
+{
+    return task->groups_va != 0 ? (global struct ppu_cta_group *)task->groups_va + place : 0;
+}
+
+/* The CTA of `parent` that counts what this thread enqueues: its own, or the one that counts its task. */
+INLINE void set_origin(record_t record, record_t parent)
+{
+    record_t own = own_record();
+    global struct ppu_cta_group *group = cta_group(own, __ppu_sr(PPU_SR_PLACE));
+
+    record->place = parent == own ? __ppu_sr(PPU_SR_PLACE) : own->place;
+    record->cta = parent != own ? own->cta : group != 0 ? group->cta : 0;
+}
+
+/*
+ * Counts tasks for the record's parent, and for the CTA of it that the record names, unless that has ended: its place
+ * may be another's (task.h).
+ */
+INLINE void count_tasks(record_t record, uint tasks)
+{
+    record_t parent = record_at(nest_of(record), record->status.group);
+    global struct ppu_cta_group *group = cta_group(parent, record->place);
+
+    while (group != 0) {
+        uint work = load(&group->work);
+        if (load(&group->cta) != record->cta || replace(&group->work, work, work + tasks)) {
+            break;
+        }
+    }
+    add(&parent->group.work, tasks);
+}
+
 /* A task that is a child of `parent`. PPU_TASK_NULL: it is parked. */
 INLINE void set_status(record_t record, ppu_task_t task, ppu_task_t root, record_t parent, uint stream)
 {
@@ -119,6 +153,7 @@ INLINE void set_status(record_t record, ppu_task_t task, ppu_task_t root, record
     record->root = root;
     record->finisher = PPU_TASK_NULL;
     record->failed = 0;
+    set_origin(record, parent);
 }
 
 INLINE void put64(global uchar *param, uint at, ulong value)
@@ -193,7 +228,7 @@ INLINE void start_unparking(record_t own, global struct ppu_nest *nest)
     record->tmd.param_va = (ulong)record->param;
     record->tmd.param_bytes = (max(__ppu_unpark_child.tmd.param_bytes, 16u) + 15u) / 16u * 16u;
     put_facts(record->param, &__ppu_unpark_child);
-    add(&keeper->group.work, 1);
+    count_tasks(record, 1);
     __ppu_start(task);
 }
 
@@ -260,6 +295,8 @@ INLINE void unpark(global struct ppu_nest *nest, record_t parked, ppu_task_t tas
     if (finisher != PPU_TASK_NULL) {
         record_t last = record_at(nest, finisher);
         set_status(last, finisher, parked->root, parent, PPU_STREAM_NONE);
+        last->place = parked->place;
+        last->cta = parked->cta;
         make_finisher(last, parked->deferred, parked->failed != 0 ? FAILED_WAIT : 0);
     }
     heap_give(nest, (ulong)parked);

@@ -10,6 +10,7 @@
 #include "qemu-device/core/dist/claim.h"
 #include "qemu-device/core/dist/counts.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/local_memory.h"
@@ -97,6 +98,14 @@ static void put_into_area(struct core *core, struct dist_slot *slot, const struc
     slot_settle(core, slot);
 }
 
+/* A CTA goes on whose children ended while it left. */
+static void offer_again(struct core *core, struct dist_slot *slot)
+{
+    if (slot->state == PPU_SLOT_RUNNING) {
+        place_offer(core, slot);
+    }
+}
+
 /* The slot goes on, is freed, or tells that somebody waits. */
 static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                       const uint64_t count[PPU_COUNTERS])
@@ -115,10 +124,13 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
         return;
     }
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
-    if (waits) {
-        slot->save_waiting |= bit(cta->save);
-    } else {
+    if (!waits) {
         slot->save_ready |= bit(cta->save);
+    } else if (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0) {
+        slot->save_ready |= bit(cta->save);
+        offer_again(core, slot);
+    } else {
+        slot->save_waiting |= bit(cta->save);
     }
     slot_settle(core, slot);
     slot_tell(core, slot);

@@ -7,6 +7,7 @@
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/local_memory.h"
@@ -38,6 +39,9 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
         .save = save_take(slot),
         .chunk = SWITCH_NONE,
     };
+    if (cta_groups_exist(&slot->task.tmd)) {
+        cta_group_begin(core, out);
+    }
     slot_run_step(core, slot);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/slot.h"
@@ -61,6 +62,12 @@ void save_states_write(struct core *core, const struct dist_slot *slot)
     }
 }
 
+/* It waited when the task lost its slot. */
+static bool goes_on(const struct core *core, const struct dist_task *task, uint32_t n)
+{
+    return cta_groups_exist(&task->tmd) ? cta_groups_idle(core, task, bit(n)) != 0 : task->tmd.resume != 0;
+}
+
 bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
 {
     struct ppu_save save;
@@ -82,7 +89,7 @@ bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
     }
     slot->save[n] = (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_slot : 0 };
     slot->save_used |= bit(n);
-    if (save.state == PPU_SAVE_READY || slot->task.tmd.resume) {
+    if (save.state == PPU_SAVE_READY || goes_on(core, &slot->task, n)) {
         slot->save_ready |= bit(n);
     } else {
         slot->save_waiting |= bit(n);

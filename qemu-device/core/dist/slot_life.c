@@ -8,6 +8,7 @@
 #include "ppu/trace.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/local_memory.h"
 #include "qemu-device/core/dist/mask.h"
@@ -98,21 +99,36 @@ void slot_settle(struct core *core, struct dist_slot *slot)
 
 void slot_tell(struct core *core, struct dist_slot *slot)
 {
-    if (slot->state != PPU_SLOT_FREE && !slot->told && slot->save_waiting != 0) {
+    if (slot->state != PPU_SLOT_FREE && !slot->told && slot->save_waiting != 0 && !cta_groups_exist(&slot->task.tmd)) {
         slot->told = true;
         slot->save_told = slot->save_waiting;
         push_event(core, slot, PPU_SLOT_WAITS, 0);
     }
 }
 
+/* The CTAs that RESUME is for: those without children where each has its own, else those that the firmware knew of. */
+static uint64_t resumed(const struct core *core, const struct dist_slot *slot)
+{
+    if (cta_groups_exist(&slot->task.tmd)) {
+        return cta_groups_idle(core, &slot->task, slot->save_waiting);
+    }
+    return slot->told ? slot->save_told : 0;
+}
+
 void slot_resume(struct core *core, struct dist_slot *slot)
 {
-    if (slot->state == PPU_SLOT_FREE || slot->state == PPU_SLOT_KILLING || !slot->told) {
+    uint64_t go_on;
+
+    if (slot->state == PPU_SLOT_FREE || slot->state == PPU_SLOT_KILLING) {
+        return;
+    }
+    go_on = resumed(core, slot);
+    if (go_on == 0) {
         return;
     }
     slot->told = false;
-    slot->save_ready |= slot->save_told;
-    slot->save_waiting &= ~slot->save_told;
+    slot->save_ready |= go_on;
+    slot->save_waiting &= ~go_on;
     if (slot->state == PPU_SLOT_RUNNING) {
         place_offer(core, slot);
     }

@@ -9,6 +9,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/claim.h"
 #include "qemu-device/core/dist/cta.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/place.h"
@@ -153,7 +154,7 @@ static bool slot_usable(struct core *core, struct dist_slot *slot, bool saving, 
     if (slot->was_planned && (!gang || slot->state == PPU_SLOT_KILLING)) {
         return snap_refuse(snap, "room is planned for a grid that is not co-resident, or is being killed");
     }
-    if (slot->told != (slot->save_waiting != 0)) {
+    if (slot->told != (slot->save_waiting != 0 && !cta_groups_exist(&slot->task.tmd))) {
         return snap_refuse(snap, "CTAs wait and nobody was told, or the other way round");
     }
     if (slot->in_flight == 0 && slot->switched == 0 &&

@@ -12,6 +12,7 @@
 #include "qemu-device/core/config_limits.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
+#include "qemu-device/core/dist/cta_group.h"
 #include "qemu-device/core/dist/place.h"
 
 #define VA_END (1ull << PPU_VA_BITS)
@@ -131,7 +132,7 @@ static uint16_t check_save(const struct core *core, const struct dist_task *task
     if (tmd->save_count == 0) {
         good = tmd->save_vram == 0 && tmd->save_bytes == 0;
     }
-    return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_SAVE;
+    return good && cta_groups_usable(core, tmd) ? PPU_FAULT_NONE : PPU_FAULT_TMD_SAVE;
 }
 
 static uint16_t check_local(struct dist_task *task)

@@ -134,6 +134,8 @@ uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
         return (uint32_t)(tmd->nest_va >> 32);
     case PPU_SR_DEPTH:
         return tmd->depth;
+    case PPU_SR_PLACE:
+        return cta->save != DIST_NO_SAVE ? cta->save : 0;
     case PPU_SR_LOCAL_BYTES:
         return tmd->local_bytes;
     case PPU_SR_QUEUE_POS:
