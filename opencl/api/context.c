@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "opencl/api/info.h"
+#include "opencl/build/compile_thread.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/service_thread.h"
 
@@ -169,6 +170,12 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
     enum ppu_err err = open_spaces(context, count, devices);
     if (err != PPU_OK) { /* maybe because others are still being closed */
         close_spaces(context);
+        service_thread_drain();
+        err = open_spaces(context, count, devices);
+    }
+    if (err != PPU_OK) { /* or because their programs are still being compiled */
+        close_spaces(context);
+        compile_thread_settle();
         service_thread_drain();
         err = open_spaces(context, count, devices);
     }

@@ -4,7 +4,10 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SETTLE_S 5
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -21,6 +24,20 @@ static void await_workers(void)
     pthread_mutex_lock(&lock);
     while (workers > 0) {
         pthread_cond_wait(&changed, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void compile_thread_settle(void)
+{
+    struct timespec until;
+    int waited = 0;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SETTLE_S;
+    pthread_mutex_lock(&lock);
+    while (workers > 0 && waited == 0) {
+        waited = pthread_cond_timedwait(&changed, &lock, &until);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -9,5 +9,7 @@
 const struct compiler *compile_thread_compiler(void);
 /* Runs the function in a thread of its own; false: there is none. */
 bool compile_thread_start(void (*function)(void *opaque), void *opaque);
+/* Returns when none of them runs, or after some seconds: then what only they used has been given back. */
+void compile_thread_settle(void);
 
 #endif
