@@ -361,3 +361,17 @@ WIDTHS(SECONDS_OF_VECTORS, __local)
     }
 WIDTHS(NAN_OF_VECTOR, double)
 WIDTHS(OF_VECTORS, rootn, float, int)
+
+/* ---- forms that libclc lacks ---- */
+
+#define DEFINE_SMOOTHSTEP(type)                                                         \
+    type __attribute__((overloadable, const)) smoothstep(type low, type high, type x); \
+    type BUILTIN smoothstep(double low, double high, type x)                           \
+    {                                                                                  \
+        return smoothstep((type)low, (type)high, x);                                   \
+    }
+DEFINE_SMOOTHSTEP(double2)
+DEFINE_SMOOTHSTEP(double3)
+DEFINE_SMOOTHSTEP(double4)
+DEFINE_SMOOTHSTEP(double8)
+DEFINE_SMOOTHSTEP(double16)
