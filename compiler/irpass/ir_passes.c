@@ -7,6 +7,7 @@
 #include "compiler/frontend/library.h"
 #include "compiler/irpass/address_reuse.h"
 #include "compiler/irpass/coalesce.h"
+#include "compiler/irpass/define_arithmetic.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/kernel_wrapper.h"
 #include "compiler/irpass/lower_enqueue.h"
@@ -294,6 +295,12 @@ static bool has_facts(const struct compilation *compilation)
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
 {
     set_attribute(compilation, function, NO_VECTORS, false);
+}
+
+static void define_results(struct compilation *compilation, LLVMValueRef function)
+{
+    (void)compilation;
+    define_arithmetic(function);
 }
 
 static void read_data_layout(struct compilation *compilation)

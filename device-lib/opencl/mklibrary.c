@@ -3,6 +3,8 @@
  * mklibrary OUTPUT LIBCLC|- MODULE...: links our own modules and libclc's (-: ours alone) into one library, ours first,
  * as a program takes from it only what it calls: every definition becomes linkonce_odr.
  */
+#include "compiler/irpass/define_arithmetic.h"
+
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
@@ -71,12 +73,44 @@ static void relax(LLVMValueRef function)
     }
 }
 
+static bool may_wrap(LLVMOpcode opcode)
+{
+    return opcode == LLVMAdd || opcode == LLVMSub || opcode == LLVMMul || opcode == LLVMShl;
+}
+
+static unsigned range_kind(void)
+{
+    return LLVMGetEnumAttributeKindForName("range", strlen("range"));
+}
+
+static void wrap_instruction(LLVMValueRef insn)
+{
+    if (may_wrap(LLVMGetInstructionOpcode(insn))) {
+        LLVMSetNSW(insn, false);
+        LLVMSetNUW(insn, false);
+    } else if (LLVMIsACallInst(insn) != NULL) {
+        LLVMRemoveCallSiteEnumAttribute(insn, LLVMAttributeReturnIndex, range_kind());
+    }
+}
+
+/* Integer functions are defined for all numbers: what overflows in libclc's wraps, and nothing follows from that. */
+static void wrap(LLVMValueRef function)
+{
+    LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeReturnIndex, range_kind());
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+            wrap_instruction(i);
+        }
+    }
+}
+
 static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
 {
     LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
     LLVMSetTarget(libclc, LLVMGetTarget(library));
     set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
     for (LLVMValueRef f = LLVMGetFirstFunction(libclc); f != NULL; f = LLVMGetNextFunction(f)) {
+        wrap(f);
         if (is_count(f)) {
             relax(f);
         }
@@ -105,6 +139,9 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     set_linkage(library, LLVMLinkOnceODRLinkage);
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f != NULL; f = LLVMGetNextFunction(f)) {
+        define_arithmetic(f);
+    }
     if (LLVMWriteBitcodeToFile(library, argv[1]) != 0) {
         fprintf(stderr, "mklibrary: %s cannot be written\n", argv[1]);
         return EXIT_FAILURE;

@@ -367,11 +367,157 @@ static void conversions(void **state)
     assert_int_equal(misses, 0);
 }
 
+/* ---- division ---- */
+
+/* Of two numbers, and of vectors in which an element or two cannot be divided. */
+static void load_divisions(struct device *device)
+{
+    char *source = calloc(TYPES, 1000);
+    size_t at = 0;
+
+    assert_non_null(source);
+    for (uint32_t k = 0; k < TYPES; k++) {
+        const char *name = types[k].name;
+        at += (size_t)sprintf(
+            source + at,
+            "__kernel void d_%s(__global %s *o, __global %s4 *v, __global const %s *a, __global const %s *b) {\n"
+            "  size_t i = get_global_id(0);\n"
+            "  %s x = a[i], y = b[i], q = x / y, r = x %% y;\n"
+            "  %s4 n = (%s4)(x, 100, x, 50), d = (%s4)(y, 2, y == 0 ? (%s)3 : y, 0);\n"
+            "  o[2 * i] = y == 0 ? (%s)9 : q; o[2 * i + 1] = y == 0 ? (%s)9 : r;\n"
+            "  v[2 * i] = n / d; v[2 * i + 1] = n %% d;\n"
+            "}\n",
+            name, name, name, name, name, name, name, name, name, name, name, name);
+    }
+    device_load(device, source, NULL);
+    free(source);
+}
+
+/* What OpenCL C says of a quotient or remainder; `open`, when nothing. */
+static wide divided(const struct type *t, wide x, wide y, bool remainder, wide open)
+{
+    if (y == 0 || (y == -1 && x == least(t))) {
+        return open;
+    }
+    return remainder ? x % y : x / y;
+}
+
+static uint32_t check_division(struct device *device, const struct type *t)
+{
+    char kernel[32];
+    uint32_t misses = 0;
+
+    snprintf(kernel, sizeof(kernel), "d_%s", t->name);
+    device_kernel(device, kernel);
+    void *out = device_buffer(device, 0, 2 * SETS * t->bits / 8);
+    void *vectors = device_buffer(device, 1, 8 * SETS * t->bits / 8);
+    void *a = device_buffer(device, 2, SETS * t->bits / 8), *b = device_buffer(device, 3, SETS * t->bits / 8);
+    for (uint32_t i = 0; i < SETS; i++) {
+        put(a, t, i, value(t, i, 0));
+        put(b, t, i, value(t, i, 1));
+    }
+    device_run_threads(device, SETS, 64);
+    for (uint32_t i = 0; i < 2 * SETS; i++) {
+        wide x = value(t, i / 2, 0), y = value(t, i / 2, 1), alone = get(out, t, i), of[4];
+        for (uint32_t k = 0; k < 4; k++) {
+            of[k] = get(vectors, t, 4 * i + k);
+        }
+        bool remainder = i % 2;
+        if (alone != (y == 0 ? 9 : divided(t, x, y, remainder, alone)) || of[0] != divided(t, x, y, remainder, of[0]) ||
+            of[1] != divided(t, 100, 2, remainder, 0) || of[2] != divided(t, x, y == 0 ? 3 : y, remainder, of[2])) {
+            print_error("%s, %s: %lld %c %lld is %lld, in a vector %lld, %lld, %lld\n", device->variant->name, t->name,
+                        (long long)x, remainder ? '%' : '/', (long long)y, (long long)alone, (long long)of[0],
+                        (long long)of[1], (long long)of[2]);
+            misses++;
+        }
+    }
+    return misses;
+}
+
+static void divisions(void **state)
+{
+    struct device *device = *state;
+    uint32_t misses = 0;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        load_divisions(device);
+        for (uint32_t k = 0; k < TYPES; k++) {
+            misses += check_division(device, &types[k]);
+        }
+    }
+    assert_int_equal(misses, 0);
+}
+
+/* ---- single operations ---- */
+
+static const struct {
+    const char *kernel;
+    int32_t wanted;
+} cases[] = {
+    { "masked", 2 },
+    { "masked_remainder", 6 },
+    { "no_effect", 7 },
+    { "no_effect_remainder", 7 },
+    { "literal", 7 },
+    { "branch", 7 },
+    { "counted", 7 },
+    { "within_vector", 4 },
+    { "wraps_within_vector", 7 },
+    { "never_written", 7 },
+    { "smallest", 7 },
+    { "far", 7 },
+    { "negative", 7 },
+    { "no_number", 7 },
+    { "converted", 10 },
+    { "converted_rounding", 7 },
+    { "shift_left", 2 + 4 + 1 },
+    { "shift_right", -4 + 0x4000 },
+    { "shift_long", 2 + 8 },
+    { "shift_vector", 1 + 20 + 12000 },
+    { "shift_bytes", 2 + 10 + 128 + 100 },
+    { "absolute", 7 },
+    { "absolute_bytes", 2 },
+    { "product_24", 1 },
+    { "sum_24", 7 },
+    { "zeros", 32 + 32 + 8 + 64 },
+    { "rotated", 6 + 2 },
+    { "shuffled", 2 + 10 + 400 + 3000 + 10000 * (4 + 1 + 2 - 3) },
+    { "dimensions", 3 },
+};
+
+static void undefined(void **state)
+{
+    struct device *device = *state;
+    uint32_t misses = 0;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load_file(device, "../arithmetic", "-cl-std=CL3.0 -w");
+        for (uint32_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+            device_kernel(device, cases[c].kernel);
+            int32_t *out = device_buffer(device, 0, 8), *in = device_buffer(device, 1, 64);
+            for (int32_t i = 0; i < 16; i++) {
+                in[i] = i == 15 ? INT32_MIN : i;
+            }
+            device_run(device, 1, 1, 1, 1);
+            if (out[0] != cases[c].wanted) {
+                print_error("%s: %s is %d, not %d\n", device->variant->name, cases[c].kernel, out[0], cases[c].wanted);
+                misses++;
+            }
+        }
+    }
+    assert_int_equal(misses, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         { "integer functions of every type are exact [A7]", integers, device_setup, device_teardown, NULL },
         { "conversions round and saturate as asked [A7]", conversions, device_setup, device_teardown, NULL },
+        { "division by zero and of the smallest number by -1 touches nothing else [A7]", divisions, device_setup,
+          device_teardown, NULL },
+        { "what LLVM leaves undefined has a value [A7]", undefined, device_setup, device_teardown, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: integers", tests, NULL, NULL);
