@@ -149,6 +149,14 @@ static void close_streams(struct streams *streams)
     }
 }
 
+/* A byte-order mark is nothing where a file begins, and what stands before the source here moves it from there. */
+static size_t mark_bytes(const char *source, size_t len_bytes)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    return len_bytes >= strlen(mark) && memcmp(source, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+}
+
 /* `path`: where the source goes that clang opens itself; NULL: it reads the stream. */
 static bool open_streams(struct streams *streams, const char *path, const char *source, size_t len_bytes,
                          const char *name)
@@ -169,7 +177,8 @@ static bool open_streams(struct streams *streams, const char *path, const char *
         fputc(*name == '\n' ? ' ' : *name, streams->in);
     }
     fputs("\"\n", streams->in);
-    fwrite(source, 1, len_bytes, streams->in);
+    size_t mark = mark_bytes(source, len_bytes);
+    fwrite(source + mark, 1, len_bytes - mark, streams->in);
     return fflush(streams->in) == 0 && fseek(streams->in, 0, SEEK_SET) == 0;
 }
 

@@ -93,6 +93,17 @@ static void warnings_are_kept(void **state)
     ppu_compiled_free(&image);
 }
 
+static void byte_order_mark(void **state)
+{
+    static const char source[] = "\xef\xbb\xbfkernel void k(global int *o) { o[0] = 1; }";
+    struct ppu_compiled image;
+
+    (void)state;
+    assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
+    assert_string_equal(image.log, "");
+    ppu_compiled_free(&image);
+}
+
 /* Images of another version or machine, and names that are not there. */
 static void wrong_images(void **state)
 {
@@ -268,6 +279,7 @@ int main(void)
         { "a missing clang is named [A7]", no_clang, NULL, NULL, NULL },
         { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
         { "warnings are kept when the program compiles [A7]", warnings_are_kept, NULL, NULL, NULL },
+        { "a byte-order mark before the source is none of it [A7]", byte_order_mark, NULL, NULL, NULL },
         { "images of another version and unknown kernels are refused [A7]", wrong_images, NULL, NULL, NULL },
         { "entries that say what their kind cannot are refused [A7]", wrong_entries, NULL, NULL, NULL },
         { "damaged images are refused or harmless [A7]", damaged_images, NULL, NULL, NULL },
