@@ -116,6 +116,58 @@ static void add_sizes(struct compilation *compilation, LLVMValueRef function, co
                 LLVMConstIntGetZExtValue(size[1]), LLVMConstIntGetZExtValue(size[2]));
 }
 
+/* OpenCL's name of a number's type; NULL: it has none. */
+static const char *number_name(LLVMTypeRef type, bool is_signed)
+{
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMHalfTypeKind:
+        return "half";
+    case LLVMFloatTypeKind:
+        return "float";
+    case LLVMDoubleTypeKind:
+        return "double";
+    case LLVMIntegerTypeKind:
+        break;
+    default:
+        return NULL;
+    }
+    switch (LLVMGetIntTypeWidth(type)) {
+    case 8:
+        return is_signed ? "char" : "uchar";
+    case 16:
+        return is_signed ? "short" : "ushort";
+    case 32:
+        return is_signed ? "int" : "uint";
+    case 64:
+        return is_signed ? "long" : "ulong";
+    default:
+        return NULL;
+    }
+}
+
+/* The type that the source says its computations are in; the metadata is a value of it, and whether it is signed. */
+static void add_type(struct compilation *compilation, LLVMValueRef function, struct bytes *text)
+{
+    static const char kind[] = "vec_type_hint";
+    LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, sizeof(kind) - 1));
+    LLVMValueRef said[2];
+
+    if (node == NULL || LLVMGetMDNodeNumOperands(node) != 2) {
+        return;
+    }
+    LLVMGetMDNodeOperands(node, said);
+    LLVMTypeRef type = LLVMTypeOf(said[0]);
+    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    const char *name = number_name(vector ? LLVMGetElementType(type) : type, LLVMConstIntGetZExtValue(said[1]) != 0);
+    if (name != NULL) {
+        bytes_print(text, "%s%s(%s", text->len > 0 ? " " : "", kind, name);
+        if (vector) {
+            bytes_print(text, "%u", LLVMGetVectorSize(type));
+        }
+        bytes_print(text, ")");
+    }
+}
+
 /* Its offset into the text; 0: the kernel has no attributes. */
 static uint32_t add_attributes(struct compilation *compilation, LLVMValueRef function, struct tables *tables)
 {
@@ -124,6 +176,7 @@ static uint32_t add_attributes(struct compilation *compilation, LLVMValueRef fun
 
     add_sizes(compilation, function, "reqd_work_group_size", &text);
     add_sizes(compilation, function, "work_group_size_hint", &text);
+    add_type(compilation, function, &text);
     bytes_add_zeros(&text, 1);
     if (text.len > 1 && !text.lost) {
         offset = bytes_text(&tables->text, (const char *)text.at);

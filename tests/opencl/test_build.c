@@ -447,6 +447,7 @@ static void kernels_describe_themselves(void **state)
 {
     static const char *const text =
         "kernel __attribute__((reqd_work_group_size(4, 2, 1))) __attribute__((work_group_size_hint(8, 1, 1)))\n"
+        "__attribute__((vec_type_hint(uchar4)))\n"
         "void k(global const float4 *restrict a, volatile global int *b, constant uchar *c, local char *d, uint e) {}\n";
     static const struct {
         const char *type;
@@ -472,7 +473,7 @@ static void kernels_describe_themselves(void **state)
     assert_int_equal(count, 1);
     check(clCreateKernelsInProgram(program, 2, kernels, &count));
     check(clGetKernelInfo(kernels[0], CL_KERNEL_ATTRIBUTES, sizeof(answer), answer, NULL));
-    assert_string_equal(answer, "reqd_work_group_size(4,2,1) work_group_size_hint(8,1,1)");
+    assert_string_equal(answer, "reqd_work_group_size(4,2,1) work_group_size_hint(8,1,1) vec_type_hint(uchar4)");
     check(
         clGetKernelWorkGroupInfo(kernels[0], f->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(group), group, NULL));
     assert_int_equal(group[0] + 10 * group[1] + 100 * group[2], 124);
