@@ -581,7 +581,7 @@ static void select_instruction(struct isel *s, LLVMValueRef value)
     s->scalar = s->ir->scalar[s->number];
     s->line = LLVMGetDebugLocLine(value);
     if (LLVMIsATerminatorInst(value) != NULL) {
-        s->scalar = s->ir->flow->convergent[s->block];
+        s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
         select_end(s, value);
     } else if (ir_is_instruction(value, LLVMPHI)) {
         make_phi(s, value);

@@ -31,7 +31,7 @@ static struct element atomic(struct isel *s, struct address address, enum ppu_ao
         insn.c = lane;
         if (address.at.add != 0) {
             bool scalar = s->scalar; /* the base stays scalar where that may be */
-            s->scalar = s->ir->flow->convergent[s->block];
+            s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
             address.at = element_register(select_reg(s, address.at), address.at.words);
             s->scalar = scalar;
             if (!select_is_scalar(s, address.at.ref)) {

@@ -103,12 +103,26 @@ static struct element written_variable(struct isel *s, LLVMValueRef variable)
     return element;
 }
 
-/* Address of a constant variable behind the code: kept like a constant of the pool. */
+static struct mir_ref add_code_base(struct isel *s, struct mir_ref base, uint32_t index)
+{
+    struct mir_insn insn = mir_insn(PPU_OP_ADD64);
+
+    insn.a = base;
+    insn.code.immed = 1;
+    insn.data = index + 1;
+    insn.d = select_new(s, 2);
+    select_add(s, &insn);
+    return insn.d;
+}
+
+/*
+ * Address of a constant variable behind the code: kept like a constant of the pool, or made where it is used when there
+ * is no pool.
+ */
 static struct element constant_variable(struct isel *s, LLVMValueRef variable)
 {
     uint32_t index = const_data_variable(s->compilation, variable), block = s->block, value = s->number;
-    bool scalar = s->scalar;
-    struct mir_insn insn = mir_insn(PPU_OP_ADD64);
+    bool scalar = s->scalar, keeps = s->function != NULL || s->pool_limit != 0;
 
     for (uint32_t i = 0; i < s->pool_count; i++) {
         if (s->pool[i].data == index + 1) {
@@ -118,18 +132,17 @@ static struct element constant_variable(struct isel *s, LLVMValueRef variable)
     s->block = s->ir->flow->count;
     s->number = IR_NO_VALUE;
     s->scalar = s->function == NULL;
-    insn.a = code_base(s);
-    insn.code.immed = 1;
-    insn.data = index + 1;
-    insn.d = select_new(s, 2);
-    select_add(s, &insn);
+    struct mir_ref base = code_base(s), ref = keeps ? add_code_base(s, base, index) : base;
     s->block = block;
     s->number = value;
     s->scalar = scalar;
+    if (!keeps) {
+        return element_register(add_code_base(s, base, index), 2);
+    }
     s->pool = arena_grow(&s->compilation->arena, s->pool, sizeof(s->pool[0]), s->pool_count, &s->pool_cap);
     s->pool_words += 2;
-    s->pool[s->pool_count++] = (struct constant){ .words = 2, .ref = insn.d, .data = index + 1 };
-    return element_register(insn.d, 2);
+    s->pool[s->pool_count++] = (struct constant){ .words = 2, .ref = ref, .data = index + 1 };
+    return element_register(ref, 2);
 }
 
 /* ---- offsets ---- */

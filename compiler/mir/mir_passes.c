@@ -136,9 +136,16 @@ static uint32_t or_limit(uint32_t wanted, uint32_t limit)
     return wanted != 0 && wanted < limit ? wanted : limit;
 }
 
+/* Keeps everything in vector registers but where code and variables lie. */
+static void force_all(struct pipeline *p)
+{
+    memset(p->input->ir->force, true, p->input->ir->value_count);
+    p->pool = 0;
+}
+
 /*
  * Scalar registers cannot be spilled: when they do not suffice, the values that cost least are kept in vector
- * registers, and selection begins again.
+ * registers, and selection begins again; in the end all are.
  */
 struct mir *mir_passes_run(const struct mir_input *input)
 {
@@ -152,6 +159,9 @@ struct mir *mir_passes_run(const struct mir_input *input)
     };
 
     for (uint32_t attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (attempt == ATTEMPTS - 1) {
+            force_all(&p);
+        }
         ir_find_scalars(input->ir);
         if (attempt == 0 && compilation_dumps(compilation, "flow")) {
             flow_print(input->ir->flow, input->ir->name, compilation->dump);

@@ -4,6 +4,7 @@
 #include "tests/compiler/device.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -479,6 +480,63 @@ static void language(void **state)
     }
 }
 
+/* ---- scalar registers ---- */
+
+#define UNIFORMS 70
+
+/* More tables, and more values that are the same for all lanes and live through a loop, than there are registers. */
+static char *uniforms_source(void)
+{
+    char *source = calloc(UNIFORMS, 400);
+    size_t at = 0;
+
+    assert_non_null(source);
+    for (int i = 0; i < UNIFORMS; i++) {
+        at += (size_t)sprintf(source + at, "constant int t%d[3] = { %d, %d, %d };\n", i, i, i + 1, 7 * i);
+    }
+    at += (size_t)sprintf(source + at, "kernel void uniforms(global ulong *out, global const ulong *in, int n) {\n"
+                                       "  size_t t = get_global_id(0); ulong sum = t;\n");
+    for (int i = 0; i < UNIFORMS; i++) {
+        at += (size_t)sprintf(source + at, "  ulong v%d = in[%d] * n;\n", i, i);
+    }
+    at += (size_t)sprintf(source + at, "  for (int i = 0; i < n; i++) {\n");
+    for (int i = 0; i < UNIFORMS; i++) {
+        at += (size_t)sprintf(source + at, "    sum = sum * 3 + (v%d ^ in[n + i]) + t%d[(t + i) %% 3];\n", i, i);
+    }
+    sprintf(source + at, "  }\n  out[t] = sum;\n}\n");
+    return source;
+}
+
+static void uniforms(void **state)
+{
+    struct device *device = *state;
+    char *source = uniforms_source();
+    const uint32_t n = 3;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load(device, source, "");
+        device_kernel(device, "uniforms");
+        uint64_t *out = device_buffer(device, 0, 8 * THREADS), *in = device_buffer(device, 1, 8 * UNIFORMS);
+        device_int(device, 2, (int32_t)n);
+        for (uint64_t i = 0; i < UNIFORMS; i++) {
+            in[i] = i * i * 0x123456789;
+        }
+        device_run_threads(device, THREADS, GROUP);
+        for (uint64_t t = 0; t < THREADS; t++) {
+            uint64_t sum = t;
+            for (uint32_t i = 0; i < n; i++) {
+                for (uint64_t k = 0; k < UNIFORMS; k++) {
+                    const uint64_t table[3] = { k, k + 1, 7 * k };
+                    sum = sum * 3 + ((in[k] * n) ^ in[n + i]) + table[(t + i) % 3];
+                }
+            }
+            assert_true(out[t] == sum);
+        }
+    }
+    free(source);
+}
+
 /* ---- calls ---- */
 
 static int32_t model_accumulate(int32_t by)
@@ -628,6 +686,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "structures, vectors, address spaces, atomics, printf, halves [A7]", language, device_setup, device_teardown,
           NULL },
+        { "more uniform values than scalar registers [A7]", uniforms, device_setup, device_teardown, NULL },
         { "functions that are called, also where lanes parted [E12]", calls, device_setup, device_teardown, NULL },
         { "the image says which arguments' memory is read, written, escapes, and which end loops [F1][F5]", references,
           device_setup, device_teardown, NULL },
