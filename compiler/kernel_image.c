@@ -4,6 +4,7 @@
 #include "compiler/analysis/bounds.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/launch_shape.h"
+#include "compiler/base/const_data.h"
 #include "compiler/base/kernel.h"
 #include "compiler/irpass/grid_split.h"
 #include "compiler/irpass/lower_enqueue.h"
@@ -17,6 +18,7 @@ struct tables {
     struct bytes lines;
     struct bytes arguments;
     struct bytes formats;
+    struct bytes addresses;
     struct bytes text;
 };
 
@@ -268,14 +270,14 @@ static void write_children(struct compilation *compilation, uint32_t data_at)
     }
 }
 
-/* Data goes behind the code; instructions that make addresses of it get its offset. */
-static void join_data(struct compilation *compilation)
+/* Data goes behind the code; instructions that make addresses of it get its offset. Where it begins. */
+static uint32_t join_data(struct compilation *compilation)
 {
     if (compilation->kernel_count == 0) { /* an image has code, if nobody may run it */
         bytes_add_zeros(&compilation->code, PPU_INSN_BYTES);
     }
     if (compilation->data.len == 0) {
-        return;
+        return 0;
     }
     bytes_align(&compilation->code, 16);
     for (uint32_t i = 0; i < compilation->fixup_count; i++) {
@@ -294,6 +296,27 @@ static void join_data(struct compilation *compilation)
         compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "code and constant variables need more than %u bytes",
                          PPU_MAX_CODE);
     }
+    return data_at;
+}
+
+/* Addresses that variables hold: in their place goes what the loader adds the address of a part of the program to. */
+static void add_addresses(struct compilation *compilation, uint32_t data_at, struct bytes *table)
+{
+    for (uint32_t i = 0; i < compilation->address_count && !compilation->code.lost; i++) {
+        const struct data_address *address = &compilation->addresses[i];
+        bool constant = LLVMIsGlobalConstant(address->of);
+        struct ppu_address_entry entry = {
+            .at = address->written ? address->at : data_at + address->at,
+            .in = address->written ? PPU_PROGRAM_VARIABLES : PPU_PROGRAM_CODE,
+            .of = constant ? PPU_PROGRAM_CODE : PPU_PROGRAM_VARIABLES,
+        };
+        uint8_t *at = (address->written ? compilation->written_data.at : compilation->code.at) + entry.at;
+        uint64_t value;
+        memcpy(&value, at, sizeof(value));
+        value += const_data_offset(compilation, address->of) + (constant ? data_at : 0);
+        memcpy(at, &value, sizeof(value));
+        bytes_add(table, &entry, sizeof(entry));
+    }
 }
 
 static void write_all(struct compilation *compilation, struct tables *tables, struct bytes *image)
@@ -306,6 +329,7 @@ static void write_all(struct compilation *compilation, struct tables *tables, st
         .lines = (uint32_t)(tables->lines.len / sizeof(struct ppu_line_entry)),
         .arguments = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .formats = compilation->format_count,
+        .addresses = compilation->address_count,
         .source = bytes_text(&tables->text, compilation->source_name),
         .code_bytes = (uint32_t)compilation->code.len,
         .variable_bytes = (uint32_t)compilation->written_data.len,
@@ -317,6 +341,7 @@ static void write_all(struct compilation *compilation, struct tables *tables, st
     bytes_add(image, tables->lines.at, tables->lines.len);
     bytes_add(image, tables->arguments.at, tables->arguments.len);
     bytes_add(image, tables->formats.at, tables->formats.len);
+    bytes_add(image, tables->addresses.at, tables->addresses.len);
     bytes_add(image, tables->text.at, tables->text.len);
     bytes_align(image, PPU_PROGRAM_CODE_ALIGN);
     bytes_add(image, compilation->code.at, compilation->code.len);
@@ -332,7 +357,7 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
 {
     struct tables tables = { .text = { .at = NULL } };
 
-    join_data(compilation);
+    add_addresses(compilation, join_data(compilation), &tables.addresses);
     bytes_align(&compilation->written_data, 8);
     for (uint32_t i = 0; i < compilation->kernel_count; i++) {
         add_kernel(compilation, &compilation->kernels[i], &tables);
@@ -343,10 +368,11 @@ void kernel_image_write(struct compilation *compilation, struct bytes *image)
     }
     write_all(compilation, &tables, image);
     image->lost |= tables.kernels.lost || tables.lines.lost || tables.arguments.lost || tables.formats.lost ||
-                   tables.text.lost || compilation->code.lost;
+                   tables.addresses.lost || tables.text.lost || compilation->code.lost;
     bytes_free(&tables.kernels);
     bytes_free(&tables.lines);
     bytes_free(&tables.arguments);
     bytes_free(&tables.formats);
+    bytes_free(&tables.addresses);
     bytes_free(&tables.text);
 }

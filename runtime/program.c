@@ -55,6 +55,19 @@ static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error
                                      ppu_error_text(err));
 }
 
+static void place_addresses(struct ppu_program *program)
+{
+    uint8_t *const bytes[] = {
+        [PPU_PROGRAM_CODE] = ppu_memory_host(program->code),
+        [PPU_PROGRAM_VARIABLES] = program->variables != NULL ? ppu_memory_host(program->variables) : NULL,
+    };
+    const uint64_t va[] = {
+        [PPU_PROGRAM_CODE] = program->code_va.va, [PPU_PROGRAM_VARIABLES] = program->variables_va.va
+    };
+
+    ppu_program_place(&program->view, bytes, va);
+}
+
 static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *error)
 {
     uint32_t count = program->view.header->kernels;
@@ -97,6 +110,9 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     }
     if (err == PPU_OK) {
         err = load_variables(program, error);
+    }
+    if (err == PPU_OK) {
+        place_addresses(program);
     }
     if (err == PPU_OK) {
         err = make_kernels(program, error);

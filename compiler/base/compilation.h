@@ -31,6 +31,13 @@ struct data_symbol {
     uint32_t offset; /* into compilation.data */
 };
 
+/* A variable's address that another holds at first. */
+struct data_address {
+    LLVMValueRef of;
+    uint32_t at;  /* where it lies: in compilation.data, or */
+    bool written; /* in compilation.written_data */
+};
+
 /* An instruction to whose immediate a variable's offset from the code's base is added, once the code's size is known.
  */
 struct code_fixup {
@@ -69,7 +76,10 @@ struct compilation {
     uint32_t written_count;
     unsigned written_cap;
     struct bytes written_data; /* what they hold at first */
-    const char **formats;      /* printf's */
+    struct data_address *addresses;
+    uint32_t address_count;
+    unsigned address_cap;
+    const char **formats; /* printf's */
     uint32_t format_count;
     unsigned format_cap;
 

@@ -45,34 +45,111 @@ uint64_t const_data_float_bits(LLVMValueRef value)
     }
 }
 
-static void put_bytes(uint8_t *at, uint64_t value, size_t bytes)
+/* Where a variable's first value is written. */
+struct writer {
+    struct compilation *compilation;
+    LLVMValueRef variable;
+    struct bytes *bytes;
+};
+
+static void put_bytes(const struct writer *w, uint32_t at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(value >> (8 * i));
+        w->bytes->at[at + i] = (uint8_t)(value >> (8 * i));
     }
 }
 
-static void write_constant(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at);
+/* ---- addresses ---- */
 
-static void write_members(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
+/* Bytes that a step between addresses leads on, whose indices are constants. */
+static uint64_t step_bytes(const struct compilation *compilation, LLVMValueRef gep)
 {
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
+    uint64_t sum = 0;
+
+    for (uint32_t i = 1; i < (uint32_t)LLVMGetNumOperands(gep); i++) {
+        uint64_t index = (uint64_t)LLVMConstIntGetSExtValue(LLVMGetOperand(gep, i));
+        if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+            sum += LLVMOffsetOfElement(compilation->layout, type, (uint32_t)index);
+            type = LLVMStructGetTypeAtIndex(type, (uint32_t)index);
+            continue;
+        }
+        type = i > 1 ? LLVMGetElementType(type) : type;
+        sum += index * LLVMABISizeOfType(compilation->layout, type);
+    }
+    return sum;
+}
+
+/*
+ * The variable that a constant address lies in and what is added to it; NULL and the number that it is. False: it is
+ * something else.
+ */
+static bool resolve(const struct compilation *compilation, LLVMValueRef address, LLVMValueRef *variable,
+                    uint64_t *offset)
+{
+    *offset = 0;
+    while (LLVMIsAConstantExpr(address) != NULL) {
+        LLVMOpcode opcode = LLVMGetConstOpcode(address);
+        if (opcode == LLVMGetElementPtr) {
+            *offset += step_bytes(compilation, address);
+        } else if (opcode != LLVMAddrSpaceCast && opcode != LLVMIntToPtr && opcode != LLVMPtrToInt) {
+            return false;
+        }
+        address = LLVMGetOperand(address, 0);
+    }
+    *variable = LLVMIsAGlobalVariable(address);
+    if (LLVMIsAConstantInt(address) != NULL) {
+        *offset += LLVMConstIntGetZExtValue(address);
+        return true;
+    }
+    return *variable != NULL && LLVMGetPointerAddressSpace(LLVMTypeOf(address)) != SPACE_LOCAL;
+}
+
+/* The address of a variable is known when the program is loaded: until then its place holds what is added to it. */
+static bool write_address(const struct writer *w, LLVMValueRef address, uint32_t at)
+{
+    struct compilation *compilation = w->compilation;
+    LLVMValueRef variable;
+    uint64_t offset;
+
+    if (!resolve(compilation, address, &variable, &offset)) {
+        return false;
+    }
+    put_bytes(w, at, offset, sizeof(offset));
+    if (variable != NULL) {
+        compilation->addresses =
+            arena_grow(&compilation->arena, compilation->addresses, sizeof(compilation->addresses[0]),
+                       compilation->address_count, &compilation->address_cap);
+        compilation->addresses[compilation->address_count++] =
+            (struct data_address){ variable, at, w->bytes == &compilation->written_data };
+    }
+    return true;
+}
+
+/* ---- values ---- */
+
+static void write_constant(const struct writer *w, LLVMValueRef value, uint32_t at);
+
+static void write_members(const struct writer *w, LLVMValueRef value, uint32_t at)
+{
+    LLVMTargetDataRef layout = w->compilation->layout;
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef member;
 
     for (uint32_t i = 0; (member = LLVMGetAggregateElement(value, i)) != NULL; i++) {
         uint64_t offset = LLVMGetTypeKind(type) == LLVMStructTypeKind
-                              ? LLVMOffsetOfElement(compilation->layout, type, i)
-                              : i * LLVMABISizeOfType(compilation->layout, LLVMTypeOf(member));
+                              ? LLVMOffsetOfElement(layout, type, i)
+                              : i * LLVMABISizeOfType(layout, LLVMTypeOf(member));
         if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
-            offset = i * LLVMStoreSizeOfType(compilation->layout, LLVMTypeOf(member));
+            offset = i * LLVMStoreSizeOfType(layout, LLVMTypeOf(member));
         }
-        write_constant(compilation, variable, member, at + offset);
+        write_constant(w, member, at + (uint32_t)offset);
     }
 }
 
-static void write_constant(struct compilation *compilation, LLVMValueRef variable, LLVMValueRef value, uint8_t *at)
+static void write_constant(const struct writer *w, LLVMValueRef value, uint32_t at)
 {
-    size_t bytes = LLVMStoreSizeOfType(compilation->layout, LLVMTypeOf(value));
+    size_t bytes = LLVMStoreSizeOfType(w->compilation->layout, LLVMTypeOf(value));
 
     if (LLVMIsNull(value) || LLVMIsUndef(value)) {
         return;
@@ -80,30 +157,40 @@ static void write_constant(struct compilation *compilation, LLVMValueRef variabl
     switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
     case LLVMIntegerTypeKind:
         if (LLVMIsAConstantInt(value) != NULL && bytes <= 8) {
-            put_bytes(at, LLVMConstIntGetZExtValue(value), bytes);
+            put_bytes(w, at, LLVMConstIntGetZExtValue(value), bytes);
+            return;
+        }
+        if (bytes == 8 && write_address(w, value, at)) {
             return;
         }
         break;
     case LLVMHalfTypeKind:
     case LLVMFloatTypeKind:
     case LLVMDoubleTypeKind:
-        put_bytes(at, const_data_float_bits(value), bytes);
+        put_bytes(w, at, const_data_float_bits(value), bytes);
         return;
+    case LLVMPointerTypeKind:
+        if (write_address(w, value, at)) {
+            return;
+        }
+        break;
     case LLVMArrayTypeKind:
     case LLVMStructTypeKind:
     case LLVMVectorTypeKind:
-        write_members(compilation, variable, value, at);
+        write_members(w, value, at);
         return;
     default:
         break;
     }
-    compilation_fail_value(compilation,
-                           "a constant variable holds what is not known before the program runs:", variable);
+    compilation_fail_value(w->compilation,
+                           "a constant variable holds what is not known before the program runs:", w->variable);
 }
 
-/* The variable's first value at the end of `bytes`; its offset there. */
-static uint32_t append_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
-                                uint32_t limit, const char *what)
+/* ---- variables ---- */
+
+/* Room for the variable's first value at the end of `bytes`; its offset there. */
+static uint32_t place_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
+                               uint32_t limit, const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
     uint64_t size;
@@ -122,23 +209,36 @@ static uint32_t append_variable(struct compilation *compilation, LLVMValueRef va
     if (bytes->lost) {
         longjmp(compilation->no_memory, 1);
     }
-    write_constant(compilation, variable, value, bytes->at + offset);
     return offset;
+}
+
+/* Writes its first value, and places the variables whose addresses that holds: some may hold its own. */
+static void fill_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes, uint32_t offset)
+{
+    const struct writer writer = { compilation, variable, bytes };
+    uint32_t first = compilation->address_count;
+
+    write_constant(&writer, LLVMGetInitializer(variable), offset);
+    for (uint32_t end = compilation->address_count; first < end; first++) {
+        const_data_offset(compilation, compilation->addresses[first].of);
+    }
 }
 
 uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef variable)
 {
-    for (uint32_t i = 0; i < compilation->variable_count; i++) {
+    uint32_t index = compilation->variable_count, offset;
+
+    for (uint32_t i = 0; i < index; i++) {
         if (compilation->variables[i].variable == variable) {
             return i;
         }
     }
     compilation->variables = arena_grow(&compilation->arena, compilation->variables, sizeof(compilation->variables[0]),
                                         compilation->variable_count, &compilation->variable_cap);
-    compilation->variables[compilation->variable_count] =
-        (struct data_symbol){ variable,
-                              append_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant") };
-    return compilation->variable_count++;
+    offset = place_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
+    compilation->variables[compilation->variable_count++] = (struct data_symbol){ variable, offset };
+    fill_variable(compilation, variable, &compilation->data, offset);
+    return index;
 }
 
 uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variable)
@@ -150,9 +250,19 @@ uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variab
             return compilation->written[i].offset;
         }
     }
-    offset = append_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
     compilation->written = arena_grow(&compilation->arena, compilation->written, sizeof(compilation->written[0]),
                                       compilation->written_count, &compilation->written_cap);
+    offset = place_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
     compilation->written[compilation->written_count++] = (struct data_symbol){ variable, offset };
+    fill_variable(compilation, variable, &compilation->written_data, offset);
     return offset;
+}
+
+uint32_t const_data_offset(struct compilation *compilation, LLVMValueRef variable)
+{
+    if (!LLVMIsGlobalConstant(variable)) {
+        return const_data_written(compilation, variable);
+    }
+    uint32_t index = const_data_variable(compilation, variable);
+    return compilation->variables[index].offset;
 }

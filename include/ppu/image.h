@@ -7,6 +7,7 @@
  *   struct ppu_line_entry [lines]      sorted by instruction; may be none
  *   struct ppu_argument_entry [arguments]   of all kernels; may be none
  *   uint32_t [formats]                 printf's format strings: offsets into text; may be none
+ *   struct ppu_address_entry [addresses]   of variables, in variables; may be none
  *   text [text_bytes]                  names, each with a final zero
  *   zeros up to a multiple of 8
  *   code [code_bytes]                  position-independent; the TMD's code_va is where it is put
@@ -23,7 +24,7 @@
 #include "ppu/tmd.h"
 
 #define PPU_PROGRAM_MAGIC 0x4b555050u /* "PPUK" */
-#define PPU_PROGRAM_VERSION 4u
+#define PPU_PROGRAM_VERSION 5u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES 0x100000u
 #define PPU_LAUNCH_ALIGN 8u     /* of struct ppu_launch_facts in the parameters */
@@ -42,7 +43,8 @@ struct ppu_program_header {
     uint32_t arguments;
     uint32_t formats;
     uint32_t variable_bytes; /* multiple of 8, at most PPU_MAX_VARIABLES */
-    uint32_t reserved[4];    /* zero */
+    uint32_t addresses;
+    uint32_t reserved[3]; /* zero */
 };
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
@@ -164,6 +166,21 @@ struct ppu_printf_buffer {
 };
 PPU_ASSERT_SIZE(struct ppu_printf_buffer, 8);
 
+/* What the program's two parts are when it is loaded. */
+enum ppu_program_part {
+    PPU_PROGRAM_CODE,
+    PPU_PROGRAM_VARIABLES,
+    PPU_PROGRAM_PARTS,
+};
+
+/* Eight bytes to which the address of a part of the program is added when it is loaded. */
+struct ppu_address_entry {
+    uint32_t at; /* where they lie in their part; not aligned */
+    uint16_t in; /* enum ppu_program_part: where they lie */
+    uint16_t of; /* enum ppu_program_part: whose address it is */
+};
+PPU_ASSERT_SIZE(struct ppu_address_entry, 8);
+
 struct ppu_line_entry {
     uint32_t insn; /* from this instruction on ... */
     uint32_t line; /* ... code comes from this line */
@@ -177,6 +194,7 @@ struct ppu_program_view {
     const struct ppu_line_entry *lines;
     const struct ppu_argument_entry *arguments;
     const uint32_t *formats;
+    const struct ppu_address_entry *addresses;
     const char *text;
     const uint8_t *code;
     const uint8_t *variables;
@@ -343,12 +361,20 @@ static inline const char *ppu_kernels_check(const struct ppu_program_view *view)
     return NULL;
 }
 
+static inline int ppu_address_ok(const struct ppu_program_header *header, const struct ppu_address_entry *address)
+{
+    uint32_t bytes = address->in == PPU_PROGRAM_CODE ? header->code_bytes : header->variable_bytes;
+
+    return address->in < PPU_PROGRAM_PARTS && address->of < PPU_PROGRAM_PARTS && bytes >= sizeof(uint64_t) &&
+           address->at <= bytes - sizeof(uint64_t);
+}
+
 /* Checks all of an image; NULL and *view, or a sentence that says what is wrong. */
 static inline const char *ppu_program_open(const void *image, size_t len_bytes, struct ppu_program_view *view)
 {
     const struct ppu_program_header *header = (const struct ppu_program_header *)image;
     const uint8_t *bytes = (const uint8_t *)image;
-    uint64_t kernels_end, lines_end, arguments_end, formats_end, text_end, code_at;
+    uint64_t kernels_end, lines_end, arguments_end, formats_end, addresses_end, text_end, code_at;
 
     if (len_bytes < sizeof(*header) || header->magic != PPU_PROGRAM_MAGIC) {
         return "not a program image";
@@ -363,7 +389,8 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     lines_end = kernels_end + (uint64_t)header->lines * sizeof(struct ppu_line_entry);
     arguments_end = lines_end + (uint64_t)header->arguments * sizeof(struct ppu_argument_entry);
     formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
-    text_end = formats_end + header->text_bytes;
+    addresses_end = formats_end + (uint64_t)header->addresses * sizeof(struct ppu_address_entry);
+    text_end = addresses_end + header->text_bytes;
     code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
     if (header->image_bytes != len_bytes || code_at + header->code_bytes + header->variable_bytes != len_bytes) {
         return "program image is truncated or too long";
@@ -387,7 +414,8 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     view->lines = (const struct ppu_line_entry *)(const void *)(bytes + kernels_end);
     view->arguments = (const struct ppu_argument_entry *)(const void *)(bytes + lines_end);
     view->formats = (const uint32_t *)(const void *)(bytes + arguments_end);
-    view->text = (const char *)(bytes + formats_end);
+    view->addresses = (const struct ppu_address_entry *)(const void *)(bytes + formats_end);
+    view->text = (const char *)(bytes + addresses_end);
     view->code = bytes + code_at;
     view->variables = view->code + header->code_bytes;
     for (uint32_t i = 0; i < header->arguments; i++) {
@@ -401,6 +429,11 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
             return "printf format lies beyond the text";
         }
     }
+    for (uint32_t i = 0; i < header->addresses; i++) {
+        if (!ppu_address_ok(header, &view->addresses[i])) {
+            return "program image has an address outside of what it loads";
+        }
+    }
     for (uint32_t i = 0; i < header->lines; i++) {
         if (view->lines[i].insn >= header->code_bytes / PPU_INSN_BYTES ||
             (i && view->lines[i].insn <= view->lines[i - 1u].insn)) {
@@ -408,6 +441,27 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
         }
     }
     return ppu_kernels_check(view);
+}
+
+/*
+ * Writes the addresses into a program that is being loaded: bytes[p] is what was copied from the image's part p, and
+ * va[p] where it will be; NULL and 0 for variables that there are none of.
+ */
+static inline void ppu_program_place(const struct ppu_program_view *view, uint8_t *const bytes[PPU_PROGRAM_PARTS],
+                                     const uint64_t va[PPU_PROGRAM_PARTS])
+{
+    for (uint32_t i = 0; i < view->header->addresses; i++) {
+        const struct ppu_address_entry *address = &view->addresses[i];
+        uint8_t *at = bytes[address->in] + address->at;
+        uint64_t value = 0;
+        for (uint32_t b = 0; b < sizeof(value); b++) {
+            value |= (uint64_t)at[b] << (8u * b);
+        }
+        value += va[address->of];
+        for (uint32_t b = 0; b < sizeof(value); b++) {
+            at[b] = (uint8_t)(value >> (8u * b));
+        }
+    }
 }
 
 static inline int ppu_text_equal(const char *a, const char *b)

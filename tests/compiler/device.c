@@ -108,8 +108,10 @@ static void take_image(struct device *device, enum ppu_compile_status status, st
     free(image->log);
     rig_load_image(device->rig, (struct ppuasm_image){ image->bytes, image->len_bytes });
     keep_layouts(device);
-    memcpy(rig_data(device->rig, VARIABLES_AT), device->rig->program.variables,
-           device->rig->program.header->variable_bytes);
+    uint8_t *const parts[] = { rig_code(device->rig), rig_data(device->rig, VARIABLES_AT) };
+    const uint64_t va[] = { CODE_VA, DATA_VA + VARIABLES_AT };
+    memcpy(parts[PPU_PROGRAM_VARIABLES], device->rig->program.variables, device->rig->program.header->variable_bytes);
+    ppu_program_place(&device->rig->program, parts, va);
 }
 
 void device_load_bitcode(struct device *device, const struct ppu_compiled *bitcode,

@@ -375,6 +375,21 @@ static void variables(struct device *device)
     }
 }
 
+static void held_addresses(struct device *device)
+{
+    for (int32_t launch = 1; launch <= 2; launch++) {
+        device_kernel(device, "held_addresses");
+        int32_t *out = device_buffer(device, 0, 4 * 6);
+        device_run(device, 1, 1, 1, 1);
+        device_expect(device, "held addresses", 0, out[0], 3000 + 2);
+        device_expect(device, "held addresses", 1, out[1], 1 + 20 + 300 + 1000);
+        device_expect(device, "held addresses", 2, out[2], 50 + launch);
+        device_expect(device, "held addresses", 3, out[3], 80 + 10 * launch + 40);
+        device_expect(device, "held addresses", 4, out[4], 7);
+        device_expect(device, "held addresses", 5, out[5], 1);
+    }
+}
+
 #define OWN 4096u /* bytes of each work-item of long_copies */
 
 static void long_copies(struct device *device)
@@ -465,9 +480,9 @@ static void atomics_anywhere(struct device *device)
 static void language(void **state)
 {
     static void (*const checks[])(struct device *) = {
-        structures,      constants,   vectors,  generics,         atomics, prints,       halves,     normals,
-        private_atomics, copies,      places,   threes,           wides,   half_vectors, print_more, group_sizes,
-        variables,       long_copies, pointers, atomics_anywhere, nulls,
+        structures,      constants,   vectors,  generics,         atomics, prints,         halves,     normals,
+        private_atomics, copies,      places,   threes,           wides,   half_vectors,   print_more, group_sizes,
+        variables,       long_copies, pointers, atomics_anywhere, nulls,   held_addresses,
     };
     struct device *device = *state;
 

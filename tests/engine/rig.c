@@ -102,7 +102,7 @@ void rig_load_image(struct rig *rig, struct ppuasm_image image)
         fail_msg("%s", why);
     }
     assert_true(rig->program.header->code_bytes <= CODE_BYTES);
-    memcpy(rig->machine->vram + CODE_AT, rig->program.code, rig->program.header->code_bytes);
+    memcpy(rig_code(rig), rig->program.code, rig->program.header->code_bytes);
 }
 
 static void load_image(struct rig *rig, const char *text, const char *name)
@@ -281,6 +281,11 @@ struct rig *rig_moved(struct rig *rig)
     core_resume(other->machine->core);
     machine_settle(other->machine);
     return other;
+}
+
+uint8_t *rig_code(struct rig *rig)
+{
+    return rig->machine->vram + CODE_AT;
 }
 
 void *rig_data(struct rig *rig, uint32_t offset)

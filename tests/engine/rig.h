@@ -90,6 +90,8 @@ void rig_run_done(struct rig *rig, const struct ppu_tmd *tmd);
 /* The same machine after a snapshot was taken and loaded into a new one; the old one is freed. */
 struct rig *rig_moved(struct rig *rig);
 
+/* Host pointer to the code. */
+uint8_t *rig_code(struct rig *rig);
 /* Host pointer into the data area. */
 void *rig_data(struct rig *rig, uint32_t offset);
 

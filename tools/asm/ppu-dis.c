@@ -72,6 +72,11 @@ static void print_header(const struct ppu_program_view *view)
     if (view->header->variable_bytes) {
         printf("# %u bytes of variables\n", view->header->variable_bytes);
     }
+    for (uint32_t i = 0; i < view->header->addresses; i++) {
+        static const char *const parts[] = { [PPU_PROGRAM_CODE] = "code", [PPU_PROGRAM_VARIABLES] = "variables" };
+        const struct ppu_address_entry *address = &view->addresses[i];
+        printf("# byte %u of %s: an address in %s\n", address->at, parts[address->in], parts[address->of]);
+    }
 }
 
 static void print_line(const struct ppu_program_view *view, uint32_t insn, uint32_t *last)

@@ -351,3 +351,43 @@ __kernel void nulls(__global int *out)
         out[t] += 1000 * own;
     }
 }
+
+/* ---- variables that hold addresses ---- */
+
+struct link {
+    constant struct link *next;
+    int value;
+};
+
+constant int steps[4] = { 1, 2, 3, 4 };
+constant int *constant into_steps[2] = { &steps[2], steps + 1 };
+extern constant struct link third;
+constant struct link first = { &third, 1 }, second = { &first, 20 }, third = { &second, 300 };
+int counted = 50;
+struct {
+    char tag;
+    int numbers[3];
+} record = { 1, { 70, 80, 90 } };
+int *counter = &counted;
+global int *number = &record.numbers[1];
+int *pair[2] = { &record.numbers[2], 0 };
+constant int *last_step = &steps[3];
+
+kernel void held_addresses(global int *out)
+{
+    constant struct link *at = &first;
+    int sum = 0, turns = 0;
+
+    out[0] = *into_steps[0] * 1000 + *into_steps[1];
+    do {
+        sum += at->value;
+        at = at->next;
+        turns++;
+    } while (at != &first && turns < 10);
+    out[1] = sum + (turns == 3) * 1000;
+    out[2] = ++*counter;
+    *number += 10;
+    out[3] = *number + (pair[0] - number) * 40;
+    out[4] = last_step[0] + last_step[-1];
+    out[5] = pair[1] == 0;
+}
