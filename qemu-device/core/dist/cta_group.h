@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps thread-group contexts of CTAs (B3, ppu/task.h), in memory that threads write. A task with CTA_GROUPS has one for
- * each of its places. What is read there decides only when a CTA of that task goes on.
+ * Keeps thread-group contexts of CTAs (B3, ppu/task.h), in memory that threads write. A task with CTA_GROUPS has one
+ * for each of its places. What is read there decides only when a CTA of that task goes on.
  */
 #ifndef QEMU_DEVICE_CORE_DIST_CTA_GROUP_H
 #define QEMU_DEVICE_CORE_DIST_CTA_GROUP_H
