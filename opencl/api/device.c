@@ -15,6 +15,7 @@
 #include "ppu/regs.h"
 #include "ppu/version.h"
 
+#define LARGE_HEAP (256ull * PPU_MIB)
 #define NS_PER_S 1000000000ull
 
 struct _cl_platform_id the_platform = {
@@ -86,7 +87,8 @@ uint64_t device_local_bytes(const struct _cl_device_id *device)
 
 uint64_t device_max_alloc(const struct _cl_device_id *device)
 {
-    uint64_t most = ppu_device_heap_bytes(device->ppu) / 4 * 3;
+    uint64_t heap = ppu_device_heap_bytes(device->ppu);
+    uint64_t most = heap >= LARGE_HEAP ? heap / 4 * 3 : heap / 2; /* what contexts need is much of a small heap */
 
     return PPU_MIN(most, PPU_MAX_OBJECT);
 }
