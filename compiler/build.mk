@@ -6,7 +6,7 @@ LLVM_LIBS := -L$(LLVM_PREFIX)/lib -lLLVM-19
 
 DEVICE_LIBRARY := $(BUILD)/device-lib/library.bc
 CORE_LIBRARY := $(BUILD)/device-lib/core.bc
-CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workqueue,$(BUILD)/device-lib/$(m).bc)
+CORE_MODULES := $(foreach m,workitem sync printf copy enqueue event ndrange workq,$(BUILD)/device-lib/$(m).bc)
 DEVICE_MODULES := $(patsubst device-lib/opencl/%.cl,$(BUILD)/device-lib/%.bc,$(wildcard device-lib/opencl/*.cl))
 LIBCLC := /usr/lib/clc/nvptx64--.bc
 
@@ -20,7 +20,7 @@ $(eval $(call ppu_tool,mklibrary,device-lib/opencl/mklibrary.c compiler/irpass/d
 $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
 # Long functions that are written into kernels again and again are optimised before.
-$(foreach m,enqueue event ndrange workqueue,$(eval LIBRARY_PASSES_$(m) := -fno-vectorize -fno-slp-vectorize))
+$(foreach m,enqueue event ndrange workq,$(eval LIBRARY_PASSES_$(m) := -fno-vectorize -fno-slp-vectorize))
 
 $(BUILD)/device-lib/%.bc: device-lib/opencl/%.cl $(wildcard device-lib/opencl/*.h device-lib/opencl/*/*.h include/ppu/*.h) include/ppu/isa.def compiler/build.mk
 	$(call say,CL,$<)

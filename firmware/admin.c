@@ -431,40 +431,40 @@ static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
     }
 }
 
-static uint32_t wrong_in_queue(const struct queue_plan *plan)
+static uint32_t wrong_in_taskq(const struct taskq_plan *plan)
 {
-    uint64_t bytes = PPU_QUEUE_BYTES(plan->entries, plan->entry_bytes);
-    if (!PPU_IS_POWER_OF_TWO(plan->entries) || plan->entries < PPU_QUEUE_MIN_ENTRIES ||
-        plan->entries > PPU_QUEUE_MAX_ENTRIES) {
+    uint64_t bytes = PPU_TASKQ_BYTES(plan->entries, plan->entry_bytes);
+    if (!PPU_IS_POWER_OF_TWO(plan->entries) || plan->entries < PPU_TASKQ_MIN_ENTRIES ||
+        plan->entries > PPU_TASKQ_MAX_ENTRIES) {
         return 2;
     }
-    if (plan->entry_bytes % PPU_QUEUE_ENTRY_ALIGN || plan->entry_bytes < sizeof(struct ppu_queue_entry) ||
-        plan->entry_bytes > PPU_QUEUE_MAX_ENTRY_BYTES) {
+    if (plan->entry_bytes % PPU_TASKQ_ENTRY_ALIGN || plan->entry_bytes < sizeof(struct ppu_taskq_entry) ||
+        plan->entry_bytes > PPU_TASKQ_MAX_ENTRY_BYTES) {
         return 3;
     }
-    if (plan->place.off % PPU_QUEUE_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, reachable_vram())) {
+    if (plan->place.off % PPU_TASKQ_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, reachable_vram())) {
         return 1;
     }
     return PPU_ADMIN_ARGS;
 }
 
-static void admin_QUEUE_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
+static void admin_TASKQ_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
 {
-    struct queue_plan plan = { .context = arg[0], .place = { arg[1] }, .entries = arg[2], .entry_bytes = arg[3] };
-    uint32_t wrong = wrong_in_queue(&plan);
+    struct taskq_plan plan = { .context = arg[0], .place = { arg[1] }, .entries = arg[2], .entry_bytes = arg[3] };
+    uint32_t wrong = wrong_in_taskq(&plan);
     if (!context_is_open(plan.context)) {
         admin_answer(ticket, PPU_FAULT_NO_OBJECT, plan.context);
     } else if (wrong < PPU_ADMIN_ARGS) {
         refuse_argument(ticket, wrong);
     } else {
-        bool opened = queue_open(&plan, &ticket->result[0]);
-        admin_answer(ticket, opened ? PPU_FAULT_NONE : quota_refusal(PPU_RESOURCE_QUEUES, plan.context), plan.context);
+        bool opened = taskq_open(&plan, &ticket->result[0]);
+        admin_answer(ticket, opened ? PPU_FAULT_NONE : quota_refusal(PPU_RESOURCE_TASKQS, plan.context), plan.context);
     }
 }
 
-static void admin_QUEUE_CLOSE(struct admin_ticket *ticket, const uint32_t *arg)
+static void admin_TASKQ_CLOSE(struct admin_ticket *ticket, const uint32_t *arg)
 {
-    admin_answer(ticket, queue_close(arg[0]), arg[0]);
+    admin_answer(ticket, taskq_close(arg[0]), arg[0]);
 }
 
 static void admin_POLICY(struct admin_ticket *ticket, const uint32_t *arg)
@@ -504,9 +504,9 @@ static const struct operation operations[] = {
     [PPU_ADMIN_MMU_FLUSH] = { admin_MMU_FLUSH, 1 },
     [PPU_ADMIN_NEST_OPEN] = { admin_NEST_OPEN, 10 },
     [PPU_ADMIN_WORKQ_CREATE] = { admin_WORKQ_CREATE, 9 },
-    [PPU_ADMIN_QUEUE_OPEN] = { admin_QUEUE_OPEN, 4 },
+    [PPU_ADMIN_TASKQ_OPEN] = { admin_TASKQ_OPEN, 4 },
     [PPU_ADMIN_POLICY] = { admin_POLICY, 2 },
-    [PPU_ADMIN_QUEUE_CLOSE] = { admin_QUEUE_CLOSE, 1 },
+    [PPU_ADMIN_TASKQ_CLOSE] = { admin_TASKQ_CLOSE, 1 },
     [PPU_ADMIN_QUOTA] = { admin_QUOTA, 3 },
 };
 #define OPERATIONS PPU_ARRAY_SIZE(operations)

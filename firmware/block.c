@@ -253,10 +253,10 @@ static enum method_result method_COPY(struct channel *channel, const uint32_t *d
 
 static enum method_result method_FEED(struct channel *channel, const uint32_t *data)
 {
-    if (data[0] >= PPU_QUEUES) {
-        return refuse_method(channel, PPU_FAULT_NO_QUEUE, data[0]);
+    if (data[0] >= PPU_TASKQS) {
+        return refuse_method(channel, PPU_FAULT_NO_TASKQ, data[0]);
     }
-    queue_feed(data[0], channel->context);
+    taskq_feed(data[0], channel->context);
     return METHOD_DONE;
 }
 

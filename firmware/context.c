@@ -94,7 +94,7 @@ void context_flushed(uint32_t tag)
     }
     if (ticket->op == PPU_ADMIN_CONTEXT_DESTROY) {
         nest_close(ticket->object);
-        queue_close_all(ticket->object);
+        taskq_close_all(ticket->object);
         quota_close(ticket->object);
         contexts[ticket->object] = (struct context){ .open = false };
     }

@@ -56,7 +56,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     if (fault) {
         quota_give(PPU_RESOURCE_COPIES, channel->context);
         copy->channel = NULL;
-        return fault == PPU_FAULT_QUEUE_FULL ? COPY_NO_ROOM : COPY_FAULT;
+        return fault == PPU_FAULT_COPY_QUEUE_FULL ? COPY_NO_ROOM : COPY_FAULT;
     }
     list_remove(&copy->node);
     channel_add_copy(channel, &copy->node);

@@ -66,8 +66,8 @@ static struct refusal check_tmd(const struct ppu_tmd *tmd, uint32_t context)
     if (verdict.code) {
         return refuse_launch(verdict.code, verdict.offset);
     }
-    if (tmd->kind == PPU_TMD_QUEUE && !queue_exists(tmd->queue, context)) {
-        return refuse_launch(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
+    if (tmd->kind == PPU_TMD_TASKQ && !taskq_exists(tmd->taskq, context)) {
+        return refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     }
     return check_nest(tmd, nest_of(context));
 }
@@ -151,7 +151,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
 
     tmd->priority = task->priority;
     tmd->correlation = task->correlation;
-    tmd->queue_limit = 0;
+    tmd->taskq_limit = 0;
     tmd->context = task->context;
     tmd->task = task->handle;
     tmd->parent_correlation = task->parent ? task->parent->correlation : 0;
@@ -177,7 +177,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
 static void end_without_slot(struct task *task)
 {
     task_enter(task, TASK_ENDED);
-    list_push_back(&ended, &task->queue);
+    list_push_back(&ended, &task->node);
 }
 
 static void leave_channel(struct task *task)
@@ -206,11 +206,11 @@ static void fail_held(struct task *task, struct refusal why)
 /* It has all it needs but a slot; a queue task asks for that when there are entries. */
 static void make_ready(struct task *task)
 {
-    if (task->source == TASK_NO_QUEUE) {
+    if (task->taskq == TASK_NO_TASKQ) {
         wdu_ready(task);
     } else {
         task_enter(task, TASK_PARKED);
-        queue_serve(task);
+        taskq_serve(task);
     }
 }
 
@@ -220,8 +220,8 @@ static void start_task(struct task *task)
     const struct ppu_tmd *tmd = task_tmd(task);
     if (task->fault) {
         end_without_slot(task);
-    } else if (tmd->kind == PPU_TMD_QUEUE && !queue_bind(task, tmd->queue)) {
-        fail_held(task, refuse_launch(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue)));
+    } else if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
+        fail_held(task, refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq)));
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
         make_ready(task);
     }
@@ -531,7 +531,7 @@ static void complete(struct task *task)
 void launch_complete(struct task *task)
 {
     release_set(task);
-    queue_unbind(task);
+    taskq_unbind(task);
     if (task->children || (task_has_nest(task) && !task->fault && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);
         wdu_dispatch();
@@ -578,7 +578,7 @@ void launch_cancel(struct task *task, uint16_t fault)
         return;
     }
     task->fault = fault;
-    queue_unbind(task);
+    taskq_unbind(task);
     end_without_slot(task);
     leave_channel(task);
 }
@@ -592,7 +592,7 @@ bool launch_complete_ended(uint32_t most)
 {
     uint32_t done = 0;
     for (; done < most && !list_empty(&ended); done++) {
-        launch_complete(PPU_CONTAINER_OF(list_take_front(&ended), struct task, queue));
+        launch_complete(PPU_CONTAINER_OF(list_take_front(&ended), struct task, node));
     }
     return done != 0;
 }

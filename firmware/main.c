@@ -42,7 +42,7 @@ _Static_assert(TOUCHES_A_PASS >= TURNS_A_PASS * CHANNEL_TURN_METHODS + 3 * EVENT
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
     layout_init, quota_init,   ring_init,    trace_init, log_init,    fault_init, stats_init,    timers_init,
-    policy_init, task_init,    queue_init,   nest_init,  tmdq_init,   tmu_init,   share_init,    wdu_init,
+    policy_init, task_init,    taskq_init,   nest_init,  tmdq_init,   tmu_init,   share_init,    wdu_init,
     copy_init,   context_init, channel_init, workq_init, launch_init, block_init, doorbell_init, admin_init,
 };
 
@@ -110,7 +110,7 @@ static const struct source {
     { ON(ADMIN),    EVENTS_A_PASS,  admin_requests },
     { ON(TIMER),    EVENTS_A_PASS,  timers_run },
     { ALWAYS,       TURNS_A_PASS,   channel_turns },
-    { ALWAYS,       EVENTS_A_PASS,  queue_serve_more },
+    { ALWAYS,       EVENTS_A_PASS,  taskq_serve_more },
     { ALWAYS,       EVENTS_A_PASS,  launch_complete_ended },
     /* clang-format on */
 };

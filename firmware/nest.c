@@ -361,7 +361,7 @@ bool nest_admit(struct task *task)
     struct depth *depth = depth_of(task);
     if (!depth->sets_free) {
         task_enter(task, TASK_ADMITTED);
-        list_push_back(&depth->waiting, &task->queue);
+        list_push_back(&depth->waiting, &task->node);
         return false;
     }
     uint32_t set = (uint32_t)__builtin_ctz(depth->sets_free);
@@ -383,12 +383,12 @@ struct task *nest_release(struct task *task)
         depth->sets_free |= 1u << set;
         return NULL;
     }
-    struct task *next = PPU_CONTAINER_OF(node, struct task, queue);
+    struct task *next = PPU_CONTAINER_OF(node, struct task, node);
     give_set(next, set);
     return next;
 }
 
 void nest_withdraw(struct task *task)
 {
-    list_remove(&task->queue);
+    list_remove(&task->node);
 }

@@ -45,12 +45,12 @@ void task_init(void)
     for (uint32_t i = 0; i < layout.tasks; i++) {
         tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
         list_init(&tasks[i].owner);
-        list_push_back(&pool, &tasks[i].queue);
+        list_push_back(&pool, &tasks[i].node);
     }
     for (uint32_t i = layout.tasks; i < layout.tasks + layout.nest_tasks; i++) {
         tasks[i] = (struct task){ .handle = PPU_TASK_HANDLE(i, 1), .state = TASK_FREE };
         list_init(&tasks[i].owner);
-        list_init(&tasks[i].queue);
+        list_init(&tasks[i].node);
     }
 }
 
@@ -64,7 +64,7 @@ static void begin_task(struct task *task)
     task->fault = 0;
     task->slot = TASK_NO_SLOT;
     task->set = TASK_NO_SET;
-    task->source = TASK_NO_QUEUE;
+    task->taskq = TASK_NO_TASKQ;
     task->waits = false;
     task->resume = false;
 }
@@ -74,7 +74,7 @@ struct task *task_new(uint32_t context)
     if (!quota_take(PPU_RESOURCE_TASKS, context)) {
         return NULL;
     }
-    struct task *task = PPU_CONTAINER_OF(list_take_front(&pool), struct task, queue);
+    struct task *task = PPU_CONTAINER_OF(list_take_front(&pool), struct task, node);
     free_count--;
     begin_task(task);
     task->nest = TASK_NO_NEST;
@@ -93,7 +93,7 @@ void task_free(struct task *task)
 {
     task_enter(task, TASK_FREE);
     task->handle = next_generation(task->handle);
-    list_push_back(&pool, &task->queue);
+    list_push_back(&pool, &task->node);
     quota_give(PPU_RESOURCE_TASKS, task->context);
     free_count++;
 }

@@ -36,10 +36,10 @@ enum task_state {
 #define TASK_NO_NEST 0xffu
 #define TASK_NO_SET 0xffu
 #define TASK_NO_STREAM 0xffu
-#define TASK_NO_QUEUE 0xffu
+#define TASK_NO_TASKQ 0xffu
 
 struct task {
-    struct list_node queue;  /* the pool, a TMU list, the ended tasks, or those that wait for a set, by state */
+    struct list_node node;   /* the pool, a TMU list, the ended tasks, or those that wait for a set, by state */
     struct list_node owner;  /* the channel's tasks */
     struct channel *channel; /* NULL when it has ended this task already */
     struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
@@ -56,7 +56,7 @@ struct task {
     uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
     uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
     uint8_t set;     /* of places to be saved in, or TASK_NO_SET */
-    uint8_t source;  /* queue that it takes from (taskq.h), or TASK_NO_QUEUE */
+    uint8_t taskq;   /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
     bool head : 1;   /* insert at the head of its list (A4) */
     bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
     bool resume : 1; /* they may go on at the next start */

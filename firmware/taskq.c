@@ -12,112 +12,111 @@
 #include "ppu/macros.h"
 #include "ppu/taskq.h"
 
-#define LOOK_ENTRIES 64u /* that one look takes in */
-#define NO_QUEUE TASK_NO_QUEUE
+#define LOOK_ENTRIES 64u              /* that one look takes in */
 #define HOLE_NS (10 * TIMER_NS_PER_S) /* from the close of a queue until all that was taken is published */
 
-struct queue {
+struct taskq {
     struct list_node more; /* among those whose last look did not reach the end */
     struct timer hole;     /* until a closed queue must be without gaps */
     struct task *task;     /* that takes from it; NULL: none */
-    struct queue_plan plan;
+    struct taskq_plan plan;
     uint64_t published;
     bool open;
     bool used; /* it has or had a task */
 };
 
-static struct queue queues[PPU_QUEUES];
+static struct taskq taskqs[PPU_TASKQS];
 static struct list_node more;
 
-_Static_assert(PPU_QUEUES <= TASK_NO_QUEUE, "a task's number of its queue is a byte");
+_Static_assert(PPU_TASKQS <= TASK_NO_TASKQ, "a task's number of its queue is a byte");
 
 static void hole_expired(struct timer *timer);
 
-void queue_init(void)
+void taskq_init(void)
 {
     list_init(&more);
-    quota_total(PPU_RESOURCE_QUEUES, PPU_QUEUES);
-    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
-        queues[i] = (struct queue){ .hole = { .fire = hole_expired } };
-        list_init(&queues[i].more);
+    quota_total(PPU_RESOURCE_TASKQS, PPU_TASKQS);
+    for (uint32_t i = 0; i < PPU_TASKQS; i++) {
+        taskqs[i] = (struct taskq){ .hole = { .fire = hole_expired } };
+        list_init(&taskqs[i].more);
     }
 }
 
-bool queue_open(const struct queue_plan *plan, uint32_t *number)
+bool taskq_open(const struct taskq_plan *plan, uint32_t *number)
 {
-    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
-        if (!queues[i].open) {
-            queues[i].plan = *plan;
-            queues[i].published = 0;
-            queues[i].used = false;
-            queues[i].open = machine_allows_allocation() && quota_take(PPU_RESOURCE_QUEUES, plan->context);
+    for (uint32_t i = 0; i < PPU_TASKQS; i++) {
+        if (!taskqs[i].open) {
+            taskqs[i].plan = *plan;
+            taskqs[i].published = 0;
+            taskqs[i].used = false;
+            taskqs[i].open = machine_allows_allocation() && quota_take(PPU_RESOURCE_TASKQS, plan->context);
             *number = i;
-            return queues[i].open;
+            return taskqs[i].open;
         }
     }
     return false;
 }
 
-static void release(struct queue *queue)
+static void release(struct taskq *queue)
 {
     queue->open = false;
-    quota_give(PPU_RESOURCE_QUEUES, queue->plan.context);
+    quota_give(PPU_RESOURCE_TASKQS, queue->plan.context);
 }
 
-enum ppu_fault queue_close(uint32_t number)
+enum ppu_fault taskq_close(uint32_t number)
 {
-    if (number >= PPU_QUEUES || !queues[number].open) {
+    if (number >= PPU_TASKQS || !taskqs[number].open) {
         return PPU_FAULT_NO_OBJECT;
     }
-    if (queues[number].task) {
+    if (taskqs[number].task) {
         return PPU_FAULT_IN_USE;
     }
-    release(&queues[number]);
+    release(&taskqs[number]);
     return PPU_FAULT_NONE;
 }
 
-void queue_close_all(uint32_t context)
+void taskq_close_all(uint32_t context)
 {
-    for (uint32_t i = 0; i < PPU_QUEUES; i++) {
-        if (queue_exists(i, context)) {
-            release(&queues[i]);
+    for (uint32_t i = 0; i < PPU_TASKQS; i++) {
+        if (taskq_exists(i, context)) {
+            release(&taskqs[i]);
         }
     }
 }
 
-bool queue_exists(uint32_t number, uint32_t context)
+bool taskq_exists(uint32_t number, uint32_t context)
 {
-    return number < PPU_QUEUES && queues[number].open && queues[number].plan.context == context;
+    return number < PPU_TASKQS && taskqs[number].open && taskqs[number].plan.context == context;
 }
 
-bool queue_bind(struct task *task, uint32_t number)
+bool taskq_bind(struct task *task, uint32_t number)
 {
-    if (!queue_exists(number, task->context) || queues[number].used) {
+    if (!taskq_exists(number, task->context) || taskqs[number].used) {
         return false;
     }
-    queues[number].task = task;
-    queues[number].used = true;
-    task->source = (uint8_t)number;
+    taskqs[number].task = task;
+    taskqs[number].used = true;
+    task->taskq = (uint8_t)number;
     return true;
 }
 
 /* ---- what producers write ---- */
 
-static struct ppu_queue_head *head_of(const struct queue *queue)
+static struct ppu_taskq_head *head_of(const struct taskq *queue)
 {
     return hal_vram(queue->plan.place);
 }
 
-static bool is_published(const struct queue *queue, uint64_t number)
+static bool is_published(const struct taskq *queue, uint64_t number)
 {
     uint32_t place = (uint32_t)number & (queue->plan.entries - 1u);
-    const struct ppu_queue_entry *entry = hal_vram((ppu_vram_t){
-        queue->plan.place.off + (uint32_t)sizeof(struct ppu_queue_head) + place * queue->plan.entry_bytes });
-    return shared_read(&entry->sequence) == (((uint32_t)number + 1u) & PPU_QUEUE_TICKET_MASK);
+    const struct ppu_taskq_entry *entry = hal_vram((ppu_vram_t){
+        queue->plan.place.off + (uint32_t)sizeof(struct ppu_taskq_head) + place * queue->plan.entry_bytes });
+    return shared_read(&entry->sequence) == (((uint32_t)number + 1u) & PPU_TASKQ_TICKET_MASK);
 }
 
 /* Counts entries that follow without a gap, LOOK_ENTRIES at most; true: there may be more. */
-static bool look_for_entries(struct queue *queue)
+static bool look_for_entries(struct taskq *queue)
 {
     uint32_t left = LOOK_ENTRIES;
     while (left && is_published(queue, queue->published)) {
@@ -128,7 +127,7 @@ static bool look_for_entries(struct queue *queue)
 }
 
 /* Looks until there is a gap and the next producer is to tell of its entry; else the queue is looked at again soon. */
-static void look_and_arm(struct queue *queue)
+static void look_and_arm(struct taskq *queue)
 {
     list_remove(&queue->more);
     if (!look_for_entries(queue)) {
@@ -142,34 +141,34 @@ static void look_and_arm(struct queue *queue)
     list_push_back(&more, &queue->more);
 }
 
-void queue_unbind(struct task *task)
+void taskq_unbind(struct task *task)
 {
-    if (task->source == NO_QUEUE) {
+    if (task->taskq == TASK_NO_TASKQ) {
         return;
     }
-    struct queue *queue = &queues[task->source];
+    struct taskq *queue = &taskqs[task->taskq];
     shared_publish(&head_of(queue)->armed, PPU_TASK_NULL);
     timer_stop(&queue->hole);
     list_remove(&queue->more);
     queue->task = NULL;
-    task->source = NO_QUEUE;
+    task->taskq = TASK_NO_TASKQ;
 }
 
-uint64_t queue_published(const struct task *task)
+uint64_t taskq_published(const struct task *task)
 {
-    return queues[task->source].published;
+    return taskqs[task->taskq].published;
 }
 
 /* ---- the queue's task ---- */
 
 /* The task is PARKED and no CTA of it waits: it has taken all that was published. */
-static void settle_taskq(struct queue *queue)
+static void settle_taskq(struct taskq *queue)
 {
     uint32_t tail = shared_read(&head_of(queue)->tail);
-    if (!(tail & PPU_QUEUE_CLOSED)) {
+    if (!(tail & PPU_TASKQ_CLOSED)) {
         return;
     }
-    if (PPU_QUEUE_TICKET(tail) == ((uint32_t)queue->published & PPU_QUEUE_TICKET_MASK)) {
+    if (PPU_TASKQ_TICKET(tail) == ((uint32_t)queue->published & PPU_TASKQ_TICKET_MASK)) {
         launch_end_parked(queue->task);
     } else if (!queue->hole.place) {
         timer_start(&queue->hole, HOLE_NS);
@@ -179,12 +178,12 @@ static void settle_taskq(struct queue *queue)
 /* Whoever took the ticket has died, or will never publish. */
 static void hole_expired(struct timer *timer)
 {
-    struct queue *queue = PPU_CONTAINER_OF(timer, struct queue, hole);
+    struct taskq *queue = PPU_CONTAINER_OF(timer, struct taskq, hole);
     struct task *task = queue->task;
     struct ppu_error_record record = {
-        .code = PPU_FAULT_QUEUE_HOLE,
+        .code = PPU_FAULT_TASKQ_HOLE,
         .address = queue->published,
-        .pc = task->source,
+        .pc = task->taskq,
         .correlation = task->correlation,
     };
     if (task->state == TASK_PARKED && !task->waits && !is_published(queue, queue->published)) {
@@ -192,9 +191,9 @@ static void hole_expired(struct timer *timer)
     }
 }
 
-void queue_serve(struct task *task)
+void taskq_serve(struct task *task)
 {
-    struct queue *queue = &queues[task->source];
+    struct taskq *queue = &taskqs[task->taskq];
     look_and_arm(queue);
     switch (task->state) {
     case TASK_RUNNING:
@@ -213,18 +212,18 @@ void queue_serve(struct task *task)
     }
 }
 
-void queue_feed(uint32_t number, uint32_t context)
+void taskq_feed(uint32_t number, uint32_t context)
 {
-    if (queue_exists(number, context) && queues[number].task) {
-        queue_serve(queues[number].task);
+    if (taskq_exists(number, context) && taskqs[number].task) {
+        taskq_serve(taskqs[number].task);
     }
 }
 
-bool queue_serve_more(uint32_t most)
+bool taskq_serve_more(uint32_t most)
 {
     for (uint32_t i = 0; i < most && !list_empty(&more); i++) {
         struct list_node *node = list_take_front(&more);
-        queue_serve(PPU_CONTAINER_OF(node, struct queue, more)->task);
+        taskq_serve(PPU_CONTAINER_OF(node, struct taskq, more)->task);
     }
     return !list_empty(&more);
 }

@@ -11,8 +11,8 @@
 #include "ppu/admin.h"
 #include "ppu/fault.h"
 
-/* What QUEUE_OPEN says. */
-struct queue_plan {
+/* What TASKQ_OPEN says. */
+struct taskq_plan {
     uint32_t context;
     ppu_vram_t place;
     uint32_t entries;
@@ -20,42 +20,42 @@ struct queue_plan {
 };
 
 /* Needs task. */
-void queue_init(void);
+void taskq_init(void);
 
 /* Number of a new queue. False: none is left. The plan is checked already. */
-bool queue_open(const struct queue_plan *plan, uint32_t *number);
+bool taskq_open(const struct taskq_plan *plan, uint32_t *number);
 
 /* NO_OBJECT, IN_USE: a task takes from it. */
-enum ppu_fault queue_close(uint32_t number);
+enum ppu_fault taskq_close(uint32_t number);
 
 /* Closes those of an address space; nothing of it runs any more. */
-void queue_close_all(uint32_t context);
+void taskq_close_all(uint32_t context);
 
 /* True when the number is that of a queue of this address space. */
-bool queue_exists(uint32_t number, uint32_t context);
+bool taskq_exists(uint32_t number, uint32_t context);
 
 /* Gives a task whose turn has come its queue. False: there is none, or it has had its task already. */
-bool queue_bind(struct task *task, uint32_t number);
+bool taskq_bind(struct task *task, uint32_t number);
 
 /* A task that has a queue is complete, or will not run. */
-void queue_unbind(struct task *task);
+void taskq_unbind(struct task *task);
 
 /*
  * Entries may have been published, or the queue closed: a task that runs may begin more CTAs; one that is PARKED
  * becomes READY, or ENDED when the queue is closed and empty.
  */
-void queue_serve(struct task *task);
+void taskq_serve(struct task *task);
 
 /*
  * The same for whatever task the queue has (the method FEED). Nothing happens when the number is that of no queue of
  * this address space: whoever tells cannot know that the task has ended meanwhile, and the queue been closed.
  */
-void queue_feed(uint32_t number, uint32_t context);
+void taskq_feed(uint32_t number, uint32_t context);
 
 /* Entries that have been published without a gap: so many CTAs of the task may begin. */
-uint64_t queue_published(const struct task *task);
+uint64_t taskq_published(const struct task *task);
 
 /* Goes on with queues that had more entries than one look takes in; true: there are more. */
-bool queue_serve_more(uint32_t most);
+bool taskq_serve_more(uint32_t most);
 
 #endif

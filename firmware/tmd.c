@@ -64,7 +64,7 @@ static bool is_one(const uint32_t grid[3])
 #define TMD_CHECKS(CHECK)                                                                                \
     CHECK(VERSION, head, tmd->head.version == PPU_TMD_VERSION)                                           \
     CHECK(VERSION, head.size_bytes, tmd->head.size_bytes == sizeof(*tmd))                                \
-    CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID || tmd->kind == PPU_TMD_QUEUE)                           \
+    CHECK(KIND, kind, tmd->kind == PPU_TMD_GRID || tmd->kind == PPU_TMD_TASKQ)                           \
     CHECK(PRIORITY, priority, tmd->priority < PPU_PRIORITIES)                                            \
     CHECK(RESERVED, flags, !(tmd->flags & ~PPU_TMD_FLAGS))                                               \
     CHECK(CORESIDENT, flags, !(tmd->flags & PPU_TMD_CORESIDENT) || can_coreside(tmd))                    \
@@ -87,7 +87,7 @@ static bool is_one(const uint32_t grid[3])
     CHECK(GRID, grid[1], in(tmd->grid[1], 1, PPU_MAX_GRID_YZ))                                           \
     CHECK(GRID, grid[2], in(tmd->grid[2], 1, PPU_MAX_GRID_YZ))                                           \
     CHECK(GRID, grid, tmd->kind == PPU_TMD_GRID || is_one(tmd->grid))                                    \
-    CHECK(QUEUE, queue, tmd->kind == PPU_TMD_QUEUE || !tmd->queue)                                       \
+    CHECK(TASKQ, taskq, tmd->kind == PPU_TMD_TASKQ || !tmd->taskq)                                       \
     CHECK(RESOURCES, vregs, in(tmd->vregs, 1, PPU_MAX_VREGS) && need.vregs <= machine.sm_vregs)          \
     CHECK(RESOURCES, cta, need.passes <= machine.sm_warps)                                               \
     CHECK(RESOURCES, token_count, tmd->token_count <= PPU_MAX_TOKENS)                                    \

@@ -78,9 +78,9 @@ static void insert(struct task *task, bool head)
         circle_join(task->priority, (uint8_t)task->context);
     }
     if (head) {
-        list_push_front(list, &task->queue);
+        list_push_front(list, &task->node);
     } else {
-        list_push_back(list, &task->queue);
+        list_push_back(list, &task->node);
     }
 }
 
@@ -101,7 +101,7 @@ void tmu_rotate(struct task *task)
 
 void tmu_remove(struct task *task)
 {
-    list_remove(&task->queue);
+    list_remove(&task->node);
     if (list_empty(&spaces[task->context].ready[task->priority])) {
         circle_leave(task->priority, (uint8_t)task->context);
     }
@@ -132,7 +132,7 @@ static struct task *first_that_may(uint32_t priority)
         }
     }
     turn[priority] = spaces[context].next[priority];
-    return PPU_CONTAINER_OF(spaces[context].ready[priority].next, struct task, queue);
+    return PPU_CONTAINER_OF(spaces[context].ready[priority].next, struct task, node);
 }
 
 struct task *tmu_take(void)

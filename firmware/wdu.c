@@ -125,7 +125,7 @@ static uint32_t time_left_us(const struct slot *slot)
     const struct task *task = slot->task;
     uint32_t limit_us = task->left_us;
     uint32_t used_us = hal_read(PPU_REG_SLOT_RUN_US + 4 * slot_index(slot));
-    if (task->source != TASK_NO_QUEUE) {
+    if (task->taskq != TASK_NO_TASKQ) {
         uint32_t still_us = hal_read(PPU_REG_SLOT_STILL_US + 4 * slot_index(slot));
         limit_us = still_us < used_us ? wdu_time_limit_us(task_tmd(task)) : limit_us;
         used_us = still_us;
@@ -143,8 +143,8 @@ static void slot_start(uint32_t index, struct task *task)
     bool resume = task->resume;
     task->resume = false;
     task_tmd(task)->resume = resume;
-    if (task->source != TASK_NO_QUEUE) {
-        task_tmd(task)->queue_limit = queue_published(task);
+    if (task->taskq != TASK_NO_TASKQ) {
+        task_tmd(task)->taskq_limit = taskq_published(task);
     }
     hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_place(task).off);
     trace_mark(PPU_MARK_SLOT_STARTED);
@@ -411,7 +411,7 @@ void wdu_feed(struct task *task)
         wdu_dispatch();
         return;
     }
-    hal_write(PPU_REG_SLOT_LIMIT + 4u * task->slot, (uint32_t)queue_published(task));
+    hal_write(PPU_REG_SLOT_LIMIT + 4u * task->slot, (uint32_t)taskq_published(task));
 }
 
 /* CTAs wait for children. Those of every CTA the event tells of were counted before. */
@@ -434,8 +434,8 @@ static void slot_parked(struct slot *slot, bool waits)
     if (waits) {
         task_waits(task);
     }
-    if (task->source != TASK_NO_QUEUE) {
-        queue_serve(task);
+    if (task->taskq != TASK_NO_TASKQ) {
+        taskq_serve(task);
     }
     wdu_dispatch();
 }
@@ -497,11 +497,11 @@ void wdu_slot_event(const union ring_entry *entry)
 }
 
 /* A producer found the task armed. It may have ended since. */
-static void queue_told(const struct ppu_start_event *event)
+static void taskq_told(const struct ppu_start_event *event)
 {
     struct task *task = task_find(event->handle);
-    if (task && task->source != TASK_NO_QUEUE && task->context == event->context) {
-        queue_serve(task);
+    if (task && task->taskq != TASK_NO_TASKQ && task->context == event->context) {
+        taskq_serve(task);
     }
 }
 
@@ -533,7 +533,7 @@ void wdu_start_event(const union ring_entry *entry)
 {
     const struct ppu_start_event *event = &entry->start;
     if (event->handle == event->former && event->handle != PPU_TASK_NULL) {
-        queue_told(event); /* whatever became of the producer */
+        taskq_told(event); /* whatever became of the producer */
         return;
     }
     if (event->handle != PPU_TASK_NULL && launch_child(event->context, event->handle, event->former)) {

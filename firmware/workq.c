@@ -18,11 +18,9 @@
 #define WORKQS 64u
 #define WAITERS 64u /* tasks that wait for entries at once; those beyond are woken at once and ask again */
 
-#define NO_QUEUE CHANNEL_NO_WORKQ
-
 struct workq {
     struct channel *channel; /* NULL: not open */
-    uint8_t next;            /* queue of the same address space, NO_QUEUE: the last */
+    uint8_t next;            /* queue of the same address space, CHANNEL_NO_WORKQ: the last */
     ppu_vram_t place;
     ppu_va_t va;
     uint32_t entries;
@@ -42,15 +40,15 @@ struct waiter {
     uint32_t threads;
 };
 
-static struct workq queues[WORKQS];
-static uint8_t first_of_context[PPU_MAX_CONTEXTS]; /* its queues: this one, and on by `next` */
+static struct workq workqs[WORKQS];
+static uint8_t first_of_context[PPU_MAX_CONTEXTS]; /* its workqs: this one, and on by `next` */
 static struct waiter waiters[WAITERS];
 static struct list_node waiters_free;
 
 void workq_init(void)
 {
-    memset(queues, 0, sizeof(queues));
-    memset(first_of_context, NO_QUEUE, sizeof(first_of_context));
+    memset(workqs, 0, sizeof(workqs));
+    memset(first_of_context, CHANNEL_NO_WORKQ, sizeof(first_of_context));
     quota_total(PPU_RESOURCE_WORKQS, WORKQS);
     quota_total(PPU_RESOURCE_WAITERS, WAITERS);
     list_init(&waiters_free);
@@ -63,10 +61,10 @@ void workq_init(void)
 
 static uint32_t workq_number(const struct workq *queue)
 {
-    return (uint32_t)(queue - queues);
+    return (uint32_t)(queue - workqs);
 }
 
-static struct ppu_workq *shared_part(const struct workq *queue)
+static struct ppu_workq_head *shared_part(const struct workq *queue)
 {
     return hal_vram(queue->place);
 }
@@ -88,12 +86,12 @@ static ppu_va_t sem_va(const struct workq *queue, uint32_t entry)
 
 static ppu_va_t x_va(const struct workq *queue)
 {
-    return (ppu_va_t){ queue->va.va + offsetof(struct ppu_workq, x) };
+    return (ppu_va_t){ queue->va.va + offsetof(struct ppu_workq_head, x) };
 }
 
 static ppu_va_t y_va(const struct workq *queue)
 {
-    return (ppu_va_t){ queue->va.va + offsetof(struct ppu_workq, y) };
+    return (ppu_va_t){ queue->va.va + offsetof(struct ppu_workq_head, y) };
 }
 
 static void publish_stall(struct workq *queue, enum ppu_workq_stall stall)
@@ -158,9 +156,9 @@ static void end_block(const struct workq *queue, uint32_t entry, struct writer *
 static void fill_workq(struct workq *queue, uint32_t first)
 {
     uint32_t entry = first % queue->entries;
-    struct ppu_workq *shared = shared_part(queue);
+    struct ppu_workq_head *shared = shared_part(queue);
     memset(shared, 0, sizeof(*shared));
-    *shared = (struct ppu_workq){
+    *shared = (struct ppu_workq_head){
         .head = { PPU_WORKQ_VERSION, sizeof(*shared) },
         .entries = queue->entries,
         .period = queue->period,
@@ -188,7 +186,7 @@ struct channel *workq_create(const struct workq_plan *plan)
 {
     struct workq *queue = NULL;
     for (uint32_t i = 0; i < WORKQS && !queue; i++) {
-        queue = queues[i].channel ? NULL : &queues[i];
+        queue = workqs[i].channel ? NULL : &workqs[i];
     }
     if (!queue || !quota_take(PPU_RESOURCE_WORKQS, plan->context)) {
         return NULL;
@@ -219,21 +217,21 @@ struct channel *workq_create(const struct workq_plan *plan)
 
 void workq_restart(uint32_t number)
 {
-    fill_workq(&queues[number], 0);
-    channel_ring(queues[number].channel);
+    fill_workq(&workqs[number], 0);
+    channel_ring(workqs[number].channel);
 }
 
 void workq_close(uint32_t number)
 {
-    struct channel *channel = queues[number].channel;
+    struct channel *channel = workqs[number].channel;
     uint8_t *link = &first_of_context[channel->context];
     while (*link != number) {
-        link = &queues[*link].next;
+        link = &workqs[*link].next;
     }
-    *link = queues[number].next;
+    *link = workqs[number].next;
     channel->workq = CHANNEL_NO_WORKQ;
     quota_give(PPU_RESOURCE_WORKQS, channel->context);
-    queues[number].channel = NULL;
+    workqs[number].channel = NULL;
 }
 
 /* ---- threads that wait for entries (C4) ---- */
@@ -320,10 +318,10 @@ static struct waiter *waiter_of(struct workq *queue, ppu_task_t task)
 bool workq_request(struct task *task, uint32_t word)
 {
     uint32_t number = workq_of_channel(PPU_WORKQ_REQUEST_CHANNEL(word), task->context);
-    if (number == NO_QUEUE || !task_has_nest(task)) {
+    if (number == CHANNEL_NO_WORKQ || !task_has_nest(task)) {
         return false;
     }
-    struct workq *queue = &queues[number];
+    struct workq *queue = &workqs[number];
     if (waits_in_vain(queue, task)) {
         wake_threads(task, 1, true);
         return true;
@@ -366,7 +364,7 @@ static bool end_is_awaited(const struct workq *queue, uint32_t round)
  */
 static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
 {
-    struct ppu_workq *shared = shared_part(queue);
+    struct ppu_workq_head *shared = shared_part(queue);
     uint32_t entry = counter % queue->entries;
     uint32_t before = queue->channel->get;
     if (!shared_replace(&shared->soft_put, counter, ppu_workq_add(counter, 1, queue->period))) {
@@ -390,7 +388,7 @@ static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
  */
 static void look_at_workq(struct workq *queue)
 {
-    struct ppu_workq *shared = shared_part(queue);
+    struct ppu_workq_head *shared = shared_part(queue);
     uint32_t round = shared_read(&shared->round);
     if (list_empty(&queue->dependents) || !stands_idle(queue) || !end_is_awaited(queue, round)) {
         return;
@@ -411,7 +409,7 @@ static void look_at_workq(struct workq *queue)
 
 void workq_passed(uint32_t number, uint32_t passed)
 {
-    struct workq *queue = &queues[number];
+    struct workq *queue = &workqs[number];
     shared_publish(sem_payload(queue, passed), 0);
     queue->shadow = ppu_workq_add(queue->shadow, 1, queue->period);
     channel_move_put(queue->channel);
@@ -423,18 +421,18 @@ void workq_passed(uint32_t number, uint32_t passed)
 
 void workq_runs(uint32_t number)
 {
-    publish_stall(&queues[number], PPU_WORKQ_GOES_ON);
+    publish_stall(&workqs[number], PPU_WORKQ_GOES_ON);
 }
 
 void workq_waits_idle(uint32_t number)
 {
-    publish_stall(&queues[number], PPU_WORKQ_AT_IDLE);
-    refuse_those_in_vain(&queues[number]);
+    publish_stall(&workqs[number], PPU_WORKQ_AT_IDLE);
+    refuse_those_in_vain(&workqs[number]);
 }
 
 void workq_parked(uint32_t number)
 {
-    struct workq *queue = &queues[number];
+    struct workq *queue = &workqs[number];
     if (queue->channel->sem.at.va == x_va(queue).va) {
         publish_stall(queue, PPU_WORKQ_AT_X);
         refuse_those_in_vain(queue);
@@ -445,13 +443,13 @@ void workq_parked(uint32_t number)
 
 void workq_look(uint32_t number)
 {
-    look_at_workq(&queues[number]);
+    look_at_workq(&workqs[number]);
 }
 
 void workq_context_idle(uint32_t context)
 {
-    for (uint32_t i = first_of_context[context]; i != NO_QUEUE; i = queues[i].next) {
-        look_at_workq(&queues[i]);
+    for (uint32_t i = first_of_context[context]; i != CHANNEL_NO_WORKQ; i = workqs[i].next) {
+        look_at_workq(&workqs[i]);
     }
 }
 
@@ -460,24 +458,25 @@ void workq_context_idle(uint32_t context)
 uint32_t workq_of_channel(uint32_t index, uint32_t context)
 {
     const struct channel *channel = channel_at(index);
-    return channel && channel->state != PPU_CHANNEL_CLOSED && channel->context == context ? channel->workq : NO_QUEUE;
+    return channel && channel->state != PPU_CHANNEL_CLOSED && channel->context == context ? channel->workq
+                                                                                          : CHANNEL_NO_WORKQ;
 }
 
 bool workq_has_failed(uint32_t number)
 {
-    return queues[number].channel->state == PPU_CHANNEL_FAULTED;
+    return workqs[number].channel->state == PPU_CHANNEL_FAULTED;
 }
 
 void workq_await(uint32_t number, struct channel *channel)
 {
     channel->awaits = (uint8_t)number;
-    list_push_back(&queues[number].dependents, &channel->turn);
-    look_at_workq(&queues[number]);
+    list_push_back(&workqs[number].dependents, &channel->turn);
+    look_at_workq(&workqs[number]);
 }
 
 void workq_failed(uint32_t number)
 {
-    struct workq *queue = &queues[number];
+    struct workq *queue = &workqs[number];
     struct list_node *node;
     publish_stall(queue, PPU_WORKQ_ENDED);
     refuse_those_in_vain(queue);

@@ -28,7 +28,7 @@ enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out
     block->length = HEADER_WORDS;
     block->data_bytes = 0;
     block->launches = 0;
-    block->queue = NULL;
+    block->workq = NULL;
     return PPU_OK;
 }
 
@@ -120,20 +120,20 @@ void ppu_block_interrupt(struct ppu_block *block)
 }
 
 /* The number of the round is known, and filled in, when the block is submitted. */
-void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue)
+void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue)
 {
-    if (block->queue != NULL || queue->owner != block->channel) {
+    if (block->workq != NULL || queue->owner != block->channel) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
-    const uint64_t x = queue->channel.va.va + offsetof(struct ppu_workq, x);
-    const uint64_t y = queue->channel.va.va + offsetof(struct ppu_workq, y);
+    const uint64_t x = queue->channel.va.va + offsetof(struct ppu_workq_head, x);
+    const uint64_t y = queue->channel.va.va + offsetof(struct ppu_workq_head, y);
     const uint32_t release[] = { (uint32_t)x, (uint32_t)(x >> 32), 0, 0 };
     const uint32_t acquire[] = { (uint32_t)y, (uint32_t)(y >> 32), 0,
                                  PPU_SEM_EQUAL | PPU_SEM_FROM(queue->channel.index) };
 
     ppu_block_wait_idle(block);
-    block->queue = queue;
+    block->workq = queue;
     block->round_word = block->length;
     ppu_block_method(block, PPU_METHOD_SEM_RELEASE, release, 4);
     ppu_block_method(block, PPU_METHOD_SEM_ACQUIRE, acquire, 4);
@@ -202,11 +202,11 @@ static void patch_launches(struct ppu_block *block, uint64_t data_va)
 
 static void patch_round(struct ppu_block *block)
 {
-    if (block->queue != NULL) {
+    if (block->workq != NULL) {
         uint32_t *release = &block->words[block->round_word];
         uint32_t *acquire = release + 5;
-        release[3] = ++block->queue->rounds;
-        acquire[3] = block->queue->rounds;
+        release[3] = ++block->workq->rounds;
+        acquire[3] = block->workq->rounds;
     }
 }
 

@@ -19,8 +19,8 @@ struct ppu_block {
     uint32_t length; /* words */
     uint32_t data_bytes;
     uint32_t launches;
-    struct ppu_workqueue *queue; /* whose round the block begins; NULL: none */
-    uint32_t round_word;         /* where the methods for it begin */
+    struct ppu_workq *workq; /* whose round the block begins; NULL: none */
+    uint32_t round_word;     /* where the methods for it begin */
     struct {
         uint32_t word;  /* where the address of the descriptor goes */
         uint32_t tmd;   /* offset in data */

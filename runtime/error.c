@@ -166,7 +166,7 @@ static void say_lanes(struct sentence *sentence, const struct ppu_error_record *
     say(sentence, "; pc 0x%" PRIx64, record->pc);
 }
 
-static void say_queue(struct sentence *sentence, const struct ppu_error_record *record)
+static void say_taskq(struct sentence *sentence, const struct ppu_error_record *record)
 {
     say(sentence, "; queue %" PRIu64, record->pc);
 }
@@ -190,7 +190,7 @@ static const struct place {
     [PPU_PLACE_LANES] = { "run a kernel", say_lanes },
     [PPU_PLACE_CTA] = { "save or resume a CTA", say_cta },
     [PPU_PLACE_TASK] = { "run a task", NULL },
-    [PPU_PLACE_QUEUE] = { "feed a task", say_queue },
+    [PPU_PLACE_TASKQ] = { "feed a task", say_taskq },
     [PPU_PLACE_BLOCK] = { "execute a command block", say_block },
     [PPU_PLACE_ENTRY] = { "fetch a command block", say_entry },
     [PPU_PLACE_RING] = { "serve a channel", NULL },

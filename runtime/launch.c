@@ -36,7 +36,7 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
     struct ppu_memory *memory = NULL;
     uint64_t resident = (uint64_t)info->sms * info->sm_ctas;
     uint64_t grid = (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
-    uint64_t ctas = tmd->kind == PPU_TMD_QUEUE ? resident : grid;
+    uint64_t ctas = tmd->kind == PPU_TMD_TASKQ ? resident : grid;
     uint64_t threads = (uint64_t)tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
     uint64_t cta_bytes = (threads + tmd->wave - 1) / tmd->wave * tmd->wave * tmd->local_bytes; /* whole warps have it */
 
@@ -114,7 +114,7 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
 
     return (struct ppu_tmd){
         .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
-        .kind = queue != NULL ? PPU_TMD_QUEUE : PPU_TMD_GRID,
+        .kind = queue != NULL ? PPU_TMD_TASKQ : PPU_TMD_GRID,
         .priority = (uint8_t)launch->priority,
         .flags = choose_flags(entry, launch),
         .code_va = kernel->program->code_va.va,
@@ -132,7 +132,7 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
         .param_bytes = entry->launch_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
                                                                                          : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
-        .queue = queue != NULL ? queue->number : 0,
+        .taskq = queue != NULL ? queue->number : 0,
         .miss_rate = (uint16_t)launch->miss_rate,
         .addresses = launch->addresses | declared_addresses(kernel),
     };

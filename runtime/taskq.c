@@ -12,42 +12,42 @@
 #define ENTRIES_DEFAULT 256u
 #define TICKET_TRIES 4096u /* each is lost to another producer, or to a kernel that scribbles on the tail */
 
-static struct ppu_queue_head *head_of(const struct ppu_taskq *queue)
+static struct ppu_taskq_head *head_of(const struct ppu_taskq *queue)
 {
     return ppu_memory_host(queue->memory);
 }
 
-static struct ppu_queue_entry *entry_of(const struct ppu_taskq *queue, uint32_t ticket)
+static struct ppu_taskq_entry *entry_of(const struct ppu_taskq *queue, uint32_t ticket)
 {
     uint8_t *first = (uint8_t *)(head_of(queue) + 1);
 
-    return (struct ppu_queue_entry *)(void *)(first + (uint64_t)(ticket % queue->entries) * queue->entry_bytes);
+    return (struct ppu_taskq_entry *)(void *)(first + (uint64_t)(ticket % queue->entries) * queue->entry_bytes);
 }
 
 /* Every place is free for the ticket that comes to it first. */
 static void fill_places(const struct ppu_taskq *queue)
 {
-    *head_of(queue) = (struct ppu_queue_head){
-        .head = { PPU_QUEUE_VERSION, sizeof(struct ppu_queue_head) },
+    *head_of(queue) = (struct ppu_taskq_head){
+        .head = { PPU_TASKQ_VERSION, sizeof(struct ppu_taskq_head) },
         .entries = queue->entries,
         .entry_bytes = queue->entry_bytes,
         .number = queue->number,
     };
     for (uint32_t i = 0; i < queue->entries; i++) {
-        *entry_of(queue, i) = (struct ppu_queue_entry){ .sequence = i };
+        *entry_of(queue, i) = (struct ppu_taskq_entry){ .sequence = i };
     }
 }
 
 static enum ppu_err open_queue(struct ppu_taskq *queue)
 {
-    uint64_t bytes = PPU_QUEUE_BYTES(queue->entries, queue->entry_bytes);
+    uint64_t bytes = PPU_TASKQ_BYTES(queue->entries, queue->entry_bytes);
     enum ppu_err err = ppu_memory_create(queue->context, PPU_MEMORY_VRAM, bytes, &queue->memory);
 
     if (err != PPU_OK) {
         return err;
     }
     const uint32_t args[] = { queue->context->id, (uint32_t)queue->memory->place, queue->entries, queue->entry_bytes };
-    err = admin_call(queue->context->device, PPU_ADMIN_QUEUE_OPEN, args, 4, &queue->number, 1);
+    err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_OPEN, args, 4, &queue->number, 1);
     if (err != PPU_OK) {
         ppu_memory_free(queue->memory);
         return err;
@@ -62,8 +62,8 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
     uint32_t entries = options->entries != 0 ? options->entries : ENTRIES_DEFAULT;
 
     *out = NULL;
-    if (entries < PPU_QUEUE_MIN_ENTRIES || entries > PPU_QUEUE_MAX_ENTRIES || !PPU_IS_POWER_OF_TWO(entries) ||
-        options->data_bytes > PPU_QUEUE_MAX_ENTRY_BYTES - sizeof(struct ppu_queue_entry)) {
+    if (entries < PPU_TASKQ_MIN_ENTRIES || entries > PPU_TASKQ_MAX_ENTRIES || !PPU_IS_POWER_OF_TWO(entries) ||
+        options->data_bytes > PPU_TASKQ_MAX_ENTRY_BYTES - sizeof(struct ppu_taskq_entry)) {
         return PPU_ERR_BAD_ARG;
     }
     struct ppu_taskq *queue = calloc(1, sizeof(*queue));
@@ -73,7 +73,7 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
     queue->context = context;
     queue->entries = entries;
     queue->entry_bytes =
-        (uint32_t)sizeof(struct ppu_queue_entry) + ppu_align_up(options->data_bytes, PPU_QUEUE_ENTRY_ALIGN);
+        (uint32_t)sizeof(struct ppu_taskq_entry) + ppu_align_up(options->data_bytes, PPU_TASKQ_ENTRY_ALIGN);
     enum ppu_err err = open_queue(queue);
     if (err != PPU_OK) {
         free(queue);
@@ -88,7 +88,7 @@ enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue)
     if (queue == NULL) {
         return PPU_OK;
     }
-    enum ppu_err err = admin_call(queue->context->device, PPU_ADMIN_QUEUE_CLOSE, &queue->number, 1, NULL, 0);
+    enum ppu_err err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_CLOSE, &queue->number, 1, NULL, 0);
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
         return err;
     }
@@ -111,8 +111,8 @@ static enum ppu_err take_ticket(const struct ppu_taskq *queue, uint32_t *ticket)
 
     for (uint32_t tries = 0; tries < TICKET_TRIES; tries++) {
         uint32_t seen = shared_load_acquire(tail);
-        *ticket = PPU_QUEUE_TICKET(seen);
-        if (seen & PPU_QUEUE_CLOSED) {
+        *ticket = PPU_TASKQ_TICKET(seen);
+        if (seen & PPU_TASKQ_CLOSED) {
             return PPU_ERR_CLOSED;
         }
         if (shared_load_acquire(&entry_of(queue, *ticket)->sequence) == *ticket) {
@@ -151,20 +151,20 @@ enum ppu_err ppu_taskq_push(struct ppu_taskq *queue, struct ppu_channel *channel
 {
     uint32_t ticket = 0;
 
-    if (bytes > queue->entry_bytes - sizeof(struct ppu_queue_entry) || channel->context != queue->context) {
+    if (bytes > queue->entry_bytes - sizeof(struct ppu_taskq_entry) || channel->context != queue->context) {
         return PPU_ERR_BAD_ARG;
     }
     enum ppu_err err = take_ticket(queue, &ticket);
     if (err != PPU_OK) {
         return err;
     }
-    struct ppu_queue_entry *entry = entry_of(queue, ticket);
-    entry->kind = PPU_QUEUE_DATA;
+    struct ppu_taskq_entry *entry = entry_of(queue, ticket);
+    entry->kind = PPU_TASKQ_DATA;
     entry->task = PPU_TASK_NULL;
     if (bytes != 0) {
         memcpy(entry + 1, data, bytes);
     }
-    shared_store_release(&entry->sequence, (ticket + 1) & PPU_QUEUE_TICKET_MASK);
+    shared_store_release(&entry->sequence, (ticket + 1) & PPU_TASKQ_TICKET_MASK);
     return tell(queue, channel);
 }
 
@@ -173,6 +173,6 @@ enum ppu_err ppu_taskq_close(struct ppu_taskq *queue, struct ppu_channel *channe
     if (channel->context != queue->context) {
         return PPU_ERR_BAD_ARG;
     }
-    shared_or(&head_of(queue)->tail, PPU_QUEUE_CLOSED);
+    shared_or(&head_of(queue)->tail, PPU_TASKQ_CLOSED);
     return tell(queue, channel);
 }

@@ -14,7 +14,7 @@
 #define ENTRIES_DEFAULT 1024u
 #define BLOCK_DEFAULT 512u
 
-static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_workqueue_options *options)
+static enum ppu_err open_workq(struct ppu_workq *queue, const struct ppu_workq_options *options)
 {
     struct ppu_device *device = queue->channel.context->device;
     const uint64_t va = queue->channel.va.va;
@@ -34,7 +34,7 @@ static enum ppu_err open_queue(struct ppu_workqueue *queue, const struct ppu_wor
     return err == PPU_OK ? channel_register(&queue->channel) : err;
 }
 
-static enum ppu_err queue_free(struct ppu_workqueue *queue)
+static enum ppu_err workq_free(struct ppu_workq *queue)
 {
     enum ppu_err err = memory_end(queue->channel.memory);
 
@@ -43,11 +43,11 @@ static enum ppu_err queue_free(struct ppu_workqueue *queue)
     return err;
 }
 
-enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
-                                  struct ppu_workqueue **out)
+enum ppu_err ppu_workq_create(struct ppu_channel *channel, const struct ppu_workq_options *options,
+                              struct ppu_workq **out)
 {
-    struct ppu_workqueue_options wanted = options != NULL ? *options : (struct ppu_workqueue_options){ 0 };
-    struct ppu_workqueue *queue = calloc(1, sizeof(*queue));
+    struct ppu_workq_options wanted = options != NULL ? *options : (struct ppu_workq_options){ 0 };
+    struct ppu_workq *queue = calloc(1, sizeof(*queue));
 
     *out = NULL;
     if (queue == NULL) {
@@ -66,17 +66,17 @@ enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_
                                 &queue->channel.memory);
     if (err == PPU_OK) {
         queue->channel.va = ppu_memory_va(queue->channel.memory, channel->context);
-        err = open_queue(queue, &wanted);
+        err = open_workq(queue, &wanted);
     }
     if (err != PPU_OK) {
-        queue_free(queue);
+        workq_free(queue);
         return err;
     }
     *out = queue;
     return PPU_OK;
 }
 
-enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue)
+enum ppu_err ppu_workq_destroy(struct ppu_workq *queue)
 {
     if (queue == NULL) {
         return PPU_OK;
@@ -85,11 +85,11 @@ enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue)
     if (err != PPU_OK && err != PPU_ERR_DEVICE_LOST) {
         return err;
     }
-    enum ppu_err kept = queue_free(queue);
+    enum ppu_err kept = workq_free(queue);
     return err != PPU_OK ? err : kept;
 }
 
-enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
+enum ppu_err ppu_workq_reset(struct ppu_workq *queue)
 {
     enum ppu_err err = ppu_channel_reset(&queue->channel);
 
@@ -101,7 +101,7 @@ enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
     return err;
 }
 
-enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error)
+enum ppu_err ppu_workq_error(struct ppu_workq *queue, struct ppu_error *error)
 {
     return ppu_channel_error(&queue->channel, error);
 }
@@ -112,8 +112,7 @@ static bool sem_passed(const struct ppu_sem *sem, uint32_t value)
     return ppu_sem_passes(PPU_SEM_GREATER_EQUAL, shared_load_acquire(&sem->payload), value);
 }
 
-enum ppu_err ppu_workqueue_wait(struct ppu_workqueue *queue, const struct ppu_sem *sem, uint32_t value,
-                                uint64_t timeout_ns)
+enum ppu_err ppu_workq_wait(struct ppu_workq *queue, const struct ppu_sem *sem, uint32_t value, uint64_t timeout_ns)
 {
     struct ppu_device *device = queue->channel.context->device;
     uint64_t deadline_ns = deadline_after(timeout_ns);
@@ -134,17 +133,17 @@ enum ppu_err ppu_workqueue_wait(struct ppu_workqueue *queue, const struct ppu_se
     }
 }
 
-ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue)
+ppu_va_t ppu_workq_va(const struct ppu_workq *queue)
 {
     return queue->channel.va;
 }
 
-struct ppu_workq *ppu_workqueue_shared(const struct ppu_workqueue *queue)
+struct ppu_workq_head *ppu_workq_shared(const struct ppu_workq *queue)
 {
     return ppu_memory_host(queue->channel.memory);
 }
 
-uint32_t ppu_workqueue_channel(const struct ppu_workqueue *queue)
+uint32_t ppu_workq_channel(const struct ppu_workq *queue)
 {
     return queue->channel.index;
 }

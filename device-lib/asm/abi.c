@@ -49,7 +49,7 @@ static const struct {
     int64_t value;
 } symbols[] = {
     /* clang-format off */
-    VALUE(PPU_DEVLIB_NO_RECORD) VALUE(PPU_DEVLIB_TOO_DEEP) VALUE(PPU_DEVLIB_NO_NEST) VALUE(PPU_DEVLIB_QUEUE_FULL)
+    VALUE(PPU_DEVLIB_NO_RECORD) VALUE(PPU_DEVLIB_TOO_DEEP) VALUE(PPU_DEVLIB_NO_NEST) VALUE(PPU_DEVLIB_TASKQ_FULL)
     VALUE(PPU_DEVLIB_CLOSED) VALUE(PPU_DEVLIB_TOO_LONG) VALUE(PPU_DEVLIB_PRIVATE) VALUE(PPU_DEVLIB_HEAP_FULL)
     VALUE(PPU_DEVLIB_NOT_A_TASK) VALUE(PPU_DEVLIB_NO_STREAM)
 
@@ -75,16 +75,16 @@ static const struct {
     OFFSET(ppu_heap, bytes) OFFSET(ppu_heap, used) OFFSET(ppu_heap, free)
     SIZE(ppu_heap_piece) OFFSET(ppu_heap_piece, in_class)
 
-    VALUE(PPU_QUEUE_CLOSED) VALUE(PPU_QUEUE_TICKET_MASK) VALUE(PPU_QUEUE_NOTHING) VALUE(PPU_QUEUE_DATA)
-    VALUE(PPU_QUEUE_TASK)
-    SIZE(ppu_queue_head) OFFSET(ppu_queue_head, entries) OFFSET(ppu_queue_head, entry_bytes)
-    OFFSET(ppu_queue_head, tail) OFFSET(ppu_queue_head, armed)
-    SIZE(ppu_queue_entry) OFFSET(ppu_queue_entry, kind)
+    VALUE(PPU_TASKQ_CLOSED) VALUE(PPU_TASKQ_TICKET_MASK) VALUE(PPU_TASKQ_NOTHING) VALUE(PPU_TASKQ_DATA)
+    VALUE(PPU_TASKQ_TASK)
+    SIZE(ppu_taskq_head) OFFSET(ppu_taskq_head, entries) OFFSET(ppu_taskq_head, entry_bytes)
+    OFFSET(ppu_taskq_head, tail) OFFSET(ppu_taskq_head, armed)
+    SIZE(ppu_taskq_entry) OFFSET(ppu_taskq_entry, kind)
 
     VALUE(PPU_WORKQ_AT_X) VALUE(PPU_WORKQ_ENDED)
-    OFFSET(ppu_workq, entries) OFFSET(ppu_workq, period) OFFSET(ppu_workq, channel) OFFSET(ppu_workq, block_bytes)
-    OFFSET(ppu_workq, ring_at) OFFSET(ppu_workq, sem_at) OFFSET(ppu_workq, soft_put) OFFSET(ppu_workq, shadow_put)
-    OFFSET(ppu_workq, stall) OFFSET(ppu_workq, round) OFFSET(ppu_workq, x) OFFSET(ppu_workq, y)
+    OFFSET(ppu_workq_head, entries) OFFSET(ppu_workq_head, period) OFFSET(ppu_workq_head, channel) OFFSET(ppu_workq_head, block_bytes)
+    OFFSET(ppu_workq_head, ring_at) OFFSET(ppu_workq_head, sem_at) OFFSET(ppu_workq_head, soft_put) OFFSET(ppu_workq_head, shadow_put)
+    OFFSET(ppu_workq_head, stall) OFFSET(ppu_workq_head, round) OFFSET(ppu_workq_head, x) OFFSET(ppu_workq_head, y)
 
     SIZE(ppu_block_header)
     { "ppu_block_header.word", PPU_BLOCK_VERSION | sizeof(struct ppu_block_header) << 16 },

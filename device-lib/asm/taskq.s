@@ -3,42 +3,42 @@
 # Feeds a queue by threads, and takes from it by CTAs (ppu/taskq.h). Assembled together with nest.s, whose convention
 # it has, and copy.s.
 
-# queue_push: appends data (A12).
+# taskq_push: appends data (A12).
 #   v16:v17  address of the queue
 #   v20:v21  address of the data, 4-byte aligned
 #   v22      their bytes, a multiple of 16, at most what an entry has room for
 #   v16 out  status
-queue_push:
+taskq_push:
     mov64 v24, v16
-    ldg.b32 v30, [v24+ppu_queue_head.entry_bytes]
-    sub v30, v30, ppu_queue_entry.size
+    ldg.b32 v30, [v24+ppu_taskq_head.entry_bytes]
+    sub v30, v30, ppu_taskq_entry.size
     and v31, v22, 15
     isetp.gtu p4, v22, v30
     isetp.ne p5, v31, 0
     por p4, p4, p5
     mov v23, PPU_DEVLIB_TOO_LONG
     @p4 bra nest_failed
-    call v43, queue_ticket
+    call v43, taskq_ticket
     isetp.ne p4, v23, 0
     @p4 bra nest_failed
-    mov v36, PPU_QUEUE_DATA
+    mov v36, PPU_TASKQ_DATA
     mov v37, 0
-    stg.b64 v36, [v28+ppu_queue_entry.kind]
-    add64 v30, v28, ppu_queue_entry.size
+    stg.b64 v36, [v28+ppu_taskq_entry.kind]
+    add64 v30, v28, ppu_taskq_entry.size
     call v42, copy_bytes
-    call v43, queue_publish
+    call v43, taskq_publish
     mov v16, 0
     ret v15
 
-# queue_launch: appends a task (A12); the CTA that takes it starts it as a child of its own grid, in no stream. When there is no
+# taskq_launch: appends a task (A12); the CTA that takes it starts it as a child of its own grid, in no stream. When there is no
 # record, the entry that was taken for it is one of nothing.
 #   v16:v17  address of a struct ppu_tmd, as for nest_launch
 #   v18:v19  address of the queue
 #   v20:v21, v22  parameters, as for nest_launch
 #   v16 out  status
-queue_launch:
+taskq_launch:
     mov64 v24, v18
-    call v43, queue_ticket
+    call v43, taskq_ticket
     isetp.ne p4, v23, 0
     @p4 bra nest_failed
     mov64 v44, v28              # entry
@@ -49,48 +49,48 @@ queue_launch:
     mov v37, v34                # handle
     mov v34, v46
     isetp.ne p4, v23, 0
-    mov v36, PPU_QUEUE_TASK
-    @p4 mov v36, PPU_QUEUE_NOTHING
-    stg.b64 v36, [v28+ppu_queue_entry.kind]
+    mov v36, PPU_TASKQ_TASK
+    @p4 mov v36, PPU_TASKQ_NOTHING
+    stg.b64 v36, [v28+ppu_taskq_entry.kind]
     mov v46, v23
-    call v43, queue_publish
+    call v43, taskq_publish
     mov v23, v46
     isetp.ne p4, v23, 0
     @p4 bra nest_failed
     mov v16, 0
     ret v15
 
-# queue_close: no entry can be appended any more.
+# taskq_close: no entry can be appended any more.
 #   v16:v17  address of the queue
-queue_close:
+taskq_close:
     mov64 v24, v16
-    add64 v40, v24, ppu_queue_head.tail
-    mov v36, PPU_QUEUE_CLOSED
+    add64 v40, v24, ppu_taskq_head.tail
+    mov v36, PPU_TASKQ_CLOSED
     atomg.or.seq_cst.dev _, [v40], v36
-    call v43, queue_tell
+    call v43, taskq_tell
     ret v15
 
-# queue_entry: the entry that this CTA is for. Any thread may ask, until the entry is freed.
+# taskq_entry: the entry that this CTA is for. Any thread may ask, until the entry is freed.
 #   v16:v17  address of the queue
-#   v16 out  enum ppu_queue_kind;  v18:v19 out  address of the data
-queue_entry:
+#   v16 out  enum ppu_taskq_kind;  v18:v19 out  address of the data
+taskq_entry:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, queue_place
-    ldg.b32 v16, [v28+ppu_queue_entry.kind]
-    add64 v18, v28, ppu_queue_entry.size
+    call v43, taskq_place
+    ldg.b32 v16, [v28+ppu_taskq_entry.kind]
+    add64 v18, v28, ppu_taskq_entry.size
     ret v15
 
-# queue_start: starts the task in this CTA's entry as a child of its grid. One thread of the CTA, before the entry is freed.
+# taskq_start: starts the task in this CTA's entry as a child of its grid. One thread of the CTA, before the entry is freed.
 #   v16:v17  address of the queue
 #   v16 out  status
-queue_start:
+taskq_start:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, queue_place
-    ldg.b64 v34, [v28+ppu_queue_entry.kind] # kind, handle
+    call v43, taskq_place
+    ldg.b64 v34, [v28+ppu_taskq_entry.kind] # kind, handle
     mov v23, PPU_DEVLIB_NOT_A_TASK
-    isetp.ne p4, v34, PPU_QUEUE_TASK
+    isetp.ne p4, v34, PPU_TASKQ_TASK
     @p4 bra nest_failed
     rdsr v24, %nest.lo
     rdsr v25, %nest.hi
@@ -117,15 +117,15 @@ queue_start:
     mov v16, 0
     ret v15
 
-# queue_free: gives the place of this CTA's entry to producers. One thread of the CTA, when all have read.
+# taskq_free: gives the place of this CTA's entry to producers. One thread of the CTA, when all have read.
 #   v16:v17  address of the queue
-queue_free:
+taskq_free:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, queue_place
-    ldg.b32 v30, [v24+ppu_queue_head.entries]
+    call v43, taskq_place
+    ldg.b32 v30, [v24+ppu_taskq_head.entries]
     add v34, v34, v30
-    and v34, v34, PPU_QUEUE_TICKET_MASK
+    and v34, v34, PPU_TASKQ_TICKET_MASK
     fence.release.dev
     stg.b32 v34, [v28]
     ret v15
@@ -133,63 +133,63 @@ queue_free:
 # ---- of this file; called with v43 ----
 
 # v24:v25 queue, v34 number of an entry; out v28:v29 its place.
-queue_place:
-    ldg.b64 v30, [v24+ppu_queue_head.entries] # entries, bytes of one
+taskq_place:
+    ldg.b64 v30, [v24+ppu_taskq_head.entries] # entries, bytes of one
     sub v32, v30, 1
     and v32, v34, v32
     mulwu v28, v32, v31
     add64 v28, v28, v24
-    add64 v28, v28, ppu_queue_head.size
+    add64 v28, v28, ppu_taskq_head.size
     ret v43
 
 # v24:v25 queue; out v23 status, v34 ticket, v28:v29 place of the entry, which is ours to fill.
-queue_ticket:
-    add64 v40, v24, ppu_queue_head.tail
-    ldg.b64 v30, [v24+ppu_queue_head.entries] # entries, bytes of one
+taskq_ticket:
+    add64 v40, v24, ppu_taskq_head.tail
+    ldg.b64 v30, [v24+ppu_taskq_head.entries] # entries, bytes of one
     sub v32, v30, 1
     mov v23, 0
-    pbrk queue_ticket_end
-queue_ticket_again:
+    pbrk taskq_ticket_end
+taskq_ticket_again:
     ldg.b32 v36, [v40]
     fence.acquire.dev
-    and v33, v36, PPU_QUEUE_CLOSED
+    and v33, v36, PPU_TASKQ_CLOSED
     isetp.ne p4, v33, 0
     @p4 mov v23, PPU_DEVLIB_CLOSED
-    @p4 brk queue_ticket_end
+    @p4 brk taskq_ticket_end
     shr v34, v36, 1
     and v33, v34, v32
     mulwu v28, v33, v31
     add64 v28, v28, v24
-    add64 v28, v28, ppu_queue_head.size
+    add64 v28, v28, ppu_taskq_head.size
     ldg.b32 v33, [v28]
-    fence.acquire.dev           # pairs with queue_free
+    fence.acquire.dev           # pairs with taskq_free
     isetp.eq p4, v33, v34
     ldg.b32 v39, [v40]
     isetp.eq p5, v39, v36       # nobody has taken the ticket meanwhile
     pand p6, p5, !p4
-    @p6 mov v23, PPU_DEVLIB_QUEUE_FULL
-    @p6 brk queue_ticket_end
+    @p6 mov v23, PPU_DEVLIB_TASKQ_FULL
+    @p6 brk taskq_ticket_end
     add v37, v36, 2
     mov v38, -1
     pand p4, p4, p5
     @p4 atomg.cas.acq_rel.dev v38, [v40], v36
     isetp.eq p5, v38, v36
     pand p4, p4, p5
-    @p4 brk queue_ticket_end
+    @p4 brk taskq_ticket_end
     yield
-    bra queue_ticket_again
-queue_ticket_end:
+    bra taskq_ticket_again
+taskq_ticket_end:
     ret v43
 
 # v24:v25 queue, v28:v29 place, v34 ticket: the entry is there, and the task is told when it waits to be.
-queue_publish:
+taskq_publish:
     add v33, v34, 1
-    and v33, v33, PPU_QUEUE_TICKET_MASK
+    and v33, v33, PPU_TASKQ_TICKET_MASK
     fence.release.dev
     stg.b32 v33, [v28]
-queue_tell:
+taskq_tell:
     fence.seq_cst.dev           # pairs with the firmware's between arming and looking
-    add64 v40, v24, ppu_queue_head.armed
+    add64 v40, v24, ppu_taskq_head.armed
     mov v36, 0
     atomg.xchg.seq_cst.dev v37, [v40], v36
     isetp.ne p4, v37, 0

@@ -16,19 +16,19 @@
 #   v16 out  counter of the first
 #   v17 out  0; 1: too few are free, and none becomes free before the caller has ended or has waited; 2: so many never are
 workq_reserve:
-    ldg.b32 v24, [v16+ppu_workq.entries] # entries
-    ldg.b32 v25, [v16+ppu_workq.period] # period
+    ldg.b32 v24, [v16+ppu_workq_head.entries] # entries
+    ldg.b32 v25, [v16+ppu_workq_head.period] # period
     mov v27, 64                 # yields left
     sub v26, v24, 2
     isetp.gtu p4, v18, v26
     isetp.eq p5, v18, 0
     por p4, p4, p5
     @p4 bra workq_reserve_never
-    add64 v40, v16, ppu_workq.soft_put
+    add64 v40, v16, ppu_workq_head.soft_put
 workq_reserve_try:
-    ldg.b32 v28, [v16+ppu_workq.soft_put] # soft_put, and only then shadow_put: else what is free may seem more than it is
+    ldg.b32 v28, [v16+ppu_workq_head.soft_put] # soft_put, and only then shadow_put: else what is free may seem more than it is
     fence.acquire.dev
-    ldg.b32 v29, [v16+ppu_workq.shadow_put]
+    ldg.b32 v29, [v16+ppu_workq_head.shadow_put]
     fence.acquire.dev           # the entries were given back before it was published
     sub v30, v29, v28
     isetp.lt p4, v30, 0
@@ -51,7 +51,7 @@ workq_reserve_done:
     mov v17, 0
     ret v15
 workq_reserve_full:
-    ldg.b32 v32, [v16+ppu_workq.stall] # AT_X and ENDED free nothing
+    ldg.b32 v32, [v16+ppu_workq_head.stall] # AT_X and ENDED free nothing
     isetp.eq p4, v32, PPU_WORKQ_AT_X
     isetp.eq p5, v32, PPU_WORKQ_ENDED
     por p4, p4, p5
@@ -80,7 +80,7 @@ workq_reserve_wait:
     add64 v38, v38, ppu_cta_group.work
     mov v36, PPU_CTA_WORK_ENTRIES
     @p4 atomg.or.acq_rel.dev _, [v38], v36
-    ldg.b32 v35, [v16+ppu_workq.channel]
+    ldg.b32 v35, [v16+ppu_workq_head.channel]
     shl v36, v29, 10
     or v35, v35, v36
     mov v36, 0
@@ -122,7 +122,7 @@ workq_point:
 #   v18  counter of the first
 #   v19  how many were reserved
 workq_publish:
-    ldg.b32 v25, [v16+ppu_workq.period]
+    ldg.b32 v25, [v16+ppu_workq_head.period]
     add v19, v19, v18
     sub v19, v19, 1             # counter of the last
     isetp.geu p4, v19, v25
@@ -134,9 +134,9 @@ workq_publish:
 
 # Of this file, called with v43: v19 counter of an entry; out v28:v29 its number in the ring, v34:v35 its block, v40:v41 its semaphore.
 workq_entry:
-    ldg.b32 v24, [v16+ppu_workq.entries] # entries
-    ldg.b32 v26, [v16+ppu_workq.block_bytes]
-    ldg.b64 v30, [v16+ppu_workq.sem_at] # sem_at, block_at
+    ldg.b32 v24, [v16+ppu_workq_head.entries] # entries
+    ldg.b32 v26, [v16+ppu_workq_head.block_bytes]
+    ldg.b64 v30, [v16+ppu_workq_head.sem_at] # sem_at, block_at
     remu v28, v19, v24          # the period is a multiple of the entry count
     mov v29, 0
     mulwu v34, v28, v26
@@ -156,7 +156,7 @@ workq_set:
     mov v37, v27
     mov64 v38, 0
     stg.b128 v36, [v34]
-    ldg.b32 v30, [v16+ppu_workq.ring_at]
+    ldg.b32 v30, [v16+ppu_workq_head.ring_at]
     mov v31, 0
     shl64 v36, v28, 3
     add64 v36, v36, v30
@@ -183,7 +183,7 @@ workq_seal:
     shr v27, v27, 2
     add v27, v27, workq_acquire.words
     call v43, workq_set
-    ldg.b32 v25, [v16+ppu_workq.period]
+    ldg.b32 v25, [v16+ppu_workq_head.period]
     add v19, v18, v25           # the entry before the first
     sub v19, v19, 1
     call v43, workq_entry
@@ -212,7 +212,7 @@ workq_end:
     mov v19, v18
     call v43, workq_entry
     mov v27, ppu_block_header.size
-    add64 v38, v16, ppu_workq.round
+    add64 v38, v16, ppu_workq_head.round
     mov v36, v20
     add v37, v20, 1
     atomg.cas.acq_rel.dev v21, [v38], v36
@@ -221,7 +221,7 @@ workq_end:
     mov v27, workq_end.size
     mov v36, method.WAIT_IDLE
     stg.b32 v36, [v34+workq_end.wait_idle]
-    add64 v22, v16, ppu_workq.y
+    add64 v22, v16, ppu_workq_head.y
     mov v36, method.SEM_RELEASE
     stg.b32 v36, [v34+workq_end.release.method]
     stg.b32 v22, [v34+workq_end.release.va_lo]
@@ -229,7 +229,7 @@ workq_end:
     stg.b32 v20, [v34+workq_end.release.value]
     mov v36, 0
     stg.b32 v36, [v34+workq_end.release.flags]
-    add64 v22, v16, ppu_workq.x # of the next round
+    add64 v22, v16, ppu_workq_head.x # of the next round
     mov v36, method.SEM_ACQUIRE
     stg.b32 v36, [v34+workq_end.acquire.method]
     stg.b32 v22, [v34+workq_end.acquire.va_lo]

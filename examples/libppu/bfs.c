@@ -60,7 +60,7 @@ struct ppu {
     struct ppu_context *context;
     struct ppu_channel *channel;
     struct ppu_stream *stream;
-    struct ppu_workqueue *queue;
+    struct ppu_workq *queue;
     struct ppu_program *program;
     const struct ppu_kernel *visit, *walk;
     struct ppu_memory *memory, *offsets, *edges, *level, *order;
@@ -164,7 +164,7 @@ static void ppu_begin(struct ppu *ppu, const char *kernels)
     TRY(ppu_context_nest(ppu->context, NULL));
     TRY(ppu_channel_create(ppu->context, NULL, &ppu->channel));
     TRY(ppu_stream_create(ppu->channel, &ppu->stream));
-    TRY(ppu_workqueue_create(ppu->channel, NULL, &ppu->queue));
+    TRY(ppu_workq_create(ppu->channel, NULL, &ppu->queue));
     if (ppu_program_load_file(ppu->context, kernels, &ppu->program, &error) != PPU_OK) {
         fprintf(stderr, "bfs: %s\n", error.text);
         exit(1);
@@ -178,7 +178,7 @@ static void ppu_begin(struct ppu *ppu, const char *kernels)
 
 static void ppu_end(struct ppu *ppu)
 {
-    TRY(ppu_workqueue_destroy(ppu->queue));
+    TRY(ppu_workq_destroy(ppu->queue));
     TRY(ppu_channel_destroy(ppu->channel));
     ppu_stream_destroy(ppu->stream);
     ppu_program_unload(ppu->program);
@@ -204,7 +204,7 @@ static void graph_upload(struct ppu *ppu, const struct graph *graph)
     search->edges = upload(ppu, graph->edges, graph->offsets[graph->nodes], &ppu->edges);
     search->level = upload(ppu, NULL, graph->nodes, &ppu->level);
     search->order = upload(ppu, NULL, graph->nodes, &ppu->order);
-    search->queue = ppu_workqueue_va(ppu->queue).va;
+    search->queue = ppu_workq_va(ppu->queue).va;
     search->tmd = ppu_memory_va(ppu->memory, ppu->context).va + offsetof(struct vram, tmd);
     search->params = ppu_memory_va(ppu->memory, ppu->context).va + offsetof(struct vram, next);
 }
@@ -224,7 +224,7 @@ static void finish_search(struct ppu *ppu, const struct ppu_event *event)
     struct ppu_error error;
 
     if (ppu_event_wait(event, SECONDS_60) != PPU_OK) {
-        if (ppu_workqueue_error(ppu->queue, &error) != PPU_OK) {
+        if (ppu_workq_error(ppu->queue, &error) != PPU_OK) {
             fprintf(stderr, "bfs: work queue: %s\n", error.text);
         }
         if (ppu_channel_error(ppu->channel, &error) != PPU_OK) {

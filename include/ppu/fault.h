@@ -27,7 +27,7 @@ enum ppu_fault_place {
     PPU_PLACE_LANES = 0,   /* cta, warp, lanes, pass; pc: the instruction */
     PPU_PLACE_CTA = 1,     /* cta */
     PPU_PLACE_TASK = 2,    /* no more: no single thread is to blame */
-    PPU_PLACE_QUEUE = 3,   /* pc: number of the task's queue */
+    PPU_PLACE_TASKQ = 3,   /* pc: number of the task's queue */
     PPU_PLACE_BLOCK = 4,   /* pc: GP index << 32 | word of the block at which the method begins */
     PPU_PLACE_ENTRY = 5,   /* pc: GP index << 32 */
     PPU_PLACE_RING = 6,    /* the channel */

@@ -51,7 +51,7 @@ enum ppu_reg_count {
 /* FEATURES */
 #define PPU_FEATURE_TEST_HOOKS (1u << 0)
 #define PPU_FEATURE_RESTARTABLE_FAULTS (1u << 1)
-#define PPU_FEATURE_QUEUE_TMD (1u << 2)
+#define PPU_FEATURE_TASKQ (1u << 2)
 #define PPU_FEATURE_NESTED (1u << 3)
 #define PPU_FEATURE_CACHE_MODEL (1u << 4) /* caches are modelled, and what they do is counted (counter.def) */
 

@@ -4,8 +4,8 @@
  * that maps it. The host and threads fill it while a task takes from it: a CTA for each entry, in the order of the
  * entries.
  *
- *   struct ppu_queue_head
- *   struct ppu_queue_entry [entries], `entry_bytes` apart, each followed by its data
+ *   struct ppu_taskq_head
+ *   struct ppu_taskq_entry [entries], `entry_bytes` apart, each followed by its data
  *
  * Entries are numbered from 0; entry n lies at place n % entries, and its number modulo 2^31 is its ticket. The
  * sequence word of a place says whose it is:
@@ -28,22 +28,22 @@
 
 #include "ppu/base.h"
 
-#define PPU_QUEUE_VERSION 1u
-#define PPU_QUEUE_ALIGN (64u * PPU_KIB)
-#define PPU_QUEUE_MIN_ENTRIES 2u
-#define PPU_QUEUE_MAX_ENTRIES (64u * PPU_KIB)
-#define PPU_QUEUE_ENTRY_ALIGN 16u
-#define PPU_QUEUE_MAX_ENTRY_BYTES (4u * PPU_KIB)
-#define PPU_QUEUES 64u /* that can be open at once; their numbers are below */
+#define PPU_TASKQ_VERSION 1u
+#define PPU_TASKQ_ALIGN (64u * PPU_KIB)
+#define PPU_TASKQ_MIN_ENTRIES 2u
+#define PPU_TASKQ_MAX_ENTRIES (64u * PPU_KIB)
+#define PPU_TASKQ_ENTRY_ALIGN 16u
+#define PPU_TASKQ_MAX_ENTRY_BYTES (4u * PPU_KIB)
+#define PPU_TASKQS 64u /* that can be open at once; their numbers are below */
 
-#define PPU_QUEUE_CLOSED 1u /* bit 0 of tail; the ticket is above */
-#define PPU_QUEUE_TICKET_MASK 0x7fffffffu
-#define PPU_QUEUE_TICKET(tail) ((tail) >> 1)
+#define PPU_TASKQ_CLOSED 1u /* bit 0 of tail; the ticket is above */
+#define PPU_TASKQ_TICKET_MASK 0x7fffffffu
+#define PPU_TASKQ_TICKET(tail) ((tail) >> 1)
 
-struct ppu_queue_head {
-    struct ppu_struct_header head; /* PPU_QUEUE_VERSION, sizeof(struct ppu_queue_head) */
+struct ppu_taskq_head {
+    struct ppu_struct_header head; /* PPU_TASKQ_VERSION, sizeof(struct ppu_taskq_head) */
     uint32_t entries;              /* a power of two */
-    uint32_t entry_bytes;          /* a multiple of 16, struct ppu_queue_entry included */
+    uint32_t entry_bytes;          /* a multiple of 16, struct ppu_taskq_entry included */
     uint32_t number;               /* of the queue: what TMDs and FEED name */
     uint32_t reserved0[12];
     uint32_t tail; /* producers: next ticket, and whether the queue is closed */
@@ -51,25 +51,25 @@ struct ppu_queue_head {
     uint32_t armed; /* firmware: the task to be told of entries; producers take it by an exchange with 0 */
     uint32_t reserved2[31];
 };
-PPU_ASSERT_SIZE(struct ppu_queue_head, 256);
-PPU_ASSERT_OFFSET(struct ppu_queue_head, tail, 64);
-PPU_ASSERT_OFFSET(struct ppu_queue_head, armed, 128);
+PPU_ASSERT_SIZE(struct ppu_taskq_head, 256);
+PPU_ASSERT_OFFSET(struct ppu_taskq_head, tail, 64);
+PPU_ASSERT_OFFSET(struct ppu_taskq_head, armed, 128);
 
-enum ppu_queue_kind {
-    PPU_QUEUE_NOTHING = 0, /* its producer could not fill it */
-    PPU_QUEUE_DATA = 1,
-    PPU_QUEUE_TASK = 2, /* a task that the CTA is to start as its own child (A12) */
+enum ppu_taskq_kind {
+    PPU_TASKQ_NOTHING = 0, /* its producer could not fill it */
+    PPU_TASKQ_DATA = 1,
+    PPU_TASKQ_TASK = 2, /* a task that the CTA is to start as its own child (A12) */
 };
 
-struct ppu_queue_entry {
+struct ppu_taskq_entry {
     uint32_t sequence; /* producer, then the CTA */
-    uint32_t kind;     /* producer: enum ppu_queue_kind */
+    uint32_t kind;     /* producer: enum ppu_taskq_kind */
     uint32_t task;     /* producer: handle of a record of the nest (nest.h), 0 for data */
     uint32_t reserved;
 };
-PPU_ASSERT_SIZE(struct ppu_queue_entry, 16);
+PPU_ASSERT_SIZE(struct ppu_taskq_entry, 16);
 
-#define PPU_QUEUE_BYTES(entries, entry_bytes) \
-    ((uint64_t)sizeof(struct ppu_queue_head) + (uint64_t)(entries) * (entry_bytes))
+#define PPU_TASKQ_BYTES(entries, entry_bytes) \
+    ((uint64_t)sizeof(struct ppu_taskq_head) + (uint64_t)(entries) * (entry_bytes))
 
 #endif

@@ -17,7 +17,7 @@
 
 enum ppu_tmd_kind {
     PPU_TMD_GRID = 1,  /* grid[0] x grid[1] x grid[2] CTAs */
-    PPU_TMD_QUEUE = 2, /* a CTA for each entry of a circular queue (ppu/taskq.h); grid is 1, 1, 1 */
+    PPU_TMD_TASKQ = 2, /* a CTA for each entry of a circular queue (ppu/taskq.h); grid is 1, 1, 1 */
 };
 
 /* Bits of ppu_tmd.flags; the rest is zero. */
@@ -79,13 +79,13 @@ struct ppu_tmd {
     uint64_t watchdog_ns; /* time limit; 0: the policy's (LIMIT_MS), or that of the task's parent, which cap it too */
     uint64_t local_va;    /* backing of local memory, mapped writable; 0 when local_bytes is 0 */
     uint64_t local_size;  /* bytes at local_va; bounds how many CTAs run at once */
-    uint32_t queue;       /* number of the queue (ppu/taskq.h) of a queue task; 0 for a grid */
+    uint32_t taskq;       /* number of the queue (ppu/taskq.h) of a queue task; 0 for a grid */
     uint16_t miss_rate;   /* PPU_MISS_* (D8) */
     uint16_t reserved2;
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */
 
     /* Below: set by the firmware in the copy. What the host or a thread leaves here is not read. */
-    uint64_t queue_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
+    uint64_t taskq_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
     uint16_t context;            /* address space */
     uint16_t channel;            /* that started the tree */
     uint32_t task;               /* handle of the task record */
@@ -110,9 +110,9 @@ PPU_ASSERT_OFFSET(struct ppu_tmd, vregs, 24);
 PPU_ASSERT_OFFSET(struct ppu_tmd, cta, 40);
 PPU_ASSERT_OFFSET(struct ppu_tmd, param_va, 64);
 PPU_ASSERT_OFFSET(struct ppu_tmd, watchdog_ns, 80);
-PPU_ASSERT_OFFSET(struct ppu_tmd, queue, 104);
+PPU_ASSERT_OFFSET(struct ppu_tmd, taskq, 104);
 PPU_ASSERT_OFFSET(struct ppu_tmd, addresses, 112);
-PPU_ASSERT_OFFSET(struct ppu_tmd, queue_limit, 120);
+PPU_ASSERT_OFFSET(struct ppu_tmd, taskq_limit, 120);
 PPU_ASSERT_OFFSET(struct ppu_tmd, context, 128);
 PPU_ASSERT_OFFSET(struct ppu_tmd, next_cta, 160);
 
@@ -141,6 +141,6 @@ static inline int ppu_miss_rate_ok(uint32_t miss_rate)
     return miss_rate <= PPU_MISS_RATE_MOST || miss_rate >= PPU_MISS_BELOW;
 }
 
-#define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, queue_limit)) /* what a launcher fills in */
+#define PPU_TMD_LAUNCHER_BYTES ((uint32_t)offsetof(struct ppu_tmd, taskq_limit)) /* what a launcher fills in */
 
 #endif

@@ -4,7 +4,7 @@
  * VRAM that the address space maps, contiguous in both, and has the firmware fill it and open the channel
  * (WORKQ_CREATE):
  *
- *   struct ppu_workq
+ *   struct ppu_workq_head
  *   ppu_gp_entry_t ring[entries]        at ring_at
  *   struct ppu_sem sem[entries]         at sem_at: 1 when what follows the entry is in place
  *   command blocks, block_bytes apart   at block_at: the block of entry n is for whoever has reserved entry n
@@ -40,8 +40,8 @@ enum ppu_workq_stall {
     PPU_WORKQ_ENDED = 3,   /* the channel has faulted or is closed */
 };
 
-struct ppu_workq {
-    struct ppu_struct_header head; /* PPU_WORKQ_VERSION, sizeof(struct ppu_workq) */
+struct ppu_workq_head {
+    struct ppu_struct_header head; /* PPU_WORKQ_VERSION, sizeof(struct ppu_workq_head) */
     uint32_t entries;
     uint32_t period;
     uint32_t channel;
@@ -63,14 +63,14 @@ struct ppu_workq {
     struct ppu_sem y; /* payload: the round that has ended */
     uint32_t reserved5[12];
 };
-PPU_ASSERT_SIZE(struct ppu_workq, 384);
-PPU_ASSERT_OFFSET(struct ppu_workq, soft_put, 64);
-PPU_ASSERT_OFFSET(struct ppu_workq, shadow_put, 128);
-PPU_ASSERT_OFFSET(struct ppu_workq, round, 192);
-PPU_ASSERT_OFFSET(struct ppu_workq, x, 256);
-PPU_ASSERT_OFFSET(struct ppu_workq, y, 320);
+PPU_ASSERT_SIZE(struct ppu_workq_head, 384);
+PPU_ASSERT_OFFSET(struct ppu_workq_head, soft_put, 64);
+PPU_ASSERT_OFFSET(struct ppu_workq_head, shadow_put, 128);
+PPU_ASSERT_OFFSET(struct ppu_workq_head, round, 192);
+PPU_ASSERT_OFFSET(struct ppu_workq_head, x, 256);
+PPU_ASSERT_OFFSET(struct ppu_workq_head, y, 320);
 
-#define PPU_WORKQ_RING_AT ((uint32_t)sizeof(struct ppu_workq))
+#define PPU_WORKQ_RING_AT ((uint32_t)sizeof(struct ppu_workq_head))
 #define PPU_WORKQ_SEM_AT(entries) ((PPU_WORKQ_RING_AT + (entries)*PPU_GP_ENTRY_BYTES + 63u) & ~63u)
 #define PPU_WORKQ_BLOCK_AT(entries) \
     ((PPU_WORKQ_SEM_AT(entries) + (entries) * (uint32_t)sizeof(struct ppu_sem) + 63u) & ~63u)

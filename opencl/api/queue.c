@@ -324,8 +324,8 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
-    if (queue->work != NULL) {
-        device_queue_remove_work(queue);
+    if (queue->workq != NULL) {
+        device_queue_remove_workq(queue);
     } else if (queue->device_va != 0) {
         device_queue_remove(queue);
     }
@@ -359,7 +359,7 @@ static enum ppu_err open_host(cl_command_queue queue)
 
 static cl_int open_queue(cl_command_queue queue, cl_command_queue maker)
 {
-    return maker != NULL         ? device_queue_add_work(queue, maker)
+    return maker != NULL         ? device_queue_add_workq(queue, maker)
            : is_on_device(queue) ? device_queue_add(queue)
                                  : device_error(open_host(queue));
 }
@@ -563,7 +563,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->work != NULL || queue->context != context ||
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->workq != NULL || queue->context != context ||
         queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }

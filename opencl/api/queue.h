@@ -26,13 +26,13 @@ struct _cl_command_queue {
     size_t given_bytes;
     struct errand end;
     uint32_t submitters;
-    uint32_t limit_ms;          /* that its kernels may run; 0: as long as the device lets them */
-    uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
-    uint32_t device_index;      /* its number among those of the address space */
-    cl_uint device_bytes;       /* CL_QUEUE_SIZE */
-    cl_command_queue maker;     /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
-    struct ppu_workqueue *work; /* of that; NULL: this is no work queue */
-    cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
+    uint32_t limit_ms;       /* that its kernels may run; 0: as long as the device lets them */
+    uint64_t device_va;      /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index;   /* its number among those of the address space */
+    cl_uint device_bytes;    /* CL_QUEUE_SIZE */
+    cl_command_queue maker;  /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
+    struct ppu_workq *workq; /* of that; NULL: this is no work queue */
+    cl_command_queue filled; /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
     /* Under the context's lock. */
     struct submitter submitter[QUEUE_SUBMITTERS];

@@ -157,10 +157,9 @@ static bool can_make(const struct _cl_command_queue *queue, const struct _cl_com
 }
 
 /* Both queues are used by others only when this is done, but for the maker's commands. */
-cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker)
+cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
 {
-    const struct ppu_workqueue_options options = { .block_bytes = PPU_CHILD_WORK_BYTES,
-                                                   .priority = PPU_PRIORITIES / 2 };
+    const struct ppu_workq_options options = { .block_bytes = PPU_CHILD_WORK_BYTES, .priority = PPU_PRIORITIES / 2 };
     cl_context context = queue->context;
 
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
@@ -172,23 +171,23 @@ cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker)
     }
     pthread_mutex_lock(&context->lock);
     bool first = maker->filled == NULL;
-    err = first ? ppu_workqueue_create(maker->submitter[0].channel, &options, &queue->work) : PPU_OK;
+    err = first ? ppu_workq_create(maker->submitter[0].channel, &options, &queue->workq) : PPU_OK;
     if (first && err == PPU_OK) {
         maker->filled = queue;
         queue->maker = maker;
-        queue->device_va = ppu_workqueue_va(queue->work).va;
+        queue->device_va = ppu_workq_va(queue->workq).va;
         object_use(maker);
     }
     pthread_mutex_unlock(&context->lock);
     return first ? device_error(err) : CL_INVALID_COMMAND_QUEUE;
 }
 
-void device_queue_remove_work(cl_command_queue queue)
+void device_queue_remove_workq(cl_command_queue queue)
 {
     pthread_mutex_lock(&queue->context->lock);
     queue->maker->filled = NULL;
     pthread_mutex_unlock(&queue->context->lock);
-    ppu_workqueue_destroy(queue->work);
+    ppu_workq_destroy(queue->workq);
     object_drop(queue->maker);
 }
 

@@ -23,8 +23,8 @@ void device_queue_end(cl_context context, uint32_t place);
 cl_int device_queue_add(cl_command_queue queue);
 void device_queue_remove(cl_command_queue queue);
 /* Adds a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
-cl_int device_queue_add_work(cl_command_queue queue, cl_command_queue maker);
-void device_queue_remove_work(cl_command_queue queue);
+cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker);
+void device_queue_remove_workq(cl_command_queue queue);
 /* Says which queue kernels get as the default one. */
 void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue);
 /* NULL: there is none. */

@@ -43,8 +43,8 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->launch.params = launch->params;
     launch->launch.facts.printf_va = event->work.printf_va;
     launch_add(launch, block, stream);
-    if (launch->work != NULL) {
-        ppu_block_round(block, launch->work->work);
+    if (launch->workq != NULL) {
+        ppu_block_round(block, launch->workq->workq);
     }
 }
 
@@ -143,13 +143,13 @@ static cl_int find_work(struct launch *launch, cl_command_queue queue)
 {
     for (uint32_t i = 0; i < launch->queues; i++) {
         cl_command_queue given = launch->queue[i];
-        if (given->work == NULL || given == launch->work) {
+        if (given->workq == NULL || given == launch->workq) {
             continue;
         }
-        if (given->maker != queue || launch->work != NULL) {
+        if (given->maker != queue || launch->workq != NULL) {
             return CL_INVALID_COMMAND_QUEUE;
         }
-        launch->work = given;
+        launch->workq = given;
     }
     return CL_SUCCESS;
 }

@@ -134,8 +134,8 @@ static void land(struct submitter *submitter, cl_int status)
 /* The first command in flight has done wrong; those behind it were never begun. NULL, or why output is lost. */
 static const char *fail_all(struct submitter *submitter, enum ppu_err err)
 {
-    cl_command_queue work = submitter->queue->filled;
-    bool again = work == NULL || ppu_workqueue_reset(work->work) == PPU_OK;
+    cl_command_queue workq = submitter->queue->filled;
+    bool again = workq == NULL || ppu_workq_reset(workq->workq) == PPU_OK;
     submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
     const char *lost = submitter->printing != NULL ? print(submitter, submitter->printing) : NULL;

@@ -554,7 +554,7 @@ struct identity {
 static void set_identity(struct core *core)
 {
     const struct core_config *config = &core->config;
-    const uint32_t built = PPU_FEATURE_QUEUE_TMD | PPU_FEATURE_NESTED;
+    const uint32_t built = PPU_FEATURE_TASKQ | PPU_FEATURE_NESTED;
     const struct identity values[] = {
         { PPU_REG_FEATURES, built | (config->test_hooks ? PPU_FEATURE_TEST_HOOKS : 0) |
                                 (config->cache_model ? PPU_FEATURE_CACHE_MODEL : 0) },

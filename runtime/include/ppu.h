@@ -50,7 +50,7 @@ struct ppu_context;
 struct ppu_memory;
 struct ppu_channel;
 struct ppu_block;
-struct ppu_workqueue;
+struct ppu_workq;
 struct ppu_stream;
 struct ppu_taskq;
 struct ppu_program;
@@ -287,7 +287,7 @@ void ppu_channel_ring(struct ppu_channel *channel);
 
 /* ---- work queue ---- */
 
-struct ppu_workqueue_options {
+struct ppu_workq_options {
     uint32_t entries;     /* PPU_WORKQ_MIN_ENTRIES to PPU_WORKQ_MAX_ENTRIES, any number; 0: 1,024 */
     uint32_t block_bytes; /* of each entry's command block, a multiple of 64, 128 to 4,096; 0: 512 */
     uint32_t priority;    /* at most; tasks launched from it are capped by it */
@@ -299,27 +299,26 @@ struct ppu_workqueue_options {
  * rounds and wait for them. The channel must outlive the queue. `options` may be NULL. Errors: BAD_ARG, NO_VRAM,
  * NO_RESOURCE.
  */
-enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
-                                  struct ppu_workqueue **out);
+enum ppu_err ppu_workq_create(struct ppu_channel *channel, const struct ppu_workq_options *options,
+                              struct ppu_workq **out);
 /* Ends the work of the queue and destroys it. */
-enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue);
+enum ppu_err ppu_workq_destroy(struct ppu_workq *queue);
 /* Ends the work of the queue, empties it and clears its fault. A channel that waits for it fails. */
-enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue);
+enum ppu_err ppu_workq_reset(struct ppu_workq *queue);
 /* Copies the fault that stopped the queue, with the code PPU_OK when none did. Returns that code. */
-enum ppu_err ppu_workqueue_error(struct ppu_workqueue *queue, struct ppu_error *error);
+enum ppu_err ppu_workq_error(struct ppu_workq *queue, struct ppu_error *error);
 struct ppu_sem;
 /*
  * Sleeps until a thread's block has released `sem` to `value` or beyond, by two's-complement difference. The block must
  * raise an interrupt after the release (C6), which wakes the caller. Errors: the queue's when it faulted, TIMEOUT,
  * DEVICE_LOST.
  */
-enum ppu_err ppu_workqueue_wait(struct ppu_workqueue *queue, const struct ppu_sem *sem, uint32_t value,
-                                uint64_t timeout_ns);
+enum ppu_err ppu_workq_wait(struct ppu_workq *queue, const struct ppu_sem *sem, uint32_t value, uint64_t timeout_ns);
 /* Return the queue's address for kernels (C7), and its address in this process. */
-ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue);
-struct ppu_workq *ppu_workqueue_shared(const struct ppu_workqueue *queue);
+ppu_va_t ppu_workq_va(const struct ppu_workq *queue);
+struct ppu_workq_head *ppu_workq_shared(const struct ppu_workq *queue);
 /* Returns the number of the queue's channel. */
-uint32_t ppu_workqueue_channel(const struct ppu_workqueue *queue);
+uint32_t ppu_workq_channel(const struct ppu_workq *queue);
 
 /* ---- event ---- */
 
@@ -392,8 +391,8 @@ struct ppu_launch {
 /* ---- task queue ---- */
 
 struct ppu_taskq_options {
-    uint32_t entries;    /* a power of two, PPU_QUEUE_MIN_ENTRIES to PPU_QUEUE_MAX_ENTRIES; 0: 256 */
-    uint32_t data_bytes; /* of an entry, rounded up to 16; at most PPU_QUEUE_MAX_ENTRY_BYTES - 16 */
+    uint32_t entries;    /* a power of two, PPU_TASKQ_MIN_ENTRIES to PPU_TASKQ_MAX_ENTRIES; 0: 256 */
+    uint32_t data_bytes; /* of an entry, rounded up to 16; at most PPU_TASKQ_MAX_ENTRY_BYTES - 16 */
 };
 
 /*
@@ -437,7 +436,7 @@ void ppu_block_interrupt(struct ppu_block *block);
  * Lets the queue's next round begin when all that the channel was given before has ended, and waits for the round's end
  * (C2). The block belongs to the queue's channel and has at most one such method; otherwise BAD_ARG.
  */
-void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue);
+void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue);
 /* Notifies the queue's task that entries may have been published. */
 void ppu_block_feed(struct ppu_block *block, const struct ppu_taskq *queue);
 /* Adds any method with its data words. */

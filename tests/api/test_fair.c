@@ -421,13 +421,13 @@ static void quotas(void **state)
 {
     struct api *api = *state;
     const uint32_t tasks = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_TASKS);
-    const uint32_t queues = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_QUEUES);
+    const uint32_t queues = PPU_RESOURCE_OBJECT(ppu_context_id(api->context), PPU_RESOURCE_TASKQS);
     const struct ppu_taskq_options options = { .data_bytes = 16 };
     struct ppu_taskq *more = NULL;
 
     assert_int_equal(api_query(api, PPU_KEY_CONTEXT_QUOTA, tasks), api_query(api, PPU_KEY_TASKS_TOTAL, 0));
     assert_int_equal(ppu_context_quota(api->context, PPU_RESOURCE_TASKS, 0), PPU_ERR_BAD_ARG);
-    check(ppu_context_quota(api->context, PPU_RESOURCE_QUEUES, 1));
+    check(ppu_context_quota(api->context, PPU_RESOURCE_TASKQS, 1));
     assert_int_equal(api_query(api, PPU_KEY_CONTEXT_QUOTA, queues), 1);
     check(ppu_taskq_create(api->context, &options, &queue));
     assert_int_equal(ppu_taskq_create(api->context, &options, &more), PPU_ERR_NO_RESOURCE);

@@ -182,7 +182,7 @@ static void arguments(void **state)
     struct api *api = *state;
     struct ppu_taskq *queue = NULL;
     const struct ppu_taskq_options bad[] = {
-        { .entries = 1 }, { .entries = 3 }, { .entries = 2 * PPU_QUEUE_MAX_ENTRIES }, { .data_bytes = 4081 }
+        { .entries = 1 }, { .entries = 3 }, { .entries = 2 * PPU_TASKQ_MAX_ENTRIES }, { .data_bytes = 4081 }
     };
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
@@ -449,7 +449,7 @@ static void wait_armed(const struct ppu_taskq *queue)
 {
     uint64_t deadline_ns = deadline_after(LONG_NS);
 
-    while (api_word(queue->memory, offsetof(struct ppu_queue_head, armed)) == PPU_TASK_NULL) {
+    while (api_word(queue->memory, offsetof(struct ppu_taskq_head, armed)) == PPU_TASK_NULL) {
         assert_true(deadline_left(deadline_ns) > 0);
         sleep_ns(100 * NS_PER_US);
     }

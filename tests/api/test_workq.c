@@ -25,7 +25,7 @@ struct counters {
 
 struct work {
     struct api *api;
-    struct ppu_workqueue *queue;
+    struct ppu_workq *queue;
     const struct ppu_kernel *kernel, *starter, *spoiler;
     struct ppu_memory *memory; /* TMD */
     struct ppu_memory *shared; /* counters */
@@ -34,7 +34,7 @@ struct work {
 };
 
 /* A queue, and the kernels. */
-static struct work work_new(struct api *api, const struct ppu_workqueue_options *options)
+static struct work work_new(struct api *api, const struct ppu_workq_options *options)
 {
     struct work work = {
         .api = api,
@@ -45,14 +45,14 @@ static struct work work_new(struct api *api, const struct ppu_workqueue_options 
     const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 } };
 
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .waiting = 2, .ctas = 8 }));
-    check(ppu_workqueue_create(api->channel, options, &work.queue));
+    check(ppu_workq_create(api->channel, options, &work.queue));
     work.memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
     work.shared = api_memory(api, PPU_MEMORY_VRAM, sizeof(struct counters));
     work.counters = ppu_memory_host(work.shared);
     check(
         ppu_kernel_describe(api_kernel(api, api->context, "creator", "noted"), &launch, ppu_memory_host(work.memory)));
     work.params = (struct creator_params){
-        .queue = ppu_workqueue_va(work.queue).va,
+        .queue = ppu_workq_va(work.queue).va,
         .tmd = api_va(api, work.memory),
         .counters = api_va(api, work.shared),
         .scratch = api_va(api, api_memory(api, PPU_MEMORY_VRAM, MAX_THREADS * 64)),
@@ -108,7 +108,7 @@ static void run_whole(struct work *work, uint32_t ctas, uint32_t threads)
 {
     enum ppu_err err = round_of(work, ctas, threads);
 
-    check(ppu_workqueue_error(work->queue, NULL));
+    check(ppu_workq_error(work->queue, NULL));
     check(err);
     whole(work, ctas * threads);
 }
@@ -121,12 +121,12 @@ static void one_thread(void **state)
     assert_int_equal(work.counters->end, 0);
     work.params.each = 20;
     run_whole(&work, 1, 1);
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 static void many_threads(void **state)
 {
-    struct work work = work_new(*state, &(struct ppu_workqueue_options){ .entries = 3000 });
+    struct work work = work_new(*state, &(struct ppu_workq_options){ .entries = 3000 });
 
     run_whole(&work, 1, 64);
     work.params.each = 3;
@@ -134,7 +134,7 @@ static void many_threads(void **state)
     work.params.stream = UINT32_MAX;
     work.params.each = 1;
     run_whole(&work, 8, 128);
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 /* ---- rings that are used again and again (C3, C4) ---- */
@@ -174,7 +174,7 @@ static void run_through(struct work *work, struct ppu_memory *memory, uint32_t c
     ppu_block_round(block, work->queue);
     check(ppu_block_submit(block, &event));
     enum ppu_err err = ppu_event_wait(&event, LONG_NS);
-    check(ppu_workqueue_error(work->queue, NULL));
+    check(ppu_workq_error(work->queue, NULL));
     check(err);
     assert_int_equal(api_word(memory, 2048), 0);
     whole(work, ctas * threads);
@@ -191,24 +191,24 @@ static void small_rings(void **state)
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(rings); i++) {
-        const struct ppu_workqueue_options options = {
+        const struct ppu_workq_options options = {
             .entries = rings[i].entries,
             .first = ppu_workq_period(rings[i].entries) - rings[i].before_wrap,
         };
-        check(ppu_workqueue_destroy(work.queue));
-        check(ppu_workqueue_create(api->channel, &options, &work.queue));
-        work.params.queue = ppu_workqueue_va(work.queue).va;
+        check(ppu_workq_destroy(work.queue));
+        check(ppu_workq_create(api->channel, &options, &work.queue));
+        work.params.queue = ppu_workq_va(work.queue).va;
         work.params.each = 10;
         run_through(&work, memory, 1, 1);
         run_through(&work, memory, 1, 32);
         run_through(&work, memory, 4, 16);
     }
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 static void refused_when_full(void **state)
 {
-    struct work work = work_new(*state, &(struct ppu_workqueue_options){ .entries = 16 });
+    struct work work = work_new(*state, &(struct ppu_workq_options){ .entries = 16 });
 
     /* While the kernel runs the queue stands at Acquire X: what does not fit never will, however long one waits. */
     for (uint32_t may_wait = 0; may_wait < 2; may_wait++) {
@@ -220,7 +220,7 @@ static void refused_when_full(void **state)
         assert_int_equal(work.counters->full, 3);
         assert_int_equal(work.counters->ran, 7);
     }
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 /* ---- rounds that nobody ends (C5), and what goes wrong (C6) ---- */
@@ -233,9 +233,9 @@ static void nobody_ends(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         work.params.each = i % 4;
         run_whole(&work, 1, 40);
-        assert_int_equal(ppu_workqueue_shared(work.queue)->round, i + 2);
+        assert_int_equal(ppu_workq_shared(work.queue)->round, i + 2);
     }
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 static enum ppu_err spoil(struct work *work, uint32_t how, uint32_t *result)
@@ -288,26 +288,26 @@ static void spoiled(void **state)
         assert_int_equal(result, 0);
         ppu_channel_error(api->channel, &error);
         assert_int_equal(error.record.code, PPU_FAULT_WORKQ_FAILED);
-        assert_int_equal(error.record.address, ppu_workqueue_channel(work.queue));
-        ppu_workqueue_error(work.queue, &error);
+        assert_int_equal(error.record.address, ppu_workq_channel(work.queue));
+        ppu_workq_error(work.queue, &error);
         assert_int_equal(error.record.code, cases[i].fault);
         assert_int_equal(error.record.pc >> 32, cases[i].entry);
         /* Who comes too late is told as well. */
         check(ppu_channel_reset(api->channel));
         assert_int_equal(spoil(&work, 3, &result), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
         check(ppu_channel_reset(api->channel));
-        check(ppu_workqueue_reset(work.queue));
+        check(ppu_workq_reset(work.queue));
         run_whole(&work, 2, 20);
-        assert_int_equal(ppu_workqueue_shared(work.queue)->round, 2);
-        check(ppu_workqueue_reset(work.queue));
+        assert_int_equal(ppu_workq_shared(work.queue)->round, 2);
+        check(ppu_workq_reset(work.queue));
     }
     check(spoil(&work, 3, &result));
     assert_int_equal(result, 2);
     assert_int_equal(spoil(&work, 4, &result), ppu_fault_error(PPU_FAULT_BAD_START));
     check(ppu_channel_reset(api->channel));
-    check(ppu_workqueue_reset(work.queue));
+    check(ppu_workq_reset(work.queue));
     run_whole(&work, 2, 20);
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 /* ---- what blocks made by threads hold (C6) ---- */
@@ -427,7 +427,7 @@ static void post_copies(void **state)
         assert_int_equal(post.sems[1].payload, round * 3 * 64);
         assert_memory_equal(ppu_memory_host(post.target), source, PIECE);
     }
-    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workq_destroy(post.work.queue));
 }
 
 /* A block that waits for the CPU, tells it by an interrupt that it got there, and goes on when it is answered. */
@@ -443,10 +443,10 @@ static void post_interrupts(void **state)
         add_sem(&post, PPU_METHOD_SEM_ACQUIRE, sem_va(&post, 1), round);
         add_sem(&post, PPU_METHOD_SEM_RELEASE, sem_va(&post, 2), round);
         const struct ppu_event event = post_block(&post, 0);
-        check(ppu_workqueue_wait(post.work.queue, &post.sems[0], round, LONG_NS));
+        check(ppu_workq_wait(post.work.queue, &post.sems[0], round, LONG_NS));
         assert_false(ppu_event_done(&event));
         assert_int_equal(post.sems[2].payload, round - 1);
-        assert_int_equal(ppu_workqueue_wait(post.work.queue, &post.sems[2], round, SHORT_NS), PPU_ERR_TIMEOUT);
+        assert_int_equal(ppu_workq_wait(post.work.queue, &post.sems[2], round, SHORT_NS), PPU_ERR_TIMEOUT);
         struct ppu_channel *answers = NULL;
         check(ppu_channel_create(api->context, NULL, &answers));
         check(ppu_block_begin(answers, &block));
@@ -456,7 +456,7 @@ static void post_interrupts(void **state)
         assert_int_equal(post.sems[2].payload, round);
         check(ppu_channel_destroy(answers));
     }
-    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workq_destroy(post.work.queue));
 }
 
 /* Each way in which a block can be wrong: the queue alone faults, by the entry; both channels work again after a reset.
@@ -507,17 +507,17 @@ static void post_malformed(void **state)
         add_plain(&post, PPU_METHOD_WAIT_IDLE);
         const struct ppu_event event = post_block(&post, cases[i].too_many);
         assert_int_equal(ppu_event_wait(&event, LONG_NS), ppu_fault_error(PPU_FAULT_WORKQ_FAILED));
-        ppu_workqueue_error(post.work.queue, &error);
+        ppu_workq_error(post.work.queue, &error);
         assert_int_equal(error.record.code, cases[i].fault);
-        assert_int_equal(error.record.channel, ppu_workqueue_channel(post.work.queue));
+        assert_int_equal(error.record.channel, ppu_workq_channel(post.work.queue));
         assert_int_equal(error.record.pc >> 32, 1);
         ppu_channel_error(api->channel, &error);
         assert_int_equal(error.record.code, PPU_FAULT_WORKQ_FAILED);
         check(ppu_channel_reset(api->channel));
-        check(ppu_workqueue_reset(post.work.queue));
+        check(ppu_workq_reset(post.work.queue));
     }
     run_whole(&post.work, 2, 20);
-    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workq_destroy(post.work.queue));
 }
 
 /* ---- the blocks that threads fill (C9) ---- */
@@ -528,16 +528,16 @@ static struct post pool_new(struct api *api)
 {
     struct post post = post_new(api);
 
-    check(ppu_workqueue_destroy(post.work.queue));
-    check(ppu_workqueue_create(api->channel, &(struct ppu_workqueue_options){ .entries = POOL }, &post.work.queue));
-    post.work.params.queue = ppu_workqueue_va(post.work.queue).va;
+    check(ppu_workq_destroy(post.work.queue));
+    check(ppu_workq_create(api->channel, &(struct ppu_workq_options){ .entries = POOL }, &post.work.queue));
+    post.work.params.queue = ppu_workq_va(post.work.queue).va;
     return post;
 }
 
 /* Number of the block that a thread was given last: one of those that the queue was made with. */
 static uint32_t pool_block(const struct post *post)
 {
-    const struct ppu_workq *shared = ppu_workqueue_shared(post->work.queue);
+    const struct ppu_workq_head *shared = ppu_workq_shared(post->work.queue);
     uint64_t va = 0;
 
     memcpy(&va, &post->work.counters->end, sizeof(va));
@@ -550,7 +550,7 @@ static uint32_t pool_block(const struct post *post)
 
 static const void *pool_words(const struct post *post, uint32_t block)
 {
-    const struct ppu_workq *shared = ppu_workqueue_shared(post->work.queue);
+    const struct ppu_workq_head *shared = ppu_workq_shared(post->work.queue);
 
     return (const char *)(const void *)shared + shared->block_at + (size_t)block * shared->block_bytes;
 }
@@ -591,7 +591,7 @@ static void blocks_come_from_a_pool(void **state)
     for (uint32_t i = 0; i < POOL; i++) {
         assert_true(taken[i] >= 2);
     }
-    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workq_destroy(post.work.queue));
 }
 
 /* While the queue stands at an entry, no thread gets that entry's block or one behind it; afterwards all of them. */
@@ -644,12 +644,12 @@ static void blocks_return_when_passed(void **state)
     }
     check(ppu_stream_destroy(stream));
     check(ppu_channel_destroy(other));
-    check(ppu_workqueue_destroy(post.work.queue));
+    check(ppu_workq_destroy(post.work.queue));
 }
 
 static void bad_arguments(void **state)
 {
-    static const struct ppu_workqueue_options bad[] = {
+    static const struct ppu_workq_options bad[] = {
         { .entries = 3 },
         { .entries = PPU_WORKQ_MAX_ENTRIES + 1 },
         { .block_bytes = 64 },
@@ -660,27 +660,27 @@ static void bad_arguments(void **state)
     };
     struct api *api = *state;
     struct ppu_channel *other = NULL;
-    struct ppu_workqueue *queue = NULL;
+    struct ppu_workq *queue = NULL;
     struct ppu_block *block = NULL;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
-        assert_int_equal(ppu_workqueue_create(api->channel, &bad[i], &queue), PPU_ERR_BAD_ARG);
+        assert_int_equal(ppu_workq_create(api->channel, &bad[i], &queue), PPU_ERR_BAD_ARG);
         assert_null(queue);
     }
-    check(ppu_workqueue_create(api->channel, NULL, &queue));
+    check(ppu_workq_create(api->channel, NULL, &queue));
     check(ppu_channel_create(api->context, NULL, &other));
     check(ppu_block_begin(other, &block));
     ppu_block_round(block, queue);
     assert_int_equal(ppu_block_submit(block, NULL), PPU_ERR_BAD_ARG);
     /* An acquire may name none but a queue's channel. */
     check(ppu_block_begin(other, &block));
-    ppu_block_acquire(block, ppu_workqueue_va(queue), 1, PPU_SEM_FROM(ppu_channel_index(other)));
+    ppu_block_acquire(block, ppu_workq_va(queue), 1, PPU_SEM_FROM(ppu_channel_index(other)));
     check(ppu_block_submit(block, NULL));
     struct ppu_error error;
     assert_int_not_equal(api_wait_fault(other, &error), PPU_OK);
     assert_int_equal(error.record.code, PPU_FAULT_METHOD_DATA);
     check(ppu_channel_destroy(other));
-    check(ppu_workqueue_destroy(queue));
+    check(ppu_workq_destroy(queue));
 }
 
 /* ---- reservations of any size, published in any order (C3, C6) ---- */
@@ -707,14 +707,14 @@ static void every_size(void **state)
         order[i] = i;
     }
     for (size_t e = 0; e < PPU_ARRAY_SIZE(entries); e++) {
-        const struct ppu_workqueue_options options = { .entries = entries[e], .first = entries[e] / 2 };
-        struct ppu_workqueue *queue = NULL;
-        check(ppu_workqueue_create(api->channel, &options, &queue));
+        const struct ppu_workq_options options = { .entries = entries[e], .first = entries[e] / 2 };
+        struct ppu_workq *queue = NULL;
+        check(ppu_workq_create(api->channel, &options, &queue));
         for (uint32_t n = 1; n <= entries[e] - 2; n++) {
             const struct {
                 uint64_t queue, sems, result;
                 uint32_t count, zero;
-            } params = { ppu_workqueue_va(queue).va, api_va(api, memory), api_va(api, memory) + 2048, n, 0 };
+            } params = { ppu_workq_va(queue).va, api_va(api, memory), api_va(api, memory) + 2048, n, 0 };
             const struct ppu_launch launch = {
                 .grid = { 1 },
                 .cta = { 32 },
@@ -733,7 +733,7 @@ static void every_size(void **state)
             assert_int_equal(api_word(memory, 2048), fits ? 0 : 2);
             released_in_order(sems, order, fits ? n : 0);
         }
-        check(ppu_workqueue_destroy(queue));
+        check(ppu_workq_destroy(queue));
     }
 }
 
@@ -743,7 +743,7 @@ static void every_size(void **state)
 struct permutation {
     struct api *api;
     const struct ppu_kernel *kernel;
-    struct ppu_workqueue *queue;
+    struct ppu_workq *queue;
     struct ppu_memory *memory;
     struct ppu_sem *sems;
     uint32_t *turns, *counters;
@@ -763,7 +763,7 @@ static struct permutation permutation_new(struct api *api)
     p.turns = (uint32_t *)(void *)(p.sems + PERMUTED);
     p.counters = p.turns + PERMUTED;
     check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 1, .ctas = 8 }));
-    check(ppu_workqueue_create(api->channel, &(struct ppu_workqueue_options){ .entries = 4 * PERMUTED + 3 }, &p.queue));
+    check(ppu_workq_create(api->channel, &(struct ppu_workq_options){ .entries = 4 * PERMUTED + 3 }, &p.queue));
     return p;
 }
 
@@ -774,7 +774,7 @@ static struct ppu_event permutation_start(struct permutation *p, uint64_t *rando
     const uint64_t va = api_va(p->api, p->memory);
     const struct {
         uint64_t queue, sems, turns, counters, turn;
-    } params = { ppu_workqueue_va(p->queue).va, va, va + sizeof(*p->sems) * PERMUTED,
+    } params = { ppu_workq_va(p->queue).va, va, va + sizeof(*p->sems) * PERMUTED,
                  va + (sizeof(*p->sems) + 4) * PERMUTED, va + TURN_AT };
     const struct ppu_launch launch = {
         .grid = { 4 },
@@ -805,7 +805,7 @@ static void permutation_check(const struct permutation *p, uint32_t base)
     uint32_t order[PERMUTED];
 
     for (uint32_t i = 0; i < PERMUTED; i++) {
-        uint32_t place = ppu_workq_distance(base, p->counters[i], ppu_workqueue_shared(p->queue)->period);
+        uint32_t place = ppu_workq_distance(base, p->counters[i], ppu_workq_shared(p->queue)->period);
         assert_int_equal(place % 2, 0);
         assert_true(place / 2 < PERMUTED);
         order[place / 2] = i;
@@ -820,12 +820,12 @@ static void any_order(void **state)
     uint32_t correlation = 0;
 
     for (int round = 0; round < (machine_is_slow() ? 3 : 20); round++) {
-        uint32_t base = ppu_workqueue_shared(p.queue)->soft_put;
+        uint32_t base = ppu_workq_shared(p.queue)->soft_put;
         struct ppu_event event = permutation_start(&p, &random, 0, &correlation);
         check(ppu_event_wait(&event, LONG_NS));
         permutation_check(&p, base);
     }
-    check(ppu_workqueue_destroy(p.queue));
+    check(ppu_workq_destroy(p.queue));
 }
 
 /* Times that a task with this correlation (0: any) got a slot, since record `from` of the firmware's trace. */
@@ -864,14 +864,14 @@ static void evicted_between(void **state)
         check(ppu_stream_create(channel, &stream[i]));
     }
     for (int round = 0; round < 3; round++) {
-        uint32_t base = ppu_workqueue_shared(p.queue)->soft_put;
+        uint32_t base = ppu_workq_shared(p.queue)->soft_put;
         uint32_t from = ppu_trace_next(api->device, PPU_TRACE_OF_FIRMWARE);
         struct ppu_event event = permutation_start(&p, &random, 1, &correlation);
         struct ppu_event urgent_done;
         struct ppu_block *block = NULL;
         /* All have reserved. */
-        while (ppu_workq_distance(base, __atomic_load_n(&ppu_workqueue_shared(p.queue)->soft_put, __ATOMIC_ACQUIRE),
-                                  ppu_workqueue_shared(p.queue)->period) != 2 * PERMUTED) {
+        while (ppu_workq_distance(base, __atomic_load_n(&ppu_workq_shared(p.queue)->soft_put, __ATOMIC_ACQUIRE),
+                                  ppu_workq_shared(p.queue)->period) != 2 * PERMUTED) {
             assert_int_equal(ppu_channel_error(api->channel, NULL), PPU_OK);
         }
         check(ppu_block_begin(channel, &block));
@@ -894,7 +894,7 @@ static void evicted_between(void **state)
         check(ppu_stream_destroy(stream[i]));
     }
     check(ppu_channel_destroy(channel));
-    check(ppu_workqueue_destroy(p.queue));
+    check(ppu_workq_destroy(p.queue));
 }
 
 #define BATCH 4000u
@@ -906,18 +906,18 @@ static void million(void **state)
     const struct ppu_kernel *kernel = api_kernel(api, api->context, "creator", "batch");
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, BATCH * 16 + 64);
     struct ppu_sem *sems = ppu_memory_host(memory);
-    const struct ppu_workqueue_options options = { .entries = BATCH + 3, .block_bytes = 128, .first = 77 };
+    const struct ppu_workq_options options = { .entries = BATCH + 3, .block_bytes = 128, .first = 77 };
     static uint32_t order[BATCH];
-    struct ppu_workqueue *queue = NULL;
+    struct ppu_workq *queue = NULL;
 
     for (uint32_t i = 0; i < BATCH; i++) {
         order[i] = i;
     }
-    check(ppu_workqueue_create(api->channel, &options, &queue));
+    check(ppu_workq_create(api->channel, &options, &queue));
     const struct {
         uint64_t queue, sems, result;
         uint32_t count, zero;
-    } params = { ppu_workqueue_va(queue).va, api_va(api, memory), api_va(api, memory) + BATCH * 16, BATCH, 0 };
+    } params = { ppu_workq_va(queue).va, api_va(api, memory), api_va(api, memory) + BATCH * 16, BATCH, 0 };
     const struct ppu_launch launch = {
         .grid = { 1 },
         .cta = { 32 },
@@ -942,13 +942,13 @@ static void million(void **state)
     /* A round is the CPU's block, the batch, the acquire behind it, and the end that the firmware adds. */
     assert_int_equal(api_query(api, PPU_KEY_BLOCKS, 0) - before, (uint64_t)rounds * (BATCH + 3));
     print_message("# %u blocks\n", rounds * BATCH);
-    check(ppu_workqueue_destroy(queue));
+    check(ppu_workq_destroy(queue));
 }
 
 static void ten_thousand(void **state)
 {
     uint32_t ctas = machine_is_slow() ? 16 : 80;
-    struct work work = work_new(*state, &(struct ppu_workqueue_options){
+    struct work work = work_new(*state, &(struct ppu_workq_options){
                                             .entries = machine_is_slow() ? 10007 : PPU_WORKQ_MAX_ENTRIES,
                                             .block_bytes = 320,
                                         });
@@ -956,7 +956,7 @@ static void ten_thousand(void **state)
     work.params.stream = UINT32_MAX;
     run_whole(&work, ctas, 125);
     run_whole(&work, ctas, 125);
-    check(ppu_workqueue_destroy(work.queue));
+    check(ppu_workq_destroy(work.queue));
 }
 
 int main(void)

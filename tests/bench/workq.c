@@ -19,7 +19,7 @@ struct work {
     struct bench bench;
     struct ppu_program *program;
     const struct ppu_kernel *kernel;
-    struct ppu_workqueue *queue;
+    struct ppu_workq *queue;
     struct ppu_memory *sems;
     uint64_t sems_va;
 };
@@ -30,16 +30,16 @@ static void work_open(struct work *work, const char *const *launcher_args)
     bench_need(ppu_program_load_file(work->bench.context, "build/kernels/creator.ppu", &work->program, NULL),
                "program");
     work->kernel = bench_kernel(work->program, "batch");
-    bench_need(ppu_workqueue_create(work->bench.channel, &(struct ppu_workqueue_options){ .entries = BLOCKS + 3 },
-                                    &work->queue),
-               "queue");
+    bench_need(
+        ppu_workq_create(work->bench.channel, &(struct ppu_workq_options){ .entries = BLOCKS + 3 }, &work->queue),
+        "queue");
     bench_need(ppu_memory_create(work->bench.context, PPU_MEMORY_VRAM, BLOCKS * 16 + 64, &work->sems), "memory");
     work->sems_va = ppu_memory_va(work->sems, work->bench.context).va;
 }
 
 static void work_close(struct work *work)
 {
-    ppu_workqueue_destroy(work->queue);
+    ppu_workq_destroy(work->queue);
     ppu_memory_free(work->sems);
     ppu_program_unload(work->program);
     bench_close(&work->bench);
@@ -49,7 +49,7 @@ static void work_close(struct work *work)
 static void by_thread(struct work *work)
 {
     const struct batch_params params = {
-        ppu_workqueue_va(work->queue).va, work->sems_va, work->sems_va + BLOCKS * 16, BLOCKS, 0,
+        ppu_workq_va(work->queue).va, work->sems_va, work->sems_va + BLOCKS * 16, BLOCKS, 0,
     };
     const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) };
     struct ppu_block *block = NULL;

@@ -35,7 +35,7 @@ static uint32_t wrong_id;
 static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
 {
     const uint32_t row[3] = { UINT32_MAX, 1, 1 };
-    const uint32_t *grid = cta->task->tmd.kind == PPU_TMD_QUEUE ? row : cta->task->tmd.grid;
+    const uint32_t *grid = cta->task->tmd.kind == PPU_TMD_TASKQ ? row : cta->task->tmd.grid;
     uint64_t number = cta->id[0] + (uint64_t)grid[0] * (cta->id[1] + (uint64_t)grid[1] * cta->id[2]);
 
     (void)opaque, (void)sm;
@@ -156,8 +156,8 @@ static void time_without_a_step(void **state)
     struct ppu_tmd tmd = good_tmd(1, 1, 1, 32);
 
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
-    tmd.kind = PPU_TMD_QUEUE;
-    tmd.queue_limit = 1;
+    tmd.kind = PPU_TMD_TASKQ;
+    tmd.taskq_limit = 1;
     start_task(machine, 0, &tmd);
     machine_advance(machine, 3000000);
     assert_in_range(mcu_read(machine, PPU_REG_SLOT_STILL_US), 2900, 3000);
@@ -797,8 +797,8 @@ static struct ppu_tmd queue_tmd(uint64_t limit)
 {
     struct ppu_tmd tmd = good_tmd(1, 1, 1, 32);
 
-    tmd.kind = PPU_TMD_QUEUE;
-    tmd.queue_limit = limit;
+    tmd.kind = PPU_TMD_TASKQ;
+    tmd.taskq_limit = limit;
     return tmd;
 }
 
@@ -806,7 +806,7 @@ static void start_again(struct machine *machine, uint32_t slot, uint64_t limit)
 {
     struct ppu_tmd *tmd = (struct ppu_tmd *)(void *)(machine->vram + TMD_AT(slot));
 
-    tmd->queue_limit = limit;
+    tmd->taskq_limit = limit;
     mcu_write(machine, PPU_REG_SLOT_START + 4 * slot, TMD_AT(slot));
 }
 

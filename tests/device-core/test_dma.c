@@ -543,7 +543,7 @@ static void queue_full(void **state)
         desc.tag = n;
         assert_int_equal(submit(machine, &desc), 0);
     }
-    assert_int_equal(submit(machine, &desc), PPU_FAULT_QUEUE_FULL);
+    assert_int_equal(submit(machine, &desc), PPU_FAULT_COPY_QUEUE_FULL);
     assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), host_read(machine, PPU_REG_COPIES));
     machine_advance(machine, (PPU_MAX_COPIES + 1) * STEP_NS);
     for (uint32_t n = 0; n < PPU_MAX_COPIES; n++) {

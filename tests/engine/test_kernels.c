@@ -228,7 +228,7 @@ static void check_owners(const uint32_t (*value)[PPU_SR_COUNT], uint32_t sr, uin
         differs |= !alike && (of == PPU_SR_OF_CTA || owner_of(of + 1, i, wave) == owner_of(of + 1, i - 1, wave));
     }
     assert_int_equal(differs,
-                     of != PPU_SR_OF_TASK && sr != PPU_SR_QUEUE_POS && sr != PPU_SR_PLACE); /* a grid has neither */
+                     of != PPU_SR_OF_TASK && sr != PPU_SR_TASKQ_POS && sr != PPU_SR_PLACE); /* a grid has neither */
 }
 
 static void owners_of_special_registers(void **state)

@@ -134,7 +134,7 @@ static void submit(uint32_t address)
         desc->status = desc->len_bytes > PPU_COPY_SYNC_MAX ? PPU_FAULT_BAD_DESC : copy_now(desc);
         break;
     case PPU_DMA_COPY_QUEUED:
-        desc->status = mock.copies == R(COPIES) ? PPU_FAULT_QUEUE_FULL : PPU_FAULT_NONE;
+        desc->status = mock.copies == R(COPIES) ? PPU_FAULT_COPY_QUEUE_FULL : PPU_FAULT_NONE;
         if (!desc->status) {
             mock.copy[mock.copies++] = *desc;
         }

@@ -413,7 +413,7 @@ static void launch_fills_the_copy(void **state)
         .params_vram = copy->params_vram,
         .depth = 1,
     };
-    assert_memory_equal(&copy->queue_limit, &expected.queue_limit, sizeof(expected) - PPU_TMD_LAUNCHER_BYTES);
+    assert_memory_equal(&copy->taskq_limit, &expected.taskq_limit, sizeof(expected) - PPU_TMD_LAUNCHER_BYTES);
     assert_int_equal(mock_query(PPU_KEY_CHANNEL_PENDING, s.channel), 1);
     assert_int_equal(mock_query(PPU_KEY_CONTEXT_TASKS, s.context), 1);
     finish(77);

@@ -121,6 +121,6 @@ tap.main([
     ("a queue task that forgets what it was told while its slot parked is found [A6]",
      queue("parked", "queue->published != task_tmd(task)->next_cta", "false")),
     ("a queue task that ends before what was promised to it is there is found [A6]",
-     queue("end", "PPU_QUEUE_TICKET(tail) == ((uint32_t)queue->published & PPU_QUEUE_TICKET_MASK)", "true")),
-    ("an entry that begins when its ticket is taken is found [A12]", queue("early", "shared_read(&entry->sequence) == ", "(uint32_t)number < PPU_QUEUE_TICKET(head_of(queue)->tail) && 0 * ")),
+     queue("end", "PPU_TASKQ_TICKET(tail) == ((uint32_t)queue->published & PPU_TASKQ_TICKET_MASK)", "true")),
+    ("an entry that begins when its ticket is taken is found [A12]", queue("early", "shared_read(&entry->sequence) == ", "(uint32_t)number < PPU_TASKQ_TICKET(head_of(queue)->tail) && 0 * ")),
 ])

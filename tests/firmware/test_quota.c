@@ -71,7 +71,7 @@ static uint16_t take_channel(uint32_t context)
 static uint16_t take_queue(uint32_t context)
 {
     const uint32_t arg[] = { context, mock_info()->heap_base, 2, 16 };
-    return mock_admin(PPU_ADMIN_QUEUE_OPEN, arg, 4).status;
+    return mock_admin(PPU_ADMIN_TASKQ_OPEN, arg, 4).status;
 }
 
 static uint16_t take_workq(uint32_t context)
@@ -122,7 +122,7 @@ static void requests_are_refused(void **state)
         enum ppu_resource resource;
         uint16_t (*take)(uint32_t context);
     } rows[] = {
-        { PPU_RESOURCE_QUEUES, take_queue },
+        { PPU_RESOURCE_TASKQS, take_queue },
         { PPU_RESOURCE_WORKQS, take_workq },
         { PPU_RESOURCE_CHANNELS, take_channel },
     };

@@ -29,25 +29,25 @@ static uint32_t queue_place(void)
     return mock_info()->heap_base;
 }
 
-static struct ppu_queue_head *head(void)
+static struct ppu_taskq_head *head(void)
 {
-    return (struct ppu_queue_head *)(void *)(mock.vram + queue_place());
+    return (struct ppu_taskq_head *)(void *)(mock.vram + queue_place());
 }
 
-static struct ppu_queue_entry *entry(uint32_t ticket)
+static struct ppu_taskq_entry *entry(uint32_t ticket)
 {
-    return (struct ppu_queue_entry *)(void *)((char *)(head() + 1) + ticket % ENTRIES * ENTRY_BYTES);
+    return (struct ppu_taskq_entry *)(void *)((char *)(head() + 1) + ticket % ENTRIES * ENTRY_BYTES);
 }
 
 static struct ppu_admin_msg open_queue(uint32_t of_context, uint32_t place, uint32_t entries, uint32_t entry_bytes)
 {
     const uint32_t arg[] = { of_context, place, entries, entry_bytes };
-    return mock_admin(PPU_ADMIN_QUEUE_OPEN, arg, 4);
+    return mock_admin(PPU_ADMIN_TASKQ_OPEN, arg, 4);
 }
 
 static uint16_t close_queue(uint32_t which)
 {
-    return mock_admin(PPU_ADMIN_QUEUE_CLOSE, &which, 1).status;
+    return mock_admin(PPU_ADMIN_TASKQ_CLOSE, &which, 1).status;
 }
 
 static int setup(void **state)
@@ -55,9 +55,9 @@ static int setup(void **state)
     (void)state;
     mock_start();
     context = mock_context();
-    *head() = (struct ppu_queue_head){ .entries = ENTRIES, .entry_bytes = ENTRY_BYTES };
+    *head() = (struct ppu_taskq_head){ .entries = ENTRIES, .entry_bytes = ENTRY_BYTES };
     for (uint32_t i = 0; i < ENTRIES; i++) {
-        *entry(i) = (struct ppu_queue_entry){ .sequence = i };
+        *entry(i) = (struct ppu_taskq_entry){ .sequence = i };
     }
     struct ppu_admin_msg reply = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES);
     assert_int_equal(reply.status, 0);
@@ -77,7 +77,7 @@ static int teardown(void **state)
 
 static uint32_t reserve(void)
 {
-    uint32_t ticket = PPU_QUEUE_TICKET(head()->tail);
+    uint32_t ticket = PPU_TASKQ_TICKET(head()->tail);
     head()->tail += 2;
     return ticket;
 }
@@ -118,7 +118,7 @@ static struct ppu_tmd *copy_in(uint32_t slot)
 /* The slot has taken all it was told of, and has parked; the CTAs free their entries. */
 static void park(uint32_t slot)
 {
-    uint64_t limit = copy_in(slot)->queue_limit;
+    uint64_t limit = copy_in(slot)->taskq_limit;
     uint32_t told = mock.reg[PPU_REG_SLOT_LIMIT / 4 + slot];
     limit += told && (int32_t)(told - (uint32_t)limit) > 0 ? told - (uint32_t)limit : 0;
     for (uint64_t n = copy_in(slot)->next_cta; n < limit; n++) {
@@ -134,8 +134,8 @@ static void park(uint32_t slot)
 static struct ppu_tmd queue_tmd(uint32_t which)
 {
     struct ppu_tmd tmd = mock_tmd(5);
-    tmd.kind = PPU_TMD_QUEUE;
-    tmd.queue = which;
+    tmd.kind = PPU_TMD_TASKQ;
+    tmd.taskq = which;
     memcpy(tmd.grid, (uint32_t[3]){ 1, 1, 1 }, sizeof(tmd.grid));
     return tmd;
 }
@@ -176,16 +176,16 @@ static void an_empty_queue_takes_no_slot(void **state)
     assert_true(push());
     tell();
     assert_int_equal(mock.started, 1);
-    assert_true(copy_in(0)->queue_limit == 1);
+    assert_true(copy_in(0)->taskq_limit == 1);
     park(0);
     assert_int_equal(mock.started, 1);
     assert_int_equal(pending(), 1);
     push();
     feed(number);
     assert_int_equal(mock.started, 2);
-    assert_true(copy_in(0)->queue_limit == 2);
+    assert_true(copy_in(0)->taskq_limit == 2);
     park(0);
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     feed(number);
     assert_int_equal(pending(), 0);
     assert_int_equal(head()->armed, 0);
@@ -198,7 +198,7 @@ static void entries_before_the_launch(void **state)
     for (uint32_t i = 0; i < 200; i++) { /* more than one look takes in */
         assert_false(push());
     }
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     launch(number);
     assert_int_equal(mock.started, 1);
     while (pending()) {
@@ -237,7 +237,7 @@ static void an_entry_told_of_while_the_slot_parks(void **state)
     push();
     tell();
     assert_int_equal(mock.started, 2);
-    assert_true(copy_in(0)->queue_limit == 2);
+    assert_true(copy_in(0)->taskq_limit == 2);
 }
 
 /* Its only CTA never ends, and other threads of the task tell of entries each ms. True: its limit of 10 s stops it. */
@@ -312,12 +312,12 @@ static void a_hole_is_reported(void **state)
     park(0);
     mock_advance(60 * S);
     assert_int_equal(pending(), 1);
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     feed(number);
     mock_advance(9 * S);
     assert_int_equal(pending(), 1);
     mock_advance(2 * S);
-    assert_int_equal(is_fault(PPU_FAULT_QUEUE_HOLE, hole).pc, number);
+    assert_int_equal(is_fault(PPU_FAULT_TASKQ_HOLE, hole).pc, number);
     assert_int_equal(close_queue(number), 0);
 }
 
@@ -327,7 +327,7 @@ static void a_hole_is_filled_in_time(void **state)
     uint32_t hole = reserve();
     uint32_t second = reserve();
     launch(number);
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     feed(number);
     mock_advance(9 * S);
     publish(hole);
@@ -345,11 +345,11 @@ static void tasks_without_a_queue_of_their_own(void **state)
 {
     (void)state;
     launch(number + 1);
-    is_fault(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
+    is_fault(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
     launch(UINT32_MAX);
-    is_fault(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
-    feed(PPU_QUEUES);
-    is_fault(PPU_FAULT_NO_QUEUE, PPU_QUEUES);
+    is_fault(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
+    feed(PPU_TASKQS);
+    is_fault(PPU_FAULT_NO_TASKQ, PPU_TASKQS);
     feed(number);
     assert_int_equal(stream_state(&stream), PPU_CHANNEL_IDLE);
     launch(number);
@@ -361,13 +361,13 @@ static void tasks_without_a_queue_of_their_own(void **state)
     assert_int_equal(stream_state(&other), PPU_CHANNEL_FAULTED);
     assert_int_equal(pending(), 1);
     /* Nor one after it has ended. */
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     feed(number);
     assert_int_equal(pending(), 0);
     struct ppu_error_record record;
     assert_true(mock_error(&record));
     launch(number);
-    is_fault(PPU_FAULT_TMD_QUEUE, offsetof(struct ppu_tmd, queue));
+    is_fault(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
 }
 
 /* The producer that was to tell cannot know that the task has ended, the queue been closed, and its number be
@@ -460,7 +460,7 @@ static void a_reset_as_the_task_ends(void **state)
     assert_int_equal(mock.started, 2);
     park(0);
     struct ppu_start_event event = { .handle = head()->armed, .former = head()->armed, .context = context };
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     head()->armed = 0;
     mock_push(PPU_RING_START, &event);
     assert_int_equal(mock_admin(PPU_ADMIN_CHANNEL_RESET, &stream.channel, 1).status, 0);
@@ -476,14 +476,14 @@ static void what_cannot_be_opened(void **state)
     const uint32_t wrong[][4] = {
         { place + 64, ENTRIES, ENTRY_BYTES, 1 },
         { 0, ENTRIES, ENTRY_BYTES, 1 },
-        { MOCK_VRAM_BYTES - 64 * PPU_KIB, PPU_QUEUE_MAX_ENTRIES, PPU_QUEUE_MAX_ENTRY_BYTES, 1 },
+        { MOCK_VRAM_BYTES - 64 * PPU_KIB, PPU_TASKQ_MAX_ENTRIES, PPU_TASKQ_MAX_ENTRY_BYTES, 1 },
         { 0xffff0000, ENTRIES, ENTRY_BYTES, 1 },
         { place, 1, ENTRY_BYTES, 2 },
         { place, 3, ENTRY_BYTES, 2 },
-        { place, 2 * PPU_QUEUE_MAX_ENTRIES, ENTRY_BYTES, 2 },
+        { place, 2 * PPU_TASKQ_MAX_ENTRIES, ENTRY_BYTES, 2 },
         { place, ENTRIES, 0, 3 },
         { place, ENTRIES, 24, 3 },
-        { place, ENTRIES, PPU_QUEUE_MAX_ENTRY_BYTES + 16, 3 },
+        { place, ENTRIES, PPU_TASKQ_MAX_ENTRY_BYTES + 16, 3 },
     };
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
         struct ppu_admin_msg reply = open_queue(context, wrong[i][0], wrong[i][1], wrong[i][2]);
@@ -491,7 +491,7 @@ static void what_cannot_be_opened(void **state)
         assert_int_equal(reply.payload, wrong[i][3]);
     }
     assert_int_equal(close_queue(number + 1), PPU_FAULT_NO_OBJECT);
-    for (uint32_t i = 1; i < PPU_QUEUES; i++) {
+    for (uint32_t i = 1; i < PPU_TASKQS; i++) {
         assert_int_equal(open_queue(context, place, ENTRIES, ENTRY_BYTES).status, 0);
     }
     assert_int_equal(open_queue(context, place, ENTRIES, ENTRY_BYTES).status, PPU_FAULT_NO_RESOURCE);
@@ -509,7 +509,7 @@ static void random_producers(void **state)
     uint32_t pushed = 0;
     launch(number);
     for (uint32_t i = 0; i < 20000; i++) {
-        uint32_t ticket = PPU_QUEUE_TICKET(head()->tail);
+        uint32_t ticket = PPU_TASKQ_TICKET(head()->tail);
         switch (random_below(&seed, 4)) {
         case 0:
         case 1:
@@ -539,7 +539,7 @@ static void random_producers(void **state)
         publish(taken[--open]);
         pushed++;
     }
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     tell();
     while (pending()) {
         assert_int_not_equal(mock.slot_task[0], 0);

@@ -50,14 +50,14 @@ static uint32_t ran;            /* CTAs that have read their entry */
 static uint32_t feeds;          /* FEED methods that the firmware has yet to execute */
 static bool closed;
 
-static struct ppu_queue_head *head(void)
+static struct ppu_taskq_head *head(void)
 {
-    return (struct ppu_queue_head *)(void *)(mock.vram + PLACE);
+    return (struct ppu_taskq_head *)(void *)(mock.vram + PLACE);
 }
 
-static struct ppu_queue_entry *entry(uint32_t ticket)
+static struct ppu_taskq_entry *entry(uint32_t ticket)
 {
-    return (struct ppu_queue_entry *)(void *)((char *)(head() + 1) + ticket % entries * ENTRY_BYTES);
+    return (struct ppu_taskq_entry *)(void *)((char *)(head() + 1) + ticket % entries * ENTRY_BYTES);
 }
 
 static uint32_t *data(uint32_t ticket)
@@ -94,8 +94,8 @@ static bool take_ticket(uint32_t piece, uint32_t *ticket)
 {
     for (;;) {
         uint32_t tail = shared_read(&head()->tail);
-        *ticket = PPU_QUEUE_TICKET(tail);
-        if (tail & PPU_QUEUE_CLOSED) {
+        *ticket = PPU_TASKQ_TICKET(tail);
+        if (tail & PPU_TASKQ_CLOSED) {
             return false;
         }
         if (shared_read(&entry(*ticket)->sequence) == *ticket && shared_replace(&head()->tail, tail, tail + 2)) {
@@ -107,7 +107,7 @@ static bool take_ticket(uint32_t piece, uint32_t *ticket)
 
 static void publish(uint32_t ticket, uint32_t piece, void (*say)(ppu_task_t task))
 {
-    entry(ticket)->kind = PPU_QUEUE_DATA;
+    entry(ticket)->kind = PPU_TASKQ_DATA;
     *data(ticket) = piece;
     shared_publish(&entry(ticket)->sequence, ticket + 1);
     tell(say);
@@ -124,7 +124,7 @@ static void push(uint32_t piece, void (*say)(ppu_task_t task))
 static void close_queue(void)
 {
     orders_step();
-    head()->tail |= PPU_QUEUE_CLOSED;
+    head()->tail |= PPU_TASKQ_CLOSED;
     closed = true;
     tell(feed);
 }
@@ -190,9 +190,9 @@ static void serve(void)
         wdu_start_event(&event);
     } else {
         feeds--;
-        queue_feed(number, context);
+        taskq_feed(number, context);
     }
-    while (queue_serve_more(1)) {
+    while (taskq_serve_more(1)) {
     }
     launch_complete_ended(1);
 }
@@ -221,7 +221,7 @@ static bool slot_runs(void)
 static uint32_t limit(void)
 {
     uint32_t told = mock.reg[PPU_REG_SLOT_LIMIT / 4];
-    return told > copy()->queue_limit ? told : (uint32_t)copy()->queue_limit;
+    return told > copy()->taskq_limit ? told : (uint32_t)copy()->taskq_limit;
 }
 
 static void cta(uint32_t place)
@@ -285,7 +285,7 @@ static void init_firmware(void)
     stats_init();
     policy_init();
     task_init();
-    queue_init();
+    taskq_init();
     nest_init();
     tmdq_init();
     tmu_init();
@@ -304,8 +304,8 @@ static void launch(void)
     uint16_t code = 0;
     uint64_t payload = 0;
     *tmd = mock_tmd(1);
-    tmd->kind = PPU_TMD_QUEUE;
-    tmd->queue = number;
+    tmd->kind = PPU_TMD_TASKQ;
+    tmd->taskq = number;
     memcpy(tmd->grid, (uint32_t[3]){ 1, 1, 1 }, sizeof(tmd->grid));
     assert_int_equal(launch_task(channel, (ppu_va_t){ MOCK_MEMORY_VA }, PPU_STREAM_NONE, 0, &code, &payload),
                      LAUNCH_ACCEPTED);
@@ -322,12 +322,12 @@ static void world_begin(void)
     feeds = 0;
     closed = false;
     assert_true(context_open(layout.pt_base, layout.pt_base, &context));
-    *head() = (struct ppu_queue_head){ .entries = entries, .entry_bytes = ENTRY_BYTES };
+    *head() = (struct ppu_taskq_head){ .entries = entries, .entry_bytes = ENTRY_BYTES };
     for (uint32_t i = 0; i < entries; i++) {
-        *entry(i) = (struct ppu_queue_entry){ .sequence = i };
+        *entry(i) = (struct ppu_taskq_entry){ .sequence = i };
     }
-    const struct queue_plan plan = { context, { PLACE }, entries, ENTRY_BYTES };
-    assert_true(queue_open(&plan, &number));
+    const struct taskq_plan plan = { context, { PLACE }, entries, ENTRY_BYTES };
+    assert_true(taskq_open(&plan, &number));
     channel = channel_open(context, (ppu_va_t){ MOCK_MEMORY_VA }, 4, 7, 0);
     assert_non_null(channel);
     launch();
@@ -343,7 +343,7 @@ static bool task_has_ended(void)
 static void owner(void)
 {
     orders_wait(task_has_ended);
-    assert_int_equal(queue_close(number), PPU_FAULT_NONE);
+    assert_int_equal(taskq_close(number), PPU_FAULT_NONE);
 }
 
 /* The same, and ticket 0 is taken. */

@@ -45,9 +45,9 @@ static uint32_t order[PIECES];  /* pieces in the order of their reservations */
 static uint32_t reserved;
 static bool busy; /* a thread needs the firmware to go on */
 
-static struct ppu_workq *queue(void)
+static struct ppu_workq_head *queue(void)
 {
-    return (struct ppu_workq *)(void *)(mock.vram + PLACE);
+    return (struct ppu_workq_head *)(void *)(mock.vram + PLACE);
 }
 
 /* ---- a thread ---- */
@@ -129,8 +129,8 @@ static void end_round(void)
 
     if (shared_replace(&queue()->round, 1, 2)) {
         words[used++] = PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0);
-        used += sem_method(words + used, PPU_METHOD_SEM_RELEASE, queue_va(offsetof(struct ppu_workq, y)), 1);
-        used += sem_method(words + used, PPU_METHOD_SEM_ACQUIRE, queue_va(offsetof(struct ppu_workq, x)), 2);
+        used += sem_method(words + used, PPU_METHOD_SEM_RELEASE, queue_va(offsetof(struct ppu_workq_head, y)), 1);
+        used += sem_method(words + used, PPU_METHOD_SEM_ACQUIRE, queue_va(offsetof(struct ppu_workq_head, x)), 2);
     }
     used += own_acquire(words + used, counter);
     write_block(counter, 0, words, used);
@@ -190,7 +190,7 @@ static void firmware(void)
 static void begin_round(uint32_t round)
 {
     queue()->x.payload = round;
-    mock_touch(queue_va(offsetof(struct ppu_workq, x)));
+    mock_touch(queue_va(offsetof(struct ppu_workq_head, x)));
     serve();
 }
 
@@ -236,7 +236,7 @@ static void world_with_waiter(void)
     world_begin();
     waiter = channel_open(0, (ppu_va_t){ MOCK_MEMORY_VA }, 4, 0, 0);
     channel_ring(waiter);
-    waiter->sem.at = (ppu_va_t){ queue_va(offsetof(struct ppu_workq, y)) };
+    waiter->sem.at = (ppu_va_t){ queue_va(offsetof(struct ppu_workq_head, y)) };
     waiter->sem.value = 1;
     channel_park(waiter);
     context_add_task(0); /* somebody is left who may publish what is reserved */

@@ -279,7 +279,7 @@ void ppu_block_wait_idle(struct ppu_block *block)
     (void)block;
 }
 
-void ppu_block_round(struct ppu_block *block, struct ppu_workqueue *queue)
+void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue)
 {
     (void)block;
     (void)queue;
@@ -294,8 +294,8 @@ enum ppu_err ppu_event_wait(const struct ppu_event *event, uint64_t timeout_ns)
 
 /* ---- work queues: there are none ---- */
 
-enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_workqueue_options *options,
-                                  struct ppu_workqueue **out)
+enum ppu_err ppu_workq_create(struct ppu_channel *channel, const struct ppu_workq_options *options,
+                              struct ppu_workq **out)
 {
     (void)channel;
     (void)options;
@@ -303,19 +303,19 @@ enum ppu_err ppu_workqueue_create(struct ppu_channel *channel, const struct ppu_
     return PPU_ERR_NO_RESOURCE;
 }
 
-enum ppu_err ppu_workqueue_destroy(struct ppu_workqueue *queue)
+enum ppu_err ppu_workq_destroy(struct ppu_workq *queue)
 {
     (void)queue;
     return PPU_OK;
 }
 
-enum ppu_err ppu_workqueue_reset(struct ppu_workqueue *queue)
+enum ppu_err ppu_workq_reset(struct ppu_workq *queue)
 {
     (void)queue;
     return PPU_OK;
 }
 
-ppu_va_t ppu_workqueue_va(const struct ppu_workqueue *queue)
+ppu_va_t ppu_workq_va(const struct ppu_workq *queue)
 {
     (void)queue;
     return (ppu_va_t){ FIRST_VA };

@@ -33,15 +33,15 @@ static uint32_t nest_word(struct fuzz_input *input, uint8_t kind)
 
 static uint32_t queue_word(struct fuzz_input *input, uint8_t kind)
 {
-    static const uint32_t head[] = { offsetof(struct ppu_queue_head, entries),
-                                     offsetof(struct ppu_queue_head, entry_bytes),
-                                     offsetof(struct ppu_queue_head, number), offsetof(struct ppu_queue_head, tail),
-                                     offsetof(struct ppu_queue_head, armed) };
+    static const uint32_t head[] = { offsetof(struct ppu_taskq_head, entries),
+                                     offsetof(struct ppu_taskq_head, entry_bytes),
+                                     offsetof(struct ppu_taskq_head, number), offsetof(struct ppu_taskq_head, tail),
+                                     offsetof(struct ppu_taskq_head, armed) };
 
     if (kind % 2 == 0) {
         return head[fuzz_u8(input) % PPU_ARRAY_SIZE(head)];
     }
-    return (uint32_t)sizeof(struct ppu_queue_head) + kind / 2u % WORLD_QUEUE_ENTRIES * WORLD_QUEUE_BYTES +
+    return (uint32_t)sizeof(struct ppu_taskq_head) + kind / 2u % WORLD_QUEUE_ENTRIES * WORLD_QUEUE_BYTES +
            fuzz_u8(input) % 4u * 4u;
 }
 
@@ -49,7 +49,7 @@ static uint32_t workq_word(struct fuzz_input *input, uint8_t kind)
 {
     switch (kind % 4) {
     case 0:
-        return kind / 4u * 16u % (uint32_t)sizeof(struct ppu_workq);
+        return kind / 4u * 16u % (uint32_t)sizeof(struct ppu_workq_head);
     case 1:
         return PPU_WORKQ_RING_AT + fuzz_u8(input) % (2 * WORLD_WORKQ_ENTRIES) * 4u;
     case 2:

@@ -465,7 +465,7 @@ static struct {
     struct ppu_memory *memory[4];
     struct ppu_channel *channel[2];
     struct ppu_taskq *taskq;
-    struct ppu_workqueue *workqueue;
+    struct ppu_workq *workqueue;
 } made;
 
 static void use_channel(struct ppu_channel *channel, uint8_t what)
@@ -523,7 +523,7 @@ static void ask_device(uint8_t what)
 static void act(void)
 {
     const struct ppu_taskq_options taskq = { 16, 16 };
-    const struct ppu_workqueue_options workqueue = { .entries = 8, .block_bytes = 256 };
+    const struct ppu_workq_options workqueue = { .entries = 8, .block_bytes = 256 };
     const uint8_t what = fuzz_u8(&q.in);
     const uint32_t n = what / 16u % 2u;
 
@@ -549,7 +549,7 @@ static void act(void)
         break;
     case 4:
         if (made.workqueue == NULL && made.channel[n] != NULL) {
-            (void)ppu_workqueue_create(made.channel[n], &workqueue, &made.workqueue);
+            (void)ppu_workq_create(made.channel[n], &workqueue, &made.workqueue);
         }
         break;
     case 5:
@@ -570,7 +570,7 @@ static bool given_back(enum ppu_err err)
 
 static bool give_back(void)
 {
-    if (made.workqueue != NULL && given_back(ppu_workqueue_destroy(made.workqueue))) {
+    if (made.workqueue != NULL && given_back(ppu_workq_destroy(made.workqueue))) {
         made.workqueue = NULL;
     }
     if (made.taskq != NULL && given_back(ppu_taskq_destroy(made.taskq))) {

@@ -101,7 +101,7 @@ static uint32_t steps_left;
 static struct ppu_program *programs[8];
 static uint32_t program_count;
 static struct ppu_taskq *queue;
-static struct ppu_workqueue *work;
+static struct ppu_workq *work;
 
 #define MUST(call) must((call), #call)
 static void must(enum ppu_err err, const char *call)
@@ -191,7 +191,7 @@ static void place_kernel(uint32_t number)
     tmd->param_va = memory->va + PARAMS_AT + number * PARAM_BYTES;
     tmd->param_bytes = 48;
     tmd->watchdog_ns = 2000000;
-    tmd->queue = tmd->kind == PPU_TMD_QUEUE ? made.queue : 0;
+    tmd->taskq = tmd->kind == PPU_TMD_TASKQ ? made.queue : 0;
     memcpy(memory->host + number * TMD_BYTES, tmd, sizeof(*tmd));
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(templates[number].slot); i++) {
         uint64_t value = slot_value(templates[number].slot[i], number + i);
@@ -209,7 +209,7 @@ static void find_kernel(uint32_t number)
             MUST(ppu_kernel_describe(kernel, &launch, &made.kernel[number].tmd));
             if (templates[number].slot[0] == QUEUE && strcmp(templates[number].kernel, "tasker") < 0 &&
                 strcmp(templates[number].kernel, "feeder") != 0) {
-                made.kernel[number].tmd.kind = PPU_TMD_QUEUE;
+                made.kernel[number].tmd.kind = PPU_TMD_TASKQ;
                 made.kernel[number].tmd.grid[0] = 1;
             }
             return;
@@ -255,7 +255,7 @@ static void open_hostile(void)
         .tasks = WORLD_NEST_TASKS, .depth = 4, .state_bytes = 12 * 1024, .ctas = 2, .waiting = 2, .heap_bytes = 65536
     };
     const struct ppu_taskq_options taskq = { WORLD_QUEUE_ENTRIES, WORLD_QUEUE_BYTES - 16 };
-    const struct ppu_workqueue_options workq = { .entries = WORLD_WORKQ_ENTRIES, .block_bytes = WORLD_WORKQ_BLOCK };
+    const struct ppu_workq_options workq = { .entries = WORLD_WORKQ_ENTRIES, .block_bytes = WORLD_WORKQ_BLOCK };
     struct ppu_memory *memory = NULL, *system = NULL;
 
     MUST(ppu_context_create(device, &hostile));
@@ -271,10 +271,10 @@ static void open_hostile(void)
         made.area[WORLD_AREA_RING + i] = area_of(channels[i]->memory);
     }
     MUST(ppu_taskq_create(hostile, &taskq, &queue));
-    MUST(ppu_workqueue_create(channels[0], &workq, &work));
+    MUST(ppu_workq_create(channels[0], &workq, &work));
     made.context = ppu_context_id(hostile);
     made.queue = queue->number;
-    made.workq_channel = ppu_workqueue_channel(work);
+    made.workq_channel = ppu_workq_channel(work);
     made.area[WORLD_AREA_MEMORY] = area_of(memory);
     made.area[WORLD_AREA_SYSTEM] = area_of(system);
     made.area[WORLD_AREA_NEST] = area_of(hostile->nest);
@@ -634,11 +634,11 @@ void world_round(uint32_t channel)
 
     rounds++;
     add(&block, PPU_METHOD_WORD(PPU_METHOD_SEM_RELEASE, 4));
-    add_address(&block, workq + offsetof(struct ppu_workq, x));
+    add_address(&block, workq + offsetof(struct ppu_workq_head, x));
     add(&block, rounds);
     add(&block, 0);
     add(&block, PPU_METHOD_WORD(PPU_METHOD_SEM_ACQUIRE, 4));
-    add_address(&block, workq + offsetof(struct ppu_workq, y));
+    add_address(&block, workq + offsetof(struct ppu_workq_head, y));
     add(&block, rounds);
     add(&block, PPU_SEM_EQUAL | PPU_SEM_FROM(made.workq_channel));
     push(channel % WORLD_CHANNELS, &block, rounds);

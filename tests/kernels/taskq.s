@@ -34,7 +34,7 @@ spent:
     isetp.ne p0, v0, 0
     @p0 exit
     mov64 v16, s0
-    call v15, queue_entry
+    call v15, taskq_entry
     mov v0, v16
     mov64 v2, v18
     mov v4, 0
@@ -46,17 +46,17 @@ spent:
     mov v4, 8
     atomg.add _, [s2+v4], v5
     mov64 v16, s0
-    call v15, queue_free
+    call v15, taskq_free
     exit
 task:
     mov64 v16, s0
-    call v15, queue_start
+    call v15, taskq_start
     isetp.ne p0, v16, 0
     mov v4, 4
     @p0 mov v4, 12
     atomg.add _, [s2+v4], v5
     mov64 v16, s0
-    call v15, queue_free
+    call v15, taskq_free
     exit
 data:
     ldg.b64 v6, [v2]            # value, hops
@@ -64,7 +64,7 @@ data:
     shl v8, v6, 2
     atomg.add _, [s4+v8], v5
     mov64 v16, s0
-    call v15, queue_free
+    call v15, taskq_free
     isetp.eq p0, v7, 0
     @p0 exit
     sub v7, v7, 1
@@ -78,11 +78,11 @@ full:
     mov64 v16, s0
     mov64 v20, v8
     mov v22, 16
-    call v15, queue_push
+    call v15, taskq_push
     isetp.eq p0, v16, 0
     @p0 exit
     yield
-    isetp.eq p0, v16, 4         # PPU_DEVLIB_QUEUE_FULL
+    isetp.eq p0, v16, 4         # PPU_DEVLIB_TASKQ_FULL
     @p0 bra full
     mov v4, 12
     atomg.add _, [s2+v4], v5
@@ -118,11 +118,11 @@ feed:
     mov64 v16, s0
     mov64 v20, v2
     mov v22, 16
-    call v15, queue_push
+    call v15, taskq_push
     isetp.eq p1, v16, 0
     @p1 add v4, v4, 1
     @p1 add v6, v6, 1
-    isetp.eq p2, v16, 4         # PPU_DEVLIB_QUEUE_FULL
+    isetp.eq p2, v16, 4         # PPU_DEVLIB_TASKQ_FULL
     mov v8, 4
     @p2 atomg.add _, [s2+v8], v7
     por p1, p1, p2
@@ -140,7 +140,7 @@ fed:
     isetp.eq p0, s8, 0
     @p0 exit
     mov64 v16, s0
-    call v15, queue_close
+    call v15, taskq_close
     exit
 
 # Every thread appends a task to a queue; the last closes it.
@@ -156,7 +156,7 @@ fed:
     mov64 v18, s0
     mov64 v20, s4
     mov v22, 16
-    call v15, queue_launch
+    call v15, taskq_launch
     isetp.eq p0, v16, 0
     mov v0, 0
     @!p0 mov v0, 4
@@ -170,7 +170,7 @@ fed:
     mov v0, 8
     stg.b32 v16, [s6+v0]
     mov64 v16, s0
-    call v15, queue_close
+    call v15, taskq_close
     exit
 
 # Adds one to the word at the address in its parameters.

@@ -174,7 +174,7 @@ proctype firmware()
 #endif
         :: told > 0 -> told--
         fi;
-        /* queue_serve() */
+        /* taskq_serve() */
         do
         :: true ->
             look();

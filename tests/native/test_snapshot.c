@@ -425,7 +425,7 @@ enum { ROUND_LAUNCHED, ROUND_FULL, ROUND_NEVER, ROUND_TO_COME, ROUND_END, ROUND_
 
 struct round {
     struct work work; /* x: counters and numbers; y: TMD, scratch */
-    struct ppu_workqueue *queue;
+    struct ppu_workq *queue;
     const struct ppu_kernel *creator, *noted;
 };
 
@@ -446,10 +446,9 @@ static void round_open(struct round *round, struct ppu_machine *machine)
     assert_int_equal(ppu_context_nest(work->context, &(struct ppu_nest_options){ .depth = 1 }), PPU_OK);
     assert_int_equal(ppu_channel_create(work->context, NULL, &work->channel), PPU_OK);
     assert_int_equal(ppu_stream_create(work->channel, &work->stream), PPU_OK);
-    assert_int_equal(ppu_workqueue_create(work->channel,
-                                          &(struct ppu_workqueue_options){ .entries = 2 * ROUND_WORK + 5 },
-                                          &round->queue),
-                     PPU_OK);
+    assert_int_equal(
+        ppu_workq_create(work->channel, &(struct ppu_workq_options){ .entries = 2 * ROUND_WORK + 5 }, &round->queue),
+        PPU_OK);
     expect_ok(ppu_program_load_file(work->context, "build/kernels/creator.ppu", &work->program, &error), &error);
     assert_int_equal(ppu_kernel_find(work->program, "creator", &round->creator), PPU_OK);
     assert_int_equal(ppu_kernel_find(work->program, "noted", &round->noted), PPU_OK);
@@ -465,7 +464,7 @@ static void round_begin(struct round *round)
         uint64_t queue, tmd, counters, scratch;
         uint32_t each, may_wait, end, stream;
     } params = {
-        ppu_workqueue_va(round->queue).va, y, ppu_memory_va(work->x, work->context).va, y + 1024, ROUND_EACH, 0, 1, 0
+        ppu_workq_va(round->queue).va, y, ppu_memory_va(work->x, work->context).va, y + 1024, ROUND_EACH, 0, 1, 0
     };
     const struct ppu_launch launch = {
         .grid = { 1 }, .cta = { ROUND_THREADS }, .params = &params, .param_bytes = sizeof(params)
@@ -531,7 +530,7 @@ static void in_a_round(void **state)
             }
             print_message("# at %u pieces of work made, %u run\n", launched, ran);
         }
-        assert_int_equal(ppu_workqueue_destroy(round.queue), PPU_OK);
+        assert_int_equal(ppu_workq_destroy(round.queue), PPU_OK);
         work_destroy(&round.work);
         machine_end(box);
         unlink(box->file);

@@ -50,7 +50,7 @@ static const struct {
     [PPU_PLACE_LANES] = { "run a kernel", "; CTA (7, 8, 9), warp 5, lanes 0x00000021; pc 0x500000009" },
     [PPU_PLACE_CTA] = { "save or resume a CTA", "; CTA (7, 8, 9)" },
     [PPU_PLACE_TASK] = { "run a task", "" },
-    [PPU_PLACE_QUEUE] = { "feed a task", "; queue 21474836489" },
+    [PPU_PLACE_TASKQ] = { "feed a task", "; queue 21474836489" },
     [PPU_PLACE_BLOCK] = { "execute a command block", "; ring entry 5, word 9 of the block" },
     [PPU_PLACE_ENTRY] = { "fetch a command block", "; ring entry 5" },
     [PPU_PLACE_RING] = { "serve a channel", "" },
@@ -112,8 +112,8 @@ static void whole_sentences(void **state)
         { { .code = PPU_FAULT_UNMAPPED, .channel = 2, .address = 0, .pc = 0x100000048 },
           "run a kernel: address is not mapped in this context (UNMAPPED): read at virtual address 0x0; channel 2, "
           "context 0, correlation 0; pc 0x100000048" },
-        { { .code = PPU_FAULT_QUEUE_HOLE, .channel = 4, .context = 1, .address = 12, .pc = 3, .correlation = 77 },
-          "feed a task: entry of a closed queue was taken by a producer and never published (QUEUE_HOLE): number of "
+        { { .code = PPU_FAULT_TASKQ_HOLE, .channel = 4, .context = 1, .address = 12, .pc = 3, .correlation = 77 },
+          "feed a task: entry of a closed queue was taken by a producer and never published (TASKQ_HOLE): number of "
           "the entry 12; channel 4, context 1, correlation 77; queue 3" },
         { { .code = PPU_FAULT_WATCHDOG, .channel = 4, .address = 4000000000, .correlation = 78 },
           "run a task: task ran longer than its time limit, which its queue, its launch (watchdog_ns) or PPU_WATCHDOG_MS "

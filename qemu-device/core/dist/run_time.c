@@ -21,7 +21,7 @@ void slot_run_ctas(const struct core *core, struct dist_slot *slot, uint32_t cta
 
 void slot_run_step(const struct core *core, struct dist_slot *slot)
 {
-    if (slot->task.tmd.kind == PPU_TMD_QUEUE) {
+    if (slot->task.tmd.kind == PPU_TMD_TASKQ) {
         slot->stepped_ns = slot_run_ns(core, slot);
     }
 }

@@ -77,7 +77,7 @@ static bool slot_limit(struct core *core, struct dist_slot *slot, uint32_t limit
         return false;
     }
     slot->total += more;
-    slot->task.tmd.queue_limit = slot->total;
+    slot->task.tmd.taskq_limit = slot->total;
     place_offer(core, slot);
     return true;
 }

@@ -72,7 +72,7 @@ bool slot_can_go_on(const struct core *core, struct dist_slot *slot)
 
 bool slot_is_queue(const struct dist_slot *slot)
 {
-    return slot->task.tmd.kind == PPU_TMD_QUEUE;
+    return slot->task.tmd.kind == PPU_TMD_TASKQ;
 }
 
 /* A queue may get more entries; only the firmware knows that it will not. */

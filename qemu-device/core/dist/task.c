@@ -29,7 +29,7 @@ static uint16_t check_header(const struct core *core, const struct ppu_tmd *tmd)
     if (tmd->head.version != PPU_TMD_VERSION || tmd->head.size_bytes != sizeof(*tmd)) {
         return PPU_FAULT_TMD_VERSION;
     }
-    if (tmd->kind != PPU_TMD_GRID && tmd->kind != PPU_TMD_QUEUE) {
+    if (tmd->kind != PPU_TMD_GRID && tmd->kind != PPU_TMD_TASKQ) {
         return PPU_FAULT_TMD_KIND;
     }
     if (tmd->flags & ~PPU_TMD_FLAGS) {
@@ -184,7 +184,7 @@ uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *t
     }
     size_cta(task);
     task->params = tmd->param_bytes != 0 ? core->vram + tmd->params_vram : core->vram;
-    *total = tmd->kind == PPU_TMD_QUEUE ? tmd->queue_limit : (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
+    *total = tmd->kind == PPU_TMD_TASKQ ? tmd->taskq_limit : (uint64_t)tmd->grid[0] * tmd->grid[1] * tmd->grid[2];
     code = check_resources(core, task);
     code = code != PPU_FAULT_NONE ? code : check_save(core, task);
     code = code != PPU_FAULT_NONE ? code : check_local(task);
@@ -195,7 +195,7 @@ void dist_cta_id(const struct ppu_tmd *tmd, uint64_t number, uint32_t id[3])
 {
     const uint32_t *grid = tmd->grid;
 
-    if (tmd->kind == PPU_TMD_QUEUE) {
+    if (tmd->kind == PPU_TMD_TASKQ) {
         id[0] = (uint32_t)number;
         id[1] = id[2] = 0;
         return;

@@ -138,8 +138,8 @@ uint32_t engine_special(const struct exec *x, uint32_t sr, uint32_t lane)
         return cta->save != DIST_NO_SAVE ? cta->save : 0;
     case PPU_SR_LOCAL_BYTES:
         return tmd->local_bytes;
-    case PPU_SR_QUEUE_POS:
-        return tmd->kind == PPU_TMD_QUEUE ? (uint32_t)cta->number : 0;
+    case PPU_SR_TASKQ_POS:
+        return tmd->kind == PPU_TMD_TASKQ ? (uint32_t)cta->number : 0;
     default:
         return 0;
     }

@@ -326,7 +326,7 @@ static bool run_copy_queued(struct core *core, struct ppu_dma_desc *desc, struct
         return false;
     }
     if (dma->count == PPU_MAX_COPIES) {
-        return fail(failure, PPU_FAULT_QUEUE_FULL, &(struct side){ 0 }, 0);
+        return fail(failure, PPU_FAULT_COPY_QUEUE_FULL, &(struct side){ 0 }, 0);
     }
     queue_put(dma, &copy);
     if (dma->deadline_ns == CORE_NEVER) {

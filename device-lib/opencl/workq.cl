@@ -9,7 +9,7 @@
 #define LAUNCH_METHOD 0x00030004u
 #define ACQUIRE_METHOD 0x00040001u
 
-typedef global struct ppu_workq *work_queue_t;
+typedef global struct ppu_workq_head *work_queue_t;
 
 INLINE bool reserve(work_queue_t queue, uint *first)
 {
