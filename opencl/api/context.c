@@ -120,7 +120,7 @@ static bool keep_properties(cl_context context, const cl_context_properties *pro
 static void close_spaces(cl_context context)
 {
     for (uint32_t i = 0; i < context->device_count; i++) {
-        device_queue_end(context, i);
+        device_queues_end(context, i);
         ppu_context_destroy(context->ppus[i]);
     }
     context->device_count = 0;
@@ -152,7 +152,7 @@ void context_destroy(void *object)
     close_spaces(context);
     pthread_cond_destroy(&context->changed);
     pthread_mutex_destroy(&context->lock);
-    pthread_mutex_destroy(&context->nest_lock);
+    pthread_mutex_destroy(&context->device_queues_lock);
     free(context->properties);
     free(context);
 }
@@ -189,7 +189,7 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
     object_init(&context->object, OBJECT_context);
     context->calls_end = &context->calls;
     pthread_mutex_init(&context->lock, NULL);
-    pthread_mutex_init(&context->nest_lock, NULL);
+    pthread_mutex_init(&context->device_queues_lock, NULL);
     pthread_cond_init(&context->changed, NULL);
     return context;
 }

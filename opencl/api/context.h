@@ -18,7 +18,7 @@ struct farewell {
 };
 
 /* Keeps what its kernels enqueue with on one device (submit/device_queue.h). */
-struct nest {
+struct device_queues {
     struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
     cl_command_queue default_queue;
 };
@@ -35,8 +35,8 @@ struct _cl_context {
     void *user;
     struct ppu_context *ppu; /* the first */
 
-    pthread_mutex_t nest_lock; /* of nests */
-    struct nest nests[MAX_DEVICES];
+    pthread_mutex_t device_queues_lock; /* of device_queues */
+    struct device_queues device_queues[MAX_DEVICES];
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* some command or user event has ended */

@@ -44,12 +44,12 @@ uint32_t device_queue_events(const struct _cl_device_id *device)
     return heap_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
 }
 
-static struct ppu_enqueue *shared_part(const struct nest *nest)
+static struct ppu_enqueue *shared_part(const struct device_queues *queues)
 {
-    return ppu_memory_host(nest->shared);
+    return ppu_memory_host(queues->shared);
 }
 
-static enum ppu_err open_nest(cl_context context, uint32_t place, struct nest *nest)
+static enum ppu_err open_device_queues(cl_context context, uint32_t place, struct device_queues *queues)
 {
     const struct _cl_device_id *device = context->devices[place];
     struct ppu_nest_options options = {
@@ -59,46 +59,46 @@ static enum ppu_err open_nest(cl_context context, uint32_t place, struct nest *n
         .state_bytes = power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE),
     };
     enum ppu_err err =
-        ppu_memory_create(context->ppus[place], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &nest->shared);
+        ppu_memory_create(context->ppus[place], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &queues->shared);
 
     if (err != PPU_OK) {
         return err;
     }
-    options.enqueue_va = ppu_memory_va(nest->shared, context->ppus[place]);
-    shared_part(nest)->sm_vregs = device->info->sm_vregs;
-    shared_part(nest)->sm_lanes = device->info->sm_warps * PPU_LANES;
-    shared_part(nest)->sm_shared = device->info->sm_shared;
+    options.enqueue_va = ppu_memory_va(queues->shared, context->ppus[place]);
+    shared_part(queues)->sm_vregs = device->info->sm_vregs;
+    shared_part(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
+    shared_part(queues)->sm_shared = device->info->sm_shared;
     do {
         err = ppu_context_nest(context->ppus[place], &options);
         options.tasks /= 2;
     } while (err == PPU_ERR_NO_RESOURCE && options.tasks >= PPU_NEST_MIN_TASKS);
     if (err != PPU_OK) {
-        ppu_memory_free(nest->shared);
-        nest->shared = NULL;
+        ppu_memory_free(queues->shared);
+        queues->shared = NULL;
     }
     return err;
 }
 
-enum ppu_err device_queue_need(cl_context context, uint32_t place)
+enum ppu_err device_queues_need(cl_context context, uint32_t place)
 {
-    struct nest *nest = &context->nests[place];
+    struct device_queues *queues = &context->device_queues[place];
 
-    pthread_mutex_lock(&context->nest_lock);
-    enum ppu_err err = nest->shared == NULL ? open_nest(context, place, nest) : PPU_OK;
-    pthread_mutex_unlock(&context->nest_lock);
+    pthread_mutex_lock(&context->device_queues_lock);
+    enum ppu_err err = queues->shared == NULL ? open_device_queues(context, place, queues) : PPU_OK;
+    pthread_mutex_unlock(&context->device_queues_lock);
     return err;
 }
 
-void device_queue_end(cl_context context, uint32_t place)
+void device_queues_end(cl_context context, uint32_t place)
 {
-    ppu_memory_free(context->nests[place].shared);
+    ppu_memory_free(context->device_queues[place].shared);
 }
 
 /* ---- queues on the device ---- */
 
 static uint64_t address_of(cl_context context, uint32_t place, uint32_t index)
 {
-    uint64_t base = ppu_memory_va(context->nests[place].shared, context->ppus[place]).va;
+    uint64_t base = ppu_memory_va(context->device_queues[place].shared, context->ppus[place]).va;
 
     return base + offsetof(struct ppu_enqueue, queue) + index * sizeof(struct ppu_device_queue);
 }
@@ -117,13 +117,13 @@ static uint32_t find_unused(const struct ppu_enqueue *shared)
 cl_int device_queue_add(cl_command_queue queue)
 {
     cl_context context = queue->context;
-    enum ppu_err err = device_queue_need(context, queue->place);
+    enum ppu_err err = device_queues_need(context, queue->place);
 
     if (err != PPU_OK) {
         return device_error(err);
     }
-    struct ppu_enqueue *shared = shared_part(&context->nests[queue->place]);
-    pthread_mutex_lock(&context->nest_lock);
+    struct ppu_enqueue *shared = shared_part(&context->device_queues[queue->place]);
+    pthread_mutex_lock(&context->device_queues_lock);
     uint32_t index = find_unused(shared);
     if (index < PPU_DEVICE_QUEUES) {
         shared->queue[index].head =
@@ -131,21 +131,21 @@ cl_int device_queue_add(cl_command_queue queue)
         queue->device_index = index;
         queue->device_va = address_of(context, queue->place, index);
     }
-    pthread_mutex_unlock(&context->nest_lock);
+    pthread_mutex_unlock(&context->device_queues_lock);
     return index < PPU_DEVICE_QUEUES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 void device_queue_remove(cl_command_queue queue)
 {
-    struct nest *nest = &queue->context->nests[queue->place];
+    struct device_queues *queues = &queue->context->device_queues[queue->place];
 
-    pthread_mutex_lock(&queue->context->nest_lock);
-    if (nest->default_queue == queue) {
-        nest->default_queue = NULL;
-        shared_part(nest)->default_queue = 0;
+    pthread_mutex_lock(&queue->context->device_queues_lock);
+    if (queues->default_queue == queue) {
+        queues->default_queue = NULL;
+        shared_part(queues)->default_queue = 0;
     }
-    shared_part(nest)->queue[queue->device_index].head = (struct ppu_struct_header){ 0, 0 };
-    pthread_mutex_unlock(&queue->context->nest_lock);
+    shared_part(queues)->queue[queue->device_index].head = (struct ppu_struct_header){ 0, 0 };
+    pthread_mutex_unlock(&queue->context->device_queues_lock);
 }
 
 /* ---- work queues ---- */
@@ -165,7 +165,7 @@ cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    enum ppu_err err = device_queue_need(context, queue->place);
+    enum ppu_err err = device_queues_need(context, queue->place);
     if (err != PPU_OK) {
         return device_error(err);
     }
@@ -195,27 +195,27 @@ void device_queue_remove_workq(cl_command_queue queue)
 
 void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue)
 {
-    struct nest *nest = &context->nests[place];
+    struct device_queues *queues = &context->device_queues[place];
 
-    pthread_mutex_lock(&context->nest_lock);
-    nest->default_queue = queue;
-    shared_part(nest)->default_queue = queue->device_va;
-    pthread_mutex_unlock(&context->nest_lock);
+    pthread_mutex_lock(&context->device_queues_lock);
+    queues->default_queue = queue;
+    shared_part(queues)->default_queue = queue->device_va;
+    pthread_mutex_unlock(&context->device_queues_lock);
 }
 
 cl_command_queue device_queue_default(cl_context context, uint32_t place)
 {
-    pthread_mutex_lock(&context->nest_lock);
-    cl_command_queue queue = context->nests[place].default_queue;
-    pthread_mutex_unlock(&context->nest_lock);
+    pthread_mutex_lock(&context->device_queues_lock);
+    cl_command_queue queue = context->device_queues[place].default_queue;
+    pthread_mutex_unlock(&context->device_queues_lock);
     return queue;
 }
 
 cl_command_queue device_queue_share_default(cl_context context, uint32_t place)
 {
-    pthread_mutex_lock(&context->nest_lock);
-    cl_command_queue queue = context->nests[place].default_queue;
+    pthread_mutex_lock(&context->device_queues_lock);
+    cl_command_queue queue = context->device_queues[place].default_queue;
     queue = queue != NULL && object_retain(queue) ? queue : NULL;
-    pthread_mutex_unlock(&context->nest_lock);
+    pthread_mutex_unlock(&context->device_queues_lock);
     return queue;
 }

@@ -15,9 +15,9 @@ uint32_t device_queue_bytes(const struct _cl_device_id *device);
 uint32_t device_queue_events(const struct _cl_device_id *device);
 
 /* Makes it, when it is not there yet. */
-enum ppu_err device_queue_need(cl_context context, uint32_t place);
+enum ppu_err device_queues_need(cl_context context, uint32_t place);
 /* The context's address space on that device ends. */
-void device_queue_end(cl_context context, uint32_t place);
+void device_queues_end(cl_context context, uint32_t place);
 
 /* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
 cl_int device_queue_add(cl_command_queue queue);

@@ -364,7 +364,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         error = find_work(launch, queue);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
-        error = device_error(device_queue_need(queue->context, queue->place));
+        error = device_error(device_queues_need(queue->context, queue->place));
     }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, launch);
