@@ -104,7 +104,7 @@ static void liar_find(struct liar *l)
     l->other = find_cta(l->core, 1, NULL, &l->sm);
     l->warp = &l->sm->warp[l->other->warp[0]];
     l->part = &l->sm->warp[l->other->warp[1]];
-    assert_true(l->warp->state == WARP_BARRIER && l->part->parts.on && l->plain->next < l->plain->total);
+    assert_true(l->warp->state == WARP_BARRIER && l->part->segment.on && l->plain->next < l->plain->total);
 }
 
 void liar_new(struct liar *l)
@@ -220,13 +220,13 @@ static const struct field {
     FIELD(OF_WARP, warp, barrier),
     FIELD(OF_WARP, warp, window),
     FIELD(OF_WARP, warp, segment),
-    FIELD(OF_WARP, warp, parts.part),
-    FIELD(OF_WARP, warp, parts.scalar),
-    FIELD(OF_WARP, warp, parts.shared),
-    FIELD(OF_WARP, warp, parts.floor),
-    FIELD(OF_WARP, warp, parts.begin),
-    FIELD(OF_WARP, warp, parts.end),
-    FIELD(OF_WARP, warp, parts.entered),
+    FIELD(OF_WARP, warp, segment.part),
+    FIELD(OF_WARP, warp, segment.scalar),
+    FIELD(OF_WARP, warp, segment.shared),
+    FIELD(OF_WARP, warp, segment.floor),
+    FIELD(OF_WARP, warp, segment.begin),
+    FIELD(OF_WARP, warp, segment.end),
+    FIELD(OF_WARP, warp, segment.entered),
     FIELD(OF_WARP, warp, sreg),
     FIELD(OF_SM, sm, next_warp),
     FIELD(OF_SM, sm, turns),

@@ -187,11 +187,11 @@ static uint32_t changes_of(struct rig *rig, uint32_t slack)
     mcu_write(rig->machine, PPU_REG_MODE_HYSTERESIS, slack);
     *mode = (struct mode){ .start = task.start };
     for (uint32_t i = 0; i < 1000; i++) {
-        const bool before = mode->parts;
+        const bool before = mode->subvector;
 
         mode->normal = (struct cache_window){ .loads = 500, .misses = 250 + (i * 7 % 40) - 20 };
-        (void)sm_mode_parts(&x);
-        changes += mode->parts != before;
+        (void)sm_mode_subvector(&x);
+        changes += mode->subvector != before;
     }
     return changes;
 }

@@ -132,7 +132,7 @@ static struct lanes token_mask(const struct ppu_token *token)
 /* Lanes of the token that are disabled for its reason and go on at its address; in a segment, of the running part. */
 static struct lanes token_waiting(const struct warp *w, const struct ppu_token *token)
 {
-    const struct lanes own = w->parts.on ? engine_parts_running(w) : w->live;
+    const struct lanes own = w->segment.on ? subvector_running(w) : w->live;
     struct lanes mask = token_mask(token), waiting = { { 0 } };
 
     mask = lanes_and(&mask, &own);
@@ -188,13 +188,13 @@ void engine_enable(struct warp *w, const struct lanes *set, uint32_t pc)
 /* Tokens that are not the running part's: they were queued before its segment. */
 static uint32_t token_floor(const struct warp *w)
 {
-    return w->parts.on ? w->parts.floor : 0;
+    return w->segment.on ? w->segment.floor : 0;
 }
 
 /* Lanes that no token names: the lowest, and all that go on with it. */
 static bool pop_unnamed(struct warp *w)
 {
-    const struct lanes own = w->parts.on ? engine_parts_running(w) : w->live;
+    const struct lanes own = w->segment.on ? subvector_running(w) : w->live;
     struct lanes set = { { 0 } };
     uint32_t pc = 0;
     bool found = false;
@@ -239,11 +239,11 @@ bool engine_pop(struct exec *x)
     struct warp *w = x->w;
 
     while (!pop_token(x) && !pop_unnamed(w)) {
-        if (!w->parts.on) {
+        if (!w->segment.on) {
             w->state = lanes_any(&w->live) ? WARP_BARRIER : WARP_DONE;
             return false;
         }
-        if (engine_parts_next(x)) {
+        if (subvector_next(x)) {
             return true;
         }
     }
@@ -474,7 +474,7 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     struct warp *w = x->w;
     uint32_t next = w->pc + 1;
 
-    if (w->parts.on) {
+    if (w->segment.on) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     if (w->token_count == 0 && w->token_cap != 0 && lanes_equal(mask, &w->active)) {
@@ -613,7 +613,7 @@ enum step engine_branch(struct exec *x, const struct ppu_insn *insn, const struc
     case PPU_OP_SVLEAVE:
     case PPU_OP_SVBEGIN:
     case PPU_OP_SVEND:
-        return engine_parts(x, insn, mask);
+        return engine_subvector(x, insn, mask);
     case PPU_OP_YIELDN:
         return yield_if(x, mask, turn_to_yield(x->w, mask, (uint32_t)insn->imm));
     case PPU_OP_YIELDP:

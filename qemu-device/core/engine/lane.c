@@ -184,7 +184,7 @@ static uint32_t read_of_lane(const struct exec *x, uint32_t reg, uint32_t lane)
 {
     const bool shared = reg >= x->task->tmd.vregs;
 
-    return exec_read(x, reg, false, shared ? x->w->parts.part * PPU_LANES + lane % PPU_LANES : lane);
+    return exec_read(x, reg, false, shared ? x->w->segment.part * PPU_LANES + lane % PPU_LANES : lane);
 }
 
 static void shuffle(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)

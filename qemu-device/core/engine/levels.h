@@ -19,16 +19,17 @@ struct exec;
 #define ENGINE_HAS_LEVELS 1
 #endif
 
-struct engine_build {
+struct engine_level_ops {
     uint32_t (*run)(struct exec *x, uint32_t budget);  /* as engine_run(), of a warp that can go on */
     engine_op *(*op_of)(const struct code_insn *code); /* what executes an instruction without fault; `op` is not set */
     engine_op *(*modelled_op_of)(const struct code_insn *code); /* the same when caches are modelled */
 };
 
-extern const struct engine_build engine_build_plain, engine_build_v2, engine_build_v3, engine_build_v4;
+extern const struct engine_level_ops engine_level_ops_plain, engine_level_ops_v2, engine_level_ops_v3,
+    engine_level_ops_v4;
 
 /* The engine of engine_level(). */
-const struct engine_build *engine_choose(uint32_t wanted);
+const struct engine_level_ops *engine_choose(uint32_t wanted);
 
 #define ENGINE_LEVEL_MOST 4u
 

@@ -441,7 +441,7 @@ enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct l
     bool store = is_store(insn->op);
     struct batch b;
 
-    sums_meet_any(x->sm);
+    pending_adds_order_any(x->sm);
     b.space = space_of(insn->op);
     b.access = store ? PPU_ACCESS_WRITE : PPU_ACCESS_READ;
     b.bytes = ppu_width_bytes(value_width(insn));
@@ -583,7 +583,7 @@ enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struc
     struct lanes left = *mask;
     struct batch b;
 
-    sums_meet_any(x->sm);
+    pending_adds_order_any(x->sm);
     b.space = space_of(insn->op);
     b.access = PPU_ACCESS_ATOMIC;
     b.bytes = 4u << insn->wide;

@@ -277,8 +277,8 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
     if (ppu_isa_row(insn->op)->flags & PPU_IF_B) {
         return engine_branch(x, insn, mask);
     }
-    sums_meet_any(x->sm);
-    if (x->w->parts.on && waits_for_warp(insn->op)) {
+    pending_adds_order_any(x->sm);
+    if (x->w->segment.on && waits_for_warp(insn->op)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     switch (insn->op) {
@@ -365,7 +365,7 @@ enum step engine_execute(struct exec *x)
     if (!lanes_any(&mask)) {
         return STEP_NEXT;
     }
-    return x->code->vregs != 0 && w->sampled ? x->sm->build->modelled_op_of(x->code)(x, x->code, &mask)
+    return x->code->vregs != 0 && w->sampled ? x->sm->engine->modelled_op_of(x->code)(x, x->code, &mask)
                                              : x->code->op(x, x->code, &mask);
 }
 
@@ -413,8 +413,8 @@ static struct exec *exec_of(struct sm *sm, uint32_t index)
     x->code = NULL;
     x->lanes = 0;
     x->counted = 0;
-    if (w->parts.on || w->sampled) {
-        engine_parts_rows(x);
+    if (w->segment.on || w->sampled) {
+        subvector_rows(x);
     } else {
         exec_rows(x);
     }
@@ -460,7 +460,7 @@ static uint32_t turn(struct exec *x, uint32_t budget)
         return done;
     }
     count_begin(x);
-    return done + x->sm->build->run(x, budget - done);
+    return done + x->sm->engine->run(x, budget - done);
 }
 
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
@@ -477,15 +477,15 @@ uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 
 /* ---- levels ---- */
 
-const struct engine_build *engine_choose(uint32_t wanted)
+const struct engine_level_ops *engine_choose(uint32_t wanted)
 {
 #ifdef ENGINE_HAS_LEVELS
-    static const struct engine_build *const builds[ENGINE_LEVEL_MOST + 1] = {
-        NULL, &engine_build_plain, &engine_build_v2, &engine_build_v3, &engine_build_v4,
+    static const struct engine_level_ops *const levels[ENGINE_LEVEL_MOST + 1] = {
+        NULL, &engine_level_ops_plain, &engine_level_ops_v2, &engine_level_ops_v3, &engine_level_ops_v4,
     };
 
-    return builds[engine_level(wanted)];
+    return levels[engine_level(wanted)];
 #else
-    return engine_level(wanted) == 1 ? &engine_build_plain : NULL;
+    return engine_level(wanted) == 1 ? &engine_level_ops_plain : NULL;
 #endif
 }

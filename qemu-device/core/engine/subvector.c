@@ -11,8 +11,8 @@
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/mode.h"
-#include "qemu-device/core/sm/parts.h"
 #include "qemu-device/core/sm/registers.h"
+#include "qemu-device/core/sm/segment.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/step.h"
 #include "qemu-device/core/sm/warp.h"
@@ -21,7 +21,7 @@
 
 /* ---- registers (D4) ---- */
 
-void engine_parts_init(struct sm *sm)
+void subvector_init(struct sm *sm)
 {
     for (uint32_t passes = 1; passes <= PPU_MAX_WAVE_WORDS; passes++) {
         for (uint32_t reg = 0; reg < SM_ROWS; reg++) {
@@ -33,7 +33,7 @@ void engine_parts_init(struct sm *sm)
 /* Shared registers follow the private ones; the part's lanes are `part` passes into a row. */
 static void rows_of_part(struct exec *x)
 {
-    const uint32_t vregs = x->task->tmd.vregs, part = x->w->parts.part;
+    const uint32_t vregs = x->task->tmd.vregs, part = x->w->segment.part;
     const uint64_t key = 1ull << 32 | (uint64_t)part << 24 | x->passes << 16 | vregs;
     struct sm *const sm = x->sm;
 
@@ -47,11 +47,11 @@ static void rows_of_part(struct exec *x)
     x->rows = sm->part_rows;
 }
 
-void engine_parts_rows(struct exec *x)
+void subvector_rows(struct exec *x)
 {
     exec_rows(x);
-    if (x->w->parts.on && x->w->parts.shared != 0) {
-        x->vregs += x->w->parts.shared;
+    if (x->w->segment.on && x->w->segment.shared != 0) {
+        x->vregs += x->w->segment.shared;
         rows_of_part(x);
     }
     x->plain = x->w->sampled ? 0 : x->vregs;
@@ -67,11 +67,11 @@ static struct lanes of_part(const struct lanes *set, uint32_t part)
     return lanes;
 }
 
-struct lanes engine_parts_running(const struct warp *w)
+struct lanes subvector_running(const struct warp *w)
 {
-    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
+    const struct lanes left = lanes_and(&w->segment.entered, &w->live);
 
-    return of_part(&left, w->parts.part);
+    return of_part(&left, w->segment.part);
 }
 
 /* The first part from `part` on that has a lane; PPU_MAX_WAVE_WORDS: none. */
@@ -83,37 +83,37 @@ static uint32_t part_from(const struct lanes *set, uint32_t part)
     return part;
 }
 
-static void begin_segment(struct warp *w, const struct parts *parts, const struct lanes *entered)
+static void begin_segment(struct warp *w, const struct segment *segment, const struct lanes *entered)
 {
     struct lanes first, later;
 
-    w->parts = *parts;
-    w->parts.on = true;
-    w->parts.floor = w->token_count;
-    w->parts.entered = *entered;
-    w->parts.part = (uint8_t)part_from(entered, 0);
-    first = of_part(entered, w->parts.part);
+    w->segment = *segment;
+    w->segment.on = true;
+    w->segment.floor = w->token_count;
+    w->segment.entered = *entered;
+    w->segment.part = (uint8_t)part_from(entered, 0);
+    first = of_part(entered, w->segment.part);
     later = lanes_without(entered, &first);
-    engine_disable(w, &later, PPU_REASON_PART, parts->begin);
-    w->pc = parts->begin;
+    engine_disable(w, &later, PPU_REASON_PART, segment->begin);
+    w->pc = segment->begin;
 }
 
-void engine_parts_start(struct warp *w, const struct dist_task *task)
+void subvector_start(struct warp *w, const struct dist_task *task)
 {
     if (task->tmd.flags & PPU_TMD_SUBVECTOR) {
         const struct lanes all = w->active;
-        begin_segment(w, &(struct parts){ .shared = task->tmd.shared_vregs, .begin = w->pc }, &all);
+        begin_segment(w, &(struct segment){ .shared = task->tmd.shared_vregs, .begin = w->pc }, &all);
     }
 }
 
 /* Masks of the parts that do not run, the lowest first, as scalars hold them. */
 static void masks_of_others(const struct warp *w, uint32_t masks[PPU_MAX_WAVE_WORDS])
 {
-    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
+    const struct lanes left = lanes_and(&w->segment.entered, &w->live);
     uint32_t count = 0;
 
     for (uint32_t part = 0; part < w->passes; part++) {
-        if (part != w->parts.part) {
+        if (part != w->segment.part) {
             masks[count++] = left.m[part];
         }
     }
@@ -124,7 +124,7 @@ static void keep_masks(struct warp *w)
     uint32_t masks[PPU_MAX_WAVE_WORDS];
 
     masks_of_others(w, masks);
-    memcpy(&w->sreg[w->parts.scalar], masks, (w->passes - 1u) * sizeof(masks[0]));
+    memcpy(&w->sreg[w->segment.scalar], masks, (w->passes - 1u) * sizeof(masks[0]));
 }
 
 /* Nobody wrote to the scalars. */
@@ -133,29 +133,29 @@ static bool masks_kept(const struct warp *w)
     uint32_t masks[PPU_MAX_WAVE_WORDS];
 
     masks_of_others(w, masks);
-    return memcmp(&w->sreg[w->parts.scalar], masks, (w->passes - 1u) * sizeof(masks[0])) == 0;
+    return memcmp(&w->sreg[w->segment.scalar], masks, (w->passes - 1u) * sizeof(masks[0])) == 0;
 }
 
-bool engine_parts_next(struct exec *x)
+bool subvector_next(struct exec *x)
 {
     struct warp *w = x->w;
-    const struct lanes left = lanes_and(&w->parts.entered, &w->live);
-    const uint32_t part = part_from(&left, w->parts.part + 1u);
+    const struct lanes left = lanes_and(&w->segment.entered, &w->live);
+    const uint32_t part = part_from(&left, w->segment.part + 1u);
 
     if (part < PPU_MAX_WAVE_WORDS) {
         const struct lanes next = of_part(&left, part);
 
-        w->parts.part = (uint8_t)part;
-        engine_enable(w, &next, w->parts.begin);
-        if (w->parts.loop) {
+        w->segment.part = (uint8_t)part;
+        engine_enable(w, &next, w->segment.begin);
+        if (w->segment.loop) {
             keep_masks(w);
         }
-        engine_parts_rows(x);
+        subvector_rows(x);
         return true;
     }
-    w->parts.on = false;
-    engine_parts_rows(x);
-    engine_enable(w, &left, w->parts.end);
+    w->segment.on = false;
+    subvector_rows(x);
+    engine_enable(w, &left, w->segment.end);
     return lanes_any(&left);
 }
 
@@ -166,17 +166,17 @@ static enum step enter(struct exec *x, const struct ppu_insn *insn, const struct
     const uint32_t shared = (uint32_t)insn->imm & PPU_SUBVECTOR_REGISTERS;
     struct warp *w = x->w;
 
-    if (w->parts.on || !lanes_equal(mask, &w->active)) {
+    if (w->segment.on || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    if ((uint32_t)insn->imm == PPU_SUBVECTOR_MAY && (w->measured || !sm_mode_parts(x))) {
+    if ((uint32_t)insn->imm == PPU_SUBVECTOR_MAY && (w->measured || !sm_mode_subvector(x))) {
         return STEP_NEXT;
     }
     if (shared > x->task->tmd.shared_vregs) {
         return engine_insn_fault(x, PPU_FAULT_BAD_REGISTER, mask);
     }
-    begin_segment(w, &(struct parts){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
-    engine_parts_rows(x);
+    begin_segment(w, &(struct segment){ .shared = (uint16_t)shared, .begin = w->pc + 1 }, mask);
+    subvector_rows(x);
     return STEP_MOVED;
 }
 
@@ -184,12 +184,12 @@ static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const s
 {
     struct warp *w = x->w;
 
-    if (w->parts.on || !lanes_equal(mask, &w->active)) {
+    if (w->segment.on || !lanes_equal(mask, &w->active)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     begin_segment(
         w,
-        &(struct parts){
+        &(struct segment){
             .loop = true, .ended = true, .scalar = insn->rd, .begin = w->pc + 1, .end = w->pc + (uint32_t)insn->imm },
         mask);
     keep_masks(w);
@@ -200,43 +200,44 @@ static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const s
 static enum step end(struct exec *x, const struct lanes *mask)
 {
     struct warp *w = x->w;
-    const struct lanes part = engine_parts_running(w);
+    const struct lanes part = subvector_running(w);
     const uint32_t next = w->pc + 1;
 
     engine_drop_stale(x);
-    if (!lanes_equal(mask, &part) || w->token_count != w->parts.floor || (w->parts.ended && w->parts.end != next)) {
+    if (!lanes_equal(mask, &part) || w->token_count != w->segment.floor ||
+        (w->segment.ended && w->segment.end != next)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    w->parts.ended = true;
-    w->parts.end = next;
+    w->segment.ended = true;
+    w->segment.end = next;
     engine_disable(w, mask, PPU_REASON_PART, next);
-    (void)engine_parts_next(x);
+    (void)subvector_next(x);
     return STEP_MOVED;
 }
 
 static enum step leave_segment(struct exec *x, const struct lanes *mask)
 {
-    if (!x->w->parts.on) {
+    if (!x->w->segment.on) {
         if (x->w->measured) {
             sm_mode_end(x);
         }
         return STEP_NEXT;
     }
-    return x->w->parts.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end(x, mask);
+    return x->w->segment.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end(x, mask);
 }
 
 static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
-    const struct parts *parts = &x->w->parts;
+    const struct segment *segment = &x->w->segment;
 
-    if (!parts->on || !parts->loop || parts->scalar != insn->rd || parts->begin != x->w->pc + (uint32_t)insn->imm ||
-        !masks_kept(x->w)) {
+    if (!segment->on || !segment->loop || segment->scalar != insn->rd ||
+        segment->begin != x->w->pc + (uint32_t)insn->imm || !masks_kept(x->w)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
     return end(x, mask);
 }
 
-enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
+enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     switch (insn->op) {
     case PPU_OP_SVENTER:

@@ -15,16 +15,16 @@ struct sm;
 struct warp;
 
 /* SVENTER, SVLEAVE, SVBEGIN, SVEND. */
-enum step engine_parts(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
+enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 /* No lane of the running part is left in the segment: the next part goes on, or all behind the end; false: none is
  * left. */
-bool engine_parts_next(struct exec *x);
+bool subvector_next(struct exec *x);
 /* Lanes of the part that runs, wherever in the segment they are. */
-struct lanes engine_parts_running(const struct warp *w);
+struct lanes subvector_running(const struct warp *w);
 /* A warp of the task starts: in sub-vector mode, if the task says so (D6). */
-void engine_parts_start(struct warp *w, const struct dist_task *task);
+void subvector_start(struct warp *w, const struct dist_task *task);
 /* Registers as the warp's mode has them. */
-void engine_parts_rows(struct exec *x);
-void engine_parts_init(struct sm *sm);
+void subvector_rows(struct exec *x);
+void subvector_init(struct sm *sm);
 
 #endif

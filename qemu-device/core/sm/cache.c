@@ -127,8 +127,8 @@ static void window_count(struct cache_window *window, bool hit)
 static void load_seen(struct warp *w, bool hit)
 {
     window_count(&w->window, hit);
-    w->segment.loads++;
-    w->segment.misses += !hit;
+    w->segment_window.loads++;
+    w->segment_window.misses += !hit;
 }
 
 /* Of a segment that is a sample: there is no model, and nothing else to count. */

@@ -107,12 +107,12 @@ static void decode_word(const struct sm *sm, struct code_insn *code, uint64_t wo
     code->keeps = code->steady ? UINT32_MAX : keeps_of(&code->insn);
     if (engine_mem_cached(&code->insn)) {
         /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
-        code->unmodelled = sm->build->op_of(code);
+        code->unmodelled = sm->engine->op_of(code);
     } else {
         immediate(&code->insn, code->imm);
     }
     /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
-    code->op = sm->l2 != NULL ? sm->build->modelled_op_of(code) : sm->build->op_of(code);
+    code->op = sm->l2 != NULL ? sm->engine->modelled_op_of(code) : sm->engine->op_of(code);
     code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
 }
 

@@ -63,19 +63,19 @@ static bool above(const struct exec *x, const struct mode *mode)
     if (rate > PER) {
         return false;
     }
-    return rate >= threshold || (mode->parts && rate + (uint64_t)slack >= threshold);
+    return rate >= threshold || (mode->subvector && rate + (uint64_t)slack >= threshold);
 }
 
 /* The segment runs in normal mode, and is measured until its end. */
 static void measure(struct exec *x, bool sample)
 {
-    x->w->segment = (struct cache_window){ 0, 0 };
+    x->w->segment_window = (struct cache_window){ 0, 0 };
     x->w->measured = true;
     x->w->sampled = sample;
-    engine_parts_rows(x);
+    subvector_rows(x);
 }
 
-bool sm_mode_parts(struct exec *x)
+bool sm_mode_subvector(struct exec *x)
 {
     struct mode *const mode = mode_of(x);
     const bool modelled = x->sm->l2 != NULL, said = x->task->tmd.miss_rate != PPU_MISS_UNSAID;
@@ -89,8 +89,8 @@ bool sm_mode_parts(struct exec *x)
     }
     known = rate_of(x, mode, 0) <= PER;
     probe = !said && (!known || ++mode->segments % SM_PROBE == 0);
-    mode->parts = above(x, mode);
-    if (mode->parts && !probe) {
+    mode->subvector = above(x, mode);
+    if (mode->subvector && !probe) {
         count_one(x, PPU_COUNTER_OPEN_PARTS);
         return true;
     }
@@ -106,12 +106,12 @@ void sm_mode_end(struct exec *x)
     struct mode *const mode = mode_of(x);
     struct warp *const w = x->w;
 
-    mode->normal.loads += w->segment.loads;
-    mode->normal.misses += w->segment.misses;
+    mode->normal.loads += w->segment_window.loads;
+    mode->normal.misses += w->segment_window.misses;
     while (mode->normal.loads >= CACHE_WINDOW) {
         mode->normal.loads /= 2;
         mode->normal.misses /= 2;
     }
     w->measured = w->sampled = false;
-    engine_parts_rows(x);
+    subvector_rows(x);
 }

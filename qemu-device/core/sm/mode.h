@@ -17,11 +17,11 @@ struct mode {
     uint64_t start;             /* dist_task.start of the task */
     struct cache_window normal; /* lines that its segments loaded in normal mode */
     uint32_t segments;          /* since the rate is known, modulo 2^32 */
-    bool parts;                 /* what was chosen last */
+    bool subvector;             /* what was chosen last */
 };
 
 /* A segment that leaves its mode open begins: true, it is to run part by part. */
-bool sm_mode_parts(struct exec *x);
+bool sm_mode_subvector(struct exec *x);
 /* A segment that was measured ends. */
 void sm_mode_end(struct exec *x);
 

@@ -13,18 +13,18 @@ struct sm;
  * and added to memory before this SM does anything else with these words, orders accesses, waits, or tells of the end
  * of what added. Written by the SM's thread alone.
  */
-#define SUMS_STEP 2048u
-#define SUMS_BYTES (2u * SUMS_STEP)
+#define PENDING_ADDS_STEP 2048u
+#define PENDING_ADDS_BYTES (2u * PENDING_ADDS_STEP)
 
-struct sums {
+struct pending_adds {
     uint8_t *base;        /* in VRAM, of value[0]; NULL: there are none */
     uint32_t first, last; /* words that may not be 0 */
-    uint32_t value[SUMS_BYTES / sizeof(uint32_t)];
+    uint32_t value[PENDING_ADDS_BYTES / sizeof(uint32_t)];
 };
 
 /* Adds the sums to memory. */
-void sums_empty(struct sm *sm);
+void pending_adds_flush(struct sm *sm);
 /* Makes room for words from `least` to the one at `most`, addresses of the host; false: they are too far apart. */
-bool sums_open(struct sm *sm, uintptr_t least, uintptr_t most);
+bool pending_adds_open(struct sm *sm, uintptr_t least, uintptr_t most);
 
 #endif

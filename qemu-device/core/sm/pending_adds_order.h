@@ -10,22 +10,22 @@
 #include "qemu-device/core/sm/sm.h"
 
 /* Before an access to VRAM: what is to be added there comes first. `host` NULL: there is none. */
-static inline void sums_meet(struct sm *sm, const uint8_t *host, size_t bytes)
+static inline void pending_adds_order(struct sm *sm, const uint8_t *host, size_t bytes)
 {
-    const struct sums *const sums = &sm->sums;
+    const struct pending_adds *const adds = &sm->pending_adds;
 
-    if (__builtin_expect(sums->base != NULL, 0) && host != NULL &&
-        (uintptr_t)host < (uintptr_t)sums->base + ((size_t)sums->last + 1) * sizeof(uint32_t) &&
-        (uintptr_t)host + bytes > (uintptr_t)sums->base + (size_t)sums->first * sizeof(uint32_t)) {
-        sums_empty(sm);
+    if (__builtin_expect(adds->base != NULL, 0) && host != NULL &&
+        (uintptr_t)host < (uintptr_t)adds->base + ((size_t)adds->last + 1) * sizeof(uint32_t) &&
+        (uintptr_t)host + bytes > (uintptr_t)adds->base + (size_t)adds->first * sizeof(uint32_t)) {
+        pending_adds_flush(sm);
     }
 }
 
 /* The same before an access that may lie anywhere. */
-static inline void sums_meet_any(struct sm *sm)
+static inline void pending_adds_order_any(struct sm *sm)
 {
-    if (__builtin_expect(sm->sums.base != NULL, 0)) {
-        sums_empty(sm);
+    if (__builtin_expect(sm->pending_adds.base != NULL, 0)) {
+        pending_adds_flush(sm);
     }
 }
 

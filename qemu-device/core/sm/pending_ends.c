@@ -12,20 +12,20 @@
 
 #include <string.h>
 
-void ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS])
+void pending_ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS])
 {
     struct dist_ends *const ends = &sm->ends;
 
     if (ends->held == DIST_ENDS) {
-        ends_settle(sm);
+        pending_ends_report(sm);
     }
     ends->cta[ends->held] = *ended;
     memcpy(ends->count[ends->held++], count, sizeof(ends->count[0]));
 }
 
-void ends_settle(struct sm *sm)
+void pending_ends_report(struct sm *sm)
 {
-    sums_empty(sm);
+    pending_adds_flush(sm);
     if (sm->ends.held != 0) {
         dist_done(sm->core, sm->number, &sm->ends);
         sm_has_room(sm); /* what they had in the distributor's books is free again */

@@ -64,7 +64,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
     sm->config = config;
     sm->vram = core_vram(core);
     sm->number = number;
-    sm->build = engine_choose(config->engine_level);
+    sm->engine = engine_choose(config->engine_level);
     if (!sm_alloc(sm)) {
         return false;
     }
@@ -72,7 +72,7 @@ bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *
         return false;
     }
     sm->l2 = l2;
-    engine_parts_init(sm);
+    subvector_init(sm);
     return true;
 }
 
@@ -125,7 +125,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
     w->live = w->active;
     /* The same for the same warp of the same grid, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
-    engine_parts_start(w, task);
+    subvector_start(w, task);
 }
 
 /* `ctas` more of the task's CTAs are here: 1, or as many as -1 modulo 2^32. */
@@ -300,7 +300,7 @@ static void cta_end(struct sm *sm, struct sm_cta *cta, bool killed)
     if (killed) {
         dist_killed(sm->core, sm->number, &ended, count);
     } else {
-        ends_hold(sm, &ended, count);
+        pending_ends_hold(sm, &ended, count);
     }
 }
 
@@ -412,7 +412,7 @@ void sm_answer(struct sm *sm)
     bool all = true;
 
     (void)__atomic_exchange_n(&sm->attention, 0, __ATOMIC_SEQ_CST);
-    ends_settle(sm);
+    pending_ends_report(sm);
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         struct sm_cta *cta = &sm->cta[i];
         if (cta->used && dist_killing(sm->core, cta->cta.task->slot)) {
@@ -452,7 +452,7 @@ void sm_drop_all(struct sm *sm)
         sm->file[id].tail = 0;
         sm->file[id].spare = (struct sm_block){ 0, 0 };
     }
-    memset(&sm->sums, 0, sizeof(sm->sums));
+    memset(&sm->pending_adds, 0, sizeof(sm->pending_adds));
     sm->ends.held = 0;
     sm->exec.start = 0;
     sm->attention = 0;
@@ -486,7 +486,7 @@ static void warp_turn(struct sm *sm, uint32_t index, uint32_t budget, uint32_t *
     *executed += done;
     sm->share.insns += done;
     if (w->state != WARP_DONE) {
-        ends_settle(sm); /* others may wait for what it has added */
+        pending_ends_report(sm); /* others may wait for what it has added */
         count_settle(sm, cta);
     }
     if (w->state == WARP_FAULTED) {
@@ -638,7 +638,7 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
             turn_goes_on(sm, index, &pool->slice.turn, executed - so_far);
         }
     }
-    ends_settle(sm);
+    pending_ends_report(sm);
     count_all(sm);
     sm_attend(sm);
     share_end(sm);

@@ -28,7 +28,7 @@
 struct cache_l2;
 struct core;
 struct core_config;
-struct engine_build;
+struct engine_level_ops;
 struct sm_cta;
 struct sys_request;
 struct warp;
@@ -39,7 +39,7 @@ struct sm {
     struct core *core;
     const struct core_config *config;
     uint8_t *vram;
-    const struct engine_build *build;
+    const struct engine_level_ops *engine;
     uint32_t number;
     uint32_t attention;                    /* any thread, atomic: look at kills, flushes, pause */
     uint32_t has_work;                     /* any thread, atomic: dist_take() may succeed */
@@ -71,7 +71,7 @@ struct sm {
     struct code_insn begun;    /* of decode_begun() */
     struct program program;
     struct exec exec; /* the warp of the turn */
-    struct sums sums;
+    struct pending_adds pending_adds;
     struct dist_ends ends; /* that the distributor has not been told of */
 };
 

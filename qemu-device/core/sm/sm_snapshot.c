@@ -20,9 +20,9 @@
 #include "qemu-device/core/sm/file.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/mode.h"
-#include "qemu-device/core/sm/parts.h"
 #include "qemu-device/core/sm/pool.h"
 #include "qemu-device/core/sm/pool_state.h"
+#include "qemu-device/core/sm/segment.h"
 #include "qemu-device/core/sm/sm.h"
 #include "qemu-device/core/sm/system.h"
 #include "qemu-device/core/sm/token_queue.h"
@@ -60,18 +60,18 @@ static void put_lanes(struct snap *snap, const struct lanes *lanes)
     }
 }
 
-static void put_parts(struct snap *snap, const struct parts *parts)
+static void put_segment(struct snap *snap, const struct segment *segment)
 {
-    snap_put_u32(snap, parts->on);
-    snap_put_u32(snap, parts->loop);
-    snap_put_u32(snap, parts->ended);
-    snap_put_u32(snap, parts->part);
-    snap_put_u32(snap, parts->scalar);
-    snap_put_u32(snap, parts->shared);
-    snap_put_u32(snap, parts->floor);
-    snap_put_u32(snap, parts->begin);
-    snap_put_u32(snap, parts->end);
-    put_lanes(snap, &parts->entered);
+    snap_put_u32(snap, segment->on);
+    snap_put_u32(snap, segment->loop);
+    snap_put_u32(snap, segment->ended);
+    snap_put_u32(snap, segment->part);
+    snap_put_u32(snap, segment->scalar);
+    snap_put_u32(snap, segment->shared);
+    snap_put_u32(snap, segment->floor);
+    snap_put_u32(snap, segment->begin);
+    snap_put_u32(snap, segment->end);
+    put_lanes(snap, &segment->entered);
 }
 
 /* Where its lanes wait; 0 of those that do not. */
@@ -119,9 +119,9 @@ static void save_warp(const struct sm *sm, uint32_t index, struct snap *snap)
     snap_put_u32(snap, w->window.misses);
     snap_put_u32(snap, w->measured);
     snap_put_u32(snap, w->sampled);
-    snap_put_u32(snap, w->segment.loads);
-    snap_put_u32(snap, w->segment.misses);
-    put_parts(snap, &w->parts);
+    snap_put_u32(snap, w->segment_window.loads);
+    snap_put_u32(snap, w->segment_window.misses);
+    put_segment(snap, &w->segment);
     snap_put_bytes(snap, tokens + w->token_first * token_bytes, w->token_count * token_bytes);
     snap_put_bytes(snap, &w->fault, sizeof(w->fault));
     snap_put_bytes(snap, w->sreg, sizeof(w->sreg));
@@ -179,7 +179,7 @@ static void put_modes(const struct sm *sm, struct snap *snap)
         snap_put_u32(snap, known ? mode->normal.loads : 0);
         snap_put_u32(snap, known ? mode->normal.misses : 0);
         snap_put_u32(snap, known ? mode->segments : 0);
-        snap_put_u32(snap, known && mode->parts);
+        snap_put_u32(snap, known && mode->subvector);
     }
 }
 
@@ -252,18 +252,18 @@ static void get_lanes(struct snap *snap, struct lanes *lanes)
     }
 }
 
-static void get_parts(struct snap *snap, struct parts *parts)
+static void get_segment(struct snap *snap, struct segment *segment)
 {
-    parts->on = snap_get_flag(snap);
-    parts->loop = snap_get_flag(snap);
-    parts->ended = snap_get_flag(snap);
-    parts->part = (uint8_t)snap_get_u32(snap);
-    parts->scalar = (uint8_t)snap_get_u32(snap);
-    parts->shared = (uint16_t)snap_get_u32(snap);
-    parts->floor = snap_get_u32(snap);
-    parts->begin = snap_get_u32(snap);
-    parts->end = snap_get_u32(snap);
-    get_lanes(snap, &parts->entered);
+    segment->on = snap_get_flag(snap);
+    segment->loop = snap_get_flag(snap);
+    segment->ended = snap_get_flag(snap);
+    segment->part = (uint8_t)snap_get_u32(snap);
+    segment->scalar = (uint8_t)snap_get_u32(snap);
+    segment->shared = (uint16_t)snap_get_u32(snap);
+    segment->floor = snap_get_u32(snap);
+    segment->begin = snap_get_u32(snap);
+    segment->end = snap_get_u32(snap);
+    get_lanes(snap, &segment->entered);
 }
 
 static bool within(const struct lanes *part, const struct lanes *whole)
@@ -288,9 +288,9 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     w->window.misses = snap_get_u32(snap);
     w->measured = snap_get_flag(snap);
     w->sampled = snap_get_flag(snap);
-    w->segment.loads = snap_get_u32(snap);
-    w->segment.misses = snap_get_u32(snap);
-    get_parts(snap, &w->parts);
+    w->segment_window.loads = snap_get_u32(snap);
+    w->segment_window.misses = snap_get_u32(snap);
+    get_segment(snap, &w->segment);
     if (snap->bad || w->token_first > w->token_cap || w->token_count > w->token_cap - w->token_first ||
         w->yield_count > w->token_count) {
         return snap_refuse(snap, "%u tokens from %u on, %u of them of yields, in a queue of %u", w->token_count,
@@ -306,32 +306,32 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
 /* Those of its lanes that are in the segment and not ended, of the running part or of the others. */
 static bool lane_of_part_agrees(const struct warp *w, uint32_t lane)
 {
-    const struct parts *parts = &w->parts;
-    const bool entered = parts->on && lanes_has(&parts->entered, lane);
-    const bool running = entered && lane / PPU_LANES == parts->part;
+    const struct segment *segment = &w->segment;
+    const bool entered = segment->on && lanes_has(&segment->entered, lane);
+    const bool running = entered && lane / PPU_LANES == segment->part;
 
     if (entered && !running) {
         return w->reason[lane] == PPU_REASON_PART;
     }
-    return w->reason[lane] != PPU_REASON_PART && (!parts->on || running || w->reason[lane] != PPU_REASON_ACTIVE);
+    return w->reason[lane] != PPU_REASON_PART && (!segment->on || running || w->reason[lane] != PPU_REASON_ACTIVE);
 }
 
 /* Lanes wait for their part in a segment that the warp is in, and that it can be in. */
 static bool parts_agree(const struct warp *w, const struct dist_task *task, const struct lanes *started,
                         struct snap *snap)
 {
-    const struct parts *parts = &w->parts;
+    const struct segment *segment = &w->segment;
 
     LANES_EACH(&w->live, lane)
     {
         if (!lane_of_part_agrees(w, lane)) {
-            return snap_refuse(snap, "lane %u and part %u of the segment contradict each other", lane, parts->part);
+            return snap_refuse(snap, "lane %u and part %u of the segment contradict each other", lane, segment->part);
         }
     }
-    return !parts->on ||
-           (within(&parts->entered, started) && parts->part < w->passes && parts->shared <= task->tmd.shared_vregs &&
-            parts->floor <= w->token_count &&
-            (!parts->loop || (parts->shared == 0 && parts->scalar + w->passes - 1u <= PPU_SREGS))) ||
+    return !segment->on ||
+           (within(&segment->entered, started) && segment->part < w->passes &&
+            segment->shared <= task->tmd.shared_vregs && segment->floor <= w->token_count &&
+            (!segment->loop || (segment->shared == 0 && segment->scalar + w->passes - 1u <= PPU_SREGS))) ||
            snap_refuse(snap, "it is in a segment that cannot be");
 }
 
@@ -639,7 +639,7 @@ static void get_modes(struct sm *sm, struct snap *snap)
         mode->normal.loads = snap_get_u32(snap);
         mode->normal.misses = snap_get_u32(snap);
         mode->segments = snap_get_u32(snap);
-        mode->parts = snap_get_u32(snap) != 0;
+        mode->subvector = snap_get_u32(snap) != 0;
     }
 }
 

@@ -11,7 +11,7 @@
 #include "ppu/ring.h"
 #include "qemu-device/core/sm/cache_window.h"
 #include "qemu-device/core/sm/lanes.h"
-#include "qemu-device/core/sm/parts.h"
+#include "qemu-device/core/sm/segment.h"
 
 enum warp_state {
     WARP_FREE = 0,
@@ -29,7 +29,7 @@ struct warp {
     uint8_t number;  /* within the CTA */
     bool partial;    /* the instruction at pc has been done but for the lanes in `pending` */
     bool held;       /* by a test hook, at a MARK already recorded */
-    bool measured;   /* it is in a segment in normal mode, of whose loads `segment` is */
+    bool measured;   /* it is in a segment in normal mode, of whose loads `segment_window` is */
     bool sampled;    /* that is predicted: each instruction goes through engine_execute() */
     bool turned;     /* `active` is another set than what lanes are counted for */
     bool yields;     /* it has come to a YIELDN: yield_turns[] holds something */
@@ -49,8 +49,8 @@ struct warp {
     uint32_t yield_count; /* yield tokens queued: the truth when summary bits are stale */
     uint64_t random;      /* state of the generator of YIELDP and YIELDQ; not 0 */
     struct cache_window window;
-    struct cache_window segment; /* of the segment in normal mode that it is in */
-    struct parts parts;
+    struct cache_window segment_window; /* of the segment in normal mode that it is in */
+    struct segment segment;
     struct ppu_fault_event fault;
     uint32_t sreg[PPU_SREGS];
     uint32_t yield_turns[PPU_MAX_WAVE]; /* of each lane: YIELDNs since it last yielded by one */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Runs a segment of a warp part by part: sub-vector mode (D3). */
-#ifndef QEMU_DEVICE_CORE_SM_PARTS_H
-#define QEMU_DEVICE_CORE_SM_PARTS_H
+#ifndef QEMU_DEVICE_CORE_SM_SEGMENT_H
+#define QEMU_DEVICE_CORE_SM_SEGMENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
  * A segment that a warp runs part by part (D3). Parts below `part` are through, those above come later; lanes of both
  * are disabled for PPU_REASON_PART.
  */
-struct parts {
+struct segment {
     bool on;
     bool loop;    /* by SVBEGIN: the masks of the other parts are in scalars from `scalar` on, too */
     bool ended;   /* a part has come to the end: `end` is known */
