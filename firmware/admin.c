@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
@@ -223,7 +223,7 @@ static bool lies_in(uint64_t off, uint64_t bytes, uint64_t from, uint64_t end)
 /* End of what the firmware reaches. */
 static uint64_t reachable_vram(void)
 {
-    return machine.vram_bytes < (1ull << 30) ? machine.vram_bytes : 1ull << 30;
+    return caps.vram_bytes < (1ull << 30) ? caps.vram_bytes : 1ull << 30;
 }
 
 static void admin_CONTEXT_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
@@ -235,7 +235,7 @@ static void admin_CONTEXT_CREATE(struct admin_ticket *ticket, const uint32_t *ar
         return;
     }
     if (arg[1] % PPU_SWITCH_ALIGN ||
-        !lies_in(arg[1], hal_read(PPU_REG_SWITCH_BYTES), layout.heap_base, machine.vram_bytes)) {
+        !lies_in(arg[1], hal_read(PPU_REG_SWITCH_BYTES), layout.heap_base, caps.vram_bytes)) {
         refuse_argument(ticket, 1);
         return;
     }
@@ -274,7 +274,7 @@ static void admin_CHANNEL_CREATE(struct admin_ticket *ticket, const uint32_t *ar
         refuse_argument(ticket, 3);
     } else if (priority >= PPU_PRIORITIES) {
         refuse_argument(ticket, 4);
-    } else if (vector && (vector < PPU_VECTOR_FIRST_CHANNEL || vector >= machine.vectors)) {
+    } else if (vector && (vector < PPU_VECTOR_FIRST_CHANNEL || vector >= caps.vectors)) {
         refuse_argument(ticket, 5);
     } else {
         struct channel *channel = channel_open(context, ring, entries, priority, vector);
@@ -394,7 +394,7 @@ static uint32_t wrong_in_workq(const struct workq_plan *plan)
     if (plan->priority >= PPU_PRIORITIES) {
         return 6;
     }
-    if (plan->vector && (plan->vector < PPU_VECTOR_FIRST_CHANNEL || plan->vector >= machine.vectors)) {
+    if (plan->vector && (plan->vector < PPU_VECTOR_FIRST_CHANNEL || plan->vector >= caps.vectors)) {
         return 7;
     }
     return plan->first < ppu_workq_period(plan->entries) ? PPU_ADMIN_ARGS : 8;

@@ -5,15 +5,16 @@
 
 #include "firmware/admin.h"
 #include "firmware/block.h"
+#include "firmware/caps.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
 #include "firmware/crash.h"
 #include "firmware/dma.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
+#include "firmware/hooks.h"
 #include "firmware/launch.h"
 #include "firmware/layout.h"
-#include "firmware/machine.h"
 #include "firmware/quota.h"
 #include "firmware/sem.h"
 #include "firmware/workq.h"
@@ -107,7 +108,7 @@ static void channel_timer(struct timer *timer)
 void channel_init(void)
 {
     memset(channels, 0, sizeof(channels));
-    quota_total(PPU_RESOURCE_CHANNELS, machine.channels);
+    quota_total(PPU_RESOURCE_CHANNELS, caps.channels);
     ready_priorities = 0;
     turns = 0;
     for (uint32_t i = 0; i < PPU_PRIORITIES; i++) {
@@ -120,7 +121,7 @@ void channel_init(void)
 
 struct channel *channel_at(uint32_t index)
 {
-    return index < machine.channels ? &channels[index] : NULL;
+    return index < caps.channels ? &channels[index] : NULL;
 }
 
 uint32_t channel_index(const struct channel *channel)
@@ -140,7 +141,7 @@ struct channel_counts *channel_counts(const struct channel *channel)
 
 void channel_count(const struct channel *channel, const uint64_t count[PPU_COUNTERS])
 {
-    const uint32_t counters = machine.features & PPU_FEATURE_CACHE_MODEL ? PPU_COUNTERS : PPU_COUNTERS_ALWAYS;
+    const uint32_t counters = caps.features & PPU_FEATURE_CACHE_MODEL ? PPU_COUNTERS : PPU_COUNTERS_ALWAYS;
     for (uint32_t i = 0; i < counters; i++) {
         channel_counts(channel)->count[i] += count[i];
     }
@@ -163,7 +164,7 @@ void channel_move_put(struct channel *channel)
 
 static struct channel *find_closed(void)
 {
-    for (uint32_t i = 0; i < machine.channels; i++) {
+    for (uint32_t i = 0; i < caps.channels; i++) {
         if (channels[i].state == PPU_CHANNEL_CLOSED) {
             return &channels[i];
         }
@@ -174,7 +175,7 @@ static struct channel *find_closed(void)
 struct channel *channel_open(uint32_t context, ppu_va_t ring, uint32_t entries, uint32_t priority, uint32_t vector)
 {
     struct channel *channel = find_closed();
-    if (!channel || !machine_allows_allocation() || !quota_take(PPU_RESOURCE_CHANNELS, context)) {
+    if (!channel || !hooks_allow_allocation() || !quota_take(PPU_RESOURCE_CHANNELS, context)) {
         return NULL;
     }
     uint32_t last_tag = channel->sem.tag;

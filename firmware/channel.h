@@ -82,7 +82,7 @@ struct channel {
     struct sem_wait sem;
 };
 
-/* Needs machine. */
+/* Needs caps. */
 void channel_init(void);
 
 /* Channel number `index`; NULL when there is no such channel on this machine. */

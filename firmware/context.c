@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "firmware/admin.h"
+#include "firmware/caps.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
+#include "firmware/hooks.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/quota.h"
 #include "firmware/taskq.h"
@@ -42,16 +43,16 @@ void context_init(void)
 
 bool context_is_open(uint32_t context)
 {
-    return context < machine.contexts && contexts[context].open && !contexts[context].closing;
+    return context < caps.contexts && contexts[context].open && !contexts[context].closing;
 }
 
 bool context_open(ppu_vram_t root, ppu_vram_t area, uint32_t *context)
 {
-    for (uint32_t i = 0; i < machine.contexts; i++) {
+    for (uint32_t i = 0; i < caps.contexts; i++) {
         if (contexts[i].open) {
             continue;
         }
-        if (!machine_allows_allocation()) {
+        if (!hooks_allow_allocation()) {
             return false;
         }
         contexts[i] = (struct context){ .open = true };

@@ -13,7 +13,7 @@
 
 struct admin_ticket;
 
-/* Needs machine. */
+/* Needs caps. */
 void context_init(void);
 
 bool context_is_open(uint32_t context);

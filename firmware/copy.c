@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/dma.h"
 #include "firmware/hal.h"
+#include "firmware/hooks.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/quota.h"
 #include "firmware/stats.h"
 #include "firmware/trace.h"
@@ -28,7 +29,7 @@ void copy_init(void)
 {
     memset(copies, 0, sizeof(copies));
     list_init(&pool);
-    copies_count = PPU_MIN(machine.copies, PPU_MAX_COPIES);
+    copies_count = PPU_MIN(caps.copies, PPU_MAX_COPIES);
     quota_total(PPU_RESOURCE_COPIES, copies_count);
     for (uint32_t i = 0; i < copies_count; i++) {
         list_push_back(&pool, &copies[i].node);
@@ -45,7 +46,7 @@ enum copy_result copy_start(struct channel *channel, ppu_va_t from, ppu_va_t to,
     if (len_bytes == 0) {
         return COPY_STARTED;
     }
-    if (!machine_allows_allocation() || !quota_take(PPU_RESOURCE_COPIES, channel->context)) {
+    if (!hooks_allow_allocation() || !quota_take(PPU_RESOURCE_COPIES, channel->context)) {
         return COPY_NO_ROOM;
     }
     struct copy *copy = PPU_CONTAINER_OF(pool.next, struct copy, node);

@@ -14,7 +14,7 @@ enum copy_result {
     COPY_FAULT,   /* dma_failure() says where */
 };
 
-/* Needs machine. */
+/* Needs caps. */
 void copy_init(void);
 
 /* Queues a copy within the channel's address space. Nothing is to be done for length 0. */

@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/context.h"
 #include "firmware/dma.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
-#include "firmware/machine.h"
+#include "firmware/hooks.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/shared.h"
@@ -276,7 +277,7 @@ static void append_task(struct task *task)
 /* A record for the fetched TMD, with its copy: one of the nest when threads of the task may launch. */
 static struct task *new_record(uint32_t context)
 {
-    if (!machine_allows_allocation()) {
+    if (!hooks_allow_allocation()) {
         return NULL;
     }
     struct task *task = fetched.flags & PPU_TMD_NEST ? nest_borrow(nest_of(context)) : task_new(context);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
-#include "firmware/machine.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
@@ -39,7 +39,7 @@ static uint32_t power_of_two_from(uint32_t least)
 
 static uint32_t share_of_vram(uint32_t share, uint32_t least, uint32_t most)
 {
-    uint64_t part = machine.vram_bytes / share;
+    uint64_t part = caps.vram_bytes / share;
     return part < least ? least : part > most ? most : (uint32_t)part;
 }
 
@@ -55,8 +55,8 @@ static ppu_vram_t place(uint32_t *end, uint32_t bytes, uint32_t alignment)
 static uint32_t sm_token_bytes(void)
 {
     uint32_t least = ppu_token_bytes(PPU_MAX_CTA_THREADS / PPU_LANES, 0);
-    uint64_t wanted = (uint64_t)TOKEN_QUEUES_LARGE * machine.sm_warps * ppu_token_bytes(1, 0);
-    uint64_t most = machine.vram_bytes / TOKEN_SHARE / machine.sms;
+    uint64_t wanted = (uint64_t)TOKEN_QUEUES_LARGE * caps.sm_warps * ppu_token_bytes(1, 0);
+    uint64_t most = caps.vram_bytes / TOKEN_SHARE / caps.sms;
     uint64_t bytes = PPU_MIN(wanted, most);
     return bytes < least ? least : (uint32_t)bytes & ~(PPU_TOKEN_ALIGN - 1u);
 }
@@ -73,10 +73,10 @@ static uint32_t trace_bytes(uint32_t records)
 static void choose_ring_sizes(void)
 {
     layout.ring_entries[PPU_RING_START] = START_RING_ENTRIES;
-    layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(3 * machine.slots + machine.contexts + 1);
+    layout.ring_entries[PPU_RING_SLOT] = power_of_two_from(3 * caps.slots + caps.contexts + 1);
     layout.ring_entries[PPU_RING_FAULT] = FAULT_RING_ENTRIES;
-    layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * machine.copies);
-    layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(machine.channels + TOUCHES_IN_FLIGHT);
+    layout.ring_entries[PPU_RING_COPY] = power_of_two_from(2 * caps.copies);
+    layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(caps.channels + TOUCHES_IN_FLIGHT);
 }
 
 static void place_all(void)
@@ -91,18 +91,18 @@ static void place_all(void)
     for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
         layout.ring[i] = place(&end, PPU_RING_BYTES(layout.ring_entries[i]), 64);
     }
-    layout.channel_faults = place(&end, machine.channels * (uint32_t)sizeof(struct channel_fault), 64);
-    layout.channel_counts = place(&end, machine.channels * (uint32_t)sizeof(struct channel_counts), 64);
-    layout.groups = place(&end, machine.contexts * (uint32_t)sizeof(struct ppu_group), 64);
+    layout.channel_faults = place(&end, caps.channels * (uint32_t)sizeof(struct channel_fault), 64);
+    layout.channel_counts = place(&end, caps.channels * (uint32_t)sizeof(struct channel_counts), 64);
+    layout.groups = place(&end, caps.contexts * (uint32_t)sizeof(struct ppu_group), 64);
     layout.status = place(&end, layout.tasks * (uint32_t)sizeof(struct ppu_task_status), 64);
     layout.tmds = place(&end, (layout.tasks + layout.nest_tasks) * TMD_STRIDE, PPU_TMD_ALIGN);
     layout.params = place(&end, layout.tasks * PPU_MAX_PARAM, PPU_MAX_PARAM);
     layout.nest_params = place(&end, layout.nest_tasks * PPU_NEST_MAX_PARAM, PPU_NEST_MAX_PARAM);
-    layout.tokens = place(&end, machine.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
+    layout.tokens = place(&end, caps.sms * layout.sm_tokens, PPU_TOKEN_ALIGN);
     layout.pt_base = place(&end, layout.pt_bytes, PPU_PT_ALIGN);
     layout.prot_limit = ppu_align_up(end, PROTECTED_ALIGN);
     layout.heap_base = ppu_align_up(layout.prot_limit, PPU_PAGE_2M);
-    FW_ASSERT(layout.heap_base < machine.vram_bytes);
+    FW_ASSERT(layout.heap_base < caps.vram_bytes);
 }
 
 static void tell_device(void)
@@ -113,7 +113,7 @@ static void tell_device(void)
         hal_write(PPU_REG_RING_SIZE + 4 * i, layout.ring_entries[i]);
         hal_write(PPU_REG_RING_BASE + 4 * i, layout.ring[i].off);
     }
-    hal_write(PPU_REG_TOKEN_BYTES, machine.sms * layout.sm_tokens);
+    hal_write(PPU_REG_TOKEN_BYTES, caps.sms * layout.sm_tokens);
     hal_write(PPU_REG_TOKEN_BASE, layout.tokens.off);
     *(struct ppu_trace_ring *)hal_vram(layout.dev_trace) = (struct ppu_trace_ring){
         .head = { PPU_TRACE_VERSION, sizeof(struct ppu_trace_record) },

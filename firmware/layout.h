@@ -55,7 +55,7 @@ struct layout {
 
 extern struct layout layout;
 
-/* Needs machine. Computes the layout, writes PROT_BASE, PROT_LIMIT and the rings' places. */
+/* Needs caps. Computes the layout, writes PROT_BASE, PROT_LIMIT and the rings' places. */
 void layout_init(void);
 
 /* Writes struct ppu_fw_info and FW_INFO. */

@@ -2,6 +2,7 @@
 /* Initialises the firmware in order, and runs the loop that serves events until there is none. */
 #include "firmware/admin.h"
 #include "firmware/block.h"
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
@@ -11,7 +12,6 @@
 #include "firmware/launch.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
@@ -136,7 +136,7 @@ static void idle(void)
 
 void firmware_main(void)
 {
-    uint32_t unusable = machine_init();
+    uint32_t unusable = caps_init();
     if (unusable) {
         hal_write(PPU_REG_BOOT_DETAIL, unusable);
         hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_BAD_DEVICE);
@@ -147,8 +147,8 @@ void firmware_main(void)
         inits[i]();
     }
     layout_publish();
-    log_print("ppu: firmware ready, %u channels, %u slots, %u task records\n", (unsigned)machine.channels,
-              (unsigned)machine.slots, (unsigned)layout.tasks);
+    log_print("ppu: firmware ready, %u channels, %u slots, %u task records\n", (unsigned)caps.channels,
+              (unsigned)caps.slots, (unsigned)layout.tasks);
     hal_write(PPU_REG_BOOT_STATUS, PPU_BOOT_READY);
 
     uint32_t again = 0;

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
-#include "firmware/machine.h"
+#include "firmware/hooks.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
 #include "ppu/limits.h"
@@ -150,7 +151,7 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
         return PPU_FAULT_IN_USE;
     }
     struct nest *nest = unused();
-    uint32_t first = nest && machine_allows_allocation() ? take_chunks(plan->tasks) : UINT32_MAX;
+    uint32_t first = nest && hooks_allow_allocation() ? take_chunks(plan->tasks) : UINT32_MAX;
     if (!nest || first == UINT32_MAX) {
         return PPU_FAULT_NO_RESOURCE;
     }

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/hal.h"
-#include "firmware/machine.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
 #include "firmware/timer.h"
@@ -96,7 +96,7 @@ static uint32_t count_all(uint32_t *gap_us)
 {
     uint32_t least = PPU_MAX_CONTEXTS, most = 0;
     look++;
-    for (uint32_t slot = 0; slot < machine.slots; slot++) {
+    for (uint32_t slot = 0; slot < caps.slots; slot++) {
         const struct task *task = wdu_task(slot);
         if (!task || shares[task->context].look == look) {
             continue;
@@ -112,14 +112,14 @@ static uint32_t count_all(uint32_t *gap_us)
 
 static void favour(uint32_t context)
 {
-    for (uint32_t slot = 0; slot < machine.slots; slot++) {
+    for (uint32_t slot = 0; slot < caps.slots; slot++) {
         const struct task *task = wdu_task(slot);
         bool now = task && task->context == context;
         if (task && (now || shares[task->context].favoured)) {
             hal_write(PPU_REG_SLOT_RANK + 4 * slot, now ? FAVOURED : 0);
         }
     }
-    for (uint32_t slot = 0; slot < machine.slots; slot++) {
+    for (uint32_t slot = 0; slot < caps.slots; slot++) {
         const struct task *task = wdu_task(slot);
         if (task) {
             shares[task->context].favoured = task->context == context;

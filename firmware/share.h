@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Needs timers, machine. */
+/* Needs timers, caps. */
 void share_init(void);
 
 /* A task of the address space has got this slot; one has lost its own. Slots are counted already (quota.h). */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "firmware/taskq.h"
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/hal.h"
+#include "firmware/hooks.h"
 #include "firmware/launch.h"
-#include "firmware/machine.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
 #include "firmware/timer.h"
@@ -49,7 +50,7 @@ bool taskq_open(const struct taskq_plan *plan, uint32_t *number)
             taskqs[i].plan = *plan;
             taskqs[i].published = 0;
             taskqs[i].used = false;
-            taskqs[i].open = machine_allows_allocation() && quota_take(PPU_RESOURCE_TASKQS, plan->context);
+            taskqs[i].open = hooks_allow_allocation() && quota_take(PPU_RESOURCE_TASKQS, plan->context);
             *number = i;
             return taskqs[i].open;
         }

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
+#include "firmware/caps.h"
 #include "firmware/layout.h"
-#include "firmware/machine.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
@@ -88,12 +88,12 @@ static bool is_one(const uint32_t grid[3])
     CHECK(GRID, grid[2], in(tmd->grid[2], 1, PPU_MAX_GRID_YZ))                                           \
     CHECK(GRID, grid, tmd->kind == PPU_TMD_GRID || is_one(tmd->grid))                                    \
     CHECK(TASKQ, taskq, tmd->kind == PPU_TMD_TASKQ || !tmd->taskq)                                       \
-    CHECK(RESOURCES, vregs, in(tmd->vregs, 1, PPU_MAX_VREGS) && need.vregs <= machine.sm_vregs)          \
-    CHECK(RESOURCES, cta, need.passes <= machine.sm_warps)                                               \
+    CHECK(RESOURCES, vregs, in(tmd->vregs, 1, PPU_MAX_VREGS) && need.vregs <= caps.sm_vregs)             \
+    CHECK(RESOURCES, cta, need.passes <= caps.sm_warps)                                                  \
     CHECK(RESOURCES, token_count, tmd->token_count <= PPU_MAX_TOKENS)                                    \
     CHECK(RESOURCES, token_count, ppu_token_bytes(need.passes, tmd->token_count) <= layout.sm_tokens)    \
     CHECK(RESOURCES, shared_bytes, in(tmd->shared_bytes, 0, PPU_MAX_SHARED))                             \
-    CHECK(RESOURCES, shared_bytes, tmd->shared_bytes <= machine.sm_shared)                               \
+    CHECK(RESOURCES, shared_bytes, tmd->shared_bytes <= caps.sm_shared)                                  \
     CHECK(LOCAL, local_bytes, tmd->local_bytes % 16 == 0 && tmd->local_bytes <= PPU_MAX_LOCAL)           \
     CHECK(LOCAL, local_va, tmd->local_bytes ? tmd->local_va && tmd->local_va % 16 == 0 : !tmd->local_va) \
     CHECK(LOCAL, local_size, !tmd->local_bytes || local_fits(tmd, need.local_bytes))                     \

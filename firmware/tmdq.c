@@ -3,8 +3,9 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/hal.h"
-#include "firmware/machine.h"
+#include "firmware/hooks.h"
 #include "firmware/nest.h"
 #include "firmware/shared.h"
 #include "firmware/words.h"
@@ -14,7 +15,7 @@ static struct ppu_group *groups; /* one a context, in protected VRAM */
 void tmdq_init(void)
 {
     groups = hal_vram(layout.groups);
-    for (uint32_t i = 0; i < machine.contexts; i++) {
+    for (uint32_t i = 0; i < caps.contexts; i++) {
         tmdq_open_group(i);
     }
 }
@@ -97,12 +98,12 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
     }
     uint32_t *last = &group->last_task[task->stream];
     if (shared_read(last) == task->handle) {
-        machine_hold_point(PPU_MARK_TMDQ_LAST);
+        hooks_hold_point(PPU_MARK_TMDQ_LAST);
         if (shared_replace(last, task->handle, PPU_TASK_NULL)) {
             return TMDQ_EMPTY;
         }
     }
-    machine_hold_point(PPU_MARK_TMDQ_FOLLOWED);
+    hooks_hold_point(PPU_MARK_TMDQ_FOLLOWED);
     ppu_task_t follower = shared_exchange(&task_status(task)->next_stream, PPU_TASK_WAITING);
     if (follower == PPU_TASK_NULL) {
         return TMDQ_PENDING;

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
 #include "firmware/launch.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
@@ -49,8 +49,8 @@ void wdu_init(void)
     memset(ending, 0, sizeof(ending));
     free_slots = 0;
     stopping = 0;
-    quota_total(PPU_RESOURCE_SLOTS, machine.slots);
-    for (uint32_t i = 0; i < machine.slots; i++) {
+    quota_total(PPU_RESOURCE_SLOTS, caps.slots);
+    for (uint32_t i = 0; i < caps.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
         slots[i].slice.fire = slice_expired;
         free_slots |= 1ull << i;
@@ -197,7 +197,7 @@ static void evict_for_higher(void)
         return;
     }
     struct slot *lowest = NULL;
-    for (uint32_t i = 0; i < machine.slots; i++) {
+    for (uint32_t i = 0; i < caps.slots; i++) {
         const struct task *task = slots[i].task;
         if (task->state == TASK_RUNNING && tmu_has_above(task->priority) &&
             (!lowest || task->priority < lowest->task->priority) && gives_way(task, task->priority + 1u)) {
@@ -298,7 +298,7 @@ static void watchdog_expired(struct timer *timer)
 /* The slot an event is about, if what the event says fits what the slot runs. */
 static struct slot *slot_of_event(uint32_t index, uint32_t task_offset)
 {
-    if (index >= machine.slots || !slots[index].task || task_tmd_place(slots[index].task).off != task_offset) {
+    if (index >= caps.slots || !slots[index].task || task_tmd_place(slots[index].task).off != task_offset) {
         log_print("event of slot %u, task %#x, which it does not run\n", (unsigned)index, (unsigned)task_offset);
         return NULL;
     }

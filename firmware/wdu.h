@@ -12,7 +12,7 @@
 #include "firmware/ring.h"
 #include "firmware/task.h"
 
-/* Needs machine. */
+/* Needs caps. */
 void wdu_init(void);
 
 /* Makes a task READY. It starts at once when no other is and a slot is free for it; else wdu_dispatch() starts it. */

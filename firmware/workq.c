@@ -3,11 +3,11 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/hal.h"
 #include "firmware/launch.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/quota.h"
 #include "firmware/sem.h"

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
+#include "firmware/caps.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/ring.h"
 #include "firmware/timer.h"
 #include "ppu/macros.h"
@@ -132,7 +132,7 @@ static struct ppu_ring_header *header_of(enum ppu_ring_id id)
 
 static void rings_begin(void)
 {
-    assert_int_equal(machine_init(), 0);
+    assert_int_equal(caps_init(), 0);
     layout_init();
     log_init();
     ring_init();
@@ -211,7 +211,7 @@ static void machines_it_cannot_serve(void **state)
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(bad_machines); i++) {
         mock_reset();
         mock.reg[bad_machines[i].reg / 4] = bad_machines[i].value;
-        assert_int_equal(machine_init(), bad_machines[i].reg);
+        assert_int_equal(caps_init(), bad_machines[i].reg);
     }
 }
 
@@ -223,12 +223,12 @@ static void layouts(void **state)
     for (uint32_t shift = 24; shift <= 40; shift++) {
         for (uint32_t large = 0; large < 2; large++) {
             mock_reset();
-            assert_int_equal(machine_init(), 0);
-            machine.vram_bytes = 1ull << shift;
-            machine.channels = large ? PPU_MAX_CHANNELS : 1;
-            machine.contexts = large ? PPU_MAX_CONTEXTS : 1;
-            machine.slots = large ? PPU_MAX_SLOTS : 1;
-            machine.sms = large ? PPU_MAX_SMS : 1;
+            assert_int_equal(caps_init(), 0);
+            caps.vram_bytes = 1ull << shift;
+            caps.channels = large ? PPU_MAX_CHANNELS : 1;
+            caps.contexts = large ? PPU_MAX_CONTEXTS : 1;
+            caps.slots = large ? PPU_MAX_SLOTS : 1;
+            caps.sms = large ? PPU_MAX_SMS : 1;
             layout_init();
             assert_int_equal(layout.tasks, TASK_RECORDS);
             assert_in_range(layout.nest_tasks, NEST_RECORDS_MIN, NEST_RECORDS_MAX);
@@ -237,13 +237,13 @@ static void layouts(void **state)
             assert_true(layout.params.off + layout.tasks * PPU_MAX_PARAM <= layout.tokens.off);
             assert_int_equal(layout.tokens.off % PPU_TOKEN_ALIGN, 0);
             assert_true(layout.sm_tokens >= ppu_token_bytes(PPU_MAX_CTA_THREADS / PPU_LANES, 0));
-            assert_true(layout.tokens.off + machine.sms * layout.sm_tokens <= layout.pt_base.off);
+            assert_true(layout.tokens.off + caps.sms * layout.sm_tokens <= layout.pt_base.off);
             assert_int_equal(layout.pt_base.off % 4096, 0);
             assert_true(layout.pt_bytes >= 2 * PPU_MIB);
             assert_true(layout.pt_base.off + layout.pt_bytes <= layout.prot_limit);
             assert_int_equal(layout.prot_limit % (64 * PPU_KIB), 0);
             assert_int_equal(layout.heap_base % (2 * PPU_MIB), 0);
-            assert_true(layout.heap_base <= machine.vram_bytes / 2 + 4 * PPU_MIB);
+            assert_true(layout.heap_base <= caps.vram_bytes / 2 + 4 * PPU_MIB);
             for (uint32_t i = 0; i < PPU_RING_COUNT; i++) {
                 assert_int_equal(layout.ring_entries[i] & (layout.ring_entries[i] - 1), 0);
                 assert_int_equal(layout.ring[i].off % 64, 0);

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "firmware/caps.h"
 #include "firmware/layout.h"
-#include "firmware/machine.h"
 #include "firmware/tmd.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
@@ -19,7 +19,7 @@ static int setup(void **state)
 {
     (void)state;
     layout.sm_tokens = ppu_token_bytes(32, 200);
-    machine = (struct machine){ .sm_warps = 32, .sm_vregs = 32768, .sm_shared = 64 * PPU_KIB };
+    caps = (struct caps){ .sm_warps = 32, .sm_vregs = 32768, .sm_shared = 64 * PPU_KIB };
     return 0;
 }
 
@@ -181,7 +181,7 @@ static void partial_warps_count_whole(void **state)
         struct ppu_tmd tmd = good_tmd();
         tmd.cta[0] = 33;
         tmd.wave = rows[i].wave;
-        machine.sm_warps = rows[i].warps;
+        caps.sm_warps = rows[i].warps;
         assert_int_equal(tmd_check(&tmd).code, rows[i].code);
     }
 }
@@ -205,7 +205,7 @@ static void random_bytes(void **state)
         uint64_t threads = (uint64_t)tmd.cta[0] * tmd.cta[1] * tmd.cta[2];
         assert_in_range(threads, 1, PPU_MAX_CTA_THREADS);
         assert_true(tmd.grid[0] && tmd.grid[1] && tmd.grid[2]);
-        assert_true(threads * tmd.vregs <= machine.sm_vregs);
+        assert_true(threads * tmd.vregs <= caps.sm_vregs);
         assert_true(tmd.local_size >= threads * tmd.local_bytes);
         assert_true(tmd.param_bytes <= PPU_MAX_PARAM && tmd.entry < tmd.code_bytes);
     }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "firmware/machine.h"
+#include "firmware/caps.h"
 #include "firmware/task.h"
 #include "firmware/tmdq.h"
 #include "tests/firmware/mock_hal.h"
@@ -172,7 +172,7 @@ static int setup(void **state)
 {
     (void)state;
     mock_reset();
-    machine = (struct machine){ .contexts = 4 };
+    caps = (struct caps){ .contexts = 4 };
     layout = (struct layout){ .groups = { 0x10000 }, .status = { 0x20000 }, .tasks = 64 };
     return 0;
 }

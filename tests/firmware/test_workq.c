@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "firmware/block.h"
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
@@ -18,7 +19,6 @@
 #include "firmware/launch.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
-#include "firmware/machine.h"
 #include "firmware/nest.h"
 #include "firmware/ring.h"
 #include "firmware/sem.h"
@@ -276,7 +276,7 @@ static int setup(void **state)
     (void)state;
     mock_reset();
     mock.reg[PPU_REG_ARMED / 4] = MOCK_CHANNELS;
-    assert_int_equal(machine_init(), 0);
+    assert_int_equal(caps_init(), 0);
     return 0;
 }
 
