@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/joined/machine.h"
+#include "tests/joined/joined_state.h"
 
 static struct joined *machine;
 

@@ -5,7 +5,7 @@
 
 #include "ppu/macros.h"
 #include "runtime/deadline.h"
-#include "tests/joined/machine.h"
+#include "tests/joined/joined_state.h"
 
 static struct joined *joined_of(struct ppu_transport *transport)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/joined/machine.h"
+#include "tests/joined/joined_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* State of the joined machine. */
-#ifndef TESTS_JOINED_MACHINE_H
-#define TESTS_JOINED_MACHINE_H
+#ifndef TESTS_JOINED_JOINED_STATE_H
+#define TESTS_JOINED_JOINED_STATE_H
 
 #include <pthread.h>
 #include <setjmp.h>
