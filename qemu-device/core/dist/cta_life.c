@@ -27,22 +27,34 @@
 
 #include <string.h>
 
-static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
-                          const uint64_t count[PPU_COUNTERS])
+/* A CTA is on its SM no more. The slot that it was of; NULL: no CTA of that slot is on an SM. */
+static struct dist_slot *take_off_sm(struct core *core, uint32_t sm, const struct dist_cta *cta,
+                                     const uint64_t count[PPU_COUNTERS])
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
 
     if (slot->in_flight == 0) {
-        return;
+        return NULL;
     }
     slot_run_ctas(core, slot, slot->in_flight - 1);
     core->dist.present[sm][slot->task.tmd.context]--;
+    counts_add(slot->count, count, core->config.cache_model);
+    return slot;
+}
+
+static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
+                          const uint64_t count[PPU_COUNTERS])
+{
+    struct dist_slot *slot = take_off_sm(core, sm, cta, count);
+
+    if (slot == NULL) {
+        return;
+    }
     switch_let_go(core, &slot->task);
     if (!cta->left) {
         place_give(core, slot, sm);
     }
     core->dist.stirred = core->dist.stirred || slot->starved;
-    counts_add(slot->count, count, core->config.cache_model);
     slot->ctas_done += ended;
     slot_run_step(core, slot);
     slot->starved = false;
@@ -110,15 +122,12 @@ static void offer_again(struct core *core, struct dist_slot *slot)
 static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                       const uint64_t count[PPU_COUNTERS])
 {
-    struct dist_slot *slot = &core->dist.slot[cta->task->slot];
+    struct dist_slot *slot = take_off_sm(core, sm, cta, count);
 
-    if (slot->in_flight == 0) {
+    if (slot == NULL) {
         return;
     }
-    slot_run_ctas(core, slot, slot->in_flight - 1);
-    core->dist.present[sm][slot->task.tmd.context]--;
     place_give(core, slot, sm);
-    counts_add(slot->count, count, core->config.cache_model);
     if (cta->save == DIST_NO_SAVE) {
         put_into_area(core, slot, cta);
         return;
