@@ -208,14 +208,9 @@ static void ops_vram_clear(void *opaque, uint64_t off, uint64_t len_bytes)
     m.vram.cleared = true;
 }
 
-static void ops_vram_hide(void *opaque, bool hide)
-{
-    (void)opaque, (void)hide; /* libppu waits for MCU_STATE instead */
-}
-
 static const struct core_host_ops host_ops = {
     .vram_clear = ops_vram_clear,
-    .vram_hide = ops_vram_hide,
+    .vram_hide = joined_vram_hide,
     .dma_read = ops_dma_read,
     .dma_write = ops_dma_write,
     .mcu_irq = ops_mcu_irq,

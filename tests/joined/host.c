@@ -93,6 +93,13 @@ const uint8_t *hal_build_id(void)
     return zeros;
 }
 
+/* ---- VRAM ---- */
+
+void joined_vram_hide(void *opaque, bool hide)
+{
+    (void)opaque, (void)hide;
+}
+
 /* ---- text ---- */
 
 void joined_log_char(void *opaque, char c)

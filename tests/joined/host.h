@@ -30,6 +30,8 @@ void joined_bus_give(struct joined_bus *bus, const struct ppu_system_memory *mem
 
 /* core_host_ops.mcu_mem: the firmware's objects that DMA reaches. */
 void *joined_mcu_mem(void *opaque, uint32_t mcu_addr, uint32_t len_bytes);
+/* core_host_ops.vram_hide: nothing; libppu waits for MCU_STATE instead. */
+void joined_vram_hide(void *opaque, bool hide);
 /* core_host_ops.log_char, and what the device says of its guest: shown when PPU_TEST_LOG is set. */
 void joined_log_char(void *opaque, char c);
 void joined_log_guest_error(const char *sentence);
