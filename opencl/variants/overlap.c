@@ -32,7 +32,7 @@ void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_
 }
 
 /* What a work-item reaches through the one it does not reach through the other (F8). */
-static bool are_apart(const struct region *a, const struct region *b)
+static bool are_disjoint(const struct region *a, const struct region *b)
 {
     if (!is_known(&a->reach) || !is_known(&b->reach) || a->reach.step != b->reach.step) {
         return false;
@@ -41,35 +41,35 @@ static bool are_apart(const struct region *a, const struct region *b)
     return distance + b->reach.low >= a->reach.high || distance + b->reach.high <= a->reach.low;
 }
 
-static bool begins_before(struct relation *relation, const struct region *a, const struct region *b)
+static bool begins_before(struct overlaps *overlaps, const struct region *a, const struct region *b)
 {
-    relation->comparisons++;
+    overlaps->comparisons++;
     return a->start < b->start;
 }
 
-static bool has_ended(struct relation *relation, const struct region *earlier, const struct region *region)
+static bool has_ended(struct overlaps *overlaps, const struct region *earlier, const struct region *region)
 {
-    relation->comparisons++;
+    overlaps->comparisons++;
     return earlier->start + earlier->bytes <= region->start;
 }
 
 /* ---- order ---- */
 
 /* Merges [from, middle) and [middle, to) of one list into the other. */
-static void merge(struct relation *relation, const struct region *regions, const uint8_t *list, uint8_t *into,
+static void merge(struct overlaps *overlaps, const struct region *regions, const uint8_t *list, uint8_t *into,
                   uint32_t from, uint32_t middle, uint32_t to)
 {
     uint32_t left = from, right = middle;
 
     for (uint32_t i = from; i < to; i++) {
         bool take_right =
-            left == middle || (right < to && begins_before(relation, &regions[list[right]], &regions[list[left]]));
+            left == middle || (right < to && begins_before(overlaps, &regions[list[right]], &regions[list[left]]));
         into[i] = take_right ? list[right++] : list[left++];
     }
 }
 
 /* The regions by their starts: numbers into them, in one of the two lists. */
-static const uint8_t *sort(struct relation *relation, const struct region *regions, uint32_t count, uint8_t *list,
+static const uint8_t *sort(struct overlaps *overlaps, const struct region *regions, uint32_t count, uint8_t *list,
                            uint8_t *other)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ static const uint8_t *sort(struct relation *relation, const struct region *regio
     }
     for (uint32_t run = 1; run < count; run *= 2) {
         for (uint32_t from = 0; from < count; from += 2 * run) {
-            merge(relation, regions, list, other, from, PPU_MIN(from + run, count), PPU_MIN(from + 2 * run, count));
+            merge(overlaps, regions, list, other, from, PPU_MIN(from + run, count), PPU_MIN(from + 2 * run, count));
         }
         uint8_t *sorted = other;
         other = list;
@@ -117,18 +117,18 @@ static struct overlap compare_regions(const struct region *a, const struct regio
 }
 
 /* Of two with bytes in common. */
-static bool add_pair(struct relation *relation, const struct region *a, const struct region *b)
+static bool add_pair(struct overlaps *overlaps, const struct region *a, const struct region *b)
 {
-    if (are_apart(a, b)) {
-        relation->apart++;
+    if (are_disjoint(a, b)) {
+        overlaps->disjoint++;
         return true;
     }
-    if (relation->count == RELATION_OVERLAPS) {
+    if (overlaps->count == OVERLAPS_MOST) {
         return false;
     }
     const struct overlap overlap = compare_regions(a, b);
-    relation->overlaps[relation->count++] = overlap;
-    relation->identical += overlap.pair.relation == PPU_RELATION_IDENTICAL;
+    overlaps->pairs[overlaps->count++] = overlap;
+    overlaps->identical += overlap.pair.relation == PPU_RELATION_IDENTICAL;
     return true;
 }
 
@@ -138,37 +138,37 @@ static uint8_t argument_of(const struct overlap *overlap, bool second)
 }
 
 /* Stable; counts, as there are few arguments. `order`: numbers of overlaps. */
-static void sort_by(const struct relation *relation, bool second, const uint8_t *order, uint8_t *sorted)
+static void sort_by(const struct overlaps *overlaps, bool second, const uint8_t *order, uint8_t *sorted)
 {
-    uint32_t begin[RELATION_ARGUMENTS + 1] = { 0 };
+    uint32_t begin[OVERLAP_ARGUMENTS + 1] = { 0 };
 
-    for (uint32_t i = 0; i < relation->count; i++) {
-        begin[argument_of(&relation->overlaps[i], second) + 1]++;
+    for (uint32_t i = 0; i < overlaps->count; i++) {
+        begin[argument_of(&overlaps->pairs[i], second) + 1]++;
     }
-    for (uint32_t a = 1; a < RELATION_ARGUMENTS; a++) {
+    for (uint32_t a = 1; a < OVERLAP_ARGUMENTS; a++) {
         begin[a] += begin[a - 1];
     }
-    for (uint32_t i = 0; i < relation->count; i++) {
-        sorted[begin[argument_of(&relation->overlaps[order[i]], second)]++] = order[i];
+    for (uint32_t i = 0; i < overlaps->count; i++) {
+        sorted[begin[argument_of(&overlaps->pairs[order[i]], second)]++] = order[i];
     }
 }
 
-static void put_in_order(struct relation *relation)
+static void put_in_order(struct overlaps *overlaps)
 {
-    uint8_t order[RELATION_OVERLAPS], by_second[RELATION_OVERLAPS];
-    struct overlap overlaps[RELATION_OVERLAPS];
+    uint8_t order[OVERLAPS_MOST], by_second[OVERLAPS_MOST];
+    struct overlap pairs[OVERLAPS_MOST];
 
-    if (relation->count < 2) {
+    if (overlaps->count < 2) {
         return;
     }
-    for (uint32_t i = 0; i < relation->count; i++) {
+    for (uint32_t i = 0; i < overlaps->count; i++) {
         order[i] = (uint8_t)i;
-        overlaps[i] = relation->overlaps[i];
+        pairs[i] = overlaps->pairs[i];
     }
-    sort_by(relation, true, order, by_second);
-    sort_by(relation, false, by_second, order);
-    for (uint32_t i = 0; i < relation->count; i++) {
-        relation->overlaps[i] = overlaps[order[i]];
+    sort_by(overlaps, true, order, by_second);
+    sort_by(overlaps, false, by_second, order);
+    for (uint32_t i = 0; i < overlaps->count; i++) {
+        overlaps->pairs[i] = pairs[order[i]];
     }
 }
 
@@ -178,30 +178,30 @@ static uint32_t pairs_of(uint32_t count)
 }
 
 /* Who has begun and not ended when another begins has bytes in common with it; who has ended is looked at once more. */
-bool relation_find(const struct region *regions, uint32_t count, struct relation *relation)
+bool overlaps_find(const struct region *regions, uint32_t count, struct overlaps *overlaps)
 {
-    uint8_t lists[2][RELATION_ARGUMENTS], open[RELATION_ARGUMENTS];
+    uint8_t lists[2][OVERLAP_ARGUMENTS], open[OVERLAP_ARGUMENTS];
     uint32_t open_count = 0, readers = 0;
 
-    relation->count = relation->identical = relation->apart = relation->comparisons = 0;
-    if (count > RELATION_ARGUMENTS) {
+    overlaps->count = overlaps->identical = overlaps->disjoint = overlaps->comparisons = 0;
+    if (count > OVERLAP_ARGUMENTS) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        assert(regions[i].argument < RELATION_ARGUMENTS);
+        assert(regions[i].argument < OVERLAP_ARGUMENTS);
     }
-    const uint8_t *sorted = sort(relation, regions, count, lists[0], lists[1]);
+    const uint8_t *sorted = sort(overlaps, regions, count, lists[0], lists[1]);
     for (uint32_t i = 0; i < count; i++) {
         const struct region *region = &regions[sorted[i]];
         uint32_t kept = 0;
         readers += !region->writes;
         for (uint32_t k = 0; k < open_count; k++) {
             const struct region *other = &regions[open[k]];
-            if (has_ended(relation, other, region)) {
+            if (has_ended(overlaps, other, region)) {
                 continue;
             }
             open[kept++] = open[k];
-            if (region->bytes != 0 && (region->writes || other->writes) && !add_pair(relation, other, region)) {
+            if (region->bytes != 0 && (region->writes || other->writes) && !add_pair(overlaps, other, region)) {
                 return false;
             }
         }
@@ -210,12 +210,12 @@ bool relation_find(const struct region *regions, uint32_t count, struct relation
             open[open_count++] = sorted[i];
         }
     }
-    relation->references = pairs_of(count) - pairs_of(readers);
-    put_in_order(relation);
+    overlaps->references = pairs_of(count) - pairs_of(readers);
+    put_in_order(overlaps);
     return true;
 }
 
-uint8_t relation_align_log2(uint64_t address)
+uint8_t address_align_log2(uint64_t address)
 {
     return (uint8_t)(address == 0 ? MOST_ALIGN_LOG2 : PPU_MIN((uint32_t)__builtin_ctzll(address), MOST_ALIGN_LOG2));
 }

@@ -9,14 +9,14 @@
 #include "compiler/ppu_compiler.h"
 #include "ppu/image.h"
 
-#define RELATION_ARGUMENTS 64u /* of a launch that are looked at */
-#define RELATION_OVERLAPS 256u /* of them */
+#define OVERLAP_ARGUMENTS 64u /* of a launch that are looked at */
+#define OVERLAPS_MOST 256u    /* of them */
 
 /* An argument that points to memory, and what the kernel does with that. */
 struct region {
     uint64_t address;      /* what the argument holds */
     uint64_t start, bytes; /* all that may be reached through it */
-    uint8_t argument;      /* its number, below RELATION_ARGUMENTS */
+    uint8_t argument;      /* its number, below OVERLAP_ARGUMENTS */
     uint8_t element_log2;  /* size of the smallest access */
     bool writes;
     struct ppu_reach reach; /* of one work-item, from the address on */
@@ -30,12 +30,12 @@ struct overlap {
     uint64_t start, bytes;        /* of what they have in common */
 };
 
-struct relation {
-    struct overlap overlaps[RELATION_OVERLAPS]; /* by rising arguments */
+struct overlaps {
+    struct overlap pairs[OVERLAPS_MOST]; /* by rising arguments */
     uint32_t count;
     uint32_t references;  /* pairs of regions one of which is written */
     uint32_t identical;   /* of those */
-    uint32_t apart;       /* of those: they overlap, and no work-item reaches the same through both */
+    uint32_t disjoint;    /* of those: they overlap, and no work-item reaches the same through both */
     uint32_t comparisons; /* of two regions' places: what it took */
 };
 
@@ -46,12 +46,12 @@ struct relation {
 void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_t first, uint64_t last);
 
 /*
- * Compares all regions, at most RELATION_ARGUMENTS. Pairs that are not among the overlaps and of which one is written
+ * Compares all regions, at most OVERLAP_ARGUMENTS. Pairs that are not among the overlaps and of which one is written
  * are disjoint: nothing that a work-item writes through one of them it reaches through the other. O(n log n + pairs
- * with bytes in common). False: more overlap than the relation has room for.
+ * with bytes in common). False: more overlap than there is room for.
  */
-bool relation_find(const struct region *regions, uint32_t count, struct relation *relation);
+bool overlaps_find(const struct region *regions, uint32_t count, struct overlaps *overlaps);
 /* Largest power of two, at most 16, that divides an address. */
-uint8_t relation_align_log2(uint64_t address);
+uint8_t address_align_log2(uint64_t address);
 
 #endif

@@ -59,7 +59,7 @@ struct kernel_variants {
     uint32_t compiled, recompiled; /* those that are found in the cache too */
     uint32_t cached;
     uint64_t sums[VARIANTS_REMEMBERED]; /* of the keys compiled last */
-    struct variant_seen seen[RELATION_ARGUMENTS], seen_group;
+    struct variant_seen seen[OVERLAP_ARGUMENTS], seen_group;
     struct variant_time time; /* of the base variant */
 };
 

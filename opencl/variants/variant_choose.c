@@ -16,11 +16,11 @@ struct choice {
     const struct launch *launch;
     struct variants *variants;
     uint32_t index; /* of the kernel in the image */
-    struct region regions[RELATION_ARGUMENTS];
+    struct region regions[OVERLAP_ARGUMENTS];
     uint32_t region_count;
-    uint8_t above[RELATION_ARGUMENTS]; /* of values that are compared with ids: dimensions whose ids they are above */
-    bool fits;                         /* there are some */
-    struct relation relation;
+    uint8_t above[OVERLAP_ARGUMENTS]; /* of values that are compared with ids: dimensions whose ids they are above */
+    bool fits;                        /* there are some */
+    struct overlaps overlaps;
     struct variant_key key;
     struct variant *variant; /* in use; NULL: the base */
     const char *why;         /* the base is used; NULL: it is not */
@@ -81,7 +81,7 @@ static uint32_t argument_count(const struct choice *choice)
 {
     uint32_t count = choice->kernel->entry->argument_count;
 
-    return PPU_MIN(count, RELATION_ARGUMENTS);
+    return PPU_MIN(count, OVERLAP_ARGUMENTS);
 }
 
 /* One more than the last global id of a dimension. */
@@ -245,14 +245,14 @@ static void print(const struct choice *choice, const char *name)
 
     fprintf(stderr,
             "ppu: kernel '%s': %u pairs of references, %u overlap, %u of them identical, %u "
-            "apart in each work-item\n",
-            kernel_text(choice->kernel, choice->kernel->entry->name), choice->relation.references,
-            choice->relation.count, choice->relation.identical, choice->relation.apart);
+            "disjoint in each work-item\n",
+            kernel_text(choice->kernel, choice->kernel->entry->name), choice->overlaps.references,
+            choice->overlaps.count, choice->overlaps.identical, choice->overlaps.disjoint);
     for (uint32_t i = 0; i < choice->region_count; i++) {
         print_region(&choice->regions[i]);
     }
-    for (uint32_t i = 0; i < choice->relation.count; i++) {
-        print_overlap(choice, &choice->relation.overlaps[i]);
+    for (uint32_t i = 0; i < choice->overlaps.count; i++) {
+        print_overlap(choice, &choice->overlaps.pairs[i]);
     }
     variant_key_print(&choice->key, facts, sizeof(facts));
     fprintf(stderr, "ppu:   facts%s\n", facts);
@@ -271,13 +271,13 @@ static bool is_worth_it(struct choice *choice)
         choice->why = "switched off";
     } else if ((choice->kernel->entry->flags & PPU_TMD_NEST) != 0) {
         choice->why = "it enqueues kernels";
-    } else if (!relation_find(choice->regions, choice->region_count, &choice->relation)) {
+    } else if (!overlaps_find(choice->regions, choice->region_count, &choice->overlaps)) {
         choice->why = "too many arguments overlap";
     } else if (choice->fits) {
         return true;
-    } else if (choice->relation.references == 0) {
+    } else if (choice->overlaps.references == 0) {
         choice->why = "no two references of which one writes, and no id less to compare";
-    } else if (choice->relation.references == choice->relation.identical) {
+    } else if (choice->overlaps.references == choice->overlaps.identical) {
         choice->why = "all are identical";
     }
     return choice->why == NULL;
@@ -327,7 +327,7 @@ static void find_variant(struct choice *choice)
 {
     struct variant_key without;
 
-    variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->relation);
+    variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->overlaps);
     add_above(choice);
     without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
@@ -391,7 +391,7 @@ void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
     choice.region_count = 0;
     memset(choice.above, 0, sizeof(choice.above));
     choice.fits = false;
-    choice.relation.count = choice.relation.references = choice.relation.identical = choice.relation.apart = 0;
+    choice.overlaps.count = choice.overlaps.references = choice.overlaps.identical = choice.overlaps.disjoint = 0;
     choice.key.argument_count = choice.key.pair_count = 0;
     choice.variant = NULL;
     choice.why = NULL;

@@ -28,17 +28,17 @@ static void add_pair(struct variant_key *key, enum variant_level level, const st
 }
 
 void variant_key_set(struct variant_key *key, enum variant_level level, const struct region *regions, uint32_t count,
-                     const struct relation *relation)
+                     const struct overlaps *overlaps)
 {
     key->argument_count = key->pair_count = 0;
     memset(key->group, 0, sizeof(key->group));
     for (uint32_t i = 0; i < count; i++) {
         struct ppu_compile_argument *argument = argument_of(key, regions[i].argument);
         argument->separate = 1;
-        argument->align_log2 = level >= VARIANT_ALIGNMENT ? relation_align_log2(regions[i].address) : 0;
+        argument->align_log2 = level >= VARIANT_ALIGNMENT ? address_align_log2(regions[i].address) : 0;
     }
-    for (uint32_t i = 0; i < relation->count; i++) {
-        add_pair(key, level, &relation->overlaps[i].pair);
+    for (uint32_t i = 0; i < overlaps->count; i++) {
+        add_pair(key, level, &overlaps->pairs[i].pair);
     }
 }
 

@@ -23,8 +23,8 @@ enum variant_level {
 struct variant_key {
     uint32_t argument_count, pair_count;
     uint32_t group[3]; /* 0: any */
-    struct ppu_compile_argument arguments[RELATION_ARGUMENTS];
-    struct ppu_compile_pair pairs[RELATION_OVERLAPS];
+    struct ppu_compile_argument arguments[OVERLAP_ARGUMENTS];
+    struct ppu_compile_pair pairs[OVERLAPS_MOST];
 };
 
 /* A value of which a loop's end depends, and which was the same in the launches before. */
@@ -35,7 +35,7 @@ struct variant_constant {
 
 /* `regions` are those that were compared. */
 void variant_key_set(struct variant_key *key, enum variant_level level, const struct region *regions, uint32_t count,
-                     const struct relation *relation);
+                     const struct overlaps *overlaps);
 /* The argument is above all ids in some dimensions, told as bits. */
 void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t dimensions);
 void variant_key_add_group(struct variant_key *key, const uint32_t group[3]);

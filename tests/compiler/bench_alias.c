@@ -107,7 +107,7 @@ struct facts {
 /* As the runtime finds them: the program that is loaded is the base variant. */
 static void find_facts(const struct device *device, const char *kernel, enum variant_level level, struct facts *facts)
 {
-    static struct relation relation;
+    static struct overlaps overlaps;
     struct region regions[MOST_ARGUMENTS];
     uint32_t count = 0;
 
@@ -124,8 +124,8 @@ static void find_facts(const struct device *device, const char *kernel, enum var
                                                 .writes = (argument->references & PPU_REFERENCE_WRITE) != 0 };
         }
     }
-    assert_true(relation_find(regions, count, &relation));
-    variant_key_set(&facts->key, level, regions, count, &relation);
+    assert_true(overlaps_find(regions, count, &overlaps));
+    variant_key_set(&facts->key, level, regions, count, &overlaps);
     for (uint32_t i = 0; i < device->kernel.argument_count && level == VARIANT_ALL; i++) {
         const struct variant_constant constant = { (uint8_t)i, TURNS };
         if ((argument_of(device, i)->references & PPU_REFERENCE_BOUND) != 0) {
@@ -339,9 +339,9 @@ static struct region some_region(uint32_t i, uint32_t overlapping)
 }
 
 /* Regions to a key, and that among eight that are there. */
-static double analysis_us(uint32_t overlapping, uint32_t *overlaps)
+static double analysis_us(uint32_t overlapping, uint32_t *found)
 {
-    static struct relation relation;
+    static struct overlaps overlaps;
     static struct variant_key key, known[8];
     struct region regions[MANY];
     double least = INFINITY;
@@ -354,8 +354,8 @@ static double analysis_us(uint32_t overlapping, uint32_t *overlaps)
         double start = now_us();
         for (uint32_t n = 0; n < ANALYSES; n++) {
             regions[n % MANY].address ^= 4; /* always another one */
-            assert_true(relation_find(regions, MANY, &relation));
-            variant_key_set(&key, VARIANT_ALL, regions, MANY, &relation);
+            assert_true(overlaps_find(regions, MANY, &overlaps));
+            variant_key_set(&key, VARIANT_ALL, regions, MANY, &overlaps);
             for (uint32_t i = 0; i < 8; i++) {
                 equal += variant_key_equal(&key, &known[i]);
             }
@@ -363,7 +363,7 @@ static double analysis_us(uint32_t overlapping, uint32_t *overlaps)
         double took = (now_us() - start) / ANALYSES;
         least = PPU_MIN(took, least);
     }
-    *overlaps = relation.count;
+    *found = overlaps.count;
     assert_int_equal(equal, 0);
     return least;
 }

@@ -300,24 +300,24 @@ static uint32_t add_accesses(const struct device *device, const struct plan *pla
 
 struct known {
     struct ppu_compile_argument arguments[POINTERS + 2];
-    struct ppu_compile_pair pairs[RELATION_OVERLAPS];
+    struct ppu_compile_pair pairs[OVERLAPS_MOST];
     struct ppu_compile_facts facts;
 };
 
 static void find_facts(const struct plan *plan, const struct memory *memory, const struct region *regions,
                        int32_t turns, struct known *known)
 {
-    struct relation *relation = calloc(1, sizeof(*relation));
+    struct overlaps *overlaps = calloc(1, sizeof(*overlaps));
 
-    assert_non_null(relation);
-    assert_true(relation_find(regions, plan->pointers, relation));
+    assert_non_null(overlaps);
+    assert_true(overlaps_find(regions, plan->pointers, overlaps));
     memset(known, 0, sizeof(*known));
     for (uint32_t p = 0; p < plan->pointers; p++) {
         known->arguments[p].separate = 1;
-        known->arguments[p].align_log2 = relation_align_log2(memory->address[p]);
+        known->arguments[p].align_log2 = address_align_log2(memory->address[p]);
     }
-    for (uint32_t i = 0; i < relation->count; i++) {
-        known->pairs[i] = relation->overlaps[i].pair;
+    for (uint32_t i = 0; i < overlaps->count; i++) {
+        known->pairs[i] = overlaps->pairs[i].pair;
     }
     if (chance(50)) {
         known->arguments[plan->pointers] = (struct ppu_compile_argument){ .constant = 1, .value = (uint32_t)turns };
@@ -326,8 +326,8 @@ static void find_facts(const struct plan *plan, const struct memory *memory, con
         known->arguments[plan->pointers + 1] = (struct ppu_compile_argument){ .constant = 1, .value = WINDOW };
     }
     known->facts =
-        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, relation->count, { 0 } };
-    free(relation);
+        (struct ppu_compile_facts){ "k", known->arguments, plan->pointers + 2, known->pairs, overlaps->count, { 0 } };
+    free(overlaps);
 }
 
 /* ---- the check ---- */
@@ -597,7 +597,7 @@ static void work_items_keep_apart(void **context)
 {
     struct device *device = *context;
     struct ppu_compiled bitcode;
-    struct relation *relation = calloc(1, sizeof(*relation));
+    struct overlaps *overlaps = calloc(1, sizeof(*overlaps));
     struct region regions[2] = {
         { .address = DATA_VA, .start = DATA_VA, .bytes = 2 * BEHIND },
         { .address = DATA_VA + BEHIND, .start = DATA_VA, .bytes = 2 * BEHIND, .argument = 1 }
@@ -605,7 +605,7 @@ static void work_items_keep_apart(void **context)
     const struct plan plan = { .pointers = 2 };
     struct known known = { .arguments = { { .separate = 1, .align_log2 = 4 }, { .separate = 1, .align_log2 = 4 } } };
 
-    assert_non_null(relation);
+    assert_non_null(overlaps);
     device->variant = &device_variants[0];
     assert_int_equal(ppu_compile_source(halves, strlen(halves), NULL, &bitcode), PPU_COMPILE_OK);
     uint64_t base = accesses_of_halves(device, &bitcode, NULL);
@@ -617,14 +617,14 @@ static void work_items_keep_apart(void **context)
             region_narrow(&regions[0], &regions[0].reach, 0, HALVES - 1);
         }
         regions[1].writes = true;
-        assert_true(relation_find(regions, 2, relation));
-        assert_int_equal(relation->count, narrow == 0);
-        known.pairs[0] = relation->overlaps[0].pair;
-        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, relation->count, { 0 } };
+        assert_true(overlaps_find(regions, 2, overlaps));
+        assert_int_equal(overlaps->count, narrow == 0);
+        known.pairs[0] = overlaps->pairs[0].pair;
+        known.facts = (struct ppu_compile_facts){ "k", known.arguments, 2, known.pairs, overlaps->count, { 0 } };
         assert_int_equal(accesses_of_halves(device, &bitcode, &known.facts), narrow == 0 ? base * 2 / 3 : base / 3);
     }
     ppu_compiled_free(&bitcode);
-    free(relation);
+    free(overlaps);
 }
 
 /* ---- wrong relations ---- */

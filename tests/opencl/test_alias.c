@@ -372,7 +372,7 @@ static void records(void **state)
     launch_two(&t, fields, shared, shared + 4, shared);
     printf_end(&printed);
     assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16");
-    expect_printed(&printed, "1 pairs of references, 0 overlap, 0 of them identical, 1 apart in each work-item");
+    expect_printed(&printed, "1 pairs of references, 0 overlap, 0 of them identical, 1 disjoint in each work-item");
     expect_printed(&printed, ", written; each work-item 0 to 16, step 32");
     for (uint32_t i = 0; i < 4 * ITEMS; i++) {
         assert_int_equal(shared[i / 4 * 8 + 4 + i % 4], 3 * t.values[i / 4 * 8 + i % 4]);

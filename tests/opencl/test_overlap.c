@@ -27,12 +27,12 @@ static uint32_t below(uint32_t n)
     return (uint32_t)((state >> 33) % n);
 }
 
-static struct relation *new_relation(void)
+static struct overlaps *new_overlaps(void)
 {
-    struct relation *relation = calloc(1, sizeof(*relation));
+    struct overlaps *overlaps = calloc(1, sizeof(*overlaps));
 
-    assert_non_null(relation);
-    return relation;
+    assert_non_null(overlaps);
+    return overlaps;
 }
 
 /* ---- against each with each ---- */
@@ -74,7 +74,7 @@ static void check_overlap(const struct overlap *found, const struct region *a, c
 }
 
 /* Gives back how many pairs have bytes in common, whoever writes. */
-static uint32_t check_set(const struct region *regions, uint32_t count, const struct relation *relation)
+static uint32_t check_set(const struct region *regions, uint32_t count, const struct overlaps *overlaps)
 {
     uint32_t at = 0, references = 0, meet = 0;
 
@@ -85,13 +85,13 @@ static uint32_t check_set(const struct region *regions, uint32_t count, const st
             references += matters;
             meet += common;
             if (common && matters) {
-                assert_true(at < relation->count);
-                check_overlap(&relation->overlaps[at++], &regions[i], &regions[k]);
+                assert_true(at < overlaps->count);
+                check_overlap(&overlaps->pairs[at++], &regions[i], &regions[k]);
             }
         }
     }
-    assert_int_equal(at, relation->count);
-    assert_int_equal(references, relation->references);
+    assert_int_equal(at, overlaps->count);
+    assert_int_equal(references, overlaps->references);
     return meet;
 }
 
@@ -109,8 +109,8 @@ static uint32_t log2_above(uint32_t n)
 static void random_sets(void **context)
 {
     const char *seed = getenv("PPU_SEED");
-    struct relation *relation = new_relation();
-    struct region regions[RELATION_ARGUMENTS];
+    struct overlaps *overlaps = new_overlaps();
+    struct region regions[OVERLAP_ARGUMENTS];
 
     (void)context;
     state = seed != NULL ? strtoull(seed, NULL, 0) : 1;
@@ -120,52 +120,52 @@ static void random_sets(void **context)
         for (uint32_t i = 0; i < count; i++) {
             regions[i] = random_region(i, spread);
         }
-        assert_true(relation_find(regions, count, relation));
-        uint32_t meet = check_set(regions, count, relation);
-        if (relation->comparisons > count * log2_above(count) + count + meet) {
+        assert_true(overlaps_find(regions, count, overlaps));
+        uint32_t meet = check_set(regions, count, overlaps);
+        if (overlaps->comparisons > count * log2_above(count) + count + meet) {
             fail_msg("PPU_SEED=%llu: %u comparisons for %u regions of which %u pairs meet", (unsigned long long)begin,
-                     relation->comparisons, count, meet);
+                     overlaps->comparisons, count, meet);
         }
     }
-    free(relation);
+    free(overlaps);
 }
 
 /* Without overlaps the comparisons of all that a launch may have grow as n log n: far less than pairs. */
 static void growth(void **context)
 {
-    struct relation *relation = new_relation();
-    struct region regions[RELATION_ARGUMENTS];
+    struct overlaps *overlaps = new_overlaps();
+    struct region regions[OVERLAP_ARGUMENTS];
 
     (void)context;
-    for (uint32_t count = 2; count <= RELATION_ARGUMENTS; count *= 2) {
+    for (uint32_t count = 2; count <= OVERLAP_ARGUMENTS; count *= 2) {
         for (uint32_t i = 0; i < count; i++) {
             uint64_t start = BASE + (uint64_t)(i * 37 % count) * 4096;
             regions[i] = (struct region){
                 .address = start, .start = start, .bytes = 4096, .argument = (uint8_t)i, .writes = true
             };
         }
-        assert_true(relation_find(regions, count, relation));
-        assert_int_equal(relation->count, 0);
-        assert_in_range(relation->comparisons, count - 1, count * log2_above(count) + count);
+        assert_true(overlaps_find(regions, count, overlaps));
+        assert_int_equal(overlaps->count, 0);
+        assert_in_range(overlaps->comparisons, count - 1, count * log2_above(count) + count);
     }
-    assert_true(relation->comparisons < RELATION_ARGUMENTS * (RELATION_ARGUMENTS - 1) / 4);
-    free(relation);
+    assert_true(overlaps->comparisons < OVERLAP_ARGUMENTS * (OVERLAP_ARGUMENTS - 1) / 4);
+    free(overlaps);
 }
 
 static void too_many(void **context)
 {
-    struct relation *relation = new_relation();
-    struct region regions[RELATION_ARGUMENTS + 1];
+    struct overlaps *overlaps = new_overlaps();
+    struct region regions[OVERLAP_ARGUMENTS + 1];
 
     (void)context;
-    for (uint32_t i = 0; i <= RELATION_ARGUMENTS; i++) {
+    for (uint32_t i = 0; i <= OVERLAP_ARGUMENTS; i++) {
         regions[i] = (struct region){ .address = BASE, .start = BASE, .bytes = 64, .argument = (uint8_t)i };
         regions[i].writes = true;
     }
-    assert_true(relation_find(regions, 23, relation)); /* 253 pairs */
-    assert_false(relation_find(regions, 24, relation));
-    assert_false(relation_find(regions, RELATION_ARGUMENTS + 1, relation));
-    free(relation);
+    assert_true(overlaps_find(regions, 23, overlaps)); /* 253 pairs */
+    assert_false(overlaps_find(regions, 24, overlaps));
+    assert_false(overlaps_find(regions, OVERLAP_ARGUMENTS + 1, overlaps));
+    free(overlaps);
 }
 
 /* ---- what work-items reach ---- */
@@ -232,8 +232,8 @@ static bool work_items_meet(const struct region *a, const struct region *b)
  */
 static void work_items_keep_apart(void **context)
 {
-    struct relation *relation = new_relation();
-    uint32_t apart = 0;
+    struct overlaps *overlaps = new_overlaps();
+    uint32_t disjoint = 0;
 
     (void)context;
     state = 1;
@@ -247,16 +247,16 @@ static void work_items_keep_apart(void **context)
                                              low + 1 + (int32_t)below(12) };
             region_narrow(&regions[i], &reach, 0, ITEMS - 1);
         }
-        assert_true(relation_find(regions, 2, relation));
+        assert_true(overlaps_find(regions, 2, overlaps));
         if (work_items_meet(&regions[0], &regions[1])) {
-            assert_int_equal(relation->count, 1);
+            assert_int_equal(overlaps->count, 1);
         } else if (regions[0].reach.step == regions[1].reach.step) {
-            assert_int_equal(relation->count, 0);
+            assert_int_equal(overlaps->count, 0);
         }
-        apart += relation->apart;
+        disjoint += overlaps->disjoint;
     }
-    assert_true(apart > SETS / 20);
-    free(relation);
+    assert_true(disjoint > SETS / 20);
+    free(overlaps);
 }
 
 int main(void)
