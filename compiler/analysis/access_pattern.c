@@ -18,7 +18,7 @@
 /* All accesses through one argument, so far. */
 struct form {
     uint8_t by;
-    bool apart, known; /* what one thread reaches: it alone does; by its global id, and constants */
+    bool disjoint, known; /* what one thread reaches: it alone does; by its global id, and constants */
     uint32_t accesses;
     struct affine first; /* of the first access */
     int64_t step, low, high;
@@ -101,7 +101,7 @@ static uint8_t form_of(LLVMValueRef value, uint32_t depth)
     }
 }
 
-/* ---- threads apart ---- */
+/* ---- disjoint threads ---- */
 
 #define WORD_BITS 32u /* of the global offset's words */
 
@@ -151,8 +151,8 @@ static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
 
 /* How an address depends on the thread. */
 struct stride {
-    int64_t step;      /* bytes, for each get_global_id(0) */
-    bool apart, known; /* it does so, whatever is added that is the same for all; and nothing but constants is */
+    int64_t step;         /* bytes, for each get_global_id(0) */
+    bool disjoint, known; /* it does so, whatever is added that is the same for all; and nothing but constants is */
 };
 
 static struct stride stride_of(const struct affine *address)
@@ -170,14 +170,14 @@ static struct stride stride_of(const struct affine *address)
         add_parts(&parts, term->value, DEPTH);
     }
     bool same = parts.tid == 0 && parts.group == 0 && parts.offset == 0 && !parts.other;
-    bool apart = one && parts.tid == 1 && parts.group == 1 && !parts.other;
-    return (struct stride){ step, apart, !parts.uniform && (same || (apart && parts.offset == 1)) };
+    bool disjoint = one && parts.tid == 1 && parts.group == 1 && !parts.other;
+    return (struct stride){ step, disjoint, !parts.uniform && (same || (disjoint && parts.offset == 1)) };
 }
 
 static void give_up(struct form *form)
 {
     form->by |= ANY;
-    form->apart = form->known = false;
+    form->disjoint = form->known = false;
 }
 
 static void note(struct form *form, const struct affine *address, LLVMValueRef argument, int64_t bytes)
@@ -198,8 +198,8 @@ static void note(struct form *form, const struct affine *address, LLVMValueRef a
     }
     form->low = PPU_MIN(address->offset, form->low);
     form->high = address->offset + bytes > form->high ? address->offset + bytes : form->high;
-    form->apart &=
-        stride.apart && affine_is_parallel(&form->first, address) && llabs(stride.step) >= form->high - form->low;
+    form->disjoint &=
+        stride.disjoint && affine_is_parallel(&form->first, address) && llabs(stride.step) >= form->high - form->low;
     form->known &= stride.known && stride.step == form->step;
 }
 
@@ -267,7 +267,9 @@ static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
 
 static struct form find_form(struct compilation *compilation, LLVMValueRef argument)
 {
-    struct walk walk = { .compilation = compilation, .argument = argument, .form = { .apart = true, .known = true } };
+    struct walk walk = { .compilation = compilation,
+                         .argument = argument,
+                         .form = { .disjoint = true, .known = true } };
 
     follow(&walk, argument);
     for (uint32_t i = 0; i < walk.count; i++) {
@@ -289,7 +291,7 @@ static bool stride_fits(int64_t bytes)
 static void keep_form(struct compilation *compilation, LLVMValueRef function, uint32_t argument,
                       const struct form *form)
 {
-    uint8_t bits = (uint8_t)(form->by | (form->apart && form->accesses != 0 ? PPU_REFERENCE_APART : 0));
+    uint8_t bits = (uint8_t)(form->by | (form->disjoint && form->accesses != 0 ? PPU_REFERENCE_DISJOINT : 0));
     bool known = form->known && form->accesses != 0 && stride_fits(form->step) && stride_fits(form->low) &&
                  stride_fits(form->high);
     char text[64];

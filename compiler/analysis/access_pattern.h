@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds how kernels index the memory behind their arguments (F1), and whether threads keep apart (F8). */
+/* Finds how kernels index the memory behind their arguments (F1), and whether threads reach disjoint bytes (F8). */
 #ifndef COMPILER_ANALYSIS_ACCESS_PATTERN_H
 #define COMPILER_ANALYSIS_ACCESS_PATTERN_H
 
@@ -8,7 +8,7 @@
 
 /* Describes how the memory behind an argument is indexed. */
 struct access_patterns {
-    uint8_t by; /* PPU_REFERENCE_BY_*, _APART */
+    uint8_t by; /* PPU_REFERENCE_BY_*, _DISJOINT */
     struct ppu_reach reach;
 };
 

@@ -130,7 +130,7 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_BY_THREAD (1u << 4) /* sums of the thread's numbers times what is the same for all */
 #define PPU_REFERENCE_BY_LOOP (1u << 5)   /* and of counters of loops */
 #define PPU_REFERENCE_BY_ANY (1u << 6)    /* by memory, or in some way that is not known */
-#define PPU_REFERENCE_APART (1u << 7)     /* threads with another number in dimension 0 reach other bytes (F8) */
+#define PPU_REFERENCE_DISJOINT (1u << 7)  /* threads with another number in dimension 0 reach other bytes (F8) */
 
 /*
  * Says what a work-item reaches through an argument: bytes [low, high) from step * get_global_id(0) behind the address.

@@ -616,8 +616,8 @@ static void calls(void **state)
 #define THREAD PPU_REFERENCE_BY_THREAD
 #define LOOP PPU_REFERENCE_BY_LOOP
 #define ANY PPU_REFERENCE_BY_ANY
-#define APART PPU_REFERENCE_APART
-#define FORMS (THREAD | LOOP | ANY | APART)
+#define DISJOINT PPU_REFERENCE_DISJOINT
+#define FORMS (THREAD | LOOP | ANY | DISJOINT)
 
 /* How they index it. */
 static void forms(void **state)
@@ -628,13 +628,13 @@ static void forms(void **state)
         struct ppu_reach reach[4];
     } wanted[] = {
         { "own",
-          { THREAD | APART, THREAD | APART, THREAD, 0 },
+          { THREAD | DISJOINT, THREAD | DISJOINT, THREAD, 0 },
           { { 4, 0, 4 }, { 8, 0, 8 }, { 4, 0, 8 }, { 0, 0, 0 } } },
         { "turns", { LOOP | THREAD, LOOP, ANY, 0 }, { { 0, 0, 0 } } },
         { "kept", { ANY, ANY, 0, 0 }, { { 0, 0, 0 } } },
-        { "cut", { THREAD, THREAD | APART, 0, 0 }, { { 0, 0, 0 }, { -16, 2, 10 }, { 0, -4, 12 }, { 0, 0, 0 } } },
-        { "chosen", { THREAD | ANY, THREAD | ANY, THREAD | APART, 0 }, { { 0, 0, 0 } } },
-        { "rows", { THREAD, THREAD, THREAD | APART, 0 }, { { 0, 0, 0 } } },
+        { "cut", { THREAD, THREAD | DISJOINT, 0, 0 }, { { 0, 0, 0 }, { -16, 2, 10 }, { 0, -4, 12 }, { 0, 0, 0 } } },
+        { "chosen", { THREAD | ANY, THREAD | ANY, THREAD | DISJOINT, 0 }, { { 0, 0, 0 } } },
+        { "rows", { THREAD, THREAD, THREAD | DISJOINT, 0 }, { { 0, 0, 0 } } },
     };
     struct device *device = *state;
 

@@ -41,7 +41,7 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
                    a->references & PPU_REFERENCE_BY_THREAD ? " threads" : "",
                    a->references & PPU_REFERENCE_BY_LOOP ? " loops" : "",
                    a->references & PPU_REFERENCE_BY_ANY ? " anything" : "",
-                   a->references & PPU_REFERENCE_APART ? ", each thread its own" : "");
+                   a->references & PPU_REFERENCE_DISJOINT ? ", each thread its own" : "");
             if (a->reach.low < a->reach.high) {
                 printf("#    each work-item %d to %d, step %d\n", a->reach.low, a->reach.high, a->reach.step);
             }
