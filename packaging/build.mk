@@ -27,15 +27,15 @@ INSTALLED_DATA := $(DATADIR)/ppu
 # ---- libraries ----
 
 # Of these sources there are objects with the places of the installation; of all others, those that the checkout's OpenCL has.
-PLACES := -DPPU_PLACE_LAUNCHER='"$(BINDIR)/ppu-run"' -DPPU_PLACE_FIRMWARE='"$(INSTALLED_DATA)/firmware/ppufw.bin"'
-PLACED_RUNTIME := runtime/device.c runtime/native/machine.c
-PLACED_OPENCL := opencl/submit/open_ppu.c
-$(eval $(call ppu_compile,plain,ppu$(INSTALLED_KEY),$(PLACED_RUNTIME),$(PPU_RUNTIME_CFLAGS) -fPIC $(PLACES)))
-$(eval $(call ppu_compile,plain,opencl$(INSTALLED_KEY),$(PLACED_OPENCL),$(OPENCL_CFLAGS) -fPIC $(PLACES)))
-INSTALLED_RUNTIME_OBJECTS := $(call ppu_objects,plain,ppu$(INSTALLED_KEY),$(PLACED_RUNTIME)) \
-	$(call ppu_objects,plain,opencl-shared-ppu,$(filter-out $(PLACED_RUNTIME),$(PPU_RUNTIME_SOURCES)))
-INSTALLED_OPENCL_OBJECTS := $(call ppu_objects,plain,opencl$(INSTALLED_KEY),$(PLACED_OPENCL)) \
-	$(call ppu_objects,plain,opencl-shared,$(filter-out $(PLACED_OPENCL),$(OPENCL_SOURCES))) $(INSTALLED_RUNTIME_OBJECTS)
+PATHS := -DPPU_PATH_LAUNCHER='"$(BINDIR)/ppu-run"' -DPPU_PATH_FIRMWARE='"$(INSTALLED_DATA)/firmware/ppufw.bin"'
+PATHS_RUNTIME := runtime/device.c runtime/native/machine.c
+PATHS_OPENCL := opencl/submit/open_ppu.c
+$(eval $(call ppu_compile,plain,ppu$(INSTALLED_KEY),$(PATHS_RUNTIME),$(PPU_RUNTIME_CFLAGS) -fPIC $(PATHS)))
+$(eval $(call ppu_compile,plain,opencl$(INSTALLED_KEY),$(PATHS_OPENCL),$(OPENCL_CFLAGS) -fPIC $(PATHS)))
+INSTALLED_RUNTIME_OBJECTS := $(call ppu_objects,plain,ppu$(INSTALLED_KEY),$(PATHS_RUNTIME)) \
+	$(call ppu_objects,plain,opencl-shared-ppu,$(filter-out $(PATHS_RUNTIME),$(PPU_RUNTIME_SOURCES)))
+INSTALLED_OPENCL_OBJECTS := $(call ppu_objects,plain,opencl$(INSTALLED_KEY),$(PATHS_OPENCL)) \
+	$(call ppu_objects,plain,opencl-shared,$(filter-out $(PATHS_OPENCL),$(OPENCL_SOURCES))) $(INSTALLED_RUNTIME_OBJECTS)
 
 LIBPPU_SONAME := libppu.so.$(firstword $(subst ., ,$(VERSION)))
 $(INSTALLED)/libppu.so: $(INSTALLED_RUNTIME_OBJECTS) runtime/libppu.map include/ppu/version.h

@@ -7,7 +7,7 @@
 
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
-#include "ppu/place.h"
+#include "ppu/paths.h"
 #include "runtime/channel.h"
 #include "runtime/deadline.h"
 #include "runtime/firmware.h"
@@ -203,7 +203,7 @@ static const char *firmware_path(const struct ppu_device_options *options)
 {
     const char *path = options != NULL && options->firmware != NULL ? options->firmware : secure_getenv("PPU_FIRMWARE");
 
-    return path != NULL ? path : PPU_PLACE_FIRMWARE;
+    return path != NULL ? path : PPU_PATH_FIRMWARE;
 }
 
 static enum ppu_err bring_up(struct ppu_device *device, const char *firmware, struct ppu_error *error)

@@ -40,13 +40,13 @@ const char *ppu_error_text(enum ppu_err code)
 static const struct fault_row {
     uint32_t code;
     enum ppu_err error;
-    enum ppu_fault_place place;
+    enum ppu_fault_location location;
     const char *name;
     const char *payload;
     const char *text;
 } fault_rows[] = {
-#define PPU_FAULT(name, code, scope, retryable, payload, place, error, text) \
-    { code, PPU_ERR_##error, PPU_PLACE_##place, #name, payload, text },
+#define PPU_FAULT(name, code, scope, retryable, payload, location, error, text) \
+    { code, PPU_ERR_##error, PPU_LOCATION_##location, #name, payload, text },
 #include "ppu/fault.def"
 #undef PPU_FAULT
 };
@@ -54,7 +54,7 @@ static const struct fault_row {
 static const struct fault_row *fault_row(uint32_t code)
 {
     static const struct fault_row unknown = {
-        0,   PPU_ERR_INTERNAL, PPU_PLACE_RING,
+        0,   PPU_ERR_INTERNAL, PPU_LOCATION_RING,
         "?", "unknown value",  "the firmware reports a fault that this library does not know"
     };
 
@@ -183,46 +183,46 @@ static void say_block(struct sentence *sentence, const struct ppu_error_record *
 }
 
 /* What was under way, and where. */
-static const struct place {
+static const struct location {
     const char *operation;
     void (*say_where)(struct sentence *sentence, const struct ppu_error_record *record);
-} places[] = {
-    [PPU_PLACE_LANES] = { "run a kernel", say_lanes },
-    [PPU_PLACE_CTA] = { "save or resume a CTA", say_cta },
-    [PPU_PLACE_TASK] = { "run a task", NULL },
-    [PPU_PLACE_TASKQ] = { "feed a task", say_taskq },
-    [PPU_PLACE_BLOCK] = { "execute a command block", say_block },
-    [PPU_PLACE_ENTRY] = { "fetch a command block", say_entry },
-    [PPU_PLACE_RING] = { "serve a channel", NULL },
-    [PPU_PLACE_COPY] = { "copy", NULL },
-    [PPU_PLACE_REQUEST] = { "carry out a request", NULL },
-    [PPU_PLACE_DEVICE] = { "run the firmware", NULL },
+} locations[] = {
+    [PPU_LOCATION_LANES] = { "run a kernel", say_lanes },
+    [PPU_LOCATION_CTA] = { "save or resume a CTA", say_cta },
+    [PPU_LOCATION_TASK] = { "run a task", NULL },
+    [PPU_LOCATION_TASKQ] = { "feed a task", say_taskq },
+    [PPU_LOCATION_BLOCK] = { "execute a command block", say_block },
+    [PPU_LOCATION_ENTRY] = { "fetch a command block", say_entry },
+    [PPU_LOCATION_RING] = { "serve a channel", NULL },
+    [PPU_LOCATION_COPY] = { "copy", NULL },
+    [PPU_LOCATION_REQUEST] = { "carry out a request", NULL },
+    [PPU_LOCATION_DEVICE] = { "run the firmware", NULL },
 };
 
 /* A block's fault without a word of it is one of a task that had been launched before, or by a thread. */
-static const struct place *place_of(const struct fault_row *row, const struct ppu_error_record *record)
+static const struct location *location_of(const struct fault_row *row, const struct ppu_error_record *record)
 {
-    bool task = row->place == PPU_PLACE_BLOCK && (uint32_t)record->pc == 0;
+    bool task = row->location == PPU_LOCATION_BLOCK && (uint32_t)record->pc == 0;
 
-    return &places[task ? PPU_PLACE_TASK : row->place];
+    return &locations[task ? PPU_LOCATION_TASK : row->location];
 }
 
 static void say_record(struct ppu_error *error, const char *operation, const struct ppu_error_record *record)
 {
     const struct fault_row *row = fault_row(record->code);
-    const struct place *place = place_of(row, record);
+    const struct location *location = location_of(row, record);
     struct sentence sentence = { error->text, sizeof(error->text), 0 };
 
     error->code = row->error;
     error->record = *record;
-    say(&sentence, "%s: %s (%s)", operation != NULL ? operation : place->operation, row->text, row->name);
+    say(&sentence, "%s: %s (%s)", operation != NULL ? operation : location->operation, row->text, row->name);
     say_payload(&sentence, row, record);
     if (record->channel != PPU_NO_CHANNEL) {
         say(&sentence, "; channel %" PRIu32 ", context %" PRIu32 ", correlation %" PRIu32, record->channel,
             record->context, record->correlation);
     }
-    if (place->say_where != NULL) {
-        place->say_where(&sentence, record);
+    if (location->say_where != NULL) {
+        location->say_where(&sentence, record);
     }
 }
 

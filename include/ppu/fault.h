@@ -7,7 +7,7 @@
 
 enum ppu_fault {
     PPU_FAULT_NONE = 0,
-#define PPU_FAULT(name, code, scope, retryable, payload, place, error, text) PPU_FAULT_##name = (code),
+#define PPU_FAULT(name, code, scope, retryable, payload, location, error, text) PPU_FAULT_##name = (code),
 #include "ppu/fault.def"
 #undef PPU_FAULT
 };
@@ -20,20 +20,20 @@ enum ppu_fault_scope {
 };
 
 /*
- * Where a fault happened. Its record names that place by the fields said here, besides `channel` and `correlation`.
+ * Where a fault happened. Its record names that location by the fields said here, besides `channel` and `correlation`.
  * A BLOCK's fault without a word is a TASK's: one that was launched before, or by a thread.
  */
-enum ppu_fault_place {
-    PPU_PLACE_LANES = 0,   /* cta, warp, lanes, pass; pc: the instruction */
-    PPU_PLACE_CTA = 1,     /* cta */
-    PPU_PLACE_TASK = 2,    /* no more: no single thread is to blame */
-    PPU_PLACE_TASKQ = 3,   /* pc: number of the task's queue */
-    PPU_PLACE_BLOCK = 4,   /* pc: GP index << 32 | word of the block at which the method begins */
-    PPU_PLACE_ENTRY = 5,   /* pc: GP index << 32 */
-    PPU_PLACE_RING = 6,    /* the channel */
-    PPU_PLACE_COPY = 7,    /* a descriptor of the copy engine; only the firmware sees it */
-    PPU_PLACE_REQUEST = 8, /* an admin request: the one that is answered */
-    PPU_PLACE_DEVICE = 9,  /* the firmware: its crash record */
+enum ppu_fault_location {
+    PPU_LOCATION_LANES = 0,   /* cta, warp, lanes, pass; pc: the instruction */
+    PPU_LOCATION_CTA = 1,     /* cta */
+    PPU_LOCATION_TASK = 2,    /* no more: no single thread is to blame */
+    PPU_LOCATION_TASKQ = 3,   /* pc: number of the task's queue */
+    PPU_LOCATION_BLOCK = 4,   /* pc: GP index << 32 | word of the block at which the method begins */
+    PPU_LOCATION_ENTRY = 5,   /* pc: GP index << 32 */
+    PPU_LOCATION_RING = 6,    /* the channel */
+    PPU_LOCATION_COPY = 7,    /* a descriptor of the copy engine; only the firmware sees it */
+    PPU_LOCATION_REQUEST = 8, /* an admin request: the one that is answered */
+    PPU_LOCATION_DEVICE = 9,  /* the firmware: its crash record */
 };
 
 #define PPU_NO_CHANNEL 0xffffffffu
@@ -50,7 +50,7 @@ struct ppu_error_record {
     uint32_t channel; /* PPU_NO_CHANNEL when none is to blame */
     uint32_t context;
     uint64_t address; /* fault.def says what it is */
-    uint64_t pc;      /* enum ppu_fault_place says what it is */
+    uint64_t pc;      /* enum ppu_fault_location says what it is */
     uint64_t time_ns;
     uint32_t correlation;
     uint32_t lanes;

@@ -11,7 +11,7 @@
 
 #include "opencl/api/device.h"
 #include "ppu/macros.h"
-#include "ppu/place.h"
+#include "ppu/paths.h"
 
 #define LEVELS 3u /* this library is build/plain/<file>: so many names from the top */
 
@@ -43,8 +43,8 @@ uint32_t source_count(void)
 
 /* What libppu needs to know where the environment does not say it. */
 struct files {
-    char launcher[PATH_MAX + sizeof("/" PPU_PLACE_LAUNCHER)];
-    char firmware[PATH_MAX + sizeof("/" PPU_PLACE_FIRMWARE)];
+    char launcher[PATH_MAX + sizeof("/" PPU_PATH_LAUNCHER)];
+    char firmware[PATH_MAX + sizeof("/" PPU_PATH_FIRMWARE)];
 };
 
 /* A place in an installation is absolute; one in a checkout is found from its top. */
@@ -61,8 +61,8 @@ static void find_file(char *file, size_t size, const char *place)
 
 static void find_files(struct files *files)
 {
-    find_file(files->launcher, sizeof(files->launcher), PPU_PLACE_LAUNCHER);
-    find_file(files->firmware, sizeof(files->firmware), PPU_PLACE_FIRMWARE);
+    find_file(files->launcher, sizeof(files->launcher), PPU_PATH_LAUNCHER);
+    find_file(files->firmware, sizeof(files->firmware), PPU_PATH_FIRMWARE);
 }
 
 static const char *unless_set(const char *variable, const char *path)

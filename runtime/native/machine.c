@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "ppu/mmu.h"
-#include "ppu/place.h"
+#include "ppu/paths.h"
 #include "runtime/deadline.h"
 #include "runtime/error.h"
 #include "runtime/privilege.h"
@@ -190,7 +190,7 @@ static const char *launcher_path(const struct ppu_machine_options *options)
 {
     const char *path = options->launcher != NULL ? options->launcher : secure_getenv("PPU_RUN");
 
-    return path != NULL ? path : PPU_PLACE_LAUNCHER;
+    return path != NULL ? path : PPU_PATH_LAUNCHER;
 }
 
 /* False: too many arguments. */

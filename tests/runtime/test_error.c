@@ -16,12 +16,12 @@
 
 static const struct {
     uint32_t code;
-    enum ppu_fault_place place;
+    enum ppu_fault_location location;
     const char *name, *payload, *text;
     enum ppu_err error;
 } faults[] = {
-#define PPU_FAULT(name, code, scope, retryable, payload, place, error, text) \
-    { code, PPU_PLACE_##place, #name, payload, text, PPU_ERR_##error },
+#define PPU_FAULT(name, code, scope, retryable, payload, location, error, text) \
+    { code, PPU_LOCATION_##location, #name, payload, text, PPU_ERR_##error },
 #include "ppu/fault.def"
 #undef PPU_FAULT
 };
@@ -46,17 +46,17 @@ static struct ppu_error_record full_record(uint32_t code)
 /* What begins and what ends the sentence of each place, for the record above. */
 static const struct {
     const char *operation, *where;
-} places[] = {
-    [PPU_PLACE_LANES] = { "run a kernel", "; CTA (7, 8, 9), warp 5, lanes 0x00000021; pc 0x500000009" },
-    [PPU_PLACE_CTA] = { "save or resume a CTA", "; CTA (7, 8, 9)" },
-    [PPU_PLACE_TASK] = { "run a task", "" },
-    [PPU_PLACE_TASKQ] = { "feed a task", "; queue 21474836489" },
-    [PPU_PLACE_BLOCK] = { "execute a command block", "; ring entry 5, word 9 of the block" },
-    [PPU_PLACE_ENTRY] = { "fetch a command block", "; ring entry 5" },
-    [PPU_PLACE_RING] = { "serve a channel", "" },
-    [PPU_PLACE_COPY] = { "copy", "" },
-    [PPU_PLACE_REQUEST] = { "carry out a request", "" },
-    [PPU_PLACE_DEVICE] = { "run the firmware", "" },
+} locations[] = {
+    [PPU_LOCATION_LANES] = { "run a kernel", "; CTA (7, 8, 9), warp 5, lanes 0x00000021; pc 0x500000009" },
+    [PPU_LOCATION_CTA] = { "save or resume a CTA", "; CTA (7, 8, 9)" },
+    [PPU_LOCATION_TASK] = { "run a task", "" },
+    [PPU_LOCATION_TASKQ] = { "feed a task", "; queue 21474836489" },
+    [PPU_LOCATION_BLOCK] = { "execute a command block", "; ring entry 5, word 9 of the block" },
+    [PPU_LOCATION_ENTRY] = { "fetch a command block", "; ring entry 5" },
+    [PPU_LOCATION_RING] = { "serve a channel", "" },
+    [PPU_LOCATION_COPY] = { "copy", "" },
+    [PPU_LOCATION_REQUEST] = { "carry out a request", "" },
+    [PPU_LOCATION_DEVICE] = { "run the firmware", "" },
 };
 
 /* "" or what the payload column makes of 0x123456789000. */
@@ -86,8 +86,8 @@ static void every_fault(void **state)
         assert_int_equal(error.code, faults[i].error);
         payload_text(faults[i].payload, payload, sizeof(payload));
         snprintf(whole, sizeof(whole), "%s: %s (%s)%s; channel 17, context 3, correlation 4242%s",
-                 places[faults[i].place].operation, faults[i].text, faults[i].name, payload,
-                 places[faults[i].place].where);
+                 locations[faults[i].location].operation, faults[i].text, faults[i].name, payload,
+                 locations[faults[i].location].where);
         assert_string_equal(error.text, whole);
     }
 }

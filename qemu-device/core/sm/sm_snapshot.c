@@ -413,7 +413,7 @@ static bool lanes_agree(const struct warp *w, const struct lanes *started, struc
 static bool is_fault(uint16_t code)
 {
     switch (code) {
-#define PPU_FAULT(name, code, scope, retryable, payload, place, error, text) case PPU_FAULT_##name:
+#define PPU_FAULT(name, code, scope, retryable, payload, location, error, text) case PPU_FAULT_##name:
 #include "ppu/fault.def"
 #undef PPU_FAULT
         return true;
