@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
+#include "firmware/caps.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
@@ -335,8 +335,8 @@ static uint32_t wrong_in_plan(const struct nest_plan *plan)
     if (plan->sets > PPU_NEST_MAX_SETS || !plan->sets != !plan->places) {
         return 9;
     }
-    if (plan->place.off % PPU_NEST_ALIGN ||
-        !lies_in(plan->place.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places),
+    if (plan->vram.off % PPU_NEST_ALIGN ||
+        !lies_in(plan->vram.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places),
                  layout.heap_base, vram_end)) {
         return 3;
     }
@@ -355,7 +355,7 @@ static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
     struct nest_plan plan = {
         .context = arg[0],
         .va = { arg[1] | (uint64_t)arg[2] << 32 },
-        .place = { arg[3] },
+        .vram = { arg[3] },
         .tasks = arg[4],
         .depth = arg[5],
         .save = { arg[6] },
@@ -388,7 +388,7 @@ static uint32_t wrong_in_workq(const struct workq_plan *plan)
     if (plan->va.va % PPU_WORKQ_ALIGN || (plan->va.va + bytes) >> PPU_VA_BITS) {
         return 1;
     }
-    if (plan->place.off % PPU_WORKQ_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, vram_end)) {
+    if (plan->vram.off % PPU_WORKQ_ALIGN || !lies_in(plan->vram.off, bytes, layout.heap_base, vram_end)) {
         return 3;
     }
     if (plan->priority >= PPU_PRIORITIES) {
@@ -412,7 +412,7 @@ static void admin_WORKQ_CREATE(struct admin_ticket *ticket, const uint32_t *arg)
     struct workq_plan plan = {
         .context = arg[0],
         .va = { arg[1] | (uint64_t)arg[2] << 32 },
-        .place = { arg[3] },
+        .vram = { arg[3] },
         .entries = arg[4],
         .block_bytes = arg[5],
         .priority = arg[6],
@@ -442,7 +442,7 @@ static uint32_t wrong_in_taskq(const struct taskq_plan *plan)
         plan->entry_bytes > PPU_TASKQ_MAX_ENTRY_BYTES) {
         return 3;
     }
-    if (plan->place.off % PPU_TASKQ_ALIGN || !lies_in(plan->place.off, bytes, layout.heap_base, reachable_vram())) {
+    if (plan->vram.off % PPU_TASKQ_ALIGN || !lies_in(plan->vram.off, bytes, layout.heap_base, reachable_vram())) {
         return 1;
     }
     return PPU_ADMIN_ARGS;
@@ -450,7 +450,7 @@ static uint32_t wrong_in_taskq(const struct taskq_plan *plan)
 
 static void admin_TASKQ_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
 {
-    struct taskq_plan plan = { .context = arg[0], .place = { arg[1] }, .entries = arg[2], .entry_bytes = arg[3] };
+    struct taskq_plan plan = { .context = arg[0], .vram = { arg[1] }, .entries = arg[2], .entry_bytes = arg[3] };
     uint32_t wrong = wrong_in_taskq(&plan);
     if (!context_is_open(plan.context)) {
         admin_answer(ticket, PPU_FAULT_NO_OBJECT, plan.context);

@@ -33,7 +33,7 @@ uint32_t hal_read(uint32_t reg);
 void hal_write(uint32_t reg, uint32_t value);
 
 /* Memory of the device at a VRAM offset below 1 GiB. The same memory SM threads and the host work on. */
-void *hal_vram(ppu_vram_t place);
+void *hal_vram(ppu_vram_t vram);
 
 /* MCU address of an object marked FW_DMA, or of a part of one. */
 uint32_t hal_mcu_address(const void *object);

@@ -27,9 +27,9 @@ void hal_write(uint32_t reg, uint32_t value)
     __asm__ volatile("" ::: "memory");
 }
 
-void *hal_vram(ppu_vram_t place)
+void *hal_vram(ppu_vram_t vram)
 {
-    return (void *)(PPU_MCU_VRAM + place.off);
+    return (void *)(PPU_MCU_VRAM + vram.off);
 }
 
 uint32_t hal_mcu_address(const void *object)

@@ -108,15 +108,15 @@ static bool params_are_private(const struct ppu_tmd *tmd, const char *params)
 
 static struct refusal fetch_params(const struct task *task, struct ppu_tmd *tmd)
 {
-    ppu_vram_t place = task_params_place(task);
-    tmd->params_vram = place.off;
+    ppu_vram_t vram = task_params_vram(task);
+    tmd->params_vram = vram.off;
     if (task_has_nest(task) && tmd->param_bytes > PPU_NEST_MAX_PARAM) {
         return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_bytes));
     }
-    if (tmd->param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, place, tmd->param_bytes)) {
+    if (tmd->param_bytes && dma_fetch_to_vram(task->context, (ppu_va_t){ tmd->param_va }, vram, tmd->param_bytes)) {
         return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, param_va));
     }
-    if (task->parent && params_are_private(tmd, hal_vram(place))) {
+    if (task->parent && params_are_private(tmd, hal_vram(vram))) {
         return refuse_launch(PPU_FAULT_TMD_PARAM, offsetof(struct ppu_tmd, addresses));
     }
     return accepted;

@@ -60,23 +60,23 @@ uint32_t nest_depth(uint32_t nest)
 
 static struct ppu_nest *shared_part(const struct nest *nest)
 {
-    return hal_vram(nest->plan.place);
+    return hal_vram(nest->plan.vram);
 }
 
-static uint32_t record_place(const struct task *task)
+static uint32_t record_offset(const struct task *task)
 {
     return nests[task->nest].records + task_index(task) * (uint32_t)sizeof(struct ppu_nest_task);
 }
 
 struct ppu_nest_task *nest_record(const struct task *task)
 {
-    return hal_vram((ppu_vram_t){ record_place(task) });
+    return hal_vram((ppu_vram_t){ record_offset(task) });
 }
 
 ppu_va_t nest_record_va(const struct task *task)
 {
     const struct nest_plan *plan = &nests[task->nest].plan;
-    return (ppu_va_t){ plan->va.va + (record_place(task) - plan->place.off) };
+    return (ppu_va_t){ plan->va.va + (record_offset(task) - plan->vram.off) };
 }
 
 /* ---- the ring of free records: the firmware appends, threads take ---- */
@@ -161,7 +161,7 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     }
     *nest = (struct nest){ .open = true, .plan = *plan, .first = layout.tasks + first };
     nest->records =
-        plan->place.off + PPU_NEST_TASKS_AT(plan->tasks) - nest->first * (uint32_t)sizeof(struct ppu_nest_task);
+        plan->vram.off + PPU_NEST_TASKS_AT(plan->tasks) - nest->first * (uint32_t)sizeof(struct ppu_nest_task);
     for (uint32_t i = 0; i < PPU_NEST_MAX_DEPTH; i++) {
         list_init(&nest->depth[i].waiting);
         nest->depth[i].sets_free = plan->sets ? UINT32_MAX >> (PPU_NEST_MAX_SETS - plan->sets) : 0;
@@ -267,7 +267,7 @@ uint32_t nest_groups(const struct task *task)
     if (!(task_tmd(task)->flags & PPU_TMD_CTA_GROUPS) || task->set == TASK_NO_SET) {
         return 0;
     }
-    return plan->place.off + PPU_NEST_GROUPS_AT(plan->tasks) +
+    return plan->vram.off + PPU_NEST_GROUPS_AT(plan->tasks) +
            set_number(task) * plan->places * (uint32_t)sizeof(struct ppu_cta_group);
 }
 
@@ -275,7 +275,7 @@ ppu_va_t nest_groups_va(const struct task *task)
 {
     const struct nest_plan *plan = &nests[task->nest].plan;
     uint32_t groups = nest_groups(task);
-    return (ppu_va_t){ groups ? plan->va.va + (groups - plan->place.off) : 0 };
+    return (ppu_va_t){ groups ? plan->va.va + (groups - plan->vram.off) : 0 };
 }
 
 static struct ppu_cta_group *group_at(const struct task *task, uint32_t place)

@@ -18,7 +18,7 @@
 struct nest_plan {
     uint32_t context;
     ppu_va_t va;
-    ppu_vram_t place;
+    ppu_vram_t vram;
     uint32_t tasks;
     uint32_t depth;
     ppu_vram_t save;

@@ -42,7 +42,7 @@ void share_init(void)
 
 static void look_later(void)
 {
-    if (!timer.place) {
+    if (!timer.heap_index) {
         timer_start(&timer, policy(PPU_POLICY_SHARE_US) * TIMER_NS_PER_US);
     }
 }

@@ -152,12 +152,12 @@ uint32_t task_count_free(void)
     return free_count;
 }
 
-ppu_vram_t task_tmd_place(const struct task *task)
+ppu_vram_t task_tmd_vram(const struct task *task)
 {
     return (ppu_vram_t){ layout.tmds.off + task_index(task) * TMD_STRIDE };
 }
 
-ppu_vram_t task_params_place(const struct task *task)
+ppu_vram_t task_params_vram(const struct task *task)
 {
     uint32_t index = task_index(task);
     return (ppu_vram_t){ index < layout.tasks ? layout.params.off + index * PPU_MAX_PARAM
@@ -166,12 +166,12 @@ ppu_vram_t task_params_place(const struct task *task)
 
 struct ppu_tmd *task_tmd(const struct task *task)
 {
-    return hal_vram(task_tmd_place(task));
+    return hal_vram(task_tmd_vram(task));
 }
 
 uint64_t *task_counts(const struct task *task)
 {
-    struct ppu_tmd_copy *copy = hal_vram(task_tmd_place(task));
+    struct ppu_tmd_copy *copy = hal_vram(task_tmd_vram(task));
     return copy->count;
 }
 

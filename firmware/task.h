@@ -93,8 +93,8 @@ void task_enter(struct task *task, enum task_state state);
 
 uint32_t task_index(const struct task *task);
 uint32_t task_count_free(void);
-ppu_vram_t task_tmd_place(const struct task *task);
-ppu_vram_t task_params_place(const struct task *task);
+ppu_vram_t task_tmd_vram(const struct task *task);
+ppu_vram_t task_params_vram(const struct task *task);
 struct ppu_tmd *task_tmd(const struct task *task);
 uint64_t *task_counts(const struct task *task); /* PPU_COUNTERS of them, behind it */
 struct ppu_task_status *task_status(const struct task *task);

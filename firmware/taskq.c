@@ -105,14 +105,14 @@ bool taskq_bind(struct task *task, uint32_t number)
 
 static struct ppu_taskq_head *head_of(const struct taskq *queue)
 {
-    return hal_vram(queue->plan.place);
+    return hal_vram(queue->plan.vram);
 }
 
 static bool is_published(const struct taskq *queue, uint64_t number)
 {
-    uint32_t place = (uint32_t)number & (queue->plan.entries - 1u);
+    uint32_t index = (uint32_t)number & (queue->plan.entries - 1u);
     const struct ppu_taskq_entry *entry = hal_vram((ppu_vram_t){
-        queue->plan.place.off + (uint32_t)sizeof(struct ppu_taskq_head) + place * queue->plan.entry_bytes });
+        queue->plan.vram.off + (uint32_t)sizeof(struct ppu_taskq_head) + index * queue->plan.entry_bytes });
     return shared_read(&entry->sequence) == (((uint32_t)number + 1u) & PPU_TASKQ_TICKET_MASK);
 }
 
@@ -171,7 +171,7 @@ static void settle_taskq(struct taskq *queue)
     }
     if (PPU_TASKQ_TICKET(tail) == ((uint32_t)queue->published & PPU_TASKQ_TICKET_MASK)) {
         launch_end_parked(queue->task);
-    } else if (!queue->hole.place) {
+    } else if (!queue->hole.heap_index) {
         timer_start(&queue->hole, HOLE_NS);
     }
 }

@@ -14,7 +14,7 @@
 /* What TASKQ_OPEN says. */
 struct taskq_plan {
     uint32_t context;
-    ppu_vram_t place;
+    ppu_vram_t vram;
     uint32_t entries;
     uint32_t entry_bytes;
 };

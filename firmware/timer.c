@@ -16,34 +16,34 @@ void timers_init(void)
     hardware_deadline_ns = NEVER;
 }
 
-static void heap_put(uint32_t place, struct timer *timer)
+static void heap_put(uint32_t index, struct timer *timer)
 {
-    heap[place] = timer;
-    timer->place = place;
+    heap[index] = timer;
+    timer->heap_index = index;
 }
 
-static void heap_rise(uint32_t place, struct timer *timer)
+static void heap_rise(uint32_t index, struct timer *timer)
 {
-    while (place > 1 && heap[place / 2]->deadline_ns > timer->deadline_ns) {
-        heap_put(place, heap[place / 2]);
-        place /= 2;
+    while (index > 1 && heap[index / 2]->deadline_ns > timer->deadline_ns) {
+        heap_put(index, heap[index / 2]);
+        index /= 2;
     }
-    heap_put(place, timer);
+    heap_put(index, timer);
 }
 
-static void heap_sink(uint32_t place, struct timer *timer)
+static void heap_sink(uint32_t index, struct timer *timer)
 {
     for (;;) {
-        uint32_t child = 2 * place;
+        uint32_t child = 2 * index;
         if (child + 1 <= heap_count && heap[child + 1]->deadline_ns < heap[child]->deadline_ns) {
             child++;
         }
         if (child > heap_count || heap[child]->deadline_ns >= timer->deadline_ns) {
-            heap_put(place, timer);
+            heap_put(index, timer);
             return;
         }
-        heap_put(place, heap[child]);
-        place = child;
+        heap_put(index, heap[child]);
+        index = child;
     }
 }
 
@@ -61,19 +61,19 @@ static void set_hardware(void)
 
 void timer_stop(struct timer *timer)
 {
-    uint32_t place = timer->place;
-    if (place == 0) {
+    uint32_t index = timer->heap_index;
+    if (index == 0) {
         return;
     }
-    timer->place = 0;
+    timer->heap_index = 0;
     struct timer *last = heap[heap_count--];
     if (last == timer) {
         return;
     }
-    if (place > 1 && heap[place / 2]->deadline_ns > last->deadline_ns) {
-        heap_rise(place, last);
+    if (index > 1 && heap[index / 2]->deadline_ns > last->deadline_ns) {
+        heap_rise(index, last);
     } else {
-        heap_sink(place, last);
+        heap_sink(index, last);
     }
 }
 

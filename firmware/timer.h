@@ -22,7 +22,7 @@
 struct timer {
     uint64_t deadline_ns;
     void (*fire)(struct timer *timer); /* called once, from timers_run(); the timer is stopped then */
-    uint32_t place;                    /* in the heap, from 1; 0: not running */
+    uint32_t heap_index;               /* in the heap, from 1; 0: not running */
 };
 
 void timers_init(void);

@@ -34,7 +34,7 @@ static void store(uint32_t *to, const struct ppu_trace_record *record)
 void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1, uint32_t id2)
 {
     const uint32_t number = written++;
-    struct ppu_trace_record *place = &records[number % TRACE_FW_RECORDS];
+    struct ppu_trace_record *to = &records[number % TRACE_FW_RECORDS];
     const struct ppu_trace_record record = {
         .version = PPU_TRACE_VERSION,
         .size_bytes = sizeof(record),
@@ -43,9 +43,9 @@ void trace_write(enum ppu_trace_type type, uint32_t correlation, uint32_t id0, u
         .time_ns = hal_time(),
         .id = { id0, id1, id2 },
     };
-    shared_publish(&place->sequence, PPU_TRACE_TORN(number));
+    shared_publish(&to->sequence, PPU_TRACE_TORN(number));
     shared_fence(); /* a reader that sees a new word sees the torn sequence too */
-    store((uint32_t *)(void *)place, &record);
-    shared_publish(&place->sequence, number);
+    store((uint32_t *)(void *)to, &record);
+    shared_publish(&to->sequence, number);
     shared_publish(&ring->tail, number + 1);
 }

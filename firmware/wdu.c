@@ -146,7 +146,7 @@ static void slot_start(uint32_t index, struct task *task)
     if (task->taskq != TASK_NO_TASKQ) {
         task_tmd(task)->taskq_limit = taskq_published(task);
     }
-    hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_place(task).off);
+    hal_write(PPU_REG_SLOT_START + 4 * index, task_tmd_vram(task).off);
     trace_mark(PPU_MARK_SLOT_STARTED);
     enter_running(task, index);
     slots[index].task = task;
@@ -298,7 +298,7 @@ static void watchdog_expired(struct timer *timer)
 /* The slot an event is about, if what the event says fits what the slot runs. */
 static struct slot *slot_of_event(uint32_t index, uint32_t task_offset)
 {
-    if (index >= caps.slots || !slots[index].task || task_tmd_place(slots[index].task).off != task_offset) {
+    if (index >= caps.slots || !slots[index].task || task_tmd_vram(slots[index].task).off != task_offset) {
         log_print("event of slot %u, task %#x, which it does not run\n", (unsigned)index, (unsigned)task_offset);
         return NULL;
     }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define WORDS_INLINE static inline __attribute__((always_inline))
-#define WORDS_AT(place, at) __builtin_assume_aligned((place) + (at), 8)
+#define WORDS_AT(words, at) __builtin_assume_aligned((words) + (at), 8)
 
 #define WORDS_BLOCK 64u /* the compiler copies so much without a call, four words by two instructions */
 
@@ -25,11 +25,11 @@ WORDS_INLINE void words_copy(void *to, const void *from, uint32_t bytes)
     memcpy(WORDS_AT((char *)to, at), WORDS_AT((const char *)from, at), bytes % WORDS_BLOCK);
 }
 
-WORDS_INLINE void words_clear(void *place, uint32_t bytes)
+WORDS_INLINE void words_clear(void *words, uint32_t bytes)
 {
 #pragma GCC unroll 32
     for (uint32_t at = 0; at < bytes; at += 8u) {
-        memset(WORDS_AT((char *)place, at), 0, 8);
+        memset(WORDS_AT((char *)words, at), 0, 8);
     }
 }
 

@@ -21,7 +21,7 @@
 struct workq {
     struct channel *channel; /* NULL: not open */
     uint8_t next;            /* queue of the same address space, CHANNEL_NO_WORKQ: the last */
-    ppu_vram_t place;
+    ppu_vram_t vram;
     ppu_va_t va;
     uint32_t entries;
     uint32_t period;
@@ -66,12 +66,12 @@ static uint32_t workq_number(const struct workq *queue)
 
 static struct ppu_workq_head *shared_part(const struct workq *queue)
 {
-    return hal_vram(queue->place);
+    return hal_vram(queue->vram);
 }
 
 static void *part_at(const struct workq *queue, uint32_t offset)
 {
-    return hal_vram((ppu_vram_t){ queue->place.off + offset });
+    return hal_vram((ppu_vram_t){ queue->vram.off + offset });
 }
 
 static uint32_t *sem_payload(const struct workq *queue, uint32_t entry)
@@ -199,7 +199,7 @@ struct channel *workq_create(const struct workq_plan *plan)
     }
     *queue = (struct workq){
         .channel = channel,
-        .place = plan->place,
+        .vram = plan->vram,
         .va = plan->va,
         .entries = plan->entries,
         .period = ppu_workq_period(plan->entries),

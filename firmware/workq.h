@@ -22,7 +22,7 @@ struct task;
 struct workq_plan {
     uint32_t context;
     ppu_va_t va;
-    ppu_vram_t place;
+    ppu_vram_t vram;
     uint32_t entries;
     uint32_t block_bytes;
     uint32_t priority;

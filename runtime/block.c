@@ -221,7 +221,7 @@ static void write_header(struct ppu_block *block)
     memcpy(block->words, &header, sizeof(header));
 }
 
-static void place(struct ppu_block *block, const struct channel_chunk *chunk)
+static void write_chunk(struct ppu_block *block, const struct channel_chunk *chunk)
 {
     uint32_t offset = data_offset(block);
 
@@ -260,7 +260,7 @@ static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *eve
     if (err != PPU_OK) {
         return err;
     }
-    place(block, &chunk);
+    write_chunk(block, &chunk);
     channel_push(channel, &chunk, ppu_gp_entry(chunk.va, block->length));
     if (event != NULL) {
         channel->fence_value = event->value;

@@ -126,9 +126,9 @@ enum ppu_err firmware_load(struct ppu_transport *transport, const char *path, st
 
 static bool read_crash(struct ppu_transport *transport, struct ppu_crash_record *crash)
 {
-    const uint32_t place = PPU_BAR0_DTCM + PPU_MCU_DTCM_BYTES - (uint32_t)sizeof(*crash);
+    const uint32_t offset = PPU_BAR0_DTCM + PPU_MCU_DTCM_BYTES - (uint32_t)sizeof(*crash);
 
-    transport->ops->window_read(transport, place, crash, sizeof(*crash));
+    transport->ops->window_read(transport, offset, crash, sizeof(*crash));
     return crash->magic == PPU_CRASH_MAGIC;
 }
 
@@ -211,9 +211,9 @@ static enum ppu_err wait_ready(struct ppu_transport *transport, uint64_t timeout
     }
 }
 
-static bool in_vram(const struct ppu_transport *transport, uint64_t place, uint64_t bytes)
+static bool in_vram(const struct ppu_transport *transport, uint64_t offset, uint64_t bytes)
 {
-    return place <= transport->vram_bytes && bytes <= transport->vram_bytes - place;
+    return offset <= transport->vram_bytes && bytes <= transport->vram_bytes - offset;
 }
 
 /* The firmware is trusted to do its work, its numbers are still checked before they become pointers. */
@@ -235,12 +235,12 @@ enum ppu_err firmware_start(struct ppu_transport *transport, uint64_t timeout_ns
     if (err != PPU_OK) {
         return err;
     }
-    uint32_t place = reg_read(transport, PPU_REG_FW_INFO);
-    if (!in_vram(transport, place, sizeof(*info))) {
+    uint32_t offset = reg_read(transport, PPU_REG_FW_INFO);
+    if (!in_vram(transport, offset, sizeof(*info))) {
         return error_set(error, PPU_ERR_BAD_ABI, "start the firmware: its information lies beyond VRAM: 0x%08" PRIx32,
-                         place);
+                         offset);
     }
-    memcpy(info, transport->vram + place, sizeof(*info));
+    memcpy(info, transport->vram + offset, sizeof(*info));
     if (!info_is_usable(transport, info)) {
         return error_set(error, PPU_ERR_BAD_ABI,
                          "start the firmware: its information is of another version: ABI %u.%u" OTHER_FIRMWARE,

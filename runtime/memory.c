@@ -20,12 +20,12 @@ static enum ppu_err vram_alloc(struct ppu_memory *memory)
     struct ppu_device *device = memory->device;
 
     pthread_mutex_lock(&device->memory_lock);
-    bool taken = range_take(&device->heap, memory->bytes, align_of(memory->bytes), &memory->place);
+    bool taken = range_take(&device->heap, memory->bytes, align_of(memory->bytes), &memory->vram_offset);
     pthread_mutex_unlock(&device->memory_lock);
     if (!taken) {
         return PPU_ERR_NO_VRAM;
     }
-    memory->host = device->transport->vram + memory->place;
+    memory->host = device->transport->vram + memory->vram_offset;
     return PPU_OK;
 }
 
@@ -44,7 +44,7 @@ static void give_back_memory(struct ppu_memory *memory)
 
     if (memory->kind == PPU_MEMORY_VRAM) {
         pthread_mutex_lock(&device->memory_lock);
-        range_give(&device->heap, memory->place);
+        range_give(&device->heap, memory->vram_offset);
         pthread_mutex_unlock(&device->memory_lock);
     } else {
         device->transport->ops->system_free(device->transport, &memory->system);
@@ -94,7 +94,7 @@ static struct page_frames frames_of(const struct ppu_memory *memory, uint32_t fl
     struct page_frames frames = { .bytes = memory->bytes };
 
     if (memory->kind == PPU_MEMORY_VRAM) {
-        frames.start = memory->place;
+        frames.start = memory->vram_offset;
     } else {
         frames.start = memory->system.bus.bus;
         frames.attributes |= PPU_PTE_SYSTEM;

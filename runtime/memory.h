@@ -20,7 +20,7 @@ struct ppu_memory {
     enum ppu_memory_kind kind;
     uint64_t bytes;
     uint8_t *host;
-    uint64_t place;                  /* PPU_MEMORY_VRAM: offset */
+    uint64_t vram_offset;            /* of PPU_MEMORY_VRAM */
     struct ppu_system_memory system; /* PPU_MEMORY_SYSTEM */
     struct mapping *mappings;        /* list */
     struct ppu_memory *next_kept;

@@ -109,7 +109,7 @@ static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest
 {
     uint64_t va = ppu_memory_va(context->nest, context).va;
     const uint32_t args[] = {
-        context->id,    (uint32_t)va,     (uint32_t)(va >> 32),          (uint32_t)context->nest->place,
+        context->id,    (uint32_t)va,     (uint32_t)(va >> 32),          (uint32_t)context->nest->vram_offset,
         options->tasks, options->depth,   (uint32_t)context->nest_saves, place_bytes(options),
         options->ctas,  options->waiting,
     };

@@ -11,13 +11,13 @@
 
 /* A table page. A child stays when a large page takes its place in the table, for the next small page there. */
 struct table_node {
-    uint64_t place; /* VRAM offset */
+    uint64_t offset; /* in VRAM */
     struct table_node *child[PPU_PT_ENTRIES];
 };
 
 static uint64_t *table_entry(const struct page_table *table, const struct table_node *node, uint32_t index)
 {
-    return (uint64_t *)(void *)(table->vram + node->place) + index;
+    return (uint64_t *)(void *)(table->vram + node->offset) + index;
 }
 
 /* Partner: the page-table walk of the device. */
@@ -33,7 +33,7 @@ static struct table_node *node_new(struct page_table *table)
     if (node == NULL) {
         return NULL;
     }
-    if (!range_take(table->pool, PPU_PT_BYTES, PPU_PT_ALIGN, &node->place)) {
+    if (!range_take(table->pool, PPU_PT_BYTES, PPU_PT_ALIGN, &node->offset)) {
         free(node);
         return NULL;
     }
@@ -51,7 +51,7 @@ static void node_free(struct page_table *table, struct table_node *node)
             node_free(table, node->child[i]);
         }
     }
-    range_give(table->pool, node->place);
+    range_give(table->pool, node->offset);
     free(node);
 }
 
@@ -70,7 +70,7 @@ void page_table_fini(struct page_table *table)
 
 uint32_t page_table_root(const struct page_table *table)
 {
-    return (uint32_t)table->root->place;
+    return (uint32_t)table->root->offset;
 }
 
 static uint64_t step_bytes(uint64_t va, uint64_t frame, uint64_t left)
@@ -105,7 +105,7 @@ static void link_tables(struct page_table *table, uint64_t va, uint32_t level)
 
     for (uint32_t above = TOP_LEVEL; above > level; above--) {
         uint32_t index = ppu_pt_index(va, above);
-        uint64_t entry = node->child[index]->place | PPU_PTE_SIZE(PPU_PTE_TABLE) | PPU_PTE_VALID;
+        uint64_t entry = node->child[index]->offset | PPU_PTE_SIZE(PPU_PTE_TABLE) | PPU_PTE_VALID;
         if (*table_entry(table, node, index) != entry) {
             write_entry(table, node, index, entry);
         }

@@ -46,7 +46,8 @@ static enum ppu_err open_queue(struct ppu_taskq *queue)
     if (err != PPU_OK) {
         return err;
     }
-    const uint32_t args[] = { queue->context->id, (uint32_t)queue->memory->place, queue->entries, queue->entry_bytes };
+    const uint32_t args[] = { queue->context->id, (uint32_t)queue->memory->vram_offset, queue->entries,
+                              queue->entry_bytes };
     err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_OPEN, args, 4, &queue->number, 1);
     if (err != PPU_OK) {
         ppu_memory_free(queue->memory);

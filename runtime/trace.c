@@ -13,16 +13,16 @@ struct recorder {
 /* Place and size are the device's word: they are looked at before they are believed. */
 static struct recorder recorder_of(const struct ppu_device *device, enum ppu_trace_source source)
 {
-    uint32_t place = source == PPU_TRACE_OF_DEVICE ? device->firmware.dev_trace : device->firmware.fw_trace;
+    uint32_t offset = source == PPU_TRACE_OF_DEVICE ? device->firmware.dev_trace : device->firmware.fw_trace;
     uint64_t vram_bytes = device->transport->vram_bytes;
 
-    if (place == 0 || place % sizeof(struct ppu_trace_ring) != 0 ||
-        place > vram_bytes - sizeof(struct ppu_trace_ring)) {
+    if (offset == 0 || offset % sizeof(struct ppu_trace_ring) != 0 ||
+        offset > vram_bytes - sizeof(struct ppu_trace_ring)) {
         return (struct recorder){ 0 };
     }
-    const struct ppu_trace_ring *ring = (const void *)(device->transport->vram + place);
+    const struct ppu_trace_ring *ring = (const void *)(device->transport->vram + offset);
     uint32_t size = shared_load_acquire(&ring->size);
-    uint64_t room = (vram_bytes - place - sizeof(*ring)) / sizeof(struct ppu_trace_record);
+    uint64_t room = (vram_bytes - offset - sizeof(*ring)) / sizeof(struct ppu_trace_record);
     if (!PPU_IS_POWER_OF_TWO(size) || size > room) {
         return (struct recorder){ 0 };
     }
@@ -41,17 +41,17 @@ static uint32_t next_of(const struct recorder *recorder)
  */
 static bool take_record(const struct recorder *recorder, uint32_t number, struct ppu_trace_record *record)
 {
-    const struct ppu_trace_record *place = &recorder->records[number & (recorder->size - 1)];
-    const uint32_t *from = (const void *)place;
+    const struct ppu_trace_record *source = &recorder->records[number & (recorder->size - 1)];
+    const uint32_t *from = (const void *)source;
     uint32_t *to = (void *)record;
 
-    if (shared_load_acquire(&place->sequence) != number) {
+    if (shared_load_acquire(&source->sequence) != number) {
         return false;
     }
-    for (uint32_t i = 0; i < sizeof(*place) / sizeof(*from); i++) {
+    for (uint32_t i = 0; i < sizeof(*source) / sizeof(*from); i++) {
         to[i] = shared_load_acquire(&from[i]);
     }
-    return shared_load_acquire(&place->sequence) == number;
+    return shared_load_acquire(&source->sequence) == number;
 }
 
 uint32_t ppu_trace_next(const struct ppu_device *device, enum ppu_trace_source source)

@@ -22,7 +22,7 @@ static enum ppu_err open_workq(struct ppu_workq *queue, const struct ppu_workq_o
         queue->channel.context->id,
         (uint32_t)va,
         (uint32_t)(va >> 32),
-        (uint32_t)queue->channel.memory->place,
+        (uint32_t)queue->channel.memory->vram_offset,
         options->entries,
         options->block_bytes,
         options->priority,

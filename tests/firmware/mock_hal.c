@@ -316,10 +316,10 @@ uint32_t hal_read(uint32_t reg)
     return mock.reg[reg / 4];
 }
 
-void *hal_vram(ppu_vram_t place)
+void *hal_vram(ppu_vram_t vram)
 {
-    assert_true(place.off < MOCK_VRAM_BYTES);
-    return mock.vram + place.off;
+    assert_true(vram.off < MOCK_VRAM_BYTES);
+    return mock.vram + vram.off;
 }
 
 uint32_t hal_mcu_address(const void *object)

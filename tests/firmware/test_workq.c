@@ -199,7 +199,7 @@ static void world_begin(void)
     const struct workq_plan plan = {
         .context = 0,
         .va = { queue_va(0) },
-        .place = { PLACE },
+        .vram = { PLACE },
         .entries = entries,
         .block_bytes = PPU_WORKQ_MIN_BLOCK,
         .first = first,

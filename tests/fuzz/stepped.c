@@ -302,9 +302,9 @@ void hal_write(uint32_t reg, uint32_t value)
     core_reg_write(m.core, CORE_MCU, reg, value);
 }
 
-void *hal_vram(ppu_vram_t place)
+void *hal_vram(ppu_vram_t vram)
 {
-    return m.vram.base + place.off;
+    return m.vram.base + vram.off;
 }
 
 uint64_t hal_time(void)

@@ -245,7 +245,7 @@ static struct world_area area_of(const struct ppu_memory *memory)
         .host = memory->host,
         .va = ppu_memory_va(memory, hostile).va,
         .bytes = (uint32_t)memory->bytes,
-        .place = (uint32_t)memory->place,
+        .place = (uint32_t)memory->vram_offset,
     };
 }
 

@@ -74,9 +74,9 @@ void hal_write(uint32_t reg, uint32_t value)
     leave();
 }
 
-void *hal_vram(ppu_vram_t place)
+void *hal_vram(ppu_vram_t vram)
 {
-    return machine->vram + place.off;
+    return machine->vram + vram.off;
 }
 
 uint64_t hal_time(void)

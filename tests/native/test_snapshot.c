@@ -289,7 +289,7 @@ static void new_process(void **state)
 
         machine_begin(box, sm_threads[i], false);
         work_begin(&work, box->machine);
-        uint64_t place = work.y->place;
+        uint64_t place = work.y->vram_offset;
         save_in_the_middle(box, &work);
         monitor_do(box, "{\"execute\": \"cont\"}");
         work_end(&work);

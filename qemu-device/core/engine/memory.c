@@ -50,7 +50,7 @@ struct batch {
     uint32_t align;
     uint32_t words;  /* pieces of a lane's access */
     uint32_t system; /* lanes with a piece in system memory */
-    struct place place[PPU_LANES][SM_MAX_WORDS];
+    struct translation translation[PPU_LANES][SM_MAX_WORDS];
 };
 
 static uint32_t batch_lane(const struct batch *b, uint32_t bit)
@@ -124,26 +124,27 @@ uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset)
 }
 
 static uint16_t locate_piece(const struct exec *x, const struct batch *b, enum space space, uint32_t lane,
-                             uint64_t address, struct place *place)
+                             uint64_t address, struct translation *translation)
 {
     switch (space) {
     case SPACE_SHARED:
-        *place = (struct place){ .host = x->shared + address };
+        *translation = (struct translation){ .host = x->shared + address };
         return 0;
     case SPACE_PARAM:
         /* Read only: nothing stores through it. */
-        *place = (struct place){ .host = x->vram + (x->task->params - x->vram) + address };
+        *translation = (struct translation){ .host = x->vram + (x->task->params - x->vram) + address };
         return 0;
     case SPACE_LOCAL:
-        return sm_translate(x->sm, x->task->tmd.context, engine_local_va(x, lane, (uint32_t)address), b->access, place);
+        return sm_translate(x->sm, x->task->tmd.context, engine_local_va(x, lane, (uint32_t)address), b->access,
+                            translation);
     default:
-        return sm_translate(x->sm, x->task->tmd.context, address, b->access, place);
+        return sm_translate(x->sm, x->task->tmd.context, address, b->access, translation);
     }
 }
 
-/* Finds the place of one piece of `bytes` bytes; a fault code otherwise. */
+/* Translates the address of one piece of `bytes` bytes; a fault code otherwise. */
 static uint16_t locate(const struct exec *x, const struct batch *b, uint32_t lane, uint64_t address,
-                       struct place *place, uint32_t bytes)
+                       struct translation *translation, uint32_t bytes)
 {
     const struct ppu_tmd *tmd = &x->task->tmd;
     enum space space = b->space;
@@ -164,7 +165,7 @@ static uint16_t locate(const struct exec *x, const struct batch *b, uint32_t lan
     } else if (space == SPACE_PARAM) {
         fault = range_check(address, bytes, tmd->param_bytes, PPU_FAULT_PARAM_RANGE);
     }
-    return fault != 0 ? fault : locate_piece(x, b, space, lane, address, place);
+    return fault != 0 ? fault : locate_piece(x, b, space, lane, address, translation);
 }
 
 /* All pieces of a lane's access; a fault is of the first piece, or of the one that cannot be reached (`bad`). */
@@ -176,11 +177,11 @@ static uint16_t locate_lane(const struct exec *x, const struct ppu_insn *insn, s
     uint16_t fault = 0;
 
     for (uint32_t word = 0; word < b->words && fault == 0; word++) {
-        struct place *place = &b->place[bit][word];
+        struct translation *translation = &b->translation[bit][word];
 
         *bad = lane_address(x, insn, lane, word);
-        fault = locate(x, b, lane, *bad, place, bytes);
-        if (fault == 0 && place->host == NULL) {
+        fault = locate(x, b, lane, *bad, translation, bytes);
+        if (fault == 0 && translation->host == NULL) {
             b->system |= 1u << bit;
         }
     }
@@ -378,14 +379,14 @@ static struct sys_request *request_new(struct exec *x, enum sys_kind kind, const
     return request;
 }
 
-static struct sys_word *request_add(struct sys_request *request, const struct place *place, uint32_t bit, uint32_t word,
-                                    uint32_t bytes)
+static struct sys_word *request_add(struct sys_request *request, const struct translation *translation, uint32_t bit,
+                                    uint32_t word, uint32_t bytes)
 {
     struct sys_word *w = &request->word[request->count++];
 
     *w = (struct sys_word){
-        .bus = place->bus,
-        .host = place->host,
+        .bus = translation->bus,
+        .host = translation->host,
         .lane = (uint8_t)bit,
         .word = (uint8_t)word,
         .bytes = (uint8_t)bytes,
@@ -410,7 +411,7 @@ static void do_words(struct exec *x, const struct ppu_insn *insn, const struct b
     uint32_t lane = batch_lane(b, bit);
 
     for (uint32_t word = 0; word < b->words; word++) {
-        uint8_t *host = b->place[bit][word].host;
+        uint8_t *host = b->translation[bit][word].host;
         if (store) {
             write_piece(host, piece_bytes(b), exec_read(x, insn->rd + word, insn->scalar, lane));
         } else {
@@ -427,7 +428,7 @@ static void request_words(struct exec *x, const struct ppu_insn *insn, const str
     for (uint32_t left = b->system; left != 0; left &= left - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(left);
         for (uint32_t word = 0; word < b->words; word++) {
-            struct sys_word *w = request_add(request, &b->place[bit][word], bit, word, piece_bytes(b));
+            struct sys_word *w = request_add(request, &b->translation[bit][word], bit, word, piece_bytes(b));
             if (store) {
                 w->data = exec_read(x, insn->rd + word, insn->scalar, batch_lane(b, bit));
             }
@@ -573,7 +574,7 @@ static void request_atomics(struct exec *x, const struct ppu_insn *insn, const s
     request->aop = insn->aop;
     for (uint32_t left = b->system; left != 0; left &= left - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(left);
-        struct sys_word *w = request_add(request, &b->place[bit][0], bit, 0, b->bytes);
+        struct sys_word *w = request_add(request, &b->translation[bit][0], bit, 0, b->bytes);
         atomic_operands(x, insn, batch_lane(b, bit), &w->data, &w->operand);
     }
 }
@@ -601,7 +602,7 @@ enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struc
 
             atomic_operands(x, insn, batch_lane(&b, bit), &value, &compare);
             atomic_result(x, insn, batch_lane(&b, bit),
-                          engine_rmw(b.place[bit][0].host, insn->aop, b.bytes, value, compare));
+                          engine_rmw(b.translation[bit][0].host, insn->aop, b.bytes, value, compare));
         }
         if (b.system != 0) {
             request_atomics(x, insn, &b);
@@ -619,13 +620,14 @@ static uint32_t release_value(const struct exec *x, const struct ppu_insn *insn,
     return insn->immed ? (uint32_t)insn->imm : exec_read(x, insn->rb, insn->b_scalar, lane);
 }
 
-static void release_one(struct exec *x, const struct ppu_insn *insn, const struct place *place, uint32_t value)
+static void release_one(struct exec *x, const struct ppu_insn *insn, const struct translation *translation,
+                        uint32_t value)
 {
     if (insn->op == PPU_OP_SEMRELT) {
-        vram_write64(place->host + SEM_TIME_OFFSET, core_now(x->core));
+        vram_write64(translation->host + SEM_TIME_OFFSET, core_now(x->core));
     }
-    vram_store_release32(place->host, value);
-    semtab_touch(x->core, false, place->bus);
+    vram_store_release32(translation->host, value);
+    semtab_touch(x->core, false, translation->bus);
 }
 
 static void request_releases(struct exec *x, const struct ppu_insn *insn, const struct batch *b)
@@ -635,7 +637,7 @@ static void request_releases(struct exec *x, const struct ppu_insn *insn, const 
     request->with_time = insn->op == PPU_OP_SEMRELT;
     for (uint32_t left = b->system; left != 0; left &= left - 1) {
         uint32_t bit = (uint32_t)__builtin_ctz(left);
-        struct sys_word *w = request_add(request, &b->place[bit][0], bit, 0, 4);
+        struct sys_word *w = request_add(request, &b->translation[bit][0], bit, 0, 4);
         w->data = release_value(x, insn, batch_lane(b, bit));
     }
 }
@@ -658,7 +660,7 @@ enum step engine_release(struct exec *x, const struct ppu_insn *insn, const stru
         count_batch(x, insn, &b);
         for (uint32_t bits = b.lanes & ~b.system; bits != 0; bits &= bits - 1) {
             uint32_t bit = (uint32_t)__builtin_ctz(bits);
-            release_one(x, insn, &b.place[bit][0], release_value(x, insn, batch_lane(&b, bit)));
+            release_one(x, insn, &b.translation[bit][0], release_value(x, insn, batch_lane(&b, bit)));
         }
         if (b.system != 0) {
             request_releases(x, insn, &b);

@@ -34,8 +34,8 @@ struct side {
 
 /* Bytes of one side that lie in one piece. */
 struct span {
-    uint8_t *host;  /* NULL: on the bus */
-    uint64_t place; /* VRAM offset or bus address */
+    uint8_t *host;    /* NULL: on the bus */
+    uint64_t address; /* VRAM offset or bus address */
     uint64_t len_bytes;
 };
 
@@ -58,8 +58,8 @@ static uint16_t span_of_context(struct core *core, const struct side *side, stru
     if (page.fault != PPU_FAULT_NONE) {
         return page.fault;
     }
-    span->place = page.frame + skip;
-    span->host = page.system ? NULL : core->vram + span->place;
+    span->address = page.frame + skip;
+    span->host = page.system ? NULL : core->vram + span->address;
     if (span->len_bytes > page.bytes - skip) {
         span->len_bytes = page.bytes - skip;
     }
@@ -69,7 +69,7 @@ static uint16_t span_of_context(struct core *core, const struct side *side, stru
 /* Finds the bytes at a side's address, at most len_bytes of them; 0 or a fault code. */
 static uint16_t span_find(struct core *core, const struct side *side, uint64_t len_bytes, struct span *span)
 {
-    *span = (struct span){ .place = side->addr, .len_bytes = len_bytes };
+    *span = (struct span){ .address = side->addr, .len_bytes = len_bytes };
     switch (side->space) {
     case PPU_SPACE_VRAM:
         span->host = core_vram_has(core, side->addr, len_bytes) ? core->vram + side->addr : NULL;
@@ -113,7 +113,7 @@ static bool move(struct core *core, const struct span *src, const struct span *d
     }
     if (src->host != NULL) {
         vram_copy(bytes, src->host, len_bytes);
-    } else if (!core_dma(core, src->place, bytes, len_bytes, false)) {
+    } else if (!core_dma(core, src->address, bytes, len_bytes, false)) {
         *src_failed = true;
         return false;
     }
@@ -122,7 +122,7 @@ static bool move(struct core *core, const struct span *src, const struct span *d
         return true;
     }
     *src_failed = false;
-    return core_dma(core, dst->place, bytes, len_bytes, true);
+    return core_dma(core, dst->address, bytes, len_bytes, true);
 }
 
 /* Copies the next piece, at most len_bytes; the number of bytes, 0 on failure. */
@@ -141,7 +141,7 @@ static uint32_t copy_piece(struct core *core, const struct side *src, const stru
         len_bytes = BOUNCE_BYTES;
     }
     if (!move(core, &from, &to, len_bytes, &src_failed)) {
-        fail(failure, PPU_FAULT_BUS, src_failed ? src : dst, src_failed ? from.place : to.place);
+        fail(failure, PPU_FAULT_BUS, src_failed ? src : dst, src_failed ? from.address : to.address);
         return 0;
     }
     return len_bytes;
@@ -347,12 +347,12 @@ static bool run_probe(struct core *core, struct ppu_dma_desc *desc, struct failu
     if (!find_or_fail(core, &src, 1, &span, failure)) {
         return false;
     }
-    desc->result = span.place;
+    desc->result = span.address;
     desc->result_space = span.host != NULL ? PPU_SPACE_VRAM : PPU_SPACE_BUS;
     return true;
 }
 
-/* A semaphore's place; it never straddles pages. */
+/* A semaphore's span; it never straddles pages. */
 static bool sem_find(struct core *core, const struct side *side, struct span *span, struct failure *failure)
 {
     if (side->space == PPU_SPACE_MCU) {
@@ -370,7 +370,7 @@ static bool sem_write(struct core *core, const struct span *sem, size_t member, 
     uint32_t payload = 0;
 
     if (sem->host == NULL) {
-        return core_dma(core, sem->place + member, value, bytes, true);
+        return core_dma(core, sem->address + member, value, bytes, true);
     }
     if (member != offsetof(struct ppu_sem, payload)) {
         vram_copy(sem->host + member, value, bytes);
@@ -396,9 +396,9 @@ static bool run_sem_release(struct core *core, struct ppu_dma_desc *desc, struct
     if (((desc->flags & PPU_DMA_FLAG_TIME) &&
          !sem_write(core, &sem, offsetof(struct ppu_sem, time_ns), &time_ns, sizeof(time_ns))) ||
         !sem_write(core, &sem, offsetof(struct ppu_sem, payload), &desc->value, sizeof(desc->value))) {
-        return fail(failure, PPU_FAULT_BUS, &dst, sem.place);
+        return fail(failure, PPU_FAULT_BUS, &dst, sem.address);
     }
-    semtab_touch(core, sem.host == NULL, sem.place);
+    semtab_touch(core, sem.host == NULL, sem.address);
     return true;
 }
 
@@ -414,12 +414,12 @@ static bool run_sem_arm(struct core *core, struct ppu_dma_desc *desc, struct fai
     if (!sem_find(core, &src, &sem, failure)) {
         return false;
     }
-    semtab_arm(core, desc->entry, sem.host == NULL, sem.place, desc->tag);
+    semtab_arm(core, desc->entry, sem.host == NULL, sem.address, desc->tag);
     if (sem.host != NULL) {
         payload = vram_load_acquire32(sem.host);
-    } else if (!core_dma(core, sem.place, &payload, sizeof(payload), false)) {
+    } else if (!core_dma(core, sem.address, &payload, sizeof(payload), false)) {
         semtab_disarm(core, desc->entry);
-        return fail(failure, PPU_FAULT_BUS, &src, sem.place);
+        return fail(failure, PPU_FAULT_BUS, &src, sem.address);
     }
     desc->result = payload;
     return true;

@@ -12,9 +12,9 @@
 #include "qemu-device/core/memory/ring.h"
 #include "qemu-device/core/snapshot.h"
 
-static uint32_t *bucket_of(struct semtab *table, bool system, uint64_t place)
+static uint32_t *bucket_of(struct semtab *table, bool system, uint64_t address)
 {
-    uint64_t line = place / PPU_SEM_ALIGN;
+    uint64_t line = address / PPU_SEM_ALIGN;
 
     return &table->bucket[(line ^ line / SEMTAB_BUCKETS ^ system) % SEMTAB_BUCKETS];
 }
@@ -22,7 +22,7 @@ static uint32_t *bucket_of(struct semtab *table, bool system, uint64_t place)
 static void unlink_entry(struct semtab *table, uint32_t entry)
 {
     struct sem_watch *watch = &table->entry[entry];
-    uint32_t *link = bucket_of(table, watch->system, watch->place);
+    uint32_t *link = bucket_of(table, watch->system, watch->address);
 
     if (!watch->armed) {
         return;
@@ -37,7 +37,7 @@ static void unlink_entry(struct semtab *table, uint32_t entry)
 
 static void link_entry(struct semtab *table, uint32_t entry, const struct sem_watch *watch)
 {
-    uint32_t *first = bucket_of(table, watch->system, watch->place);
+    uint32_t *first = bucket_of(table, watch->system, watch->address);
 
     table->entry[entry] = *watch;
     table->entry[entry].armed = true;
@@ -46,9 +46,9 @@ static void link_entry(struct semtab *table, uint32_t entry, const struct sem_wa
     __atomic_fetch_add(&table->armed_count, 1, __ATOMIC_SEQ_CST);
 }
 
-void semtab_arm(struct core *core, uint32_t entry, bool system, uint64_t place, uint32_t tag)
+void semtab_arm(struct core *core, uint32_t entry, bool system, uint64_t address, uint32_t tag)
 {
-    const struct sem_watch watch = { .system = system, .place = place, .tag = tag };
+    const struct sem_watch watch = { .system = system, .address = address, .tag = tag };
 
     pthread_mutex_lock(&core->semtab.lock);
     unlink_entry(&core->semtab, entry);
@@ -72,7 +72,7 @@ static void report(struct core *core, uint32_t entry)
     ring_push(core, PPU_RING_TOUCH, &event);
 }
 
-void semtab_touch(struct core *core, bool system, uint64_t place)
+void semtab_touch(struct core *core, bool system, uint64_t address)
 {
     struct semtab *table = &core->semtab;
     uint32_t entry = SEMTAB_NONE;
@@ -82,11 +82,11 @@ void semtab_touch(struct core *core, bool system, uint64_t place)
         return;
     }
     pthread_mutex_lock(&table->lock);
-    entry = *bucket_of(table, system, place);
+    entry = *bucket_of(table, system, address);
     while (entry != SEMTAB_NONE) {
         const struct sem_watch watch = table->entry[entry];
 
-        if (watch.system == system && watch.place == place) {
+        if (watch.system == system && watch.address == address) {
             report(core, entry);
         }
         entry = watch.next;
@@ -118,31 +118,31 @@ void semtab_save(struct core *core, struct snap *snap)
         if (watch->armed) {
             snap_put_u32(snap, i);
             snap_put_u32(snap, watch->system);
-            snap_put_u64(snap, watch->place);
+            snap_put_u64(snap, watch->address);
             snap_put_u32(snap, watch->tag);
         }
     }
 }
 
-static bool place_usable(const struct core *core, bool system, uint64_t place)
+static bool address_usable(const struct core *core, bool system, uint64_t address)
 {
-    return place % PPU_SEM_ALIGN == 0 && (system || core_vram_has(core, place, sizeof(struct ppu_sem)));
+    return address % PPU_SEM_ALIGN == 0 && (system || core_vram_has(core, address, sizeof(struct ppu_sem)));
 }
 
 static void entry_load(struct core *core, struct snap *snap)
 {
     const uint32_t entry = snap_get_u32(snap);
     const bool system = snap_get_flag(snap);
-    const uint64_t place = snap_get_u64(snap);
+    const uint64_t address = snap_get_u64(snap);
     const uint32_t tag = snap_get_u32(snap);
 
     if (entry >= PPU_MAX_ARMED || core->semtab.entry[entry].armed) {
         snap_refuse(snap, "entry %u does not exist, or is there twice", entry);
-    } else if (!place_usable(core, system, place)) {
-        snap_refuse(snap, "entry %u: no semaphore can be at 0x%llx", entry, (unsigned long long)place);
+    } else if (!address_usable(core, system, address)) {
+        snap_refuse(snap, "entry %u: no semaphore can be at 0x%llx", entry, (unsigned long long)address);
     }
     if (!snap->bad) {
-        semtab_arm(core, entry, system, place, tag);
+        semtab_arm(core, entry, system, address, tag);
     }
 }
 

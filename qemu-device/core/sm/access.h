@@ -8,7 +8,7 @@
 #define SM_MAX_WORDS 4u /* 32-bit words of one access */
 
 /* Where one piece of an access lies. */
-struct place {
+struct translation {
     uint8_t *host; /* NULL: system memory */
     uint64_t bus;  /* bus address, or VRAM offset */
 };

@@ -171,15 +171,15 @@ static void use_line(struct exec *x, uint64_t line, enum ppu_access access)
  * kept. */
 static __attribute__((noinline)) uint64_t find_line(const struct exec *x, uint64_t va, uint32_t shift)
 {
-    struct place place;
+    struct translation translation;
 
-    if (sm_translate(x->sm, x->task->tmd.context, va, PPU_ACCESS_READ, &place) != 0) {
+    if (sm_translate(x->sm, x->task->tmd.context, va, PPU_ACCESS_READ, &translation) != 0) {
         return NO_LINE;
     }
-    if (place.host != NULL) {
+    if (translation.host != NULL) {
         x->found->lines = exec_page(x, va);
     }
-    return (place.bus >> shift) + (place.host == NULL ? SYSTEM_LINES : 0);
+    return (translation.bus >> shift) + (translation.host == NULL ? SYSTEM_LINES : 0);
 }
 
 void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access)

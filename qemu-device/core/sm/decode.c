@@ -35,14 +35,14 @@ static uint64_t tag_of(const struct dist_task *task, uint64_t va)
 /* Code lies in VRAM: nothing is fetched over the bus. */
 static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct dist_task *task, uint64_t va)
 {
-    struct place place;
+    struct translation translation;
     uint16_t fault =
-        sm_translate(sm, task->tmd.context, va & ~(uint64_t)(CODE_PAGE_BYTES - 1), PPU_ACCESS_FETCH, &place);
+        sm_translate(sm, task->tmd.context, va & ~(uint64_t)(CODE_PAGE_BYTES - 1), PPU_ACCESS_FETCH, &translation);
 
     if (fault != 0) {
         return fault;
     }
-    if (place.host == NULL) {
+    if (translation.host == NULL) {
         return PPU_FAULT_FETCH_RANGE;
     }
     for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
@@ -50,7 +50,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct di
         page->insn[i].plain = CODE_NOT_PLAIN;
     }
     sm->window.count = 0;
-    page->bytes = place.host;
+    page->bytes = translation.host;
     page->tag = tag_of(task, va);
     return 0;
 }

@@ -44,7 +44,7 @@ static uint16_t fill_entry(struct sm *sm, struct tlb_entry *entry, uint32_t cont
     return 0;
 }
 
-uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out)
+uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct translation *out)
 {
     struct tlb_entry *entry = &sm->tlb[sm_tlb_index(va)];
     uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;

@@ -9,7 +9,7 @@
 #include "ppu/mmu.h"
 #include "ppu/ring.h"
 
-struct place;
+struct translation;
 struct sm;
 
 #define SM_TLB_SIZE 512u
@@ -33,7 +33,7 @@ static inline uint32_t sm_tlb_index(uint64_t va)
 }
 
 /* 0, or the fault code of an access of at most 16 bytes inside one page. */
-uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct place *out);
+uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_access access, struct translation *out);
 void sm_tlb_drop(struct sm *sm, uint32_t context);
 void sm_tlb_drop_all(struct sm *sm);
 
