@@ -44,7 +44,7 @@ void context_notify(cl_context context, const char *what, const char *text)
     }
 }
 
-uint32_t context_place(const struct _cl_context *context, const struct _cl_device_id *device)
+uint32_t context_ppu_index(const struct _cl_context *context, const struct _cl_device_id *device)
 {
     for (uint32_t i = 0; i < context->device_count; i++) {
         if (context->devices[i] == device) {
@@ -61,7 +61,7 @@ cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (context_place(context, devices[i]) == MAX_DEVICES) {
+        if (context_ppu_index(context, devices[i]) == MAX_DEVICES) {
             return CL_INVALID_DEVICE;
         }
     }
@@ -133,7 +133,7 @@ static enum ppu_err open_spaces(cl_context context, cl_uint count, const cl_devi
 
     for (cl_uint i = 0; i < count && err == PPU_OK; i++) {
         uint32_t at = context->device_count;
-        if (context_place(context, devices[i]) == MAX_DEVICES) {
+        if (context_ppu_index(context, devices[i]) == MAX_DEVICES) {
             err = ppu_context_create(devices[i]->ppu, &context->ppus[at]);
             context->devices[at] = devices[i];
             context->device_count += err == PPU_OK;

@@ -49,7 +49,7 @@ struct _cl_context {
 };
 
 /* Place of a device in the context; MAX_DEVICES: it is not one of it. */
-uint32_t context_place(const struct _cl_context *context, const struct _cl_device_id *device);
+uint32_t context_ppu_index(const struct _cl_context *context, const struct _cl_device_id *device);
 /* Arguments of every function that builds: devices of the context or none, a user's pointer only with a callback. */
 cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
                              const void *user);

@@ -106,7 +106,7 @@ static bool has_ended(const struct _cl_event *event)
 static bool covers(const struct _cl_event *first, const struct _cl_event *second)
 {
     return first->submitter != NULL && first->queue == second->queue && first->queue->submitters == 1 &&
-           second->work.place == WORK_ON_DEVICE;
+           second->work.executor == WORK_ON_DEVICE;
 }
 
 bool event_wait_for(cl_event event, cl_event other)

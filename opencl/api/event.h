@@ -15,11 +15,11 @@
 struct submitter;
 
 /* Where a command runs. */
-enum work_place {
+enum work_executor {
     WORK_NOWHERE = 0, /* there is nothing to do: it ends when it could start */
     WORK_ON_HOST,
     WORK_ON_DEVICE,
-    WORK_PLACES,
+    WORK_EXECUTORS,
 };
 
 /* A box of bytes moved by the host: rows of region[0] bytes, region[1] rows, region[2] slices. */
@@ -57,7 +57,7 @@ struct svm_free {
 
 /* Describes what a command does. */
 struct work {
-    enum work_place place;
+    enum work_executor executor;
     /* On the host: does it; CL_SUCCESS or an error. */
     cl_int (*run)(cl_event event);
     /* On the device: adds its methods, which end with everything idle, to the block. */

@@ -345,7 +345,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    if (device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES) {
+    if (device != NULL && context_ppu_index(kernel->program->context, device) == MAX_DEVICES) {
         return CL_INVALID_DEVICE;
     }
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -375,7 +375,7 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    bool foreign = device != NULL && context_place(kernel->program->context, device) == MAX_DEVICES;
+    bool foreign = device != NULL && context_ppu_index(kernel->program->context, device) == MAX_DEVICES;
     return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
 }
 

@@ -59,7 +59,7 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
                              const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_NATIVE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
-    struct work work = { .place = WORK_ON_HOST, .run = run_native, .drop = drop_native };
+    struct work work = { .executor = WORK_ON_HOST, .run = run_native, .drop = drop_native };
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS) {

@@ -210,7 +210,7 @@ static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (context_place(context, devices[i]) == MAX_DEVICES) {
+        if (context_ppu_index(context, devices[i]) == MAX_DEVICES) {
             return CL_INVALID_DEVICE;
         }
         if (lengths[i] == 0 || binaries[i] == NULL) {
@@ -393,7 +393,7 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
     if (!object_is(program, OBJECT_program)) {
         return CL_INVALID_PROGRAM;
     }
-    if (context_place(program->context, device) == MAX_DEVICES) {
+    if (context_ppu_index(program->context, device) == MAX_DEVICES) {
         return CL_INVALID_DEVICE;
     }
     pthread_mutex_lock(&program->lock);

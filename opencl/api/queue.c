@@ -49,7 +49,7 @@ static void make_eager(cl_command_queue queue)
 
 void queue_ready(cl_event event)
 {
-    list_add(&event->queue->ready[event->work.place], event);
+    list_add(&event->queue->ready[event->work.executor], event);
     make_eager(event->queue);
 }
 
@@ -376,7 +376,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     object_init(&queue->object, OBJECT_queue);
     queue->context = context;
     queue->device = device;
-    queue->place = context_place(context, device);
+    queue->ppu_index = context_ppu_index(context, device);
     queue->properties = properties;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
@@ -397,7 +397,7 @@ static cl_int check_new(cl_context context, cl_device_id device)
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    return context_place(context, device) != MAX_DEVICES ? CL_SUCCESS : CL_INVALID_DEVICE;
+    return context_ppu_index(context, device) != MAX_DEVICES ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 /* What the specification defines; what of it the device has is another question. */
@@ -462,7 +462,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
 static cl_command_queue share_default(cl_context context, cl_device_id device, cl_command_queue_properties flags)
 {
     bool is_default = (flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0;
-    return is_default ? device_queue_share_default(context, context_place(context, device)) : NULL;
+    return is_default ? device_queue_share_default(context, context_ppu_index(context, device)) : NULL;
 }
 
 static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *properties)
@@ -500,7 +500,7 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device, co
         queue->device_bytes = (cl_uint)wanted->bytes;
     }
     if (queue != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
-        device_queue_set_default(context, queue->place, queue);
+        device_queue_set_default(context, queue->ppu_index, queue);
     }
     return queue;
 }
@@ -567,7 +567,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
         queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    device_queue_set_default(context, queue->place, queue);
+    device_queue_set_default(context, queue->ppu_index, queue);
     return CL_SUCCESS;
 }
 
@@ -626,7 +626,7 @@ cl_int clFlush(cl_command_queue queue)
 cl_int clFinish(cl_command_queue queue)
 {
     const struct command command = { .type = CL_COMMAND_MARKER, .order = ORDER_MARKER, .blocking = true };
-    struct work nothing = { .place = WORK_NOWHERE };
+    struct work nothing = { .executor = WORK_NOWHERE };
 
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
@@ -638,7 +638,7 @@ cl_int clFinish(cl_command_queue queue)
 
 static cl_int take_nothing(cl_command_queue queue, const struct command *command)
 {
-    struct work nothing = { .place = WORK_NOWHERE };
+    struct work nothing = { .executor = WORK_NOWHERE };
     cl_int error = command_check(queue, command->count, command->events);
 
     return error != CL_SUCCESS ? error : queue_take(queue, command, &nothing);

@@ -20,7 +20,7 @@ struct _cl_command_queue {
     struct object object;
     cl_context context;
     cl_device_id device;
-    uint32_t place; /* of the device in the context */
+    uint32_t ppu_index; /* of the device in the context */
     cl_command_queue_properties properties;
     cl_queue_properties *given; /* to clCreateCommandQueueWithProperties, with the final 0 */
     size_t given_bytes;
@@ -36,7 +36,7 @@ struct _cl_command_queue {
 
     /* Under the context's lock. */
     struct submitter submitter[QUEUE_SUBMITTERS];
-    struct ready_list ready[WORK_PLACES];
+    struct ready_list ready[WORK_EXECUTORS];
     cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */
     cl_event *open;  /* commands that have not ended */
     size_t open_count, open_room;

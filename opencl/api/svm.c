@@ -149,7 +149,7 @@ cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint count_pointers, void *po
                         cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_SVM_FREE, ORDER_AS_QUEUE, false, count, events, out };
-    struct work work = { .place = WORK_ON_HOST, .run = run_free, .drop = drop_free };
+    struct work work = { .executor = WORK_ON_HOST, .run = run_free, .drop = drop_free };
     cl_int error = check_svm_command(queue, count, events);
 
     if (error != CL_SUCCESS) {
@@ -208,7 +208,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern
 /* Host and PPU see the same bytes: only order is asked for. */
 static cl_int take_nothing(cl_command_queue queue, const struct command *command)
 {
-    struct work nothing = { .place = WORK_NOWHERE };
+    struct work nothing = { .executor = WORK_NOWHERE };
 
     return queue_take(queue, command, &nothing);
 }

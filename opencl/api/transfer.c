@@ -26,7 +26,7 @@ static cl_int run_box(cl_event event)
 struct work transfer_bytes(void *dst, const void *src, size_t bytes)
 {
     return (struct work){
-        .place = WORK_ON_HOST,
+        .executor = WORK_ON_HOST,
         .run = run_box,
         .box = { .dst = dst, .src = src, .region = { bytes, 1, 1 } },
     };
@@ -48,7 +48,7 @@ bool transfer_fill(struct work *work, void *dst, size_t bytes, const void *patte
         !PPU_IS_POWER_OF_TWO(pattern_bytes) || bytes % pattern_bytes != 0) {
         return false;
     }
-    *work = (struct work){ .place = WORK_ON_HOST, .run = run_fill };
+    *work = (struct work){ .executor = WORK_ON_HOST, .run = run_fill };
     work->fill.dst = dst;
     work->fill.bytes = bytes;
     work->fill.pattern_bytes = pattern_bytes;
@@ -168,13 +168,13 @@ static bool settle_pitches(struct pitches *pitches, const size_t region[3])
 }
 
 /* Sum of products; false: too large to be anywhere. */
-static bool place_of(const size_t at[3], const struct pitches *pitches, size_t *place)
+static bool offset_of(const size_t at[3], const struct pitches *pitches, size_t *offset)
 {
     size_t rows = 0, slices = 0;
 
     return !__builtin_mul_overflow(at[1], pitches->row, &rows) &&
-           !__builtin_mul_overflow(at[2], pitches->slice, &slices) && !__builtin_add_overflow(at[0], rows, place) &&
-           !__builtin_add_overflow(*place, slices, place);
+           !__builtin_mul_overflow(at[2], pitches->slice, &slices) && !__builtin_add_overflow(at[0], rows, offset) &&
+           !__builtin_add_overflow(*offset, slices, offset);
 }
 
 /* First byte and bytes up to the last one. */
@@ -184,7 +184,7 @@ static bool extent_of(const size_t origin[3], const size_t region[3], const stru
     const size_t last[3] = { region[0] - 1, region[1] - 1, region[2] - 1 };
     size_t end = 0;
 
-    return place_of(origin, pitches, first) && place_of(last, pitches, &end) && end < SIZE_MAX &&
+    return offset_of(origin, pitches, first) && offset_of(last, pitches, &end) && end < SIZE_MAX &&
            (*bytes = end + 1) > 0;
 }
 
@@ -214,7 +214,7 @@ static bool side_settle(struct side *side, const size_t region[3])
 static struct work box_work(const struct side *dst, const struct side *src, const size_t region[3])
 {
     const struct work work = {
-        .place = WORK_ON_HOST,
+        .executor = WORK_ON_HOST,
         .run = run_box,
         .box = {
             .dst = dst->base + dst->first,
@@ -310,8 +310,8 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem src, cl_mem dst, size_
         return CL_MEM_COPY_OVERLAP;
     }
     struct work work = transfer_bytes(dst->at + dst_offset, src->at + src_offset, bytes);
-    if (queue->place == 0) { /* the device that both lie on */
-        work = (struct work){ .place = WORK_ON_DEVICE, .build = build_copy };
+    if (queue->ppu_index == 0) { /* the device that both lie on */
+        work = (struct work){ .executor = WORK_ON_DEVICE, .build = build_copy };
         work.copy = (struct device_copy){ dst->va + dst_offset, src->va + src_offset, bytes };
     }
     work = needing(work, src, dst);
@@ -456,7 +456,7 @@ static struct mapped *forget_mapping(cl_mem memory, const void *pointer)
 
 static struct work map_work(cl_mem memory, const struct mapped *mapped)
 {
-    const struct work nothing = { .place = WORK_NOWHERE };
+    const struct work nothing = { .executor = WORK_NOWHERE };
 
     return needing(memory->shadow ? transfer_bytes(mapped->pointer, memory->at + mapped->offset, mapped->bytes)
                                   : nothing,
@@ -465,7 +465,7 @@ static struct work map_work(cl_mem memory, const struct mapped *mapped)
 
 static struct work unmap_work(cl_mem memory, const struct mapped *mapped)
 {
-    const struct work nothing = { .place = WORK_NOWHERE };
+    const struct work nothing = { .executor = WORK_NOWHERE };
     bool takes_over = memory->shadow && mapped->writes;
 
     return needing(takes_over ? transfer_bytes(memory->at + mapped->offset, mapped->pointer, mapped->bytes) : nothing,
@@ -533,7 +533,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count_memories
                                   cl_mem_migration_flags flags, cl_uint count, const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_MIGRATE_MEM_OBJECTS, ORDER_AS_QUEUE, false, count, events, out };
-    struct work nothing = { .place = WORK_NOWHERE };
+    struct work nothing = { .executor = WORK_NOWHERE };
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS && (count_memories == 0 || memories == NULL || !transfer_migrate_flags_are_good(flags))) {

@@ -20,7 +20,7 @@
 /* ---- where it is ---- */
 
 /* A folder that the environment names, and those below it. */
-struct place {
+struct cache_path {
     char base[PATH_MAX];
     const char *below[2];
     uint32_t depth;
@@ -34,18 +34,18 @@ static const char *set_variable(const char *name)
     return value != NULL && *value != '\0' ? value : NULL;
 }
 
-static bool find_place(struct place *place)
+static bool find_cache_path(struct cache_path *path)
 {
     const char *ours = set_variable("PPU_CACHE"), *users = set_variable("XDG_CACHE_HOME"), *home = set_variable("HOME");
     int length = 0;
 
     if (ours != NULL) {
-        *place = (struct place){ .below = { "opencl" }, .depth = 1 };
-        length = strcmp(ours, "off") != 0 ? snprintf(place->base, PATH_MAX, "%s", ours) : 0;
+        *path = (struct cache_path){ .below = { "opencl" }, .depth = 1 };
+        length = strcmp(ours, "off") != 0 ? snprintf(path->base, PATH_MAX, "%s", ours) : 0;
     } else {
-        *place = (struct place){ .below = { "ppu", "opencl" }, .depth = 2 };
-        length = users != NULL  ? snprintf(place->base, PATH_MAX, "%s", users)
-                 : home != NULL ? snprintf(place->base, PATH_MAX, "%s/.cache", home)
+        *path = (struct cache_path){ .below = { "ppu", "opencl" }, .depth = 2 };
+        length = users != NULL  ? snprintf(path->base, PATH_MAX, "%s", users)
+                 : home != NULL ? snprintf(path->base, PATH_MAX, "%s/.cache", home)
                                 : 0;
     }
     return length > 0 && length < PATH_MAX;
@@ -98,17 +98,17 @@ static bool is_own(const struct stat *info, mode_t others)
 }
 
 /* Takes the descriptor, which may be -1: gives it back, or -1. */
-static int keep_own(int folder, const struct place *place)
+static int keep_own(int folder, const struct cache_path *path)
 {
     struct stat info;
 
     if (folder < 0) {
         bool other = errno == ELOOP || errno == ENOTDIR;
-        say_once(place->base, other ? "it is, or has in it, a link or a file where a folder must be" : strerror(errno));
+        say_once(path->base, other ? "it is, or has in it, a link or a file where a folder must be" : strerror(errno));
         return -1;
     }
     if (fstat(folder, &info) != 0 || !is_own(&info, OTHERS_WRITE)) {
-        say_once(place->base, "it is, or has in it, a folder that is not the user's or that others may write to");
+        say_once(path->base, "it is, or has in it, a folder that is not the user's or that others may write to");
         close(folder);
         return -1;
     }
@@ -117,17 +117,17 @@ static int keep_own(int folder, const struct place *place)
 
 int cache_folder_open(void)
 {
-    struct place place;
+    struct cache_path path;
 
-    if (!find_place(&place)) {
+    if (!find_cache_path(&path)) {
         return -1;
     }
-    int why = make_folders(place.base);
-    int folder = keep_own(open_made(AT_FDCWD, place.base, why), &place);
-    for (uint32_t i = 0; i < place.depth && folder >= 0; i++) {
+    int why = make_folders(path.base);
+    int folder = keep_own(open_made(AT_FDCWD, path.base, why), &path);
+    for (uint32_t i = 0; i < path.depth && folder >= 0; i++) {
         int above = folder;
-        why = mkdirat(above, place.below[i], 0700) == 0 ? 0 : errno;
-        folder = keep_own(open_made(above, place.below[i], why), &place);
+        why = mkdirat(above, path.below[i], 0700) == 0 ? 0 : errno;
+        folder = keep_own(open_made(above, path.below[i], why), &path);
         close(above);
     }
     return folder;
@@ -216,10 +216,10 @@ bool cache_folder_write(int folder, const char *name, const struct cache_folder_
     bool written = file >= 0;
 
     if (file < 0) {
-        struct place place;
+        struct cache_path path;
         int why = errno;
-        if (find_place(&place)) {
-            say_once(place.base, strerror(why));
+        if (find_cache_path(&path)) {
+            say_once(path.base, strerror(why));
         }
         return false;
     }

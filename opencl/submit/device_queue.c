@@ -49,9 +49,9 @@ static struct ppu_enqueue *shared_part(const struct device_queues *queues)
     return ppu_memory_host(queues->shared);
 }
 
-static enum ppu_err open_device_queues(cl_context context, uint32_t place, struct device_queues *queues)
+static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, struct device_queues *queues)
 {
-    const struct _cl_device_id *device = context->devices[place];
+    const struct _cl_device_id *device = context->devices[ppu_index];
     struct ppu_nest_options options = {
         .tasks = records(device),
         .depth = DEPTH,
@@ -59,17 +59,17 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t place, struc
         .state_bytes = power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE),
     };
     enum ppu_err err =
-        ppu_memory_create(context->ppus[place], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &queues->shared);
+        ppu_memory_create(context->ppus[ppu_index], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &queues->shared);
 
     if (err != PPU_OK) {
         return err;
     }
-    options.enqueue_va = ppu_memory_va(queues->shared, context->ppus[place]);
+    options.enqueue_va = ppu_memory_va(queues->shared, context->ppus[ppu_index]);
     shared_part(queues)->sm_vregs = device->info->sm_vregs;
     shared_part(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
     shared_part(queues)->sm_shared = device->info->sm_shared;
     do {
-        err = ppu_context_nest(context->ppus[place], &options);
+        err = ppu_context_nest(context->ppus[ppu_index], &options);
         options.tasks /= 2;
     } while (err == PPU_ERR_NO_RESOURCE && options.tasks >= PPU_NEST_MIN_TASKS);
     if (err != PPU_OK) {
@@ -79,26 +79,26 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t place, struc
     return err;
 }
 
-enum ppu_err device_queues_need(cl_context context, uint32_t place)
+enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
 {
-    struct device_queues *queues = &context->device_queues[place];
+    struct device_queues *queues = &context->device_queues[ppu_index];
 
     pthread_mutex_lock(&context->device_queues_lock);
-    enum ppu_err err = queues->shared == NULL ? open_device_queues(context, place, queues) : PPU_OK;
+    enum ppu_err err = queues->shared == NULL ? open_device_queues(context, ppu_index, queues) : PPU_OK;
     pthread_mutex_unlock(&context->device_queues_lock);
     return err;
 }
 
-void device_queues_end(cl_context context, uint32_t place)
+void device_queues_end(cl_context context, uint32_t ppu_index)
 {
-    ppu_memory_free(context->device_queues[place].shared);
+    ppu_memory_free(context->device_queues[ppu_index].shared);
 }
 
 /* ---- queues on the device ---- */
 
-static uint64_t address_of(cl_context context, uint32_t place, uint32_t index)
+static uint64_t address_of(cl_context context, uint32_t ppu_index, uint32_t index)
 {
-    uint64_t base = ppu_memory_va(context->device_queues[place].shared, context->ppus[place]).va;
+    uint64_t base = ppu_memory_va(context->device_queues[ppu_index].shared, context->ppus[ppu_index]).va;
 
     return base + offsetof(struct ppu_enqueue, queue) + index * sizeof(struct ppu_device_queue);
 }
@@ -117,19 +117,19 @@ static uint32_t find_unused(const struct ppu_enqueue *shared)
 cl_int device_queue_add(cl_command_queue queue)
 {
     cl_context context = queue->context;
-    enum ppu_err err = device_queues_need(context, queue->place);
+    enum ppu_err err = device_queues_need(context, queue->ppu_index);
 
     if (err != PPU_OK) {
         return device_error(err);
     }
-    struct ppu_enqueue *shared = shared_part(&context->device_queues[queue->place]);
+    struct ppu_enqueue *shared = shared_part(&context->device_queues[queue->ppu_index]);
     pthread_mutex_lock(&context->device_queues_lock);
     uint32_t index = find_unused(shared);
     if (index < PPU_DEVICE_QUEUES) {
         shared->queue[index].head =
             (struct ppu_struct_header){ PPU_DEVICE_QUEUE_VERSION, sizeof(struct ppu_device_queue) };
         queue->device_index = index;
-        queue->device_va = address_of(context, queue->place, index);
+        queue->device_va = address_of(context, queue->ppu_index, index);
     }
     pthread_mutex_unlock(&context->device_queues_lock);
     return index < PPU_DEVICE_QUEUES ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
@@ -137,7 +137,7 @@ cl_int device_queue_add(cl_command_queue queue)
 
 void device_queue_remove(cl_command_queue queue)
 {
-    struct device_queues *queues = &queue->context->device_queues[queue->place];
+    struct device_queues *queues = &queue->context->device_queues[queue->ppu_index];
 
     pthread_mutex_lock(&queue->context->device_queues_lock);
     if (queues->default_queue == queue) {
@@ -152,7 +152,7 @@ void device_queue_remove(cl_command_queue queue)
 
 static bool can_make(const struct _cl_command_queue *queue, const struct _cl_command_queue *maker)
 {
-    return maker->context == queue->context && maker->device == queue->device && maker->place == 0 &&
+    return maker->context == queue->context && maker->device == queue->device && maker->ppu_index == 0 &&
            (maker->properties & (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE)) == 0;
 }
 
@@ -165,7 +165,7 @@ cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    enum ppu_err err = device_queues_need(context, queue->place);
+    enum ppu_err err = device_queues_need(context, queue->ppu_index);
     if (err != PPU_OK) {
         return device_error(err);
     }
@@ -193,9 +193,9 @@ void device_queue_remove_workq(cl_command_queue queue)
 
 /* ---- the default queue ---- */
 
-void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue)
+void device_queue_set_default(cl_context context, uint32_t ppu_index, cl_command_queue queue)
 {
-    struct device_queues *queues = &context->device_queues[place];
+    struct device_queues *queues = &context->device_queues[ppu_index];
 
     pthread_mutex_lock(&context->device_queues_lock);
     queues->default_queue = queue;
@@ -203,18 +203,18 @@ void device_queue_set_default(cl_context context, uint32_t place, cl_command_que
     pthread_mutex_unlock(&context->device_queues_lock);
 }
 
-cl_command_queue device_queue_default(cl_context context, uint32_t place)
+cl_command_queue device_queue_default(cl_context context, uint32_t ppu_index)
 {
     pthread_mutex_lock(&context->device_queues_lock);
-    cl_command_queue queue = context->device_queues[place].default_queue;
+    cl_command_queue queue = context->device_queues[ppu_index].default_queue;
     pthread_mutex_unlock(&context->device_queues_lock);
     return queue;
 }
 
-cl_command_queue device_queue_share_default(cl_context context, uint32_t place)
+cl_command_queue device_queue_share_default(cl_context context, uint32_t ppu_index)
 {
     pthread_mutex_lock(&context->device_queues_lock);
-    cl_command_queue queue = context->device_queues[place].default_queue;
+    cl_command_queue queue = context->device_queues[ppu_index].default_queue;
     queue = queue != NULL && object_retain(queue) ? queue : NULL;
     pthread_mutex_unlock(&context->device_queues_lock);
     return queue;

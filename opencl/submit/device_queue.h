@@ -15,9 +15,9 @@ uint32_t device_queue_bytes(const struct _cl_device_id *device);
 uint32_t device_queue_events(const struct _cl_device_id *device);
 
 /* Makes it, when it is not there yet. */
-enum ppu_err device_queues_need(cl_context context, uint32_t place);
+enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index);
 /* The context's address space on that device ends. */
-void device_queues_end(cl_context context, uint32_t place);
+void device_queues_end(cl_context context, uint32_t ppu_index);
 
 /* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
 cl_int device_queue_add(cl_command_queue queue);
@@ -26,10 +26,10 @@ void device_queue_remove(cl_command_queue queue);
 cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker);
 void device_queue_remove_workq(cl_command_queue queue);
 /* Says which queue kernels get as the default one. */
-void device_queue_set_default(cl_context context, uint32_t place, cl_command_queue queue);
+void device_queue_set_default(cl_context context, uint32_t ppu_index, cl_command_queue queue);
 /* NULL: there is none. */
-cl_command_queue device_queue_default(cl_context context, uint32_t place);
+cl_command_queue device_queue_default(cl_context context, uint32_t ppu_index);
 /* Returns the default queue with a reference for the program. */
-cl_command_queue device_queue_share_default(cl_context context, uint32_t place);
+cl_command_queue device_queue_share_default(cl_context context, uint32_t ppu_index);
 
 #endif

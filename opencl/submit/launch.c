@@ -333,7 +333,7 @@ static cl_int find_kernel(cl_command_queue queue, cl_kernel kernel, struct launc
 {
     const char *name = kernel_text(kernel, kernel->entry->name);
 
-    return device_error(ppu_kernel_find(kernel->program->on[queue->place], name, &launch->kernel));
+    return device_error(ppu_kernel_find(kernel->program->on[queue->ppu_index], name, &launch->kernel));
 }
 
 static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct space *space, struct work *work)
@@ -347,9 +347,10 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0]));
-    *work = (struct work){ .place = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
-    if (queue->place != 0) {
-        work->place = WORK_ON_HOST;
+    *work =
+        (struct work){ .executor = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
+    if (queue->ppu_index != 0) {
+        work->executor = WORK_ON_HOST;
         work->run = launch_remote;
     }
     work->owned = launch;
@@ -364,12 +365,12 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         error = find_work(launch, queue);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
-        error = device_error(device_queues_need(queue->context, queue->place));
+        error = device_error(device_queues_need(queue->context, queue->ppu_index));
     }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, launch);
     }
-    if (error == CL_SUCCESS && queue->place == 0) { /* elsewhere buffers lie otherwise */
+    if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere buffers lie otherwise */
         variant_choose(kernel, launch, work->variant);
     }
     if (error != CL_SUCCESS) {
@@ -396,7 +397,7 @@ static cl_int check_launch(cl_command_queue queue, cl_kernel kernel, const struc
     if (!all_set(kernel)) {
         return CL_INVALID_KERNEL_ARGS;
     }
-    if (queue->place != 0 && takes_shared(kernel)) {
+    if (queue->ppu_index != 0 && takes_shared(kernel)) {
         return CL_INVALID_OPERATION;
     }
     return wait_list_check(queue->context, count, events);
@@ -405,7 +406,7 @@ static cl_int check_launch(cl_command_queue queue, cl_kernel kernel, const struc
 static cl_int take_launch(cl_command_queue queue, cl_kernel kernel, const struct space *space,
                           const struct command *command)
 {
-    struct work work = { .place = WORK_NOWHERE };
+    struct work work = { .executor = WORK_NOWHERE };
     cl_int error = check_launch(queue, kernel, space, command->count, command->events);
 
     /* No work-items: an event all the same. */

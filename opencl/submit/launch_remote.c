@@ -155,7 +155,7 @@ cl_int launch_remote(cl_event event)
 {
     cl_command_queue queue = event->queue;
     struct remote_launch away = { .event = event, .queue = queue, .launch = event->work.owned };
-    away.space = event->context->ppus[queue->place];
+    away.space = event->context->ppus[queue->ppu_index];
     enum ppu_err err = prepare(&away);
 
     if (err == PPU_OK) {
@@ -163,8 +163,9 @@ cl_int launch_remote(cl_event event)
         if (err != PPU_OK) {
             tell(&away, err);
         }
-        const char *lost =
-            away.printed != NULL ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->place) : NULL;
+        const char *lost = away.printed != NULL
+                               ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->ppu_index)
+                               : NULL;
         if (lost != NULL) {
             context_notify(event->context, "printf", lost);
         }

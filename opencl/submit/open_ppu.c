@@ -48,14 +48,14 @@ struct files {
 };
 
 /* A place in an installation is absolute; one in a checkout is found from its top. */
-static void find_file(char *file, size_t size, const char *place)
+static void find_file(char *file, size_t size, const char *path)
 {
     char top[PATH_MAX];
 
-    if (place[0] == '/') {
-        snprintf(file, size, "%s", place);
+    if (path[0] == '/') {
+        snprintf(file, size, "%s", path);
     } else {
-        snprintf(file, size, "%s/%s", find_top(top) ? top : ".", place);
+        snprintf(file, size, "%s/%s", find_top(top) ? top : ".", path);
     }
 }
 

@@ -16,7 +16,7 @@ struct record {
     const uint32_t *words;
     uint32_t left;
     cl_program program;
-    uint32_t place;
+    uint32_t ppu_index;
 };
 
 /* Where text goes, and how much more may. */
@@ -222,7 +222,7 @@ static void print_pointer(struct output *out, struct record *record, const struc
 static void print_string(struct output *out, struct record *record, const struct conversion *c)
 {
     const struct ppu_program_view *view = &record->program->view;
-    uint64_t va = take_words(record, 2), offset = va - ppu_program_code_va(record->program->on[record->place]).va;
+    uint64_t va = take_words(record, 2), offset = va - ppu_program_code_va(record->program->on[record->ppu_index]).va;
     const char *text = va == 0 ? "(null)" : "(not a literal)";
     struct conversion bounded = *c;
     size_t length = strlen(text);
@@ -299,7 +299,8 @@ static void print_record(struct output *out, struct record *record, const char *
 }
 
 /* `words`: nobody else's. */
-static void print_records(struct output *out, const uint32_t *words, uint32_t used, cl_program program, uint32_t place)
+static void print_records(struct output *out, const uint32_t *words, uint32_t used, cl_program program,
+                          uint32_t ppu_index)
 {
     const struct ppu_program_view *view = &program->view;
 
@@ -308,14 +309,14 @@ static void print_records(struct output *out, const uint32_t *words, uint32_t us
         if (count < HEAD_WORDS || count > used - at || format >= view->header->formats) {
             return;
         }
-        struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, program, place };
+        struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, program, ppu_index };
         print_record(out, &record, view->text + view->formats[format]);
         at += count;
     }
 }
 
 /* False: no memory. `all`: nothing was left out. */
-static bool print_copy(const uint32_t *words, uint32_t used, cl_program program, uint32_t place, bool *all)
+static bool print_copy(const uint32_t *words, uint32_t used, cl_program program, uint32_t ppu_index, bool *all)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -324,7 +325,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     if (out.to == NULL) {
         return false;
     }
-    print_records(&out, words, used, program, place);
+    print_records(&out, words, used, program, ppu_index);
     bool written = fclose(out.to) == 0;
     if (written) {
         fwrite(text, 1, bytes, stdout);
@@ -335,7 +336,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     return written;
 }
 
-const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place)
+const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t ppu_index)
 {
     uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = PPU_MIN(asked, CAPACITY);
     size_t bytes = used * sizeof(buffer->words[0]);
@@ -344,7 +345,7 @@ const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uin
 
     if (printed && used > 0) {
         memcpy(words, buffer->words, bytes);
-        printed = print_copy(words, used, program, place, &all);
+        printed = print_copy(words, used, program, ppu_index, &all);
     }
     free(words);
     /* What a thread has not written, because its record did not fit, must not look like one. */

@@ -14,10 +14,10 @@
 /* A buffer of PRINTF_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
 void printf_begin(struct ppu_printf_buffer *buffer);
 /*
- * Writes what a launch of the program, on the device at that place of the context, has left to standard output, in one
+ * Writes what a launch of the program, on the context's device of that index, has left to standard output, in one
  * piece, and makes the buffer ready for the next launch. NULL, or a sentence that says why what came last is lost.
  * Records that make no sense end the output. Kernels may go on writing to the buffer: it is read once.
  */
-const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t place);
+const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t ppu_index);
 
 #endif

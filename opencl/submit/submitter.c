@@ -22,7 +22,7 @@ static bool wants_times(const struct submitter *submitter)
 
 struct ppu_context *submitter_space(const struct submitter *submitter)
 {
-    return submitter->queue->context->ppus[submitter->queue->place];
+    return submitter->queue->context->ppus[submitter->queue->ppu_index];
 }
 
 /* ---- to the device ---- */
@@ -103,7 +103,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 /* Of a command that runs no more. NULL, or why some of it is lost. */
 static const char *print(struct submitter *submitter, cl_event event)
 {
-    return printf_end(ppu_memory_host(submitter->printed), event->work.prints, submitter->queue->place);
+    return printf_end(ppu_memory_host(submitter->printed), event->work.prints, submitter->queue->ppu_index);
 }
 
 /*
