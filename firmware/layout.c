@@ -22,7 +22,7 @@ struct layout layout;
 #define TOKEN_QUEUES_LARGE 4u      /* every warp of an SM may have queues so many times the default */
 #define PROTECTED_ALIGN (64u * PPU_KIB)
 #define START_RING_ENTRIES 256u
-#define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_PASS in main.c */
+#define TOUCHES_IN_FLIGHT 512u /* of acquires that have passed since; see TOUCHES_A_ROUND in main.c */
 #define FAULT_RING_ENTRIES 256u
 
 _Static_assert(sizeof(struct ppu_tmd_copy) <= TMD_STRIDE, "a TMD copy has its stride");

@@ -30,14 +30,14 @@
 #include "ppu/boot.h"
 #include "ppu/macros.h"
 
-#define EVENTS_A_PASS 16u /* of each kind, so that a flood of one starves no other */
-#define TURNS_A_PASS 4u   /* of channels */
+#define EVENTS_A_ROUND 16u /* of each kind, so that a flood of one starves no other */
+#define TURNS_A_ROUND 4u   /* of channels */
 /*
- * More than a pass can arm, so that touches never pile up: an acquire for every method of the turns, and a retest for
+ * More than a round can arm, so that touches never pile up: an acquire for every method of the turns, and a retest for
  * every doorbell, timer and touch that has one.
  */
-#define TOUCHES_A_PASS 128u
-_Static_assert(TOUCHES_A_PASS >= TURNS_A_PASS * CHANNEL_TURN_METHODS + 3 * EVENTS_A_PASS, "as many as may be armed");
+#define TOUCHES_A_ROUND 128u
+_Static_assert(TOUCHES_A_ROUND >= TURNS_A_ROUND * CHANNEL_TURN_METHODS + 3 * EVENTS_A_ROUND, "as many as may be armed");
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
@@ -72,12 +72,12 @@ static bool channel_turns(uint32_t most)
 /* Who takes what the device reports, in this order: first what ends work and gives back resources. */
 static const struct consumer {
     enum ppu_ring_id ring;
-    uint32_t most; /* in a pass */
+    uint32_t most; /* in a round */
     void (*take)(const union ring_entry *entry);
 } consumers[] = {
-    { PPU_RING_FAULT, EVENTS_A_PASS, wdu_fault_event },  { PPU_RING_SLOT, EVENTS_A_PASS, wdu_slot_event },
-    { PPU_RING_COPY, EVENTS_A_PASS, copy_event },        { PPU_RING_START, EVENTS_A_PASS, wdu_start_event },
-    { PPU_RING_TOUCH, TOUCHES_A_PASS, sem_touch_event },
+    { PPU_RING_FAULT, EVENTS_A_ROUND, wdu_fault_event },  { PPU_RING_SLOT, EVENTS_A_ROUND, wdu_slot_event },
+    { PPU_RING_COPY, EVENTS_A_ROUND, copy_event },        { PPU_RING_START, EVENTS_A_ROUND, wdu_start_event },
+    { PPU_RING_TOUCH, TOUCHES_A_ROUND, sem_touch_event },
 };
 
 static bool ring_events(uint32_t most)
@@ -97,25 +97,25 @@ static bool ring_events(uint32_t most)
     return more;
 }
 
-/* What is served in a pass, in this order. */
+/* What is served in a round, in this order. */
 static const struct source {
     uint32_t events; /* any of these makes it run, and run again while it says there is more */
-    uint32_t most;   /* in a pass */
+    uint32_t most;   /* in a round */
     bool (*serve)(uint32_t most);
 } sources[] = {
     /* clang-format off */
-    { ON(ERROR),    EVENTS_A_PASS,  device_error },
-    { ON(EVENT),    EVENTS_A_PASS,  ring_events },
-    { ON(DOORBELL), EVENTS_A_PASS,  doorbell_events },
-    { ON(ADMIN),    EVENTS_A_PASS,  admin_requests },
-    { ON(TIMER),    EVENTS_A_PASS,  timers_run },
-    { ALWAYS,       TURNS_A_PASS,   channel_turns },
-    { ALWAYS,       EVENTS_A_PASS,  taskq_serve_more },
-    { ALWAYS,       EVENTS_A_PASS,  launch_complete_ended },
+    { ON(ERROR),    EVENTS_A_ROUND,  device_error },
+    { ON(EVENT),    EVENTS_A_ROUND,  ring_events },
+    { ON(DOORBELL), EVENTS_A_ROUND,  doorbell_events },
+    { ON(ADMIN),    EVENTS_A_ROUND,  admin_requests },
+    { ON(TIMER),    EVENTS_A_ROUND,  timers_run },
+    { ALWAYS,       TURNS_A_ROUND,   channel_turns },
+    { ALWAYS,       EVENTS_A_ROUND,  taskq_serve_more },
+    { ALWAYS,       EVENTS_A_ROUND,  launch_complete_ended },
     /* clang-format on */
 };
 
-/* One pass over all sources: the events that are to be served again. */
+/* One round over all sources: the events that are to be served again. */
 static uint32_t serve_events(uint32_t events)
 {
     uint32_t again = 0;

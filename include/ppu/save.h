@@ -23,7 +23,7 @@ enum ppu_save_state {
 /* Begin of a place. The states are true while the task has no slot. */
 struct ppu_save {
     uint32_t state; /* enum ppu_save_state */
-    uint32_t local_slot;
+    uint32_t local_backing;
     uint64_t number; /* of the CTA within the grid */
     uint32_t len_bytes;
     uint32_t reserved[11];

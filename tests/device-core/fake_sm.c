@@ -350,7 +350,7 @@ void sm_pool_save(struct core *core, struct snap *snap)
         for (uint32_t at = 0; at < sm->count; at++) {
             snap_put_u32(snap, sm->cta[at].task->slot);
             snap_put_u64(snap, sm->cta[at].number);
-            snap_put_u32(snap, sm->cta[at].local_slot);
+            snap_put_u32(snap, sm->cta[at].local_backing);
         }
     }
 }
@@ -361,7 +361,7 @@ static bool load_cta(struct core *core, struct snap *snap, uint32_t index)
     struct dist_cta cta = { .task = dist_task_of(core, snap_get_u32(snap)), .save = DIST_NO_SAVE };
 
     cta.number = snap_get_u64(snap);
-    cta.local_slot = snap_get_u32(snap);
+    cta.local_backing = snap_get_u32(snap);
     if (cta.task == NULL || sm->room.ctas == 0 || snap->bad) {
         return false;
     }

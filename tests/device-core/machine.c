@@ -131,7 +131,7 @@ static void op_vram_hide(void *opaque, bool hide)
     ((struct machine *)opaque)->hidden = hide;
 }
 
-static const struct core_host_ops bench_ops = {
+static const struct core_host_ops machine_ops = {
     .vram_clear = op_vram_clear,
     .vram_hide = op_vram_hide,
     .dma_read = op_dma_read,
@@ -150,13 +150,13 @@ static const struct core_host_ops bench_ops = {
 
 /* ---- life ---- */
 
-struct core_config bench_config(uint32_t sm_threads)
+struct core_config machine_small_config(uint32_t sm_threads)
 {
     const char *level = getenv("PPU_ENGINE_LEVEL"), *model = getenv("PPU_CACHE_MODEL");
     struct core_config config;
 
     core_config_default(&config);
-    config.vram_bytes = BENCH_VRAM;
+    config.vram_bytes = MACHINE_VRAM;
     config.channels = 40;
     config.contexts = 5;
     config.slots = 6;
@@ -206,7 +206,7 @@ struct machine *machine_new(const struct core_config *config)
     machine->deadline_ns = UINT64_MAX;
     machine->now_ns = 1000;
     machine->next_table = TABLES_AT;
-    machine->core = core_new(config, machine->vram, &bench_ops, machine);
+    machine->core = core_new(config, machine->vram, &machine_ops, machine);
     assert_non_null(machine->core);
     core_resume(machine->core);
     return machine;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device core on a bench: VRAM, MCU memory and system memory as arrays, a clock that the test turns, and a record of
+ * A device core in a test: VRAM, MCU memory and system memory as arrays, a clock that the test turns, and a record of
  * what the core did to the world outside.
  */
 #ifndef TESTS_DEVICE_CORE_MACHINE_H
@@ -31,7 +31,7 @@
 #define PARAMS_AT 0x1c0000u
 #define TABLES_AT 0x1d0000u
 #define HEAP_AT 0x400000u
-#define BENCH_VRAM (16u * PPU_MIB)
+#define MACHINE_VRAM (16u * PPU_MIB)
 
 /* System memory: SYS_BYTES at bus address SYS_BASE. */
 #define SYS_BASE 0x123400000ull
@@ -67,7 +67,7 @@ struct machine {
 };
 
 /* The smallest machine that shows everything; sm_threads as asked. */
-struct core_config bench_config(uint32_t sm_threads);
+struct core_config machine_small_config(uint32_t sm_threads);
 struct machine *machine_new(const struct core_config *config);
 void machine_free(struct machine *machine);
 /* What the firmware does first: protected range, rings, trace ring. */

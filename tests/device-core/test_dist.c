@@ -47,7 +47,7 @@ static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
 
 static struct machine *make(uint32_t threads)
 {
-    const struct core_config config = bench_config(threads);
+    const struct core_config config = machine_small_config(threads);
     struct machine *machine = machine_new(&config);
 
     machine_boot(machine);
@@ -201,7 +201,7 @@ static void several_tasks_at_once(void **state)
 
 static void one_sm_runs_two_tasks(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct machine *machine = NULL;
     struct ppu_tmd tmd = good_tmd(100, 1, 1, 32);
 
@@ -425,7 +425,7 @@ static void tell_end(const struct machine *machine, const struct dist_cta *cta)
     dist_done(machine->core, 0, &ends);
 }
 
-static void local_slots_are_distinct(void **state)
+static void local_backings_are_distinct(void **state)
 {
     struct machine *machine = *state;
     struct ppu_tmd tmd = good_tmd(300, 1, 1, 64);
@@ -447,15 +447,15 @@ static void local_slots_are_distinct(void **state)
 
             assert_true(held < 7 || !given);
             if (given) {
-                assert_in_range(cta[held].local_slot, 0, 6);
-                assert_int_equal(used >> cta[held].local_slot & 1, 0);
-                used |= 1u << cta[held].local_slot;
+                assert_in_range(cta[held].local_backing, 0, 6);
+                assert_int_equal(used >> cta[held].local_backing & 1, 0);
+                used |= 1u << cta[held].local_backing;
                 held++;
             }
         } else if (held != 0) {
             uint32_t at = random_below(&random, held);
 
-            used &= ~(1u << cta[at].local_slot);
+            used &= ~(1u << cta[at].local_backing);
             tell_end(machine, &cta[at]);
             cta[at] = cta[--held];
         }
@@ -468,7 +468,7 @@ static void local_slots_are_distinct(void **state)
 /* The room of CTAs that have ended is there for others at once; the task ends when all are told of, and counts once. */
 static void ends_are_held(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     const struct dist_room room = { 64, 8, 65536, 0, UINT32_MAX };
     const uint32_t most = config.sm_ctas, total = most + 3;
     const struct ppu_tmd tmd = good_tmd(total, 1, 1, 32);
@@ -522,7 +522,7 @@ static uint32_t resident_on(const struct machine *machine, uint32_t sm)
 /* SMs of a machine whose CTAs never end, in slices. */
 static struct machine *endless(void)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
     struct machine *machine = machine_new(&config);
 
     machine_boot(machine);
@@ -986,7 +986,7 @@ static void bad_places_are_refused(void **state)
 
 static void too_large_for_this_machine(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct machine *machine = NULL;
     struct ppu_tmd tmd = good_tmd(1, 1, 1, 1024);
 
@@ -1146,7 +1146,7 @@ int main(void)
           NULL },
         { "local memory bounds the CTAs at once, on threads [A7]", local_memory_bounds_residency, setup_threads,
           teardown, NULL },
-        { "no two CTAs share local memory [A7]", local_slots_are_distinct, setup_slices, teardown, NULL },
+        { "no two CTAs share local memory [A7]", local_backings_are_distinct, setup_slices, teardown, NULL },
         { "the room of CTAs is free before their ends are told [A6]", ends_are_held, NULL, NULL, NULL },
         { "CTAs spread over the SMs [A8]", ctas_spread, NULL, NULL, NULL },
         { "tasks spread over the SMs, room permitting [A8]", tasks_spread, NULL, NULL, NULL },

@@ -32,7 +32,7 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
     struct machine *machine = machine_new(&config);
 
     machine_boot(machine);
@@ -272,11 +272,11 @@ static void failures_say_where(void **state)
           PPU_ACCESS_WRITE },
         { { .op = PPU_DMA_COPY,
             .len_bytes = 16,
-            .src = BENCH_VRAM - 8,
+            .src = MACHINE_VRAM - 8,
             .src_space = PPU_SPACE_VRAM,
             .dst_space = PPU_SPACE_VRAM },
           PPU_FAULT_VRAM_RANGE,
-          BENCH_VRAM - 8,
+          MACHINE_VRAM - 8,
           PPU_SPACE_VRAM,
           PPU_ACCESS_READ },
         { { .op = PPU_DMA_COPY,

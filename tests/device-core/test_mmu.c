@@ -19,7 +19,7 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
     struct machine *machine = machine_new(&config);
 
     machine_boot(machine);
@@ -54,8 +54,8 @@ static void page_sizes(void **state)
         { PPU_PTE_2M, PPU_PAGE_2M, 0x000fffffffe00000ull, PPU_PTE_SYSTEM },
         { PPU_PTE_64K, PPU_PAGE_64K, PROT_BASE - PPU_PAGE_64K, RW },
         { PPU_PTE_64K, PPU_PAGE_64K, PROT_LIMIT, 0 },
-        { PPU_PTE_2M, PPU_PAGE_2M, BENCH_VRAM - PPU_PAGE_2M, RW },
-        { PPU_PTE_64K, PPU_PAGE_64K, BENCH_VRAM - PPU_PAGE_64K, PPU_PTE_WRITE },
+        { PPU_PTE_2M, PPU_PAGE_2M, MACHINE_VRAM - PPU_PAGE_2M, RW },
+        { PPU_PTE_64K, PPU_PAGE_64K, MACHINE_VRAM - PPU_PAGE_64K, PPU_PTE_WRITE },
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(pages); i++) {
@@ -122,8 +122,8 @@ static void malformed_entries(void **state)
 static void malformed_tables(void **state)
 {
     struct machine *machine = *state;
-    const uint64_t tables[] = { HEAP_AT,    PROT_LIMIT,        PROT_LIMIT - 2048, PROT_BASE - PPU_PT_BYTES,
-                                BENCH_VRAM, PPU_PTE_FRAME_MASK };
+    const uint64_t tables[] = { HEAP_AT,      PROT_LIMIT,        PROT_LIMIT - 2048, PROT_BASE - PPU_PT_BYTES,
+                                MACHINE_VRAM, PPU_PTE_FRAME_MASK };
     const uint64_t bits[] = { PPU_PTE_WRITE, PPU_PTE_ATOMIC, PPU_PTE_SYSTEM };
 
     map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
@@ -179,8 +179,8 @@ static void frames(void **state)
         uint64_t bits;
         uint16_t fault;
     } rows[] = {
-        { BENCH_VRAM, PPU_PTE_64K, 0, PPU_FAULT_VRAM_RANGE },
-        { BENCH_VRAM, PPU_PTE_2M, 0, PPU_FAULT_VRAM_RANGE },
+        { MACHINE_VRAM, PPU_PTE_64K, 0, PPU_FAULT_VRAM_RANGE },
+        { MACHINE_VRAM, PPU_PTE_2M, 0, PPU_FAULT_VRAM_RANGE },
         { 0x000ffffffffff000ull & ~0xffffull, PPU_PTE_64K, 0, PPU_FAULT_VRAM_RANGE },
         { PROT_BASE, PPU_PTE_64K, 0, PPU_FAULT_PROTECTED },
         { PROT_LIMIT - PPU_PAGE_64K, PPU_PTE_64K, 0, PPU_FAULT_PROTECTED },
@@ -297,7 +297,7 @@ static void random_tables(void **state)
             pte = (pte & ~PPU_PTE_FRAME_MASK) | (TABLES_AT + random_below(&random, 8) * PPU_PT_BYTES);
             break;
         case 1:
-            pte = (pte & 0xff) | ((random_next(&random) % (2 * BENCH_VRAM)) & ~(uint64_t)(PPU_PAGE_64K - 1));
+            pte = (pte & 0xff) | ((random_next(&random) % (2 * MACHINE_VRAM)) & ~(uint64_t)(PPU_PAGE_64K - 1));
             break;
         default:
             break;
@@ -308,7 +308,7 @@ static void random_tables(void **state)
             accepted++;
             assert_true(page.bytes == PPU_PAGE_4K || page.bytes == PPU_PAGE_64K || page.bytes == PPU_PAGE_2M);
             assert_true(page.va <= VA && VA - page.va < page.bytes);
-            assert_true(page.system || (page.frame + page.bytes <= BENCH_VRAM &&
+            assert_true(page.system || (page.frame + page.bytes <= MACHINE_VRAM &&
                                         (page.frame >= PROT_LIMIT || page.frame + page.bytes <= PROT_BASE)));
         }
     }
@@ -359,7 +359,7 @@ static void neighbours(void **state)
 static void neighbours_that_stay_out(void **state)
 {
     struct machine *machine = *state;
-    const uint64_t frames[] = { PROT_BASE - PPU_PAGE_64K, BENCH_VRAM - PPU_PAGE_64K };
+    const uint64_t frames[] = { PROT_BASE - PPU_PAGE_64K, MACHINE_VRAM - PPU_PAGE_64K };
     struct mmu_page page;
 
     for (uint32_t i = 0; i < 2; i++) {

@@ -47,7 +47,7 @@ static const enum core_side sides[] = { CORE_HOST, CORE_MCU };
 /* The largest machine, in which every element of every row exists. */
 static struct core_config largest(void)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     config.channels = PPU_MAX_CHANNELS;
     config.contexts = PPU_MAX_CONTEXTS;
@@ -66,7 +66,7 @@ static int setup(void **state)
 
 static int setup_small(void **state)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
 
     *state = machine_new(&config);
     return 0;
@@ -84,7 +84,7 @@ static uint32_t holdable(const struct row *row, uint32_t value)
     switch (row->offset) {
     case PPU_REG_PROT_BASE:
     case PPU_REG_PROT_LIMIT:
-        return value % (BENCH_VRAM / PPU_PAGE_64K) * PPU_PAGE_64K;
+        return value % (MACHINE_VRAM / PPU_PAGE_64K) * PPU_PAGE_64K;
     case PPU_REG_RING_SIZE:
     case PPU_REG_TRACE_SIZE:
     case PPU_REG_TOKEN_BYTES:
@@ -163,7 +163,7 @@ static void masks_have_the_bits_there_are(void **state)
 static void ctx_save_takes_areas(void **state)
 {
     struct machine *machine = *state;
-    const uint32_t bytes = mcu_read(machine, PPU_REG_SWITCH_BYTES), last = BENCH_VRAM - bytes;
+    const uint32_t bytes = mcu_read(machine, PPU_REG_SWITCH_BYTES), last = MACHINE_VRAM - bytes;
     const struct {
         uint32_t place;
         bool taken;
@@ -172,13 +172,13 @@ static void ctx_save_takes_areas(void **state)
         { PPU_SWITCH_ALIGN, true },
         { last, true },
         { last + PPU_SWITCH_ALIGN, false },
-        { BENCH_VRAM, false },
+        { MACHINE_VRAM, false },
         { UINT32_MAX - PPU_SWITCH_ALIGN + 1, false },
         { PPU_SWITCH_ALIGN + 1, false },
         { PPU_SWITCH_ALIGN / 2, false },
     };
 
-    assert_in_range(bytes, 1, BENCH_VRAM - 2 * PPU_SWITCH_ALIGN);
+    assert_in_range(bytes, 1, MACHINE_VRAM - 2 * PPU_SWITCH_ALIGN);
     assert_int_equal(bytes % PPU_SWITCH_ALIGN, 0);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
         mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
@@ -307,7 +307,7 @@ static void identity(void **state)
     } expected[] = {
         { PPU_REG_MAGIC, PPU_MAGIC },
         { PPU_REG_FEATURES, PPU_FEATURE_TEST_HOOKS | PPU_FEATURE_TASKQ | PPU_FEATURE_NESTED },
-        { PPU_REG_VRAM_SIZE_LO, BENCH_VRAM },
+        { PPU_REG_VRAM_SIZE_LO, MACHINE_VRAM },
         { PPU_REG_VRAM_SIZE_HI, 0 },
         { PPU_REG_CHANNELS, config->channels },
         { PPU_REG_CONTEXTS, config->contexts },
@@ -354,7 +354,7 @@ static void elements_beyond_the_machine(void **state)
 
 static void hooks_absent(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct machine *machine = NULL;
 
     (void)state;
@@ -587,7 +587,7 @@ static void device_reset(void **state)
     machine_boot(machine);
     mcu_write(machine, PPU_REG_VECTOR_RAISE, 4);
     host_write(machine, PPU_REG_HOOK_FAIL_WALK, 9);
-    memset(machine->vram, 1, BENCH_VRAM);
+    memset(machine->vram, 1, MACHINE_VRAM);
     host_write(machine, PPU_REG_DEVICE_RESET, 1);
     assert_int_equal(machine->resets, 0);
     host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
@@ -597,7 +597,7 @@ static void device_reset(void **state)
     assert_int_equal(host_read(machine, PPU_REG_PROT_LIMIT), 0);
     assert_false(machine->run);
     machine_settle(machine);
-    for (uint32_t at = 0; at < BENCH_VRAM; at++) {
+    for (uint32_t at = 0; at < MACHINE_VRAM; at++) {
         assert_int_equal(machine->vram[at], 0);
     }
     for (uint32_t line = 0; line < PPU_IRQ_COUNT; line++) {
@@ -624,8 +624,8 @@ static void vram_is_cleared_in_parts(void **state)
         assert_in_range(machine->cleared_bytes - before, 1, CORE_CLEAR_BYTES);
         assert_true(machine->kicked || !machine->hidden);
     }
-    assert_int_equal(parts, BENCH_VRAM / CORE_CLEAR_BYTES);
-    assert_int_equal(machine->cleared_bytes, BENCH_VRAM);
+    assert_int_equal(parts, MACHINE_VRAM / CORE_CLEAR_BYTES);
+    assert_int_equal(machine->cleared_bytes, MACHINE_VRAM);
     assert_true(machine->run);
     assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_HELD);
 }
@@ -645,7 +645,7 @@ static void clearing_waits_for_the_mcu(void **state)
     host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
     machine_settle(machine);
     assert_false(machine->hidden);
-    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES + BENCH_VRAM);
+    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES + MACHINE_VRAM);
     assert_false(machine->run);
 }
 
@@ -669,7 +669,7 @@ static void clearing_goes_on_elsewhere(void **state)
     core_resume(other->core);
     machine_settle(other);
     assert_false(other->hidden);
-    assert_int_equal(other->cleared_bytes, BENCH_VRAM - CORE_CLEAR_BYTES);
+    assert_int_equal(other->cleared_bytes, MACHINE_VRAM - CORE_CLEAR_BYTES);
     free(saved);
     machine_free(other);
 }
@@ -677,7 +677,7 @@ static void clearing_goes_on_elsewhere(void **state)
 static void protected_range_checked(void **state)
 {
     struct machine *machine = *state;
-    const uint32_t bad[] = { 1, 0x1000, PPU_PAGE_64K - 4, BENCH_VRAM + PPU_PAGE_64K, 0xffff0000u };
+    const uint32_t bad[] = { 1, 0x1000, PPU_PAGE_64K - 4, MACHINE_VRAM + PPU_PAGE_64K, 0xffff0000u };
 
     mcu_write(machine, PPU_REG_PROT_BASE, PPU_PAGE_64K);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {

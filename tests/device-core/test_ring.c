@@ -15,7 +15,7 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
     struct machine *machine = machine_new(&config);
 
     machine_boot(machine);
@@ -159,7 +159,7 @@ static void head_is_not_believed(void **state)
     }
     assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
     /* Nothing but the rings was written. */
-    for (uint32_t at = 0; at < BENCH_VRAM; at += 8) {
+    for (uint32_t at = 0; at < MACHINE_VRAM; at += 8) {
         if (at < RING_AT(0) || at >= TRACE_AT) {
             assert_true(*(uint64_t *)(void *)(machine->vram + at) == 0 || (at >= TRACE_AT && at < TRACE_AT + 64));
         }

@@ -30,7 +30,7 @@ static void count_cta(void *opaque, uint32_t sm, const struct dist_cta *cta)
 
 static struct machine *make(void)
 {
-    const struct core_config config = bench_config(0);
+    const struct core_config config = machine_small_config(0);
     struct machine *machine = machine_new(&config);
 
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 6, .ended = count_cta });
@@ -57,7 +57,7 @@ static struct machine *replace(struct machine *old)
     uint8_t *state = save(old, &len);
     uint8_t *again = NULL;
 
-    memcpy(machine->vram, old->vram, BENCH_VRAM);
+    memcpy(machine->vram, old->vram, MACHINE_VRAM);
     memcpy(machine->mcu, old->mcu, MCU_BYTES);
     memcpy(machine->sys, old->sys, SYS_BYTES);
     machine->now_ns = old->now_ns;
@@ -275,7 +275,7 @@ static void truncated_states(void **state)
 static void other_machines(void **state)
 {
     struct machine *machine = make();
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct machine *other = NULL;
     const char *error = NULL;
     size_t len = 0;

@@ -69,7 +69,7 @@ static void resets(void)
 {
     for (uint32_t i = 0; i < WORSTS; i++) {
         for (uint32_t round = 0; round < ROUNDS / 4; round++) {
-            struct rig *rig = worst_bench(&worsts[i], 1);
+            struct rig *rig = worst_rig(&worsts[i], 1);
 
             worst_start(rig, &worsts[i]);
             advance(rig->machine);

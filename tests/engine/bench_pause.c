@@ -49,7 +49,7 @@ int main(void)
     double most = 0;
 
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct rig *rig = worst_bench(&worsts[i], 1);
+        struct rig *rig = worst_rig(&worsts[i], 1);
         double ms;
 
         worst_start(rig, &worsts[i]);

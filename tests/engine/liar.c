@@ -123,7 +123,7 @@ void liar_free(struct liar *l)
 
 void liar_memories(struct rig *to, const struct rig *from)
 {
-    memcpy(to->machine->vram, from->machine->vram, BENCH_VRAM);
+    memcpy(to->machine->vram, from->machine->vram, MACHINE_VRAM);
     memcpy(to->machine->root, from->machine->root, sizeof(to->machine->root));
     to->machine->now_ns = from->machine->now_ns;
 }
@@ -204,7 +204,7 @@ static const struct field {
     FIELD(OF_SLOT, dist_slot, task.tmd.code_bytes),
     FIELD(OF_CTA, sm_cta, cta.number),
     FIELD(OF_CTA, sm_cta, cta.id),
-    FIELD(OF_CTA, sm_cta, cta.local_slot),
+    FIELD(OF_CTA, sm_cta, cta.local_backing),
     FIELD(OF_CTA, sm_cta, cta.save),
     FIELD(OF_CTA, sm_cta, barrier),
     FIELD(OF_WARP, warp, state),

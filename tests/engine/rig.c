@@ -52,7 +52,7 @@ struct rig *rig_new_config(const struct core_config *config)
 
 struct rig *rig_new(uint32_t sm_threads)
 {
-    struct core_config config = bench_config(sm_threads);
+    struct core_config config = machine_small_config(sm_threads);
 
     return rig_new_config(&config);
 }
@@ -265,7 +265,7 @@ struct rig *rig_moved(struct rig *rig)
     assert_non_null(state);
     other = rig_new_config(&rig->machine->config);
     core_pause(other->machine->core);
-    memcpy(other->machine->vram, rig->machine->vram, BENCH_VRAM);
+    memcpy(other->machine->vram, rig->machine->vram, MACHINE_VRAM);
     memcpy(other->machine->sys, rig->machine->sys, SYS_BYTES);
     other->machine->now_ns = rig->machine->now_ns;
     memcpy(other->machine->root, rig->machine->root, sizeof(other->machine->root));

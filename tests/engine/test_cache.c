@@ -70,7 +70,7 @@ struct params {
 
 static struct rig *modelled(uint32_t sms, uint32_t threads)
 {
-    struct core_config config = bench_config(threads);
+    struct core_config config = machine_small_config(threads);
 
     config.sms = sms;
     config.cache_model = true;

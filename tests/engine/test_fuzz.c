@@ -380,7 +380,7 @@ static void counters(void **state)
 /* Caches so small that nothing stays there for long. */
 static int setup_modelled(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     config.cache_model = true;
     config.cache_line = 64;

@@ -28,7 +28,7 @@
 /* One SM, so that everything meets there. */
 static int setup_one(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     config.sms = 1;
     *state = rig_new_config(&config);
@@ -419,7 +419,7 @@ static void kernels_cannot_reach_neighbours(void **state)
 /* One CTA has the first registers of the smallest file there is; the word that would be written lies behind it. */
 static void kernels_cannot_leave_the_file(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct rig *rig;
 
     (void)state;

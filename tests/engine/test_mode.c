@@ -25,7 +25,7 @@
 
 static struct rig *bench_of(bool modelled)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     config.sms = 1;
     config.cache_model = modelled;

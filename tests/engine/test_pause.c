@@ -25,7 +25,7 @@
 /* Instructions that the warp executes when somebody calls after it has begun. */
 static void looks_after(const struct worst *worst)
 {
-    struct rig *rig = worst_bench(worst, 0);
+    struct rig *rig = worst_rig(worst, 0);
     struct sm *sm = &(*core_sm_pool(rig->machine->core))->sm[0];
     enum sm_activity activity;
     uint32_t executed, first = worst_start(rig, worst);
@@ -66,7 +66,7 @@ static void slices_are_done_in_parts(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct rig *rig = worst_bench(&worsts[i], 0);
+        struct rig *rig = worst_rig(&worsts[i], 0);
         struct core *core = rig->machine->core;
         const struct sm_pool *pool = *core_sm_pool(core);
         const uint64_t *count = pool->sm[0].count;
@@ -117,7 +117,7 @@ static void stops_soon(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < WORSTS; i++) {
-        struct rig *rig = worst_bench(&worsts[i], 1);
+        struct rig *rig = worst_rig(&worsts[i], 1);
         uint64_t least = UINT64_MAX, most = 0;
 
         worst_start(rig, &worsts[i]);

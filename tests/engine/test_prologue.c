@@ -194,7 +194,7 @@ static uint32_t fresh_warps(const struct sm *sm)
 /* Code changes and is made known while some warps of a CTA have begun: the others begin with what is there now. */
 static void code_that_changed_is_seen(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     const struct sm *sm;
     struct rig *rig;
     struct ppu_tmd tmd;

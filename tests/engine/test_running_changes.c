@@ -236,7 +236,7 @@ static void occupancy_is_limited(void **state)
     (void)state;
     for (size_t i = 0; i < PPU_ARRAY_SIZE(occupancies); i++) {
         const struct occupancy *o = &occupancies[i];
-        struct core_config config = bench_config(0);
+        struct core_config config = machine_small_config(0);
         uint32_t held = 0, warps = (o->threads + o->wave - 1) / o->wave;
         struct outcome outcome;
         struct rig *rig;
@@ -312,7 +312,7 @@ static uint8_t *one_run(size_t *len)
 {
     struct rig *rig = rig_new(0);
     static const char *const kernels[SLOTS] = { "spinner", "sysuser", "saved", "faulty" };
-    uint8_t *all = malloc(BENCH_VRAM + SYS_BYTES);
+    uint8_t *all = malloc(MACHINE_VRAM + SYS_BYTES);
 
     rig_load_text(rig, ".kernel spinner\nmov v0, 0\nmore: add v0, v0, 1\nyieldp 0x10000000\nmark 5\nbra more\n"
                        ".kernel sysuser\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 2\nmov v3, 1\nmov v4, 40\n"
@@ -345,9 +345,9 @@ static uint8_t *one_run(size_t *len)
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
-    memcpy(all, rig->machine->vram, BENCH_VRAM);
-    memcpy(all + BENCH_VRAM, rig->machine->sys, SYS_BYTES);
-    *len = BENCH_VRAM + SYS_BYTES;
+    memcpy(all, rig->machine->vram, MACHINE_VRAM);
+    memcpy(all + MACHINE_VRAM, rig->machine->sys, SYS_BYTES);
+    *len = MACHINE_VRAM + SYS_BYTES;
     rig_free(rig);
     return all;
 }

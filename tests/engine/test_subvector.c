@@ -276,7 +276,7 @@ static const char *const at_the_end[] = {
 
 static void the_end_of_the_file(void **state)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
     struct rig *rig;
 
     (void)state;

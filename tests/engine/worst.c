@@ -33,9 +33,9 @@ const struct worst worsts[WORSTS] = {
     { "returns", CALLS, "ret v10", 1, false },
 };
 
-struct rig *worst_bench(const struct worst *worst, uint32_t sm_threads)
+struct rig *worst_rig(const struct worst *worst, uint32_t sm_threads)
 {
-    struct core_config config = bench_config(sm_threads);
+    struct core_config config = machine_small_config(sm_threads);
     struct rig *rig;
 
     config.sms = 1;

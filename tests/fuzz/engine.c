@@ -74,7 +74,7 @@ static struct sm *sm_of(const struct play *play)
 
 static struct machine *machine_of(bool cache_model)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     if (machines[cache_model] == NULL) {
         config.sms = 1;
@@ -96,7 +96,7 @@ static void map_odd(struct machine *machine, uint32_t kind)
         { SYS_BASE + PPU_PAGE_64K, PPU_PTE_SYSTEM | PPU_PTE_WRITE | PPU_PTE_ATOMIC },
         { ODD_AT, 0 },
         { PROT_BASE, PPU_PTE_WRITE },
-        { BENCH_VRAM, PPU_PTE_WRITE },
+        { MACHINE_VRAM, PPU_PTE_WRITE },
         { DATA_AT, PPU_PTE_WRITE },
     };
 

@@ -419,7 +419,7 @@ static void check_area(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    struct core_config config = bench_config(0);
+    struct core_config config = machine_small_config(0);
 
     (void)argc;
     (void)argv;

@@ -101,7 +101,7 @@ bool dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta,
     if (cta->number >= slot->next) {
         return snap_refuse(snap, "CTA %llu of slot %u has not begun", (unsigned long long)cta->number, slot->task.slot);
     }
-    if (!add_number(census, slot->task.slot, cta->number, snap) || !add_backing(core, slot, cta->local_slot, snap) ||
+    if (!add_number(census, slot->task.slot, cta->number, snap) || !add_backing(core, slot, cta->local_backing, snap) ||
         !add_place(census, slot, cta->save, snap)) {
         return false;
     }
@@ -120,13 +120,13 @@ static bool add_saved(struct core *core, const struct dist_slot *slot, struct sn
         const struct dist_saved_cta *cta = &slot->save[__builtin_ctzll(saved)];
 
         if (!add_number(core->dist.census, slot->task.slot, cta->number, snap) ||
-            !add_backing(core, slot, cta->local_slot, snap)) {
+            !add_backing(core, slot, cta->local_backing, snap)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < slot->switched; i++) {
         if (!add_number(core->dist.census, slot->task.slot, slot->switched_cta[i].number, snap) ||
-            !add_backing(core, slot, slot->switched_cta[i].local_slot, snap)) {
+            !add_backing(core, slot, slot->switched_cta[i].local_backing, snap)) {
             return false;
         }
     }

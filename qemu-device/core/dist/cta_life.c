@@ -58,7 +58,7 @@ static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta 
     slot->ctas_done += ended;
     slot_run_step(core, slot);
     slot->starved = false;
-    local_give(slot, cta->local_slot);
+    local_give(slot, cta->local_backing);
     save_give(slot, cta->save);
     if (!ended) {
         slot_kill(core, slot); /* a task that lost a CTA can only end as killed */
@@ -97,7 +97,7 @@ void dist_killed(struct core *core, uint32_t sm, const struct dist_cta *cta, con
 /* Its chunks and a place in the list were taken before. A slot being killed needs neither. */
 static void put_into_area(struct core *core, struct dist_slot *slot, const struct dist_cta *cta)
 {
-    slot->switched_cta[slot->switched++] = (struct dist_switched){ cta->number, cta->local_slot, cta->chunk };
+    slot->switched_cta[slot->switched++] = (struct dist_switched){ cta->number, cta->local_backing, cta->chunk };
     bool together = dist_leaving(core, slot->task.slot);
 
     if (together && slot->in_flight == 0) {
@@ -132,7 +132,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
         put_into_area(core, slot, cta);
         return;
     }
-    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_slot };
+    slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_backing };
     if (!waits) {
         slot->save_ready |= bit(cta->save);
     } else if (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0) {

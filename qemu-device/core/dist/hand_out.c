@@ -35,7 +35,7 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
     *out = (struct dist_cta){
         .task = &slot->task,
         .number = slot->next++,
-        .local_slot = local_take(core, slot),
+        .local_backing = local_take(core, slot),
         .save = save_take(slot),
         .chunk = SWITCH_NONE,
     };
@@ -55,7 +55,7 @@ static void take_saved(struct dist_slot *slot, struct dist_cta *out)
     *out = (struct dist_cta){
         .task = &slot->task,
         .number = slot->save[n].number,
-        .local_slot = slot->save[n].local_slot,
+        .local_backing = slot->save[n].local_backing,
         .save = n,
         .chunk = SWITCH_NONE,
         .saved = true,

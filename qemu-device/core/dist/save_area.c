@@ -80,14 +80,14 @@ bool save_state_read(struct core *core, struct dist_slot *slot, uint32_t n)
         return false;
     }
     if (slot->task.tmd.local_bytes != 0) {
-        uint64_t *word = &slot->local_used[save.local_slot / 64 % (CORE_MAX_RESIDENT / 64)];
+        uint64_t *word = &slot->local_used[save.local_backing / 64 % (CORE_MAX_RESIDENT / 64)];
 
-        if (save.local_slot >= dist_local_limit(core, &slot->task) || (*word & bit(save.local_slot % 64))) {
+        if (save.local_backing >= dist_local_limit(core, &slot->task) || (*word & bit(save.local_backing % 64))) {
             return false;
         }
-        *word |= bit(save.local_slot % 64);
+        *word |= bit(save.local_backing % 64);
     }
-    slot->save[n] = (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_slot : 0 };
+    slot->save[n] = (struct dist_saved_cta){ save.number, slot->task.tmd.local_bytes != 0 ? save.local_backing : 0 };
     slot->save_used |= bit(n);
     if (save.state == PPU_SAVE_READY || goes_on(core, &slot->task, n)) {
         slot->save_ready |= bit(n);

@@ -44,12 +44,12 @@ struct dist_slot {
     uint64_t save_told;    /* those of them that the last event WAITS told of */
     struct dist_saved_cta {
         uint64_t number;
-        uint32_t local_slot;
+        uint32_t local_backing;
     } save[PPU_SAVE_PLACES];
     uint32_t switched; /* CTAs that were taken off their SMs into the address space's area, oldest first */
     struct dist_switched {
         uint64_t number;
-        uint32_t local_slot;
+        uint32_t local_backing;
         uint32_t chunk; /* the first */
     } * switched_cta;
     uint32_t switched_room; /* elements there */

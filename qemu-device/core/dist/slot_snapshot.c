@@ -33,7 +33,7 @@ static void switched_save(struct core *core, const struct dist_slot *slot, struc
         const struct dist_switched *cta = &slot->switched_cta[i];
 
         snap_put_u64(snap, cta->number);
-        snap_put_u32(snap, cta->local_slot);
+        snap_put_u32(snap, cta->local_backing);
         for (uint32_t chunk = cta->chunk; chunk != SWITCH_NONE;) {
             snap_put_u32(snap, chunk);
             chunk = switch_next(core, &slot->task, chunk);
@@ -44,7 +44,7 @@ static void switched_save(struct core *core, const struct dist_slot *slot, struc
 /* A CTA that was taken off its SM, with chunks that nobody else has. */
 static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_t *chunk, struct snap *snap)
 {
-    struct dist_switched cta = { .number = snap_get_u64(snap), .local_slot = snap_get_u32(snap) };
+    struct dist_switched cta = { .number = snap_get_u64(snap), .local_backing = snap_get_u32(snap) };
 
     for (uint32_t i = 0; i < slot->task.cta_chunks; i++) {
         chunk[i] = snap_get_u32(snap);
@@ -127,7 +127,7 @@ void slot_save(struct core *core, const struct dist_slot *slot, bool saving, str
     snap_put_u64(snap, slot->save_told);
     for (uint32_t i = 0; i < slot->task.tmd.save_count; i++) {
         snap_put_u64(snap, slot->save[i].number);
-        snap_put_u32(snap, slot->save[i].local_slot);
+        snap_put_u32(snap, slot->save[i].local_backing);
     }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         snap_put_u64(snap, slot->local_used[i]);
@@ -217,7 +217,7 @@ static void slot_get(struct dist_slot *slot, bool *saving, struct snap *snap)
     slot->save_told = snap_get_u64(snap);
     for (uint32_t i = 0; i < slot->task.tmd.save_count && i < PPU_SAVE_PLACES; i++) {
         slot->save[i].number = snap_get_u64(snap);
-        slot->save[i].local_slot = snap_get_u32(snap);
+        slot->save[i].local_backing = snap_get_u32(snap);
     }
     for (uint32_t i = 0; i < CORE_MAX_RESIDENT / 64; i++) {
         slot->local_used[i] = snap_get_u64(snap);

@@ -30,7 +30,7 @@ void switched_take(struct dist_slot *slot, struct dist_cta *out)
     *out = (struct dist_cta){
         .task = &slot->task,
         .number = first.number,
-        .local_slot = first.local_slot,
+        .local_backing = first.local_backing,
         .save = DIST_NO_SAVE,
         .chunk = first.chunk,
         .saved = true,

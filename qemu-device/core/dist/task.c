@@ -139,9 +139,9 @@ static uint16_t check_local(struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
     uint64_t cta_bytes = (uint64_t)task->cta_threads * tmd->local_bytes;
-    uint64_t slots = 0;
+    uint64_t backings = 0;
 
-    task->local_slots = UINT32_MAX;
+    task->local_backings = UINT32_MAX;
     if (tmd->local_bytes == 0) {
         return PPU_FAULT_NONE;
     }
@@ -149,9 +149,9 @@ static uint16_t check_local(struct dist_task *task)
         !range_in_va(tmd->local_va, tmd->local_size)) {
         return PPU_FAULT_TMD_LOCAL;
     }
-    slots = tmd->local_size / cta_bytes;
-    task->local_slots = slots < CORE_MAX_RESIDENT ? (uint32_t)slots : CORE_MAX_RESIDENT;
-    return slots != 0 ? PPU_FAULT_NONE : PPU_FAULT_TMD_LOCAL;
+    backings = tmd->local_size / cta_bytes;
+    task->local_backings = backings < CORE_MAX_RESIDENT ? (uint32_t)backings : CORE_MAX_RESIDENT;
+    return backings != 0 ? PPU_FAULT_NONE : PPU_FAULT_TMD_LOCAL;
 }
 
 /* All CTAs must find room at once, and none may leave to wait for children. */
@@ -167,7 +167,7 @@ uint32_t dist_local_limit(const struct core *core, const struct dist_task *task)
 {
     uint32_t resident = core->config.sms * core->config.sm_ctas;
 
-    return PPU_MIN(task->local_slots, resident);
+    return PPU_MIN(task->local_backings, resident);
 }
 
 uint16_t dist_task_decode(struct core *core, struct dist_task *task, uint64_t *total)

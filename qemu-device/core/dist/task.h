@@ -16,14 +16,14 @@ struct dist_task {
     uint32_t tmd_off; /* VRAM offset of the TMD copy */
     struct ppu_tmd tmd;
     uint32_t cta_threads;
-    uint32_t cta_warps;    /* of tmd.wave threads */
-    uint32_t cta_passes;   /* warps in passes of 32 lanes, as SM_WARPS counts */
-    uint32_t cta_vregs;    /* 32-bit registers over all lanes, as SM_VREGS counts */
-    uint32_t token_cap;    /* entries of a warp's token queue */
-    uint32_t cta_tokens;   /* bytes of the queues of all warps */
-    uint32_t cta_chunks;   /* that its state fits in (PPU_SWITCH_CHUNK) */
-    uint32_t local_slots;  /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
-    const uint8_t *params; /* in VRAM, tmd.param_bytes */
+    uint32_t cta_warps;      /* of tmd.wave threads */
+    uint32_t cta_passes;     /* warps in passes of 32 lanes, as SM_WARPS counts */
+    uint32_t cta_vregs;      /* 32-bit registers over all lanes, as SM_VREGS counts */
+    uint32_t token_cap;      /* entries of a warp's token queue */
+    uint32_t cta_tokens;     /* bytes of the queues of all warps */
+    uint32_t cta_chunks;     /* that its state fits in (PPU_SWITCH_CHUNK) */
+    uint32_t local_backings; /* CTAs whose local memory fits tmd.local_size; UINT32_MAX without local memory */
+    const uint8_t *params;   /* in VRAM, tmd.param_bytes */
 };
 
 /* Decodes and checks a TMD copy for this machine; 0 or the fault.def code of what is wrong. `total`: CTAs. */

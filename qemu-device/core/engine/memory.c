@@ -117,7 +117,7 @@ static uint16_t range_check(uint64_t offset, uint32_t bytes, uint32_t limit, uin
 uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset)
 {
     const struct dist_task *task = x->task;
-    uint64_t cta_base = (uint64_t)x->cta->cta.local_slot * task->cta_threads * task->tmd.local_bytes;
+    uint64_t cta_base = (uint64_t)x->cta->cta.local_backing * task->cta_threads * task->tmd.local_bytes;
     uint64_t thread = (uint64_t)x->w->number * x->wave + lane;
 
     return task->tmd.local_va + cta_base + ((uint64_t)(offset / 4) * task->cta_threads + thread) * 4 + offset % 4;

@@ -58,7 +58,7 @@ static void write_place(struct sm *sm, const struct dist_cta *cta, const struct 
 {
     uint8_t *place = sm->vram + dist_save_place(cta);
     const struct ppu_save save = {
-        .local_slot = cta->local_slot,
+        .local_backing = cta->local_backing,
         .number = cta->number,
         .len_bytes = (uint32_t)snap->len,
     };

@@ -149,7 +149,7 @@ static void save_cta(const struct sm *sm, const struct sm_cta *cta, struct snap 
     }
     snap_put_u64(snap, cta->cta.number);
     snap_put_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
-    snap_put_u32(snap, cta->cta.local_slot);
+    snap_put_u32(snap, cta->cta.local_backing);
     snap_put_u32(snap, cta->cta.save);
     snap_put_bytes(snap, cta->count, sizeof(cta->count));
     sm_snap_put(sm, cta, snap);
@@ -574,7 +574,7 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     }
     cta->cta.number = snap_get_u64(snap);
     snap_get_bytes(snap, cta->cta.id, sizeof(cta->cta.id));
-    cta->cta.local_slot = snap_get_u32(snap);
+    cta->cta.local_backing = snap_get_u32(snap);
     cta->cta.save = snap_get_u32(snap);
     return !snap->bad &&
            (cta_id_ok(&cta->cta) || snap_refuse(snap, "its number and its place in the grid contradict each other"));
