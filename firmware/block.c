@@ -160,7 +160,7 @@ static uint32_t awaited_queue(const struct channel *channel, uint32_t word)
     return queue != CHANNEL_NO_WORKQ && channel->workq == CHANNEL_NO_WORKQ ? queue : UINT32_MAX;
 }
 
-static enum method_result await(struct channel *channel, uint32_t queue)
+static enum method_result await_round(struct channel *channel, uint32_t queue)
 {
     if (workq_has_failed(queue)) {
         return refuse_method(channel, PPU_FAULT_WORKQ_FAILED,
@@ -185,7 +185,7 @@ static enum method_result method_SEM_ACQUIRE(struct channel *channel, const uint
     case SEM_PASSED:
         return METHOD_DONE;
     case SEM_PARKED:
-        return awaited == CHANNEL_NO_WORKQ ? METHOD_PARKED : await(channel, awaited);
+        return awaited == CHANNEL_NO_WORKQ ? METHOD_PARKED : await_round(channel, awaited);
     default:
         return METHOD_FAULT;
     }

@@ -12,7 +12,7 @@ static FW_DMA struct ppu_dma_desc arm_desc;
 
 static const struct ppu_dma_desc *last = &copy_desc;
 
-static uint16_t submit(const struct ppu_dma_desc *desc)
+static uint16_t submit_desc(const struct ppu_dma_desc *desc)
 {
     last = desc;
     hal_write(PPU_REG_DMA_SUBMIT, hal_mcu_address(desc));
@@ -27,7 +27,7 @@ static uint16_t fetch(uint32_t context, ppu_va_t from, uint32_t to_space, uint32
     copy_desc.dst = to;
     copy_desc.dst_space = to_space;
     copy_desc.len_bytes = len_bytes;
-    return submit(&copy_desc);
+    return submit_desc(&copy_desc);
 }
 
 uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_bytes)
@@ -49,7 +49,7 @@ uint16_t dma_queue_copy(uint32_t context, ppu_va_t from, ppu_va_t to, uint64_t l
     queue_desc.dst_space = context;
     queue_desc.len_bytes = len_bytes;
     queue_desc.tag = tag;
-    return submit(&queue_desc);
+    return submit_desc(&queue_desc);
 }
 
 uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, uint32_t flags)
@@ -59,7 +59,7 @@ uint16_t dma_release_semaphore(uint32_t context, ppu_va_t at, uint32_t value, ui
     release_desc.dst = at.va;
     release_desc.dst_space = context;
     release_desc.value = value;
-    return submit(&release_desc);
+    return submit_desc(&release_desc);
 }
 
 uint16_t dma_arm_semaphore(uint32_t context, ppu_va_t at, uint32_t entry, uint32_t tag, uint32_t *payload)
@@ -69,7 +69,7 @@ uint16_t dma_arm_semaphore(uint32_t context, ppu_va_t at, uint32_t entry, uint32
     arm_desc.src_space = context;
     arm_desc.entry = entry;
     arm_desc.tag = tag;
-    uint16_t status = submit(&arm_desc);
+    uint16_t status = submit_desc(&arm_desc);
     *payload = (uint32_t)arm_desc.result;
     return status;
 }

@@ -495,7 +495,7 @@ static void tmdq_broken(struct task *task)
 }
 
 /* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
-static void complete(struct task *task)
+static void complete_task(struct task *task)
 {
     if (task_has_nest(task) && task->fault) {
         nest_lost(task->nest); /* what its threads took or launched, and nobody started */
@@ -538,7 +538,7 @@ void launch_complete(struct task *task)
         wdu_dispatch();
         return;
     }
-    complete(task);
+    complete_task(task);
 }
 
 void launch_cancel(struct task *task, uint16_t fault)

@@ -58,7 +58,7 @@ uint32_t nest_depth(uint32_t nest)
     return nests[nest].plan.depth;
 }
 
-static struct ppu_nest *shared_part(const struct nest *nest)
+static struct ppu_nest *nest_shared(const struct nest *nest)
 {
     return hal_vram(nest->plan.vram);
 }
@@ -83,20 +83,20 @@ ppu_va_t nest_record_va(const struct task *task)
 
 static ppu_task_t *free_ring(const struct nest *nest)
 {
-    return (ppu_task_t *)(void *)(shared_part(nest) + 1);
+    return (ppu_task_t *)(void *)(nest_shared(nest) + 1);
 }
 
 static void lend(struct nest *nest, struct task *task)
 {
     task_lend(task);
     shared_publish(&free_ring(nest)[nest->free_tail % nest->plan.tasks], task->handle);
-    shared_publish(&shared_part(nest)->free_tail, ++nest->free_tail);
+    shared_publish(&nest_shared(nest)->free_tail, ++nest->free_tail);
 }
 
 /* Everything threads can see, as new; every record that is no task is free. */
 static void fill_nest(struct nest *nest)
 {
-    struct ppu_nest *shared = shared_part(nest);
+    struct ppu_nest *shared = nest_shared(nest);
     *shared = (struct ppu_nest){
         .head = { PPU_NEST_VERSION, sizeof(*shared) },
         .tasks = nest->plan.tasks,
@@ -170,8 +170,8 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     for (uint32_t i = 0; i < plan->tasks; i++) {
         task_at(nest->first + i)->nest = (uint8_t)(nest - nests);
     }
-    shared_part(nest)->heap_va = 0;
-    shared_part(nest)->enqueue_va = 0;
+    nest_shared(nest)->heap_va = 0;
+    nest_shared(nest)->enqueue_va = 0;
     fill_nest(nest);
     return PPU_FAULT_NONE;
 }
@@ -202,7 +202,7 @@ void nest_close(uint32_t context)
 struct task *nest_borrow(uint32_t nest)
 {
     struct nest *owner = &nests[nest];
-    struct ppu_nest *shared = shared_part(owner);
+    struct ppu_nest *shared = nest_shared(owner);
     uint32_t head = shared_read(&shared->free_head);
     if (owner->free_tail - head - 1u >= owner->plan.tasks) {
         return NULL;

@@ -58,7 +58,7 @@ bool taskq_open(const struct taskq_plan *plan, uint32_t *number)
     return false;
 }
 
-static void release(struct taskq *queue)
+static void release_taskq(struct taskq *queue)
 {
     queue->open = false;
     quota_give(PPU_RESOURCE_TASKQS, queue->plan.context);
@@ -72,7 +72,7 @@ enum ppu_fault taskq_close(uint32_t number)
     if (taskqs[number].task) {
         return PPU_FAULT_IN_USE;
     }
-    release(&taskqs[number]);
+    release_taskq(&taskqs[number]);
     return PPU_FAULT_NONE;
 }
 
@@ -80,7 +80,7 @@ void taskq_close_all(uint32_t context)
 {
     for (uint32_t i = 0; i < PPU_TASKQS; i++) {
         if (taskq_exists(i, context)) {
-            release(&taskqs[i]);
+            release_taskq(&taskqs[i]);
         }
     }
 }

@@ -64,7 +64,7 @@ static uint32_t workq_number(const struct workq *queue)
     return (uint32_t)(queue - workqs);
 }
 
-static struct ppu_workq_head *shared_part(const struct workq *queue)
+static struct ppu_workq_head *workq_shared(const struct workq *queue)
 {
     return hal_vram(queue->vram);
 }
@@ -98,7 +98,7 @@ static void publish_stall(struct workq *queue, enum ppu_workq_stall stall)
 {
     if (queue->stall != stall) {
         queue->stall = stall;
-        shared_publish(&shared_part(queue)->stall, stall);
+        shared_publish(&workq_shared(queue)->stall, stall);
     }
 }
 
@@ -128,7 +128,7 @@ static void write_sem(struct writer *writer, enum ppu_method method, ppu_va_t at
     writer->words += sizeof(words) / 4;
 }
 
-static struct writer begin_block(const struct workq *queue, uint32_t entry)
+static struct writer begin_entry(const struct workq *queue, uint32_t entry)
 {
     return (struct writer){
         .block = part_at(queue, PPU_WORKQ_BLOCK_AT(queue->entries) + entry * queue->block_bytes),
@@ -137,7 +137,7 @@ static struct writer begin_block(const struct workq *queue, uint32_t entry)
 }
 
 /* The block that stands last in every reservation ends with this; then the ring entry points to it. */
-static void end_block(const struct workq *queue, uint32_t entry, struct writer *writer)
+static void end_entry(const struct workq *queue, uint32_t entry, struct writer *writer)
 {
     write_sem(writer, PPU_METHOD_SEM_ACQUIRE, sem_va(queue, entry), 1);
     const struct ppu_block_header header = {
@@ -156,7 +156,7 @@ static void end_block(const struct workq *queue, uint32_t entry, struct writer *
 static void fill_workq(struct workq *queue, uint32_t first)
 {
     uint32_t entry = first % queue->entries;
-    struct ppu_workq_head *shared = shared_part(queue);
+    struct ppu_workq_head *shared = workq_shared(queue);
     memset(shared, 0, sizeof(*shared));
     *shared = (struct ppu_workq_head){
         .head = { PPU_WORKQ_VERSION, sizeof(*shared) },
@@ -171,9 +171,9 @@ static void fill_workq(struct workq *queue, uint32_t first)
         .round = 1,
     };
     memset(part_at(queue, PPU_WORKQ_SEM_AT(queue->entries)), 0, queue->entries * sizeof(struct ppu_sem));
-    struct writer writer = begin_block(queue, entry);
+    struct writer writer = begin_entry(queue, entry);
     write_sem(&writer, PPU_METHOD_SEM_ACQUIRE, x_va(queue), 1);
-    end_block(queue, entry, &writer);
+    end_entry(queue, entry, &writer);
 
     queue->shadow = ppu_workq_add(first, queue->entries - 1, queue->period);
     queue->stall = PPU_WORKQ_AT_X;
@@ -364,19 +364,19 @@ static bool end_is_awaited(const struct workq *queue, uint32_t round)
  */
 static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
 {
-    struct ppu_workq_head *shared = shared_part(queue);
+    struct ppu_workq_head *shared = workq_shared(queue);
     uint32_t entry = counter % queue->entries;
     uint32_t before = queue->channel->get;
     if (!shared_replace(&shared->soft_put, counter, ppu_workq_add(counter, 1, queue->period))) {
         return;
     }
-    struct writer writer = begin_block(queue, entry);
+    struct writer writer = begin_entry(queue, entry);
     if (shared_replace(&shared->round, round, round + 1)) {
         write_method(&writer, PPU_METHOD_WAIT_IDLE);
         write_sem(&writer, PPU_METHOD_SEM_RELEASE, y_va(queue), round);
         write_sem(&writer, PPU_METHOD_SEM_ACQUIRE, x_va(queue), round + 1);
     }
-    end_block(queue, entry, &writer);
+    end_entry(queue, entry, &writer);
     shared_publish(sem_payload(queue, before), 1);
     sem_retest(queue->channel);
 }
@@ -388,7 +388,7 @@ static void end_round(struct workq *queue, uint32_t round, uint32_t counter)
  */
 static void look_at_workq(struct workq *queue)
 {
-    struct ppu_workq_head *shared = shared_part(queue);
+    struct ppu_workq_head *shared = workq_shared(queue);
     uint32_t round = shared_read(&shared->round);
     if (list_empty(&queue->dependents) || !stands_idle(queue) || !end_is_awaited(queue, round)) {
         return;
@@ -413,7 +413,7 @@ void workq_passed(uint32_t number, uint32_t passed)
     shared_publish(sem_payload(queue, passed), 0);
     queue->shadow = ppu_workq_add(queue->shadow, 1, queue->period);
     channel_move_put(queue->channel);
-    shared_publish(&shared_part(queue)->shadow_put, queue->shadow);
+    shared_publish(&workq_shared(queue)->shadow_put, queue->shadow);
     if (!list_empty(&queue->waiting)) {
         wake_all(queue);
     }

@@ -16,7 +16,7 @@ static uint32_t or_default(uint32_t value, uint32_t otherwise)
     return value != 0 ? value : otherwise;
 }
 
-static struct ppu_nest_options complete(const struct ppu_nest_options *options)
+static struct ppu_nest_options complete_options(const struct ppu_nest_options *options)
 {
     const struct ppu_nest_options none = { 0 };
 
@@ -119,7 +119,7 @@ static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest
 
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options)
 {
-    const struct ppu_nest_options wanted = complete(options);
+    const struct ppu_nest_options wanted = complete_options(options);
 
     if (!nest_usable(&wanted)) {
         return PPU_ERR_BAD_ARG;

@@ -77,7 +77,7 @@ static void retain(struct object *object)
 }
 
 /* False: there was no reference to give back. */
-static bool release(struct object *object)
+static bool release_reference(struct object *object)
 {
     uint32_t references = object_references(object);
 
@@ -93,21 +93,21 @@ static bool release(struct object *object)
     return true;
 }
 
-#define CL_OBJECT(noun, kind, handle, invalid)                          \
-    cl_int clRetain##noun(handle object)                                \
-    {                                                                   \
-        if (!object_is(object, OBJECT_##kind)) {                        \
-            return invalid;                                             \
-        }                                                               \
-        retain((struct object *)object);                                \
-        return CL_SUCCESS;                                              \
-    }                                                                   \
-    cl_int clRelease##noun(handle object)                               \
-    {                                                                   \
-        if (!object_is(object, OBJECT_##kind)) {                        \
-            return invalid;                                             \
-        }                                                               \
-        return release((struct object *)object) ? CL_SUCCESS : invalid; \
+#define CL_OBJECT(noun, kind, handle, invalid)                                    \
+    cl_int clRetain##noun(handle object)                                          \
+    {                                                                             \
+        if (!object_is(object, OBJECT_##kind)) {                                  \
+            return invalid;                                                       \
+        }                                                                         \
+        retain((struct object *)object);                                          \
+        return CL_SUCCESS;                                                        \
+    }                                                                             \
+    cl_int clRelease##noun(handle object)                                         \
+    {                                                                             \
+        if (!object_is(object, OBJECT_##kind)) {                                  \
+            return invalid;                                                       \
+        }                                                                         \
+        return release_reference((struct object *)object) ? CL_SUCCESS : invalid; \
     }
 #include "opencl/api/object.def"
 #undef CL_OBJECT

@@ -255,7 +255,7 @@ static cl_int enter(cl_event event, const struct command *command)
     return error;
 }
 
-static cl_int await(cl_event event)
+static cl_int await_command(cl_event event)
 {
     pthread_mutex_lock(&event->context->lock);
     cl_int status = event_await(event);
@@ -277,7 +277,7 @@ cl_int queue_take(cl_command_queue queue, const struct command *command, struct 
     }
     cl_int error = enter(event, command);
     if (error == CL_SUCCESS && command->blocking) {
-        error = await(event);
+        error = await_command(event);
     }
     if (error == CL_SUCCESS && command->out != NULL) {
         *command->out = event;

@@ -53,7 +53,7 @@ const char *compiler_trouble(void)
     return trouble;
 }
 
-static void load(void)
+static void load_compiler(void)
 {
     char path[PATH_MAX];
     void *library = compiler_path(path) ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
@@ -73,6 +73,6 @@ static void load(void)
 
 const struct compiler *compiler_get(void)
 {
-    pthread_once(&loaded, load);
+    pthread_once(&loaded, load_compiler);
     return complete ? &the_compiler : NULL;
 }

@@ -111,7 +111,7 @@ static int spawn(pid_t *pid, const char *path, int in, int out)
 }
 
 /* Returns when it has ended, by itself or by force. */
-static void await(pid_t pid, struct outcome *outcome)
+static void await_process(pid_t pid, struct outcome *outcome)
 {
     struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
     int ready = ended.fd >= 0 ? poll(&ended, 1, FOREIGN_PATIENCE_MS) : 0;
@@ -138,7 +138,7 @@ static struct outcome run_child(int in, int out)
 
     outcome.error = foreign_path(path) ? spawn(&pid, path, in, out) : ENOENT;
     if (outcome.error == 0) {
-        await(pid, &outcome);
+        await_process(pid, &outcome);
     }
     return outcome;
 }
@@ -202,7 +202,7 @@ static enum ppu_compile_status explain(const struct outcome *outcome, struct ppu
                WEXITSTATUS(outcome->status));
 }
 
-static enum ppu_compile_status compile(int in, int out, struct ppu_compiled *made)
+static enum ppu_compile_status compile_foreign(int in, int out, struct ppu_compiled *made)
 {
     const struct outcome outcome = run_child(in, out);
     struct foreign_answer answer;
@@ -251,7 +251,7 @@ enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, c
             say(made, PPU_COMPILE_TOO_LARGE, "error: " WHO ", which takes at most %u modules of %zu bytes together\n",
                 FOREIGN_MOST_MODULES, FOREIGN_MOST_BYTES);
     } else if (in >= 0 && out >= 0 && write_request(in, make, wave, modules, count)) {
-        status = compile(in, out, made);
+        status = compile_foreign(in, out, made);
     }
     close_file(in);
     close_file(out);

@@ -44,7 +44,7 @@ uint32_t device_queue_events(const struct _cl_device_id *device)
     return heap_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
 }
 
-static struct ppu_enqueue *shared_part(const struct device_queues *queues)
+static struct ppu_enqueue *queues_shared(const struct device_queues *queues)
 {
     return ppu_memory_host(queues->shared);
 }
@@ -65,9 +65,9 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
         return err;
     }
     options.enqueue_va = ppu_memory_va(queues->shared, context->ppus[ppu_index]);
-    shared_part(queues)->sm_vregs = device->info->sm_vregs;
-    shared_part(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
-    shared_part(queues)->sm_shared = device->info->sm_shared;
+    queues_shared(queues)->sm_vregs = device->info->sm_vregs;
+    queues_shared(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
+    queues_shared(queues)->sm_shared = device->info->sm_shared;
     do {
         err = ppu_context_nest(context->ppus[ppu_index], &options);
         options.tasks /= 2;
@@ -122,7 +122,7 @@ cl_int device_queue_add(cl_command_queue queue)
     if (err != PPU_OK) {
         return device_error(err);
     }
-    struct ppu_enqueue *shared = shared_part(&context->device_queues[queue->ppu_index]);
+    struct ppu_enqueue *shared = queues_shared(&context->device_queues[queue->ppu_index]);
     pthread_mutex_lock(&context->device_queues_lock);
     uint32_t index = find_unused(shared);
     if (index < PPU_DEVICE_QUEUES) {
@@ -142,9 +142,9 @@ void device_queue_remove(cl_command_queue queue)
     pthread_mutex_lock(&queue->context->device_queues_lock);
     if (queues->default_queue == queue) {
         queues->default_queue = NULL;
-        shared_part(queues)->default_queue = 0;
+        queues_shared(queues)->default_queue = 0;
     }
-    shared_part(queues)->queue[queue->device_index].head = (struct ppu_struct_header){ 0, 0 };
+    queues_shared(queues)->queue[queue->device_index].head = (struct ppu_struct_header){ 0, 0 };
     pthread_mutex_unlock(&queue->context->device_queues_lock);
 }
 
@@ -199,7 +199,7 @@ void device_queue_set_default(cl_context context, uint32_t ppu_index, cl_command
 
     pthread_mutex_lock(&context->device_queues_lock);
     queues->default_queue = queue;
-    shared_part(queues)->default_queue = queue->device_va;
+    queues_shared(queues)->default_queue = queue->device_va;
     pthread_mutex_unlock(&context->device_queues_lock);
 }
 

@@ -50,7 +50,7 @@ static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
     return err;
 }
 
-static enum ppu_err submit(struct submitter *submitter, cl_event event, uint32_t slot)
+static enum ppu_err submit_command(struct submitter *submitter, cl_event event, uint32_t slot)
 {
     uint64_t times_va = ppu_memory_va(submitter->times, submitter_space(submitter)).va + slot * sizeof(struct times);
     struct ppu_block *block = NULL;
@@ -83,7 +83,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         err = give_printer(submitter, event);
     }
     if (err == PPU_OK) {
-        err = submit(submitter, event, slot);
+        err = submit_command(submitter, event, slot);
     }
     if (err != PPU_OK) {
         submitter->printing = submitter->printing == event ? NULL : submitter->printing;

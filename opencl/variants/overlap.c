@@ -10,14 +10,14 @@
 
 /* ---- regions ---- */
 
-static bool is_known(const struct ppu_reach *reach)
+static bool reach_is_known(const struct ppu_reach *reach)
 {
     return reach->low < reach->high;
 }
 
 void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_t first, uint64_t last)
 {
-    if (!is_known(reach) || first > last || last >= PPU_MAX_SMALL_ID || region->address >= BEYOND ||
+    if (!reach_is_known(reach) || first > last || last >= PPU_MAX_SMALL_ID || region->address >= BEYOND ||
         region->start >= BEYOND || region->bytes >= BEYOND) {
         return;
     }
@@ -34,7 +34,7 @@ void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_
 /* What a work-item reaches through the one it does not reach through the other (F8). */
 static bool are_disjoint(const struct region *a, const struct region *b)
 {
-    if (!is_known(&a->reach) || !is_known(&b->reach) || a->reach.step != b->reach.step) {
+    if (!reach_is_known(&a->reach) || !reach_is_known(&b->reach) || a->reach.step != b->reach.step) {
         return false;
     }
     int64_t distance = (int64_t)(b->address - a->address);

@@ -129,7 +129,7 @@ static char *key_text(const struct job *job)
     return text;
 }
 
-static enum ppu_compile_status compile(const struct job *job, struct ppu_compiled *image)
+static enum ppu_compile_status compile_image(const struct job *job, struct ppu_compiled *image)
 {
     const struct compiler *compiler = compile_thread_compiler();
     const struct variant_key *key = &job->variant->key;
@@ -156,7 +156,7 @@ static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_
     cache_key_init(&key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
     *cached = cache_find(&key, image);
     if (!*cached) {
-        status = compile(job, image);
+        status = compile_image(job, image);
         if (status == PPU_COMPILE_OK) {
             cache_store(&key, image);
         }
@@ -185,8 +185,8 @@ static const char *refuse_variant(const struct job *job, const struct ppu_progra
 }
 
 /* NULL: it is loaded. */
-static const char *load(const struct job *job, const struct ppu_compiled *image, struct ppu_program **loaded,
-                        const struct ppu_kernel **code)
+static const char *load_image(const struct job *job, const struct ppu_compiled *image, struct ppu_program **loaded,
+                              const struct ppu_kernel **code)
 {
     struct ppu_program_view view;
     const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
@@ -228,7 +228,7 @@ static void compile_variant(void *opaque)
     bool cached = false;
 
     if (compile_cached(job, &image, &cached) == PPU_COMPILE_OK) {
-        why = load(job, &image, &loaded, &code);
+        why = load_image(job, &image, &loaded, &code);
     }
     compiler_free(&image);
     finish_variant(job->variant, loaded, code, why, cached);

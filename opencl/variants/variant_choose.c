@@ -352,7 +352,7 @@ static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTE
     }
 }
 
-static void choose(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+static void choose_for_launch(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
 {
     find_regions(choice);
     if (choice->variants->level >= VARIANT_ALL) {
@@ -395,5 +395,5 @@ void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
     choice.key.argument_count = choice.key.pair_count = 0;
     choice.variant = NULL;
     choice.why = NULL;
-    choose(&choice, launch, name);
+    choose_for_launch(&choice, launch, name);
 }

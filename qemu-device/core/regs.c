@@ -218,7 +218,7 @@ static void mmu_flush(struct core *core, uint32_t index, uint32_t value)
     dist_flush_request(core, value);
 }
 
-static void submit(struct core *core, uint32_t index, uint32_t value)
+static void submit_dma(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index;
     dma_submit(core, value);
@@ -247,7 +247,7 @@ static void disarm(struct core *core, uint32_t index, uint32_t value)
     semtab_disarm(core, value);
 }
 
-static void mark(struct core *core, uint32_t index, uint32_t value)
+static void set_mark(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index;
     trace_mark(core, value, PPU_TRACE_UNIT_MCU);
@@ -300,7 +300,7 @@ static uint32_t held(struct core *core, uint32_t index, enum core_side side)
     return __atomic_load_n(&core->hook_held_count, __ATOMIC_SEQ_CST) + core->dma.held + mark_held(core, index, side);
 }
 
-static void release(struct core *core, uint32_t index, uint32_t value)
+static void release_hook(struct core *core, uint32_t index, uint32_t value)
 {
     (void)index, (void)value;
     hook_release(core);
@@ -408,16 +408,16 @@ static const struct row_hooks hooks[ROW_COUNT] = {
     [ROW_PROT_BASE] = { .write = prot_base, .error = PPU_DEVERR_PROT },
     [ROW_PROT_LIMIT] = { .write = prot_limit, .error = PPU_DEVERR_PROT },
     [ROW_MMU_FLUSH] = { .write = mmu_flush },
-    [ROW_DMA_SUBMIT] = { .write = submit },
+    [ROW_DMA_SUBMIT] = { .write = submit_dma },
     [ROW_DMA_QUEUED] = { .read = queued },
     [ROW_DMA_CANCEL] = { .write = cancel },
     [ROW_SEM_DISARM] = { .write = disarm },
-    [ROW_MARK] = { .write = mark },
+    [ROW_MARK] = { .write = set_mark },
     [ROW_LOG_PUTC] = { .write = log_putc },
     [ROW_HOOK_FAIL_ALLOC] = { .read = fail_alloc },
     [ROW_HOOK_HOLD_MARK] = { .write = hold_mark },
     [ROW_HOOK_HELD] = { .read = held },
-    [ROW_HOOK_RELEASE] = { .write = release },
+    [ROW_HOOK_RELEASE] = { .write = release_hook },
     [ROW_HOOK_HOLD_ALSO] = { .write = hold_also },
     [ROW_HOOK_MARK_HELD] = { .read = mark_held },
     [ROW_SLOT_START] = { .write = slot_start, LIMIT(slots), .error = PPU_DEVERR_SLOT },

@@ -224,7 +224,7 @@ static enum step start_launch(struct exec *x, const struct ppu_insn *insn, const
     return STEP_NEXT;
 }
 
-static enum step mark(struct exec *x, uint32_t value)
+static enum step write_mark(struct exec *x, uint32_t value)
 {
     struct warp *w = x->w;
 
@@ -305,7 +305,7 @@ enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const str
     case PPU_OP_TRAP:
         return trap(x, insn, mask);
     case PPU_OP_MARK:
-        return mark(x, (uint32_t)insn->imm);
+        return write_mark(x, (uint32_t)insn->imm);
     default:
         break;
     }

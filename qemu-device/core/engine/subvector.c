@@ -197,7 +197,7 @@ static enum step begin_loop(struct exec *x, const struct ppu_insn *insn, const s
 }
 
 /* The part is through, with all its lanes. */
-static enum step end(struct exec *x, const struct lanes *mask)
+static enum step end_part(struct exec *x, const struct lanes *mask)
 {
     struct warp *w = x->w;
     const struct lanes part = subvector_running(w);
@@ -223,7 +223,7 @@ static enum step leave_segment(struct exec *x, const struct lanes *mask)
         }
         return STEP_NEXT;
     }
-    return x->w->segment.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end(x, mask);
+    return x->w->segment.loop ? engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask) : end_part(x, mask);
 }
 
 static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
@@ -234,7 +234,7 @@ static enum step end_loop(struct exec *x, const struct ppu_insn *insn, const str
         segment->begin != x->w->pc + (uint32_t)insn->imm || !masks_kept(x->w)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    return end(x, mask);
+    return end_part(x, mask);
 }
 
 enum step engine_subvector(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)

@@ -64,7 +64,7 @@ void semtab_disarm(struct core *core, uint32_t entry)
     pthread_mutex_unlock(&core->semtab.lock);
 }
 
-static void report(struct core *core, uint32_t entry)
+static void report_touch(struct core *core, uint32_t entry)
 {
     const struct ppu_touch_event event = { .entry = entry, .tag = core->semtab.entry[entry].tag };
 
@@ -87,7 +87,7 @@ void semtab_touch(struct core *core, bool system, uint64_t address)
         const struct sem_watch watch = table->entry[entry];
 
         if (watch.system == system && watch.address == address) {
-            report(core, entry);
+            report_touch(core, entry);
         }
         entry = watch.next;
     }

@@ -60,7 +60,7 @@ static bool l2_use(struct cache_l2 *l2, uint64_t line)
 /* ---- which lines an instruction touches ---- */
 
 /* True: it is among those of the pass, but not where its number says. */
-static bool is_known(const struct cache_lines *lines, uint64_t va)
+static bool line_is_known(const struct cache_lines *lines, uint64_t va)
 {
     uint32_t i = lines->begin;
 
@@ -75,7 +75,7 @@ static inline void add_line(struct cache_lines *lines, uint64_t va, uint32_t log
     const uint32_t number = (uint32_t)(va >> log2) % 64;
     const bool seen = (lines->seen >> number & 1u) != 0;
 
-    if (seen && (lines->va[lines->at[number]] == va || is_known(lines, va))) {
+    if (seen && (lines->va[lines->at[number]] == va || line_is_known(lines, va))) {
         return;
     }
     /* Only lanes that are not aligned can need more room, and they are going to be a fault. */
