@@ -11,7 +11,7 @@
  *   taskq     entries that a queue task runs a CTA for, as they arrive (A6)
  *   program   code in memory; kernel: one entry of it
  *   event     a point in a channel's work that one can wait for
- *   workqueue a queue of work that threads fill (C1)
+ *   workq     a queue of work that threads fill (C1)
  *
  * Every function that can fail returns an enum ppu_err; PPU_OK is 0. Nothing is global: all
  * state hangs on a device. Functions may be called from several threads at once, also on one

@@ -50,7 +50,7 @@ struct objects {
     struct ppu_channel *channel;
     struct ppu_stream *stream;
     struct ppu_taskq *taskq;
-    struct ppu_workq *workqueue;
+    struct ppu_workq *workq;
     struct ppu_program *program;
 };
 
@@ -74,7 +74,7 @@ static void make(struct api *api, struct objects *o)
     (void)ppu_program_load_file(o->context, FAULTS, &o->program, NULL);
     if (ppu_channel_create(o->context, NULL, &o->channel) == PPU_OK) {
         (void)ppu_stream_create(o->channel, &o->stream);
-        (void)ppu_workq_create(o->channel, NULL, &o->workqueue);
+        (void)ppu_workq_create(o->channel, NULL, &o->workq);
     }
     (void)ppu_taskq_create(o->context, &taskq, &o->taskq);
 }
@@ -87,8 +87,8 @@ static bool again(enum ppu_err err)
 
 static void end_queues(struct objects *o)
 {
-    if (again(ppu_workq_destroy(o->workqueue))) {
-        (void)ppu_workq_destroy(o->workqueue);
+    if (again(ppu_workq_destroy(o->workq))) {
+        (void)ppu_workq_destroy(o->workq);
     }
     if (again(ppu_taskq_destroy(o->taskq))) {
         (void)ppu_taskq_destroy(o->taskq);

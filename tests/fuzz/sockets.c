@@ -465,7 +465,7 @@ static struct {
     struct ppu_memory *memory[4];
     struct ppu_channel *channel[2];
     struct ppu_taskq *taskq;
-    struct ppu_workq *workqueue;
+    struct ppu_workq *workq;
 } made;
 
 static void use_channel(struct ppu_channel *channel, uint8_t what)
@@ -523,7 +523,7 @@ static void ask_device(uint8_t what)
 static void act(void)
 {
     const struct ppu_taskq_options taskq = { 16, 16 };
-    const struct ppu_workq_options workqueue = { .entries = 8, .block_bytes = 256 };
+    const struct ppu_workq_options workq = { .entries = 8, .block_bytes = 256 };
     const uint8_t what = fuzz_u8(&q.in);
     const uint32_t n = what / 16u % 2u;
 
@@ -548,8 +548,8 @@ static void act(void)
         }
         break;
     case 4:
-        if (made.workqueue == NULL && made.channel[n] != NULL) {
-            (void)ppu_workq_create(made.channel[n], &workqueue, &made.workqueue);
+        if (made.workq == NULL && made.channel[n] != NULL) {
+            (void)ppu_workq_create(made.channel[n], &workq, &made.workq);
         }
         break;
     case 5:
@@ -570,13 +570,13 @@ static bool given_back(enum ppu_err err)
 
 static bool give_back(void)
 {
-    if (made.workqueue != NULL && given_back(ppu_workq_destroy(made.workqueue))) {
-        made.workqueue = NULL;
+    if (made.workq != NULL && given_back(ppu_workq_destroy(made.workq))) {
+        made.workq = NULL;
     }
     if (made.taskq != NULL && given_back(ppu_taskq_destroy(made.taskq))) {
         made.taskq = NULL;
     }
-    for (uint32_t i = 0; i < 2 && made.workqueue == NULL; i++) {
+    for (uint32_t i = 0; i < 2 && made.workq == NULL; i++) {
         if (made.channel[i] != NULL && given_back(ppu_channel_destroy(made.channel[i]))) {
             made.channel[i] = NULL;
         }
@@ -587,7 +587,7 @@ static bool give_back(void)
             made.memory[i] = NULL;
         }
     }
-    if (made.workqueue != NULL || made.taskq != NULL || made.channel[0] != NULL || made.channel[1] != NULL) {
+    if (made.workq != NULL || made.taskq != NULL || made.channel[0] != NULL || made.channel[1] != NULL) {
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {
