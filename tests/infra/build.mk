@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-CHECK_TESTS += rooms documents commit-msg
+CHECK_TESTS += rooms names documents commit-msg
 
 $(eval $(call ppu_script_test,test-runner,tests/infra/test_run.py))
 
@@ -36,6 +36,7 @@ $(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
 # It runs no device: the programs and cmake are made up.
 $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py,))
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
+$(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
 
 # What is installed runs machines of its own.
 TIMEOUT_install = 600

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What tools/check/names says of the tree, and that it refuses each kind of wrong name."""
+
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+import tap  # noqa: E402
+
+sys.dont_write_bytecode = True
+loader = SourceFileLoader("names", str(TOP / "tools/check/names"))
+names = module_from_spec(spec_from_loader("names", loader))
+loader.exec_module(names)
+
+LOCAL = "static bool serve(struct a *a)\n{\n    return start(a);\n}\n"
+# one text for each, in which start() is a function of the file
+FUNCTIONS = {
+    "a definition": "static void start(int a,\n                  int b)\n{\n}\n",
+    "a declaration": "static void start(void);\n",
+    "inline": "static inline uint64_t *start(const struct a *a)\n{\n}\n",
+    "with an attribute": "static __attribute__((format(printf, 1, 2))) void start(const char *a, ...)\n{\n}\n",
+    "inline by a macro": "#define LEVEL_INLINE static inline\nLEVEL_INLINE void start(void)\n{\n}\n",
+}
+# in which there is none
+OTHERS = {
+    "a call": "static void f(void)\n{\n    start(a);\n}\n",
+    "a function for all files": "void start(void)\n{\n}\n",
+    "a comment": "/* Before\nstatic void start(void);\n */\n",
+    "a macro": "#define START \\\nstatic void start(void);\n",
+    "data": "static int start[] = { 1, 2 };\n",
+}
+
+
+def test_tree():
+    found = names.problems_of(names.texts_of_tree())
+    assert not found, "\n".join(found)
+
+
+def texts(last):
+    return {**{f"part/{i}.c": f"{LOCAL.replace('serve', f'serve_{i}')}static void start(void);\n" for i in range(3)},
+            "part/3.c": last}
+
+
+def test_function(text):
+    found = names.problems_of(texts(text))
+    assert len(found) == 1 and found[0].startswith("part/0.c: start() is a function of 4 files"), found
+
+
+def test_other(text):
+    found = names.problems_of(texts(text))
+    assert found == [], found
+
+
+def test_programs():
+    found = names.problems_of({**texts(""), "tests/a.c": FUNCTIONS["a definition"], "demo/a.c": FUNCTIONS["inline"]})
+    assert found == [], found
+
+
+def test_mechanism(text, right):
+    found = names.problems_of({"part/a.c": text})
+    assert len(found) == 1 and found[0].endswith(f"names what is called {right} everywhere else"), found
+
+
+tap.main([("the tree keeps the rules", test_tree), ("programs that are read alone may repeat a name", test_programs),
+          ("refused: workqueue", lambda: test_mechanism("struct ppu_workqueue;\n", "workq")),
+          ("refused: a queue of tasks by half its name", lambda: test_mechanism("PPU_QUEUE_CLOSED\n", "taskq"))] + [
+    (f"found in four files: {name}", lambda text=text: test_function(text)) for name, text in FUNCTIONS.items()] + [
+    (f"passes: {name}", lambda text=text: test_other(text)) for name, text in OTHERS.items()])
