@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "firmware/caps.h"
 #include "firmware/channel.h"
 #include "firmware/context.h"
 #include "firmware/crash.h"
 #include "firmware/hal.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
-#include "firmware/caps.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
@@ -336,8 +336,8 @@ static uint32_t wrong_in_plan(const struct nest_plan *plan)
         return 9;
     }
     if (plan->vram.off % PPU_NEST_ALIGN ||
-        !lies_in(plan->vram.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places),
-                 layout.heap_base, vram_end)) {
+        !lies_in(plan->vram.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places), layout.heap_base,
+                 vram_end)) {
         return 3;
     }
     if (plan->save_bytes % PPU_SAVE_ALIGN || !plan->save_bytes != !plan->places) {
