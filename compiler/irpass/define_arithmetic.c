@@ -37,7 +37,7 @@ static bool all_harmless(LLVMValueRef divisor, bool is_signed)
 
 /* ---- division ---- */
 
-static void replace(LLVMValueRef insn, LLVMValueRef by)
+static void replace_operation(LLVMValueRef insn, LLVMValueRef by)
 {
     LLVMReplaceAllUsesWith(insn, by);
     LLVMInstructionEraseFromParent(insn);
@@ -68,7 +68,7 @@ static void define_division(LLVMBuilderRef builder, LLVMValueRef insn)
     if (opcode == LLVMSDiv) {
         result = LLVMBuildSelect(builder, minus, LLVMBuildNeg(builder, dividend, ""), result, "");
     }
-    replace(insn, result);
+    replace_operation(insn, result);
 }
 
 /* ---- calls ---- */
@@ -89,7 +89,7 @@ static void define_conversion(LLVMBuilderRef builder, LLVMValueRef insn)
 {
     const char *name = LLVMGetInstructionOpcode(insn) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
 
-    replace(insn, call_intrinsic(builder, insn, name, LLVMGetOperand(insn, 0)));
+    replace_operation(insn, call_intrinsic(builder, insn, name, LLVMGetOperand(insn, 0)));
 }
 
 /* These have a last argument that says for which number their result is none: for none. */
