@@ -160,7 +160,8 @@ static void choose_fields(struct gen *g, struct ppu_insn *insn)
         insn->imm = (int32_t)below(g, 1u << RANDOM_P);
         break;
     case PPU_FMT_SR:
-        insn->ra = (uint8_t)below(g, PPU_SR_COUNT);
+        /* The place to be saved in is another one on each run, and the last of all. */
+        insn->ra = (uint8_t)below(g, PPU_SR_PLACE);
         break;
     default:
         break;

@@ -240,7 +240,7 @@ static uint32_t special(const struct run *run, const struct thread *t, uint32_t 
     case PPU_SR_DEPTH:
         return tmd->depth;
     default:
-        return 0; /* the position in a queue, the place to be saved in */
+        return 0; /* the position in a queue; the place to be saved in of a task that has none */
     }
 }
 
