@@ -646,7 +646,7 @@ static void queues_need_room(void **state)
         { TOKENS_AT, 3 * 1024, false, true },
         { TOKENS_AT, 3 * 1024 - 64, false, false },
         { TOKENS_AT, 0, false, false },
-        { TOKENS_AT + 4, 0x10000, true, false },
+        { TOKENS_AT + 4, 0x10000, true, true }, /* reserved bits: the register keeps what it had */
         { PROT_LIMIT - 64, 0x10000, true, false },
         { 0xffffffc0u, 0x10000, true, false },
         { HEAP_AT, 0x10000, true, false },
