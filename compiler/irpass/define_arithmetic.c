@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/irpass/define_arithmetic.h"
+#include "ppu/macros.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static void define_call(LLVMValueRef call)
     const char *name =
         LLVMIsAFunction(LLVMGetCalledValue(call)) != NULL ? LLVMGetValueName2(LLVMGetCalledValue(call), &len) : "";
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (strncmp(name, names[i], strlen(names[i])) == 0) {
             LLVMSetOperand(call, 1, LLVMConstNull(LLVMTypeOf(LLVMGetOperand(call, 1))));
         }

@@ -494,7 +494,7 @@ static void undefined(void **state)
     for (uint32_t v = 0; v < device_variant_count; v++) {
         device->variant = &device_variants[v];
         device_load_file(device, "../arithmetic", "-cl-std=CL3.0 -w");
-        for (uint32_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        for (uint32_t c = 0; c < PPU_ARRAY_SIZE(cases); c++) {
             device_kernel(device, cases[c].kernel);
             int32_t *out = device_buffer(device, 0, 8), *in = device_buffer(device, 1, 64);
             for (int32_t i = 0; i < 16; i++) {
