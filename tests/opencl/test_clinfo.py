@@ -71,9 +71,9 @@ def test_guest():
         told = Path(share, "clinfo").read_text()
         assert "[  PASSED  ]" in done.stderr + done.stdout and "FAILED" not in done.stderr + done.stdout, (done.stdout, done.stderr)
     here, there = answers(clinfo()), answers(told)
-    # Another machine with other VRAM: the sizes differ, and nothing else.
+    # Another machine with other VRAM: what has room there differs, and nothing else.
     differences = [(a, b) for a, b in zip(here, there, strict=True) if a != b]
-    assert all("_SIZE" in a for a, _ in differences), differences
+    assert all("_SIZE" in a or "CL_DEVICE_MAX_ON_DEVICE_EVENTS" in a for a, _ in differences), differences
 
 
 def main():
