@@ -15,9 +15,9 @@ $(foreach level,plain v2 v3 v4,$(eval FLAGS_plain_$(ENGINE)/$(level).c := $(if $
 
 # Clang takes minutes for a level with all sanitizers. Fuzz targets have the plain one alone (engine/levels.h), with coverage and the
 # address sanitizer.
+FLAGS_fuzz_$(ENGINE)/plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
 # The target `snapshot` lies in what is saved, flags too: loading takes nothing but 0 and 1 for one.
 $(foreach file,dist/dist_snapshot dist/slot_snapshot sm/sm_snapshot snapshot regs,$(eval FLAGS_fuzz_qemu-device/core/$(file).c := -fno-sanitize=bool))
-FLAGS_fuzz_$(ENGINE)/plain.c := -fno-sanitize=undefined -fno-slp-vectorize -fno-unroll-loops -mllvm -vectorize-loops=false -mllvm -asan-instrumentation-with-call-threshold=0
 
 $(eval $(call ppu_lib,ppu-core,$(wildcard $(addprefix qemu-device/core/,*.c */*.c */*/*.c)),-ffp-contract=off))
 
