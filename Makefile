@@ -136,12 +136,17 @@ endef
 # $(call ppu_archive,VARIANT,NAME,SOURCES,CFLAGS): members may have the same name, hence q
 define ppu_archive
 $(call ppu_compile,$(1),$(2),$(3),$(4))
-$(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(2),$(3)) $(BUILD)/$(1)/obj/$(2)/members
+$(call ppu_pack,$(1),$(2),$(2),$(3))
+$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
+endef
+
+# $(call ppu_pack,VARIANT,NAME,LIBRARY,SOURCES): an archive of the objects that LIBRARY has of SOURCES
+define ppu_pack
+$(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(3),$(4)) $(BUILD)/$(1)/obj/$(3)/members
 	$$(call say,AR,$$@)
 	$(Q)rm -f $$@.$$(pid)
 	$(Q)$(AR) qcs $$@.$$(pid) $$(filter %.o,$$^)
 	$(Q)mv $$@.$$(pid) $$@
-$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
 endef
 
 # $(call ppu_program,VARIANT,NAME,SOURCES,CFLAGS,LIBS,PATH)
@@ -170,11 +175,7 @@ ALL_TARGETS += $(BUILD)/plain/lib$(1).a
 endef
 
 define ppu_part
-$(foreach v,$(VARIANTS),$(BUILD)/$(v)/lib$(1).a: $(call ppu_objects,$(v),$(2),$(3)) $(BUILD)/$(v)/obj/$(2)/members
-	$$(call say,AR,$$@)
-	$(Q)rm -f $$@.$$(pid)
-	$(Q)$(AR) qcs $$@.$$(pid) $$(filter %.o,$$^)
-	$(Q)mv $$@.$$(pid) $$@
+$(foreach v,$(VARIANTS),$(call ppu_pack,$(v),$(1),$(2),$(3))
 )
 endef
 
@@ -275,26 +276,25 @@ $(QEMU): $(BUILD)/qemu-source.txt $(if $(QEMU_SRC),FORCE) $(BUILD)/plain/tools/p
 	$(call say,QEMU,$@)
 	$(Q)qemu-device/overlay/build
 
-$(BUILD)/tests.list: FORCE
-	$(file >$@.new,$(TEST_LINES))
+# Lists that programs read, one line for each entry; a list that stays the same keeps its date.
+LIST_tests = $(TEST_LINES)
+LIST_check = $(CHECK_LINES)
+LIST_coverage = $(COVERAGE_LINES)
+LIST_fuzz = $(FUZZ_LINES)
+# NAME, source, flags
+LIST_units = $(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(CFLAGS_COMMON) $(UNIT_FLAGS_$(u)))$(newline)))
+$(patsubst %,$(BUILD)/%.list,tests check coverage fuzz units): $(BUILD)/%.list: FORCE
+	$(file >$@.new,$(LIST_$*))
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: test
 test: $(TEST_TARGETS) $(BUILD)/tests.list ## build and run every test (T=word: only those with the word in their name)
 	$(Q)tests/run --list $(BUILD)/tests.list --results $(BUILD)/test-results.json
 
-$(BUILD)/check.list: FORCE
-	$(file >$@.new,$(CHECK_LINES))
-	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-
 .PHONY: check
 check: $(CHECK_TARGETS) $(BUILD)/check.list ## run the fast tests and the checks of the tree, without QEMU
 	$(Q)git diff --name-only -z --diff-filter=d HEAD -- '*.c' '*.h' '*.c.inc' | xargs -0 -r clang-format-14 --dry-run -Werror
 	$(Q)tests/run --list $(BUILD)/check.list --results $(BUILD)/check-results.json
-
-$(BUILD)/coverage.list: FORCE
-	$(file >$@.new,$(COVERAGE_LINES))
-	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: coverage
 coverage: $(COVERAGE_TARGETS) $(BUILD)/coverage.list ## which lines the C tests run: a table, and build/coverage/report/index.html (T=word)
@@ -314,10 +314,6 @@ bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (CO
 
 # Without T= there is nothing to build: the targets are listed.
 FUZZ_WANTED := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(filter $(if $(filter all,$(T)),%,$(addprefix $(BUILD)/fuzz/tests/,$(T))),$(FUZZ_PROGRAMS)))
-$(BUILD)/fuzz.list: FORCE
-	$(file >$@.new,$(FUZZ_LINES))
-	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-
 .PHONY: fuzz
 fuzz: $(FUZZ_WANTED) $(BUILD)/fuzz.list ## fuzz T=target (or several, or all) for TIME=seconds with JOBS=processes; without T: list them
 	$(Q)tests/fuzz/run $(if $(T),fuzz --time $(or $(TIME),60) --jobs $(or $(JOBS),1) $(T),list)
@@ -337,11 +333,6 @@ fresh: deb ## run what README.md says on a minimal Debian 12, each command first
 .PHONY: lint
 lint: $(BUILD)/units.list ## check licences, format, includes, and run the static analysers
 	$(Q)tools/check/lint $(BUILD)/units.list
-
-# one line for each source: NAME, source, flags
-$(BUILD)/units.list: FORCE
-	$(file >$@.new,$(foreach u,$(UNITS),$(foreach s,$(UNIT_SOURCES_$(u)),$(u)$(tab)$(s)$(tab)$(strip $(CFLAGS_COMMON) $(UNIT_FLAGS_$(u)))$(newline))))
-	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 .PHONY: format
 format: ## format every C file as .clang-format says
