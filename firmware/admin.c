@@ -314,40 +314,44 @@ static void admin_MMU_FLUSH(struct admin_ticket *ticket, const uint32_t *arg)
     context_flush(arg[0], ticket);
 }
 
+/* Index of the first argument about save areas that cannot be; PPU_ADMIN_ARGS: all can. */
+static uint32_t wrong_in_saves(const struct nest_plan *plan)
+{
+    if (plan->places > PPU_SAVE_PLACES) {
+        return 9;
+    }
+    if (plan->state_bytes % PPU_SAVE_ALIGN || plan->state_bytes > PPU_NEST_MAX_STATE ||
+        !plan->state_bytes != !plan->places) {
+        return 8;
+    }
+    if (plan->save_bytes < (uint64_t)plan->depth * plan->state_bytes || !plan->save_bytes != !plan->places) {
+        return 7;
+    }
+    if (plan->save.off % PPU_SAVE_ALIGN ||
+        (plan->places && !lies_in(plan->save.off, plan->save_bytes, layout.heap_base, reachable_vram()))) {
+        return 6;
+    }
+    return PPU_ADMIN_ARGS;
+}
+
 /* Index of the first argument that cannot be; PPU_ADMIN_ARGS: all can. */
 static uint32_t wrong_in_plan(const struct nest_plan *plan)
 {
-    uint64_t vram_end = reachable_vram();
-    uint64_t saves = (uint64_t)plan->depth * plan->sets * plan->places * plan->save_bytes;
     if (plan->va.va % PPU_NEST_ALIGN ||
-        (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS, PPU_NEST_MAX_PLACES)) >> PPU_VA_BITS) {
+        (plan->va.va + PPU_NEST_BYTES(PPU_NEST_MAX_TASKS, PPU_NEST_MAX_DEPTH)) >> PPU_VA_BITS) {
         return 1;
     }
     if (!PPU_IS_POWER_OF_TWO(plan->tasks) || plan->tasks < PPU_NEST_MIN_TASKS || plan->tasks > PPU_NEST_MAX_TASKS) {
         return 4;
     }
-    if (plan->depth < 1 || plan->depth > PPU_NEST_MAX_DEPTH) {
+    if (plan->depth < 1 || plan->depth > PPU_NEST_MAX_DEPTH || plan->depth > plan->tasks) {
         return 5;
     }
-    if (plan->places > PPU_SAVE_PLACES) {
-        return 8;
-    }
-    if (plan->sets > PPU_NEST_MAX_SETS || !plan->sets != !plan->places) {
-        return 9;
-    }
     if (plan->vram.off % PPU_NEST_ALIGN ||
-        !lies_in(plan->vram.off, PPU_NEST_BYTES(plan->tasks, plan->depth * plan->sets * plan->places), layout.heap_base,
-                 vram_end)) {
+        !lies_in(plan->vram.off, PPU_NEST_BYTES(plan->tasks, plan->depth), layout.heap_base, reachable_vram())) {
         return 3;
     }
-    if (plan->save_bytes % PPU_SAVE_ALIGN || !plan->save_bytes != !plan->places) {
-        return 7;
-    }
-    if (plan->save.off % PPU_SAVE_ALIGN || (plan->places && !lies_in(plan->save.off, saves, layout.pt_base.off,
-                                                                     (uint64_t)layout.pt_base.off + layout.pt_bytes))) {
-        return 6;
-    }
-    return PPU_ADMIN_ARGS;
+    return wrong_in_saves(plan);
 }
 
 static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
@@ -360,8 +364,8 @@ static void admin_NEST_OPEN(struct admin_ticket *ticket, const uint32_t *arg)
         .depth = arg[5],
         .save = { arg[6] },
         .save_bytes = arg[7],
-        .places = arg[8],
-        .sets = arg[9],
+        .state_bytes = arg[8],
+        .places = arg[9],
     };
     uint32_t wrong = wrong_in_plan(&plan);
     if (!context_is_open(plan.context)) {

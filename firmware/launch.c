@@ -24,6 +24,8 @@
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 
+#define ADMISSIONS 16u /* tasks that get places when one has ended, at most */
+
 static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
 static struct list_node ended;        /* tasks in state ENDED */
 
@@ -458,11 +460,13 @@ static void child_completed(struct task *parent, struct origin child)
 
 /* ---- completion ---- */
 
-static void release_set(struct task *task)
+/* Whoever waits for places and gets some is ready; what is not given now is when a task ends that has some. */
+static void release_places(struct task *task)
 {
     struct task *next = nest_release(task);
-    if (next) {
+    for (uint32_t n = 1; next; n++) {
         make_ready(next);
+        next = n < ADMISSIONS ? nest_admit_waiting(task->nest) : NULL;
     }
 }
 
@@ -531,7 +535,9 @@ static void complete_task(struct task *task)
 
 void launch_complete(struct task *task)
 {
-    release_set(task);
+    if (task->places != TASK_NO_PLACES) {
+        release_places(task);
+    }
     taskq_unbind(task);
     if (task->children || (task_has_nest(task) && !task->fault && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);

@@ -7,20 +7,17 @@
 #include "firmware/crash.h"
 #include "firmware/hal.h"
 #include "firmware/hooks.h"
+#include "firmware/places.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
 #include "ppu/limits.h"
 #include "ppu/macros.h"
 #include "ppu/save.h"
 
-#define NESTS 6u
-#define CHUNK PPU_NEST_MIN_TASKS /* records are given to nests in pieces of so many */
+#define CHUNK PPU_NEST_MIN_TASKS         /* records are given to nests in pieces of so many */
+#define NESTS (NEST_RECORDS_MAX / CHUNK) /* more cannot have records */
 #define NO_NEST TASK_NO_NEST
-
-struct depth {
-    struct list_node waiting; /* ADMITTED tasks, first come first */
-    uint32_t sets_free;       /* bit n: set n */
-};
+#define DEPTH_WORDS ((PPU_NEST_MAX_DEPTH + 31u) / 32u)
 
 struct nest {
     bool open;
@@ -30,14 +27,23 @@ struct nest {
     uint32_t records; /* VRAM offset at which the record of index 0 would lie, modulo 2^32 */
     uint32_t live;    /* records that are tasks */
     uint32_t free_tail;
-    struct depth depth[PPU_NEST_MAX_DEPTH]; /* of depth n + 1 */
+    uint32_t unit_bytes; /* of the save area */
+    struct places places;
+    uint32_t kept_taken[DEPTH_WORDS]; /* bit n: a task of depth n + 1 has the place that is kept for its depth */
+    uint32_t waiting[DEPTH_WORDS];    /* bit n: tasks of depth n + 1 are ADMITTED */
 };
 
 static struct nest nests[NESTS];
 static uint64_t chunks_free; /* bit n: records from n * CHUNK on */
 static uint8_t nest_of_context[PPU_MAX_CONTEXTS];
 
+/* Index of the task that waits longest for places, for each depth of each nest: at the nest's first record plus depth -
+ * 1, as no nest is deeper than it has records. The others are behind it in a ring. */
+static uint16_t first_waiting[NEST_RECORDS_MAX];
+
 _Static_assert(NEST_RECORDS_MAX / CHUNK <= 64, "a bit for each chunk");
+_Static_assert(NESTS <= NO_NEST, "a task's nest has 8 bits");
+_Static_assert(PPU_NEST_UNITS <= TASK_KEPT_PLACE, "a task's first unit has 8 bits");
 
 void nest_init(void)
 {
@@ -162,10 +168,9 @@ enum ppu_fault nest_open(const struct nest_plan *plan)
     *nest = (struct nest){ .open = true, .plan = *plan, .first = layout.tasks + first };
     nest->records =
         plan->vram.off + PPU_NEST_TASKS_AT(plan->tasks) - nest->first * (uint32_t)sizeof(struct ppu_nest_task);
-    for (uint32_t i = 0; i < PPU_NEST_MAX_DEPTH; i++) {
-        list_init(&nest->depth[i].waiting);
-        nest->depth[i].sets_free = plan->sets ? UINT32_MAX >> (PPU_NEST_MAX_SETS - plan->sets) : 0;
-    }
+    uint32_t shared_bytes = plan->places ? plan->save_bytes - plan->depth * plan->state_bytes : 0;
+    nest->unit_bytes = PPU_MAX(shared_bytes / PPU_NEST_UNITS & ~(PPU_SAVE_ALIGN - 1u), PPU_SAVE_ALIGN);
+    places_init(&nest->places, PPU_MIN(shared_bytes / nest->unit_bytes, PPU_NEST_UNITS));
     nest_of_context[plan->context] = (uint8_t)(nest - nests);
     for (uint32_t i = 0; i < plan->tasks; i++) {
         task_at(nest->first + i)->nest = (uint8_t)(nest - nests);
@@ -256,19 +261,28 @@ void nest_lost(uint32_t nest)
 
 /* ---- thread-group contexts of CTAs: the device makes them, threads and the firmware count there ---- */
 
-static uint32_t set_number(const struct task *task)
+/* Number of the first place of a task, among the groups of the nest. */
+static uint32_t first_group(const struct task *task)
 {
-    return (task->depth - 1u) * nests[task->nest].plan.sets + task->set;
+    uint32_t depth = nests[task->nest].plan.depth;
+    return task->places == TASK_KEPT_PLACE ? task->depth - 1u : depth + task->places * PPU_NEST_UNIT_PLACES;
 }
 
 uint32_t nest_groups(const struct task *task)
 {
     const struct nest_plan *plan = &nests[task->nest].plan;
-    if (!(task_tmd(task)->flags & PPU_TMD_CTA_GROUPS) || task->set == TASK_NO_SET) {
+    if (!(task_tmd(task)->flags & PPU_TMD_CTA_GROUPS) || task->places == TASK_NO_PLACES) {
         return 0;
     }
     return plan->vram.off + PPU_NEST_GROUPS_AT(plan->tasks) +
-           set_number(task) * plan->places * (uint32_t)sizeof(struct ppu_cta_group);
+           first_group(task) * (uint32_t)sizeof(struct ppu_cta_group);
+}
+
+/* How many places a task has, which has groups. */
+static uint32_t count_places(const struct task *task)
+{
+    uint32_t count = task_tmd(task)->save_count;
+    return PPU_MIN(count, PPU_SAVE_PLACES);
 }
 
 ppu_va_t nest_groups_va(const struct task *task)
@@ -289,7 +303,7 @@ static struct ppu_cta_group *group_at(const struct task *task, uint32_t place)
  */
 bool nest_child_done(const struct task *parent, uint32_t place, uint32_t cta)
 {
-    if (!nest_groups(parent) || place >= nests[parent->nest].plan.places) {
+    if (!nest_groups(parent) || place >= PPU_SAVE_PLACES) {
         return false;
     }
     struct ppu_cta_group *group = group_at(parent, place);
@@ -307,7 +321,7 @@ bool nest_child_done(const struct task *parent, uint32_t place, uint32_t cta)
 
 void nest_entries_came(const struct task *task)
 {
-    for (uint32_t i = 0; nest_groups(task) && i < nests[task->nest].plan.places; i++) {
+    for (uint32_t i = 0; nest_groups(task) && i < count_places(task); i++) {
         shared_clear(&group_at(task, i)->work, PPU_CTA_WORK_ENTRIES);
     }
 }
@@ -315,7 +329,7 @@ void nest_entries_came(const struct task *task)
 bool nest_has_idle_cta(const struct task *task)
 {
     const struct ppu_tmd *tmd = task_tmd(task);
-    for (uint32_t i = 0; nest_groups(task) && i < tmd->save_count; i++) {
+    for (uint32_t i = 0; nest_groups(task) && i < count_places(task); i++) {
         const struct ppu_save *save = hal_vram((ppu_vram_t){ tmd->save_vram + i * tmd->save_bytes });
         if (save->state == PPU_SAVE_WAITING && !(shared_read(&group_at(task, i)->work) & PPU_CTA_WORK_ANY)) {
             return true;
@@ -326,70 +340,175 @@ bool nest_has_idle_cta(const struct task *task)
 
 /* ---- places to be saved in ---- */
 
+static uint64_t place_bytes(const struct ppu_tmd *tmd)
+{
+    uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+    return ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave,
+                          ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs), tmd->token_count,
+                          tmd->shared_bytes);
+}
+
 bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd)
 {
     const struct nest_plan *plan = &nests[nest].plan;
-    uint32_t threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
-    return plan->places && ppu_save_bytes((threads + tmd->wave - 1u) / tmd->wave, tmd->wave,
-                                          ppu_warp_vregs(tmd->wave, tmd->vregs, tmd->shared_vregs), tmd->token_count,
-                                          tmd->shared_bytes) <= plan->save_bytes;
+    return plan->places && place_bytes(tmd) <= plan->state_bytes;
 }
 
-/* The TMD copy names the set; nothing is saved in it yet. */
-static void give_set(struct task *task, uint32_t set)
+/* One for each CTA, as far as the nest allows. Nobody knows how many a queue task will have. */
+static uint32_t places_wanted(const struct nest *nest, const struct ppu_tmd *tmd)
 {
-    const struct nest_plan *plan = &nests[task->nest].plan;
+    uint32_t most = nest->plan.places;
+    if (tmd->kind == PPU_TMD_TASKQ) {
+        return most;
+    }
+    uint32_t ctas = PPU_MIN(tmd->grid[0], most) * PPU_MIN(tmd->grid[1], most) * PPU_MIN(tmd->grid[2], most);
+    return PPU_MIN(ctas, most);
+}
+
+static uint32_t units_of(const struct nest *nest, uint32_t places, uint32_t bytes)
+{
+    uint32_t for_states = (places * bytes + nest->unit_bytes - 1u) / nest->unit_bytes;
+    uint32_t for_groups = (places + PPU_NEST_UNIT_PLACES - 1u) / PPU_NEST_UNIT_PLACES;
+    return PPU_MAX(for_states, for_groups);
+}
+
+/* The TMD copy names the places; nothing is saved in them yet. */
+static void give_places(struct task *task, uint32_t first, ppu_vram_t save, uint32_t bytes, uint32_t count)
+{
     struct ppu_tmd *tmd = task_tmd(task);
-    task->set = (uint8_t)set;
-    tmd->save_vram = plan->save.off + set_number(task) * plan->places * plan->save_bytes;
-    tmd->save_bytes = plan->save_bytes;
-    tmd->save_count = (uint8_t)plan->places;
-    for (uint32_t i = 0; i < plan->places; i++) {
-        struct ppu_save *save = hal_vram((ppu_vram_t){ tmd->save_vram + i * plan->save_bytes });
-        save->state = PPU_SAVE_FREE;
+    task->places = (uint8_t)first;
+    tmd->save_vram = save.off;
+    tmd->save_bytes = bytes;
+    tmd->save_count = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ppu_save *place = hal_vram((ppu_vram_t){ save.off + i * bytes });
+        place->state = PPU_SAVE_FREE;
     }
     tmd->groups_vram = nest_groups(task);
     nest_record(task)->groups_va = nest_groups_va(task).va;
 }
 
-static struct depth *depth_of(const struct task *task)
+/* From what the depths share. */
+static bool take_units(struct nest *nest, struct task *task)
 {
-    return &nests[task->nest].depth[task->depth - 1u];
-}
-
-bool nest_admit(struct task *task)
-{
-    struct depth *depth = depth_of(task);
-    if (!depth->sets_free) {
-        task_enter(task, TASK_ADMITTED);
-        list_push_back(&depth->waiting, &task->node);
+    const struct ppu_tmd *tmd = task_tmd(task);
+    uint32_t bytes = (uint32_t)place_bytes(tmd);
+    uint32_t wanted = places_wanted(nest, tmd);
+    struct places_run run = places_find(&nest->places, units_of(nest, wanted, bytes));
+    uint32_t room = PPU_MIN(run.units * nest->unit_bytes / bytes, run.units * PPU_NEST_UNIT_PLACES);
+    uint32_t count = PPU_MIN(wanted, room);
+    if (!count) {
         return false;
     }
-    uint32_t set = (uint32_t)__builtin_ctz(depth->sets_free);
-    depth->sets_free &= depth->sets_free - 1;
-    give_set(task, set);
+    run.units = units_of(nest, count, bytes);
+    places_take(&nest->places, run);
+    uint32_t distance = nest->plan.depth * nest->plan.state_bytes + run.first * nest->unit_bytes;
+    give_places(task, run.first, (ppu_vram_t){ nest->plan.save.off + distance }, bytes, count);
     return true;
 }
 
-struct task *nest_release(struct task *task)
+static bool has_bit(const uint32_t *words, uint32_t n)
 {
-    if (task->set == TASK_NO_SET) {
-        return NULL;
+    return words[n / 32] >> n % 32 & 1u;
+}
+
+/* The place that is kept for the task's depth. */
+static bool take_kept(struct nest *nest, struct task *task)
+{
+    uint32_t n = task->depth - 1u;
+    if (has_bit(nest->kept_taken, n)) {
+        return false;
     }
-    struct depth *depth = depth_of(task);
-    uint32_t set = task->set;
-    task->set = TASK_NO_SET;
-    struct list_node *node = list_take_front(&depth->waiting);
-    if (!node) {
-        depth->sets_free |= 1u << set;
-        return NULL;
+    nest->kept_taken[n / 32] |= 1u << n % 32;
+    ppu_vram_t save = { nest->plan.save.off + n * nest->plan.state_bytes };
+    give_places(task, TASK_KEPT_PLACE, save, nest->plan.state_bytes, 1);
+    return true;
+}
+
+/* ---- tasks that wait for places: a ring of each depth ---- */
+
+static uint16_t *first_of_depth(const struct nest *nest, uint32_t n)
+{
+    return &first_waiting[nest->first - layout.tasks + n];
+}
+
+static void wait_for_places(struct nest *nest, struct task *task)
+{
+    uint32_t n = task->depth - 1u;
+    uint16_t *first = first_of_depth(nest, n);
+    task_enter(task, TASK_ADMITTED);
+    list_init(&task->node);
+    if (has_bit(nest->waiting, n)) {
+        list_push_back(&task_at(*first)->node, &task->node);
+    } else {
+        *first = (uint16_t)task_index(task);
+        nest->waiting[n / 32] |= 1u << n % 32;
     }
-    struct task *next = PPU_CONTAINER_OF(node, struct task, node);
-    give_set(next, set);
-    return next;
 }
 
 void nest_withdraw(struct task *task)
 {
+    struct nest *nest = &nests[task->nest];
+    uint32_t n = task->depth - 1u;
+    uint16_t *first = first_of_depth(nest, n);
+    if (list_empty(&task->node)) {
+        nest->waiting[n / 32] &= ~(1u << n % 32);
+    } else if (*first == task_index(task)) {
+        *first = (uint16_t)task_index(PPU_CONTAINER_OF(task->node.next, struct task, node));
+    }
     list_remove(&task->node);
+}
+
+bool nest_admit(struct task *task)
+{
+    struct nest *nest = &nests[task->nest];
+    if (!has_bit(nest->waiting, task->depth - 1u) && (take_units(nest, task) || take_kept(nest, task))) {
+        return true;
+    }
+    wait_for_places(nest, task);
+    return false;
+}
+
+/* The deepest first: what it waits for can end without it. Who waits at another depth has the place kept there. */
+struct task *nest_admit_waiting(uint32_t number)
+{
+    struct nest *nest = &nests[number];
+    uint32_t word = DEPTH_WORDS;
+    while (word && !nest->waiting[word - 1]) {
+        word--;
+    }
+    if (!word) {
+        return NULL;
+    }
+    uint32_t n = 32u * word - 1u - (uint32_t)__builtin_clz(nest->waiting[word - 1]);
+    struct task *task = task_at(*first_of_depth(nest, n));
+    if (!take_units(nest, task)) {
+        return NULL;
+    }
+    nest_withdraw(task);
+    return task;
+}
+
+static struct task *give_back_kept(struct nest *nest, uint32_t n)
+{
+    nest->kept_taken[n / 32] &= ~(1u << n % 32);
+    if (!has_bit(nest->waiting, n)) {
+        return NULL;
+    }
+    struct task *next = task_at(*first_of_depth(nest, n));
+    nest_withdraw(next);
+    take_kept(nest, next);
+    return next;
+}
+
+struct task *nest_release(struct task *task)
+{
+    uint32_t first = task->places;
+    struct nest *nest = &nests[task->nest];
+    task->places = TASK_NO_PLACES;
+    if (first == TASK_KEPT_PLACE) {
+        return give_back_kept(nest, task->depth - 1u);
+    }
+    places_give(&nest->places, first);
+    return nest_admit_waiting(task->nest);
 }

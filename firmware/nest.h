@@ -3,9 +3,9 @@
  * Keeps nests (ppu/nest.h): the records that threads of an address space fill in and launch, and the save areas of
  * may-wait tasks (B3, B7).
  *
- * Admission (B9). The places of a nest are divided among the depths, and those of a depth into sets. A task whose CTAs
- * may be saved gets a set before it gets a slot, and keeps it until its threads have ended. So it never waits for a
- * place while it holds a slot, and whatever the tasks above hold, the deepest always have sets of their own.
+ * Admission (B9). A task whose CTAs may be saved gets places before it gets a slot, and keeps them until its threads
+ * have ended. So it never waits for a place while it holds a slot. Whatever the tasks above hold, each depth has a
+ * place of its own, and the deepest always have theirs.
  */
 #ifndef FIRMWARE_NEST_H
 #define FIRMWARE_NEST_H
@@ -22,9 +22,9 @@ struct nest_plan {
     uint32_t tasks;
     uint32_t depth;
     ppu_vram_t save;
-    uint32_t save_bytes; /* a place */
-    uint32_t places;     /* a set; 0: no CTA can be saved */
-    uint32_t sets;       /* a depth */
+    uint32_t save_bytes;  /* of the whole area */
+    uint32_t state_bytes; /* of the largest place */
+    uint32_t places;      /* of a task, at most; 0: no CTA can be saved */
 };
 
 /* Needs task. */
@@ -47,7 +47,7 @@ struct ppu_nest_task *nest_record(const struct task *task);
 ppu_va_t nest_record_va(const struct task *task);
 
 /* The groups of a task's CTAs (task.h), one a place to be saved in: VRAM offset, 0: they have none of their own; and as
- * threads see them. The task has a set. */
+ * threads see them. */
 uint32_t nest_groups(const struct task *task);
 ppu_va_t nest_groups_va(const struct task *task);
 
@@ -75,16 +75,19 @@ void nest_linked(struct task *task);
  * taken back when nothing of the nest runs. */
 void nest_lost(uint32_t nest);
 
-/* Gives a task a set of its depth and notes it in its TMD copy. False: none is free, and the task waits for one in
- * state ADMITTED. */
+/* Gives a task places and notes them in its TMD copy: as many as it has CTAs, as it may have, and as there is room for,
+ * one at least. False: there is none, and the task waits for one in state ADMITTED. */
 bool nest_admit(struct task *task);
 
-/* True when a set of places can hold the CTAs of this task. */
+/* True when a place can hold a CTA of this task. */
 bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd);
 
-/* The task's threads have ended, or it will not run: its set is given back. Returns the task that gets it, which is to
- * be started; NULL: none waits. */
+/* The task has places, and its threads have ended, or it will not run: its places are given back. Returns a task that
+ * gets some of them, which is to be started; NULL: none. */
 struct task *nest_release(struct task *task);
+
+/* Another ADMITTED task that there are places for, which it has now. NULL: none. */
+struct task *nest_admit_waiting(uint32_t nest);
 
 /* An ADMITTED task waits no longer. */
 void nest_withdraw(struct task *task);

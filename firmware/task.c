@@ -63,7 +63,7 @@ static void begin_task(struct task *task)
     task->children = 0;
     task->fault = 0;
     task->slot = TASK_NO_SLOT;
-    task->set = TASK_NO_SET;
+    task->places = TASK_NO_PLACES;
     task->taskq = TASK_NO_TASKQ;
     task->waits = false;
     task->resume = false;

@@ -20,7 +20,7 @@ enum task_state {
     TASK_FREE,     /* in the pool, or of no nest */
     TASK_LENT,     /* of a nest: free, being filled in by a thread, or in a TMDQ that threads made */
     TASK_HELD,     /* waits in its TMDQ until the task before it has completed */
-    TASK_ADMITTED, /* waits for a set of places to be saved in (nest.h) */
+    TASK_ADMITTED, /* waits for places to be saved in (nest.h) */
     TASK_READY,    /* in the TMU's list of its priority */
     TASK_RUNNING,  /* has a slot */
     TASK_STOPPING, /* has a slot, which is being evicted */
@@ -34,12 +34,13 @@ enum task_state {
 
 #define TASK_NO_SLOT 0xffu
 #define TASK_NO_NEST 0xffu
-#define TASK_NO_SET 0xffu
+#define TASK_NO_PLACES 0xffu
+#define TASK_KEPT_PLACE 0xfeu
 #define TASK_NO_STREAM 0xffu
 #define TASK_NO_TASKQ 0xffu
 
 struct task {
-    struct list_node node;   /* the pool, a TMU list, the ended tasks, or those that wait for a set, by state */
+    struct list_node node;   /* the pool, a TMU list, the ended tasks, or those that wait for places, by state */
     struct list_node owner;  /* the channel's tasks */
     struct channel *channel; /* NULL when it has ended this task already */
     struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
@@ -55,7 +56,7 @@ struct task {
     uint8_t slot;    /* that it has or had, or TASK_NO_SLOT */
     uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
     uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
-    uint8_t set;     /* of places to be saved in, or TASK_NO_SET */
+    uint8_t places;  /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
     uint8_t taskq;   /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
     bool head : 1;   /* insert at the head of its list (A4) */
     bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */

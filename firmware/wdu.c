@@ -164,7 +164,7 @@ static void slot_start(uint32_t index, struct task *task)
 static void evict(struct slot *slot)
 {
     struct task *task = slot->task;
-    bool save = (task_tmd(task)->flags & PPU_TMD_SAVE) && task->set != TASK_NO_SET;
+    bool save = (task_tmd(task)->flags & PPU_TMD_SAVE) && task->places != TASK_NO_PLACES;
     enter_ending(task, TASK_STOPPING);
     timer_stop(&slot->slice);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, save ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);

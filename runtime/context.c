@@ -44,10 +44,10 @@ static void context_free(struct ppu_context *context)
     if (context->has_area) {
         range_give(&context->device->heap, context->area);
     }
-    memory_forget_context(context);
-    if (context->nest_saves != 0) {
-        range_give(&context->device->tables, context->nest_saves);
+    if (context->has_saves) {
+        range_give(&context->device->heap, context->nest_saves);
     }
+    memory_forget_context(context);
     page_table_fini(&context->table);
     pthread_mutex_unlock(&context->device->memory_lock);
     ppu_memory_free(context->nest);

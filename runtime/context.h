@@ -20,7 +20,8 @@ struct ppu_context {
     struct ppu_memory *heap;  /* of those threads; NULL: none */
     uint64_t area;            /* where CTAs go that the device takes off SMs: offset in VRAM */
     bool has_area;
-    uint64_t nest_saves; /* place of its save areas among the tables; 0: none */
+    uint64_t nest_saves; /* its nest's save area: offset in VRAM, mapped nowhere */
+    bool has_saves;
 };
 
 #endif

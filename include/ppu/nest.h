@@ -6,7 +6,7 @@
  *   struct ppu_nest
  *   ppu_task_t free[tasks]              ring of the handles of the records that are free
  *   struct ppu_nest_task [tasks]        at PPU_NEST_TASKS_AT(tasks)
- *   struct ppu_cta_group [places]       a place to be saved in has one, in the order of the save areas (save.h)
+ *   struct ppu_cta_group []             of places to be saved in: PPU_NEST_GROUPS(depth)
  *
  * Threads write here, so the firmware believes nothing of it: a handle is looked up in its own records, a TMD is copied
  * and checked, and what is wrong harms this nest alone.
@@ -28,9 +28,16 @@
 #define PPU_NEST_MIN_TASKS 64u
 #define PPU_NEST_MAX_TASKS 4096u
 #define PPU_NEST_MAX_DEPTH 288u
-#define PPU_NEST_MAX_SETS 32u      /* tasks of one depth that hold places to be saved in, at once */
 #define PPU_NEST_MAX_PARAM 1024u   /* bytes of parameters of a task with a record here */
 #define PPU_NEST_INLINE_PARAM 528u /* of these in the record itself */
+
+/*
+ * The save area of a nest is VRAM that nobody maps. It begins with a place for each depth, as large as any may be; the
+ * rest is cut into units of one size, and a task that may wait takes as many in a row as its places need.
+ */
+#define PPU_NEST_UNITS 192u           /* at most */
+#define PPU_NEST_UNIT_PLACES 16u      /* a unit holds at most */
+#define PPU_NEST_MAX_STATE 0x1000000u /* bytes of a place, at most */
 
 struct ppu_nest {
     struct ppu_struct_header head; /* PPU_NEST_VERSION, sizeof(struct ppu_nest) */
@@ -86,7 +93,9 @@ PPU_ASSERT_OFFSET(struct ppu_nest_task, param, 448);
     (((uint32_t)sizeof(struct ppu_nest) + (tasks)*4u + (uint32_t)sizeof(struct ppu_nest_task) - 1u) & \
      ~((uint32_t)sizeof(struct ppu_nest_task) - 1u))
 #define PPU_NEST_GROUPS_AT(tasks) (PPU_NEST_TASKS_AT(tasks) + (tasks) * (uint32_t)sizeof(struct ppu_nest_task))
-#define PPU_NEST_BYTES(tasks, places) (PPU_NEST_GROUPS_AT(tasks) + (places) * (uint32_t)sizeof(struct ppu_cta_group))
-#define PPU_NEST_MAX_PLACES (PPU_NEST_MAX_DEPTH * PPU_NEST_MAX_SETS * PPU_SAVE_PLACES)
+/* Those of the places of the depths, of the units, and so many that the last unit has room for a task's most. */
+#define PPU_NEST_GROUPS(depth) ((depth) + PPU_NEST_UNITS * PPU_NEST_UNIT_PLACES + PPU_SAVE_PLACES)
+#define PPU_NEST_BYTES(tasks, depth) \
+    (PPU_NEST_GROUPS_AT(tasks) + PPU_NEST_GROUPS(depth) * (uint32_t)sizeof(struct ppu_cta_group))
 
 #endif

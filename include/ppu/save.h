@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Defines save areas (B7, A5), which keep CTAs that left their SM. A task that may wait, or be saved when it is
- * evicted, has an area of `save_count` places, `save_bytes` apart, in the protected range; a CTA is handed out only
+ * evicted, has an area of `save_count` places, `save_bytes` apart, in VRAM that nobody maps; a CTA is handed out only
  * with a place of its own, so that it can always be saved. The device alone reads and writes what is in a place; the
  * firmware clears the states before a task uses an area for the first time.
  */

@@ -92,7 +92,7 @@ struct ppu_tmd {
     uint32_t parent_correlation; /* 0 when launched by a channel */
     uint32_t groups_vram;        /* VRAM offset of a struct ppu_cta_group a place; 0 without CTA_GROUPS */
     uint32_t params_vram;        /* VRAM offset of the parameter copy in the protected range */
-    uint32_t save_vram;          /* VRAM offset of its save area (save.h), in the protected range */
+    uint32_t save_vram;          /* VRAM offset of its save area (save.h) */
     uint32_t save_bytes;         /* of one place in there */
     uint8_t save_count;          /* places, at most PPU_SAVE_PLACES; 0: its CTAs cannot be saved */
     uint8_t resume;              /* 1: CTAs that waited go on when the slot starts */

@@ -16,6 +16,15 @@
 #define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
 
 /*
+ * cl_ppu_nested_streams: properties of a context, for kernels that wait for what they enqueue: how many work-groups of
+ * one of them can have begun at once, 1 to 64 (16 when it is not said), and for how many bytes of a work-group's state
+ * there is room, at most 16 MiB. Without the property the variables PPU_WAITING_GROUPS and PPU_WAITING_BYTES of the
+ * environment say it.
+ */
+#define CL_CONTEXT_WAITING_GROUPS_PPU 0x4f53
+#define CL_CONTEXT_WAITING_BYTES_PPU 0x4f54
+
+/*
  * cl_ppu_time_limit: property of a queue of the host: the ms that a kernel of it may run, at most 3600000; 0: as
  * PPU_WATCHDOG_MS says, which the limit cannot exceed. A kernel that runs longer fails.
  */

@@ -80,22 +80,31 @@ static size_t property_count(const cl_context_properties *properties)
     return count + 1;
 }
 
+static bool is_known(cl_context_properties name)
+{
+    return name == CL_CONTEXT_PLATFORM || name == CL_CONTEXT_INTEROP_USER_SYNC || waiting_is_property(name);
+}
+
+static bool is_named_before(const cl_context_properties *first, const cl_context_properties *at)
+{
+    while (first != at && first[0] != at[0]) {
+        first += 2;
+    }
+    return first != at;
+}
+
 static cl_int check_properties(const cl_context_properties *properties)
 {
-    bool platform = false, sync = false;
+    const cl_context_properties *first = properties;
 
     for (; properties != NULL && *properties != 0; properties += 2) {
-        bool *seen = properties[0] == CL_CONTEXT_PLATFORM            ? &platform
-                     : properties[0] == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
-                                                                     : NULL;
-        if (seen == NULL || *seen) {
+        if (!is_known(properties[0]) || is_named_before(first, properties)) {
             return CL_INVALID_PROPERTY;
         }
-        *seen = true;
-        if (seen == &platform && !object_is((void *)properties[1], OBJECT_platform)) {
+        if (properties[0] == CL_CONTEXT_PLATFORM && !object_is((void *)properties[1], OBJECT_platform)) {
             return CL_INVALID_PLATFORM;
         }
-        if (seen == &sync && properties[1] != CL_TRUE && properties[1] != CL_FALSE) {
+        if (properties[0] == CL_CONTEXT_INTEROP_USER_SYNC && properties[1] != CL_TRUE && properties[1] != CL_FALSE) {
             return CL_INVALID_PROPERTY;
         }
     }
@@ -207,11 +216,28 @@ static cl_int check_devices(cl_uint count, const cl_device_id *devices)
     return CL_SUCCESS;
 }
 
+/* What is out of range is told to whoever wants to know. */
+static cl_int read_waiting(struct waiting *waiting, const cl_context_properties *properties,
+                           void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user)
+{
+    char text[WAITING_TEXT_BYTES], notice[WAITING_TEXT_BYTES + 40];
+
+    if (waiting_read(waiting, properties, text)) {
+        return CL_SUCCESS;
+    }
+    snprintf(notice, sizeof(notice), "create a context: %s", text);
+    if (notify != NULL) {
+        notify(notice, NULL, 0, user);
+    }
+    return CL_INVALID_PROPERTY;
+}
+
 cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_devices, const cl_device_id *devices,
                            void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
                            cl_int *errcode)
 {
     cl_context context = NULL;
+    struct waiting waiting;
     cl_int error = check_properties(properties);
 
     if (error == CL_SUCCESS) {
@@ -221,9 +247,13 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
         error = CL_INVALID_VALUE;
     }
     if (error == CL_SUCCESS) {
+        error = read_waiting(&waiting, properties, notify, user);
+    }
+    if (error == CL_SUCCESS) {
         context = context_new(num_devices, devices, properties, &error);
     }
     if (context != NULL) {
+        context->waiting = waiting;
         context->notify = notify;
         context->user = user;
     }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "opencl/api/device.h"
+#include "opencl/api/waiting.h"
 
 struct svm;
 struct call;
@@ -37,6 +38,7 @@ struct _cl_context {
 
     pthread_mutex_t device_queues_lock; /* of device_queues */
     struct device_queues device_queues[MAX_DEVICES];
+    struct waiting waiting; /* of kernels that wait for what they enqueue */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* some command or user event has ended */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/submit/device_queue.h"
 
+#include "opencl/submit/service_thread.h"
+#include "ppu/macros.h"
 #include "ppu/nest.h"
+#include "ppu/save.h"
 
-/* The firmware has twice as many records: several contexts can have some. What finds none waits in the heap. */
+/* The firmware has twice as many records. Each context gets half of what those before it have left, about. What finds
+ * none waits in the heap. */
 #define MEMORY_A_RECORD (256u * PPU_KIB)
 #define MOST_RECORDS 2048u
 #define HEAP_SHARE 16u /* one byte of heap for so many bytes of memory */
 #define MOST_HEAP (64u * PPU_MIB)
 #define DEPTH 32u
-/* Of a work-group that waits; there is room for one at each depth. */
+/* Of a work-group that waits. */
 #define STATE_SHARE 2048u
 #define LEAST_STATE (64u * PPU_KIB)
 #define MOST_STATE (128u * PPU_KIB)
@@ -26,7 +30,10 @@ static uint32_t power_of_two(uint64_t n, uint32_t least, uint32_t most)
 
 static uint32_t records(const struct _cl_device_id *device)
 {
-    return power_of_two(device->info->vram_bytes / MEMORY_A_RECORD, PPU_NEST_MIN_TASKS, MOST_RECORDS);
+    uint32_t others = __atomic_load_n(&device->nests, __ATOMIC_RELAXED);
+    uint64_t share = device->info->vram_bytes / MEMORY_A_RECORD >> PPU_MIN(others, 31u);
+
+    return power_of_two(share, PPU_NEST_MIN_TASKS, MOST_RECORDS >> PPU_MIN(others, 5u));
 }
 
 static uint32_t heap_bytes(const struct _cl_device_id *device)
@@ -49,14 +56,38 @@ static struct ppu_enqueue *queues_shared(const struct device_queues *queues)
     return ppu_memory_host(queues->shared);
 }
 
+static uint32_t state_bytes(const struct _cl_context *context, const struct _cl_device_id *device)
+{
+    return context->waiting.state_bytes != 0
+               ? context->waiting.state_bytes
+               : power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE);
+}
+
+/* Others may have taken the records, or the memory: then it is fewer of them, or a place at each depth and no more. */
+static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *options)
+{
+    enum ppu_err err = ppu_context_nest(ppu, options);
+
+    if (err == PPU_ERR_NO_VRAM) {
+        options->save_bytes = options->depth * ppu_align_up(options->state_bytes, PPU_SAVE_ALIGN);
+        err = ppu_context_nest(ppu, options);
+    }
+    while (err == PPU_ERR_NO_RESOURCE && options->tasks > PPU_NEST_MIN_TASKS) {
+        options->tasks /= 2;
+        err = ppu_context_nest(ppu, options);
+    }
+    return err;
+}
+
 static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, struct device_queues *queues)
 {
-    const struct _cl_device_id *device = context->devices[ppu_index];
+    cl_device_id device = context->devices[ppu_index];
     struct ppu_nest_options options = {
         .tasks = records(device),
         .depth = DEPTH,
         .heap_bytes = heap_bytes(device),
-        .state_bytes = power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE),
+        .state_bytes = state_bytes(context, device),
+        .ctas = context->waiting.groups,
     };
     enum ppu_err err =
         ppu_memory_create(context->ppus[ppu_index], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &queues->shared);
@@ -68,18 +99,17 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
     queues_shared(queues)->sm_vregs = device->info->sm_vregs;
     queues_shared(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
     queues_shared(queues)->sm_shared = device->info->sm_shared;
-    do {
-        err = ppu_context_nest(context->ppus[ppu_index], &options);
-        options.tasks /= 2;
-    } while (err == PPU_ERR_NO_RESOURCE && options.tasks >= PPU_NEST_MIN_TASKS);
+    err = open_nest(context->ppus[ppu_index], &options);
     if (err != PPU_OK) {
         ppu_memory_free(queues->shared);
         queues->shared = NULL;
+        return err;
     }
-    return err;
+    __atomic_fetch_add(&device->nests, 1, __ATOMIC_RELAXED);
+    return PPU_OK;
 }
 
-enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
+static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index)
 {
     struct device_queues *queues = &context->device_queues[ppu_index];
 
@@ -89,9 +119,25 @@ enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
     return err;
 }
 
+enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
+{
+    enum ppu_err err = device_queues_make(context, ppu_index);
+
+    if (err != PPU_OK) { /* maybe because other contexts are still being closed */
+        service_thread_drain();
+        err = device_queues_make(context, ppu_index);
+    }
+    return err;
+}
+
 void device_queues_end(cl_context context, uint32_t ppu_index)
 {
-    ppu_memory_free(context->device_queues[ppu_index].shared);
+    struct device_queues *queues = &context->device_queues[ppu_index];
+
+    if (queues->shared != NULL) {
+        __atomic_fetch_sub(&context->devices[ppu_index]->nests, 1, __ATOMIC_RELAXED);
+    }
+    ppu_memory_free(queues->shared);
 }
 
 /* ---- queues on the device ---- */

@@ -214,16 +214,19 @@ uint32_t ppu_context_id(const struct ppu_context *context);
 struct ppu_nest_options {
     uint32_t tasks; /* tasks launched by threads that can be pending at once, a power of two, 64 to 4,096; 0: 1,024 */
     uint32_t depth; /* of the deepest grid, at most 288; 0: 24 */
-    uint32_t state_bytes; /* state of a CTA that may wait, at most; 0: 64 KiB */
-    uint32_t ctas;        /* CTAs of such a task that can have begun at once, at most 64; 0: 1 */
-    uint32_t waiting;     /* such tasks of one depth that can have begun at once, at most 32; 0: 1 */
+    uint32_t state_bytes; /* state of a CTA that may wait, at most, up to 16 MiB; 0: 64 KiB */
+    uint32_t ctas;        /* CTAs of such a task that can have begun at once, at most 64; 0: 16 */
+    uint32_t save_bytes;  /* VRAM for the states of all, at least depth * state_bytes; 0: depth * ctas * state_bytes,
+                             but no more than a sixteenth of the device's, or twice the least */
     uint32_t heap_bytes;  /* VRAM that threads can take pieces of (heap.h), at most PPU_HEAP_MAX_BYTES; 0: none */
     ppu_va_t enqueue_va;  /* a struct ppu_enqueue (child.h) for compiled kernels that enqueue; 0: there is none */
 };
 /*
  * Lets threads of the context launch tasks and wait for them. It is called once, before the first such kernel is
- * launched. `options` may be NULL. It takes tasks * 1 KiB, 8 bytes a place and heap_bytes of VRAM, and depth * waiting
- * * ctas * state_bytes of the memory that page tables share. Errors: NO_VRAM, BUSY (already done), BAD_ARG.
+ * launched. `options` may be NULL. It takes tasks * 1 KiB, 28 KiB, save_bytes and heap_bytes of VRAM. Each depth has
+ * room for the state of one CTA; the rest is for whatever task begins next, as much as its CTAs need: with less left it
+ * has fewer of them at once, with none it waits for another. Errors: NO_VRAM, NO_RESOURCE, BUSY (already done),
+ * BAD_ARG.
  */
 enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest_options *options);
 

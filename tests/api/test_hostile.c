@@ -22,7 +22,7 @@ struct party {
     struct script script;
 };
 
-static const struct ppu_nest_options nest = { .tasks = 512, .depth = 12, .state_bytes = 12 * 1024, .waiting = 4 };
+static const struct ppu_nest_options nest = { .tasks = 512, .depth = 12, .state_bytes = 12 * 1024 };
 
 static void party_begin(struct party *party, struct api *api, struct ppu_context *context)
 {

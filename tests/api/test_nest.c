@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ppu/macros.h"
 #include "ppu/nest.h"
 #include "ppu/tmd.h"
 
@@ -85,7 +86,7 @@ static void one_child(void **state)
 
 static void trees(void **state)
 {
-    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .waiting = 4 });
+    struct tree tree = tree_new(*state, NULL);
 
     for (uint32_t streams = 1; streams <= 32; streams *= 8) {
         tree.params.streams = streams;
@@ -98,7 +99,7 @@ static void trees(void **state)
 /* Each task's CTA is a context of its own, but for the first. */
 static void trees_of_ctas(void **state)
 {
-    struct tree tree = tree_of_groups(*state, &(struct ppu_nest_options){ .waiting = 4 }, PPU_LAUNCH_GROUP_CTA);
+    struct tree tree = tree_of_groups(*state, NULL, PPU_LAUNCH_GROUP_CTA);
 
     tree_is_whole(&tree, 1, 40);
     tree_is_whole(&tree, 5, 2);
@@ -137,7 +138,7 @@ static void no_record(void **state)
 
 static void many(void **state)
 {
-    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .tasks = 1024, .waiting = 4 });
+    struct tree tree = tree_new(*state, &(struct ppu_nest_options){ .tasks = 1024 });
     uint32_t rounds = machine_is_slow() ? 3 : 2;
 
     tree.params.streams = 32;
@@ -304,8 +305,7 @@ static enum ppu_err sisters_run(struct api *api, const struct sisters *sisters, 
 static void sisters_do_not_wait(void **state)
 {
     struct api *api = *state;
-    struct sisters sisters =
-        sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .waiting = 2, .state_bytes = 12 * PPU_KIB });
+    struct sisters sisters = sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .state_bytes = 12 * PPU_KIB });
 
     for (uint32_t ctas = 2; ctas <= 4; ctas++) {
         check(sisters_run(api, &sisters, ctas, PPU_LAUNCH_GROUP_CTA));
@@ -321,7 +321,7 @@ static void sisters_do_not_wait(void **state)
 static void children_outlive_their_cta(void **state)
 {
     struct api *api = *state;
-    struct sisters sisters = sisters_new(api, &(struct ppu_nest_options){ .waiting = 2, .state_bytes = 12 * PPU_KIB });
+    struct sisters sisters = sisters_new(api, &(struct ppu_nest_options){ .ctas = 1, .state_bytes = 12 * PPU_KIB });
 
     sisters.params.setter = FOLLOWERS - 1;
     sisters.params.others_leave = 1;
@@ -334,11 +334,152 @@ static void children_outlive_their_cta(void **state)
 static void a_grid_waits_as_one(void **state)
 {
     struct api *api = *state;
-    struct sisters sisters =
-        sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .waiting = 2, .state_bytes = 12 * PPU_KIB });
+    struct sisters sisters = sisters_new(api, &(struct ppu_nest_options){ .ctas = 4, .state_bytes = 12 * PPU_KIB });
 
     assert_int_equal(sisters_run(api, &sisters, 2, PPU_LAUNCH_GROUP_GRID), PPU_ERR_TIMEOUT);
     assert_int_equal(api_word(sisters.memory, WORDS_AT + 8), 0);
+}
+
+/* The most CTAs of one block's tasks that had begun and not ended, by the device's records since `next`. */
+static uint32_t begun_at_once(struct api *api, uint32_t next, uint32_t correlation)
+{
+    struct ppu_trace_record record = { 0 };
+    uint32_t begun = 0, most = 0;
+
+    while (ppu_trace_read(api->device, PPU_TRACE_OF_DEVICE, &next, &record, 1) == 1) {
+        if (record.correlation == correlation) {
+            begun += record.type == PPU_TRACE_CTA_START;
+            begun -= record.type == PPU_TRACE_CTA_END;
+            most = PPU_MAX(most, begun);
+        }
+    }
+    return most;
+}
+
+/* Whoever begins before the last of them waits for it. */
+static void begin_beside_each_other(struct api *api, struct sisters *sisters, uint32_t ctas, uint32_t beside)
+{
+    const struct ppu_launch launch = { .grid = { ctas },
+                                       .cta = { 32 },
+                                       .params = &sisters->params,
+                                       .param_bytes = sizeof(sisters->params),
+                                       .group = PPU_LAUNCH_GROUP_CTA };
+    struct ppu_tmd *child = ppu_memory_host(sisters->memory);
+    uint32_t next = ppu_trace_next(api->device, PPU_TRACE_OF_DEVICE);
+    struct ppu_block *block = NULL;
+    struct ppu_event event;
+
+    memset((char *)ppu_memory_host(sisters->memory) + WORDS_AT, 0, 12);
+    child->correlation = UINT32_MAX;
+    sisters->params.setter = beside - 1;
+    check(ppu_block_begin(api->channel, &block));
+    ppu_block_launch(block, api->stream, sisters->kernel, &launch);
+    uint32_t correlation = ppu_block_correlation(block);
+    check(ppu_block_submit(block, &event));
+    check(ppu_event_wait(&event, LONG_NS));
+    assert_int_equal(api_word(sisters->memory, WORDS_AT + 4), ctas);
+    assert_int_equal(api_word(sisters->memory, WORDS_AT + 8), ctas);
+    assert_in_range(begun_at_once(api, next, correlation), beside, ctas);
+}
+
+/* Nothing is asked for. */
+static void sixteen_wait_beside_each_other(void **state)
+{
+    struct api *api = *state;
+    struct sisters sisters = sisters_new(api, NULL);
+
+    begin_beside_each_other(api, &sisters, 200, 15);
+    begin_beside_each_other(api, &sisters, 200, 16);
+}
+
+/* As many as may be asked for. */
+static void as_many_as_asked_for(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_nest_options options = { .ctas = PPU_SAVE_PLACES, .depth = 2, .state_bytes = 12 * PPU_KIB };
+    struct sisters sisters = sisters_new(api, &options);
+
+    begin_beside_each_other(api, &sisters, 200, PPU_SAVE_PLACES);
+}
+
+/* Nothing but what is kept for each depth: a task at a time, one CTA at a time. */
+static void only_what_is_kept(void **state)
+{
+    const struct ppu_nest_options options = { .depth = 8, .state_bytes = 12 * PPU_KIB, .save_bytes = 8 * 12 * PPU_KIB };
+    struct tree tree = tree_new(*state, &options);
+
+    tree_is_whole(&tree, 1, 40);
+    tree_is_whole(&tree, 5, 2);
+    tree_is_whole(&tree, 3, 6);
+}
+
+/* The areas of all together are larger than VRAM: the last is told so, and what there is serves the others. */
+static void save_areas_fill_vram(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_nest_options large = { .tasks = 64,
+                                            .depth = 4,
+                                            .state_bytes = 12 * PPU_KIB,
+                                            .save_bytes = (uint32_t)(ppu_device_info(api->device)->vram_bytes / 8) };
+    const struct ppu_nest_options small = { .tasks = 64, .depth = 4, .state_bytes = 12 * PPU_KIB };
+    struct ppu_context *context[8] = { NULL };
+    enum ppu_err err = PPU_OK;
+    uint32_t opened = 0;
+
+    while (err == PPU_OK) {
+        assert_in_range(opened, 0, PPU_ARRAY_SIZE(context) - 1);
+        check(ppu_context_create(api->device, &context[opened]));
+        err = ppu_context_nest(context[opened], &large);
+        opened += err == PPU_OK;
+    }
+    assert_int_equal(err, PPU_ERR_NO_VRAM);
+    assert_true(opened > 0);
+    check(ppu_context_destroy(context[0]));
+    check(ppu_context_nest(context[opened], &large));
+    for (uint32_t i = 1; i <= opened; i++) {
+        check(ppu_context_destroy(context[i]));
+    }
+    struct tree tree = tree_new(api, &small);
+    tree_is_whole(&tree, 3, 3);
+}
+
+/* Address spaces have nests as long as there are records, and each of them works. */
+static void as_many_nests_as_records(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_nest_options options = { .tasks = 64, .depth = 2, .state_bytes = 12 * PPU_KIB, .ctas = 1 };
+    struct ppu_context *context[PPU_MAX_CONTEXTS] = { NULL };
+    uint64_t records = PPU_MIN(ppu_device_info(api->device)->vram_bytes / (64 * PPU_KIB), PPU_NEST_MAX_TASKS);
+    uint32_t most = (uint32_t)(records / options.tasks), opened = 0;
+    enum ppu_err err = PPU_OK;
+
+    while (err == PPU_OK) {
+        assert_in_range(opened, 0, most);
+        err = ppu_context_create(api->device, &context[opened]);
+        err = err == PPU_OK ? ppu_context_nest(context[opened], &options) : err;
+        opened += err == PPU_OK;
+    }
+    /* The areas for CTAs that the device takes off SMs may fill a small VRAM before. */
+    assert_true(err == PPU_ERR_NO_RESOURCE ? opened == most : err == PPU_ERR_NO_VRAM && opened > 6);
+    for (uint32_t i = 0; i <= opened; i++) {
+        check(ppu_context_destroy(context[i]));
+    }
+}
+
+static void places_that_cannot_be(void **state)
+{
+    struct api *api = *state;
+    const struct ppu_nest_options wrong[] = {
+        { .ctas = PPU_SAVE_PLACES + 1 },
+        { .state_bytes = 16 * PPU_MIB + 1 },
+        { .depth = 4, .state_bytes = 4096, .save_bytes = 4 * 4096 - 1 },
+        { .depth = 65, .tasks = 64 },
+    };
+
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(wrong); i++) {
+        assert_int_equal(ppu_context_nest(api->context, &wrong[i]), PPU_ERR_BAD_ARG);
+    }
+    check(ppu_context_nest(api->context, NULL));
 }
 
 static void groups_of_kernels_that_wait(void **state)
@@ -357,10 +498,9 @@ static void groups_of_kernels_that_wait(void **state)
 }
 
 /* A channel is reset in the middle of a tree; the same nest serves the next one in full. */
-static void reset_in_the_middle(void **state)
+static void resets(struct api *api, const struct ppu_nest_options *options)
 {
-    struct api *api = *state;
-    struct tree tree = tree_new(api, &(struct ppu_nest_options){ .tasks = 256, .waiting = 4 });
+    struct tree tree = tree_new(api, options);
     uint64_t seed = api_seed();
 
     for (uint32_t i = 0; i < 20; i++) {
@@ -376,6 +516,20 @@ static void reset_in_the_middle(void **state)
         check(ppu_channel_reset(api->channel));
         tree_is_whole(&tree, 4, 3);
     }
+}
+
+static void reset_in_the_middle(void **state)
+{
+    resets(*state, &(struct ppu_nest_options){ .tasks = 256 });
+}
+
+static void reset_while_tasks_wait_for_places(void **state)
+{
+    const struct ppu_nest_options options = {
+        .tasks = 256, .depth = 8, .state_bytes = 12 * PPU_KIB, .save_bytes = 8 * 12 * PPU_KIB + 4096
+    };
+
+    resets(*state, &options);
 }
 
 int main(void)
@@ -398,6 +552,13 @@ int main(void)
         api_test("a grid that is one context waits as one [B3 B7]", a_grid_waits_as_one),
         api_test("only a kernel that may wait has contexts for its CTAs [B3]", groups_of_kernels_that_wait),
         api_test("a channel is reset in the middle of a tree [B12]", reset_in_the_middle),
+        api_test("sixteen CTAs wait beside each other, of 200 [B7]", sixteen_wait_beside_each_other),
+        api_test("as many CTAs wait beside each other as was asked for [B3 B7]", as_many_as_asked_for),
+        api_test("a nest goes on with a place for each depth and no more [B7 B9]", only_what_is_kept),
+        api_test("save areas that VRAM has no room for are refused [B3]", save_areas_fill_vram),
+        api_test("there are nests as long as there are records [B3]", as_many_nests_as_records),
+        api_test("sizes of places that cannot be are refused [B3]", places_that_cannot_be),
+        api_test("a channel is reset while tasks wait for places [B9 B12]", reset_while_tasks_wait_for_places),
     };
 
     return cmocka_run_group_tests_name("api: nested tasks", tests, api_machine_setup, api_machine_teardown);

@@ -201,7 +201,7 @@ static void every_channel_is_held(void **state)
     uint64_t random = api_seed();
     struct script script;
 
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .waiting = 4 }));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024 }));
     script_begin(&script, api, api->context, api->channel, NODES);
     uint32_t root = script_children(&script, SCRIPT_HOST, 1);
     script.node[root].awaits = script_gate(NODES - 1);
@@ -255,7 +255,7 @@ static void snapshots_in_a_tree(void **state)
         skip();
     }
     machine_resume();
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .waiting = 4 }));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024 }));
     script_begin(&script, api, api->context, api->channel, NODES);
     for (uint32_t i = 0; i < api_rounds(4); i++) {
         script_clear(&script);

@@ -39,7 +39,7 @@ static void fibonacci_tree(void **state)
     const uint32_t most = machine_is_slow() ? 12 : 15;
     const uint32_t grids = 2 * fibonacci(most + 1) - 1;
 
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024, .waiting = 4 }));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .state_bytes = 12 * 1024 }));
     struct ppu_memory *cells = api_memory(api, PPU_MEMORY_VRAM, 64ull * grids);
     struct ppu_memory *words = api_memory(api, PPU_MEMORY_VRAM, 4096); /* counter, result */
     for (uint32_t n = 0; n <= most; n++) {

@@ -18,8 +18,8 @@ enum { FILLED = 0x1001, COUNTED = 0x1002, NOT_LINKED = 0x1003, NOT_ASKED = 0x100
 
 static void open_nest(struct api *api)
 {
-    check(ppu_context_nest(
-        api->context, &(struct ppu_nest_options){ .depth = 16, .state_bytes = 12 * 1024, .ctas = 2, .waiting = 8 }));
+    check(
+        ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 16, .state_bytes = 12 * 1024, .ctas = 2 }));
 }
 
 /* A script whose first node is a grid that the host launches. Returns that node. */

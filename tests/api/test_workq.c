@@ -44,7 +44,7 @@ static struct work work_new(struct api *api, const struct ppu_workq_options *opt
     };
     const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 } };
 
-    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .waiting = 2, .ctas = 8 }));
+    check(ppu_context_nest(api->context, &(struct ppu_nest_options){ .depth = 2, .ctas = 8 }));
     check(ppu_workq_create(api->channel, options, &work.queue));
     work.memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
     work.shared = api_memory(api, PPU_MEMORY_VRAM, sizeof(struct counters));

@@ -38,7 +38,7 @@ const struct ppu_kernel *bench_kernel(struct ppu_program *program, const char *n
 
 static void open_objects(struct bench *bench, const char *folder)
 {
-    const struct ppu_nest_options nest = { .waiting = BENCH_WAITING, .state_bytes = 32 * PPU_KIB };
+    const struct ppu_nest_options nest = { .state_bytes = 32 * PPU_KIB };
 
     bench_need(ppu_context_create(bench->device, &bench->context), "context");
     bench_need(ppu_context_nest(bench->context, &nest), "nest");

@@ -257,7 +257,7 @@ static void bad_areas_are_refused(void **state)
             tmd.save_bytes = 4096;
             break;
         case 1:
-            tmd.save_vram = HEAP_AT;
+            tmd.save_vram = MACHINE_VRAM - 4096;
             break;
         case 2:
             tmd.save_vram += 4;

@@ -39,16 +39,8 @@ static int setup(void **state)
     uint32_t place = mock_info()->heap_base + 2 * PPU_MIB;
     uint64_t va = MOCK_VRAM_VA + place;
     const uint32_t arg[] = {
-        context,
-        (uint32_t)va,
-        (uint32_t)(va >> 32),
-        place,
-        PPU_NEST_MIN_TASKS,
-        2,
-        (uint32_t)mock_info()->pt_base,
-        SAVE_BYTES,
-        PLACES,
-        1,
+        context, (uint32_t)va,        (uint32_t)(va >> 32),    place,      PPU_NEST_MIN_TASKS,
+        2,       place + 2 * PPU_MIB, 2 * PLACES * SAVE_BYTES, SAVE_BYTES, PLACES,
     };
     assert_int_equal(mock_admin(PPU_ADMIN_NEST_OPEN, arg, 10).status, 0);
     struct stream stream = stream_open(context, 0, 16, 7, 0);

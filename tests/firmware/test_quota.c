@@ -84,9 +84,8 @@ static uint16_t take_workq(uint32_t context)
 static uint16_t take_nest(uint32_t context)
 {
     const uint64_t va = MOCK_VRAM_VA + mock_info()->heap_base;
-    const uint32_t arg[] = { context, (uint32_t)va,        (uint32_t)(va >> 32), mock_info()->heap_base, 128,
-                             1,       mock_info()->pt_base };
-    return mock_admin(PPU_ADMIN_NEST_OPEN, arg, 10 - 3).status;
+    const uint32_t arg[] = { context, (uint32_t)va, (uint32_t)(va >> 32), mock_info()->heap_base, 128, 1 };
+    return mock_admin(PPU_ADMIN_NEST_OPEN, arg, PPU_ARRAY_SIZE(arg)).status;
 }
 
 /* ---- tests ---- */

@@ -252,7 +252,7 @@ static struct world_area area_of(const struct ppu_memory *memory)
 static void open_hostile(void)
 {
     const struct ppu_nest_options nest = {
-        .tasks = WORLD_NEST_TASKS, .depth = 4, .state_bytes = 12 * 1024, .ctas = 2, .waiting = 2, .heap_bytes = 65536
+        .tasks = WORLD_NEST_TASKS, .depth = 4, .state_bytes = 12 * 1024, .ctas = 2, .heap_bytes = 65536
     };
     const struct ppu_taskq_options taskq = { WORLD_QUEUE_ENTRIES, WORLD_QUEUE_BYTES - 16 };
     const struct ppu_workq_options workq = { .entries = WORLD_WORKQ_ENTRIES, .block_bytes = WORLD_WORKQ_BLOCK };

@@ -25,7 +25,8 @@
     @p1 mov v6, 0
     stg.b32 v6, [v20+8]
     mov64 v16, s0
-    mov v18, -1
+    mov v18, 0                  # one behind the other: those that wait hold one slot
+    @p1 mov v18, -1
     mov v22, 16
     call v15, nest_launch
     ldp.b32 s5, [20]

@@ -325,7 +325,7 @@ static uint32_t tree_word(const struct tree *tree, uint32_t offset)
 
 static void tree_open(struct tree *tree, struct ppu_machine *machine)
 {
-    const struct ppu_nest_options nest = { .state_bytes = 12 * PPU_KIB, .waiting = 4 };
+    const struct ppu_nest_options nest = { .state_bytes = 12 * PPU_KIB };
     struct ppu_transport *transport = NULL;
     struct work *work = &tree->work;
     struct ppu_error error;

@@ -601,6 +601,180 @@ static void parents_wait(void **state)
     finish(run);
 }
 
+/* A context and a queue of their own, with these properties. */
+static struct fixture waiting_fixture(const struct fixture *f, const cl_context_properties *properties)
+{
+    struct fixture own = *f;
+    cl_int error = CL_SUCCESS;
+
+    own.context = clCreateContext(properties, 1, &f->device, NULL, NULL, &error);
+    check(error);
+    own.queue = clCreateCommandQueueWithProperties(own.context, f->device, NULL, &error);
+    check(error);
+    return own;
+}
+
+static void waiting_fixture_end(struct fixture *own)
+{
+    check(clReleaseCommandQueue(own->queue));
+    check(clReleaseContext(own->context));
+}
+
+#define GROUPS 200
+
+/* None of the first `beside` groups goes on before all of them have begun. Each then waits for its child. */
+static void wait_beside(struct fixture *f, uint32_t beside)
+{
+    static const char source[] =
+        "kernel void k(global int *out) {\n"
+        "    int group = get_group_id(0);\n"
+        "    volatile global atomic_int *begun = (volatile global atomic_int *)out;\n"
+        "    if (get_local_id(0) == 0) {\n"
+        "        atomic_fetch_add(begun, 1);\n"
+        "        while (atomic_load(begun) < BESIDE);\n"
+        "        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1),\n"
+        "                       ^{ out[16 + group] = group; });\n"
+        "    }\n"
+        "    ppu_wait_children();\n"
+        "    if (get_local_id(0) == 0 && out[16 + group] == group) atomic_fetch_add(begun + 1, 1);\n"
+        "}";
+    char options[40];
+
+    snprintf(options, sizeof(options), CL3 " -D BESIDE=%u", beside);
+    struct run *run = prepare(f, source, options);
+    assert_int_equal(launch(run, GROUPS * 8, 8), CL_COMPLETE);
+    assert_int_equal(run->out[0], GROUPS);
+    assert_int_equal(run->out[1], GROUPS);
+    finish(run);
+}
+
+static void groups_wait_beside_each_other(void **state)
+{
+    wait_beside(*state, 16);
+}
+
+static void as_many_groups_as_asked_for(void **state)
+{
+    const cl_context_properties many[] = { CL_CONTEXT_WAITING_GROUPS_PPU, 64, CL_CONTEXT_WAITING_BYTES_PPU, 32768, 0 };
+    struct fixture own = waiting_fixture(*state, many);
+
+    wait_beside(&own, 64);
+    waiting_fixture_end(&own);
+    setenv("PPU_WAITING_GROUPS", "32", 1);
+    own = waiting_fixture(*state, NULL);
+    unsetenv("PPU_WAITING_GROUPS");
+    wait_beside(&own, 32);
+    waiting_fixture_end(&own);
+}
+
+static void CL_CALLBACK keep_text(const char *text, const void *data, size_t bytes, void *user)
+{
+    (void)data, (void)bytes;
+    snprintf(user, 200, "%s", text);
+}
+
+static void refuse_context(const struct fixture *f, const cl_context_properties *properties, const char *why)
+{
+    char text[200] = "";
+    cl_int error = CL_SUCCESS;
+
+    assert_null(clCreateContext(properties, 1, &f->device, keep_text, text, &error));
+    assert_int_equal(error, CL_INVALID_PROPERTY);
+    assert_string_equal(text, why);
+}
+
+static void wrong_settings_of_waiting(void **state)
+{
+    const struct fixture *f = *state;
+    const cl_context_properties many[] = { CL_CONTEXT_WAITING_GROUPS_PPU, 65, 0 };
+    const cl_context_properties none[] = { CL_CONTEXT_WAITING_BYTES_PPU, 0, 0 };
+    const cl_context_properties twice[] = { CL_CONTEXT_WAITING_GROUPS_PPU, 1, CL_CONTEXT_WAITING_GROUPS_PPU, 1, 0 };
+
+    refuse_context(f, many, "create a context: property 0x4f53 is 65: a number from 1 to 64");
+    refuse_context(f, none, "create a context: property 0x4f54 is 0: a number from 1 to 16777216");
+    refuse_context(f, twice, "");
+    setenv("PPU_WAITING_BYTES", "64k", 1);
+    refuse_context(f, NULL,
+                   "create a context: PPU_WAITING_BYTES=64k: a number from 1 to 16777216, or 0 for the default");
+    unsetenv("PPU_WAITING_BYTES");
+}
+
+/* More contexts than four enqueue and wait, all of them open. */
+static void contexts_with_queues(void **state)
+{
+    enum { CONTEXTS = 5 };
+    struct fixture own[CONTEXTS];
+    struct run *run[CONTEXTS];
+
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        own[i] = waiting_fixture(*state, NULL);
+        run[i] = prepare(&own[i],
+                         "kernel void k(global int *out) {\n"
+                         "    enqueue_kernel(get_default_queue(), " NO_WAIT ", ndrange_1D(1), ^{ out[1] = 5; });\n"
+                         "    ppu_wait_children();\n"
+                         "    out[0] = out[1] + 1;\n"
+                         "}",
+                         CL3);
+    }
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        assert_int_equal(launch(run[i], 1, 1), CL_COMPLETE);
+        assert_int_equal(run[i]->out[0], 6);
+        finish(run[i]);
+        waiting_fixture_end(&own[i]);
+    }
+}
+
+/* The command fails; the queue and what needs less go on. */
+static void state_larger_than_its_place(void **state)
+{
+    const cl_context_properties small[] = { CL_CONTEXT_WAITING_BYTES_PPU, 4096, 0 };
+    struct fixture own = waiting_fixture(*state, small);
+    struct run *run = prepare(&own,
+                              "kernel void k(global int *out, int wait) {\n"
+                              "    local int sum[2048];\n"
+                              "    sum[get_local_id(0)] = 5;\n"
+                              "    if (wait) ppu_wait_children();\n"
+                              "    out[get_global_id(0)] = sum[get_local_id(0)];\n"
+                              "}\n"
+                              "kernel void small(global int *out) { out[0] = 7; }",
+                              CL3);
+    const cl_int wait = 1;
+    cl_int error = CL_SUCCESS;
+
+    check(clSetKernelArg(run->kernel, 1, sizeof(wait), &wait));
+    assert_int_equal(launch(run, 8, 8), CL_OUT_OF_RESOURCES);
+    check(clReleaseKernel(run->kernel));
+    run->kernel = clCreateKernel(run->program, "small", &error);
+    check(error);
+    check(clSetKernelArg(run->kernel, 0, sizeof(run->buffer), &run->buffer));
+    assert_int_equal(launch(run, 1, 1), CL_COMPLETE);
+    assert_int_equal(run->out[0], 7);
+    finish(run);
+    waiting_fixture_end(&own);
+}
+
+/* Group 0 waits for its own child. Its sisters' children wait for group 0 to go on. */
+static void sisters_wait_for_their_own(void **state)
+{
+    struct run *run = ran(state,
+                          "kernel void k(global int *out) {\n"
+                          "    volatile global atomic_int *flag = (volatile global atomic_int *)out;\n"
+                          "    int group = get_group_id(0);\n"
+                          "    enqueue_kernel(get_default_queue(), " NO_WAIT ", ndrange_1D(1), ^{\n"
+                          "        while (group != 0 && atomic_load(flag) == 0);\n"
+                          "        atomic_fetch_add(flag + 1, 1);\n"
+                          "    });\n"
+                          "    ppu_wait_children();\n"
+                          "    if (group == 0) atomic_store(flag, 1);\n"
+                          "    atomic_fetch_add(flag + 2, 1);\n"
+                          "}",
+                          CL3, 4, 1);
+
+    assert_int_equal(run->out[1], 4);
+    assert_int_equal(run->out[2], 4);
+    finish(run);
+}
+
 /* ---- work queues ---- */
 
 static cl_command_queue work_queue(struct fixture *f, cl_command_queue maker, cl_int *error)
@@ -943,6 +1117,12 @@ int main(void)
         cl_test("a queue is an argument, and is captured [B1 F6]", a_queue_is_an_argument),
         cl_test("what is launched into a stream keeps its order [B2 B3]", streams_keep_order),
         cl_test("a thread waits for what it launched [B7]", parents_wait),
+        cl_test("sixteen of 200 work-groups wait beside each other [B7]", groups_wait_beside_each_other),
+        cl_test("as many work-groups wait beside each other as was asked for [B3 B7]", as_many_groups_as_asked_for),
+        cl_test("settings of waiting that cannot be are refused, with the reason [B3]", wrong_settings_of_waiting),
+        cl_test("kernels of five contexts enqueue and wait [B3]", contexts_with_queues),
+        cl_test("a work-group with more state than a place fails its command alone [B3]", state_larger_than_its_place),
+        cl_test("a work-group waits for its own children, not for its sisters' [B3 B7]", sisters_wait_for_their_own),
         cl_test("kernels make work for a work queue, and so does that work [C1 C2 C3]", work_is_made),
         cl_test("work that faults is its command's, and the work queue goes on [C6]", work_that_faults_is_told),
         cl_test("errors of enqueue_kernel are told apart with -g [B1]", errors_are_told),

@@ -127,7 +127,7 @@ static uint16_t check_save(const struct core *core, const struct dist_task *task
     uint64_t area = (uint64_t)tmd->save_count * tmd->save_bytes;
     bool good = tmd->save_count <= PPU_SAVE_PLACES && tmd->save_vram % PPU_SAVE_ALIGN == 0 &&
                 tmd->save_bytes % PPU_SAVE_ALIGN == 0 && tmd->save_bytes >= need &&
-                core_protected_has(core, tmd->save_vram, area) && core_vram_has(core, tmd->save_vram, area);
+                core_vram_has(core, tmd->save_vram, area);
 
     if (tmd->save_count == 0) {
         good = tmd->save_vram == 0 && tmd->save_bytes == 0;
