@@ -254,15 +254,19 @@ static bool is_exit_test(const struct ir *ir, uint32_t loop, uint32_t block)
     return false;
 }
 
-static bool has_yield(const struct ir *ir, uint32_t loop)
+/* For each loop, whether a yield is in it and in no loop inside. */
+static bool *find_yields(const struct ir *ir)
 {
+    bool *found = arena_new(ir->flow->arena, bool, ir->flow->loop_count + 1);
+
     for (uint32_t v = ir->argument_count; v < ir->value_count; v++) {
-        if (ir_is_instruction(ir->values[v], LLVMCall) && strcmp(ir_callee(ir->values[v]), YIELD_NAME) == 0 &&
-            ir->flow->blocks[ir->block_of[v]].loop == loop) {
-            return true;
+        uint32_t loop = ir->flow->blocks[ir->block_of[v]].loop;
+        if (loop != FLOW_NONE && ir_is_instruction(ir->values[v], LLVMCall) &&
+            strcmp(ir_callee(ir->values[v]), YIELD_NAME) == 0) {
+            found[loop] = true;
         }
     }
-    return false;
+    return found;
 }
 
 /* A test that every turn passes ends the loop after a number of turns known at its entry. */
@@ -298,12 +302,13 @@ static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint
 void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef function)
 {
     struct ir *ir = ir_new(compilation, function);
+    const bool *has_yield = find_yields(ir);
 
     for (uint32_t loop = 0; loop < ir->flow->loop_count; loop++) {
         const struct flow_block *header = &ir->flow->blocks[ir->flow->loops[loop].header];
         for (uint32_t p = 0; p < header->pred_count; p++) {
             uint32_t latch = header->preds[p];
-            if (flow_in_loop(ir->flow, loop, latch) && !has_yield(ir, loop) && !is_bounded(ir, loop, latch)) {
+            if (flow_in_loop(ir->flow, loop, latch) && !has_yield[loop] && !is_bounded(ir, loop, latch)) {
                 add_yield(compilation, place_of_yield(ir, loop, latch));
             }
         }
