@@ -14,6 +14,7 @@
 #include "compiler/irpass/lower_memcpy.h"
 #include "compiler/irpass/lower_printf.h"
 #include "compiler/irpass/specialize_alias.h"
+#include "compiler/irpass/split_blocks.h"
 #include "compiler/irpass/split_vectors.h"
 #include "compiler/irpass/strength_reduce.h"
 #include "compiler/irpass/unroll.h"
@@ -34,8 +35,8 @@
 #define UNROLL_PASSES "function(loop-simplify,lcssa,loop-unroll<O3>,early-cse<memssa>,gvn,simplifycfg,adce)"
 #define LICM_PASSES "function(instcombine<no-verify-fixpoint>,loop-simplify,lcssa,loop-mssa(licm))"
 #define MEM2REG_PASSES "function(sroa,early-cse)"
-#define LOAD_STORE_PASSES                                                                                                       \
-    "function(load-store-vectorizer,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
+#define LOAD_STORE_PASSES                                                                                                                   \
+    "function(load-store-vectorizer,simplifycfg,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
 /* What ir_new() needs. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
 #define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"

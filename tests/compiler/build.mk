@@ -28,6 +28,7 @@ $(eval $(call compiler_test,flow))
 $(eval $(call compiler_test,functions))
 $(eval $(call compiler_test,verifier))
 $(eval $(call compiler_test,addresses))
+$(eval $(call compiler_test,large))
 SOURCES_compiler-variants := tools/ppucc/facts.c
 $(eval $(call compiler_test,variants))
 SOURCES_compiler-pressure := tests/compiler/pressure.c
