@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/if_convert.h"
 
+#include "compiler/mir/liveness.h"
+
 #include <string.h>
 
 /*
@@ -59,12 +61,12 @@ static bool worth_it(const struct mir *mir, uint32_t block, uint32_t join, uint3
     return insns <= (parting ? MAX_PARTING : MAX_TOGETHER);
 }
 
-static bool is_live(const struct mir *mir, const uint64_t *set, struct mir_ref ref, uint32_t words)
+static bool is_live(const struct mir *mir, const struct live_words *live, struct mir_ref ref, uint32_t words)
 {
     uint32_t first = mir->regs[ref.reg].word + ref.sub;
 
     for (uint32_t w = first; w < first + words; w++) {
-        if (set[w / 64] >> w % 64 & 1) {
+        if (live_words_have(live, w)) {
             return true;
         }
     }
@@ -124,7 +126,8 @@ static void fold_copies(struct mir *mir, uint32_t block, const struct mir_counts
  * The side's instructions go to the end of the block, guarded. Lanes of the other side keep what they still read:
  * what is `live` for them.
  */
-static void move_side(struct mir *mir, uint32_t block, uint32_t from, struct mir_ref guard, const uint64_t *live)
+static void move_side(struct mir *mir, uint32_t block, uint32_t from, struct mir_ref guard,
+                      const struct live_words *live)
 {
     struct mir_block *side = &mir->blocks[from];
     struct mir_operand operands[MIR_MAX_OPERANDS];
@@ -142,7 +145,7 @@ static void move_side(struct mir *mir, uint32_t block, uint32_t from, struct mir
 }
 
 /* True when lanes of the other side, which read what is `live` there, are not disturbed by this one's instructions. */
-static bool may_run_for_all(struct mir *mir, uint32_t from, const uint64_t *live)
+static bool may_run_for_all(struct mir *mir, uint32_t from, const struct live_words *live)
 {
     struct mir_block *side = &mir->blocks[from];
     struct mir_operand operands[MIR_MAX_OPERANDS];
@@ -162,7 +165,7 @@ static bool may_run_for_all(struct mir *mir, uint32_t from, const uint64_t *live
     return true;
 }
 
-static bool convert(struct mir *mir, uint32_t block, struct mir_live *live, const struct mir_counts *counts)
+static bool convert(struct mir *mir, uint32_t block, struct liveness *live, const struct mir_counts *counts)
 {
     const struct flow_block *at = &mir->flow->blocks[block];
     struct mir_block *head = &mir->blocks[block];
@@ -178,22 +181,20 @@ static bool convert(struct mir *mir, uint32_t block, struct mir_live *live, cons
     }
     fold_copies(mir, yes, counts);
     fold_copies(mir, no, counts);
-    const uint64_t *yes_in = live->in + (size_t)yes * live->set_words, *no_in = live->in + (size_t)no * live->set_words;
-    const uint64_t *yes_out = live->out + (size_t)yes * live->set_words;
+    const struct live_words *yes_in = &live->in[yes], *no_in = &live->in[no];
     struct mir_ref not_cond = cond;
     not_cond.negated = !cond.negated;
     if (may_run_for_all(mir, no, yes_in)) {
         move_side(mir, block, no, none, yes_in);
-        move_side(mir, block, yes, cond, live->out + (size_t)no * live->set_words);
+        move_side(mir, block, yes, cond, &live->out[no]);
     } else {
         move_side(mir, block, yes, may_run_for_all(mir, yes, no_in) ? none : cond, no_in);
-        move_side(mir, block, no, not_cond, yes_out);
+        move_side(mir, block, no, not_cond, &live->out[yes]);
     }
     head->end = MIR_JUMP;
     head->cond = (struct mir_ref){ 0 };
     flow_bypass(mir->flow, block, join);
-    memcpy(live->out + (size_t)block * live->set_words, live->in + (size_t)join * live->set_words,
-           live->set_words * sizeof(live->out[0]));
+    live->out[block] = live->in[join];
     return true;
 }
 
@@ -202,8 +203,7 @@ void if_convert(struct mir *mir)
     struct mir_counts counts = mir_counts_new(mir);
 
     mir_count(mir, &counts);
-    mir_number_words(mir);
-    struct mir_live live = mir_liveness(mir);
+    struct liveness live = liveness_find(mir);
     /* Later blocks first: an inner branch makes the side of an outer one short, or keeps it apart. */
     for (uint32_t b = mir->flow->count; b-- != 0;) {
         convert(mir, b, &live, &counts);

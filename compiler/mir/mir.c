@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/mir.h"
 
+#include "compiler/mir/liveness.h"
+
 #include <string.h>
 
 struct mir *mir_new(struct compilation *compilation, const char *name, struct flow *flow)
@@ -175,7 +177,7 @@ void mir_count(struct mir *mir, struct mir_counts *counts)
     }
 }
 
-/* ---- liveness ---- */
+/* ---- words ---- */
 
 /* When they have places, words are those of the machine's registers, which several registers share. */
 static void number_places(struct mir *mir)
@@ -202,81 +204,6 @@ void mir_number_words(struct mir *mir)
         mir->regs[r].word = mir->words;
         mir->words += mir->regs[r].words;
     }
-}
-
-struct kill_use {
-    struct mir *mir;
-    uint64_t *uses;
-    uint64_t *kills;
-};
-
-static void note(struct kill_use *sets, const struct mir_ref *ref, uint32_t words, bool def)
-{
-    uint32_t first = sets->mir->regs[ref->reg].word + ref->sub;
-
-    for (uint32_t word = first; word < first + words; word++) {
-        uint64_t mask = 1ull << word % 64;
-        if (def) {
-            sets->kills[word / 64] |= mask;
-        } else if (!(sets->kills[word / 64] & mask)) {
-            sets->uses[word / 64] |= mask;
-        }
-    }
-}
-
-static void note_block(struct kill_use *sets, struct mir_block *block)
-{
-    struct mir_operand operands[MIR_MAX_OPERANDS];
-
-    for (uint32_t i = 0; i < block->count; i++) {
-        uint32_t n = mir_operands(&block->insns[i], operands);
-        for (uint32_t o = 0; o < n; o++) {
-            if (operands[o].reads) {
-                note(sets, operands[o].ref, operands[o].words, false);
-            }
-        }
-        for (uint32_t o = 0; o < n; o++) {
-            if (operands[o].def) {
-                note(sets, operands[o].ref, operands[o].words, true);
-            }
-        }
-    }
-    if (block->end == MIR_BRANCH) {
-        note(sets, &block->cond, 1, false);
-    }
-}
-
-struct mir_live mir_liveness(struct mir *mir)
-{
-    uint32_t words = mir->words / 64 + 1, blocks = mir->flow->count;
-    struct arena *arena = &mir->compilation->arena;
-    struct mir_live live = { words, arena_new(arena, uint64_t, words * blocks),
-                             arena_new(arena, uint64_t, words * blocks) };
-    uint64_t *uses = arena_new(arena, uint64_t, (size_t)words * blocks);
-    uint64_t *kills = arena_new(arena, uint64_t, (size_t)words * blocks);
-    bool changed = true;
-
-    for (uint32_t b = 0; b < blocks; b++) {
-        note_block(&(struct kill_use){ mir, uses + (size_t)b * words, kills + (size_t)b * words }, &mir->blocks[b]);
-    }
-    while (changed) {
-        changed = false;
-        for (uint32_t b = blocks; b-- != 0;) {
-            uint64_t *in = live.in + (size_t)b * words, *out = live.out + (size_t)b * words;
-            for (uint32_t s = 0; s < mir->flow->blocks[b].succs; s++) {
-                const uint64_t *next = live.in + (size_t)mir->flow->blocks[b].succ[s] * words;
-                for (uint32_t w = 0; w < words; w++) {
-                    out[w] |= next[w];
-                }
-            }
-            for (uint32_t w = 0; w < words; w++) {
-                uint64_t now = uses[(size_t)b * words + w] | (out[w] & ~kills[(size_t)b * words + w]);
-                changed |= now != in[w];
-                in[w] = now;
-            }
-        }
-    }
-    return live;
 }
 
 /* ---- verifier ---- */
@@ -327,6 +254,23 @@ static void verify_operand(const struct verifier *v, const struct mir_insn *insn
     }
 }
 
+/* Nothing is read before it is written. */
+static void verify_entry(struct mir *mir, const char *pass)
+{
+    struct liveness live = liveness_find(mir);
+
+    if (live.in[0].count == 0) {
+        return;
+    }
+    uint32_t word = live.in[0].list[0], reg = 1;
+    while (reg + 1 < mir->reg_count && word >= mir->regs[reg].word + mir->regs[reg].words) {
+        reg++;
+    }
+    compilation_fail(mir->compilation, PPU_COMPILE_UNSUPPORTED,
+                     "internal error: kernel '%s', after %s: register %u is read before it is written", mir->name, pass,
+                     reg);
+}
+
 void mir_verify(struct mir *mir, const char *pass)
 {
     struct verifier v = { mir, pass, 0, 0 };
@@ -349,24 +293,7 @@ void mir_verify(struct mir *mir, const char *pass)
             wrong(&v, "a condition that is no predicate");
         }
     }
-    mir_number_words(mir);
-    struct mir_live live = mir_liveness(mir);
-    v.block = v.insn = 0;
-    for (uint32_t w = 0; w < live.set_words; w++) {
-        if (live.in[w] != 0) {
-            for (uint32_t r = 1; r < mir->reg_count; r++) {
-                for (uint32_t i = 0; i < mir->regs[r].words; i++) {
-                    uint32_t word = mir->regs[r].word + i;
-                    if (live.in[word / 64] >> word % 64 & 1) {
-                        compilation_fail(
-                            mir->compilation, PPU_COMPILE_UNSUPPORTED,
-                            "internal error: kernel '%s', after %s: register %u is read before it is written",
-                            mir->name, pass, r);
-                    }
-                }
-            }
-        }
-    }
+    verify_entry(mir, pass);
 }
 
 /* ---- text ---- */

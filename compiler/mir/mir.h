@@ -157,14 +157,6 @@ void mir_count(struct mir *mir, struct mir_counts *counts);
 
 void mir_number_words(struct mir *mir);
 
-/* Words live at the beginning and at the end of each block, as bits. */
-struct mir_live {
-    uint32_t set_words; /* uint64_t a set */
-    uint64_t *in;
-    uint64_t *out;
-};
-struct mir_live mir_liveness(struct mir *mir);
-
 /* Stops the compilation, naming pass and instruction, when something is wrong. */
 void mir_verify(struct mir *mir, const char *pass);
 void mir_print(struct mir *mir, const char *pass);

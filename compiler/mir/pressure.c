@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/pressure.h"
 
+#include "compiler/mir/liveness.h"
+
 #include "ppu/macros.h"
 
 #include <string.h>
@@ -61,13 +63,16 @@ static void pass(struct scan *scan, struct mir_operand *operands, uint32_t count
     memcpy(p->before + (size_t)slot * p->set_words, scan->set, p->set_words * sizeof(scan->set[0]));
 }
 
-static void scan_block(struct scan *scan, uint32_t b, const uint64_t *out)
+static void scan_block(struct scan *scan, uint32_t b, const struct live_words *out)
 {
     struct mir_block *block = &scan->mir->blocks[b];
     struct mir_operand operands[MIR_MAX_OPERANDS];
     uint32_t end = pressure_end(scan->pressure, b);
 
-    memcpy(scan->set, out, scan->pressure->set_words * sizeof(out[0]));
+    memset(scan->set, 0, scan->pressure->set_words * sizeof(scan->set[0]));
+    for (uint32_t i = 0; i < out->count; i++) {
+        scan->set[out->list[i] / 64] |= 1ull << out->list[i] % 64;
+    }
     operands[0] = (struct mir_operand){ &block->cond, 1, true, false, true };
     pass(scan, operands, block->end == MIR_BRANCH ? 1 : 0, end);
     for (uint32_t i = block->count; i-- != 0;) {
@@ -102,10 +107,9 @@ struct pressure *pressure_new(struct mir *mir)
     struct arena *arena = &mir->compilation->arena;
     struct pressure *p = arena_new(arena, struct pressure, 1);
 
-    mir_number_words(mir);
-    struct mir_live live = mir_liveness(mir);
+    struct liveness live = liveness_find(mir);
     number_slots(mir, p);
-    p->set_words = live.set_words;
+    p->set_words = mir->words / 64 + 1;
     p->need = arena_new(arena, uint32_t, p->slots + 1);
     p->before = arena_new(arena, uint64_t, (size_t)(p->slots + 1) * p->set_words);
     p->vectors = arena_new(arena, uint64_t, p->set_words);
@@ -116,7 +120,7 @@ struct pressure *pressure_new(struct mir *mir)
     }
     struct scan scan = { mir, p, arena_new(arena, uint64_t, p->set_words) };
     for (uint32_t b = 0; b < mir->flow->count; b++) {
-        scan_block(&scan, b, live.out + (size_t)b * live.set_words);
+        scan_block(&scan, b, &live.out[b]);
     }
     return p;
 }

@@ -13,6 +13,7 @@
 #include "compiler/mir/regalloc.h"
 
 #include "compiler/mir/live_ranges.h"
+#include "compiler/mir/liveness.h"
 #include "compiler/mir/spill.h"
 #include "compiler/mir/subvector/insert.h"
 #include "ppu/macros.h"
@@ -37,6 +38,8 @@ struct regalloc {
     uint64_t **maps[MIR_CLASSES]; /* of each machine register: positions taken */
     uint32_t *order;              /* registers as they begin to live */
     uint32_t order_count;
+    uint32_t *active; /* registers that were placed, and may live with the next ones, as they begin to live */
+    uint32_t active_count;
     bool *gone; /* of each register: it has no place */
     bool spilled;
     bool *force;
@@ -50,8 +53,21 @@ struct scan {
     struct regalloc *assign;
     uint32_t begin;    /* position of the block */
     uint32_t *live_to; /* of each word: end of the range being built, 0: not live */
-    double cost;       /* of a use here */
+    uint32_t *begun;   /* words whose ranges were begun in the block */
+    uint32_t begun_count;
+    unsigned begun_cap;
+    double cost; /* of a use here */
 };
+
+static void begin_range(struct scan *scan, uint32_t word, uint32_t to)
+{
+    if (scan->live_to[word] == 0) {
+        scan->live_to[word] = to;
+        scan->begun =
+            arena_grow(scan->assign->arena, scan->begun, sizeof(uint32_t), scan->begun_count, &scan->begun_cap);
+        scan->begun[scan->begun_count++] = word;
+    }
+}
 
 static void end_range(struct scan *scan, uint32_t word, uint32_t from)
 {
@@ -69,9 +85,7 @@ static void scan_operands(struct scan *scan, struct mir_operand *operands, uint3
         uint32_t first = mir->regs[operands[o].ref->reg].word + operands[o].ref->sub;
         scan->assign->weight[operands[o].ref->reg] += scan->cost;
         for (uint32_t w = first; operands[o].def && w < first + operands[o].words; w++) {
-            if (scan->live_to[w] == 0) { /* nobody reads it: it still needs a place to be written to */
-                scan->live_to[w] = position + 2;
-            }
+            begin_range(scan, w, position + 2); /* if nobody reads it, it still needs a place to be written to */
             if (!operands[o].reads) {
                 end_range(scan, w, position + 1);
             }
@@ -80,23 +94,21 @@ static void scan_operands(struct scan *scan, struct mir_operand *operands, uint3
     for (uint32_t o = 0; o < count; o++) {
         uint32_t first = mir->regs[operands[o].ref->reg].word + operands[o].ref->sub;
         for (uint32_t w = first; operands[o].reads && w < first + operands[o].words; w++) {
-            if (scan->live_to[w] == 0) {
-                scan->live_to[w] = position + 1;
-            }
+            begin_range(scan, w, position + 1);
         }
     }
 }
 
-static void scan_block(struct scan *scan, uint32_t b, const struct mir_live *live)
+static void scan_block(struct scan *scan, uint32_t b, const struct live_words *out)
 {
     struct mir *mir = scan->assign->mir;
     struct mir_block *block = &mir->blocks[b];
-    const uint64_t *out = live->out + (size_t)b * live->set_words;
     uint32_t end = scan->begin + 2 * block->count + 2;
     struct mir_operand operands[MIR_MAX_OPERANDS];
 
-    for (uint32_t w = 0; w < mir->words; w++) {
-        scan->live_to[w] = out[w / 64] >> w % 64 & 1 ? end : 0;
+    scan->begun_count = 0;
+    for (uint32_t i = 0; i < out->count; i++) {
+        begin_range(scan, out->list[i], end);
     }
     scan->cost = 1;
     for (uint32_t d = flow_depth(mir->flow, b); d != 0 && scan->cost < 1e9; d--) {
@@ -110,8 +122,8 @@ static void scan_block(struct scan *scan, uint32_t b, const struct mir_live *liv
         uint32_t count = mir_operands(&block->insns[i], operands);
         scan_operands(scan, operands, count, scan->begin + 2 * i);
     }
-    for (uint32_t w = 0; w < mir->words; w++) {
-        end_range(scan, w, scan->begin);
+    for (uint32_t i = 0; i < scan->begun_count; i++) {
+        end_range(scan, scan->begun[i], scan->begin);
     }
 }
 
@@ -176,7 +188,7 @@ static void find_inside(struct regalloc *a)
 static void find_ranges(struct regalloc *a)
 {
     struct mir *mir = a->mir;
-    struct mir_live live = mir_liveness(mir);
+    struct liveness live = liveness_find(mir);
     struct scan scan = { .assign = a, .live_to = arena_new(a->arena, uint32_t, mir->words + 1) };
     uint32_t end = 0;
 
@@ -189,7 +201,7 @@ static void find_ranges(struct regalloc *a)
     for (uint32_t b = mir->flow->count; b-- != 0;) {
         end -= 2 * mir->blocks[b].count + 2;
         scan.begin = end;
-        scan_block(&scan, b, &live);
+        scan_block(&scan, b, &live.out[b]);
     }
     find_segments(a);
     keep_for_parts(a);
@@ -397,13 +409,13 @@ static void evict(struct regalloc *a, uint32_t reg)
 }
 
 /* The cheapest of the register and those placed that live with it, of at least so many words. */
-static uint32_t cheapest(const struct regalloc *a, uint32_t reg, uint32_t placed, uint32_t words)
+static uint32_t cheapest(const struct regalloc *a, uint32_t reg, uint32_t words)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
     uint32_t victim = reg;
 
-    for (uint32_t i = 0; i < placed; i++) {
-        uint32_t other = a->order[i];
+    for (uint32_t i = 0; i < a->active_count; i++) {
+        uint32_t other = a->active[i];
         if (a->mir->regs[other].class == r->class && a->mir->regs[other].place != MIR_NO_PLACE &&
             a->mir->regs[other].words >= words && price(a, other) < price(a, victim) && lives_with(a, other, reg)) {
             victim = other;
@@ -416,14 +428,14 @@ static uint32_t cheapest(const struct regalloc *a, uint32_t reg, uint32_t placed
  * Something cheap goes; the register then fits, or is itself gone. Small ones go for a large one only when nothing else
  * can: several may be needed.
  */
-static void make_room(struct regalloc *a, uint32_t reg, uint32_t placed)
+static void make_room(struct regalloc *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     for (;;) {
-        uint32_t victim = cheapest(a, reg, placed, r->words > 1 ? r->words / 2 : 1);
+        uint32_t victim = cheapest(a, reg, r->words > 1 ? r->words / 2 : 1);
         if (victim == reg && r->brief) {
-            victim = cheapest(a, reg, placed, 1);
+            victim = cheapest(a, reg, 1);
         }
         evict(a, victim);
         if (victim == reg) {
@@ -434,6 +446,18 @@ static void make_room(struct regalloc *a, uint32_t reg, uint32_t placed)
             return;
         }
     }
+}
+
+/* Where the register is not live any more. */
+static uint32_t death(const struct regalloc *a, uint32_t reg)
+{
+    uint32_t last = 0;
+
+    for (uint32_t w = 0; w < a->mir->regs[reg].words; w++) {
+        const struct ranges *ranges = &a->words[a->mir->regs[reg].word + w];
+        last = ranges->count != 0 ? PPU_MAX(ranges->list[0].to, last) : last;
+    }
+    return last;
 }
 
 static uint32_t birth(const struct regalloc *a, uint32_t reg)
@@ -447,6 +471,19 @@ static uint32_t birth(const struct regalloc *a, uint32_t reg)
         }
     }
     return first;
+}
+
+/* Drops those that neither what begins to live now nor what comes later lives with. */
+static void drop_dead(struct regalloc *a, uint32_t now)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < a->active_count; i++) {
+        if (death(a, a->active[i]) > now) {
+            a->active[kept++] = a->active[i];
+        }
+    }
+    a->active_count = kept;
 }
 
 /* Registers in the order in which they begin to live; those that parts share behind the others. */
@@ -504,10 +541,18 @@ static void place_all(struct regalloc *a)
         }
     }
     mark_clobbered(a);
+    a->active = arena_new(a->arena, uint32_t, a->order_count + 1);
     for (uint32_t i = 0; i < a->order_count; i++) {
-        if (!try_place(a, a->order[i])) {
-            make_room(a, a->order[i], i);
+        uint32_t reg = a->order[i];
+        if (i != 0 && a->inside[reg] && !a->inside[a->order[i - 1]]) { /* positions begin anew */
+            memcpy(a->active, a->order, i * sizeof(a->active[0]));
+            a->active_count = i;
         }
+        if (!try_place(a, reg)) {
+            drop_dead(a, birth(a, reg));
+            make_room(a, reg);
+        }
+        a->active[a->active_count++] = reg;
     }
 }
 
@@ -642,7 +687,6 @@ static struct regalloc *round_new(struct mir *mir, const struct register_limits 
         a->root[r] = r;
         mir->regs[r].place = MIR_NO_PLACE;
     }
-    mir_number_words(mir);
     return a;
 }
 

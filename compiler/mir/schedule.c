@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/schedule.h"
 
+#include "compiler/mir/liveness.h"
+
 #include <string.h>
 
 /* What the values of a moved load may take of the vector registers, as a part of them. */
@@ -9,10 +11,11 @@
 struct schedule {
     struct mir *mir;
     struct mir_block *block;
-    uint32_t *live;    /* words of vector registers live before each instruction of the block */
-    uint64_t *vectors; /* words of vector registers */
-    uint64_t *set;     /* room for what is live */
-    uint32_t most;     /* that may be live where a load is moved over */
+    uint32_t *live;     /* words of vector registers live before each instruction of the block */
+    bool *vectors;      /* of each word: it is one of a vector register */
+    uint32_t *marks;    /* of each word: `live_mark` when it is live */
+    uint32_t live_mark; /* another for each block */
+    uint32_t most;      /* that may be live where a load is moved over */
 };
 
 static bool is_free_load(const struct mir_insn *insn)
@@ -67,66 +70,59 @@ static bool depends(struct mir_insn *x, struct mir_insn *y)
 
 /* ---- pressure ---- */
 
-static bool get(const uint64_t *set, uint32_t n)
+/* The words of vector registers. */
+static bool *find_vectors(const struct mir *mir)
 {
-    return set[n / 64] >> n % 64 & 1;
-}
-
-/* The words of vector registers, as bits. */
-static uint64_t *find_vectors(const struct mir *mir, uint32_t set_words)
-{
-    uint64_t *set = arena_new(&mir->compilation->arena, uint64_t, set_words);
+    bool *vectors = arena_new(&mir->compilation->arena, bool, mir->words + 1);
 
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         for (uint32_t w = mir->regs[r].word; w < mir->regs[r].word + mir->regs[r].words; w++) {
-            set[w / 64] |= (uint64_t)(mir->regs[r].class == MIR_VECTOR) << w % 64;
+            vectors[w] = mir->regs[r].class == MIR_VECTOR;
         }
     }
-    return set;
+    return vectors;
 }
 
-static uint32_t count_live(const uint64_t *set, const uint64_t *vectors, uint32_t set_words)
+/* Makes the word live or dead; by how much the number of live vector words changes. */
+static int32_t set_live(struct schedule *s, uint32_t word, bool live)
 {
-    uint32_t count = 0;
-
-    for (uint32_t w = 0; w < set_words; w++) {
-        count += (uint32_t)__builtin_popcountll(set[w] & vectors[w]);
+    if ((s->marks[word] == s->live_mark) == live) {
+        return 0;
     }
-    return count;
+    s->marks[word] = live ? s->live_mark : 0;
+    return !s->vectors[word] ? 0 : live ? 1 : -1;
 }
 
-/* Makes the operand's words live or dead; by how much the number of live vector words changes. */
-static int32_t set_live(const struct mir *mir, uint64_t *set, const struct mir_operand *operand, bool live)
+static int32_t set_operand_live(struct schedule *s, const struct mir_operand *operand, bool live)
 {
-    const struct mir_reg *reg = &mir->regs[operand->ref->reg];
+    uint32_t first = s->mir->regs[operand->ref->reg].word + operand->ref->sub;
     int32_t change = 0;
 
-    for (uint32_t w = reg->word + operand->ref->sub; w < reg->word + operand->ref->sub + operand->words; w++) {
-        if (get(set, w) != live) {
-            set[w / 64] ^= 1ull << w % 64;
-            change += reg->class != MIR_VECTOR ? 0 : live ? 1 : -1;
-        }
+    for (uint32_t w = first; w < first + operand->words; w++) {
+        change += set_live(s, w, live);
     }
     return change;
 }
 
-static void find_pressure(struct schedule *s, const uint64_t *out, uint32_t set_words)
+static void find_pressure(struct schedule *s, const struct live_words *out)
 {
-    uint64_t *set = s->set;
     struct mir_operand operands[MIR_MAX_OPERANDS];
+    uint32_t now = 0;
 
-    memcpy(set, out, set_words * sizeof(set[0]));
-    uint32_t now = count_live(set, s->vectors, set_words);
+    s->live_mark++;
+    for (uint32_t i = 0; i < out->count; i++) {
+        now += (uint32_t)set_live(s, out->list[i], true);
+    }
     for (uint32_t i = s->block->count; i-- != 0;) {
         uint32_t n = mir_operands(&s->block->insns[i], operands);
         for (uint32_t o = 0; o < n; o++) {
             if (operands[o].def && !operands[o].reads) {
-                now += (uint32_t)set_live(s->mir, set, &operands[o], false);
+                now += (uint32_t)set_operand_live(s, &operands[o], false);
             }
         }
         for (uint32_t o = 0; o < n; o++) {
             if (operands[o].reads) {
-                now += (uint32_t)set_live(s->mir, set, &operands[o], true);
+                now += (uint32_t)set_operand_live(s, &operands[o], true);
             }
         }
         s->live[i] = now;
@@ -174,10 +170,10 @@ static bool has_loads(const struct mir_block *block)
     return false;
 }
 
-static void schedule_block(struct schedule *s, const uint64_t *out, uint32_t set_words)
+static void schedule_block(struct schedule *s, const struct live_words *out)
 {
     s->live = arena_new(&s->mir->compilation->arena, uint32_t, s->block->count);
-    find_pressure(s, out, set_words);
+    find_pressure(s, out);
     for (uint32_t i = 1; i < s->block->count; i++) {
         uint32_t place = is_free_load(&s->block->insns[i]) ? earliest(s, i) : i;
         if (place != i) {
@@ -188,17 +184,16 @@ static void schedule_block(struct schedule *s, const uint64_t *out, uint32_t set
 
 void schedule_loads(struct mir *mir, const struct register_limits *limits)
 {
-    mir_number_words(mir);
-    struct mir_live live = mir_liveness(mir);
+    struct liveness live = liveness_find(mir);
     struct schedule s = { .mir = mir,
-                          .vectors = find_vectors(mir, live.set_words),
-                          .set = arena_new(&mir->compilation->arena, uint64_t, live.set_words),
+                          .vectors = find_vectors(mir),
+                          .marks = arena_new(&mir->compilation->arena, uint32_t, mir->words + 1),
                           .most = limits->registers[MIR_VECTOR] / PRESSURE_PART };
 
     for (uint32_t b = 0; b < mir->flow->count; b++) {
         s.block = &mir->blocks[b];
         if (has_loads(s.block)) {
-            schedule_block(&s, live.out + (size_t)b * live.set_words, live.set_words);
+            schedule_block(&s, &live.out[b]);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/mir/stats.h"
 
+#include "compiler/mir/liveness.h"
 #include "compiler/mir/pressure_svg.h"
 #include "compiler/mir/subvector/insert.h"
 #include "ppu/macros.h"
@@ -48,13 +49,15 @@ static void set_live(struct curves *c, const struct mir_operand *operand, bool l
 }
 
 /* Registers live at the end of a block: when they have places, classes follow each other among the words. */
-static void begin_block(struct curves *c, const uint64_t *out, uint32_t set_words)
+static void begin_block(struct curves *c, const struct live_words *out)
 {
-    memcpy(c->set, out, set_words * sizeof(out[0]));
+    memset(c->set, 0, (c->mir->words / 64 + 1) * sizeof(c->set[0]));
     memset(c->live, 0, sizeof(c->live));
-    for (uint32_t w = 0; w < c->mir->words; w++) {
+    for (uint32_t i = 0; i < out->count; i++) {
+        uint32_t w = out->list[i];
         uint32_t class = w < PPU_MAX_VREGS ? MIR_VECTOR : w < PPU_MAX_VREGS + PPU_SREGS ? MIR_SCALAR : MIR_PRED;
-        c->live[class] += out[w / 64] >> w % 64 & 1;
+        c->set[w / 64] |= 1ull << w % 64;
+        c->live[class]++;
     }
 }
 
@@ -101,11 +104,10 @@ static void print_curves(const struct compilation *compilation, struct mir *mir)
     struct curves c = { .mir = mir, .insns = count_insns(mir, false) };
     uint32_t first = 0;
 
-    mir_number_words(mir);
-    struct mir_live live = mir_liveness(mir);
-    c.set = arena_new(&mir->compilation->arena, uint64_t, live.set_words);
+    struct liveness live = liveness_find(mir);
+    c.set = arena_new(&mir->compilation->arena, uint64_t, mir->words / 64 + 1);
     for (uint32_t b = 0; b < mir->flow->count; b++) {
-        begin_block(&c, live.out + (size_t)b * live.set_words, live.set_words);
+        begin_block(&c, &live.out[b]);
         add_block(&c, &mir->blocks[b], first);
         first += mir->blocks[b].count;
     }
