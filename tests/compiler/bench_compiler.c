@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What compiled code costs beside code written by hand, and what compiling costs; rows as tests/bench/run wants them.
  */
-#define _DEFAULT_SOURCE /* clock_gettime, getrusage */
+#define _DEFAULT_SOURCE /* clock_gettime, getrusage, open_memstream */
 
 #include "tests/compiler/compare.h"
 
@@ -107,6 +107,82 @@ static void builds(void)
     print_time("build_cached_ms", cached, cached_used, 15, "saxpy from bitcode; least of 15");
 }
 
+/* ---- large kernels ---- */
+
+#define LARGE_SIZES 4u /* 1, 2, 4 and 8 thousand instructions */
+#define LARGE_GROUPS 3u
+#define LARGE_BUILDS 5u
+
+/* Each group of statements is some 320 instructions: vectors, a division, a branch, a loop, a function of the library.
+ */
+static void print_group(FILE *file, uint32_t k)
+{
+    fprintf(file,
+            "f[i + %u] = mad(f[i + %u], acc, (float4)(%u.5f));\n"
+            "x[i + %u] = (max(x[i + %u] << (k & 7), k) ^ %u) / (k | 1);\n"
+            "if (s[i + %u] > %u.0f) { acc += f[i + %u].wzyx; } else { k -= x[i + %u]; }\n"
+            "for (int j = 0; j < n; j++) { s[i + j + %u] += s[j + %u] * %u.5f; }\n"
+            "s[n + i + %u] = pow(s[n - %u], acc.x);\n",
+            k, k + 1, k, k, k, k, k, k, k, k, k, k, k, k, k);
+}
+
+static char *large_source(uint32_t groups)
+{
+    char *source = NULL;
+    size_t len;
+    FILE *file = open_memstream(&source, &len);
+
+    assert_non_null(file);
+    fprintf(file, "kernel void large(global float4 *f, global int4 *x, global float *s, int n)\n"
+                  "{ int i = get_global_id(0); float4 acc = f[i]; int4 k = x[i];\n");
+    for (uint32_t g = 0; g < groups; g++) {
+        print_group(file, g);
+    }
+    fprintf(file, "f[i] = acc; x[i] = k; }\n");
+    fclose(file);
+    return source;
+}
+
+/* Processor time from bitcode to the image, least of some; *kib: size of the image. */
+static double build_large(uint32_t groups, uint32_t *kib)
+{
+    char *source = large_source(groups);
+    struct ppu_compiled bitcode, image;
+    double least = 0;
+
+    assert_int_equal(ppu_compile_source(source, strlen(source), NULL, &bitcode), PPU_COMPILE_OK);
+    for (uint32_t i = 0; i < LARGE_BUILDS; i++) {
+        double used = used_ms();
+        assert_int_equal(ppu_compile_bitcode(bitcode.bytes, bitcode.len_bytes, NULL, &image), PPU_COMPILE_OK);
+        used = used_ms() - used;
+        least = i == 0 || used < least ? used : least;
+        *kib = (uint32_t)(image.len_bytes / 1024);
+        ppu_compiled_free(&image);
+    }
+    ppu_compiled_free(&bitcode);
+    free(source);
+    return least;
+}
+
+static void large(void)
+{
+    double growth = 0, before = 0;
+
+    for (uint32_t size = 0; size < LARGE_SIZES; size++) {
+        uint32_t kib;
+        double ms = build_large(LARGE_GROUPS << size, &kib);
+        printf(
+            "{\"name\": \"compiler.large_ms.%u\", \"value\": %.1f, \"unit\": \"ms\", \"better\": \"lower\", "
+            "\"note\": \"processor time for %u thousand instructions from bitcode, image of %u KiB; least of %u\"}\n",
+            1u << size, ms, 1u << size, kib, LARGE_BUILDS);
+        growth = size != 0 && ms / before / 2 > growth ? ms / before / 2 : growth;
+        before = ms;
+    }
+    printf("{\"name\": \"compiler.large.growth\", \"value\": %.3f, \"unit\": \"ratio\", \"better\": \"lower\", "
+           "\"budget\": 1.2, \"note\": \"time for twice the instructions beside twice the time, the worst step\"}\n",
+           growth);
+}
+
 int main(void)
 {
     struct device *device = device_new();
@@ -114,5 +190,6 @@ int main(void)
     compare(device);
     device_free(device);
     builds();
+    large();
     return EXIT_SUCCESS;
 }
