@@ -18,6 +18,7 @@
 #include "firmware/task.h"
 #include "firmware/taskq.h"
 #include "firmware/timer.h"
+#include "firmware/tmdq.h"
 #include "firmware/trace.h"
 #include "firmware/vector.h"
 #include "firmware/workq.h"
@@ -493,6 +494,22 @@ static void admin_QUOTA(struct admin_ticket *ticket, const uint32_t *arg)
     }
 }
 
+static void admin_STREAMS(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    uint32_t at = arg[1], count = arg[2];
+    if (!context_is_open(arg[0])) {
+        admin_answer(ticket, PPU_FAULT_NO_OBJECT, arg[0]);
+    } else if (count > PPU_MAX_STREAMS || count < tmdq_count(arg[0])) {
+        refuse_argument(ticket, 2);
+    } else if (at % sizeof(ppu_task_t) ||
+               !lies_in(at, count * sizeof(ppu_task_t), layout.heap_base, reachable_vram())) {
+        refuse_argument(ticket, 1);
+    } else {
+        tmdq_move(arg[0], (ppu_vram_t){ at }, count);
+        admin_answer(ticket, PPU_FAULT_NONE, 0);
+    }
+}
+
 struct operation {
     void (*run)(struct admin_ticket *ticket, const uint32_t *arg);
     uint32_t args; /* words used */
@@ -512,6 +529,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_POLICY] = { admin_POLICY, 2 },
     [PPU_ADMIN_TASKQ_CLOSE] = { admin_TASKQ_CLOSE, 1 },
     [PPU_ADMIN_QUOTA] = { admin_QUOTA, 3 },
+    [PPU_ADMIN_STREAMS] = { admin_STREAMS, 3 },
 };
 #define OPERATIONS PPU_ARRAY_SIZE(operations)
 

@@ -8,6 +8,7 @@
 #include "firmware/sem.h"
 #include "firmware/stats.h"
 #include "firmware/taskq.h"
+#include "firmware/tmdq.h"
 #include "firmware/trace.h"
 #include "firmware/vector.h"
 #include "firmware/workq.h"
@@ -223,7 +224,7 @@ static enum method_result method_LAUNCH(struct channel *channel, const uint32_t 
     uint16_t code;
     uint64_t payload;
     uint32_t stream = data[2];
-    if (stream >= PPU_GROUP_TMDQS && stream != PPU_STREAM_NONE) {
+    if (stream != PPU_STREAM_NONE && !tmdq_exists(channel->context, stream)) {
         return refuse_method(channel, PPU_FAULT_NO_STREAM, stream);
     }
     switch (launch_task(channel, va_of(data), stream, channel->block.correlation, &code, &payload)) {

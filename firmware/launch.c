@@ -230,10 +230,10 @@ static void start_task(struct task *task)
     }
 }
 
-/* As a record keeps it. */
-static uint8_t tmdq_number(uint32_t stream)
+/* As a record keeps it: of PPU_STREAM_NONE it is TASK_NO_STREAM. */
+static uint16_t tmdq_number(uint32_t stream)
 {
-    return stream < PPU_GROUP_TMDQS ? (uint8_t)stream : TASK_NO_STREAM;
+    return (uint16_t)stream;
 }
 
 /* ---- launches by channels ---- */
@@ -307,7 +307,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
         return LAUNCH_NO_RECORD;
     }
     if (task) {
-        task->context = channel->context;
+        task->context = (uint8_t)channel->context;
         task->stream = tmdq_number(stream);
         why = fetch_params(task, task_tmd(task));
     }

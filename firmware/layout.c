@@ -149,7 +149,7 @@ void layout_publish(void)
         .pt_base = layout.pt_base.off,
         .pt_bytes = layout.pt_bytes,
         .heap_base = layout.heap_base,
-        .streams = PPU_GROUP_TMDQS,
+        .streams = PPU_MAX_STREAMS,
         .tasks = layout.tasks,
     };
     memcpy(info.build_id, hal_build_id(), PPU_BUILD_ID_BYTES);

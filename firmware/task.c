@@ -12,6 +12,8 @@ static struct task tasks[TASK_RECORDS_ALL];
 static struct list_node pool; /* first freed is first used, so that a handle stays stale for long */
 static uint32_t free_count;
 
+_Static_assert(PPU_MAX_CONTEXTS - 1 <= UINT8_MAX, "a task's context has 8 bits");
+
 #define CAN(state) (1u << TASK_##state)
 #define ENDS (CAN(DRAINING) | CAN(LINKING) | CAN(FREE) | CAN(LENT))
 
@@ -78,7 +80,7 @@ struct task *task_new(uint32_t context)
     free_count--;
     begin_task(task);
     task->nest = TASK_NO_NEST;
-    task->context = (uint16_t)context;
+    task->context = (uint8_t)context;
     return task;
 }
 

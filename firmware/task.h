@@ -36,7 +36,7 @@ enum task_state {
 #define TASK_NO_NEST 0xffu
 #define TASK_NO_PLACES 0xffu
 #define TASK_KEPT_PLACE 0xfeu
-#define TASK_NO_STREAM 0xffu
+#define TASK_NO_STREAM PPU_MAX_STREAMS
 #define TASK_NO_TASKQ 0xffu
 
 struct task {
@@ -48,13 +48,13 @@ struct task {
     uint32_t correlation;
     uint32_t left_us;  /* of its time limit; 0: it has none */
     uint16_t fault;    /* why it ended, 0 by itself */
-    uint16_t context;  /* address space */
+    uint16_t stream;   /* TMDQ, or TASK_NO_STREAM */
     uint16_t depth;    /* 1 when launched by a channel (B2) */
     uint16_t children; /* started and not completed */
     uint8_t state;     /* enum task_state */
     uint8_t priority;
     uint8_t slot;    /* that it has or had, or TASK_NO_SLOT */
-    uint8_t stream;  /* TMDQ, or TASK_NO_STREAM */
+    uint8_t context; /* address space */
     uint8_t nest;    /* that the record is of, or TASK_NO_NEST */
     uint8_t places;  /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
     uint8_t taskq;   /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */

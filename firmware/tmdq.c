@@ -12,6 +12,10 @@
 
 static struct ppu_group *groups; /* one a context, in protected VRAM */
 
+/* The TMDQs of what channels launch, of each context: those of its group, or as many as the driver has asked for. */
+static ppu_task_t *last_tasks[PPU_MAX_CONTEXTS];
+static uint16_t counts[PPU_MAX_CONTEXTS];
+
 void tmdq_init(void)
 {
     groups = hal_vram(layout.groups);
@@ -20,9 +24,24 @@ void tmdq_init(void)
     }
 }
 
-void tmdq_open_group(uint32_t group)
+void tmdq_open_group(uint32_t context)
 {
-    memset(&groups[group], 0, sizeof(groups[group]));
+    memset(&groups[context], 0, sizeof(groups[context]));
+    last_tasks[context] = groups[context].last_task;
+    counts[context] = PPU_GROUP_TMDQS;
+}
+
+void tmdq_move(uint32_t context, ppu_vram_t words, uint32_t count)
+{
+    ppu_task_t *moved = hal_vram(words);
+    memcpy(moved, last_tasks[context], counts[context] * sizeof(moved[0]));
+    last_tasks[context] = moved;
+    counts[context] = (uint16_t)count;
+}
+
+uint32_t tmdq_count(uint32_t context)
+{
+    return counts[context];
 }
 
 /* The group a task was launched from: its parent's, or that of the address space. */
@@ -63,7 +82,7 @@ enum tmdq_append_result tmdq_append(struct task *task)
     if (task->stream == TASK_NO_STREAM) {
         return TMDQ_FIRST;
     }
-    ppu_task_t former = shared_exchange(&group->last_task[task->stream], task->handle);
+    ppu_task_t former = shared_exchange(&last_tasks[task->context][task->stream], task->handle);
     if (former == PPU_TASK_NULL) {
         return TMDQ_FIRST;
     }
@@ -96,7 +115,7 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
     if (task->stream == TASK_NO_STREAM) {
         return TMDQ_EMPTY;
     }
-    uint32_t *last = &group->last_task[task->stream];
+    uint32_t *last = task->parent ? &group->last_task[task->stream] : &last_tasks[task->context][task->stream];
     if (shared_read(last) == task->handle) {
         hooks_hold_point(PPU_MARK_TMDQ_LAST);
         if (shared_replace(last, task->handle, PPU_TASK_NULL)) {
@@ -134,7 +153,7 @@ bool tmdq_idle(const struct task *task)
     return shared_read(&nest_record(task)->group.work) == 0;
 }
 
-void tmdq_clear(uint32_t group, uint32_t stream)
+void tmdq_clear(uint32_t context, uint32_t stream)
 {
-    shared_publish(&groups[group].last_task[stream], PPU_TASK_NULL);
+    shared_publish(&last_tasks[context][stream], PPU_TASK_NULL);
 }

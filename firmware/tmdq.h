@@ -32,8 +32,19 @@ enum tmdq_complete_result {
 /* Needs layout. All TMDQs empty. */
 void tmdq_init(void);
 
-/* Makes every TMDQ of a group empty; nothing of it may be in use. */
-void tmdq_open_group(uint32_t group);
+/* An address space opens: its channels have PPU_GROUP_TMDQS TMDQs, all empty. */
+void tmdq_open_group(uint32_t context);
+
+/* From now on they have `count`, not fewer, whose last-task words are at `words`. What is in a TMDQ stays there. */
+void tmdq_move(uint32_t context, ppu_vram_t words, uint32_t count);
+
+/* How many the channels of an address space have. */
+uint32_t tmdq_count(uint32_t context);
+
+static inline bool tmdq_exists(uint32_t context, uint32_t stream)
+{
+    return stream < tmdq_count(context);
+}
 
 /*
  * Launch (B4, B13): counts the task in its group and puts it at the end of its TMDQ. `task` is HELD and has its group
@@ -51,6 +62,6 @@ void tmdq_begin(const struct task *task);
 bool tmdq_idle(const struct task *task);
 
 /* Makes one TMDQ of a channel's streams empty, whatever is in its words. */
-void tmdq_clear(uint32_t group, uint32_t stream);
+void tmdq_clear(uint32_t context, uint32_t stream);
 
 #endif

@@ -6,6 +6,7 @@
 #include "ppu/regs.h"
 #include "ppu/save.h"
 #include "runtime/memory.h"
+#include "runtime/tmdq.h"
 
 /* Virtual addresses begin here: a truncated or null address hits nothing. */
 #define ADDRESSES_START (1ull << 32)
@@ -40,6 +41,9 @@ static enum ppu_err make_area(struct ppu_context *context)
 
 static void context_free(struct ppu_context *context)
 {
+    if (context->tmdqs != NULL) {
+        tmdqs_close(context);
+    }
     pthread_mutex_lock(&context->device->memory_lock);
     if (context->has_area) {
         range_give(&context->device->heap, context->area);
@@ -69,6 +73,11 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
     if (err != PPU_OK) {
         free(context);
         return err;
+    }
+    context->tmdqs = tmdqs_new();
+    if (context->tmdqs == NULL) {
+        context_free(context);
+        return PPU_ERR_NO_MEMORY;
     }
     err = make_area(context);
     const uint32_t args[] = { page_table_root(&context->table), (uint32_t)context->area };

@@ -7,11 +7,12 @@
 #include "runtime/pagetable.h"
 
 struct mapping;
+struct tmdqs;
 
 struct ppu_context {
     struct ppu_device *device;
     uint32_t id;
-    uint32_t next_stream; /* atomic: streams created so far */
+    struct tmdqs *tmdqs; /* of its streams */
     /* Under the device's memory_lock. */
     struct page_table table;
     struct range_pool addresses;

@@ -4,20 +4,26 @@
 #include <stdlib.h>
 
 #include "runtime/block.h"
+#include "runtime/context.h"
+#include "runtime/tmdq.h"
 
 enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out)
 {
-    struct ppu_context *context = channel->context;
     struct ppu_stream *stream = calloc(1, sizeof(*stream));
 
-    *out = stream;
+    *out = NULL;
     if (stream == NULL) {
         return PPU_ERR_NO_MEMORY;
     }
+    enum ppu_err err = tmdq_take(channel->context, &stream->index);
+    if (err != PPU_OK) {
+        free(stream);
+        return err;
+    }
     stream->channel = channel;
-    stream->index =
-        __atomic_fetch_add(&context->next_stream, 1, __ATOMIC_RELAXED) % ppu_device_info(context->device)->streams;
+    stream->tmdqs = channel->context->tmdqs;
     pthread_mutex_init(&stream->lock, NULL);
+    *out = stream;
     return PPU_OK;
 }
 
@@ -32,6 +38,7 @@ enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
         enum ppu_err freed = ppu_memory_free(stream->local[i]);
         err = err != PPU_OK ? err : freed;
     }
+    tmdq_give(stream->tmdqs, stream->index);
     pthread_mutex_destroy(&stream->lock);
     free(stream);
     return err;

@@ -11,6 +11,7 @@
 
 struct ppu_stream {
     struct ppu_channel *channel;
+    struct tmdqs *tmdqs;
     uint32_t index; /* TMDQ */
     pthread_mutex_t lock;
     /* Made when first needed. The tasks of a stream run one after the other, so they share it. */

@@ -59,7 +59,7 @@ struct ppu_fw_info {
     uint32_t pt_base;     /* pool for page tables, for the driver to hand out */
     uint32_t pt_bytes;
     uint32_t heap_base; /* VRAM for the driver to hand out: from here to the end */
-    uint32_t streams;   /* TMDQs of a context */
+    uint32_t streams;   /* of a context, at most */
     uint32_t tasks;     /* task records */
     uint32_t reserved[13];
 };

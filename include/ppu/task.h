@@ -29,6 +29,8 @@ struct ppu_task_status {
 };
 PPU_ASSERT_SIZE(struct ppu_task_status, 16);
 
+#define PPU_MAX_STREAMS 0xffffu /* TMDQs of an address space, for its channels; it begins with PPU_GROUP_TMDQS */
+
 /* Thread-group context of a grid (B3): a last-task pointer for each TMDQ and a work counter. */
 #define PPU_GROUP_TMDQS 32u
 struct ppu_group {

@@ -127,7 +127,7 @@ struct ppu_device_info {
     uint32_t abi_major, abi_minor, isa_version, features, instance;
     uint64_t vram_bytes;
     uint32_t channels, contexts, slots, gpcs, sms, sm_warps, sm_ctas, sm_vregs, sm_shared, vectors;
-    uint32_t streams; /* TMDQs of a context */
+    uint32_t streams; /* of a context, at most */
     uint32_t tasks;
     uint32_t mode_vregs; /* threshold that the device has for compilers (D9): register MODE_VREGS when it was opened */
     uint8_t build_id[20];
@@ -454,7 +454,10 @@ void ppu_block_cancel(struct ppu_block *block);
 
 /* ---- stream ---- */
 
-/* Creates a stream. When a context has more streams than TMDQs, some share one; each keeps its order (B3). */
+/*
+ * Creates a stream, which has a TMDQ for itself (B2): what is launched into others holds it up nowhere. A context has
+ * as many as memory allows, 65,535 at most. Errors: NO_MEMORY, NO_VRAM, NO_RESOURCE.
+ */
 enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **out);
 /* Destroys a stream whose tasks have ended. The stream is gone afterwards, also after an error about its memory. */
 enum ppu_err ppu_stream_destroy(struct ppu_stream *stream);

@@ -2,6 +2,7 @@
 /* Kernels: results against the CPU, grids, streams, faults of kernels, the watchdog. */
 #include "tests/api/api.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -411,16 +412,15 @@ static void streams_run_at_once(void **state)
     check(ppu_stream_destroy(other));
 }
 
-/* More streams than TMDQs: they share, the order inside each stands. */
-static void streams_beyond_tmdqs(void **state)
+/* More streams than a context has at first. */
+static void streams_in_order(void **state)
 {
     struct api *api = *state;
     const struct ppu_kernel *kernel = api_kernel(api, api->context, "counter", "counter");
-    const uint32_t streams = ppu_device_info(api->device)->streams + 5;
+    const uint32_t streams = 40;
     struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, streams * 64);
     struct ppu_stream *stream[64];
 
-    assert_true(streams <= 64);
     for (uint32_t i = 0; i < streams; i++) {
         check(ppu_stream_create(api->channel, &stream[i]));
     }
@@ -444,6 +444,78 @@ static void streams_beyond_tmdqs(void **state)
         }
         check(ppu_stream_destroy(stream[i]));
     }
+}
+
+/* Stream 0 waits for the last of all others. Its own tasks keep their order while the context gets more streams. */
+static void streams_hold_up_nobody(void **state)
+{
+    enum { STREAMS = 100, FIRST = 3, LATER = 3 };
+    struct api *api = *state;
+    const struct ppu_kernel *wait = api_kernel(api, api->context, "spin", "spin_until");
+    const struct ppu_kernel *count = api_kernel(api, api->context, "counter", "counter");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, PPU_PAGE_64K);
+    const uint64_t flag = api_va(api, memory), own = flag + 4, others = flag + 8, out = flag + 64;
+    const struct ppu_launch waits = { .grid = { 1 }, .cta = { 1 }, .params = &flag, .param_bytes = 8 };
+    struct ppu_stream *stream[STREAMS];
+    struct ppu_event event;
+
+    check(ppu_stream_create(api->channel, &stream[0]));
+    check(ppu_stream_launch(stream[0], wait, &waits, NULL));
+    for (uint32_t i = 0; i < FIRST + LATER; i++) {
+        const uint64_t params[] = { own, out + 4 * i };
+        const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = 16 };
+        for (uint32_t s = 1; i == FIRST && s < STREAMS; s++) {
+            check(ppu_stream_create(api->channel, &stream[s]));
+        }
+        check(ppu_stream_launch(stream[0], count, &launch, NULL));
+    }
+    for (uint32_t s = 1; s < STREAMS; s++) {
+        const uint64_t params[] = { others, out + 4 * (FIRST + LATER + s) };
+        const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = 16 };
+        check(ppu_stream_launch(stream[s], count, &launch, NULL));
+    }
+    assert_true(api_wait_word(memory, 8, STREAMS - 1));
+    assert_int_equal(api_word(memory, 4), 0);
+    api_set_word(memory, 0, 1);
+    check(ppu_stream_launch(stream[1], wait, &waits, &event));
+    check(ppu_event_wait(&event, LONG_NS));
+    for (uint32_t i = 0; i < FIRST + LATER; i++) {
+        assert_int_equal(api_word(memory, 64 + 4 * i), i);
+    }
+    for (uint32_t s = 0; s < STREAMS; s++) {
+        check(ppu_stream_destroy(stream[s]));
+    }
+}
+
+/* Each has a number of its own; one more is refused, and there is another when one has gone. */
+static void as_many_streams_as_there_are(void **state)
+{
+    struct api *api = *state;
+    const uint32_t most = ppu_device_info(api->device)->streams - 1; /* the fixture has one */
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 4096);
+    const uint64_t params[] = { api_va(api, memory), api_va(api, memory) + 64 };
+    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = sizeof(params) };
+    struct ppu_stream **stream = calloc(most, sizeof(struct ppu_stream *)), *more = NULL;
+    uint8_t *seen = calloc(most + 1, 1);
+
+    assert_non_null(stream);
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < most; i++) {
+        check(ppu_stream_create(api->channel, &stream[i]));
+        assert_in_range(ppu_stream_index(stream[i]), 0, most);
+        assert_int_equal(seen[ppu_stream_index(stream[i])]++, 0);
+    }
+    assert_int_equal(ppu_stream_create(api->channel, &more), PPU_ERR_NO_RESOURCE);
+    check(ppu_stream_destroy(stream[7]));
+    check(ppu_stream_create(api->channel, &stream[7]));
+    check(ppu_stream_launch(stream[most - 1], api_kernel(api, api->context, "counter", "counter"), &launch, NULL));
+    check(ppu_stream_wait(api->stream, LONG_NS));
+    assert_int_equal(api_word(memory, 0), 1);
+    for (uint32_t i = 0; i < most; i++) {
+        check(ppu_stream_destroy(stream[i]));
+    }
+    free(seen);
+    free(stream);
 }
 
 static void idle_covers_tasks(void **state)
@@ -733,7 +805,9 @@ int main(void)
         api_test("descriptors run from VRAM and system memory, from a copy [A11]", tmd_anywhere),
         api_test("tasks of a stream run one after the other [B2, B5]", stream_order),
         api_test("tasks of different streams run at once [A8, B2]", streams_run_at_once),
-        api_test("more streams than TMDQs keep their order [B3]", streams_beyond_tmdqs),
+        api_test("more streams than a context begins with keep their order [B3]", streams_in_order),
+        api_test("a stream that waits holds up none of a hundred others [B2 B3]", streams_hold_up_nobody),
+        api_test("there are as many streams as memory allows [B3]", as_many_streams_as_there_are),
         api_test("wait for idle covers tasks and their memory [C8]", idle_covers_tasks),
         api_test("a semaphore released by a thread wakes a channel [C8]", thread_releases),
         api_test("kernel faults are named, other channels go on [A9]", kernels_fault),

@@ -90,6 +90,12 @@ static const struct bad_request bad_requests[] = {
       { 0, 0, 1, QUEUE, 4, 128, 0, 0, 0x80000000u },
       PPU_FAULT_ADMIN_ARG,
       8 },
+    { "streams of no context", PPU_ADMIN_STREAMS, { 1, QUEUE, 64 }, PPU_FAULT_NO_OBJECT, 1 },
+    { "fewer streams", PPU_ADMIN_STREAMS, { 0, QUEUE, 31 }, PPU_FAULT_ADMIN_ARG, 2 },
+    { "too many streams", PPU_ADMIN_STREAMS, { 0, QUEUE, PPU_MAX_STREAMS + 1 }, PPU_FAULT_ADMIN_ARG, 2 },
+    { "streams in the protected range", PPU_ADMIN_STREAMS, { 0, 0x10000, 64 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "streams beyond VRAM", PPU_ADMIN_STREAMS, { 0, MOCK_VRAM_BYTES - 64, 64 }, PPU_FAULT_ADMIN_ARG, 1 },
+    { "streams not aligned", PPU_ADMIN_STREAMS, { 0, QUEUE + 2, 64 }, PPU_FAULT_ADMIN_ARG, 1 },
     { "flush of no context", PPU_ADMIN_MMU_FLUSH, { 2 }, PPU_FAULT_NO_OBJECT, 2 },
 };
 

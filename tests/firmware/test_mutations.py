@@ -88,7 +88,7 @@ tap.main([
     ("the test passes without a mistake [B6]", unchanged),
     ("compare-and-swap as a store is found [B6]", found("cas", "shared_replace(last,", "torn_replace(last,")),
     ("exchange of last-task as load and store is found [B4]",
-     found("last", "shared_exchange(&group->last_task", "torn_exchange(&group->last_task")),
+     found("last", "shared_exchange(&last_tasks[", "torn_exchange(&last_tasks[")),
     ("exchange of next-stream by the launcher as load and store is found [B4]",
      found("next", "shared_exchange(&task_status(before)->next_stream", "torn_exchange(&task_status(before)->next_stream")),
     ("exchange of next-stream by the scheduler as load and store is found [B6]",

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "firmware/caps.h"
+#include "firmware/hal.h"
 #include "firmware/task.h"
 #include "firmware/tmdq.h"
 #include "tests/firmware/mock_hal.h"
@@ -221,24 +222,35 @@ static void two_launchers_against_two_completions(void **state)
     orders_random(&orders, 20000);
 }
 
-/* Many streams and tasks, launched and completed in random order, against a list for each stream. */
+#define MOST_STREAMS 300u
+
+/* Many streams and tasks, launched and completed in random order, against a list for each stream. Now and then there
+ * are more streams, and the words of all are elsewhere. */
 static void random_history(void **state)
 {
     (void)state;
     uint64_t seed = random_seed();
-    struct task *queue[PPU_GROUP_TMDQS][64];
-    uint32_t length[PPU_GROUP_TMDQS] = { 0 };
+    static struct task *queue[MOST_STREAMS][TASK_RECORDS];
+    static uint32_t length[MOST_STREAMS];
+    memset(length, 0, sizeof(length));
     task_init();
     tmdq_init();
     for (uint32_t i = 0; i < 200000; i++) {
-        uint32_t stream = random_below(&seed, PPU_GROUP_TMDQS);
+        if (i % 10000 == 9999 && tmdq_count(2) < MOST_STREAMS) {
+            uint32_t count = tmdq_count(2) + random_below(&seed, MOST_STREAMS - tmdq_count(2) + 1);
+            ppu_vram_t words = { layout.heap_base + (i / 10000 + 1) * MOST_STREAMS * 4 };
+            memset(hal_vram(words), 0, MOST_STREAMS * 4);
+            tmdq_move(2, words, count);
+            memset(hal_vram((ppu_vram_t){ words.off - MOST_STREAMS * 4 }), 0x5a, MOST_STREAMS * 4);
+        }
+        uint32_t stream = random_below(&seed, tmdq_count(2));
         if (random_below(&seed, 2) == 0) {
             struct task *made = task_new(2);
             if (!made) {
                 continue;
             }
             made->context = 2;
-            made->stream = stream;
+            made->stream = (uint16_t)stream;
             assert_int_equal(tmdq_append(made), length[stream] ? TMDQ_BEHIND : TMDQ_FIRST);
             queue[stream][length[stream]++] = made;
         } else if (length[stream]) {

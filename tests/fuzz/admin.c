@@ -36,6 +36,7 @@ static const uint8_t kinds[][PPU_ADMIN_ARGS] = {
     [PPU_ADMIN_TASKQ_CLOSE] = { SMALL },
     [PPU_ADMIN_POLICY] = { SMALL, COUNT },
     [PPU_ADMIN_QUOTA] = { CONTEXT, SMALL, COUNT },
+    [PPU_ADMIN_STREAMS] = { CONTEXT, PLACE, COUNT },
 };
 #define OPERATIONS PPU_ARRAY_SIZE(kinds)
 
