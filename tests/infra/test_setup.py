@@ -177,6 +177,12 @@ def test_patched_file_is_missing():
         assert status != 0 and "hw/arm/armv7m.c, which" in errors, errors
 
 
+def test_configuration_of_the_demo():
+    """What only the tests need is here, and must not change what every object of QEMU reads."""
+    assert Path("/usr/include/valgrind/valgrind.h").exists()
+    assert "#undef CONFIG_VALGRIND_H" in (TOP / "build/qemu/build/config-host.h").read_text()
+
+
 def test_tree_is_only_read():
     with Scratch() as scratch:
         source = scratch.path / "qemu"
@@ -202,4 +208,5 @@ tap.main([
     ("a patch that does not apply is named", test_patch_does_not_apply),
     ("a patched file that is missing is named", test_patched_file_is_missing),
     ("a tree given by QEMU_SRC is patched in a copy", test_tree_is_only_read),
+    ("packages that only the tests need do not change QEMU's configuration", test_configuration_of_the_demo),
 ])
