@@ -48,9 +48,11 @@ endif
 # The release, from the one file that says it.
 VERSION := $(shell sed -nE 's/^.define PPU_VERSION "(.*)"$$/\1/p' include/ppu/version.h)
 
-# Messages are the same everywhere, and so is what ccache keeps of them. A user always has a home.
+# Messages are the same everywhere. ccache distinguishes all these, also those that another makes ineffective.
 export LC_ALL := C.UTF-8
-unexport LANGUAGE
+export LANG := $(LC_ALL)
+unexport LANGUAGE LC_CTYPE LC_MESSAGES
+# A user always has a home.
 export HOME := $(or $(HOME),$(shell unset HOME; echo ~))
 
 CC := gcc

@@ -159,6 +159,16 @@ def test_locale():
         assert status == 0 and other == plain, errors
 
 
+def test_locale_of_the_cache():
+    """ccache finds what another user has compiled only when none of these differs."""
+    names = "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"
+    with Machine() as machine:
+        show = "--eval=show: ; @printenv " + " ".join(names) + " || true", "show"
+        status, plain, errors = machine.make(*show)
+        assert status == 0 and plain, errors
+        assert machine.make(*show, **dict.fromkeys(names, "de_DE.UTF-8"))[1] == plain
+
+
 tap.main([(f"make {goal} looks at nothing outside before set-up has run", lambda goal=goal: test_first(goal)) for goal in GOALS] + [
     ("something outside the checkout is needed, which set-up brings", test_something_is_outside),
     ("make stops when set-up fails, and the next make does it again", test_failed_set_up),
@@ -166,4 +176,5 @@ tap.main([(f"make {goal} looks at nothing outside before set-up has run", lambda
     ("the demo's set-up and the tests' are two", test_demo_asks_for_less),
     ("a user without HOME has a cache", test_no_home),
     ("the user's locale changes nothing", test_locale),
+    ("the user's locale hides nothing in the cache", test_locale_of_the_cache),
 ])
