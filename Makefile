@@ -117,7 +117,10 @@ ppu_objects = $(patsubst %,$(BUILD)/$(1)/obj/$(2)/%.o,$(3))
 ppu_archives = $(patsubst %,$(BUILD)/$(1)/lib%.a,$(filter-out -%,$(2)))
 
 # $(call ppu_record,FILE,TEXT): writes FILE when its content is not TEXT; done while reading, so that it costs no process
-ppu_record = $(if $(and $(wildcard $(1)),$(call ppu_same,$(strip $(file <$(1))),$(strip $(2)))),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2))))
+ppu_record = $(if $(and $(wildcard $(1)),$(call ppu_same,$(strip $(file <$(1))),$(strip $(2)))),,$(call ppu_folder,$(dir $(1)))$(file >$(1),$(strip $(2))))
+# $(call ppu_folder,FOLDER): makes it, once
+ppu_folder = $(if $(filter $(1),$(FOLDERS)),,$(shell mkdir -p $(1))$(eval FOLDERS += $(1)))
+FOLDERS :=
 ppu_same = $(and $(findstring x$(1)x,x$(2)x),$(findstring x$(2)x,x$(1)x))
 
 # Outputs get their names when they are complete, so that two runs of make in one checkout do no harm. Each line of a
@@ -126,8 +129,8 @@ pid := $(shell echo $$PPID)
 
 # $(call ppu_compile,VARIANT,NAME,SOURCES,CFLAGS)
 define ppu_compile
-$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4))
-$(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/obj/$(2)/flags
+$(call ppu_record,$(BUILD)/$(1)/record/$(2).flags,$(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4))
+$(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/record/$(2).flags
 	$$(call say,CC,$$< ($(1)))
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
@@ -139,12 +142,12 @@ endef
 define ppu_archive
 $(call ppu_compile,$(1),$(2),$(3),$(4))
 $(call ppu_pack,$(1),$(2),$(2),$(3))
-$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3))
+$(call ppu_record,$(BUILD)/$(1)/record/$(2).members,$(3))
 endef
 
 # $(call ppu_pack,VARIANT,NAME,LIBRARY,SOURCES): an archive of the objects that LIBRARY has of SOURCES
 define ppu_pack
-$(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(3),$(4)) $(BUILD)/$(1)/obj/$(3)/members
+$(BUILD)/$(1)/lib$(2).a: $(call ppu_objects,$(1),$(3),$(4)) $(BUILD)/$(1)/record/$(3).members
 	$$(call say,AR,$$@)
 	$(Q)rm -f $$@.$$(pid)
 	$(Q)$(AR) qcs $$@.$$(pid) $$(filter %.o,$$^)
@@ -154,8 +157,8 @@ endef
 # $(call ppu_program,VARIANT,NAME,SOURCES,CFLAGS,LIBS,PATH)
 define ppu_program
 $(call ppu_compile,$(1),$(2),$(3),$(4))
-$(call ppu_record,$(BUILD)/$(1)/obj/$(2)/members,$(3) $(5))
-$(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/obj/$(2)/members $$(PREREQS_$(2))
+$(call ppu_record,$(BUILD)/$(1)/record/$(2).members,$(3) $(5))
+$(6): $(call ppu_objects,$(1),$(2),$(3)) $(call ppu_archives,$(1),$(5)) $(BUILD)/$(1)/record/$(2).members $$(PREREQS_$(2))
 	$$(call say,LD,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(or $(CC_$(1)),$(CC)) $(or $(LDFLAGS_$(1)),$(CFLAGS_$(1))) -o $$@.$$(pid) $$(filter %.o,$$^) -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $(filter -%,$(5))

@@ -37,9 +37,9 @@ guest_objects = $(patsubst %,$(GUEST)/obj/$(1)/%.o,$(2))
 
 # $(call guest_compile,NAME,SOURCES,CFLAGS); the sysroot comes with the image
 define guest_compile
-$(call ppu_record,$(GUEST)/obj/$(1)/flags,$(GUEST_CC) $(CFLAGS_COMMON) $(3))
-$(call ppu_record,$(GUEST)/obj/$(1)/members,$(2) $(4))
-$(call guest_objects,$(1),$(2)): $(GUEST)/obj/$(1)/%.o: % $(GUEST)/obj/$(1)/flags | $(GUEST_IMAGE)
+$(call ppu_record,$(GUEST)/record/$(1).flags,$(GUEST_CC) $(CFLAGS_COMMON) $(3))
+$(call ppu_record,$(GUEST)/record/$(1).members,$(2) $(4))
+$(call guest_objects,$(1),$(2)): $(GUEST)/obj/$(1)/%.o: % $(GUEST)/record/$(1).flags | $(GUEST_IMAGE)
 	$$(call say,GUEST CC,$$<)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(GUEST_CC) $(CFLAGS_COMMON) -O2 $(3) -isystem $(GUEST)/sysroot/usr/include -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
@@ -49,7 +49,7 @@ endef
 
 define guest_lib
 $(call guest_compile,$(1),$(2),$(3))
-$(GUEST)/lib$(1).a: $(call guest_objects,$(1),$(2)) $(GUEST)/obj/$(1)/members
+$(GUEST)/lib$(1).a: $(call guest_objects,$(1),$(2)) $(GUEST)/record/$(1).members
 	$$(call say,GUEST AR,$$@)
 	$(Q)rm -f $$@.$$(pid)
 	$(Q)$(AR) qcs $$@.$$(pid) $$(filter %.o,$$^)
@@ -58,7 +58,7 @@ endef
 
 define guest_program
 $(call guest_compile,$(1),$(2),$(3),$(4))
-$(GUEST)/programs/$(1): $(call guest_objects,$(1),$(2)) $(patsubst %,$(GUEST)/lib%.a,$(filter-out -%,$(4))) $(GUEST)/obj/$(1)/members
+$(GUEST)/programs/$(1): $(call guest_objects,$(1),$(2)) $(patsubst %,$(GUEST)/lib%.a,$(filter-out -%,$(4))) $(GUEST)/record/$(1).members
 	$$(call say,GUEST LD,$$@)
 	$(Q)mkdir -p $$(@D)
 	$(Q)$(GUEST_CC) -o $$@.$$(pid) $$(filter %.o %.a,$$^) -L$(GUEST)/sysroot/usr/lib/aarch64-linux-gnu $(filter -%,$(4))
