@@ -239,8 +239,8 @@ ALL_TARGETS += $(BUILD)/plain/tools/$(1)
 endef
 
 define ppu_bench
-BENCH_TARGETS += $(3)
-BENCH_LINES += $(1)$(tab)$(2)$$(newline)
+$(if $(if $(T),$(findstring $(T),$(1)),all),BENCH_TARGETS += $(3)
+BENCH_LINES += $(1)$(tab)$(2)$$(newline))
 endef
 
 # Each after those whose variables it uses.
@@ -313,7 +313,7 @@ requirements: $(TEST_TARGETS) $(BUILD)/tests.list ## run the tests, then print o
 	$(Q)tools/requirements $(if $(T),--partial) docs/spec/requirements.md $(BUILD)/test-results.json
 
 .PHONY: bench
-bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (COLD=1: the set-up from nothing too)
+bench: $(BENCH_TARGETS) ## run the benchmarks: a table, and build/bench.json (T=word; COLD=1: the set-up from nothing too)
 	$(file >$(BUILD)/bench.list,$(BENCH_LINES))
 	$(Q)tests/bench/run --list $(BUILD)/bench.list --results $(BUILD)/bench.json
 
