@@ -43,7 +43,7 @@ enum ppu_compile_status ppu_compile_source(const char *source, size_t len_bytes,
                                            const struct ppu_compile_options *options, struct ppu_compiled *bitcode)
 {
     struct bytes made = { .at = NULL }, log = { .at = NULL };
-    enum ppu_compile_status status = clang_run(source, len_bytes, options != NULL ? options : &no_options, &made, &log);
+    enum ppu_compile_status status = clang_run(source, len_bytes, options ? options : &no_options, &made, &log);
 
     return compile_finish(status, &made, &log, bitcode);
 }
@@ -83,9 +83,9 @@ static bool makes_private_generic(LLVMValueRef value)
 /* Generic pointers to private memory come from casts, wherever they are kept meanwhile. */
 static bool private_escapes(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 if (makes_private_generic(i)) {
                     return true;
                 }
@@ -102,12 +102,12 @@ static void draw_kernels(const struct compilation *compilation)
     uint32_t drawn = 0;
 
     for (uint32_t k = 0; k < compilation->kernel_count; k++) {
-        drawn += compilation->kernels[k].segments != NULL;
+        drawn += !!compilation->kernels[k].segments;
     }
     pressure_svg_begin(file, drawn);
     drawn = 0;
     for (uint32_t k = 0; k < compilation->kernel_count; k++) {
-        if (compilation->kernels[k].segments != NULL) {
+        if (compilation->kernels[k].segments) {
             pressure_svg(file, compilation->kernels[k].segments, compilation->kernels[k].name,
                          drawn++ * PRESSURE_SVG_HEIGHT);
         }
@@ -119,11 +119,11 @@ static void compile_kernels(struct compilation *compilation)
 {
     uint32_t count = 0;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         count += ir_is_kernel(f);
     }
     compilation->kernels = arena_new(&compilation->arena, struct kernel_info, count + 1);
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f)) {
             struct kernel_info *kernel = &compilation->kernels[compilation->kernel_count++];
             kernel_describe(compilation, kernel, f);
@@ -148,7 +148,7 @@ static void compile_unit(struct compilation *compilation, const void *bitcode, s
     }
     compilation->private_escapes = private_escapes(compilation);
     compile_kernels(compilation);
-    if (compilation->options->subvector.svg != NULL) {
+    if (compilation->options->subvector.svg) {
         draw_kernels(compilation);
     }
     kernel_image_write(compilation, image);
@@ -165,7 +165,7 @@ static const char *unknown_dump(const char *names, size_t *len)
 {
     char name[32];
 
-    for (; names != NULL && *names != 0; names += *len + (names[*len] == ',')) {
+    for (; names && *names != 0; names += *len + (names[*len] == ',')) {
         *len = strcspn(names, ",");
         snprintf(name, sizeof(name), "%.*s", (int)*len, names);
         if (*len >= sizeof(name) || !ppu_compile_can_dump(name)) {
@@ -182,7 +182,7 @@ static bool check_options(struct compilation *compilation)
     size_t len = 0;
     const char *unknown = unknown_dump(compilation->options->dump, &len);
 
-    if (unknown != NULL) {
+    if (unknown) {
         bytes_print(&compilation->log, "error: dump: no pass is called '%.*s'\n", (int)len, unknown);
         compilation->status = PPU_COMPILE_BAD_OPTIONS;
     } else if (compilation->wave != 32 && compilation->wave != 64 && compilation->wave != 128) {
@@ -203,19 +203,19 @@ enum ppu_compile_status ppu_compile_bitcode(const void *bitcode, size_t len_byte
     struct bytes made = { .at = NULL }, log = { .at = NULL };
     enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
 
-    if (compilation == NULL) {
+    if (!compilation) {
         return compile_finish(status, &made, &log, image);
     }
-    compilation->options = options != NULL ? options : &no_options;
+    compilation->options = options ? options : &no_options;
     compilation->arena.no_memory = &compilation->no_memory;
     compilation->wave = compilation->options->wave != 0 ? compilation->options->wave : PPU_LANES;
-    compilation->dump = compilation->options->dump_file != NULL ? compilation->options->dump_file : stdout;
-    compilation->source_name = compilation->options->name != NULL ? compilation->options->name : "kernel.cl";
+    compilation->dump = compilation->options->dump_file ? compilation->options->dump_file : stdout;
+    compilation->source_name = compilation->options->name ? compilation->options->name : "kernel.cl";
     if (check_options(compilation)) {
         compilation->llvm = LLVMContextCreate();
         LLVMContextSetDiagnosticHandler(compilation->llvm, note_diagnostic, compilation);
         compile_unit(compilation, bitcode, len_bytes, &made);
-        if (compilation->module != NULL) {
+        if (compilation->module) {
             LLVMDisposeModule(compilation->module);
         }
         LLVMContextDispose(compilation->llvm);

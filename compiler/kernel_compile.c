@@ -21,7 +21,7 @@ static LLVMTypeRef byval_type(LLVMValueRef function, uint32_t argument)
     LLVMAttributeRef attribute =
         LLVMGetEnumAttributeAtIndex(function, argument + 1, LLVMGetEnumAttributeKindForName("byval", 5));
 
-    return attribute != NULL ? LLVMGetTypeAttributeValue(attribute) : NULL;
+    return attribute ? LLVMGetTypeAttributeValue(attribute) : NULL;
 }
 
 static void lay_out_arguments(struct compilation *compilation, struct kernel_info *kernel)
@@ -32,7 +32,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
     kernel->arguments = arena_new(&compilation->arena, struct kernel_argument, kernel->argument_count + 1);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         LLVMTypeRef byval = byval_type(kernel->function, i);
-        LLVMTypeRef type = byval != NULL ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
+        LLVMTypeRef type = byval ? byval : LLVMTypeOf(LLVMGetParam(kernel->function, i));
         if (LLVMGetTypeKind(type) == LLVMTargetExtTypeKind) {
             compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED,
                              "kernel '%s' takes an image, a sampler or a pipe, which is not supported", kernel->name);
@@ -44,7 +44,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
             compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
                              kernel->name, PPU_MAX_PARAM);
         }
-        bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && byval == NULL;
+        bool pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind && !byval;
         struct access_summary references = { .access = 0 };
         if (pointer) {
             references = access_summary_of(compilation, LLVMGetParam(kernel->function, i));
@@ -63,7 +63,7 @@ static void read_group_size(struct compilation *compilation, struct kernel_info 
     uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "reqd_work_group_size", 20);
     uint64_t threads = 1;
 
-    if ((node = LLVMGetMetadata(kernel->function, kind)) == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+    if (!(node = LLVMGetMetadata(kernel->function, kind)) || LLVMGetMDNodeNumOperands(node) != 3) {
         return;
     }
     LLVMGetMDNodeOperands(node, operands);
@@ -191,11 +191,11 @@ static struct mir *try_segments(struct compilation *compilation, struct kernel_i
 /* With the segments that were asked for, unless sharing registers in them takes no fewer than going without. */
 static struct mir *compile_graph(struct compilation *compilation, struct kernel_info *kernel, struct ir *ir)
 {
-    if (!subvector_wanted(compilation) || lower_enqueue_child(compilation, kernel->function) != NULL) {
+    if (!subvector_wanted(compilation) || lower_enqueue_child(compilation, kernel->function)) {
         return machine_code(compilation, kernel, NULL, ir, false);
     }
     struct mir *mir = try_segments(compilation, kernel, ir);
-    if (mir == NULL) {
+    if (!mir) {
         return machine_code(compilation, kernel, NULL, ir, false);
     }
     if (mir->segments->chosen.count != 0 && compilation->options->subvector.form != PPU_SEGMENTS_ENTER) {

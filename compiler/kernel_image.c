@@ -29,7 +29,7 @@ static const char *kernel_string(struct compilation *compilation, LLVMValueRef f
 {
     LLVMValueRef node =
         LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, (unsigned)strlen(kind)));
-    uint32_t count = node != NULL ? LLVMGetMDNodeNumOperands(node) : 0;
+    uint32_t count = node ? LLVMGetMDNodeNumOperands(node) : 0;
     unsigned len;
 
     if (i >= count) {
@@ -37,8 +37,8 @@ static const char *kernel_string(struct compilation *compilation, LLVMValueRef f
     }
     LLVMValueRef *operands = arena_new(&compilation->arena, LLVMValueRef, count);
     LLVMGetMDNodeOperands(node, operands);
-    const char *string = operands[i] != NULL ? LLVMGetMDString(operands[i], &len) : NULL;
-    if (string == NULL) {
+    const char *string = operands[i] ? LLVMGetMDString(operands[i], &len) : NULL;
+    if (!string) {
         return "";
     }
     char *copy = arena_alloc(&compilation->arena, len + 1);
@@ -77,7 +77,7 @@ static uint8_t qualifiers(const char *text)
     uint8_t bits = 0;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
-        bits |= strstr(text, names[i].name) != NULL ? names[i].bit : 0;
+        bits |= strstr(text, names[i].name) ? names[i].bit : 0;
     }
     return bits;
 }
@@ -110,7 +110,7 @@ static void add_sizes(struct compilation *compilation, LLVMValueRef function, co
         LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, (unsigned)strlen(kind)));
     LLVMValueRef size[3];
 
-    if (node == NULL || LLVMGetMDNodeNumOperands(node) != 3) {
+    if (!node || LLVMGetMDNodeNumOperands(node) != 3) {
         return;
     }
     LLVMGetMDNodeOperands(node, size);
@@ -154,14 +154,14 @@ static void add_type(struct compilation *compilation, LLVMValueRef function, str
     LLVMValueRef node = LLVMGetMetadata(function, LLVMGetMDKindIDInContext(compilation->llvm, kind, sizeof(kind) - 1));
     LLVMValueRef said[2];
 
-    if (node == NULL || LLVMGetMDNodeNumOperands(node) != 2) {
+    if (!node || LLVMGetMDNodeNumOperands(node) != 2) {
         return;
     }
     LLVMGetMDNodeOperands(node, said);
     LLVMTypeRef type = LLVMTypeOf(said[0]);
     bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     const char *name = number_name(vector ? LLVMGetElementType(type) : type, LLVMConstIntGetZExtValue(said[1]) != 0);
-    if (name != NULL) {
+    if (name) {
         bytes_print(text, "%s%s(%s", text->len > 0 ? " " : "", kind, name);
         if (vector) {
             bytes_print(text, "%u", LLVMGetVectorSize(type));
@@ -220,7 +220,7 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .allows = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
     };
 
-    if (lower_enqueue_child(compilation, kernel->function) == NULL) { /* else it is for threads alone */
+    if (!lower_enqueue_child(compilation, kernel->function)) { /* else it is for threads alone */
         bytes_add(&tables->kernels, &entry, sizeof(entry));
         add_arguments(compilation, kernel, tables);
     }
@@ -261,7 +261,7 @@ static void write_children(struct compilation *compilation, uint32_t data_at)
     for (uint32_t i = 0; i < compilation->kernel_count; i++) {
         const struct kernel_info *kernel = &compilation->kernels[i];
         LLVMValueRef variable = lower_enqueue_child(compilation, kernel->function);
-        for (uint32_t v = 0; variable != NULL && v < compilation->variable_count; v++) {
+        for (uint32_t v = 0; variable && v < compilation->variable_count; v++) {
             if (compilation->variables[v].variable == variable && !compilation->code.lost) {
                 struct ppu_child child = child_of(compilation, kernel);
                 memcpy(compilation->code.at + data_at + compilation->variables[v].offset, &child, sizeof(child));

@@ -34,10 +34,10 @@ static unsigned long attribute(const char *address, const char *name)
 
     snprintf(path, sizeof(path), DEVICES "/%s/%s", address, name);
     FILE *file = fopen(path, "r");
-    if (file == NULL) {
+    if (!file) {
         return 0;
     }
-    bool read = fgets(text, sizeof(text), file) != NULL;
+    bool read = fgets(text, sizeof(text), file);
     fclose(file);
     return read ? strtoul(text, NULL, 16) : 0;
 }
@@ -53,7 +53,7 @@ static const char *link_end(const char *address, const char *name, char target[P
         return "none";
     }
     target[length] = '\0';
-    return strrchr(target, '/') != NULL ? strrchr(target, '/') + 1 : target;
+    return strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
 }
 
 static void show_bars(const char *address)
@@ -63,7 +63,7 @@ static void show_bars(const char *address)
 
     snprintf(path, sizeof(path), DEVICES "/%s/resource", address);
     FILE *file = fopen(path, "r");
-    for (; file != NULL && fgets(line, sizeof(line), file) != NULL; bar++) {
+    for (; file && fgets(line, sizeof(line), file); bar++) {
         char *end;
         uint64_t first = strtoull(line, &end, 16), last = strtoull(end, NULL, 16);
         for (size_t i = 0; last > first && i < PPU_ARRAY_SIZE(bars); i++) {
@@ -75,7 +75,7 @@ static void show_bars(const char *address)
             }
         }
     }
-    if (file != NULL) {
+    if (file) {
         fclose(file);
     }
 }
@@ -87,11 +87,11 @@ static void show_function(const char *address)
 
     snprintf(command, sizeof(command), "lspci -s %.16s 2>&1", address);
     FILE *output = popen(command, "r");
-    if (output != NULL && fgets(line, sizeof(line), output) != NULL) {
+    if (output && fgets(line, sizeof(line), output)) {
         line[strcspn(line, "\n")] = '\0';
         report_line("lspci", "%s", line);
     }
-    if (output != NULL) {
+    if (output) {
         pclose(output);
     }
 }

@@ -137,7 +137,7 @@ static bool keep_picture(const char *path, const uint8_t *values, const uint8_t 
     struct png_colour colours[256];
     uint8_t *pixels = malloc(PIXELS);
 
-    need(pixels != NULL ? PPU_OK : PPU_ERR_NO_MEMORY, "memory of the CPU");
+    need(pixels ? PPU_OK : PPU_ERR_NO_MEMORY, "memory of the CPU");
     for (uint32_t i = 0; i < 256; i++) {
         colours[i] = colour_of(i);
     }
@@ -189,7 +189,7 @@ void mandelbrot_show(struct report *report, const struct user *user, const char 
     report_check(report, same, "Mandelbrot set", "%-28s%10.2f ms %14.2f ms", "640 x 480 pixels", ppu_ms,
                  elapsed_ms(before));
     show_tree(report, ppu_memory_host(drawing.statistics));
-    if (path != NULL) {
+    if (path) {
         report_check(report, keep_picture(path, values, ppu_memory_host(drawing.marks)), "picture", "%s", path);
     }
     drawing_free(&drawing);

@@ -120,7 +120,7 @@ bool png_write(const char *path, const uint8_t *pixels, uint32_t width, uint32_t
     static const uint8_t signature[] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
     FILE *file = width < STORED_MOST ? fopen(path, "wb") : NULL;
 
-    if (file == NULL) {
+    if (!file) {
         return false;
     }
     fwrite(signature, 1, sizeof(signature), file);

@@ -41,7 +41,7 @@ static void *cpu_memory(size_t bytes)
 {
     void *memory = calloc(1, bytes);
 
-    need(memory != NULL ? PPU_OK : PPU_ERR_NO_MEMORY, "memory of the CPU");
+    need(memory ? PPU_OK : PPU_ERR_NO_MEMORY, "memory of the CPU");
     return memory;
 }
 
@@ -186,7 +186,7 @@ static void histogram(struct report *report, const struct user *user, const char
 {
     FILE *file = fopen(path, "rb");
 
-    if (file == NULL) {
+    if (!file) {
         report_check(report, false, "histogram", "%s cannot be read", path);
         return;
     }

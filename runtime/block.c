@@ -19,7 +19,7 @@ enum ppu_err ppu_block_begin(struct ppu_channel *channel, struct ppu_block **out
     struct ppu_block *block = malloc(sizeof(*block));
 
     *out = block;
-    if (block == NULL) {
+    if (!block) {
         return PPU_ERR_NO_MEMORY;
     }
     block->channel = channel;
@@ -122,7 +122,7 @@ void ppu_block_interrupt(struct ppu_block *block)
 /* The number of the round is known, and filled in, when the block is submitted. */
 void ppu_block_round(struct ppu_block *block, struct ppu_workq *queue)
 {
-    if (block->workq != NULL || queue->owner != block->channel) {
+    if (block->workq || queue->owner != block->channel) {
         block_fail(block, PPU_ERR_BAD_ARG);
         return;
     }
@@ -202,7 +202,7 @@ static void patch_launches(struct ppu_block *block, uint64_t data_va)
 
 static void patch_round(struct ppu_block *block)
 {
-    if (block->workq != NULL) {
+    if (block->workq) {
         uint32_t *release = &block->words[block->round_word];
         uint32_t *acquire = release + 5;
         release[3] = ++block->workq->rounds;
@@ -251,7 +251,7 @@ static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *eve
     struct ppu_channel *channel = block->channel;
     struct channel_chunk chunk;
 
-    if (event != NULL) {
+    if (event) {
         add_event(block, event);
     } else if (channel_wants_interrupt(channel)) {
         add_method(block, PPU_METHOD_INTERRUPT, NULL, 0, PPU_BLOCK_MAX_WORDS);
@@ -262,7 +262,7 @@ static enum ppu_err submit_locked(struct ppu_block *block, struct ppu_event *eve
     }
     write_chunk(block, &chunk);
     channel_push(channel, &chunk, ppu_gp_entry(chunk.va, block->length));
-    if (event != NULL) {
+    if (event) {
         channel->fence_value = event->value;
     }
     return PPU_OK;

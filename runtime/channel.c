@@ -45,7 +45,7 @@ enum ppu_err ppu_channel_error(struct ppu_channel *channel, struct ppu_error *er
 
     pthread_mutex_lock(&device->error_lock);
     enum ppu_err code = channel->fault.code;
-    if (error != NULL) {
+    if (error) {
         *error = channel->fault;
     }
     pthread_mutex_unlock(&device->error_lock);
@@ -123,7 +123,7 @@ static enum ppu_err make_memory(struct ppu_channel *channel, enum ppu_memory_kin
 
     channel->staging_bytes = staging_size(channel->entries);
     channel->staging_end = calloc(channel->entries, sizeof(channel->staging_end[0]));
-    if (channel->staging_end == NULL) {
+    if (!channel->staging_end) {
         return PPU_ERR_NO_MEMORY;
     }
     uint64_t bytes = (uint64_t)staging_offset + channel->staging_bytes;
@@ -205,7 +205,7 @@ enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_ch
                                 struct ppu_channel **out)
 {
     static const struct ppu_channel_options defaults = { 0, 0, PPU_MEMORY_VRAM };
-    const struct ppu_channel_options *chosen = options != NULL ? options : &defaults;
+    const struct ppu_channel_options *chosen = options ? options : &defaults;
     uint32_t entries = chosen->entries != 0 ? chosen->entries : DEFAULT_ENTRIES;
 
     *out = NULL;
@@ -213,7 +213,7 @@ enum ppu_err ppu_channel_create(struct ppu_context *context, const struct ppu_ch
         return PPU_ERR_BAD_ARG;
     }
     struct ppu_channel *channel = calloc(1, sizeof(*channel));
-    if (channel == NULL) {
+    if (!channel) {
         return PPU_ERR_NO_MEMORY;
     }
     channel->context = context;
@@ -258,7 +258,7 @@ enum ppu_err channel_close(struct ppu_channel *channel)
 
 enum ppu_err ppu_channel_destroy(struct ppu_channel *channel)
 {
-    if (channel == NULL) {
+    if (!channel) {
         return PPU_OK;
     }
     enum ppu_err err = channel_close(channel);

@@ -65,7 +65,7 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
     struct ppu_context *context = calloc(1, sizeof(*context));
 
     *out = NULL;
-    if (context == NULL) {
+    if (!context) {
         return PPU_ERR_NO_MEMORY;
     }
     context->device = device;
@@ -94,7 +94,7 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
 
 enum ppu_err ppu_context_destroy(struct ppu_context *context)
 {
-    if (context == NULL) {
+    if (!context) {
         return PPU_OK;
     }
     enum ppu_err err = admin_call(context->device, PPU_ADMIN_CONTEXT_DESTROY, &context->id, 1, NULL, 0);

@@ -59,7 +59,7 @@ static void take_record(struct ppu_device *device, const struct ppu_error_record
 
     error_from_record(&error, record);
     record_error_locked(device, &error);
-    if (record->channel < PPU_MAX_CHANNELS && device->channel[record->channel] != NULL) {
+    if (record->channel < PPU_MAX_CHANNELS && device->channel[record->channel]) {
         channel_set_fault(device->channel[record->channel], &error);
     }
 }
@@ -201,9 +201,9 @@ static void read_info(struct ppu_device *device)
 
 static const char *firmware_path(const struct ppu_device_options *options)
 {
-    const char *path = options != NULL && options->firmware != NULL ? options->firmware : secure_getenv("PPU_FIRMWARE");
+    const char *path = options && options->firmware ? options->firmware : secure_getenv("PPU_FIRMWARE");
 
-    return path != NULL ? path : PPU_PATH_FIRMWARE;
+    return path ? path : PPU_PATH_FIRMWARE;
 }
 
 static enum ppu_err bring_up(struct ppu_device *device, const char *firmware, struct ppu_error *error)
@@ -245,7 +245,7 @@ static enum ppu_err limit_tasks(struct ppu_device *device, struct ppu_error *err
     const char *text = secure_getenv("PPU_WATCHDOG_MS");
     char *end = NULL;
 
-    if (text == NULL) {
+    if (!text) {
         return PPU_OK;
     }
     unsigned long limit_ms = strtoul(text, &end, 10);
@@ -261,11 +261,11 @@ static struct ppu_device *device_new(struct ppu_transport *transport, const stru
 {
     struct ppu_device *device = calloc(1, sizeof(*device));
 
-    if (device == NULL) {
+    if (!device) {
         return NULL;
     }
     device->transport = transport;
-    device->timeout_ns = options != NULL && options->timeout_ns != 0 ? options->timeout_ns : DEFAULT_TIMEOUT_NS;
+    device->timeout_ns = options && options->timeout_ns != 0 ? options->timeout_ns : DEFAULT_TIMEOUT_NS;
     pthread_mutex_init(&device->memory_lock, NULL);
     pthread_mutex_init(&device->error_lock, NULL);
     interrupts_init(&device->interrupts, transport, collect_errors, device);
@@ -289,7 +289,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
     struct ppu_device *device = device_new(transport, options);
 
     *out = NULL;
-    if (device == NULL) {
+    if (!device) {
         transport->ops->close(transport);
         return error_set(error, PPU_ERR_NO_MEMORY, "open the device: not enough memory");
     }
@@ -315,7 +315,7 @@ enum ppu_err ppu_device_open(struct ppu_transport *transport, const struct ppu_d
 
 void ppu_device_close(struct ppu_device *device)
 {
-    if (device == NULL) {
+    if (!device) {
         return;
     }
     firmware_hold(device->transport, device->timeout_ns, NULL);

@@ -106,7 +106,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
 
 void error_fill(struct ppu_error *error, enum ppu_err code, const char *format, ...)
 {
-    if (error != NULL) {
+    if (error) {
         struct sentence sentence = { error->text, sizeof(error->text), 0 };
         va_list arguments;
         error->code = code;
@@ -137,7 +137,7 @@ static bool is_address(const char *payload)
 /* Small numbers and times as people write them; addresses and words of bits in hexadecimal. */
 static void say_payload(struct sentence *sentence, const struct fault_row *row, const struct ppu_error_record *record)
 {
-    bool small = record->address < 1u << 16 && strstr(row->payload, "address") == NULL;
+    bool small = record->address < 1u << 16 && !strstr(row->payload, "address");
 
     if (strcmp(row->payload, "none") == 0) {
         return;
@@ -215,13 +215,13 @@ static void say_record(struct ppu_error *error, const char *operation, const str
 
     error->code = row->error;
     error->record = *record;
-    say(&sentence, "%s: %s (%s)", operation != NULL ? operation : location->operation, row->text, row->name);
+    say(&sentence, "%s: %s (%s)", operation ? operation : location->operation, row->text, row->name);
     say_payload(&sentence, row, record);
     if (record->channel != PPU_NO_CHANNEL) {
         say(&sentence, "; channel %" PRIu32 ", context %" PRIu32 ", correlation %" PRIu32, record->channel,
             record->context, record->correlation);
     }
-    if (location->say_where != NULL) {
+    if (location->say_where) {
         location->say_where(&sentence, record);
     }
 }

@@ -13,12 +13,12 @@ enum ppu_err file_read(const char *operation, const char *path, size_t max_bytes
 {
     FILE *file = fopen(path, "rb");
 
-    if (file == NULL) {
+    if (!file) {
         return error_set(error, PPU_ERR_NOT_FOUND, "%s %s: %s", operation, path, strerror(errno));
     }
     /* One byte more than allowed, to see that there is more. */
     *buffer = malloc(max_bytes + 1);
-    if (*buffer == NULL) {
+    if (!*buffer) {
         fclose(file);
         return error_set(error, PPU_ERR_NO_MEMORY, "%s %s: not enough memory", operation, path);
     }

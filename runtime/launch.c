@@ -114,7 +114,7 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
 
     return (struct ppu_tmd){
         .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
-        .kind = queue != NULL ? PPU_TMD_TASKQ : PPU_TMD_GRID,
+        .kind = queue ? PPU_TMD_TASKQ : PPU_TMD_GRID,
         .priority = (uint8_t)launch->priority,
         .flags = choose_flags(entry, launch),
         .code_va = kernel->program->code_va.va,
@@ -127,12 +127,12 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
         .shared_vregs = entry->shared_vregs,
         .shared_bytes = entry->shared_bytes + launch->shared_bytes,
         .local_bytes = entry->local_bytes,
-        .grid = { queue != NULL ? 1 : launch->grid[0], queue != NULL ? 1 : at_least_one(launch->grid[1]),
-                  queue != NULL ? 1 : at_least_one(launch->grid[2]) },
+        .grid = { queue ? 1 : launch->grid[0], queue ? 1 : at_least_one(launch->grid[1]),
+                  queue ? 1 : at_least_one(launch->grid[2]) },
         .param_bytes = entry->launch_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
                                                                                          : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
-        .taskq = queue != NULL ? queue->number : 0,
+        .taskq = queue ? queue->number : 0,
         .miss_rate = (uint16_t)launch->miss_rate,
         .addresses = launch->addresses | declared_addresses(kernel),
     };

@@ -60,7 +60,7 @@ enum ppu_err ppu_memory_alloc(struct ppu_device *device, enum ppu_memory_kind ki
         return PPU_ERR_BAD_ARG;
     }
     struct ppu_memory *memory = calloc(1, sizeof(*memory));
-    if (memory == NULL) {
+    if (!memory) {
         return PPU_ERR_NO_MEMORY;
     }
     memory->device = device;
@@ -83,7 +83,7 @@ static struct mapping *find_mapping(const struct ppu_memory *memory, const struc
 {
     struct mapping *mapping = memory->mappings;
 
-    while (mapping != NULL && mapping->context != context) {
+    while (mapping && mapping->context != context) {
         mapping = mapping->next_of_memory;
     }
     return mapping;
@@ -165,11 +165,11 @@ static void unlink_from_context(struct mapping *mapping)
 static enum ppu_err map_locked(struct ppu_memory *memory, struct ppu_context *context, uint32_t flags, ppu_va_t at,
                                ppu_va_t *va)
 {
-    if (find_mapping(memory, context) != NULL) {
+    if (find_mapping(memory, context)) {
         return PPU_ERR_BUSY;
     }
     struct mapping *mapping = calloc(1, sizeof(*mapping));
-    if (mapping == NULL) {
+    if (!mapping) {
         return PPU_ERR_NO_MEMORY;
     }
     mapping->memory = memory;
@@ -237,7 +237,7 @@ enum ppu_err ppu_memory_unmap(struct ppu_memory *memory, struct ppu_context *con
 {
     pthread_mutex_lock(&memory->device->memory_lock);
     struct mapping *mapping = find_mapping(memory, context);
-    enum ppu_err err = mapping != NULL ? unmap_locked(mapping) : PPU_ERR_NOT_FOUND;
+    enum ppu_err err = mapping ? unmap_locked(mapping) : PPU_ERR_NOT_FOUND;
     pthread_mutex_unlock(&memory->device->memory_lock);
     return err;
 }
@@ -246,7 +246,7 @@ void memory_forget_context(struct ppu_context *context)
 {
     struct mapping *next = NULL;
 
-    for (struct mapping *mapping = context->mappings; mapping != NULL; mapping = next) {
+    for (struct mapping *mapping = context->mappings; mapping; mapping = next) {
         next = mapping->next_of_context;
         unlink_from_memory(mapping);
         free(mapping);
@@ -259,11 +259,11 @@ enum ppu_err ppu_memory_free(struct ppu_memory *memory)
     enum ppu_err err = PPU_OK;
     struct mapping *next = NULL;
 
-    if (memory == NULL) {
+    if (!memory) {
         return PPU_OK;
     }
     pthread_mutex_lock(&memory->device->memory_lock);
-    for (struct mapping *mapping = memory->mappings; err == PPU_OK && mapping != NULL; mapping = next) {
+    for (struct mapping *mapping = memory->mappings; err == PPU_OK && mapping; mapping = next) {
         next = mapping->next_of_memory;
         err = unmap_locked(mapping);
     }
@@ -288,9 +288,9 @@ void memory_free_kept(struct ppu_device *device)
     struct ppu_memory *next = NULL;
     struct mapping *next_mapping = NULL;
 
-    for (struct ppu_memory *memory = device->kept; memory != NULL; memory = next) {
+    for (struct ppu_memory *memory = device->kept; memory; memory = next) {
         next = memory->next_kept;
-        for (struct mapping *mapping = memory->mappings; mapping != NULL; mapping = next_mapping) {
+        for (struct mapping *mapping = memory->mappings; mapping; mapping = next_mapping) {
             next_mapping = mapping->next_of_memory;
             unlink_from_context(mapping);
             free(mapping);
@@ -331,7 +331,7 @@ ppu_va_t ppu_memory_va(const struct ppu_memory *memory, const struct ppu_context
 {
     pthread_mutex_lock(&memory->device->memory_lock);
     const struct mapping *mapping = find_mapping(memory, context);
-    ppu_va_t va = { mapping != NULL ? mapping->va : 0 };
+    ppu_va_t va = { mapping ? mapping->va : 0 };
     pthread_mutex_unlock(&memory->device->memory_lock);
     return va;
 }

@@ -22,7 +22,7 @@ static struct ppu_nest_options complete_options(const struct ppu_nest_options *o
 {
     const struct ppu_nest_options none = { 0 };
 
-    options = options != NULL ? options : &none;
+    options = options ? options : &none;
     return (struct ppu_nest_options){
         .tasks = or_default(options->tasks, TASKS_DEFAULT),
         .depth = or_default(options->depth, DEPTH_DEFAULT),
@@ -114,7 +114,7 @@ static void tell_threads(struct ppu_context *context, const struct ppu_nest_opti
     struct ppu_nest *nest = ppu_memory_host(context->nest);
 
     nest->enqueue_va = options->enqueue_va.va;
-    nest->heap_va = context->heap != NULL ? ppu_memory_va(context->heap, context).va : 0;
+    nest->heap_va = context->heap ? ppu_memory_va(context->heap, context).va : 0;
 }
 
 static enum ppu_err open_nest(struct ppu_context *context, const struct ppu_nest_options *options)
@@ -136,7 +136,7 @@ enum ppu_err ppu_context_nest(struct ppu_context *context, const struct ppu_nest
     if (!nest_usable(&wanted)) {
         return PPU_ERR_BAD_ARG;
     }
-    if (context->nest != NULL) {
+    if (context->nest) {
         return PPU_ERR_BUSY;
     }
     enum ppu_err err =

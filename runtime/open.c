@@ -20,7 +20,7 @@ static enum ppu_err vfio_open(const char *address, const struct ppu_device_optio
 /* NULL where the environment says it: libppu looks there then. */
 static const char *unless_set(const char *variable, const char *path)
 {
-    return secure_getenv(variable) != NULL ? NULL : path;
+    return secure_getenv(variable) ? NULL : path;
 }
 
 enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
@@ -31,13 +31,13 @@ enum ppu_err ppu_open(struct ppu_device **out, struct ppu_error *error)
 enum ppu_err ppu_open_with(const struct ppu_open_options *options, struct ppu_device **out, struct ppu_error *error)
 {
     static const struct ppu_open_options defaults;
-    const struct ppu_open_options *chosen = options != NULL ? options : &defaults;
+    const struct ppu_open_options *chosen = options ? options : &defaults;
     const struct ppu_machine_options machine = { .launcher = unless_set("PPU_RUN", chosen->launcher) };
     const struct ppu_device_options device = { .firmware = unless_set("PPU_FIRMWARE", chosen->firmware) };
     const char *wanted = secure_getenv("PPU_DEVICE");
 
     *out = NULL;
-    if (wanted == NULL || *wanted == '\0') {
+    if (!wanted || *wanted == '\0') {
         wanted = ppu_vfio_present() ? "vfio" : "native";
     }
     if (strcmp(wanted, "native") == 0) {

@@ -30,7 +30,7 @@ static struct table_node *node_new(struct page_table *table)
 {
     struct table_node *node = calloc(1, sizeof(*node));
 
-    if (node == NULL) {
+    if (!node) {
         return NULL;
     }
     if (!range_take(table->pool, PPU_PT_BYTES, PPU_PT_ALIGN, &node->offset)) {
@@ -47,7 +47,7 @@ static struct table_node *node_new(struct page_table *table)
 static void node_free(struct page_table *table, struct table_node *node)
 {
     for (uint32_t i = 0; i < PPU_PT_ENTRIES; i++) {
-        if (node->child[i] != NULL) {
+        if (node->child[i]) {
             node_free(table, node->child[i]);
         }
     }
@@ -59,7 +59,7 @@ bool page_table_init(struct page_table *table, uint8_t *vram, struct range_pool 
 {
     *table = (struct page_table){ .vram = vram, .pool = pool };
     table->root = node_new(table);
-    return table->root != NULL;
+    return table->root;
 }
 
 void page_table_fini(struct page_table *table)
@@ -87,10 +87,10 @@ static struct table_node *table_for(struct page_table *table, uint64_t va, uint3
 
     for (uint32_t above = TOP_LEVEL; above > level; above--) {
         struct table_node **child = &node->child[ppu_pt_index(va, above)];
-        if (*child == NULL) {
+        if (!*child) {
             *child = node_new(table);
         }
-        if (*child == NULL) {
+        if (!*child) {
             return NULL;
         }
         node = *child;
@@ -117,7 +117,7 @@ static bool reserve_tables(struct page_table *table, uint64_t va, const struct p
 {
     for (uint64_t done = 0, step = 0; done < frames->bytes; done += step) {
         step = step_bytes(va + done, frames->start + done, frames->bytes - done);
-        if (table_for(table, va + done, step == PPU_PAGE_2M ? LEVEL_2M : 0) == NULL) {
+        if (!table_for(table, va + done, step == PPU_PAGE_2M ? LEVEL_2M : 0)) {
             return false;
         }
     }

@@ -13,12 +13,12 @@
 static enum ppu_err check_image(struct ppu_program *program, const void *image, size_t bytes, struct ppu_error *error)
 {
     program->image = malloc(bytes > 0 ? bytes : 1);
-    if (program->image == NULL) {
+    if (!program->image) {
         return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory for its %zu bytes", bytes);
     }
     memcpy(program->image, image, bytes);
     const char *why = ppu_program_open(program->image, bytes, &program->view);
-    if (why != NULL) {
+    if (why) {
         return error_set(error, PPU_ERR_BAD_IMAGE, "load a program: %s", why);
     }
     return PPU_OK;
@@ -59,7 +59,7 @@ static void place_addresses(struct ppu_program *program)
 {
     uint8_t *const bytes[] = {
         [PPU_PROGRAM_CODE] = ppu_memory_host(program->code),
-        [PPU_PROGRAM_VARIABLES] = program->variables != NULL ? ppu_memory_host(program->variables) : NULL,
+        [PPU_PROGRAM_VARIABLES] = program->variables ? ppu_memory_host(program->variables) : NULL,
     };
     const uint64_t va[] = {
         [PPU_PROGRAM_CODE] = program->code_va.va, [PPU_PROGRAM_VARIABLES] = program->variables_va.va
@@ -73,7 +73,7 @@ static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *
     uint32_t count = program->view.header->kernels;
 
     program->kernels = calloc(count > 0 ? count : 1, sizeof(program->kernels[0]));
-    if (program->kernels == NULL) {
+    if (!program->kernels) {
         return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory for %u kernels", count);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *
 
 enum ppu_err ppu_program_unload(struct ppu_program *program)
 {
-    if (program == NULL) {
+    if (!program) {
         return PPU_OK;
     }
     enum ppu_err err = ppu_memory_free(program->code), other = ppu_memory_free(program->variables);
@@ -100,7 +100,7 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
     struct ppu_program *program = calloc(1, sizeof(*program));
 
     *out = NULL;
-    if (program == NULL) {
+    if (!program) {
         return error_set(error, PPU_ERR_NO_MEMORY, "load a program: not enough memory");
     }
     program->context = context;
@@ -149,6 +149,6 @@ enum ppu_err ppu_kernel_find(struct ppu_program *program, const char *name, cons
 {
     const struct ppu_kernel_entry *entry = ppu_program_kernel(&program->view, name);
 
-    *out = entry != NULL ? &program->kernels[entry - program->view.kernels] : NULL;
-    return entry != NULL ? PPU_OK : PPU_ERR_NOT_FOUND;
+    *out = entry ? &program->kernels[entry - program->view.kernels] : NULL;
+    return entry ? PPU_OK : PPU_ERR_NOT_FOUND;
 }

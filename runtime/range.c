@@ -14,7 +14,7 @@ static struct range_node *node_new(uint64_t start, uint64_t bytes)
 {
     struct range_node *node = calloc(1, sizeof(*node));
 
-    if (node != NULL) {
+    if (node) {
         node->start = start;
         node->bytes = bytes;
     }
@@ -25,7 +25,7 @@ static void node_insert_after(struct range_node *node, struct range_node *added)
 {
     added->prev = node;
     added->next = node->next;
-    if (node->next != NULL) {
+    if (node->next) {
         node->next->prev = added;
     }
     node->next = added;
@@ -38,7 +38,7 @@ static bool node_split(struct range_node *node, uint64_t bytes)
         return true;
     }
     struct range_node *rest = node_new(node->start + bytes, node->bytes - bytes);
-    if (rest == NULL) {
+    if (!rest) {
         return false;
     }
     node->bytes = bytes;
@@ -51,12 +51,12 @@ static void node_merge(struct range_node *node)
 {
     struct range_node *next = node->next;
 
-    if (next == NULL || node->used || next->used) {
+    if (!next || node->used || next->used) {
         return;
     }
     node->bytes += next->bytes;
     node->next = next->next;
-    if (next->next != NULL) {
+    if (next->next) {
         next->next->prev = node;
     }
     free(next);
@@ -65,14 +65,14 @@ static void node_merge(struct range_node *node)
 bool range_pool_init(struct range_pool *pool, uint64_t start, uint64_t bytes)
 {
     pool->first = node_new(start, bytes);
-    return pool->first != NULL;
+    return pool->first;
 }
 
 void range_pool_fini(struct range_pool *pool)
 {
     struct range_node *next = NULL;
 
-    for (struct range_node *node = pool->first; node != NULL; node = next) {
+    for (struct range_node *node = pool->first; node; node = next) {
         next = node->next;
         free(node);
     }
@@ -108,7 +108,7 @@ static bool node_take(struct range_node *node, uint64_t skip, uint64_t bytes, ui
 
 bool range_take(struct range_pool *pool, uint64_t bytes, uint64_t align, uint64_t *start)
 {
-    for (struct range_node *node = pool->first; node != NULL && bytes > 0; node = node->next) {
+    for (struct range_node *node = pool->first; node && bytes > 0; node = node->next) {
         uint64_t skip = 0;
         if (node_fits(node, bytes, align, &skip)) {
             return node_take(node, skip, bytes, start);
@@ -119,7 +119,7 @@ bool range_take(struct range_pool *pool, uint64_t bytes, uint64_t align, uint64_
 
 bool range_take_at(struct range_pool *pool, uint64_t start, uint64_t bytes)
 {
-    for (struct range_node *node = pool->first; node != NULL && bytes > 0; node = node->next) {
+    for (struct range_node *node = pool->first; node && bytes > 0; node = node->next) {
         if (node->start <= start && start - node->start < node->bytes) {
             uint64_t skip = start - node->start;
             return !node->used && bytes <= node->bytes - skip && node_take(node, skip, bytes, &start);
@@ -132,13 +132,13 @@ void range_give(struct range_pool *pool, uint64_t start)
 {
     struct range_node *node = pool->first;
 
-    while (node != NULL && node->start != start) {
+    while (node && node->start != start) {
         node = node->next;
     }
-    assert(node != NULL && node->used);
+    assert(node && node->used);
     node->used = false;
     node_merge(node);
-    if (node->prev != NULL) {
+    if (node->prev) {
         node_merge(node->prev);
     }
 }

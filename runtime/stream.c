@@ -12,7 +12,7 @@ enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **
     struct ppu_stream *stream = calloc(1, sizeof(*stream));
 
     *out = NULL;
-    if (stream == NULL) {
+    if (!stream) {
         return PPU_ERR_NO_MEMORY;
     }
     enum ppu_err err = tmdq_take(channel->context, &stream->index);
@@ -31,7 +31,7 @@ enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
 {
     enum ppu_err err = PPU_OK;
 
-    if (stream == NULL) {
+    if (!stream) {
         return PPU_OK;
     }
     for (uint32_t i = 0; i < LOCAL_CLASSES; i++) {
@@ -58,7 +58,7 @@ enum ppu_err stream_local_memory(struct ppu_stream *stream, uint64_t bytes, stru
         class ++;
     }
     pthread_mutex_lock(&stream->lock);
-    if (stream->local[class] == NULL) {
+    if (!stream->local[class]) {
         err = ppu_memory_create(stream->channel->context, PPU_MEMORY_VRAM, LOCAL_SMALLEST << class,
                                 &stream->local[class]);
     }

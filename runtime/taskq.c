@@ -68,7 +68,7 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
         return PPU_ERR_BAD_ARG;
     }
     struct ppu_taskq *queue = calloc(1, sizeof(*queue));
-    if (queue == NULL) {
+    if (!queue) {
         return PPU_ERR_NO_MEMORY;
     }
     queue->context = context;
@@ -86,7 +86,7 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
 
 enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue)
 {
-    if (queue == NULL) {
+    if (!queue) {
         return PPU_OK;
     }
     enum ppu_err err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_CLOSE, &queue->number, 1, NULL, 0);

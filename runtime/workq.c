@@ -46,11 +46,11 @@ static enum ppu_err workq_free(struct ppu_workq *queue)
 enum ppu_err ppu_workq_create(struct ppu_channel *channel, const struct ppu_workq_options *options,
                               struct ppu_workq **out)
 {
-    struct ppu_workq_options wanted = options != NULL ? *options : (struct ppu_workq_options){ 0 };
+    struct ppu_workq_options wanted = options ? *options : (struct ppu_workq_options){ 0 };
     struct ppu_workq *queue = calloc(1, sizeof(*queue));
 
     *out = NULL;
-    if (queue == NULL) {
+    if (!queue) {
         return PPU_ERR_NO_MEMORY;
     }
     wanted.entries = wanted.entries != 0 ? wanted.entries : ENTRIES_DEFAULT;
@@ -78,7 +78,7 @@ enum ppu_err ppu_workq_create(struct ppu_channel *channel, const struct ppu_work
 
 enum ppu_err ppu_workq_destroy(struct ppu_workq *queue)
 {
-    if (queue == NULL) {
+    if (!queue) {
         return PPU_OK;
     }
     enum ppu_err err = channel_close(&queue->channel);

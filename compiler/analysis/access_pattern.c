@@ -73,7 +73,7 @@ static uint8_t form_of_operands(LLVMValueRef value, uint32_t depth)
 
 static uint8_t form_of(LLVMValueRef value, uint32_t depth)
 {
-    if (LLVMIsAInstruction(value) == NULL) {
+    if (!LLVMIsAInstruction(value)) {
         return 0; /* a constant, or an argument */
     }
     if (depth == 0 || ir_bits_of_integer(value) == 0) {
@@ -120,7 +120,7 @@ static bool is_offset(LLVMValueRef value)
 /* Word 1 of it, in its place, or times something: 0 where launches are compared. */
 static bool is_offset_high(LLVMValueRef value)
 {
-    return ir_is_instruction(value, LLVMShl) && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL &&
+    return ir_is_instruction(value, LLVMShl) && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
            LLVMConstIntGetZExtValue(LLVMGetOperand(value, 1)) >= WORD_BITS &&
            work_item_offset_word(id_narrow(LLVMGetOperand(value, 0))) == 1;
 }
@@ -235,7 +235,7 @@ static void note_access(struct walk *walk, LLVMValueRef pointer, LLVMTypeRef typ
 
 static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
 {
-    if (LLVMIsAInstruction(user) == NULL) {
+    if (!LLVMIsAInstruction(user)) {
         give_up(&walk->form);
         return;
     }
@@ -274,7 +274,7 @@ static struct form find_form(struct compilation *compilation, LLVMValueRef argum
     follow(&walk, argument);
     for (uint32_t i = 0; i < walk.count; i++) {
         LLVMValueRef pointer = walk.list[i];
-        for (LLVMUseRef use = LLVMGetFirstUse(pointer); use != NULL; use = LLVMGetNextUse(use)) {
+        for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
             note_use(&walk, LLVMGetUser(use), pointer);
         }
     }
@@ -324,7 +324,7 @@ struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argumen
     struct access_patterns forms = { .by = 0 };
     unsigned length;
 
-    if (attribute != NULL) {
+    if (attribute) {
         char *at = (char *)(uintptr_t)LLVMGetStringAttributeValue(attribute, &length);
         forms.by = (uint8_t)strtoul(at, &at, 10);
         forms.reach.step = (int32_t)strtol(at, &at, 10);

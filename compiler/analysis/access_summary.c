@@ -64,7 +64,7 @@ static uint8_t call_access(LLVMValueRef call, LLVMValueRef pointer)
 /* What one use of a pointer does; pointers that it makes are followed. */
 static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef pointer)
 {
-    if (LLVMIsAInstruction(user) == NULL) {
+    if (!LLVMIsAInstruction(user)) {
         return BOTH | PPU_REFERENCE_ESCAPES;
     }
     switch (LLVMGetInstructionOpcode(user)) {
@@ -117,7 +117,7 @@ struct access_summary access_summary_of(struct compilation *compilation, LLVMVal
     add_pointer(&p, argument);
     for (uint32_t i = 0; i < p.count; i++) {
         LLVMValueRef pointer = p.list[i];
-        for (LLVMUseRef use = LLVMGetFirstUse(pointer); use != NULL; use = LLVMGetNextUse(use)) {
+        for (LLVMUseRef use = LLVMGetFirstUse(pointer); use; use = LLVMGetNextUse(use)) {
             access |= use_access(&p, LLVMGetUser(use), pointer);
         }
     }
@@ -138,7 +138,7 @@ static bool depends_on(LLVMValueRef value, LLVMValueRef argument, uint32_t depth
     if (value == argument) {
         return true;
     }
-    if (LLVMIsAInstruction(value) == NULL || depth == 0 || ir_is_instruction(value, LLVMLoad) ||
+    if (!LLVMIsAInstruction(value) || depth == 0 || ir_is_instruction(value, LLVMLoad) ||
         ir_is_instruction(value, LLVMPHI)) {
         return false;
     }

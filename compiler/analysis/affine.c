@@ -76,15 +76,15 @@ static bool add_widened(struct affine *sum, LLVMValueRef value, int64_t scale, u
 
 static bool add_value(struct affine *sum, LLVMValueRef value, enum widening widening, int64_t scale, uint32_t depth)
 {
-    if (LLVMIsAConstantInt(value) != NULL) {
+    if (LLVMIsAConstantInt(value)) {
         sum->offset = (int64_t)((uint64_t)sum->offset + (uint64_t)constant_value(value, widening) * (uint64_t)scale);
         return true;
     }
-    if (LLVMIsAInstruction(value) == NULL || depth == 0) {
+    if (!LLVMIsAInstruction(value) || depth == 0) {
         return add_leaf(sum, value, widening, scale);
     }
     LLVMValueRef second = LLVMGetNumOperands(value) == 2 ? LLVMGetOperand(value, 1) : NULL;
-    bool constant = second != NULL && LLVMIsAConstantInt(second) != NULL;
+    bool constant = second && LLVMIsAConstantInt(second);
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMSExt:
     case LLVMZExt:
@@ -233,7 +233,7 @@ static bool find_root(struct search *search, LLVMValueRef pointer)
     if (ir_is_instruction(pointer, LLVMSelect)) {
         return find_root(search, LLVMGetOperand(pointer, 1)) && find_root(search, LLVMGetOperand(pointer, 2));
     }
-    bool first = search->found == NULL;
+    bool first = !search->found;
     search->found = first ? pointer : search->found;
     return search->found == pointer;
 }
@@ -258,7 +258,7 @@ static LLVMValueRef without_constants(LLVMValueRef value, uint64_t *constant)
     *constant = 0;
     for (;;) {
         bool sum = ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value));
-        if (!sum || LLVMIsAConstantInt(LLVMGetOperand(value, 1)) == NULL) {
+        if (!sum || !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
             return value;
         }
         *constant += (uint64_t)LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
@@ -269,13 +269,13 @@ static LLVMValueRef without_constants(LLVMValueRef value, uint64_t *constant)
 /* `phi`: what is looked into already, taken to have all its bits 0: the others decide. */
 static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
 {
-    if (LLVMIsAConstantInt(value) != NULL) {
+    if (LLVMIsAConstantInt(value)) {
         return zeros_of_number(LLVMConstIntGetZExtValue(value));
     }
     if (value == phi) {
         return ZERO_BITS;
     }
-    if (LLVMIsAInstruction(value) == NULL || depth == 0 || ir_bits_of_integer(value) == 0) {
+    if (!LLVMIsAInstruction(value) || depth == 0 || ir_bits_of_integer(value) == 0) {
         return 0;
     }
     uint64_t constant;
@@ -305,13 +305,13 @@ static uint32_t zero_bits(LLVMValueRef value, uint32_t depth, LLVMValueRef phi)
         return PPU_MIN(sum, ZERO_BITS);
     }
     case LLVMShl: {
-        uint64_t shift = LLVMIsAConstantInt(b) != NULL ? LLVMConstIntGetZExtValue(b) : 0;
+        uint64_t shift = LLVMIsAConstantInt(b) ? LLVMConstIntGetZExtValue(b) : 0;
         uint32_t sum = zero_bits(a, depth - 1, phi) + (uint32_t)PPU_MIN(shift, ZERO_BITS);
         return PPU_MIN(sum, ZERO_BITS);
     }
     case LLVMPHI: {
-        uint32_t zeros = phi == NULL ? ZERO_BITS : 0;
-        for (uint32_t i = 0; i < LLVMCountIncoming(value) && phi == NULL; i++) {
+        uint32_t zeros = !phi ? ZERO_BITS : 0;
+        for (uint32_t i = 0; i < LLVMCountIncoming(value) && !phi; i++) {
             uint32_t incoming = zero_bits(LLVMGetIncomingValue(value, i), depth - 1, value);
             zeros = PPU_MIN(zeros, incoming);
         }

@@ -24,8 +24,7 @@ static bool at_least(struct question q, LLVMValueRef value, int64_t least, uint3
 
 bool bounds_small_ids(LLVMValueRef kernel)
 {
-    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, SMALL_IDS, (unsigned)strlen(SMALL_IDS)) !=
-           NULL;
+    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, SMALL_IDS, (unsigned)strlen(SMALL_IDS));
 }
 
 /* ---- bounds ---- */
@@ -72,7 +71,7 @@ static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t 
     case LLVMURem:
         return b != UINT64_MAX && b != 0 ? b - 1 : a;
     case LLVMLShr:
-        return a != UINT64_MAX && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL && b < 64 ? a >> b : a;
+        return a != UINT64_MAX && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) && b < 64 ? a >> b : a;
     case LLVMAdd:
         return add_bounds(a, b);
     case LLVMOr: /* no bit above the highest of either */
@@ -80,7 +79,7 @@ static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t 
     case LLVMMul:
         return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
     default: /* shl */
-        return LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL && b < 32 && a <= UINT32_MAX ? a << b : UINT64_MAX;
+        return LLVMIsAConstantInt(LLVMGetOperand(value, 1)) && b < 32 && a <= UINT32_MAX ? a << b : UINT64_MAX;
     }
 }
 
@@ -95,10 +94,10 @@ static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
     }
     bits = LLVMGetIntTypeWidth(type);
     most = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
-    if (LLVMIsAConstantInt(value) != NULL) {
+    if (LLVMIsAConstantInt(value)) {
         return LLVMConstIntGetZExtValue(value);
     }
-    if (effort != 0 && LLVMIsAInstruction(value) != NULL) {
+    if (effort != 0 && LLVMIsAInstruction(value)) {
         bound = operation_bound(q, value, effort - 1);
     }
     bound = PPU_MIN(bound, most);
@@ -164,8 +163,7 @@ static LLVMIntPredicate turned(LLVMIntPredicate predicate)
 static LLVMValueRef without_constant(LLVMValueRef value, int64_t *add)
 {
     *add = 0;
-    if (ir_is_instruction(value, LLVMAdd) && LLVMGetNSW(value) &&
-        LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL) {
+    if (ir_is_instruction(value, LLVMAdd) && LLVMGetNSW(value) && LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
         *add = LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
         return LLVMGetOperand(value, 0);
     }
@@ -215,7 +213,7 @@ static bool comparison_says(struct question q, LLVMValueRef comparison, bool tru
 
 static bool is_constant(LLVMValueRef value, uint64_t number)
 {
-    return LLVMIsAConstantInt(value) != NULL && LLVMConstIntGetZExtValue(value) == number;
+    return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) == number;
 }
 
 /* A condition that is known to be true, or false, says so. */
@@ -247,9 +245,9 @@ static bool condition_says(struct question q, LLVMValueRef condition, bool truth
 /* Some branch on every way to the block says so. */
 static bool branches_say(struct question q, struct claim claim, uint32_t effort)
 {
-    const struct flow *flow = q.ir != NULL ? q.ir->flow : NULL;
+    const struct flow *flow = q.ir ? q.ir->flow : NULL;
 
-    for (uint32_t b = flow != NULL ? q.block : 0; b != 0; b = flow->blocks[b].idom) {
+    for (uint32_t b = flow ? q.block : 0; b != 0; b = flow->blocks[b].idom) {
         uint32_t from = flow->blocks[b].pred_count == 1 ? flow->blocks[b].preds[0] : FLOW_NONE;
         if (from != FLOW_NONE && flow->blocks[from].succs == 2 &&
             flow->blocks[from].succ[0] != flow->blocks[from].succ[1]) {
@@ -319,7 +317,7 @@ static bool at_least(struct question q, LLVMValueRef value, int64_t least, uint3
     if (bits == 0 || bits > 64 || least > MOST_CONSTANT || least < -MOST_CONSTANT) {
         return false;
     }
-    if (LLVMIsAConstantInt(value) != NULL) {
+    if (LLVMIsAConstantInt(value)) {
         return LLVMConstIntGetSExtValue(value) >= least;
     }
     if (least <= 0 && most_of(q, value, effort) >> (bits - 1) == 0) {
@@ -328,7 +326,7 @@ static bool at_least(struct question q, LLVMValueRef value, int64_t least, uint3
     if (effort == 0) {
         return false;
     }
-    if (least <= 0 && LLVMIsAInstruction(value) != NULL && natural_instruction(q, value, effort - 1)) {
+    if (least <= 0 && LLVMIsAInstruction(value) && natural_instruction(q, value, effort - 1)) {
         return true;
     }
     LLVMValueRef rest = without_constant(value, &add);
@@ -355,7 +353,7 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
     if (is_natural(q, value, EFFORT)) {
         return true;
     }
-    if (ir == NULL || !ir_is_kernel(ir->function)) {
+    if (!ir || !ir_is_kernel(ir->function)) {
         return false;
     }
     q.small_ids = true;
@@ -375,7 +373,7 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
 static bool is_constant_step(LLVMValueRef value, LLVMValueRef from, LLVMTargetDataRef layout)
 {
     if (!ir_is_instruction(value, LLVMGetElementPtr) || LLVMGetNumOperands(value) != 2 ||
-        LLVMGetOperand(value, 0) != from || LLVMIsAConstantInt(LLVMGetOperand(value, 1)) == NULL) {
+        LLVMGetOperand(value, 0) != from || !LLVMIsAConstantInt(LLVMGetOperand(value, 1))) {
         return false;
     }
     int64_t count = LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
@@ -387,13 +385,13 @@ static bool is_constant_step(LLVMValueRef value, LLVMValueRef from, LLVMTargetDa
 static bool is_step_inside(LLVMValueRef value, LLVMValueRef from)
 {
     return ir_is_instruction(value, LLVMGetElementPtr) && LLVMIsInBounds(value) && LLVMGetNumOperands(value) == 2 &&
-           LLVMGetOperand(value, 0) == from && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL;
+           LLVMGetOperand(value, 0) == from && LLVMIsAConstantInt(LLVMGetOperand(value, 1));
 }
 
 /* Every use is an access, or one near by. */
 static bool only_accessed(const struct ir *ir, LLVMValueRef address, uint32_t steps)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(address); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         bool accessed = ir_is_instruction(user, LLVMLoad) ||
                         (ir_is_instruction(user, LLVMStore) && LLVMGetOperand(user, 0) != address) ||
@@ -414,7 +412,7 @@ static bool is_near_object(const struct ir *ir, LLVMValueRef pointer)
         is_constant_step(pointer, LLVMGetOperand(pointer, 0), ir->compilation->layout)) {
         pointer = LLVMGetOperand(pointer, 0);
     }
-    return LLVMIsAArgument(pointer) != NULL || LLVMIsAGlobalVariable(pointer) != NULL ||
+    return LLVMIsAArgument(pointer) || LLVMIsAGlobalVariable(pointer) ||
            (ir_is_instruction(pointer, LLVMGetElementPtr) && LLVMIsInBounds(pointer));
 }
 

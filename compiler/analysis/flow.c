@@ -31,7 +31,7 @@ static uint32_t first_to_visit(const struct walk *walk, uint32_t block)
     if (walk->succs[block] < 2) {
         return 0;
     }
-    if (walk->depth_of == NULL) {
+    if (!walk->depth_of) {
         return 1;
     }
     return walk->depth_of[walk->succ[block][0]] < walk->depth_of[walk->succ[block][1]] ? 0 : 1;
@@ -228,7 +228,7 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
     struct walk walk = { count, succ, succs, NULL, order, number };
     struct flow *flow = build(arena, &walk);
 
-    if (flow == NULL) {
+    if (!flow) {
         return NULL;
     }
     for (uint32_t i = 0; i < flow->count; i++) {
@@ -237,7 +237,7 @@ struct flow *flow_new(struct arena *arena, uint32_t count, const uint32_t (*succ
 
     walk.depth_of = depth;
     flow = build(arena, &walk);
-    if (flow != NULL) {
+    if (flow) {
         flow->convergent = arena_new(arena, bool, flow->count);
         flow->leaks = arena_new(arena, bool, flow->count);
     }
@@ -304,8 +304,7 @@ static void node_edges(const struct level *level, uint32_t node,
         }
         for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
             uint32_t to = flow->blocks[b].succ[s];
-            if ((in_node(level, node, to) && !(loop == FLOW_NONE && to == node)) ||
-                (flow->ends != NULL && flow->ends[to])) {
+            if ((in_node(level, node, to) && !(loop == FLOW_NONE && to == node)) || (flow->ends && flow->ends[to])) {
                 continue;
             }
             bool back = level->loop != FLOW_NONE && to == flow->loops[level->loop].header;
@@ -607,7 +606,7 @@ void flow_print(const struct flow *flow, const char *name, FILE *file)
                 flow->convergent[b] ? "convergent" : "divergent");
         for (uint32_t s = 0; s < block->succs; s++) {
             const struct flow_token *wait = flow_wait(flow, b, block->succ[s]);
-            fprintf(file, " b%u%s", block->succ[s], wait == NULL ? "" : wait->is_break ? " (brk)" : " (sync)");
+            fprintf(file, " b%u%s", block->succ[s], !wait ? "" : wait->is_break ? " (brk)" : " (sync)");
         }
         fputc('\n', file);
     }

@@ -36,7 +36,7 @@ uint32_t group_size_of(LLVMValueRef function, uint32_t dimension)
     uint32_t size[CTA_DIMENSIONS] = { 0 };
     unsigned len;
 
-    if (group == NULL ||
+    if (!group ||
         sscanf(LLVMGetStringAttributeValue(group, &len), "%u %u %u", &size[0], &size[1], &size[2]) != CTA_DIMENSIONS) {
         return 0;
     }

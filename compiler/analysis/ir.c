@@ -14,7 +14,7 @@ static struct ir_slot *find_slot(const struct ir *ir, const void *key)
 {
     uint32_t at = (uint32_t)((uintptr_t)key >> 4) * 2654435761u % ir->slot_count;
 
-    while (ir->slots[at].key != NULL && ir->slots[at].key != key) {
+    while (ir->slots[at].key && ir->slots[at].key != key) {
         at = (at + 1) % ir->slot_count;
     }
     return &ir->slots[at];
@@ -24,14 +24,14 @@ uint32_t ir_value(const struct ir *ir, LLVMValueRef value)
 {
     const struct ir_slot *slot = find_slot(ir, value);
 
-    return slot->key == NULL ? IR_NO_VALUE : slot->number;
+    return !slot->key ? IR_NO_VALUE : slot->number;
 }
 
 uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block)
 {
     const struct ir_slot *slot = find_slot(ir, block);
 
-    return slot->key == NULL ? FLOW_NONE : slot->number;
+    return !slot->key ? FLOW_NONE : slot->number;
 }
 
 static void add_value(struct ir *ir, LLVMValueRef value, uint32_t block)
@@ -45,8 +45,8 @@ static uint32_t count_instructions(LLVMValueRef function)
 {
     uint32_t count = 0;
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             count++;
         }
     }
@@ -84,7 +84,7 @@ static void build_flow(struct ir *ir)
         }
     }
     ir->flow = flow_new(arena, count, (const uint32_t(*)[2])succ, succs, order);
-    if (ir->flow == NULL) {
+    if (!ir->flow) {
         compilation_fail(ir->compilation, PPU_COMPILE_UNSUPPORTED, "kernel '%s': a loop has two entries", ir->name);
     }
     ir->blocks = arena_new(arena, LLVMBasicBlockRef, ir->flow->count);
@@ -117,7 +117,7 @@ struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
         add_value(ir, LLVMGetParam(function, i), 0);
     }
     for (uint32_t b = 0; b < ir->flow->count; b++) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i != NULL; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
             add_value(ir, i, b);
         }
     }
@@ -133,7 +133,7 @@ bool ir_is_kernel(LLVMValueRef function)
 
 bool ir_is_instruction(LLVMValueRef value, LLVMOpcode opcode)
 {
-    return LLVMIsAInstruction(value) != NULL && LLVMGetInstructionOpcode(value) == opcode;
+    return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
 }
 
 const char *ir_callee(LLVMValueRef call)
@@ -141,20 +141,20 @@ const char *ir_callee(LLVMValueRef call)
     size_t len;
     LLVMValueRef callee = LLVMGetCalledValue(call);
 
-    return LLVMIsAFunction(callee) != NULL ? LLVMGetValueName2(callee, &len) : "";
+    return LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &len) : "";
 }
 
 LLVMValueRef ir_called(LLVMValueRef value)
 {
     LLVMValueRef callee = ir_is_instruction(value, LLVMCall) ? LLVMGetCalledValue(value) : NULL;
 
-    return callee != NULL && LLVMIsAFunction(callee) != NULL && !LLVMIsDeclaration(callee) ? callee : NULL;
+    return callee && LLVMIsAFunction(callee) && !LLVMIsDeclaration(callee) ? callee : NULL;
 }
 
 void ir_each_instruction(LLVMValueRef function, void (*visit)(LLVMValueRef insn, void *opaque), void *opaque)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             visit(i, opaque);
         }
@@ -173,7 +173,7 @@ bool ir_is_byval(LLVMValueRef argument)
 
     for (uint32_t i = 0; i < LLVMCountParams(function); i++) {
         if (LLVMGetParam(function, i) == argument) {
-            return LLVMGetEnumAttributeAtIndex(function, i + 1, kind) != NULL;
+            return LLVMGetEnumAttributeAtIndex(function, i + 1, kind);
         }
     }
     return false;
@@ -184,7 +184,7 @@ bool ir_is_invariant(const struct ir *ir, uint32_t loop, LLVMValueRef value)
     uint32_t number = ir_value(ir, value);
 
     if (number == IR_NO_VALUE) { /* instructions made since are of the loops */
-        return LLVMIsAInstruction(value) == NULL;
+        return !LLVMIsAInstruction(value);
     }
     return number < ir->argument_count || !flow_in_loop(ir->flow, loop, ir->block_of[number]);
 }
@@ -198,8 +198,7 @@ uint32_t ir_bits_of_integer(LLVMValueRef value)
 
 static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
 {
-    return ir_is_instruction(value, opcode) ||
-           (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == opcode);
+    return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
 }
 
 LLVMValueRef ir_base(LLVMValueRef pointer)
@@ -219,11 +218,11 @@ enum ir_memory ir_memory_of(LLVMValueRef pointer)
     }
     switch (ir_pointer_space(base)) {
     case SPACE_PRIVATE:
-        return LLVMIsAArgument(base) != NULL && ir_is_kernel(LLVMGetParamParent(base)) ? IR_PARAM : IR_LOCAL;
+        return LLVMIsAArgument(base) && ir_is_kernel(LLVMGetParamParent(base)) ? IR_PARAM : IR_LOCAL;
     case SPACE_LOCAL:
         return IR_SHARED;
     case SPACE_GENERIC:
-        return LLVMIsAGlobalVariable(base) != NULL ? IR_GLOBAL : IR_UNIFIED;
+        return LLVMIsAGlobalVariable(base) ? IR_GLOBAL : IR_UNIFIED;
     default:
         return IR_GLOBAL;
     }

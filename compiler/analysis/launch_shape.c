@@ -8,7 +8,7 @@
 /* The size is used for nothing but the numbers that groups begin with. */
 static bool only_begins(LLVMValueRef size)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(size); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(size); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !work_item_is_group_begin(user, 0)) {
             return false;
@@ -78,8 +78,8 @@ uint8_t shape_compared(LLVMValueRef argument)
     LLVMValueRef function = LLVMGetParamParent(argument);
     uint32_t dimensions = 0;
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             uint32_t side = ir_is_instruction(i, LLVMICmp) ? shape_side(i, argument) : 2;
             uint32_t dimension = side < 2 ? shape_dimension(LLVMGetOperand(i, 1 - side)) : CTA_DIMENSIONS;
             dimensions |= dimension < CTA_DIMENSIONS ? 1u << dimension : 0;

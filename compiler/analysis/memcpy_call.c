@@ -10,7 +10,7 @@ uint32_t memcpy_call_align(LLVMValueRef call)
 
     for (uint32_t i = 0; i < 2; i++) {
         LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, i + 1, kind);
-        uint32_t align = attribute != NULL ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
+        uint32_t align = attribute ? (uint32_t)LLVMGetEnumAttributeValue(attribute) : 1;
         bool pointer = LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(call, i))) == LLVMPointerTypeKind;
         least = pointer && align < least ? align : least;
     }

@@ -40,7 +40,7 @@ static bool load_scalar(LLVMValueRef load)
 
 static bool register_scalar(const struct ir *ir, LLVMValueRef which)
 {
-    if (LLVMIsAConstantInt(which) == NULL) {
+    if (!LLVMIsAConstantInt(which)) {
         return false;
     }
     uint64_t sr = LLVMConstIntGetZExtValue(which);
@@ -84,10 +84,10 @@ static bool only_stored(const struct ir *ir, LLVMValueRef value)
 {
     LLVMUseRef use = LLVMGetFirstUse(value);
 
-    if (use == NULL) {
+    if (!use) {
         return false;
     }
-    for (; use != NULL; use = LLVMGetNextUse(use)) {
+    for (; use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!ir_is_instruction(user, LLVMStore) || LLVMGetOperand(user, 0) != value ||
             value_is_scalar(ir, LLVMGetOperand(user, 1))) {
@@ -128,7 +128,7 @@ static bool is_break(LLVMValueRef value)
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
     return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT ||
-           ir_called(value) != NULL;
+           ir_called(value);
 }
 
 static void find_breaks(const struct ir *ir, bool *breaks)
@@ -148,7 +148,7 @@ static void find_ends(const struct ir *ir, bool *ends)
         ends[b] = b != 0 && !ir->flow->parted &&
                   (block->succs == 0 ? ir_is_instruction(first, LLVMRet) || ir_is_instruction(first, LLVMUnreachable)
                                      : block->succs == 1 && block->succ[0] > b && ends[block->succ[0]] &&
-                                           LLVMIsATerminatorInst(first) != NULL);
+                                           LLVMIsATerminatorInst(first));
     }
 }
 

@@ -18,7 +18,7 @@ enum id_part {
 uint32_t work_item_register(LLVMValueRef value)
 {
     if (!ir_is_instruction(value, LLVMCall) || primitive_find(ir_callee(value)) != PRIMITIVE_SR ||
-        LLVMIsAConstantInt(LLVMGetOperand(value, 0)) == NULL) {
+        !LLVMIsAConstantInt(LLVMGetOperand(value, 0))) {
         return PPU_SR_COUNT;
     }
     return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
@@ -38,7 +38,7 @@ uint32_t work_item_offset_word(LLVMValueRef value)
                              ? LLVMGetOperand(value, 0)
                              : NULL;
 
-    return which != NULL && LLVMIsAConstantInt(which) != NULL && LLVMConstIntGetZExtValue(which) < 24
+    return which && LLVMIsAConstantInt(which) && LLVMConstIntGetZExtValue(which) < 24
                ? (uint32_t)LLVMConstIntGetZExtValue(which) / 4
                : 6;
 }
@@ -64,7 +64,7 @@ static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
 {
     uint64_t size = 1;
 
-    if (LLVMIsAInstruction(value) == NULL) {
+    if (!LLVMIsAInstruction(value)) {
         return false;
     }
     bool times = ir_is_instruction(value, LLVMMul), shifted = ir_is_instruction(value, LLVMShl);
@@ -73,8 +73,8 @@ static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
     if (work_item_register(id_narrow(number)) != PPU_SR_CTA_X + dimension) {
         return false;
     }
-    if (by != NULL) {
-        uint64_t constant = LLVMIsAConstantInt(by) != NULL ? LLVMConstIntGetZExtValue(by) : 0;
+    if (by) {
+        uint64_t constant = LLVMIsAConstantInt(by) ? LLVMConstIntGetZExtValue(by) : 0;
         size = times ? constant : constant < ID_BITS ? 1ull << constant : 0;
     }
     return size != 0 && size == group_size_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);

@@ -22,7 +22,7 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t bytes)
     size_t size = PPU_MAX(bytes, CHUNK_BYTES);
     struct arena_chunk *chunk = bytes < SIZE_MAX / 2 ? calloc(1, sizeof(*chunk) + size) : NULL;
 
-    if (chunk == NULL) {
+    if (!chunk) {
         longjmp(*arena->no_memory, 1);
     }
     chunk->size = size;
@@ -36,7 +36,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     struct arena_chunk *chunk = arena->chunks;
     size_t rounded = ppu_align_up64(bytes, alignof(max_align_t));
 
-    if (chunk == NULL || chunk->size - chunk->used < rounded) {
+    if (!chunk || chunk->size - chunk->used < rounded) {
         chunk = chunk_new(arena, rounded);
     }
     chunk->used += rounded;
@@ -60,7 +60,7 @@ void *arena_grow(struct arena *arena, void *array, size_t element_bytes, unsigne
 
 void arena_free(struct arena *arena)
 {
-    while (arena->chunks != NULL) {
+    while (arena->chunks) {
         struct arena_chunk *next = arena->chunks->next;
         free(arena->chunks);
         arena->chunks = next;

@@ -11,7 +11,7 @@ static uint8_t *reserve(struct bytes *bytes, size_t len)
     if (bytes->cap - bytes->len < len) {
         size_t cap = 2 * bytes->cap + len + 64;
         uint8_t *at = realloc(bytes->at, cap);
-        if (at == NULL) {
+        if (!at) {
             bytes->lost = true;
             return NULL;
         }
@@ -26,7 +26,7 @@ void bytes_add(struct bytes *bytes, const void *data, size_t len)
 {
     uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
 
-    if (at != NULL) {
+    if (at) {
         memcpy(at, data, len);
     }
 }
@@ -35,7 +35,7 @@ void bytes_add_zeros(struct bytes *bytes, size_t len)
 {
     uint8_t *at = len != 0 ? reserve(bytes, len) : NULL;
 
-    if (at != NULL) {
+    if (at) {
         memset(at, 0, len);
     }
 }
@@ -55,7 +55,7 @@ void bytes_vprint(struct bytes *bytes, const char *format, va_list args)
     va_end(copy);
     if (len > 0) {
         char *at = (char *)reserve(bytes, (size_t)len + 1);
-        if (at != NULL) {
+        if (at) {
             vsnprintf(at, (size_t)len + 1, format, args);
             bytes->len--;
         }

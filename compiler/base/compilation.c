@@ -34,7 +34,7 @@ static const char *skip_spaces(const char *text)
 /* As clang does: "file:line:column: error: ", as much of it as the IR knows. */
 static void print_place(struct compilation *compilation, LLVMValueRef value)
 {
-    uint32_t line = LLVMIsAInstruction(value) != NULL ? LLVMGetDebugLocLine(value) : 0;
+    uint32_t line = LLVMIsAInstruction(value) ? LLVMGetDebugLocLine(value) : 0;
 
     bytes_print(&compilation->log, "%s:", compilation->source_name);
     if (line != 0) {
@@ -57,8 +57,7 @@ bool compilation_dumps(const struct compilation *compilation, const char *name)
 {
     const size_t len = strlen(name);
 
-    for (const char *at = compilation->options->dump; at != NULL && *at != 0;
-         at += strcspn(at, ","), at += *at == ',') {
+    for (const char *at = compilation->options->dump; at && *at != 0; at += strcspn(at, ","), at += *at == ',') {
         if (strcspn(at, ",") == len && strncmp(at, name, len) == 0) {
             return true;
         }

@@ -16,7 +16,7 @@ enum ppu_compile_status compile_finish(enum ppu_compile_status status, struct by
     compiled->bytes = made->at;
     compiled->len_bytes = made->len;
     compiled->log = log->lost ? NULL : (char *)log->at;
-    if (compiled->log == NULL) {
+    if (!compiled->log) {
         bytes_free(log);
         compiled->log = calloc(1, 1);
     }

@@ -88,7 +88,7 @@ static bool resolve(const struct compilation *compilation, LLVMValueRef address,
                     uint64_t *offset)
 {
     *offset = 0;
-    while (LLVMIsAConstantExpr(address) != NULL) {
+    while (LLVMIsAConstantExpr(address)) {
         LLVMOpcode opcode = LLVMGetConstOpcode(address);
         if (opcode == LLVMGetElementPtr) {
             *offset += step_bytes(compilation, address);
@@ -98,11 +98,11 @@ static bool resolve(const struct compilation *compilation, LLVMValueRef address,
         address = LLVMGetOperand(address, 0);
     }
     *variable = LLVMIsAGlobalVariable(address);
-    if (LLVMIsAConstantInt(address) != NULL) {
+    if (LLVMIsAConstantInt(address)) {
         *offset += LLVMConstIntGetZExtValue(address);
         return true;
     }
-    return *variable != NULL && LLVMGetPointerAddressSpace(LLVMTypeOf(address)) != SPACE_LOCAL;
+    return *variable && LLVMGetPointerAddressSpace(LLVMTypeOf(address)) != SPACE_LOCAL;
 }
 
 /* The address of a variable is known when the program is loaded: until then its place holds what is added to it. */
@@ -116,7 +116,7 @@ static bool write_address(const struct writer *w, LLVMValueRef address, uint32_t
         return false;
     }
     put_bytes(w, at, offset, sizeof(offset));
-    if (variable != NULL) {
+    if (variable) {
         compilation->addresses =
             arena_grow(&compilation->arena, compilation->addresses, sizeof(compilation->addresses[0]),
                        compilation->address_count, &compilation->address_cap);
@@ -136,7 +136,7 @@ static void write_members(const struct writer *w, LLVMValueRef value, uint32_t a
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef member;
 
-    for (uint32_t i = 0; (member = LLVMGetAggregateElement(value, i)) != NULL; i++) {
+    for (uint32_t i = 0; (member = LLVMGetAggregateElement(value, i)); i++) {
         uint64_t offset = LLVMGetTypeKind(type) == LLVMStructTypeKind
                               ? LLVMOffsetOfElement(layout, type, i)
                               : i * LLVMABISizeOfType(layout, LLVMTypeOf(member));
@@ -156,7 +156,7 @@ static void write_constant(const struct writer *w, LLVMValueRef value, uint32_t 
     }
     switch (LLVMGetTypeKind(LLVMTypeOf(value))) {
     case LLVMIntegerTypeKind:
-        if (LLVMIsAConstantInt(value) != NULL && bytes <= 8) {
+        if (LLVMIsAConstantInt(value) && bytes <= 8) {
             put_bytes(w, at, LLVMConstIntGetZExtValue(value), bytes);
             return;
         }
@@ -196,7 +196,7 @@ static uint32_t place_variable(struct compilation *compilation, LLVMValueRef var
     uint64_t size;
     uint32_t offset;
 
-    if (value == NULL) {
+    if (!value) {
         compilation_fail_value(compilation, "a variable is declared but not defined:", variable);
     }
     size = LLVMABISizeOfType(compilation->layout, LLVMTypeOf(value));

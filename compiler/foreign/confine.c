@@ -71,7 +71,7 @@ static bool filter_calls(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 
-    if (filter == NULL) {
+    if (!filter) {
         return false;
     }
     bool loaded = allow_plain(filter) && allow_some(filter) && seccomp_load(filter) == 0;

@@ -20,7 +20,7 @@ static uint8_t *read_input(size_t *bytes)
     }
     *bytes = (size_t)info.st_size;
     uint8_t *data = malloc(*bytes);
-    for (size_t done = 0; data != NULL && done < *bytes;) {
+    for (size_t done = 0; data && done < *bytes;) {
         ssize_t got = pread(STDIN_FILENO, data + done, *bytes - done, (off_t)done);
         if (got <= 0) {
             return NULL;
@@ -49,11 +49,11 @@ static bool answer(enum ppu_compile_status status, const struct ppu_compiled *ma
         .version = FOREIGN_VERSION,
         .status = status,
         .made_bytes = made->len_bytes,
-        .log_bytes = made->log != NULL ? strlen(made->log) : 0,
+        .log_bytes = made->log ? strlen(made->log) : 0,
     };
 
-    return (made->bytes == NULL || write_at(sizeof(head), made->bytes, made->len_bytes)) &&
-           (made->log == NULL || write_at((off_t)(sizeof(head) + made->len_bytes), made->log, head.log_bytes)) &&
+    return (!made->bytes || write_at(sizeof(head), made->bytes, made->len_bytes)) &&
+           (!made->log || write_at((off_t)(sizeof(head) + made->len_bytes), made->log, head.log_bytes)) &&
            write_at(0, &head, sizeof(head));
 }
 
@@ -86,7 +86,7 @@ int main(void)
     if (!confine()) {
         return FOREIGN_UNCONFINED;
     }
-    if (data == NULL || !foreign_read_request(data, bytes, &request, modules)) {
+    if (!data || !foreign_read_request(data, bytes, &request, modules)) {
         return EXIT_FAILURE;
     }
     enum ppu_compile_status status = compile(&request, modules, &made);

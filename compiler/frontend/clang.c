@@ -123,9 +123,9 @@ static bool is_privileged(void)
 
 static const char *program(const struct ppu_compile_options *options)
 {
-    const char *path = options->clang != NULL ? options->clang : secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
+    const char *path = options->clang ? options->clang : secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
 
-    if (path != NULL && *path != 0) {
+    if (path && *path != 0) {
         return path;
     }
     return is_privileged() ? "/usr/bin/" PPU_COMPILE_CLANG : PPU_COMPILE_CLANG;
@@ -143,7 +143,7 @@ static void close_streams(struct streams *streams)
     FILE *const files[] = { streams->in, streams->out, streams->err };
 
     for (int i = 0; i < 3; i++) {
-        if (files[i] != NULL) {
+        if (files[i]) {
             fclose(files[i]);
         }
     }
@@ -161,8 +161,8 @@ static size_t mark_bytes(const char *source, size_t len_bytes)
 static bool open_streams(struct streams *streams, const char *path, const char *source, size_t len_bytes,
                          const char *name)
 {
-    *streams = (struct streams){ path != NULL ? fopen(path, "w+b") : tmpfile(), tmpfile(), tmpfile() };
-    if (streams->in == NULL || streams->out == NULL || streams->err == NULL) {
+    *streams = (struct streams){ path ? fopen(path, "w+b") : tmpfile(), tmpfile(), tmpfile() };
+    if (!streams->in || !streams->out || !streams->err) {
         return false;
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(absent); i++) {
@@ -244,10 +244,10 @@ static void add_fixed(struct arguments *arguments, const struct headers *headers
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(fixed_arguments); i++) {
         add_argument(arguments, fixed_arguments[i]);
     }
-    for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i] != NULL; i++) {
+    for (uint32_t i = 0; i < FRONT_WORDS && front_arguments[front][i]; i++) {
         add_argument(arguments, front_arguments[front][i]);
     }
-    if (headers->folder != NULL) {
+    if (headers->folder) {
         add_argument(arguments, headers->option);
     }
 }
@@ -260,11 +260,11 @@ static void add_all(struct arguments *arguments, const struct headers *headers, 
     for (uint32_t i = 0; i < options->count; i++) {
         add_argument(arguments, options->word[i]);
     }
-    if (headers->folder != NULL) {
+    if (headers->folder) {
         add_argument(arguments, "-I.");
     }
     add_argument(arguments, "--");
-    add_argument(arguments, headers->folder != NULL ? headers->source : "-");
+    add_argument(arguments, headers->folder ? headers->source : "-");
 }
 
 enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const struct ppu_compile_options *options,
@@ -282,8 +282,8 @@ enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const st
     if (result == PPU_COMPILE_OK) {
         add_all(&arguments, &headers, &words, options->front);
     }
-    if (result == PPU_COMPILE_OK && !open_streams(&streams, headers.source, source, len_bytes,
-                                                  options->name != NULL ? options->name : "kernel.cl")) {
+    if (result == PPU_COMPILE_OK &&
+        !open_streams(&streams, headers.source, source, len_bytes, options->name ? options->name : "kernel.cl")) {
         bytes_print(log, "error: write a temporary file for clang: %s; TMPDIR names the folder\n", strerror(errno));
         result = PPU_COMPILE_NO_TOOL;
     }

@@ -19,7 +19,7 @@ static bool is_inside(const char *name)
     if (*name == '\0' || *name == '/') {
         return false;
     }
-    for (; at != NULL; at = strchr(at, '/')) {
+    for (; at; at = strchr(at, '/')) {
         at += *at == '/';
         if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
             return false;
@@ -30,7 +30,7 @@ static bool is_inside(const char *name)
 
 static bool make_folders(char *path, size_t from)
 {
-    for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
         *slash = '/';
@@ -45,7 +45,7 @@ static bool write_file(const char *path, const void *text, size_t len_bytes)
 {
     FILE *file = fopen(path, "wb");
 
-    if (file == NULL) {
+    if (!file) {
         return false;
     }
     bool written = fwrite(text, 1, len_bytes, file) == len_bytes;
@@ -68,7 +68,7 @@ static enum ppu_compile_status write_header(const struct headers *headers, const
         return PPU_COMPILE_BAD_SOURCE;
     }
     char *path = join_text(headers->folder, "/", header->name);
-    if (path == NULL) {
+    if (!path) {
         return PPU_COMPILE_NO_MEMORY;
     }
     bool written = make_folders(path, strlen(headers->folder) + 1) && write_file(path, header->text, header->len_bytes);
@@ -84,16 +84,16 @@ static const char *temporary_folder(void)
 {
     const char *where = secure_getenv("TMPDIR");
 
-    return where != NULL && *where == '/' ? where : "/tmp";
+    return where && *where == '/' ? where : "/tmp";
 }
 
 static enum ppu_compile_status make_folder(struct headers *headers, struct bytes *log)
 {
     headers->folder = join_text(temporary_folder(), "/", "ppu-headers-XXXXXX");
-    if (headers->folder == NULL) {
+    if (!headers->folder) {
         return PPU_COMPILE_NO_MEMORY;
     }
-    if (mkdtemp(headers->folder) == NULL) {
+    if (!mkdtemp(headers->folder)) {
         bytes_print(log, "error: make the temporary folder '%s' for headers: %s; TMPDIR names another\n",
                     headers->folder, strerror(errno));
         free(headers->folder);
@@ -103,7 +103,7 @@ static enum ppu_compile_status make_folder(struct headers *headers, struct bytes
     /* Not one that a program would give a header of its own. */
     headers->source = join_text(headers->folder, "/", ".source.cl");
     headers->option = join_text("-I", "", headers->folder);
-    return headers->source != NULL && headers->option != NULL ? PPU_COMPILE_OK : PPU_COMPILE_NO_MEMORY;
+    return headers->source && headers->option ? PPU_COMPILE_OK : PPU_COMPILE_NO_MEMORY;
 }
 
 enum ppu_compile_status headers_write(struct headers *headers, const struct ppu_compile_options *options,
@@ -131,7 +131,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 
 void headers_remove(struct headers *headers)
 {
-    if (headers->folder != NULL) {
+    if (headers->folder) {
         nftw(headers->folder, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
     }
     free(headers->folder);

@@ -35,7 +35,7 @@ static bool add_module(struct linkage *linkage, const struct ppu_compile_module 
         bytes_print(&linkage->log, "error: not a module of LLVM %u\n", LLVM_VERSION);
         return false;
     }
-    if (linkage->module == NULL) {
+    if (!linkage->module) {
         linkage->module = module;
         return true;
     }
@@ -58,7 +58,7 @@ enum ppu_compile_status ppu_compile_link(const struct ppu_compile_module *module
         bytes_add(&made, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
         LLVMDisposeMemoryBuffer(buffer);
     }
-    if (linkage.module != NULL) {
+    if (linkage.module) {
         LLVMDisposeModule(linkage.module);
     }
     LLVMContextDispose(linkage.llvm);

@@ -134,10 +134,10 @@ static enum ppu_compile_status complete(struct reader *reader, const struct opti
         }
     }
     const char *why = value_wrong(option->meaning, value);
-    if (why != NULL) {
+    if (why) {
         bytes_print(log, "error: option '%s': '%s' %s\n", option->name, value, why);
     }
-    return why != NULL ? PPU_COMPILE_BAD_OPTIONS : PPU_COMPILE_OK;
+    return why ? PPU_COMPILE_BAD_OPTIONS : PPU_COMPILE_OK;
 }
 
 static enum ppu_compile_status take_option(struct options *options, struct reader *reader, char *word,
@@ -145,7 +145,7 @@ static enum ppu_compile_status take_option(struct options *options, struct reade
 {
     const struct option *option = find_option(word);
 
-    if (option == NULL) {
+    if (!option) {
         bytes_print(log, "error: '%s' is not an option of clBuildProgram\n", word);
         return PPU_COMPILE_BAD_OPTIONS;
     }
@@ -166,8 +166,8 @@ enum ppu_compile_status options_read(struct options *options, const char *text, 
     bool open = false;
 
     options->count = 0;
-    options->text = strdup(text != NULL ? text : "");
-    if (options->text == NULL) {
+    options->text = strdup(text ? text : "");
+    if (!options->text) {
         return PPU_COMPILE_NO_MEMORY;
     }
     struct reader reader = { options->text, options->text };

@@ -14,7 +14,7 @@ static void write_sum(LLVMBuilderRef builder, LLVMValueRef or)
     LLVMPositionBuilderBefore(builder, or);
     LLVMValueRef sum = LLVMBuildAdd(builder, LLVMGetOperand(or, 0), LLVMGetOperand(or, 1), "");
 
-    if (LLVMIsAInstruction(sum) != NULL) { /* no bit is carried, into the sign neither */
+    if (LLVMIsAInstruction(sum)) { /* no bit is carried, into the sign neither */
         LLVMSetNUW(sum, true);
         LLVMSetNSW(sum, true);
     }
@@ -27,15 +27,15 @@ static bool is_sum(LLVMValueRef value)
 {
     return ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value) &&
            (ir_bits_of_integer(value) == 32 ||
-            (ir_bits_of_integer(value) == 64 && LLVMIsAConstantInt(LLVMGetOperand(value, 1)) != NULL));
+            (ir_bits_of_integer(value) == 64 && LLVMIsAConstantInt(LLVMGetOperand(value, 1))));
 }
 
 void address_reuse(struct compilation *compilation, LLVMValueRef function)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             if (is_sum(i)) {
                 write_sum(builder, i);
@@ -112,7 +112,7 @@ static void look_at(struct near *n, LLVMValueRef insn, uint32_t block)
     LLVMValueRef pointer = pointer_of(insn);
     int64_t step;
 
-    if (pointer == NULL || !ir_is_instruction(pointer, LLVMGetElementPtr)) {
+    if (!pointer || !ir_is_instruction(pointer, LLVMGetElementPtr)) {
         return;
     }
     struct affine address = affine_of(n->compilation, pointer);
@@ -120,7 +120,7 @@ static void look_at(struct near *n, LLVMValueRef insn, uint32_t block)
         return;
     }
     const struct known *known = find_near(n, &address, block, &step);
-    if (known == NULL) {
+    if (!known) {
         n->known[n->count++ % MOST_KNOWN] = (struct known){ pointer, block, address };
     } else if (known->pointer != pointer) {
         step_from(n, known, insn, step);

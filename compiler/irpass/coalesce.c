@@ -48,10 +48,10 @@ static bool touches_no_memory(LLVMValueRef call)
     LLVMAttributeRef effect = LLVMGetCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex, kind);
     LLVMValueRef callee = LLVMGetCalledValue(call);
 
-    if (effect == NULL && LLVMIsAFunction(callee) != NULL) {
+    if (!effect && LLVMIsAFunction(callee)) {
         effect = LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex, kind);
     }
-    return (effect != NULL && LLVMGetEnumAttributeValue(effect) == 0) || strncmp(ir_callee(call), "llvm.dbg.", 9) == 0;
+    return (effect && LLVMGetEnumAttributeValue(effect) == 0) || strncmp(ir_callee(call), "llvm.dbg.", 9) == 0;
 }
 
 static uint32_t scalar_size(const struct compilation *compilation, LLVMTypeRef type)
@@ -103,7 +103,7 @@ static bool collect(struct block *block)
     struct item item;
 
     block->count = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block->at); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block->at); i; i = LLVMGetNextInstruction(i)) {
         if (describe_item(block->compilation, i, &item)) {
             if (block->count == MOST_ITEMS) {
                 return false;
@@ -246,7 +246,7 @@ static void keep_metadata(const struct block *block, const struct members *membe
             return;
         }
     }
-    if (said != NULL) {
+    if (said) {
         LLVMSetMetadata(group, kind, said);
     }
 }
@@ -456,8 +456,7 @@ void coalesce_accesses(struct compilation *compilation, LLVMValueRef function)
     struct block *block = arena_new(&compilation->arena, struct block, 1);
 
     *block = (struct block){ .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
-    for (block->at = LLVMGetFirstBasicBlock(function); block->at != NULL;
-         block->at = LLVMGetNextBasicBlock(block->at)) {
+    for (block->at = LLVMGetFirstBasicBlock(function); block->at; block->at = LLVMGetNextBasicBlock(block->at)) {
         while (collect(block) && join_one(block)) {
         }
         while (collect(block) && gather_one(block)) {

@@ -34,7 +34,7 @@ static bool is_gather(LLVMValueRef call)
 /* True when it is made from memory or from the lane's number. */
 static bool varies(LLVMValueRef value, uint32_t effort)
 {
-    if (LLVMIsAInstruction(value) == NULL || effort == 0 || ir_is_instruction(value, LLVMPHI)) {
+    if (!LLVMIsAInstruction(value) || effort == 0 || ir_is_instruction(value, LLVMPHI)) {
         return false;
     }
     if (ir_is_instruction(value, LLVMLoad)) {
@@ -53,7 +53,7 @@ static bool varies(LLVMValueRef value, uint32_t effort)
 
 static bool is_kernel_argument(LLVMValueRef value)
 {
-    return LLVMIsAArgument(value) != NULL && ir_is_kernel(LLVMGetParamParent(value)) &&
+    return LLVMIsAArgument(value) && ir_is_kernel(LLVMGetParamParent(value)) &&
            (ir_pointer_space(value) == SPACE_GLOBAL || ir_pointer_space(value) == SPACE_CONSTANT);
 }
 
@@ -89,7 +89,7 @@ bool gather_is_like(LLVMValueRef a, LLVMValueRef b)
 
 static bool is_before(LLVMValueRef value, LLVMValueRef place)
 {
-    for (LLVMValueRef i = place; i != NULL; i = LLVMGetPreviousInstruction(i)) {
+    for (LLVMValueRef i = place; i; i = LLVMGetPreviousInstruction(i)) {
         if (i == value) {
             return i != place;
         }
@@ -133,7 +133,7 @@ static bool is_pure(LLVMValueRef value)
 
 static bool can_move(LLVMValueRef value, LLVMValueRef place, uint32_t *left)
 {
-    if (LLVMIsAInstruction(value) == NULL || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
         is_before(value, place)) {
         return true;
     }
@@ -159,7 +159,7 @@ bool gather_can_move(LLVMValueRef load, LLVMValueRef place)
 /* The value is there before `place`. */
 static void move_before(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef place)
 {
-    if (LLVMIsAInstruction(value) == NULL || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
         is_before(value, place)) {
         return;
     }
@@ -197,7 +197,7 @@ static LLVMValueRef find_function(struct compilation *compilation, uint32_t coun
     LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
 
     *type = LLVMFunctionType(LLVMVectorType(i32, count), parameters, 1 + count, false);
-    if (function == NULL) {
+    if (!function) {
         function = LLVMAddFunction(compilation->module, name, *type);
         set_effects(compilation, function);
     }

@@ -16,7 +16,7 @@ static LLVMValueRef one(LLVMTypeRef type)
 /* A divisor, or element of one, by which everything can be divided. */
 static bool is_harmless(LLVMValueRef divisor, bool is_signed)
 {
-    return LLVMIsAConstantInt(divisor) != NULL && !LLVMIsNull(divisor) &&
+    return LLVMIsAConstantInt(divisor) && !LLVMIsNull(divisor) &&
            !(is_signed && divisor == LLVMConstAllOnes(LLVMTypeOf(divisor)));
 }
 
@@ -29,7 +29,7 @@ static bool all_harmless(LLVMValueRef divisor, bool is_signed)
     }
     for (unsigned i = 0; i < LLVMGetVectorSize(type); i++) {
         LLVMValueRef element = LLVMIsConstant(divisor) ? LLVMGetAggregateElement(divisor, i) : NULL;
-        if (element == NULL || !is_harmless(element, is_signed)) {
+        if (!element || !is_harmless(element, is_signed)) {
             return false;
         }
     }
@@ -99,7 +99,7 @@ static void define_call(LLVMValueRef call)
     static const char *const names[] = { "llvm.abs.", "llvm.ctlz.", "llvm.cttz." };
     size_t len;
     const char *name =
-        LLVMIsAFunction(LLVMGetCalledValue(call)) != NULL ? LLVMGetValueName2(LLVMGetCalledValue(call), &len) : "";
+        LLVMIsAFunction(LLVMGetCalledValue(call)) ? LLVMGetValueName2(LLVMGetCalledValue(call), &len) : "";
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         if (strncmp(name, names[i], strlen(names[i])) == 0) {
@@ -113,8 +113,7 @@ static void define_call(LLVMValueRef call)
 /* What clang makes of a division of constants; a poison that vectors begin with is no result of anything. */
 static void define_operands(LLVMValueRef insn)
 {
-    if (LLVMIsAInsertElementInst(insn) != NULL || LLVMIsAShuffleVectorInst(insn) != NULL ||
-        LLVMIsAInsertValueInst(insn) != NULL) {
+    if (LLVMIsAInsertElementInst(insn) || LLVMIsAShuffleVectorInst(insn) || LLVMIsAInsertValueInst(insn)) {
         return;
     }
     for (int i = 0; i < LLVMGetNumOperands(insn); i++) {
@@ -151,8 +150,8 @@ void define_arithmetic(LLVMValueRef function)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetTypeContext(LLVMTypeOf(function)));
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             define_instruction(builder, i);
         }

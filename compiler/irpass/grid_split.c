@@ -35,8 +35,8 @@ static bool call_tells(struct closure *closure, LLVMValueRef call)
     LLVMValueRef function = ir_called(call);
     const char *name = ir_callee(call);
 
-    if (function == NULL) {
-        return LLVMIsAFunction(LLVMGetCalledValue(call)) == NULL || primitive_tells_cta(primitive_find(name));
+    if (!function) {
+        return !LLVMIsAFunction(LLVMGetCalledValue(call)) || primitive_tells_cta(primitive_find(name));
     }
     if (strcmp(name, GLOBAL_ID) != 0) {
         add_function(closure, function);
@@ -46,8 +46,8 @@ static bool call_tells(struct closure *closure, LLVMValueRef call)
 
 static bool function_tells(struct closure *closure, LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (ir_is_instruction(i, LLVMCall) && call_tells(closure, i)) {
                 return true;
             }
@@ -81,7 +81,7 @@ static bool group_shows(struct compilation *compilation, LLVMValueRef kernel)
 
 void grid_split_mark(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !group_shows(compilation, f)) {
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                                     LLVMCreateStringAttribute(compilation->llvm, CUT, (unsigned)strlen(CUT), "", 0));
@@ -91,5 +91,5 @@ void grid_split_mark(struct compilation *compilation)
 
 bool grid_split_allowed(LLVMValueRef kernel)
 {
-    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, CUT, (unsigned)strlen(CUT)) != NULL;
+    return LLVMGetStringAttributeAtIndex(kernel, LLVMAttributeFunctionIndex, CUT, (unsigned)strlen(CUT));
 }

@@ -53,7 +53,7 @@ static void run_llvm_passes(struct compilation *compilation, const char *passes)
     LLVMPassBuilderOptionsSetLoopInterleaving(options, 0);
     LLVMErrorRef error = LLVMRunPasses(compilation->module, passes, NULL, options);
     LLVMDisposePassBuilderOptions(options);
-    if (error != NULL) {
+    if (error) {
         char *message = LLVMGetErrorMessage(error);
         bytes_print(&compilation->log, "%s", message);
         LLVMDisposeErrorMessage(message);
@@ -76,9 +76,9 @@ static void link_library(struct compilation *compilation, struct library library
 /* True when a function is called that is neither there nor known to the back end. */
 static bool lacks_functions(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         size_t len;
-        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) != NULL && LLVMGetIntrinsicID(f) == 0 &&
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && LLVMGetIntrinsicID(f) == 0 &&
             primitive_find(LLVMGetValueName2(f, &len)) == PRIMITIVE_NONE) {
             return true;
         }
@@ -100,7 +100,7 @@ static void set_data_layout(struct compilation *compilation)
     char text[512];
     int len = snprintf(text, sizeof(text), "%s-n32", LLVMGetDataLayoutStr(compilation->module));
 
-    if (len < 0 || (size_t)len >= sizeof(text) || strstr(text, "-n32-n32") != NULL) {
+    if (len < 0 || (size_t)len >= sizeof(text) || strstr(text, "-n32-n32")) {
         compilation_fail(compilation, PPU_COMPILE_BAD_SOURCE, "the bitcode is not for this machine");
     }
     LLVMSetDataLayout(compilation->module, text);
@@ -123,7 +123,7 @@ static bool has_attribute(LLVMValueRef function, const char *name)
 {
     uint32_t kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
 
-    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind) != NULL;
+    return LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind);
 }
 
 static void set_text_attribute(struct compilation *compilation, LLVMValueRef function, const char *name,
@@ -145,7 +145,7 @@ static void set_text_attribute(struct compilation *compilation, LLVMValueRef fun
 /* Before the library comes, which is always inlined. */
 static void mark_noinline(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && !ir_is_kernel(f) && has_attribute(f, "noinline")) {
             set_text_attribute(compilation, f, CALLED, "");
         }
@@ -154,7 +154,7 @@ static void mark_noinline(struct compilation *compilation)
 
 static bool is_called(LLVMValueRef function)
 {
-    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, CALLED, sizeof(CALLED) - 1) != NULL;
+    return LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, CALLED, sizeof(CALLED) - 1);
 }
 
 static uint32_t byval_kind(void)
@@ -186,7 +186,7 @@ static void copy_structures(struct compilation *compilation, LLVMValueRef call)
 {
     for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
         LLVMAttributeRef byval = LLVMGetCallSiteEnumAttribute(call, i + 1, byval_kind());
-        if (byval != NULL) {
+        if (byval) {
             LLVMTypeRef type = LLVMGetTypeAttributeValue(byval);
             LLVMRemoveCallSiteEnumAttribute(call, i + 1, byval_kind());
             LLVMSetOperand(call, i, copy_before(compilation, call, LLVMGetOperand(call, i), type));
@@ -197,12 +197,12 @@ static void copy_structures(struct compilation *compilation, LLVMValueRef call)
 /* One calling convention for all but kernels: the library was made with another than the program. */
 static void prepare_calls(struct compilation *compilation, LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (ir_is_instruction(i, LLVMCall)) {
                 LLVMValueRef callee = LLVMGetCalledValue(i);
-                bool kernel = LLVMIsAFunction(callee) != NULL && ir_is_kernel(callee);
-                if (LLVMIsAFunction(callee) != NULL && is_called(callee)) {
+                bool kernel = LLVMIsAFunction(callee) && ir_is_kernel(callee);
+                if (LLVMIsAFunction(callee) && is_called(callee)) {
                     copy_structures(compilation, i);
                 }
                 LLVMSetInstructionCallConv(i, kernel ? LLVMGetFunctionCallConv(callee) : LLVMCCallConv);
@@ -213,7 +213,7 @@ static void prepare_calls(struct compilation *compilation, LLVMValueRef function
 
 static void set_function_attributes(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         prepare_calls(compilation, f);
         for (uint32_t i = 0; is_called(f) && i < LLVMCountParams(f); i++) {
             LLVMRemoveEnumAttributeAtIndex(f, i + 1, byval_kind());
@@ -242,7 +242,7 @@ static void set_function_attributes(struct compilation *compilation)
 /* Shared variables lie where we put them: with more alignment, loads join. */
 static void align_shared_variables(struct compilation *compilation)
 {
-    for (LLVMValueRef g = LLVMGetFirstGlobal(compilation->module); g != NULL; g = LLVMGetNextGlobal(g)) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(compilation->module); g; g = LLVMGetNextGlobal(g)) {
         if (ir_pointer_space(g) == SPACE_LOCAL && LLVMGetAlignment(g) < 16) {
             LLVMSetAlignment(g, 16);
         }
@@ -252,7 +252,7 @@ static void align_shared_variables(struct compilation *compilation)
 static void each_function(struct compilation *compilation,
                           void (*visit)(struct compilation *compilation, LLVMValueRef function))
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
             visit(compilation, f);
         }
@@ -273,7 +273,7 @@ static void check_module(struct compilation *compilation)
 
 static bool is_unoptimised(const struct compilation *compilation)
 {
-    return compilation->options->options != NULL && strstr(compilation->options->options, "-cl-opt-disable") != NULL;
+    return compilation->options->options && strstr(compilation->options->options, "-cl-opt-disable");
 }
 
 /* What is left of copies, after the passes that take them apart. */
@@ -290,7 +290,7 @@ static void lower_memcpy_calls(struct compilation *compilation)
 /* True when there are facts to make use of. */
 static bool has_facts(const struct compilation *compilation)
 {
-    return compilation->options->facts != NULL && !is_unoptimised(compilation);
+    return compilation->options->facts && !is_unoptimised(compilation);
 }
 
 static void enable_vectorizer(struct compilation *compilation, LLVMValueRef function)
@@ -345,7 +345,7 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
     case IR_OPTIMISED:
         return !is_unoptimised(compilation);
     case IR_GIVEN:
-        return compilation->options->facts != NULL;
+        return compilation->options->facts;
     case IR_FACTS:
         return has_facts(compilation);
     default:
@@ -355,9 +355,9 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
 
 static void run_pass(struct compilation *compilation, const struct ir_pass *pass)
 {
-    if (pass->module != NULL) {
+    if (pass->module) {
         pass->module(compilation);
-    } else if (pass->function != NULL) {
+    } else if (pass->function) {
         each_function(compilation, pass->function);
     } else {
         run_llvm_passes(compilation, pass->llvm);

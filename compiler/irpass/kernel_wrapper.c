@@ -15,10 +15,10 @@ static void copy_attributes(LLVMValueRef from, LLVMValueRef to, LLVMValueRef cal
     for (LLVMAttributeIndex index = LLVMAttributeFunctionIndex, end = LLVMCountParams(from);; index++) {
         uint32_t count = LLVMGetAttributeCountAtIndex(from, index);
         LLVMAttributeRef *list = calloc(count + 1u, sizeof(LLVMAttributeRef));
-        if (list != NULL) {
+        if (list) {
             LLVMGetAttributesAtIndex(from, index, list);
         }
-        for (uint32_t i = 0; list != NULL && i < count; i++) {
+        for (uint32_t i = 0; list && i < count; i++) {
             LLVMAddAttributeAtIndex(to, index, list[i]);
             if (index != (LLVMAttributeIndex)LLVMAttributeFunctionIndex) {
                 LLVMAddCallSiteAttribute(call, index, list[i]);
@@ -76,7 +76,7 @@ LLVMValueRef kernel_wrapper_split(struct compilation *compilation, LLVMValueRef 
 
 static bool is_called(LLVMValueRef function)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(function); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (ir_is_instruction(user, LLVMCall) && LLVMGetCalledValue(user) == function) {
             return true;
@@ -87,7 +87,7 @@ static bool is_called(LLVMValueRef function)
 
 void kernel_wrapper_split_called(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && is_called(f)) {
             kernel_wrapper_split(compilation, f);
         }

@@ -35,7 +35,7 @@ static bool is_device_type(LLVMTypeRef type)
 /* A queue or an event comes from a function or goes to one. */
 static bool has_device_types(const struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         LLVMTypeRef type = LLVMGlobalGetValueType(f);
         bool has = is_device_type(LLVMGetReturnType(type));
         for (uint32_t i = 0; i < LLVMCountParams(f); i++) {
@@ -119,7 +119,7 @@ static void rename_functions(struct compilation *compilation)
 {
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
         LLVMValueRef function = LLVMGetNamedFunction(compilation->module, names[i].theirs);
-        if (function != NULL && LLVMIsDeclaration(function)) {
+        if (function && LLVMIsDeclaration(function)) {
             LLVMSetValueName2(function, names[i].ours, strlen(names[i].ours));
         }
     }
@@ -142,7 +142,7 @@ static LLVMValueRef child_of(struct compilation *compilation, LLVMValueRef funct
 {
     LLVMValueRef variable = lower_enqueue_child(compilation, function);
 
-    if (variable != NULL) {
+    if (variable) {
         return variable;
     }
     LLVMTypeRef word = LLVMInt64TypeInContext(compilation->llvm);
@@ -231,7 +231,7 @@ static const struct form *form_of(const char *name)
 static LLVMValueRef without_cast(LLVMValueRef value)
 {
     bool cast = ir_is_instruction(value, LLVMAddrSpaceCast) ||
-                (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMAddrSpaceCast);
+                (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMAddrSpaceCast);
 
     return cast ? LLVMGetOperand(value, 0) : value;
 }
@@ -240,7 +240,7 @@ static LLVMValueRef kernel_of(struct compilation *compilation, LLVMValueRef call
 {
     LLVMValueRef function = without_cast(LLVMGetOperand(call, operand));
 
-    if (LLVMIsAFunction(function) == NULL || !ir_is_kernel(function)) {
+    if (!LLVMIsAFunction(function) || !ir_is_kernel(function)) {
         compilation_fail_value(compilation, "what is enqueued must be a block that is known:", call);
     }
     size_t len = 0;
@@ -272,7 +272,7 @@ static void replace_call(struct compilation *compilation, LLVMValueRef call, con
     }
     LLVMTypeRef type = LLVMFunctionType(i32(compilation), types, count, 0);
     LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
-    function = function != NULL ? function : LLVMAddFunction(compilation->module, name, type);
+    function = function ? function : LLVMAddFunction(compilation->module, name, type);
     LLVMPositionBuilderBefore(builder, call);
     LLVMReplaceAllUsesWith(call, LLVMBuildCall2(builder, type, function, operands, count, ""));
     LLVMInstructionEraseFromParent(call);
@@ -282,7 +282,7 @@ static void replace_call(struct compilation *compilation, LLVMValueRef call, con
 /* Of what the block has captured; a block that captures nothing is a global. */
 static uint32_t block_bytes(struct compilation *compilation, LLVMValueRef block, LLVMValueRef call)
 {
-    if (LLVMIsAGlobalVariable(block) != NULL) {
+    if (LLVMIsAGlobalVariable(block)) {
         return 0;
     }
     if (!ir_is_instruction(block, LLVMAlloca)) {
@@ -294,8 +294,8 @@ static uint32_t block_bytes(struct compilation *compilation, LLVMValueRef block,
 static LLVMValueRef with_reason(struct compilation *compilation, LLVMValueRef flags, LLVMValueRef before)
 {
     const char *options = compilation->options->options;
-    const char *found = options != NULL ? strstr(options, "-g") : NULL;
-    bool says = found != NULL && (found[2] == 0 || found[2] == ' ') && (found == options || found[-1] == ' ');
+    const char *found = options ? strstr(options, "-g") : NULL;
+    bool says = found && (found[2] == 0 || found[2] == ' ') && (found == options || found[-1] == ' ');
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
     LLVMPositionBuilderBefore(builder, before);
@@ -308,7 +308,7 @@ static bool is_work(LLVMValueRef call)
 {
     LLVMValueRef flags = LLVMGetOperand(call, 1);
 
-    return LLVMIsAConstantInt(flags) != NULL && (LLVMConstIntGetZExtValue(flags) & ENQUEUE_WORK) != 0;
+    return LLVMIsAConstantInt(flags) && (LLVMConstIntGetZExtValue(flags) & ENQUEUE_WORK) != 0;
 }
 
 /* `operands` as of the library's other functions: without events. */
@@ -380,7 +380,7 @@ static void lower_call(struct compilation *compilation, LLVMValueRef call)
     const char *name = ir_callee(call);
     const struct form *form = form_of(name);
 
-    if (form != NULL) {
+    if (form) {
         lower_enqueue(compilation, call, form);
         return;
     }
@@ -400,8 +400,8 @@ static void lower_call(struct compilation *compilation, LLVMValueRef call)
 static void each_call(struct compilation *compilation, LLVMValueRef function,
                       void (*visit)(struct compilation *compilation, LLVMValueRef call))
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             if (ir_is_instruction(i, LLVMCall)) {
                 visit(compilation, i);
@@ -413,11 +413,11 @@ static void each_call(struct compilation *compilation, LLVMValueRef function,
 /* Blocks hold the address of their function; they are called by its name only. */
 static void drop_addresses(struct compilation *compilation)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        for (LLVMUseRef use = LLVMGetFirstUse(f), next; use != NULL; use = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMUseRef use = LLVMGetFirstUse(f), next; use; use = next) {
             LLVMValueRef user = LLVMGetUser(use);
             next = LLVMGetNextUse(use);
-            if (LLVMIsAConstantExpr(user) != NULL) {
+            if (LLVMIsAConstantExpr(user)) {
                 LLVMReplaceAllUsesWith(user, LLVMConstNull(LLVMTypeOf(user)));
             }
         }
@@ -430,19 +430,19 @@ static bool may_wait(LLVMValueRef enqueue)
 {
     LLVMValueRef flags = LLVMGetOperand(enqueue, 1);
 
-    return LLVMIsAConstantInt(flags) == NULL || (LLVMConstIntGetZExtValue(flags) & WAITS_FOR_PARENT) != 0;
+    return !LLVMIsAConstantInt(flags) || (LLVMConstIntGetZExtValue(flags) & WAITS_FOR_PARENT) != 0;
 }
 
 /* True when it, or what it calls, enqueues what may have to wait for its end. */
 static bool defers(LLVMValueRef function, uint32_t depth)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef called = ir_called(i);
-            if (called != NULL && depth < MOST_CALLS && defers(called, depth + 1)) {
+            if (called && depth < MOST_CALLS && defers(called, depth + 1)) {
                 return true;
             }
-            if (ir_is_instruction(i, LLVMCall) && form_of(ir_callee(i)) != NULL && may_wait(i)) {
+            if (ir_is_instruction(i, LLVMCall) && form_of(ir_callee(i)) && may_wait(i)) {
                 return true;
             }
         }
@@ -458,7 +458,7 @@ static void add_end(struct compilation *compilation, LLVMValueRef kernel)
                  outer = kernel_wrapper_split(compilation, kernel);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
 
-    hook = hook != NULL ? hook : LLVMAddFunction(compilation->module, "__ppu_kernel_end", type);
+    hook = hook ? hook : LLVMAddFunction(compilation->module, "__ppu_kernel_end", type);
     LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(outer)));
     LLVMBuildCall2(builder, type, hook, NULL, 0, "");
     LLVMDisposeBuilder(builder);
@@ -474,7 +474,7 @@ static void call_hook(struct compilation *compilation, LLVMBuilderRef builder, c
     LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(compilation->llvm), &parameter, 1, 0);
     LLVMValueRef hook = LLVMGetNamedFunction(compilation->module, name);
 
-    hook = hook != NULL ? hook : LLVMAddFunction(compilation->module, name, type);
+    hook = hook ? hook : LLVMAddFunction(compilation->module, name, type);
     LLVMBuildCall2(builder, type, hook, &block, 1, "");
 }
 
@@ -499,21 +499,21 @@ static bool uses_blocks(const struct compilation *compilation)
     bool uses = false;
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
-        uses |= LLVMGetNamedFunction(compilation->module, forms[i].name) != NULL;
+        uses |= !!LLVMGetNamedFunction(compilation->module, forms[i].name);
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queries); i++) {
-        uses |= LLVMGetNamedFunction(compilation->module, queries[i].theirs) != NULL;
+        uses |= !!LLVMGetNamedFunction(compilation->module, queries[i].theirs);
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(names); i++) {
-        uses |= LLVMGetNamedFunction(compilation->module, names[i].theirs) != NULL;
+        uses |= !!LLVMGetNamedFunction(compilation->module, names[i].theirs);
     }
-    return uses || LLVMGetNamedFunction(compilation->module, MARKER) != NULL;
+    return uses || LLVMGetNamedFunction(compilation->module, MARKER);
 }
 
 static void each_function(struct compilation *compilation,
                           void (*visit)(struct compilation *compilation, LLVMValueRef function))
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         visit(compilation, f);
     }
 }
@@ -530,7 +530,7 @@ static uint32_t find_deferring(struct compilation *compilation, LLVMValueRef **l
     unsigned cap = 0;
 
     *list = NULL;
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (ir_is_kernel(f) && defers(f, 0)) {
             *list = arena_grow(&compilation->arena, *list, sizeof(LLVMValueRef), count, &cap);
             (*list)[count++] = f;

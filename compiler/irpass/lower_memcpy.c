@@ -20,7 +20,7 @@ static const char *function_for(LLVMValueRef call)
         return NULL;
     }
     LLVMValueRef size = LLVMGetOperand(call, 2);
-    if (LLVMIsAConstantInt(size) != NULL && LLVMConstIntGetZExtValue(size) <= MEMCPY_WRITTEN_OUT) {
+    if (LLVMIsAConstantInt(size) && LLVMConstIntGetZExtValue(size) <= MEMCPY_WRITTEN_OUT) {
         return NULL;
     }
     return copy ? "copy" : "fill";
@@ -40,7 +40,7 @@ static void replace(struct compilation *compilation, LLVMValueRef call, const ch
     }
     snprintf(name, sizeof(name), "__ppu_%s_%u%s", what, ir_pointer_space(to), space);
     LLVMValueRef function = LLVMGetNamedFunction(compilation->module, name);
-    if (function == NULL) {
+    if (!function) {
         function = LLVMAddFunction(compilation->module, name, type);
     }
     LLVMPositionBuilderBefore(builder, call); /* with its place in the source */
@@ -55,12 +55,12 @@ bool lower_memcpy(struct compilation *compilation)
 {
     bool any = false;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
                 const char *what = ir_is_instruction(i, LLVMCall) ? function_for(i) : NULL;
-                if (what != NULL) {
+                if (what) {
                     replace(compilation, i, what);
                     any = true;
                 }

@@ -35,7 +35,7 @@ static LLVMValueRef call(struct writer *w, const char *name, LLVMTypeRef result,
         types[i] = LLVMTypeOf(arguments[i]);
     }
     type = LLVMFunctionType(result, types, count, 0);
-    if (function == NULL) {
+    if (!function) {
         function = LLVMAddFunction(w->compilation->module, name, type);
     }
     return LLVMBuildCall2(w->builder, type, function, arguments, count, "");
@@ -47,11 +47,11 @@ static const char *string_of(struct compilation *compilation, LLVMValueRef point
     LLVMValueRef variable = ir_base(pointer), value;
     size_t len;
 
-    value = LLVMIsAGlobalVariable(variable) != NULL ? LLVMGetInitializer(variable) : NULL;
-    if (value != NULL && LLVMIsNull(value)) {
+    value = LLVMIsAGlobalVariable(variable) ? LLVMGetInitializer(variable) : NULL;
+    if (value && LLVMIsNull(value)) {
         return "";
     }
-    if (value == NULL || !LLVMIsConstantString(value)) {
+    if (!value || !LLVMIsConstantString(value)) {
         compilation_fail_value(compilation, "the format of printf is not a string literal:", where);
     }
     return LLVMGetAsString(value, &len);
@@ -75,7 +75,7 @@ static uint32_t format_number(struct compilation *compilation, const char *forma
 
 static void write_word(struct writer *w, LLVMValueRef word)
 {
-    if (w->record != NULL) {
+    if (w->record) {
         LLVMValueRef arguments[3] = { w->record, LLVMConstInt(i32(w->compilation), w->words, 0), word };
         call(w, "__ppu_printf_word", LLVMVoidTypeInContext(w->compilation->llvm), arguments, 3);
     }
@@ -87,7 +87,7 @@ static void write_scalar(struct writer *w, LLVMValueRef value, LLVMValueRef wher
     LLVMTypeRef type = LLVMTypeOf(value);
     uint32_t bits = (uint32_t)LLVMSizeOfTypeInBits(w->compilation->layout, type);
 
-    if (w->record == NULL) { /* only counting */
+    if (!w->record) { /* only counting */
         w->words += bits > 32 ? 2 : 1;
         return;
     }
@@ -159,7 +159,7 @@ void lower_printf(struct compilation *compilation)
     LLVMValueRef function = LLVMGetNamedFunction(compilation->module, "printf");
     LLVMUseRef use;
 
-    while (function != NULL && (use = LLVMGetFirstUse(function)) != NULL) {
+    while (function && (use = LLVMGetFirstUse(function))) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!ir_is_instruction(user, LLVMCall) || LLVMGetCalledValue(user) != function) {
             compilation_fail_value(compilation, "printf may only be called:", user);

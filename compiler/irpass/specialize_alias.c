@@ -13,15 +13,15 @@ static LLVMValueRef find_kernel(const struct compilation *compilation)
 {
     LLVMValueRef kernel = LLVMGetNamedFunction(compilation->module, compilation->options->facts->kernel);
 
-    return kernel != NULL && ir_is_kernel(kernel) && !LLVMIsDeclaration(kernel) ? kernel : NULL;
+    return kernel && ir_is_kernel(kernel) && !LLVMIsDeclaration(kernel) ? kernel : NULL;
 }
 
 /* Casts of what is gone stay behind, and need nothing. */
 static bool is_needed(LLVMValueRef value)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
-        if (LLVMIsAConstantExpr(user) == NULL || is_needed(user)) {
+        if (!LLVMIsAConstantExpr(user) || is_needed(user)) {
             return true;
         }
     }
@@ -33,7 +33,7 @@ static bool delete_others(struct compilation *compilation, LLVMValueRef kernel)
 {
     bool deleted = false;
 
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module), next; f != NULL; f = next) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module), next; f; f = next) {
         next = LLVMGetNextFunction(f);
         if (ir_is_kernel(f) && f != kernel && !is_needed(f)) {
             LLVMDeleteFunction(f);
@@ -47,7 +47,7 @@ void facts_extract_kernel(struct compilation *compilation)
 {
     LLVMValueRef kernel = find_kernel(compilation);
 
-    if (kernel == NULL) {
+    if (!kernel) {
         compilation_fail(compilation, PPU_COMPILE_UNSUPPORTED, "the program has no kernel '%s'",
                          compilation->options->facts->kernel);
     }
@@ -78,7 +78,7 @@ static bool is_separate(const struct compilation *compilation, uint32_t i)
 {
     const struct ppu_compile_argument *fact = argument_fact(compilation, i);
 
-    return fact != NULL && fact->separate != 0;
+    return fact && fact->separate != 0;
 }
 
 /* What is known of two arguments that point to memory; of others nothing is. */
@@ -120,8 +120,8 @@ static void set_constants(struct compilation *compilation, LLVMValueRef kernel)
     for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
         const struct ppu_compile_argument *fact = argument_fact(compilation, i);
         LLVMValueRef argument = LLVMGetParam(kernel, i);
-        LLVMValueRef constant = fact != NULL && fact->constant ? constant_of(LLVMTypeOf(argument), fact->value) : NULL;
-        if (constant != NULL) {
+        LLVMValueRef constant = fact && fact->constant ? constant_of(LLVMTypeOf(argument), fact->value) : NULL;
+        if (constant) {
             LLVMReplaceAllUsesWith(argument, constant);
         }
     }
@@ -133,11 +133,11 @@ static void set_alignment(struct compilation *compilation, LLVMValueRef kernel)
 
     for (uint32_t i = 0; i < LLVMCountParams(kernel); i++) {
         const struct ppu_compile_argument *fact = argument_fact(compilation, i);
-        if (fact == NULL || fact->align_log2 == 0 || fact->align_log2 > 12 || !is_memory(LLVMGetParam(kernel, i))) {
+        if (!fact || fact->align_log2 == 0 || fact->align_log2 > 12 || !is_memory(LLVMGetParam(kernel, i))) {
             continue;
         }
         LLVMAttributeRef old = LLVMGetEnumAttributeAtIndex(kernel, i + 1, kind);
-        if (old == NULL || LLVMGetEnumAttributeValue(old) < 1ull << fact->align_log2) {
+        if (!old || LLVMGetEnumAttributeValue(old) < 1ull << fact->align_log2) {
             LLVMRemoveEnumAttributeAtIndex(kernel, i + 1, kind);
             LLVMAddAttributeAtIndex(kernel, i + 1,
                                     LLVMCreateEnumAttribute(compilation->llvm, kind, 1ull << fact->align_log2));
@@ -158,7 +158,7 @@ static LLVMMetadataRef text_node(struct compilation *compilation, const char *te
 {
     LLVMMetadataRef operands[2] = { LLVMMDStringInContext2(compilation->llvm, text, strlen(text)), more };
 
-    return LLVMMDNodeInContext2(compilation->llvm, operands, more != NULL ? 2 : 1);
+    return LLVMMDNodeInContext2(compilation->llvm, operands, more ? 2 : 1);
 }
 
 static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
@@ -180,7 +180,7 @@ static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argum
             others[count++] = scope_of(s, i);
         }
     }
-    if (count == 0 || LLVMGetMetadata(insn, s->scope_kind) != NULL || LLVMGetMetadata(insn, s->noalias_kind) != NULL) {
+    if (count == 0 || LLVMGetMetadata(insn, s->scope_kind) || LLVMGetMetadata(insn, s->noalias_kind)) {
         return;
     }
     LLVMSetMetadata(insn, s->scope_kind,
@@ -193,7 +193,7 @@ static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argum
 /* Number of the kernel's argument that a pointer is made from; UINT32_MAX: of none, or it is not known. */
 static uint32_t argument_behind(LLVMValueRef kernel, LLVMValueRef root)
 {
-    for (uint32_t i = 0; root != NULL && i < LLVMCountParams(kernel); i++) {
+    for (uint32_t i = 0; root && i < LLVMCountParams(kernel); i++) {
         if (LLVMGetParam(kernel, i) == root) {
             return i;
         }
@@ -218,10 +218,10 @@ static void set_all_scopes(struct compilation *compilation, LLVMValueRef kernel)
         .noalias_kind = LLVMGetMDKindIDInContext(compilation->llvm, "noalias", 7),
     };
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef pointer = pointer_of(i);
-            uint32_t argument = pointer != NULL ? argument_behind(kernel, affine_root(pointer)) : UINT32_MAX;
+            uint32_t argument = pointer ? argument_behind(kernel, affine_root(pointer)) : UINT32_MAX;
             if (argument != UINT32_MAX) {
                 set_scopes(&s, i, argument);
             }
@@ -273,7 +273,7 @@ void specialize_alias(struct compilation *compilation)
 {
     LLVMValueRef kernel = find_kernel(compilation);
 
-    if (kernel != NULL) {
+    if (kernel) {
         specialize_shape(compilation, kernel);
         set_constants(compilation, kernel);
         set_alignment(compilation, kernel);
@@ -290,7 +290,7 @@ static bool scopes_part(struct compilation *compilation, LLVMValueRef with, LLVM
     LLVMValueRef own = LLVMGetMetadata(with, LLVMGetMDKindIDInContext(compilation->llvm, "alias.scope", 11));
     LLVMValueRef others = LLVMGetMetadata(without, LLVMGetMDKindIDInContext(compilation->llvm, "noalias", 7));
 
-    if (own == NULL || others == NULL) {
+    if (!own || !others) {
         return false;
     }
     uint32_t own_count = LLVMGetMDNodeNumOperands(own), other_count = LLVMGetMDNodeNumOperands(others);
@@ -345,9 +345,9 @@ static bool difference(const struct compilation *compilation, const struct affin
     }
     *reach = (struct reach){ 0, 0 };
     if (a->root != b->root) {
-        LLVMValueRef kernel = compilation->options->facts != NULL ? find_kernel(compilation) : NULL;
-        uint32_t x = kernel != NULL ? argument_behind(kernel, a->root) : UINT32_MAX;
-        uint32_t y = kernel != NULL ? argument_behind(kernel, b->root) : UINT32_MAX;
+        LLVMValueRef kernel = compilation->options->facts ? find_kernel(compilation) : NULL;
+        uint32_t x = kernel ? argument_behind(kernel, a->root) : UINT32_MAX;
+        uint32_t y = kernel ? argument_behind(kernel, b->root) : UINT32_MAX;
         if (x == UINT32_MAX || y == UINT32_MAX) {
             return false;
         }
@@ -393,15 +393,15 @@ static uint32_t root_zero_bits(LLVMValueRef root)
     uint32_t kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAttributeRef align = NULL;
 
-    if (LLVMIsAArgument(root) != NULL) {
+    if (LLVMIsAArgument(root)) {
         LLVMValueRef function = LLVMGetParamParent(root);
         align = LLVMGetEnumAttributeAtIndex(function, argument_behind(function, root) + 1, kind);
     }
-    if (LLVMIsAGlobalVariable(root) != NULL) {
+    if (LLVMIsAGlobalVariable(root)) {
         uint32_t bytes = LLVMGetAlignment(root);
         return bytes != 0 ? (uint32_t)__builtin_ctz(bytes) : 0;
     }
-    return align != NULL ? (uint32_t)__builtin_ctzll(LLVMGetEnumAttributeValue(align)) : 0;
+    return align ? (uint32_t)__builtin_ctzll(LLVMGetEnumAttributeValue(align)) : 0;
 }
 
 uint32_t facts_zero_bits(const struct affine *address)

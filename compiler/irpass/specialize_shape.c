@@ -35,7 +35,7 @@ static void write_sizes(struct compilation *compilation, const uint32_t size[CTA
     uint32_t copy[CTA_DIMENSIONS];
 
     memcpy(copy, size, sizeof(copy));
-    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
             group_size_write(compilation, f, size);
             ir_each_instruction(f, write_size, copy);

@@ -62,7 +62,7 @@ static void keep_metadata(const struct access *access, LLVMValueRef part, const 
     uint32_t kind = LLVMGetMDKindIDInContext(access->compilation->llvm, name, (unsigned)strlen(name));
     LLVMValueRef said = LLVMGetMetadata(access->insn, kind);
 
-    if (said != NULL) {
+    if (said) {
         LLVMSetMetadata(part, kind, said);
     }
 }
@@ -107,8 +107,8 @@ void split_vectors(struct compilation *compilation, LLVMValueRef function)
 {
     struct access access = { .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i != NULL; i = next) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
             if (describe_access(&access, i)) {
                 split(&access);

@@ -53,7 +53,7 @@ static bool read_counter(const struct reduction *r, LLVMValueRef phi, struct lin
     }
     LLVMValueRef next = next_of(r, phi);
     if (!ir_is_instruction(next, LLVMAdd) || LLVMGetOperand(next, 0) != phi || !may_be_taken_apart(linear, next) ||
-        LLVMIsAConstantInt(LLVMGetOperand(next, 1)) == NULL) {
+        !LLVMIsAConstantInt(LLVMGetOperand(next, 1))) {
         return false;
     }
     linear->counter = phi;
@@ -68,7 +68,7 @@ static bool read_linear(const struct reduction *r, LLVMValueRef value, struct li
     if (read_counter(r, value, linear)) {
         return true;
     }
-    if (LLVMIsAInstruction(value) == NULL || LLVMGetNumOperands(value) != 2 || ++linear->operations > MAX_DEPTH) {
+    if (!LLVMIsAInstruction(value) || LLVMGetNumOperands(value) != 2 || ++linear->operations > MAX_DEPTH) {
         return false;
     }
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
@@ -83,13 +83,13 @@ static bool read_linear(const struct reduction *r, LLVMValueRef value, struct li
     case LLVMSub:
         return may_be_taken_apart(linear, value) && right && read_linear(r, a, linear);
     case LLVMMul:
-        if (!may_be_taken_apart(linear, value) || linear->factor != NULL) {
+        if (!may_be_taken_apart(linear, value) || linear->factor) {
             return false;
         }
         linear->factor = left ? a : b;
         return read_linear(r, left ? b : a, linear);
     case LLVMShl:
-        if (!may_be_taken_apart(linear, value) || LLVMIsAConstantInt(b) == NULL || LLVMConstIntGetZExtValue(b) > 30) {
+        if (!may_be_taken_apart(linear, value) || !LLVMIsAConstantInt(b) || LLVMConstIntGetZExtValue(b) > 30) {
             return false;
         }
         linear->multiple *= 1ll << LLVMConstIntGetZExtValue(b);
@@ -109,7 +109,7 @@ static bool has_one_use(LLVMValueRef value)
 {
     LLVMUseRef use = LLVMGetFirstUse(value);
 
-    return use != NULL && LLVMGetNextUse(use) == NULL;
+    return use && !LLVMGetNextUse(use);
 }
 
 /* What the index is, with its wrapping allowed when it is that of an unsigned number. */
@@ -134,8 +134,7 @@ static bool is_address(const struct reduction *r, LLVMValueRef value)
 {
     return ir_is_instruction(value, LLVMGetElementPtr) && LLVMGetNumOperands(value) == 2 &&
            LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind &&
-           ir_is_invariant(r->ir, r->loop, LLVMGetOperand(value, 0)) &&
-           LLVMIsAConstantInt(LLVMGetOperand(value, 1)) == NULL;
+           ir_is_invariant(r->ir, r->loop, LLVMGetOperand(value, 0)) && !LLVMIsAConstantInt(LLVMGetOperand(value, 1));
 }
 
 /* True when each turn computes the address, and it changes by the same each time. */
@@ -194,10 +193,10 @@ struct parts {
 
 static LLVMValueRef combined(struct reduction *r, LLVMOpcode opcode, LLVMValueRef a, LLVMValueRef b)
 {
-    if (a == NULL) {
+    if (!a) {
         return opcode == LLVMAdd ? b : NULL;
     }
-    return b == NULL ? a : LLVMBuildBinOp(r->builder, opcode, a, b, "");
+    return !b ? a : LLVMBuildBinOp(r->builder, opcode, a, b, "");
 }
 
 static LLVMValueRef first_of(const struct reduction *r, LLVMValueRef counter)
@@ -277,7 +276,7 @@ static LLVMValueRef stride(struct reduction *r, const struct linear *linear)
 {
     LLVMValueRef count = LLVMConstInt(i64(r), (uint64_t)(linear->step * linear->multiple), true);
 
-    return linear->factor == NULL ? count : LLVMBuildMul(r->builder, as_64(r, linear->factor, linear), count, "");
+    return !linear->factor ? count : LLVMBuildMul(r->builder, as_64(r, linear->factor, linear), count, "");
 }
 
 /* The same in bytes, where one instruction for both products does not make it. */
@@ -319,7 +318,7 @@ static LLVMValueRef moving_pointer(struct reduction *r, LLVMValueRef address, LL
     LLVMTypeRef element = LLVMGetGEPSourceElementType(address);
 
     before_loop(r);
-    if (index != NULL) {
+    if (index) {
         index = as_64(r, index, linear);
         first = LLVMBuildGEP2(r->builder, element, first, &index, 1, "");
     }
@@ -361,18 +360,18 @@ static bool share(struct reduction *r, LLVMValueRef address, const struct linear
     LLVMValueRef root = based ? LLVMGetOperand(base, 0) : base;
 
     if (linear->modulo || !bounds_inside(r->ir, address, root, block) || !part_is_scalar(r, root) ||
-        !part_is_scalar(r, linear->counter) || (linear->factor != NULL && !part_is_scalar(r, linear->factor)) ||
+        !part_is_scalar(r, linear->counter) || (linear->factor && !part_is_scalar(r, linear->factor)) ||
         !has_parts(r, index, linear, block, &lanes) || !lanes) {
         return false;
     }
     before_loop(r);
     struct parts parts = first_parts(r, index, linear);
-    if (parts.lanes != NULL) {
+    if (parts.lanes) {
         offset = offset_32(r, parts.lanes, address);
     }
     if (based) {
         LLVMValueRef more = offset_32(r, LLVMGetOperand(base, 1), base);
-        offset = offset != NULL ? LLVMBuildAdd(r->builder, offset, more, "") : more;
+        offset = offset ? LLVMBuildAdd(r->builder, offset, more, "") : more;
     }
     replace(r, address, moving_pointer(r, address, root, parts.uniform, linear), offset);
     return true;

@@ -46,7 +46,7 @@ static bool is_innermost(const struct flow *flow, uint32_t loop)
 
 static bool begins(const char *text, uint32_t len, const char *with)
 {
-    return text != NULL && len >= strlen(with) && strncmp(text, with, strlen(with)) == 0;
+    return text && len >= strlen(with) && strncmp(text, with, strlen(with)) == 0;
 }
 
 /* True for a property of a loop that is about unrolling. */
@@ -55,15 +55,14 @@ static bool is_about_unrolling(LLVMValueRef property)
     LLVMValueRef name;
     unsigned len;
 
-    if (property == NULL || LLVMIsAMDNode(property) == NULL || LLVMGetMDNodeNumOperands(property) == 0 ||
+    if (!property || !LLVMIsAMDNode(property) || LLVMGetMDNodeNumOperands(property) == 0 ||
         LLVMGetMDNodeNumOperands(property) > 2) {
         return false;
     }
     LLVMValueRef operands[2];
     LLVMGetMDNodeOperands(property, operands);
     name = operands[0];
-    return name != NULL && LLVMIsAMDString(name) != NULL &&
-           begins(LLVMGetMDString(name, &len), len, "llvm.loop.unroll");
+    return name && LLVMIsAMDString(name) && begins(LLVMGetMDString(name, &len), len, "llvm.loop.unroll");
 }
 
 /* The loop's properties so far, without the first, which is the loop itself. False: not to be touched. */
@@ -71,7 +70,7 @@ static bool read_properties(LLVMValueRef id, LLVMMetadataRef *properties, uint32
 {
     LLVMValueRef operands[MOST_PROPERTIES];
 
-    if (id == NULL) {
+    if (!id) {
         return true;
     }
     uint32_t total = LLVMGetMDNodeNumOperands(id);
@@ -83,7 +82,7 @@ static bool read_properties(LLVMValueRef id, LLVMMetadataRef *properties, uint32
         if (is_about_unrolling(operands[i])) {
             return false;
         }
-        if (operands[i] != NULL) {
+        if (operands[i]) {
             properties[(*count)++] = LLVMValueAsMetadata(operands[i]);
         }
     }
@@ -132,7 +131,7 @@ static LLVMValueRef latch_branch(const struct ir *ir, uint32_t loop)
 
     for (uint32_t p = 0; p < header->pred_count; p++) {
         if (flow_in_loop(ir->flow, loop, header->preds[p])) {
-            if (branch != NULL) {
+            if (branch) {
                 return NULL;
             }
             branch = LLVMGetBasicBlockTerminator(ir->blocks[header->preds[p]]);
@@ -255,11 +254,11 @@ static bool is_met_together(const struct ir *ir, uint32_t loop, LLVMValueRef con
         return false;
     }
     LLVMValueRef a = LLVMGetOperand(condition, 0), b = LLVMGetOperand(condition, 1), begin = first_of(ir, loop, a);
-    if (begin == NULL) {
+    if (!begin) {
         begin = first_of(ir, loop, b);
         b = a;
     }
-    return begin != NULL && ir_is_invariant(ir, loop, b) && add_parts(ir, &first, begin) && add_parts(ir, &end, b) &&
+    return begin && ir_is_invariant(ir, loop, b) && add_parts(ir, &first, begin) && add_parts(ir, &end, b) &&
            is_same_for_lanes(&first, &end);
 }
 
@@ -295,7 +294,7 @@ void unroll_mark(struct compilation *compilation, LLVMValueRef function)
             turns /= 2;
         }
         LLVMValueRef branch = latch_branch(ir, l);
-        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch != NULL && turns_together(ir, l)) {
+        if (is_innermost(ir->flow, l) && size.accesses != 0 && branch && turns_together(ir, l)) {
             const struct property property = { "llvm.loop.unroll.count", turns };
             add_properties(compilation, branch, &property, 1);
         }
@@ -310,7 +309,7 @@ void unroll_disable_vectorize(struct compilation *compilation, LLVMValueRef func
 
     for (uint32_t l = 0; l < ir->flow->loop_count; l++) {
         LLVMValueRef branch = latch_branch(ir, l);
-        if (branch != NULL) {
+        if (branch) {
             add_properties(compilation, branch, properties, MOST_ADDED);
         }
     }

@@ -47,7 +47,7 @@ static void each_edge(struct graph *g, uint32_t *fill)
         LLVMValueRef end = LLVMGetBasicBlockTerminator(g->blocks[b]);
         for (uint32_t s = 0; s < LLVMGetNumSuccessors(end); s++) {
             uint32_t to = block_number(g, LLVMGetSuccessor(end, s));
-            if (fill != NULL) {
+            if (fill) {
                 g->preds[fill[to]++] = b;
             } else {
                 g->pred_first[to + 1]++;
@@ -93,7 +93,7 @@ static LLVMValueRef yield_function(struct compilation *compilation)
     LLVMValueRef function = LLVMGetNamedFunction(compilation->module, YIELD_NAME);
     static const char *const attributes[] = { "convergent", "nounwind" };
 
-    if (function != NULL) {
+    if (function) {
         return function;
     }
     function = LLVMAddFunction(compilation->module, YIELD_NAME, type);
@@ -150,7 +150,7 @@ static bool looks_at_memory(LLVMValueRef value)
     case LLVMAtomicCmpXchg:
         return true;
     case LLVMAtomicRMW:
-        return LLVMGetFirstUse(value) != NULL;
+        return LLVMGetFirstUse(value);
     case LLVMLoad:
         return LLVMGetVolatile(value) || LLVMGetOrdering(value) != LLVMAtomicOrderingNotAtomic;
     default:
@@ -161,7 +161,7 @@ static bool looks_at_memory(LLVMValueRef value)
 static bool loop_waits(const struct graph *g)
 {
     for (uint32_t b = 0; b < g->count; b++) {
-        for (LLVMValueRef i = g->body[b] ? LLVMGetFirstInstruction(g->blocks[b]) : NULL; i != NULL;
+        for (LLVMValueRef i = g->body[b] ? LLVMGetFirstInstruction(g->blocks[b]) : NULL; i;
              i = LLVMGetNextInstruction(i)) {
             if (looks_at_memory(i)) {
                 return true;
@@ -212,7 +212,7 @@ static bool is_step(LLVMValueRef value)
         return false;
     }
     by = LLVMGetOperand(value, 1);
-    return LLVMIsAConstantInt(by) != NULL && !LLVMIsNull(by);
+    return LLVMIsAConstantInt(by) && !LLVMIsNull(by);
 }
 
 /* A phi of the loop's header that each turn moves by a step, or that step. */
@@ -290,7 +290,7 @@ static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint
 {
     const struct flow_block *block = &ir->flow->blocks[latch];
 
-    if (LLVMIsATerminatorInst(LLVMGetFirstInstruction(ir->blocks[latch])) == NULL || block->pred_count != 1) {
+    if (!LLVMIsATerminatorInst(LLVMGetFirstInstruction(ir->blocks[latch])) || block->pred_count != 1) {
         return ir->blocks[latch];
     }
     const struct flow_block *test = &ir->flow->blocks[block->preds[0]];

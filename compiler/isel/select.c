@@ -88,12 +88,12 @@ static struct element constant_element(struct isel *s, LLVMValueRef value)
     if (LLVMIsUndef(value) || LLVMIsPoison(value)) {
         return element;
     }
-    if (LLVMIsAConstantInt(value) != NULL) {
+    if (LLVMIsAConstantInt(value)) {
         element = element_constant(LLVMConstIntGetZExtValue(value), words);
         element.above = ABOVE_ZEROS;
         return element;
     }
-    if (LLVMIsAConstantFP(value) != NULL) {
+    if (LLVMIsAConstantFP(value)) {
         return element_constant(const_data_float_bits(value), words);
     }
     if (LLVMIsNull(value)) {
@@ -102,7 +102,7 @@ static struct element constant_element(struct isel *s, LLVMValueRef value)
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind) {
         return select_pointer(s, value);
     }
-    if (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == LLVMPtrToInt) {
+    if (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == LLVMPtrToInt) {
         return select_widen(s, select_pointer(s, LLVMGetOperand(value, 0)),
                             ir_bits(s->compilation, LLVMTypeOf(LLVMGetOperand(value, 0))), words, false);
     }
@@ -121,8 +121,8 @@ static LLVMValueRef constant_member(struct isel *s, LLVMValueRef value, uint32_t
     }
     for (uint32_t i = 0;; i++) {
         LLVMValueRef member = LLVMGetAggregateElement(value, i);
-        uint32_t count = member != NULL ? select_elements(s, LLVMTypeOf(member)) : 0;
-        if (member == NULL || *index < count) {
+        uint32_t count = member ? select_elements(s, LLVMTypeOf(member)) : 0;
+        if (!member || *index < count) {
             return member;
         }
         *index -= count;
@@ -135,14 +135,14 @@ struct element select_element(struct isel *s, LLVMValueRef value, uint32_t index
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(value));
 
     if (number != IR_NO_VALUE) {
-        if (s->values[number] == NULL) {
+        if (!s->values[number]) {
             compilation_fail_value(s->compilation, "internal error: a value is used before it is made", value);
         }
         return s->values[number][index];
     }
     if (kind == LLVMVectorTypeKind || kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind) {
         LLVMValueRef member = constant_member(s, value, &index);
-        if (member == NULL) {
+        if (!member) {
             compilation_fail_value(s->compilation, "no code for the constant", value);
         }
         return select_element(s, member, index);
@@ -154,7 +154,7 @@ void select_set(struct isel *s, LLVMValueRef value, uint32_t index, struct eleme
 {
     uint32_t number = ir_value(s->ir, value);
 
-    if (s->values[number] == NULL) {
+    if (!s->values[number]) {
         s->values[number] = arena_new(&s->compilation->arena, struct element, select_elements(s, LLVMTypeOf(value)));
     }
     s->values[number][index] = element;
@@ -555,8 +555,8 @@ static void select_end(struct isel *s, LLVMValueRef end)
     block->line = s->line;
     switch (LLVMGetInstructionOpcode(end)) {
     case LLVMRet:
-        block->end = s->function != NULL ? MIR_RETURN : MIR_EXIT;
-        if (s->function != NULL && LLVMGetNumOperands(end) != 0) {
+        block->end = s->function ? MIR_RETURN : MIR_EXIT;
+        if (s->function && LLVMGetNumOperands(end) != 0) {
             select_put_all(s, LLVMGetOperand(end, 0), s->function->result_at);
         }
         return;
@@ -580,7 +580,7 @@ static void select_instruction(struct isel *s, LLVMValueRef value)
     s->number = ir_value(s->ir, value);
     s->scalar = s->ir->scalar[s->number];
     s->line = LLVMGetDebugLocLine(value);
-    if (LLVMIsATerminatorInst(value) != NULL) {
+    if (LLVMIsATerminatorInst(value)) {
         s->scalar = s->ir->flow->convergent[s->block] && !s->ir->force[s->number];
         select_end(s, value);
     } else if (ir_is_instruction(value, LLVMPHI)) {
@@ -602,10 +602,10 @@ static void select_arguments(struct isel *s)
 
         s->number = i;
         s->scalar = s->ir->scalar[i];
-        if (LLVMGetFirstUse(argument) == NULL) {
+        if (!LLVMGetFirstUse(argument)) {
             continue;
         }
-        if (s->function != NULL) {
+        if (s->function) {
             select_get_all(s, argument, s->function->argument_at[i]);
             continue;
         }
@@ -654,13 +654,13 @@ struct mir *select_function(struct compilation *compilation, struct kernel_info 
     s->mir = mir_new(compilation, ir->name, flow_copy(ir->flow)); /* later passes change it */
     s->values = arena_new(&compilation->arena, struct element *, ir->value_count);
     s->function = function;
-    s->pool_limit = function != NULL ? 0 : pool_limit; /* a function's warp need not be together */
+    s->pool_limit = function ? 0 : pool_limit; /* a function's warp need not be together */
     s->mir->local_bytes = kernel->local_begin;
-    s->mir->return_at = function != NULL ? function->return_at : 0;
+    s->mir->return_at = function ? function->return_at : 0;
     select_arguments(s);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         s->block = b;
-        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i != NULL; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(ir->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
             select_instruction(s, i);
         }
     }

@@ -179,7 +179,7 @@ static bool select_halves(struct isel *s, LLVMValueRef value)
             continue;
         }
         by = LLVMGetOperand(shifted, 1);
-        if (LLVMIsAConstantInt(by) != NULL && LLVMConstIntGetZExtValue(by) == 32) {
+        if (LLVMIsAConstantInt(by) && LLVMConstIntGetZExtValue(by) == 32) {
             struct mir_ref wide = select_new(s, 2);
             select_copy(s, wide, low, 1);
             select_copy(s, mir_sub(wide, 1), high, 1);
@@ -604,7 +604,7 @@ static void select_bitcast(struct isel *s, LLVMValueRef value)
 
 static uint32_t constant_index(struct isel *s, LLVMValueRef value, LLVMValueRef index)
 {
-    if (LLVMIsAConstantInt(index) == NULL) {
+    if (!LLVMIsAConstantInt(index)) {
         compilation_fail_value(s->compilation, "no code for", value);
     }
     return (uint32_t)LLVMConstIntGetZExtValue(index);

@@ -175,7 +175,7 @@ static struct element generic_exchange(struct isel *s, struct address address, s
 
 static bool has_uses(LLVMValueRef value)
 {
-    return LLVMGetFirstUse(value) != NULL;
+    return LLVMGetFirstUse(value);
 }
 
 static void check_atomic(struct isel *s, LLVMValueRef value, enum ir_memory memory, uint32_t bits)

@@ -14,7 +14,7 @@ static uint32_t constant_operand(struct isel *s, LLVMValueRef call, uint32_t ind
 {
     LLVMValueRef operand = LLVMGetOperand(call, index);
 
-    if (LLVMIsAConstantInt(operand) == NULL) {
+    if (!LLVMIsAConstantInt(operand)) {
         compilation_fail_value(s->compilation, "this built-in function needs a constant argument:", call);
     }
     return (uint32_t)LLVMConstIntGetZExtValue(operand);
@@ -652,15 +652,15 @@ void select_call(struct isel *s, LLVMValueRef call)
         select_memory_call(s, call, name);
         return;
     }
-    if (begins(name, "llvm.") && overflow != NULL) {
+    if (begins(name, "llvm.") && overflow) {
         with_overflow(s, call, name + 5);
         return;
     }
-    if (ir_called(call) != NULL) {
+    if (ir_called(call)) {
         call_function(s, call);
         return;
     }
-    if (LLVMIsAInlineAsm(LLVMGetCalledValue(call)) != NULL) {
+    if (LLVMIsAInlineAsm(LLVMGetCalledValue(call))) {
         compilation_fail_value(s->compilation, "assembly of another machine:", call);
     }
     if (!begins(name, "llvm.")) {

@@ -92,7 +92,7 @@ static struct element written_variable(struct isel *s, LLVMValueRef variable)
     if (s->variable_base.reg == 0) {
         s->block = s->ir->flow->count;
         s->number = IR_NO_VALUE;
-        s->scalar = s->function == NULL;
+        s->scalar = !s->function;
         s->variable_base = select_fact(s, offsetof(struct ppu_launch_facts, variables_va), 2).ref;
         s->block = block;
         s->number = value;
@@ -122,7 +122,7 @@ static struct mir_ref add_code_base(struct isel *s, struct mir_ref base, uint32_
 static struct element constant_variable(struct isel *s, LLVMValueRef variable)
 {
     uint32_t index = const_data_variable(s->compilation, variable), block = s->block, value = s->number;
-    bool scalar = s->scalar, keeps = s->function != NULL || s->pool_limit != 0;
+    bool scalar = s->scalar, keeps = s->function || s->pool_limit != 0;
 
     for (uint32_t i = 0; i < s->pool_count; i++) {
         if (s->pool[i].data == index + 1) {
@@ -131,7 +131,7 @@ static struct element constant_variable(struct isel *s, LLVMValueRef variable)
     }
     s->block = s->ir->flow->count;
     s->number = IR_NO_VALUE;
-    s->scalar = s->function == NULL;
+    s->scalar = !s->function;
     struct mir_ref base = code_base(s), ref = keeps ? add_code_base(s, base, index) : base;
     s->block = block;
     s->number = value;
@@ -191,7 +191,7 @@ static struct element index_word(struct isel *s, LLVMValueRef index)
 {
     bool is_signed;
     LLVMValueRef narrow = narrow_index(index, &is_signed);
-    LLVMValueRef source = narrow != NULL ? narrow : index;
+    LLVMValueRef source = narrow ? narrow : index;
     uint32_t bits = ir_bits(s->compilation, LLVMTypeOf(source));
     struct element element = select_element(s, source, 0);
 
@@ -241,7 +241,7 @@ static bool is_constant_step(LLVMValueRef user)
     bool all = ir_is_instruction(user, LLVMGetElementPtr);
 
     for (int i = 1; all && i < LLVMGetNumOperands(user); i++) {
-        all = LLVMIsAConstantInt(LLVMGetOperand(user, (unsigned)i)) != NULL;
+        all = LLVMIsAConstantInt(LLVMGetOperand(user, (unsigned)i));
     }
     return all;
 }
@@ -249,7 +249,7 @@ static bool is_constant_step(LLVMValueRef user)
 /* Whether all that is done with an address, or a constant away from it, is to access so many bytes there. */
 static bool is_accessed_whole(const struct isel *s, LLVMValueRef address, uint64_t size)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(address); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(address); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
         if (!(is_constant_step(user) ? is_accessed_whole(s, user, size) : accesses_whole(s, user, address, size))) {
             return false;
@@ -266,7 +266,7 @@ static bool is_index(const struct isel *s, struct element base, LLVMValueRef ind
                      bool fits)
 {
     bool is_signed = false;
-    bool narrow = narrow_index(index, &is_signed) != NULL && is_signed;
+    bool narrow = narrow_index(index, &is_signed) && is_signed;
 
     return base.kind == ELEMENT_REGISTER && base.lane.reg == 0 && select_is_scalar(s, base.ref) && !s->scalar &&
            PPU_IS_POWER_OF_TWO(size) && size <= 16 && (fits ? size > 1 : narrow) && is_accessed_whole(s, gep, size);
@@ -322,7 +322,7 @@ static struct element add_index(struct isel *s, struct element base, LLVMValueRe
     if (base.kind == ELEMENT_REGISTER) {
         base.add = 0;
     }
-    if (narrow != NULL && size <= UINT32_MAX) {
+    if (narrow && size <= UINT32_MAX) {
         base = select_op3(s, is_signed ? PPU_OP_MADW : PPU_OP_MADWU, index_word(s, index),
                           element_number((uint32_t)size), base);
     } else if (size == 1) {
@@ -364,7 +364,7 @@ static struct element offset_by(struct isel *s, struct element base, LLVMValueRe
             type = LLVMGetElementType(type);
         }
         uint64_t size = LLVMABISizeOfType(s->compilation->layout, type);
-        if (LLVMIsAConstantInt(index) != NULL) {
+        if (LLVMIsAConstantInt(index)) {
             base = add_offset(base, LLVMConstIntGetSExtValue(index) * (int64_t)size);
         } else if (size != 0) {
             base = add_index(s, base, index, size, gep);
@@ -375,8 +375,7 @@ static struct element offset_by(struct isel *s, struct element base, LLVMValueRe
 
 static bool is_operation(LLVMValueRef value, LLVMOpcode opcode)
 {
-    return ir_is_instruction(value, opcode) ||
-           (LLVMIsAConstantExpr(value) != NULL && LLVMGetConstOpcode(value) == opcode);
+    return ir_is_instruction(value, opcode) || (LLVMIsAConstantExpr(value) && LLVMGetConstOpcode(value) == opcode);
 }
 
 /* ---- address spaces ---- */
@@ -413,7 +412,7 @@ static struct element cast_space(struct isel *s, struct element element, uint32_
 
 struct element select_pointer(struct isel *s, LLVMValueRef pointer)
 {
-    if (LLVMIsAGlobalVariable(pointer) != NULL) {
+    if (LLVMIsAGlobalVariable(pointer)) {
         if (ir_pointer_space(pointer) == SPACE_LOCAL) {
             return shared_variable(s, pointer);
         }
@@ -799,7 +798,7 @@ void select_memory_call(struct isel *s, LLVMValueRef call, const char *name)
     uint32_t align = memcpy_call_align(call), done = 0;
     struct address to = select_address_of(s, LLVMGetOperand(call, 0)), from = to;
     struct element fill = element_number(0);
-    uint64_t bytes = LLVMIsAConstantInt(size) != NULL ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
+    uint64_t bytes = LLVMIsAConstantInt(size) ? LLVMConstIntGetZExtValue(size) : UINT64_MAX;
 
     s->scalar = false;
     if (bytes > MEMCPY_WRITTEN_OUT) {
@@ -861,7 +860,7 @@ void select_get_all(struct isel *s, LLVMValueRef value, uint32_t offset)
 
 static bool goes_to_phi(LLVMValueRef value)
 {
-    for (LLVMUseRef use = LLVMGetFirstUse(value); use != NULL; use = LLVMGetNextUse(use)) {
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
         if (ir_is_instruction(LLVMGetUser(use), LLVMPHI)) {
             return true;
         }
@@ -891,7 +890,7 @@ bool select_memory(struct isel *s, LLVMValueRef value)
         return true;
     case LLVMAlloca:
         count = LLVMGetOperand(value, 0);
-        if (LLVMIsAConstantInt(count) == NULL) {
+        if (!LLVMIsAConstantInt(count)) {
             return false;
         }
         select_set(

@@ -179,8 +179,7 @@ static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
 {
     const struct flow_token *wait = flow_wait(e->mir->flow, from, to);
 
-    for (uint32_t n = 0; n < e->mir->flow->count && wait == NULL && !mir_only_ends(e->mir, to) && is_left_out(e, to);
-         n++) {
+    for (uint32_t n = 0; n < e->mir->flow->count && !wait && !mir_only_ends(e->mir, to) && is_left_out(e, to); n++) {
         from = to;
         to = e->mir->flow->blocks[from].succ[0];
         wait = flow_wait(e->mir->flow, from, to);
@@ -188,7 +187,7 @@ static struct edge edge_of(const struct emit *e, uint32_t from, uint32_t to)
     if (mir_only_ends(e->mir, to)) {
         return (struct edge){ PPU_OP_EXIT, to };
     }
-    return (struct edge){ wait == NULL ? PPU_OP_BRA : wait->is_break ? PPU_OP_BRK : PPU_OP_SYNC, to };
+    return (struct edge){ !wait ? PPU_OP_BRA : wait->is_break ? PPU_OP_BRK : PPU_OP_SYNC, to };
 }
 
 static uint32_t next_block(const struct emit *e, uint32_t block)

@@ -54,10 +54,10 @@ static void find_callees(struct search *search, LLVMValueRef caller)
     search->way =
         arena_grow(&search->compilation->arena, search->way, sizeof(LLVMValueRef), search->depth, &search->way_cap);
     search->way[search->depth++] = caller;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(caller); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(caller); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = ir_called(i);
-            if (callee != NULL) {
+            if (callee) {
                 visit(search, callee);
             }
         }

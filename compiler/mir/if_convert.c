@@ -55,8 +55,8 @@ static bool is_side(struct mir *mir, uint32_t block, uint32_t join, struct mir_r
 /* The rest of a thread that may have nothing to do is short too when it is guarded. */
 static bool worth_it(const struct mir *mir, uint32_t block, uint32_t join, uint32_t insns)
 {
-    bool parting = flow_has_token(mir->flow, block) || !mir->flow->convergent[block] ||
-                   (mir->flow->ends != NULL && mir->flow->ends[join]);
+    bool parting =
+        flow_has_token(mir->flow, block) || !mir->flow->convergent[block] || (mir->flow->ends && mir->flow->ends[join]);
 
     return insns <= (parting ? MAX_PARTING : MAX_TOGETHER);
 }
@@ -112,7 +112,7 @@ static void fold_copies(struct mir *mir, uint32_t block, const struct mir_counts
         uint32_t words;
         struct mir_insn *source =
             mir_is_copy(&side->insns[i], &words) ? find_source(mir, side, i, words, counts) : NULL;
-        if (source == NULL) {
+        if (!source) {
             i++;
             continue;
         }

@@ -31,7 +31,7 @@ struct mir_insn mir_insn(enum ppu_op op)
     const struct ppu_isa_row *row = ppu_isa_row(op);
     struct mir_insn insn = { .code = { .op = (uint8_t)op, .format = row->format } };
 
-    if (row->widths == NULL) {
+    if (!row->widths) {
         return insn; /* no operation has this number */
     }
     insn.code.wd = (uint8_t)(row->widths[0] - '0');

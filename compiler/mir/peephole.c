@@ -86,8 +86,8 @@ static bool fuse(struct mir_block *block, uint32_t at, const struct mir_counts *
     const struct fusion *fusion = fusion_of(&product);
 
     /* Its factors must still be there when the sum is made. */
-    if (fusion == NULL || counts->writes[product.a.reg] != 1 || counts->writes[product.b.reg] != 1 ||
-        (sum = find_sum(block, at, fusion, counts)) == NULL) {
+    if (!fusion || counts->writes[product.a.reg] != 1 || counts->writes[product.b.reg] != 1 ||
+        !(sum = find_sum(block, at, fusion, counts))) {
         return false;
     }
     struct mir_insn both = mir_insn(fusion->both);

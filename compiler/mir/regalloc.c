@@ -679,7 +679,7 @@ static struct regalloc *round_new(struct mir *mir, const struct register_limits 
     a->arena = &mir->compilation->arena;
     a->force = force;
     a->fewer_constants = fewer;
-    a->shares = mir->compilation->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments != NULL;
+    a->shares = mir->compilation->options->subvector.form == PPU_SEGMENTS_ENTER && mir->segments;
     a->gone = arena_new(a->arena, bool, mir->reg_count);
     a->root = arena_new(a->arena, uint32_t, mir->reg_count);
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);

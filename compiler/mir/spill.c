@@ -150,7 +150,7 @@ static uint32_t cost(const struct spill *s, struct mir_ref ref, uint32_t words, 
 
     for (uint32_t w = word_of(s, ref); w < word_of(s, ref) + words && sum <= MAX_COST; w++) {
         const struct mir_insn *maker = maker_of(s, w);
-        if (maker == NULL || depth == 0) {
+        if (!maker || depth == 0) {
             return MAX_COST + 1;
         }
         if (maker == last) {

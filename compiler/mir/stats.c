@@ -166,7 +166,7 @@ void stats_print(const struct compilation *compilation, const struct kernel_info
         kernel->vregs, mir->used[MIR_SCALAR], mir->used[MIR_PRED], mir->spilled, mir->rematerialized,
         kernel->function_count, kernel->shared_bytes, kernel->local_bytes);
     print_curves(compilation, mir);
-    if (mir->segments != NULL) {
+    if (mir->segments) {
         print_segments(compilation, kernel, mir);
     }
 }

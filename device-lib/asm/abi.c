@@ -122,10 +122,10 @@ static int check_file(const char *path, const char *text, size_t len)
 {
     static char found[ABI_BYTES];
     FILE *file = fopen(path, "r");
-    size_t bytes = file != NULL ? fread(found, 1, sizeof(found), file) : 0;
+    size_t bytes = file ? fread(found, 1, sizeof(found), file) : 0;
     int same = bytes == len && memcmp(found, text, len) == 0;
 
-    if (file != NULL) {
+    if (file) {
         fclose(file);
     }
     printf("%sok 1 - %s has the offsets and constants of the ABI's headers\n1..1\n", same ? "" : "not ", path);

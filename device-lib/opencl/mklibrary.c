@@ -24,7 +24,7 @@ static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
 
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message) != 0 ||
         LLVMParseBitcodeInContext2(llvm, buffer, &module) != 0) {
-        fprintf(stderr, "mklibrary: %s: %s\n", path, message != NULL ? message : "not a module");
+        fprintf(stderr, "mklibrary: %s: %s\n", path, message ? message : "not a module");
         exit(EXIT_FAILURE);
     }
     LLVMDisposeMemoryBuffer(buffer);
@@ -33,12 +33,12 @@ static LLVMModuleRef load(LLVMContextRef llvm, const char *path)
 
 static void set_linkage(LLVMModuleRef module, LLVMLinkage linkage)
 {
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) != LLVMInternalLinkage) {
             LLVMSetLinkage(f, linkage);
         }
     }
-    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g != NULL; g = LLVMGetNextGlobal(g)) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
         if (!LLVMIsDeclaration(g) && LLVMGetLinkage(g) != LLVMInternalLinkage &&
             LLVMGetLinkage(g) != LLVMPrivateLinkage) {
             LLVMSetLinkage(g, linkage);
@@ -64,9 +64,9 @@ static bool is_count(LLVMValueRef function)
 
 static void relax(LLVMValueRef function)
 {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
-            if (LLVMIsAAtomicRMWInst(i) != NULL) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsAAtomicRMWInst(i)) {
                 LLVMSetOrdering(i, LLVMAtomicOrderingMonotonic);
             }
         }
@@ -88,7 +88,7 @@ static void wrap_instruction(LLVMValueRef insn)
     if (may_wrap(LLVMGetInstructionOpcode(insn))) {
         LLVMSetNSW(insn, false);
         LLVMSetNUW(insn, false);
-    } else if (LLVMIsACallInst(insn) != NULL) {
+    } else if (LLVMIsACallInst(insn)) {
         LLVMRemoveCallSiteEnumAttribute(insn, LLVMAttributeReturnIndex, range_kind());
     }
 }
@@ -97,8 +97,8 @@ static void wrap_instruction(LLVMValueRef insn)
 static void wrap(LLVMValueRef function)
 {
     LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeReturnIndex, range_kind());
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b != NULL; b = LLVMGetNextBasicBlock(b)) {
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i != NULL; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             wrap_instruction(i);
         }
     }
@@ -109,7 +109,7 @@ static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
     LLVMSetDataLayout(libclc, LLVMGetDataLayoutStr(library));
     LLVMSetTarget(libclc, LLVMGetTarget(library));
     set_linkage(libclc, LLVMWeakODRLinkage); /* linked without being asked for; ours stay */
-    for (LLVMValueRef f = LLVMGetFirstFunction(libclc); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(libclc); f; f = LLVMGetNextFunction(f)) {
         wrap(f);
         if (is_count(f)) {
             relax(f);
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     set_linkage(library, LLVMLinkOnceODRLinkage);
-    for (LLVMValueRef f = LLVMGetFirstFunction(library); f != NULL; f = LLVMGetNextFunction(f)) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f)) {
         define_arithmetic(f);
     }
     if (LLVMWriteBitcodeToFile(library, argv[1]) != 0) {

@@ -80,7 +80,7 @@ static void *allocate(size_t count)
 {
     uint32_t *words = malloc(count * sizeof(*words));
 
-    if (words == NULL) {
+    if (!words) {
         fprintf(stderr, "bfs: no memory for %zu words\n", count);
         exit(1);
     }
@@ -190,7 +190,7 @@ static void ppu_end(struct ppu *ppu)
 static uint64_t upload(const struct ppu *ppu, const uint32_t *words, size_t count, struct ppu_memory **memory)
 {
     TRY(ppu_memory_create(ppu->context, PPU_MEMORY_VRAM, count * sizeof(*words), memory));
-    if (words != NULL) {
+    if (words) {
         memcpy(ppu_memory_host(*memory), words, count * sizeof(*words));
     }
     return ppu_memory_va(*memory, ppu->context).va;

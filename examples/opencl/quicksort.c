@@ -190,7 +190,7 @@ int main(int argc, char **argv)
         return 2;
     }
     cl_int *numbers = malloc(2 * (size_t)count * sizeof(cl_int)), *sorted;
-    if (numbers == NULL) {
+    if (!numbers) {
         fputs("quicksort: no memory\n", stderr);
         return EXIT_FAILURE;
     }

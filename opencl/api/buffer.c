@@ -63,7 +63,7 @@ static cl_int check_new(cl_context context, cl_mem_flags flags, size_t bytes, co
         return CL_INVALID_BUFFER_SIZE;
     }
     bool wants_pointer = (flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) != 0;
-    return wants_pointer == (host_ptr != NULL) ? CL_SUCCESS : CL_INVALID_HOST_PTR;
+    return wants_pointer == !!host_ptr ? CL_SUCCESS : CL_INVALID_HOST_PTR;
 }
 
 /* ---- life ---- */
@@ -72,7 +72,7 @@ static cl_mem buffer_new(cl_context context, cl_mem_flags flags, size_t bytes)
 {
     cl_mem buffer = calloc(1, sizeof(*buffer));
 
-    if (buffer == NULL) {
+    if (!buffer) {
         return NULL;
     }
     object_init(&buffer->object, OBJECT_buffer);
@@ -88,7 +88,7 @@ void buffer_destroy(void *object)
     cl_mem buffer = object;
 
     farewell_say(&buffer->farewells, buffer);
-    while (buffer->mapped != NULL) {
+    while (buffer->mapped) {
         struct mapped *mapped = buffer->mapped;
         buffer->mapped = mapped->next;
         free(mapped);
@@ -129,7 +129,7 @@ static enum ppu_err fill_new(cl_mem buffer, void *host_ptr)
         return PPU_OK;
     }
     enum ppu_err err = give_bytes(buffer);
-    if (err == PPU_OK && host_ptr != NULL) {
+    if (err == PPU_OK && host_ptr) {
         memcpy(buffer->at, host_ptr, buffer->bytes);
     }
     buffer->shadow = (buffer->flags & CL_MEM_USE_HOST_PTR) != 0;
@@ -149,13 +149,13 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
 
     if (error == CL_SUCCESS) {
         buffer = buffer_new(context, flags, bytes);
-        error = buffer != NULL ? fill_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
+        error = buffer ? fill_error(fill_new(buffer, host_ptr)) : CL_OUT_OF_HOST_MEMORY;
     }
-    if (error != CL_SUCCESS && buffer != NULL) {
+    if (error != CL_SUCCESS && buffer) {
         clReleaseMemObject(buffer);
         buffer = NULL;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return buffer;
@@ -165,16 +165,16 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
 cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
                                     size_t bytes, void *host_ptr, cl_int *errcode)
 {
-    if (properties != NULL && properties[0] != 0) {
-        if (errcode != NULL) {
+    if (properties && properties[0] != 0) {
+        if (errcode) {
             *errcode = object_is(context, OBJECT_context) ? CL_INVALID_PROPERTY : CL_INVALID_CONTEXT;
         }
         return NULL;
     }
     cl_mem buffer = clCreateBuffer(context, flags, bytes, host_ptr, errcode);
-    if (buffer != NULL && properties != NULL) {
+    if (buffer && properties) {
         buffer->properties = calloc(1, sizeof(properties[0]));
-        buffer->property_bytes = buffer->properties != NULL ? sizeof(properties[0]) : 0;
+        buffer->property_bytes = buffer->properties ? sizeof(properties[0]) : 0;
     }
     return buffer;
 }
@@ -206,7 +206,7 @@ static cl_int inherit(cl_mem_flags parent, cl_mem_flags *flags)
 
 static cl_int check_region(cl_mem parent, const cl_buffer_region *region)
 {
-    if (region == NULL) {
+    if (!region) {
         return CL_INVALID_VALUE;
     }
     if (region->size == 0) {
@@ -220,7 +220,7 @@ static cl_int check_region(cl_mem parent, const cl_buffer_region *region)
 
 static cl_int check_sub(cl_mem parent, cl_mem_flags *flags, cl_buffer_create_type type, const cl_buffer_region *region)
 {
-    if (!buffer_is(parent) || parent->parent != NULL) {
+    if (!buffer_is(parent) || parent->parent) {
         return CL_INVALID_MEM_OBJECT;
     }
     cl_int error = inherit(parent->flags, flags);
@@ -239,18 +239,18 @@ cl_mem clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_typ
 
     if (error == CL_SUCCESS) {
         buffer = buffer_new(parent->context, flags, region->size);
-        error = buffer != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = buffer ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (buffer != NULL) {
+    if (buffer) {
         object_use(parent);
         buffer->parent = parent;
         buffer->origin = region->origin;
         buffer->at = parent->at + region->origin;
         buffer->va = parent->va + region->origin;
         buffer->shadow = parent->shadow;
-        buffer->host_ptr = parent->host_ptr != NULL ? (uint8_t *)parent->host_ptr + region->origin : NULL;
+        buffer->host_ptr = parent->host_ptr ? (uint8_t *)parent->host_ptr + region->origin : NULL;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return buffer;
@@ -263,7 +263,7 @@ cl_int clSetMemObjectDestructorCallback(cl_mem memory, void(CL_CALLBACK *functio
     if (!buffer_is(memory)) {
         return CL_INVALID_MEM_OBJECT;
     }
-    if (function == NULL) {
+    if (!function) {
         return CL_INVALID_VALUE;
     }
     pthread_mutex_lock(&memory->context->lock);

@@ -16,7 +16,7 @@ bool farewell_add(struct farewell **list, void(CL_CALLBACK *function)(void *obje
 {
     struct farewell *farewell = malloc(sizeof(*farewell));
 
-    if (farewell == NULL) {
+    if (!farewell) {
         return false;
     }
     *farewell = (struct farewell){ *list, function, user };
@@ -26,7 +26,7 @@ bool farewell_add(struct farewell **list, void(CL_CALLBACK *function)(void *obje
 
 void farewell_say(struct farewell **list, void *object)
 {
-    while (*list != NULL) {
+    while (*list) {
         struct farewell *farewell = *list;
         *list = farewell->next;
         farewell->function(object, farewell->user);
@@ -38,7 +38,7 @@ void context_notify(cl_context context, const char *what, const char *text)
 {
     char notice[NOTICE_BYTES];
 
-    if (context->notify != NULL) {
+    if (context->notify) {
         snprintf(notice, sizeof(notice), "%s: %s", what, text);
         context->notify(notice, NULL, 0, context->user);
     }
@@ -57,7 +57,7 @@ uint32_t context_ppu_index(const struct _cl_context *context, const struct _cl_d
 cl_int context_check_devices(cl_context context, cl_uint count, const cl_device_id *devices, bool notify,
                              const void *user)
 {
-    if ((count == 0) != (devices == NULL) || (!notify && user != NULL)) {
+    if ((count == 0) != !devices || (!notify && user)) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static cl_int check_properties(const cl_context_properties *properties)
 {
     const cl_context_properties *first = properties;
 
-    for (; properties != NULL && *properties != 0; properties += 2) {
+    for (; properties && *properties != 0; properties += 2) {
         if (!is_known(properties[0]) || is_named_before(first, properties)) {
             return CL_INVALID_PROPERTY;
         }
@@ -113,15 +113,15 @@ static cl_int check_properties(const cl_context_properties *properties)
 
 static bool keep_properties(cl_context context, const cl_context_properties *properties)
 {
-    if (properties == NULL) {
+    if (!properties) {
         return true;
     }
     context->property_bytes = property_count(properties) * sizeof(properties[0]);
     context->properties = malloc(context->property_bytes);
-    if (context->properties != NULL) {
+    if (context->properties) {
         memcpy(context->properties, properties, context->property_bytes);
     }
-    return context->properties != NULL;
+    return context->properties;
 }
 
 /* ---- life ---- */
@@ -172,7 +172,7 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
     cl_context context = calloc(1, sizeof(*context));
 
     *error = CL_OUT_OF_HOST_MEMORY;
-    if (context == NULL || !keep_properties(context, properties)) {
+    if (!context || !keep_properties(context, properties)) {
         free(context);
         return NULL;
     }
@@ -205,7 +205,7 @@ static cl_context context_new(cl_uint count, const cl_device_id *devices, const 
 
 static cl_int check_devices(cl_uint count, const cl_device_id *devices)
 {
-    if (devices == NULL || count == 0) {
+    if (!devices || count == 0) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
@@ -226,7 +226,7 @@ static cl_int read_waiting(struct waiting *waiting, const cl_context_properties 
         return CL_SUCCESS;
     }
     snprintf(notice, sizeof(notice), "create a context: %s", text);
-    if (notify != NULL) {
+    if (notify) {
         notify(notice, NULL, 0, user);
     }
     return CL_INVALID_PROPERTY;
@@ -243,7 +243,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
     if (error == CL_SUCCESS) {
         error = check_devices(num_devices, devices);
     }
-    if (error == CL_SUCCESS && notify == NULL && user != NULL) {
+    if (error == CL_SUCCESS && !notify && user) {
         error = CL_INVALID_VALUE;
     }
     if (error == CL_SUCCESS) {
@@ -252,12 +252,12 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
     if (error == CL_SUCCESS) {
         context = context_new(num_devices, devices, properties, &error);
     }
-    if (context != NULL) {
+    if (context) {
         context->waiting = waiting;
         context->notify = notify;
         context->user = user;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return context;
@@ -277,7 +277,7 @@ cl_context clCreateContextFromType(const cl_context_properties *properties, cl_d
     if (error == CL_SUCCESS) {
         return clCreateContext(properties, count, devices, notify, user, errcode);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return NULL;
@@ -288,7 +288,7 @@ cl_int clSetContextDestructorCallback(cl_context context, void(CL_CALLBACK *func
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    if (function == NULL) {
+    if (!function) {
         return CL_INVALID_VALUE;
     }
     pthread_mutex_lock(&context->lock);

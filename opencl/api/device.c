@@ -137,13 +137,13 @@ static const size_t max_work_items[] = { PPU_MAX_CTA_DIM, PPU_MAX_CTA_DIM, PPU_M
 
 cl_int clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)
 {
-    if ((num_entries == 0 && platforms != NULL) || (platforms == NULL && num_platforms == NULL)) {
+    if ((num_entries == 0 && platforms) || (!platforms && !num_platforms)) {
         return CL_INVALID_VALUE;
     }
-    if (platforms != NULL) {
+    if (platforms) {
         platforms[0] = &the_platform;
     }
-    if (num_platforms != NULL) {
+    if (num_platforms) {
         *num_platforms = 1;
     }
     return CL_SUCCESS;
@@ -183,17 +183,17 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_
     if (!is_device_type(type)) {
         return CL_INVALID_DEVICE_TYPE;
     }
-    if ((num_entries == 0 && devices != NULL) || (devices == NULL && num_devices == NULL)) {
+    if ((num_entries == 0 && devices) || (!devices && !num_devices)) {
         return CL_INVALID_VALUE;
     }
     bool wanted = (type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_GPU)) != 0;
     cl_device_id all[MAX_DEVICES];
     cl_uint count = wanted ? device_list(all) : 0;
     count = (type & CL_DEVICE_TYPE_GPU) != 0 || count == 0 ? count : 1; /* one is the default */
-    if (num_devices != NULL) {
+    if (num_devices) {
         *num_devices = count;
     }
-    for (cl_uint i = 0; i < count && i < num_entries && devices != NULL; i++) {
+    for (cl_uint i = 0; i < count && i < num_entries && devices; i++) {
         devices[i] = all[i];
     }
     return count > 0 ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
@@ -268,7 +268,7 @@ cl_int clGetHostTimer(cl_device_id device, cl_ulong *host_time)
     if (!object_is(device, OBJECT_device)) {
         return CL_INVALID_DEVICE;
     }
-    if (host_time == NULL) {
+    if (!host_time) {
         return CL_INVALID_VALUE;
     }
     *host_time = host_time_ns();
@@ -280,7 +280,7 @@ cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_time, cl_ul
     if (!object_is(device, OBJECT_device)) {
         return CL_INVALID_DEVICE;
     }
-    if (device_time == NULL || host_time == NULL) {
+    if (!device_time || !host_time) {
         return CL_INVALID_VALUE;
     }
     *device_time = ppu_device_time_ns(device->ppu);

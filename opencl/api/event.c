@@ -17,7 +17,7 @@ void event_destroy(void *object)
     cl_context context = event->context;
 
     object_drop(event->queue);
-    while (event->calls != NULL) {
+    while (event->calls) {
         struct call *call = event->calls;
         event->calls = call->next;
         free(call);
@@ -68,7 +68,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 {
     cl_event event = calloc(1, sizeof(*event));
 
-    if (event == NULL) {
+    if (!event) {
         return NULL;
     }
     object_init(&event->object, OBJECT_event);
@@ -77,7 +77,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
     event->type = type;
     event->status = CL_QUEUED;
     object_use(context);
-    if (queue != NULL) {
+    if (queue) {
         object_use(queue);
     }
     return event;
@@ -85,7 +85,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 
 void work_drop(struct work *work)
 {
-    if (work->drop != NULL) {
+    if (work->drop) {
         work->drop(work);
     }
     work->drop = NULL;
@@ -105,7 +105,7 @@ static bool has_ended(const struct _cl_event *event)
 /* Behind a command that is in its submitter already, nothing need be waited for. */
 static bool covers(const struct _cl_event *first, const struct _cl_event *second)
 {
-    return first->submitter != NULL && first->queue == second->queue && first->queue->submitters == 1 &&
+    return first->submitter && first->queue == second->queue && first->queue->submitters == 1 &&
            second->work.executor == WORK_ON_DEVICE;
 }
 
@@ -118,7 +118,7 @@ bool event_wait_for(cl_event event, cl_event other)
     if (other->dependent_count == other->dependent_room) {
         size_t room = other->dependent_room > 0 ? 2 * other->dependent_room : FIRST_ROOM;
         cl_event *grown = realloc(other->dependents, room * sizeof(cl_event));
-        if (grown == NULL) {
+        if (!grown) {
             return false;
         }
         other->dependents = grown;
@@ -166,7 +166,7 @@ static void due_calls(cl_event event)
 {
     struct call **link = &event->calls;
 
-    while (*link != NULL) {
+    while (*link) {
         struct call *call = *link;
         if (event->status > call->trigger) {
             link = &call->next;
@@ -196,14 +196,14 @@ void event_end(cl_event event, cl_int status)
     if (event->awaited > 0) {
         pthread_cond_broadcast(&event->context->changed);
     }
-    if (event->queue != NULL) {
+    if (event->queue) {
         queue_ended(event);
     }
 }
 
 static void start_all(cl_context context)
 {
-    while (context->eager != NULL) {
+    while (context->eager) {
         cl_command_queue queue = context->eager;
         context->eager = queue->next_eager;
         queue->eager = false;
@@ -228,14 +228,14 @@ void context_unlock_and_dispatch(cl_context context)
     context->calls_end = &context->calls;
     context->ended = NULL;
     pthread_mutex_unlock(&context->lock);
-    while (calls != NULL) {
+    while (calls) {
         struct call *call = calls;
         calls = call->next;
         call->function(call->event, call->status, call->user);
         object_drop(call->event);
         free(call);
     }
-    while (ended != NULL) {
+    while (ended) {
         cl_event event = ended;
         ended = event->next;
         retire(event);
@@ -256,7 +256,7 @@ cl_int event_await(cl_event event)
 
 cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events)
 {
-    if ((count == 0) != (events == NULL)) {
+    if ((count == 0) != !events) {
         return CL_INVALID_EVENT_WAIT_LIST;
     }
     for (cl_uint i = 0; i < count; i++) {
@@ -277,12 +277,12 @@ cl_event clCreateUserEvent(cl_context context, cl_int *errcode)
 
     if (error == CL_SUCCESS) {
         event = event_new(context, NULL, CL_COMMAND_USER);
-        error = event != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = event ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (event != NULL) {
+    if (event) {
         event->status = CL_SUBMITTED;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return event;
@@ -313,7 +313,7 @@ cl_int clSetUserEventStatus(cl_event event, cl_int status)
 
 static cl_int check_events(cl_uint count, const cl_event *events)
 {
-    if (count == 0 || events == NULL) {
+    if (count == 0 || !events) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
@@ -351,11 +351,11 @@ cl_int clSetEventCallback(cl_event event, cl_int trigger, void(CL_CALLBACK *func
     if (!object_is(event, OBJECT_event)) {
         return CL_INVALID_EVENT;
     }
-    if (function == NULL || (trigger != CL_SUBMITTED && trigger != CL_RUNNING && trigger != CL_COMPLETE)) {
+    if (!function || (trigger != CL_SUBMITTED && trigger != CL_RUNNING && trigger != CL_COMPLETE)) {
         return CL_INVALID_VALUE;
     }
     struct call *call = malloc(sizeof(*call));
-    if (call == NULL) {
+    if (!call) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     cl_context context = event->context;
@@ -396,7 +396,7 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info query, size_t b
     if (!object_is(event, OBJECT_event)) {
         return CL_INVALID_EVENT;
     }
-    if (event->queue == NULL || (event->queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0) {
+    if (!event->queue || (event->queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0) {
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     }
     pthread_mutex_lock(&event->context->lock);

@@ -10,7 +10,7 @@
 
 static void *refuse_gl(cl_int *errcode)
 {
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = CL_INVALID_CONTEXT;
     }
     return NULL;

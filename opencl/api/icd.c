@@ -28,7 +28,7 @@ cl_int clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms, cl
 
 void *clGetExtensionFunctionAddress(const char *name)
 {
-    for (size_t i = 0; name != NULL && i < PPU_ARRAY_SIZE(entries); i++) {
+    for (size_t i = 0; name && i < PPU_ARRAY_SIZE(entries); i++) {
         if (strcmp(entries[i].name, name) == 0) {
             return entries[i].function;
         }

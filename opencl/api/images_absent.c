@@ -9,7 +9,7 @@
 
 static void *refuse_image(cl_context context, cl_int *errcode)
 {
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
     }
     return NULL;
@@ -47,10 +47,10 @@ cl_int clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    if (num_entries == 0 && formats != NULL) {
+    if (num_entries == 0 && formats) {
         return CL_INVALID_VALUE;
     }
-    if (num_formats != NULL) {
+    if (num_formats) {
         *num_formats = 0;
     }
     return CL_SUCCESS;
@@ -154,7 +154,7 @@ void *clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, 
                         const size_t *origin, const size_t *region, size_t *row_pitch, size_t *slice_pitch,
                         cl_uint count, const cl_event *events, cl_event *out, cl_int *errcode)
 {
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = refuse_command(queue, count, events);
     }
     return NULL;

@@ -5,7 +5,7 @@
 
 cl_int info_bytes(const struct info_room *room, const void *data, size_t bytes)
 {
-    if (room->at != NULL) {
+    if (room->at) {
         if (room->bytes < bytes) {
             return CL_INVALID_VALUE;
         }
@@ -13,7 +13,7 @@ cl_int info_bytes(const struct info_room *room, const void *data, size_t bytes)
             memcpy(room->at, data, bytes);
         }
     }
-    if (room->size_ret != NULL) {
+    if (room->size_ret) {
         *room->size_ret = bytes;
     }
     return CL_SUCCESS;

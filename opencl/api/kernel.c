@@ -29,11 +29,11 @@ static cl_kernel kernel_new(cl_program program, const struct ppu_kernel_entry *e
 {
     cl_kernel kernel = calloc(1, sizeof(*kernel));
 
-    if (kernel == NULL) {
+    if (!kernel) {
         return NULL;
     }
     kernel->arguments = calloc(entry->argument_count + 1u, sizeof(kernel->arguments[0]));
-    if (kernel->arguments == NULL) {
+    if (!kernel->arguments) {
         free(kernel);
         return NULL;
     }
@@ -54,19 +54,17 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode)
 
     if (!object_is(program, OBJECT_program)) {
         error = CL_INVALID_PROGRAM;
-    } else if (name == NULL) {
+    } else if (!name) {
         error = CL_INVALID_VALUE;
     } else {
         pthread_mutex_lock(&program->lock);
-        entry = program->loaded != NULL ? ppu_program_kernel(&program->view, name) : NULL;
-        error = program->loaded == NULL ? CL_INVALID_PROGRAM_EXECUTABLE
-                : entry == NULL         ? CL_INVALID_KERNEL_NAME
-                                        : error;
-        kernel = entry != NULL ? kernel_new(program, entry) : NULL;
-        error = entry != NULL && kernel == NULL ? CL_OUT_OF_HOST_MEMORY : error;
+        entry = program->loaded ? ppu_program_kernel(&program->view, name) : NULL;
+        error = !program->loaded ? CL_INVALID_PROGRAM_EXECUTABLE : !entry ? CL_INVALID_KERNEL_NAME : error;
+        kernel = entry ? kernel_new(program, entry) : NULL;
+        error = entry && !kernel ? CL_OUT_OF_HOST_MEMORY : error;
         pthread_mutex_unlock(&program->lock);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return kernel;
@@ -75,16 +73,16 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *errcode)
 /* With the lock. */
 static cl_int make_all(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count)
 {
-    if (program->loaded == NULL) {
+    if (!program->loaded) {
         return CL_INVALID_PROGRAM_EXECUTABLE;
     }
     uint32_t all = program->view.header->kernels;
-    if (kernels != NULL && room < all) {
+    if (kernels && room < all) {
         return CL_INVALID_VALUE;
     }
-    for (*count = 0; *count < all && kernels != NULL; (*count)++) {
+    for (*count = 0; *count < all && kernels; (*count)++) {
         kernels[*count] = kernel_new(program, &program->view.kernels[*count]);
-        if (kernels[*count] == NULL) {
+        if (!kernels[*count]) {
             return CL_OUT_OF_HOST_MEMORY;
         }
     }
@@ -105,7 +103,7 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *ker
     while (error == CL_OUT_OF_HOST_MEMORY && count > 0) {
         clReleaseKernel(kernels[--count]);
     }
-    if (error == CL_SUCCESS && count_ret != NULL) {
+    if (error == CL_SUCCESS && count_ret) {
         *count_ret = count;
     }
     return error;
@@ -137,12 +135,12 @@ cl_kernel clCloneKernel(cl_kernel source, cl_int *errcode)
         pthread_mutex_lock(&source->program->lock);
         kernel = kernel_new(source->program, source->entry);
         pthread_mutex_unlock(&source->program->lock);
-        error = kernel != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = kernel ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (kernel != NULL) {
+    if (kernel) {
         copy_arguments(kernel, source);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return kernel;
@@ -158,7 +156,7 @@ static void put_value(cl_kernel kernel, cl_uint i, const void *value, size_t byt
 
 static void put_memory(cl_kernel kernel, cl_uint i, cl_mem memory)
 {
-    const uint64_t va = memory != NULL ? memory->va : 0;
+    const uint64_t va = memory ? memory->va : 0;
 
     weak_set(&kernel->arguments[i].named, memory);
     kernel->arguments[i].shared = false;
@@ -172,10 +170,10 @@ static cl_int set_memory(cl_kernel kernel, cl_uint i, size_t bytes, const void *
     if (bytes != sizeof(cl_mem)) {
         return CL_INVALID_ARG_SIZE;
     }
-    if (value != NULL) {
+    if (value) {
         memcpy(&memory, value, sizeof(memory));
     }
-    if (memory != NULL && (!buffer_is(memory) || memory->context != kernel->program->context)) {
+    if (memory && (!buffer_is(memory) || memory->context != kernel->program->context)) {
         return CL_INVALID_MEM_OBJECT;
     }
     put_memory(kernel, i, memory);
@@ -184,7 +182,7 @@ static cl_int set_memory(cl_kernel kernel, cl_uint i, size_t bytes, const void *
 
 static cl_int set_local(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
 {
-    if (value != NULL) {
+    if (value) {
         return CL_INVALID_ARG_VALUE;
     }
     if (bytes == 0 || bytes > device_local_bytes(kernel->program->context->device)) {
@@ -203,10 +201,10 @@ static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
     if (bytes != sizeof(cl_command_queue)) {
         return CL_INVALID_ARG_SIZE;
     }
-    if (value != NULL) {
+    if (value) {
         memcpy(&queue, value, sizeof(queue));
     }
-    if (queue == NULL || !object_is(queue, OBJECT_queue) || queue->device_va == 0 ||
+    if (!queue || !object_is(queue, OBJECT_queue) || queue->device_va == 0 ||
         queue->context != kernel->program->context) {
         return CL_INVALID_DEVICE_QUEUE;
     }
@@ -217,7 +215,7 @@ static cl_int set_queue(cl_kernel kernel, cl_uint i, size_t bytes, const void *v
 
 static cl_int set_value(cl_kernel kernel, cl_uint i, size_t bytes, const void *value)
 {
-    if (value == NULL) {
+    if (!value) {
         return CL_INVALID_ARG_VALUE;
     }
     if (bytes != kernel->descriptions[i].bytes) {
@@ -267,7 +265,7 @@ cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint i, const void *value)
     }
     put_memory(kernel, i, NULL);
     put_value(kernel, i, &va, sizeof(va));
-    kernel->arguments[i].shared = value != NULL;
+    kernel->arguments[i].shared = value;
     return CL_SUCCESS;
 }
 
@@ -280,10 +278,10 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t by
     if (!device_has_svm(kernel->program->context->device)) {
         return CL_INVALID_OPERATION;
     }
-    if (name == CL_KERNEL_EXEC_INFO_SVM_PTRS && value == NULL && bytes == 0) {
+    if (name == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value && bytes == 0) {
         return CL_SUCCESS; /* none any more */
     }
-    if (value == NULL) {
+    if (!value) {
         return CL_INVALID_VALUE;
     }
     switch (name) {
@@ -345,7 +343,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    if (device != NULL && context_ppu_index(kernel->program->context, device) == MAX_DEVICES) {
+    if (device && context_ppu_index(kernel->program->context, device) == MAX_DEVICES) {
         return CL_INVALID_DEVICE;
     }
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -375,7 +373,7 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
     if (!object_is(kernel, OBJECT_kernel)) {
         return CL_INVALID_KERNEL;
     }
-    bool foreign = device != NULL && context_ppu_index(kernel->program->context, device) == MAX_DEVICES;
+    bool foreign = device && context_ppu_index(kernel->program->context, device) == MAX_DEVICES;
     return foreign ? CL_INVALID_DEVICE : CL_INVALID_OPERATION;
 }
 

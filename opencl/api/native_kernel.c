@@ -20,8 +20,8 @@ static void drop_native(struct work *work)
 static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
                               const void **places)
 {
-    if ((arguments == NULL && (bytes > 0 || memories > 0)) || (arguments != NULL && bytes == 0) ||
-        ((memories == 0) != (list == NULL)) || ((memories == 0) != (places == NULL))) {
+    if ((!arguments && (bytes > 0 || memories > 0)) || (arguments && bytes == 0) || ((memories == 0) != !list) ||
+        ((memories == 0) != !places)) {
         return CL_INVALID_VALUE;
     }
     const uint8_t *first = arguments;
@@ -43,7 +43,7 @@ static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memorie
 {
     uint8_t *copy = malloc(bytes);
 
-    if (copy == NULL) {
+    if (!copy) {
         return NULL;
     }
     memcpy(copy, arguments, bytes);
@@ -63,15 +63,15 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS) {
-        error = function != NULL ? check_arguments(arguments, bytes, memories, list, places) : CL_INVALID_VALUE;
+        error = function ? check_arguments(arguments, bytes, memories, list, places) : CL_INVALID_VALUE;
     }
     if (error != CL_SUCCESS) {
         return error;
     }
     work.native.function = function;
-    if (arguments != NULL) {
+    if (arguments) {
         work.native.arguments = copy_arguments(arguments, bytes, memories, list, places);
-        if (work.native.arguments == NULL) {
+        if (!work.native.arguments) {
             return CL_OUT_OF_HOST_MEMORY;
         }
     }

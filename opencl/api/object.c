@@ -20,7 +20,7 @@ bool object_is(const void *handle, enum object_kind kind)
 {
     const struct object *object = handle;
 
-    return object != NULL && object->dispatch == &dispatch_table && object->kind == kind;
+    return object && object->dispatch == &dispatch_table && object->kind == kind;
 }
 
 void object_use(void *handle)
@@ -53,7 +53,7 @@ void object_drop(void *handle)
     struct object *object = handle;
 
     /* Partner: itself. Who destroys sees what all other users did. */
-    if (object != NULL && __atomic_sub_fetch(&object->uses, 1, __ATOMIC_ACQ_REL) == 0) {
+    if (object && __atomic_sub_fetch(&object->uses, 1, __ATOMIC_ACQ_REL) == 0) {
         weak_end(object);
         destroy[object->kind](object);
     }

@@ -49,7 +49,7 @@ cl_program program_new(cl_context context)
 {
     cl_program program = calloc(1, sizeof(*program));
 
-    if (program == NULL) {
+    if (!program) {
         return NULL;
     }
     object_init(&program->object, OBJECT_program);
@@ -80,7 +80,7 @@ static char *list_names(const struct ppu_program_view *view)
     }
     char *names = calloc(1, bytes);
     size_t at = 0;
-    for (uint32_t i = 0; i < view->header->kernels && names != NULL; i++) {
+    for (uint32_t i = 0; i < view->header->kernels && names; i++) {
         at += (size_t)snprintf(names + at, bytes - at, "%s%s", i > 0 ? ";" : "", view->text + view->kernels[i].name);
     }
     return names;
@@ -113,7 +113,7 @@ cl_int program_load(cl_program program)
     struct ppu_error error;
     const char *why = ppu_program_open(program->binary.at, program->binary.bytes, &program->view);
 
-    if (why != NULL) {
+    if (why) {
         program_set_text(&program->log, why);
         return CL_INVALID_BINARY;
     }
@@ -132,15 +132,15 @@ cl_int program_load(cl_program program)
     }
     program->loaded = program->on[0];
     program->names = list_names(&program->view);
-    program->variants = program->source != NULL ? variants_new(program) : NULL;
-    return program->names != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    program->variants = program->source ? variants_new(program) : NULL;
+    return program->names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ---- making ---- */
 
 static size_t length_of(const char *text, const size_t *lengths, cl_uint i)
 {
-    return lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(text);
+    return lengths && lengths[i] != 0 ? lengths[i] : strlen(text);
 }
 
 static char *join_sources(cl_uint count, const char **strings, const size_t *lengths, size_t *bytes)
@@ -150,7 +150,7 @@ static char *join_sources(cl_uint count, const char **strings, const size_t *len
         *bytes += length_of(strings[i], lengths, i);
     }
     char *source = malloc(*bytes + 1);
-    if (source == NULL) {
+    if (!source) {
         return NULL;
     }
     char *at = source;
@@ -168,11 +168,11 @@ static cl_int check_source(cl_context context, cl_uint count, const char **strin
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    if (count == 0 || strings == NULL) {
+    if (count == 0 || !strings) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (strings[i] == NULL) {
+        if (!strings[i]) {
             return CL_INVALID_VALUE;
         }
     }
@@ -187,14 +187,14 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
 
     if (error == CL_SUCCESS) {
         program = program_new(context);
-        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = program ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (program != NULL && (program->source = join_sources(count, strings, lengths, &program->source_bytes)) == NULL) {
+    if (program && !(program->source = join_sources(count, strings, lengths, &program->source_bytes))) {
         clReleaseProgram(program);
         program = NULL;
         error = CL_OUT_OF_HOST_MEMORY;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return program;
@@ -206,14 +206,14 @@ static cl_int check_binary(cl_context context, cl_uint count, const cl_device_id
     if (!object_is(context, OBJECT_context)) {
         return CL_INVALID_CONTEXT;
     }
-    if (count == 0 || devices == NULL || lengths == NULL || binaries == NULL) {
+    if (count == 0 || !devices || !lengths || !binaries) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
         if (context_ppu_index(context, devices[i]) == MAX_DEVICES) {
             return CL_INVALID_DEVICE;
         }
-        if (lengths[i] == 0 || binaries[i] == NULL) {
+        if (lengths[i] == 0 || !binaries[i]) {
             return CL_INVALID_VALUE;
         }
     }
@@ -243,22 +243,22 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
 
     if (error == CL_SUCCESS) {
         program = program_new(context);
-        error = program != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = program ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
-    if (program != NULL) {
+    if (program) {
         error = take_binary(program, binaries[0], lengths[0]);
     }
-    if (error != CL_SUCCESS && program != NULL) {
-        if (program->log != NULL && *program->log != '\0') {
+    if (error != CL_SUCCESS && program) {
+        if (program->log && *program->log != '\0') {
             context_notify(context, "clCreateProgramWithBinary", program->log);
         }
         clReleaseProgram(program);
         program = NULL;
     }
-    for (cl_uint i = 0; i < count && binary_status != NULL; i++) {
+    for (cl_uint i = 0; i < count && binary_status; i++) {
         binary_status[i] = error == CL_INVALID_BINARY ? error : CL_SUCCESS;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return program;
@@ -269,7 +269,7 @@ cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t byte
 {
     (void)il;
     (void)bytes;
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = object_is(context, OBJECT_context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT;
     }
     return NULL;
@@ -282,7 +282,7 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, 
     (void)count;
     (void)devices;
     (void)names;
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = object_is(context, OBJECT_context) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT;
     }
     return NULL;
@@ -310,10 +310,10 @@ static cl_int answer_binaries(cl_program program, const struct info_room *room)
 {
     uint32_t count = program->context->device_count;
 
-    if (room->size_ret != NULL) {
+    if (room->size_ret) {
         *room->size_ret = count * sizeof(unsigned char *);
     }
-    if (room->at == NULL) {
+    if (!room->at) {
         return CL_SUCCESS;
     }
     if (room->bytes < count * sizeof(unsigned char *)) {
@@ -321,7 +321,7 @@ static cl_int answer_binaries(cl_program program, const struct info_room *room)
     }
     unsigned char **places = room->at;
     for (uint32_t i = 0; i < count; i++) {
-        if (places[i] != NULL && program->binary.at != NULL) {
+        if (places[i] && program->binary.at) {
             memcpy(places[i], program->binary.at, program->binary.bytes);
         }
     }
@@ -351,7 +351,7 @@ static cl_int answer(cl_program program, cl_program_info query, size_t bytes, vo
         return answer_binaries(program, &room);
     case CL_PROGRAM_NUM_KERNELS:
     case CL_PROGRAM_KERNEL_NAMES:
-        if (program->loaded == NULL) {
+        if (!program->loaded) {
             return CL_INVALID_PROGRAM_EXECUTABLE;
         }
         if (query == CL_PROGRAM_KERNEL_NAMES) {

@@ -26,7 +26,7 @@ static bool wants_times(const struct _cl_command_queue *queue)
 static void list_add(struct ready_list *list, cl_event event)
 {
     event->next = NULL;
-    *(list->first != NULL ? &list->last->next : &list->first) = event;
+    *(list->first ? &list->last->next : &list->first) = event;
     list->last = event;
 }
 
@@ -60,7 +60,7 @@ static struct submitter *choose_submitter(cl_command_queue queue, cl_event event
 
     for (uint32_t i = 0; i < queue->submitters; i++) {
         struct submitter *submitter = &queue->submitter[i];
-        if (submitter_takes(submitter, event) && (best == NULL || submitter->count < best->count)) {
+        if (submitter_takes(submitter, event) && (!best || submitter->count < best->count)) {
             best = submitter;
         }
     }
@@ -81,7 +81,7 @@ static void start_on_device(cl_command_queue queue)
     struct ready_list *ready = &queue->ready[WORK_ON_DEVICE];
     struct submitter *submitter = NULL;
 
-    while (ready->first != NULL && (submitter = choose_submitter(queue, ready->first)) != NULL) {
+    while (ready->first && (submitter = choose_submitter(queue, ready->first))) {
         cl_event event = list_take(ready);
         if (event->failed) {
             event_end(event, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -93,11 +93,11 @@ static void start_on_device(cl_command_queue queue)
 
 void queue_start(cl_command_queue queue)
 {
-    while (queue->ready[WORK_NOWHERE].first != NULL) {
+    while (queue->ready[WORK_NOWHERE].first) {
         end_at_once(list_take(&queue->ready[WORK_NOWHERE]));
     }
     start_on_device(queue);
-    if (queue->ready[WORK_ON_HOST].first != NULL) {
+    if (queue->ready[WORK_ON_HOST].first) {
         pthread_cond_signal(&queue->host_work);
     }
 }
@@ -160,8 +160,8 @@ static void *serve_queue(void *opaque)
 
     pthread_mutex_lock(&context->lock);
     const struct ready_list *ready = &queue->ready[WORK_ON_HOST];
-    while (!queue->stopping || ready->first != NULL) {
-        if (ready->first != NULL) {
+    while (!queue->stopping || ready->first) {
+        if (ready->first) {
             serve_first(queue);
         } else {
             pthread_cond_wait(&queue->host_work, &context->lock);
@@ -193,7 +193,7 @@ static bool open_add(cl_command_queue queue, cl_event event)
     if (queue->open_count == queue->open_room) {
         size_t room = queue->open_room > 0 ? 2 * queue->open_room : FIRST_ROOM;
         cl_event *grown = realloc(queue->open, room * sizeof(cl_event));
-        if (grown == NULL) {
+        if (!grown) {
             return false;
         }
         queue->open = grown;
@@ -224,7 +224,7 @@ static bool set_order(cl_event event, const struct command *command)
 
     if (after_all) {
         done = wait_for_all_before(event);
-    } else if (queue->newest != NULL) {
+    } else if (queue->newest) {
         done = event_wait_for(event, queue->newest);
     }
     for (cl_uint i = 0; i < command->count; i++) {
@@ -267,7 +267,7 @@ cl_int queue_take(cl_command_queue queue, const struct command *command, struct 
 {
     cl_event event = event_new(queue->context, queue, command->type);
 
-    if (event == NULL) {
+    if (!event) {
         work_drop(work);
         return CL_OUT_OF_HOST_MEMORY;
     }
@@ -279,7 +279,7 @@ cl_int queue_take(cl_command_queue queue, const struct command *command, struct 
     if (error == CL_SUCCESS && command->blocking) {
         error = await_command(event);
     }
-    if (error == CL_SUCCESS && command->out != NULL) {
+    if (error == CL_SUCCESS && command->out) {
         *command->out = event;
     } else {
         clReleaseEvent(event);
@@ -324,7 +324,7 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
-    if (queue->workq != NULL) {
+    if (queue->workq) {
         device_queue_remove_workq(queue);
     } else if (queue->device_va != 0) {
         device_queue_remove(queue);
@@ -359,7 +359,7 @@ static enum ppu_err open_host(cl_command_queue queue)
 
 static cl_int open_queue(cl_command_queue queue, cl_command_queue maker)
 {
-    return maker != NULL         ? device_queue_add_workq(queue, maker)
+    return maker                 ? device_queue_add_workq(queue, maker)
            : is_on_device(queue) ? device_queue_add(queue)
                                  : device_error(open_host(queue));
 }
@@ -370,7 +370,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     cl_command_queue queue = calloc(1, sizeof(*queue));
 
     *error = CL_OUT_OF_HOST_MEMORY;
-    if (queue == NULL) {
+    if (!queue) {
         return NULL;
     }
     object_init(&queue->object, OBJECT_queue);
@@ -429,7 +429,7 @@ struct wanted {
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
 {
     *wanted = (struct wanted){ .bytes = device_queue_bytes(device) };
-    for (; properties != NULL && *properties != 0; properties += 2) {
+    for (; properties && *properties != 0; properties += 2) {
         if (properties[0] == CL_QUEUE_PROPERTIES) {
             wanted->flags = properties[1];
         } else if (properties[0] == CL_QUEUE_SIZE) {
@@ -443,7 +443,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
             return CL_INVALID_VALUE;
         }
     }
-    if ((wanted->sized || wanted->maker != NULL) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+    if ((wanted->sized || wanted->maker) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;
     }
     if (wanted->limit_ms > PPU_MAX_LIMIT_MS || (wanted->limit_ms != 0 && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0)) {
@@ -452,7 +452,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
     if (wanted->bytes > device_queue_bytes(device)) {
         return CL_INVALID_QUEUE_PROPERTIES;
     }
-    if (wanted->maker != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+    if (wanted->maker && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
         return CL_INVALID_VALUE;
     }
     return check_flags(wanted->flags);
@@ -469,7 +469,7 @@ static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *prop
 {
     size_t count = 0;
 
-    if (properties == NULL) {
+    if (!properties) {
         return CL_SUCCESS;
     }
     while (properties[count] != 0) {
@@ -477,7 +477,7 @@ static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *prop
     }
     queue->given_bytes = (count + 1) * sizeof(properties[0]);
     queue->given = malloc(queue->given_bytes);
-    if (queue->given == NULL) {
+    if (!queue->given) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     memcpy(queue->given, properties, queue->given_bytes);
@@ -489,17 +489,17 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device, co
 {
     cl_command_queue queue = queue_new(context, device, wanted->flags, wanted->maker, error);
 
-    if (queue != NULL && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
+    if (queue && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
     }
-    if (queue != NULL) {
+    if (queue) {
         queue->limit_ms = (uint32_t)wanted->limit_ms;
     }
-    if (queue != NULL && is_on_device(queue)) {
+    if (queue && is_on_device(queue)) {
         queue->device_bytes = (cl_uint)wanted->bytes;
     }
-    if (queue != NULL && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+    if (queue && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
         device_queue_set_default(context, queue->ppu_index, queue);
     }
     return queue;
@@ -518,10 +518,10 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
     if (error == CL_SUCCESS) {
         queue = share_default(context, device, wanted.flags);
     }
-    if (error == CL_SUCCESS && queue == NULL) {
+    if (error == CL_SUCCESS && !queue) {
         queue = queue_create(context, device, properties, &wanted, &error);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return queue;
@@ -540,7 +540,7 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
     if (error == CL_SUCCESS) {
         queue = queue_new(context, device, properties, NULL, &error);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return queue;
@@ -563,7 +563,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->workq != NULL || queue->context != context ||
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->workq || queue->context != context ||
         queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }
@@ -663,7 +663,7 @@ cl_int clEnqueueMarker(cl_command_queue queue, cl_event *out)
     if (!queue_is_for_host(queue)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    return out != NULL ? clEnqueueMarkerWithWaitList(queue, 0, NULL, out) : CL_INVALID_VALUE;
+    return out ? clEnqueueMarkerWithWaitList(queue, 0, NULL, out) : CL_INVALID_VALUE;
 }
 
 cl_int clEnqueueBarrier(cl_command_queue queue)
@@ -673,7 +673,7 @@ cl_int clEnqueueBarrier(cl_command_queue queue)
 
 cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *events)
 {
-    if (queue_is_for_host(queue) && (count == 0 || events == NULL)) {
+    if (queue_is_for_host(queue) && (count == 0 || !events)) {
         return CL_INVALID_VALUE;
     }
     return clEnqueueBarrierWithWaitList(queue, count, events, NULL);

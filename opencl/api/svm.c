@@ -16,7 +16,7 @@ static struct svm *find_svm(cl_context context, const void *at)
 {
     struct svm *svm = context->svm;
 
-    while (svm != NULL && ((const uint8_t *)at < svm->at || (const uint8_t *)at >= svm->at + svm->bytes)) {
+    while (svm && ((const uint8_t *)at < svm->at || (const uint8_t *)at >= svm->at + svm->bytes)) {
         svm = svm->next;
     }
     return svm;
@@ -25,8 +25,8 @@ static struct svm *find_svm(cl_context context, const void *at)
 bool svm_holds(cl_context context, const void *at, size_t bytes)
 {
     pthread_mutex_lock(&context->lock);
-    const struct svm *svm = at != NULL ? find_svm(context, at) : NULL;
-    bool holds = svm != NULL && bytes <= svm->bytes - (size_t)((const uint8_t *)at - svm->at);
+    const struct svm *svm = at ? find_svm(context, at) : NULL;
+    bool holds = svm && bytes <= svm->bytes - (size_t)((const uint8_t *)at - svm->at);
     pthread_mutex_unlock(&context->lock);
     return holds;
 }
@@ -35,19 +35,19 @@ bool svm_piece(cl_context context, const void *at, uint64_t *start, uint64_t *by
 {
     pthread_mutex_lock(&context->lock);
     const struct svm *svm = find_svm(context, at);
-    if (svm != NULL) {
+    if (svm) {
         *start = (uint64_t)(uintptr_t)svm->at;
         *bytes = svm->bytes;
     }
     pthread_mutex_unlock(&context->lock);
-    return svm != NULL;
+    return svm;
 }
 
 static struct svm *svm_new(cl_context context, size_t bytes)
 {
     struct svm *svm = calloc(1, sizeof(*svm));
 
-    if (svm == NULL) {
+    if (!svm) {
         return NULL;
     }
     if (ppu_memory_alloc(context->device->ppu, PPU_MEMORY_VRAM, bytes, &svm->memory) != PPU_OK) {
@@ -79,7 +79,7 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
         return NULL;
     }
     struct svm *svm = svm_new(context, bytes);
-    if (svm == NULL) {
+    if (!svm) {
         return NULL;
     }
     object_use(context);
@@ -94,11 +94,11 @@ void clSVMFree(cl_context context, void *at)
 {
     struct svm *svm = NULL;
 
-    if (!object_is(context, OBJECT_context) || at == NULL) {
+    if (!object_is(context, OBJECT_context) || !at) {
         return;
     }
     pthread_mutex_lock(&context->lock);
-    for (struct svm **link = &context->svm; *link != NULL; link = &(*link)->next) {
+    for (struct svm **link = &context->svm; *link; link = &(*link)->next) {
         if ((*link)->at == at) {
             svm = *link;
             *link = svm->next;
@@ -106,7 +106,7 @@ void clSVMFree(cl_context context, void *at)
         }
     }
     pthread_mutex_unlock(&context->lock);
-    if (svm != NULL) {
+    if (svm) {
         ppu_memory_free(svm->memory);
         free(svm);
         object_drop(context);
@@ -129,7 +129,7 @@ static cl_int run_free(cl_event event)
 {
     const struct svm_free *free_all = &event->work.svm_free;
 
-    if (free_all->function != NULL) {
+    if (free_all->function) {
         free_all->function(event->queue, free_all->count, free_all->pointers, free_all->user);
         return CL_SUCCESS;
     }
@@ -155,13 +155,13 @@ cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint count_pointers, void *po
     if (error != CL_SUCCESS) {
         return error;
     }
-    if ((count_pointers == 0) != (pointers == NULL)) {
+    if ((count_pointers == 0) != !pointers) {
         return CL_INVALID_VALUE;
     }
     work.svm_free = (struct svm_free){ function, user, NULL, count_pointers };
     if (count_pointers > 0) {
         work.svm_free.pointers = malloc(count_pointers * sizeof(void *));
-        if (work.svm_free.pointers == NULL) {
+        if (!work.svm_free.pointers) {
             return CL_OUT_OF_HOST_MEMORY;
         }
         memcpy(work.svm_free.pointers, pointers, count_pointers * sizeof(void *));
@@ -178,7 +178,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *dst, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (dst == NULL || src == NULL) {
+    if (!dst || !src) {
         return CL_INVALID_VALUE;
     }
     const uint8_t *from = src;
@@ -199,7 +199,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (at == NULL || !transfer_fill(&work, at, bytes, pattern, pattern_bytes) || (uintptr_t)at % pattern_bytes != 0) {
+    if (!at || !transfer_fill(&work, at, bytes, pattern, pattern_bytes) || (uintptr_t)at % pattern_bytes != 0) {
         return CL_INVALID_VALUE;
     }
     return queue_take(queue, &command, &work);
@@ -222,7 +222,7 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (at == NULL || bytes == 0 || !transfer_map_flags_are_good(flags)) {
+    if (!at || bytes == 0 || !transfer_map_flags_are_good(flags)) {
         return CL_INVALID_VALUE;
     }
     return take_nothing(queue, &command);
@@ -236,7 +236,7 @@ cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint count, const 
     if (error != CL_SUCCESS) {
         return error;
     }
-    return at != NULL ? take_nothing(queue, &command) : CL_INVALID_VALUE;
+    return at ? take_nothing(queue, &command) : CL_INVALID_VALUE;
 }
 
 cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, const void **pointers,
@@ -249,11 +249,11 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count_pointers, co
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (count_pointers == 0 || pointers == NULL || !transfer_migrate_flags_are_good(flags)) {
+    if (count_pointers == 0 || !pointers || !transfer_migrate_flags_are_good(flags)) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count_pointers; i++) {
-        if (!svm_holds(queue->context, pointers[i], sizes != NULL ? sizes[i] : 0)) {
+        if (!svm_holds(queue->context, pointers[i], sizes ? sizes[i] : 0)) {
             return CL_INVALID_VALUE;
         }
     }

@@ -44,7 +44,7 @@ static cl_int run_fill(cl_event event)
 
 bool transfer_fill(struct work *work, void *dst, size_t bytes, const void *pattern, size_t pattern_bytes)
 {
-    if (pattern == NULL || pattern_bytes == 0 || pattern_bytes > sizeof(work->fill.pattern) ||
+    if (!pattern || pattern_bytes == 0 || pattern_bytes > sizeof(work->fill.pattern) ||
         !PPU_IS_POWER_OF_TWO(pattern_bytes) || bytes % pattern_bytes != 0) {
         return false;
     }
@@ -69,7 +69,7 @@ static struct work needing(struct work work, cl_mem first, cl_mem second)
     work.needs[0] = first;
     work.needs[1] = second;
     for (uint32_t i = 0; i < 2; i++) {
-        if (work.needs[i] != NULL) {
+        if (work.needs[i]) {
             object_use(work.needs[i]);
         }
     }
@@ -115,7 +115,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (to == NULL || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
+    if (!to || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
         return CL_INVALID_VALUE;
     }
     if (!host_may_read(memory)) {
@@ -136,7 +136,7 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool block
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (from == NULL || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
+    if (!from || bytes == 0 || !buffer_holds(memory, offset, bytes)) {
         return CL_INVALID_VALUE;
     }
     if (!host_may_write(memory)) {
@@ -190,7 +190,7 @@ static bool extent_of(const size_t origin[3], const size_t region[3], const stru
 
 static bool region_is_good(const size_t region[3])
 {
-    return region != NULL && region[0] != 0 && region[1] != 0 && region[2] != 0;
+    return region && region[0] != 0 && region[1] != 0 && region[2] != 0;
 }
 
 /* One side of a copy of rectangles. */
@@ -204,11 +204,11 @@ struct side {
 
 static bool side_settle(struct side *side, const size_t region[3])
 {
-    if (side->base == NULL || side->origin == NULL || !settle_pitches(&side->pitches, region) ||
+    if (!side->base || !side->origin || !settle_pitches(&side->pitches, region) ||
         !extent_of(side->origin, region, &side->pitches, &side->first, &side->bytes)) {
         return false;
     }
-    return side->memory == NULL || buffer_holds(side->memory, side->first, side->bytes);
+    return !side->memory || buffer_holds(side->memory, side->first, side->bytes);
 }
 
 static struct work box_work(const struct side *dst, const struct side *src, const size_t region[3])
@@ -350,8 +350,8 @@ static bool copy_overlaps(const struct side *dst, const struct side *src, const 
     /* Sub-buffers of one buffer share its bytes: compare places in that. */
     a.first += dst->memory->origin;
     b.first += src->memory->origin;
-    cl_mem a_root = dst->memory->parent != NULL ? dst->memory->parent : dst->memory;
-    cl_mem b_root = src->memory->parent != NULL ? src->memory->parent : src->memory;
+    cl_mem a_root = dst->memory->parent ? dst->memory->parent : dst->memory;
+    cl_mem b_root = src->memory->parent ? src->memory->parent : src->memory;
     return a_root == b_root && (boxes_meet(&a, &b, region) || boxes_meet(&b, &a, region));
 }
 
@@ -423,7 +423,7 @@ static struct mapped *note_mapping(cl_mem memory, cl_map_flags flags, size_t off
 {
     struct mapped *mapped = malloc(sizeof(*mapped));
 
-    if (mapped == NULL) {
+    if (!mapped) {
         return NULL;
     }
     uint8_t *base = memory->shadow ? memory->host_ptr : memory->at;
@@ -442,7 +442,7 @@ static struct mapped *forget_mapping(cl_mem memory, const void *pointer)
     struct mapped *found = NULL;
 
     pthread_mutex_lock(&memory->context->lock);
-    for (struct mapped **link = &memory->mapped; *link != NULL; link = &(*link)->next) {
+    for (struct mapped **link = &memory->mapped; *link; link = &(*link)->next) {
         if ((*link)->pointer == pointer) {
             found = *link;
             *link = found->next;
@@ -485,18 +485,18 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
     }
     if (error == CL_SUCCESS) {
         mapped = note_mapping(memory, flags, offset, bytes);
-        error = mapped != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+        error = mapped ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     }
     if (error == CL_SUCCESS) {
         struct work work = map_work(memory, mapped);
         pointer = mapped->pointer;
         error = queue_take(queue, &command, &work);
     }
-    if (error != CL_SUCCESS && pointer != NULL) {
+    if (error != CL_SUCCESS && pointer) {
         free(forget_mapping(memory, pointer));
         pointer = NULL;
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return pointer;
@@ -512,7 +512,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *poin
         return error;
     }
     struct mapped *mapped = forget_mapping(memory, pointer);
-    if (mapped == NULL) {
+    if (!mapped) {
         return CL_INVALID_VALUE;
     }
     struct work work = unmap_work(memory, mapped);
@@ -536,7 +536,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count_memories
     struct work nothing = { .executor = WORK_NOWHERE };
     cl_int error = command_check(queue, count, events);
 
-    if (error == CL_SUCCESS && (count_memories == 0 || memories == NULL || !transfer_migrate_flags_are_good(flags))) {
+    if (error == CL_SUCCESS && (count_memories == 0 || !memories || !transfer_migrate_flags_are_good(flags))) {
         error = CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count_memories && error == CL_SUCCESS; i++) {

@@ -44,7 +44,7 @@ static bool read_variable(const struct setting *setting, uint32_t *value, char t
     const char *given = secure_getenv(setting->variable);
     char *end = NULL;
 
-    if (given == NULL) {
+    if (!given) {
         return true;
     }
     unsigned long number = strtoul(given, &end, 10);
@@ -66,7 +66,7 @@ bool waiting_read(struct waiting *waiting, const cl_context_properties *properti
             return false;
         }
     }
-    for (; properties != NULL && *properties != 0; properties += 2) {
+    for (; properties && *properties != 0; properties += 2) {
         uint32_t i = find_setting(properties[0]);
         if (i == PPU_ARRAY_SIZE(settings)) {
             continue;

@@ -32,10 +32,10 @@ void binary_free(struct binary *binary)
 static bool give_room(struct binary *binary, size_t bytes, cl_program_binary_type type)
 {
     *binary = (struct binary){ malloc(bytes), bytes, type, false };
-    if (binary->at == NULL) {
+    if (!binary->at) {
         binary_free(binary);
     }
-    return binary->at != NULL;
+    return binary->at;
 }
 
 static void cut_module(const struct module_header *header, const struct ppu_compile_module *module,
@@ -136,7 +136,7 @@ cl_int binary_copy(struct binary *binary, const void *bytes, size_t count, const
         *why = "a compiled object or library that is damaged, or of another version";
     } else {
         *why = ppu_program_open(binary->at, count, &view);
-        binary->type = *why == NULL ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
+        binary->type = !*why ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : CL_PROGRAM_BINARY_TYPE_NONE;
     }
     if (binary->type == CL_PROGRAM_BINARY_TYPE_NONE) {
         binary_free(binary);

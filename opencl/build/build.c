@@ -53,15 +53,15 @@ static struct build *build_new(cl_program program, const char *options, build_no
 {
     struct build *build = calloc(1, sizeof(*build));
 
-    if (build == NULL) {
+    if (!build) {
         return NULL;
     }
     object_use(program);
     build->program = program;
-    build->options = strdup(options != NULL ? options : "");
+    build->options = strdup(options ? options : "");
     build->notify = notify;
     build->user = user;
-    if (build->options == NULL) {
+    if (!build->options) {
         build_free(build);
         return NULL;
     }
@@ -93,7 +93,7 @@ static char *take_log(struct ppu_compiled *compiled)
     char *log = compiled->log;
 
     compiled->log = NULL;
-    if (log == NULL && compiler_get() == NULL && asprintf(&log, "error: %s\n", compiler_trouble()) < 0) {
+    if (!log && !compiler_get() && asprintf(&log, "error: %s\n", compiler_trouble()) < 0) {
         log = NULL;
     }
     return log;
@@ -109,8 +109,8 @@ static enum ppu_compile_status compile_cached(const struct build *build, struct 
     cache_key_init(&key, program->source, program->source_bytes, build->options, "");
     if (!cache_find(&key, image)) {
         const struct compiler *compiler = compile_thread_compiler();
-        status = compiler != NULL ? compiler->compile(program->source, program->source_bytes, &options, image)
-                                  : PPU_COMPILE_NO_TOOL;
+        status =
+            compiler ? compiler->compile(program->source, program->source_bytes, &options, image) : PPU_COMPILE_NO_TOOL;
         if (status == PPU_COMPILE_OK) {
             cache_store(&key, image);
         }
@@ -140,7 +140,7 @@ static enum ppu_compile_status join_modules(const struct build *build, const str
     const struct compiler *compiler = compile_thread_compiler();
     struct ppu_compiled whole = { NULL, 0, NULL };
 
-    if (compiler == NULL) {
+    if (!compiler) {
         return PPU_COMPILE_NO_TOOL;
     }
     if (build->input_count == 1 && !library) {
@@ -174,7 +174,7 @@ static cl_int make_of_inputs(const struct build *build, struct binary *made, cha
     struct ppu_compiled compiled = { NULL, 0, NULL };
     bool foreign = has_foreign(build);
 
-    if (modules == NULL) {
+    if (!modules) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < build->input_count; i++) {
@@ -217,8 +217,8 @@ static cl_int make_object(const struct build *build, struct binary *made, char *
     struct ppu_compiled bitcode = { NULL, 0, NULL };
     const struct compiler *compiler = compile_thread_compiler();
     enum ppu_compile_status status =
-        compiler != NULL ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
-                         : PPU_COMPILE_NO_TOOL;
+        compiler ? compiler->compile_source(program->source, program->source_bytes, &options, &bitcode)
+                 : PPU_COMPILE_NO_TOOL;
     cl_int error = compile_error(status, CL_COMPILE_PROGRAM_FAILURE, CL_INVALID_COMPILER_OPTIONS);
 
     *log = take_log(&bitcode);
@@ -258,11 +258,11 @@ static cl_int begin_build(struct build *build)
 static cl_int put_binary(cl_program program, struct binary *made, char *log, cl_int error)
 {
     pthread_mutex_lock(&program->lock);
-    if (log != NULL) {
+    if (log) {
         program_set_text(&program->log, log);
     }
     /* A binary that was loaded stays, whatever comes of it. */
-    if (program->source != NULL || error == CL_SUCCESS) {
+    if (program->source || error == CL_SUCCESS) {
         binary_free(&program->binary);
         program->binary = *made;
     }
@@ -285,7 +285,7 @@ static cl_int build_run(struct build *build)
 
     error = put_binary(build->program, &made, log, error);
     free(log);
-    if (build->notify != NULL) {
+    if (build->notify) {
         build->notify(build->program, build->user);
     }
     build_free(build);
@@ -300,7 +300,7 @@ static void build_thread(void *opaque)
 /* Of a build that has begun. With a callback the result is in the program. */
 static cl_int build_go(struct build *build)
 {
-    return build->notify != NULL && compile_thread_start(build_thread, build) ? CL_SUCCESS : build_run(build);
+    return build->notify && compile_thread_start(build_thread, build) ? CL_SUCCESS : build_run(build);
 }
 
 /* ---- build ---- */
@@ -320,14 +320,13 @@ static cl_int take_own_binary(struct build *build)
     const char *why = NULL;
 
     build->inputs = calloc(1, sizeof(build->inputs[0]));
-    if (build->inputs == NULL) {
+    if (!build->inputs) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     build->input_count = 1;
     pthread_mutex_lock(&program->lock);
-    cl_int error = program->binary.at != NULL
-                       ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes, &why)
-                       : CL_INVALID_BINARY;
+    cl_int error = program->binary.at ? binary_copy(&build->inputs[0], program->binary.at, program->binary.bytes, &why)
+                                      : CL_INVALID_BINARY;
     pthread_mutex_unlock(&program->lock);
     return error;
 }
@@ -348,31 +347,31 @@ static cl_int build_start(struct build *build, cl_int error)
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                       build_notify notify, void *user)
 {
-    cl_int error = check_build(program, count, devices, notify != NULL, user);
+    cl_int error = check_build(program, count, devices, notify, user);
 
     if (error != CL_SUCCESS) {
         return error;
     }
     struct build *build = build_new(program, options, notify, user);
-    if (build == NULL) {
+    if (!build) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    build->make = program->source != NULL ? make_from_source : make_from_binary;
-    return build_start(build, program->source != NULL ? CL_SUCCESS : take_own_binary(build));
+    build->make = program->source ? make_from_source : make_from_binary;
+    return build_start(build, program->source ? CL_SUCCESS : take_own_binary(build));
 }
 
 /* ---- compile ---- */
 
 static cl_int check_headers(cl_uint count, const cl_program *programs, const char **names)
 {
-    if ((count == 0) != (programs == NULL) || (count == 0) != (names == NULL)) {
+    if ((count == 0) != !programs || (count == 0) != !names) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
-        if (!object_is(programs[i], OBJECT_program) || programs[i]->source == NULL) {
+        if (!object_is(programs[i], OBJECT_program) || !programs[i]->source) {
             return CL_INVALID_PROGRAM;
         }
-        if (names[i] == NULL) {
+        if (!names[i]) {
             return CL_INVALID_VALUE;
         }
     }
@@ -383,12 +382,12 @@ static bool take_headers(struct build *build, cl_uint count, const cl_program *p
 {
     build->headers = calloc(count + 1u, sizeof(build->headers[0]));
     build->header_programs = calloc(count + 1u, sizeof(cl_program));
-    if (build->headers == NULL || build->header_programs == NULL) {
+    if (!build->headers || !build->header_programs) {
         return false;
     }
     for (cl_uint i = 0; i < count; i++) {
         char *name = strdup(names[i]);
-        if (name == NULL) {
+        if (!name) {
             return false;
         }
         object_use(programs[i]);
@@ -403,19 +402,19 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
                         cl_uint header_count, const cl_program *headers, const char **names, build_notify notify,
                         void *user)
 {
-    cl_int error = check_build(program, count, devices, notify != NULL, user);
+    cl_int error = check_build(program, count, devices, notify, user);
 
     if (error == CL_SUCCESS) {
         error = check_headers(header_count, headers, names);
     }
-    if (error == CL_SUCCESS && program->source == NULL) {
+    if (error == CL_SUCCESS && !program->source) {
         error = CL_INVALID_OPERATION;
     }
     if (error != CL_SUCCESS) {
         return error;
     }
     struct build *build = build_new(program, options, notify, user);
-    if (build == NULL) {
+    if (!build) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     build->make = make_object;
@@ -451,7 +450,7 @@ static cl_int check_link_options(const char *options, bool *library)
 
 static cl_int check_inputs(cl_context context, cl_uint count, const cl_program *programs)
 {
-    if (count == 0 || programs == NULL) {
+    if (count == 0 || !programs) {
         return CL_INVALID_VALUE;
     }
     for (cl_uint i = 0; i < count; i++) {
@@ -480,7 +479,7 @@ static cl_int take_inputs(struct build *build, cl_uint count, const cl_program *
     cl_int error = CL_SUCCESS;
 
     build->inputs = calloc(count, sizeof(build->inputs[0]));
-    if (build->inputs == NULL) {
+    if (!build->inputs) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     for (cl_uint i = 0; i < count && error == CL_SUCCESS; i++) {
@@ -505,10 +504,10 @@ static cl_program link_begin(cl_context context, const char *options, cl_uint in
                              build_notify notify, void *user, cl_int *error)
 {
     cl_program program = program_new(context);
-    struct build *build = program != NULL ? build_new(program, options, notify, user) : NULL;
+    struct build *build = program ? build_new(program, options, notify, user) : NULL;
 
     *error = CL_OUT_OF_HOST_MEMORY;
-    if (build != NULL) {
+    if (build) {
         build->make = make_linked;
         *error = check_link_options(build->options, &build->library);
     }
@@ -520,10 +519,10 @@ static cl_program link_begin(cl_context context, const char *options, cl_uint in
         *error = build_go(build);
         return program;
     }
-    if (build != NULL) {
+    if (build) {
         build_free(build);
     }
-    if (program != NULL) {
+    if (program) {
         clReleaseProgram(program);
     }
     return NULL;
@@ -534,12 +533,12 @@ cl_program clLinkProgram(cl_context context, cl_uint count, const cl_device_id *
                          cl_int *errcode)
 {
     cl_program program = NULL;
-    cl_int error = check_link(context, count, devices, input_count, inputs, notify != NULL, user);
+    cl_int error = check_link(context, count, devices, input_count, inputs, notify, user);
 
     if (error == CL_SUCCESS) {
         program = link_begin(context, options, input_count, inputs, notify, user, &error);
     }
-    if (errcode != NULL) {
+    if (errcode) {
         *errcode = error;
     }
     return program;

@@ -60,7 +60,7 @@ static bool write_program(FILE *to, const char *name)
     const char *folders = secure_getenv("PATH");
     char path[PATH_MAX];
 
-    if (strchr(name, '/') != NULL || folders == NULL) {
+    if (strchr(name, '/') || !folders) {
         return write_file(to, name);
     }
     while (*folders != '\0') {
@@ -77,7 +77,7 @@ static bool write_program(FILE *to, const char *name)
 static bool write_compiler(FILE *to)
 {
     const char *clang = secure_getenv(PPU_COMPILE_CLANG_VARIABLE);
-    bool named = clang != NULL && *clang != '\0';
+    bool named = clang && *clang != '\0';
     char path[PATH_MAX];
 
     return compiler_path(path) && write_file(to, path) && write_program(to, named ? clang : PPU_COMPILE_CLANG);
@@ -91,7 +91,7 @@ static char *joined_lines(const char *text)
 {
     char *joined = malloc(strlen(text) + 1), *to = joined;
 
-    while (joined != NULL && *text != '\0') {
+    while (joined && *text != '\0') {
         const char *end = *text == '\\' ? text + 1 + strspn(text + 1, " \t\v\f") : text;
         if (end == text || (*end != '\n' && *end != '\r')) {
             *to++ = *text++;
@@ -99,7 +99,7 @@ static char *joined_lines(const char *text)
             text = end + 1 + ((end[1] == '\n' || end[1] == '\r') && end[1] != end[0]);
         }
     }
-    if (joined != NULL) {
+    if (joined) {
         *to = '\0';
     }
     return joined;
@@ -117,10 +117,10 @@ static bool depends_on_more(const char *text)
         "include", "import", "embed", "__has_", "dependency", "module", "__DATE__", "__TIME", "?\?/",
     };
     char *joined = joined_lines(text);
-    bool depends = joined == NULL;
+    bool depends = !joined;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(words) && !depends; i++) {
-        depends = strstr(joined, words[i]) != NULL;
+        depends = strstr(joined, words[i]);
     }
     free(joined);
     return depends;
@@ -133,7 +133,7 @@ void cache_key_init(struct cache_key *key, const char *source, size_t bytes, con
         return;
     }
     FILE *to = open_memstream(&key->text, &key->bytes);
-    if (to == NULL) {
+    if (!to) {
         return;
     }
     bool known = write_compiler(to);
@@ -205,7 +205,7 @@ static void *copy_of(const struct cache_folder_part *part)
 {
     void *copy = malloc(part->bytes);
 
-    return copy != NULL ? memcpy(copy, part->at, part->bytes) : NULL;
+    return copy ? memcpy(copy, part->at, part->bytes) : NULL;
 }
 
 static void take_entry(const struct cache_folder_part parts[ENTRY_PARTS], struct ppu_compiled *found)
@@ -213,14 +213,14 @@ static void take_entry(const struct cache_folder_part parts[ENTRY_PARTS], struct
     found->len_bytes = parts[ENTRY_IMAGE].bytes;
     found->bytes = copy_of(&parts[ENTRY_IMAGE]);
     found->log = copy_of(&parts[ENTRY_LOG]);
-    if (found->bytes == NULL || found->log == NULL) {
+    if (!found->bytes || !found->log) {
         compiler_free(found);
     }
 }
 
 bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
 {
-    int folder = key->text != NULL ? cache_folder_open() : -1;
+    int folder = key->text ? cache_folder_open() : -1;
     struct cache_folder_part parts[ENTRY_PARTS];
     struct entry_header header;
     char name[ENTRY_NAME_BYTES];
@@ -230,12 +230,12 @@ bool cache_find(const struct cache_key *key, struct ppu_compiled *found)
     uint8_t *data = folder >= 0 && entry_name(folder, key, name)
                         ? cache_folder_read(folder, name, ENTRY_MOST_BYTES, false, &bytes)
                         : NULL;
-    if (data != NULL && cut_entry(data, bytes, &header, parts) && is_entry(folder, key, &header, parts)) {
+    if (data && cut_entry(data, bytes, &header, parts) && is_entry(folder, key, &header, parts)) {
         take_entry(parts, found);
     }
     free(data);
     cache_folder_close(folder);
-    return found->bytes != NULL;
+    return found->bytes;
 }
 
 /* ---- room ---- */
@@ -252,7 +252,7 @@ static uint64_t survey(DIR *folder, struct old_entry *oldest)
     bool found = false;
 
     rewinddir(folder);
-    for (struct dirent *item = readdir(folder); item != NULL; item = readdir(folder)) {
+    for (struct dirent *item = readdir(folder); item; item = readdir(folder)) {
         size_t length = strlen(item->d_name);
         struct stat info;
         if (length < sizeof(ENTRY_SUFFIX) || strcmp(item->d_name + length - strlen(ENTRY_SUFFIX), ENTRY_SUFFIX) != 0 ||
@@ -276,7 +276,7 @@ static void remove_old(int descriptor)
     DIR *folder = again >= 0 ? fdopendir(again) : NULL;
     struct old_entry oldest;
 
-    if (folder == NULL) {
+    if (!folder) {
         if (again >= 0) {
             close(again);
         }
@@ -289,7 +289,7 @@ static void remove_old(int descriptor)
 
 void cache_store(const struct cache_key *key, const struct ppu_compiled *made)
 {
-    int folder = key->text != NULL ? cache_folder_open() : -1;
+    int folder = key->text ? cache_folder_open() : -1;
     struct entry_header header = { ENTRY_MAGIC, ENTRY_VERSION, key->bytes, made->len_bytes, strlen(made->log) + 1, "" };
     const struct cache_folder_part parts[] = {
         { &header, sizeof(header) },

@@ -31,7 +31,7 @@ static const char *set_variable(const char *name)
 {
     const char *value = secure_getenv(name);
 
-    return value != NULL && *value != '\0' ? value : NULL;
+    return value && *value != '\0' ? value : NULL;
 }
 
 static bool find_cache_path(struct cache_path *path)
@@ -39,14 +39,14 @@ static bool find_cache_path(struct cache_path *path)
     const char *ours = set_variable("PPU_CACHE"), *users = set_variable("XDG_CACHE_HOME"), *home = set_variable("HOME");
     int length = 0;
 
-    if (ours != NULL) {
+    if (ours) {
         *path = (struct cache_path){ .below = { "opencl" }, .depth = 1 };
         length = strcmp(ours, "off") != 0 ? snprintf(path->base, PATH_MAX, "%s", ours) : 0;
     } else {
         *path = (struct cache_path){ .below = { "ppu", "opencl" }, .depth = 2 };
-        length = users != NULL  ? snprintf(path->base, PATH_MAX, "%s", users)
-                 : home != NULL ? snprintf(path->base, PATH_MAX, "%s/.cache", home)
-                                : 0;
+        length = users  ? snprintf(path->base, PATH_MAX, "%s", users)
+                 : home ? snprintf(path->base, PATH_MAX, "%s/.cache", home)
+                        : 0;
     }
     return length > 0 && length < PATH_MAX;
 }
@@ -57,7 +57,7 @@ static int make_folders(const char *base)
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s", base);
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         (void)mkdir(path, 0700);
         *slash = '/';
@@ -148,7 +148,7 @@ static uint8_t *read_all(int file, size_t bytes)
     uint8_t *data = malloc(bytes + 1);
     size_t done = 0;
 
-    while (data != NULL && done < bytes) {
+    while (data && done < bytes) {
         ssize_t got = read(file, data + done, bytes - done);
         if (got < 0 && errno == EINTR) {
             continue;

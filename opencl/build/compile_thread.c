@@ -70,7 +70,7 @@ static void prepare(void)
 {
     const struct compiler *compiler = compiler_get();
 
-    if (compiler != NULL) {
+    if (compiler) {
         compiler->prepare();
         await_at_exit();
     }
@@ -111,7 +111,7 @@ bool compile_thread_start(void (*function)(void *opaque), void *opaque)
     struct errand *errand = malloc(sizeof(*errand));
     pthread_t thread;
 
-    if (errand == NULL) {
+    if (!errand) {
         return false;
     }
     note_thread();

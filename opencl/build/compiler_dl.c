@@ -23,7 +23,7 @@ static bool find_file(char path[PATH_MAX], const char *name)
         return false;
     }
     const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash != NULL ? (int)(slash + 1 - info.dli_fname) : 0;
+    int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
     return snprintf(path, PATH_MAX, "%.*s%s", folder, info.dli_fname, name) < PATH_MAX;
 }
 
@@ -43,7 +43,7 @@ static bool find_symbol(void *library, const char *name, void *place)
     void *function = dlsym(library, name);
 
     memcpy(place, &function, sizeof(function));
-    return function != NULL;
+    return function;
 }
 
 static char trouble[PATH_MAX + 200];
@@ -58,7 +58,7 @@ static void load_compiler(void)
     char path[PATH_MAX];
     void *library = compiler_path(path) ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
-    complete = library != NULL && find_symbol(library, "ppu_compile", &the_compiler.compile) &&
+    complete = library && find_symbol(library, "ppu_compile", &the_compiler.compile) &&
                find_symbol(library, "ppu_compile_source", &the_compiler.compile_source) &&
                find_symbol(library, "ppu_compile_bitcode", &the_compiler.compile_bitcode) &&
                find_symbol(library, "ppu_compile_link", &the_compiler.link) &&
@@ -66,7 +66,7 @@ static void load_compiler(void)
     if (!complete) {
         const char *why = dlerror();
         snprintf(trouble, sizeof(trouble), "load the compiler: %s; it belongs into the folder of the ICD",
-                 why != NULL ? why : "its place is not known");
+                 why ? why : "its place is not known");
         fprintf(stderr, "OpenCL on the PPU: %s\n", trouble);
     }
 }

@@ -69,7 +69,7 @@ static uint8_t *read_answer(int file, size_t *bytes)
     }
     *bytes = (size_t)info.st_size;
     uint8_t *data = malloc(*bytes);
-    if (data != NULL && pread(file, data, *bytes, 0) != (ssize_t)*bytes) {
+    if (data && pread(file, data, *bytes, 0) != (ssize_t)*bytes) {
         free(data);
         data = NULL;
     }
@@ -89,8 +89,7 @@ static int spawn(pid_t *pid, const char *path, int in, int out)
     posix_spawnattr_t attributes;
     sigset_t none, all;
 
-    if (libraries != NULL &&
-        snprintf(variable, sizeof(variable), "LD_LIBRARY_PATH=%s", libraries) < (int)sizeof(variable)) {
+    if (libraries && snprintf(variable, sizeof(variable), "LD_LIBRARY_PATH=%s", libraries) < (int)sizeof(variable)) {
         environment[0] = variable;
     }
     sigemptyset(&none);
@@ -155,7 +154,7 @@ say(struct ppu_compiled *made, enum ppu_compile_status status, const char *forma
         made->log = NULL;
     }
     va_end(args);
-    return made->log != NULL ? status : PPU_COMPILE_NO_MEMORY;
+    return made->log ? status : PPU_COMPILE_NO_MEMORY;
 }
 
 static enum ppu_compile_status take_answer(const uint8_t *data, const struct foreign_answer *answer,
@@ -165,7 +164,7 @@ static enum ppu_compile_status take_answer(const uint8_t *data, const struct for
 
     made->bytes = answer->made_bytes > 0 ? malloc(answer->made_bytes) : NULL;
     made->log = calloc(1, answer->log_bytes + 1);
-    if ((answer->made_bytes > 0 && made->bytes == NULL) || made->log == NULL) {
+    if ((answer->made_bytes > 0 && !made->bytes) || !made->log) {
         compiler_free(made);
         return PPU_COMPILE_NO_MEMORY;
     }
@@ -208,7 +207,7 @@ static enum ppu_compile_status compile_foreign(int in, int out, struct ppu_compi
     struct foreign_answer answer;
     size_t bytes = 0;
     uint8_t *data = outcome.error == 0 ? read_answer(out, &bytes) : NULL;
-    bool answered = data != NULL && foreign_read_answer(data, bytes, &answer);
+    bool answered = data && foreign_read_answer(data, bytes, &answer);
     enum ppu_compile_status status = answered ? take_answer(data, &answer, made) : explain(&outcome, made);
 
     free(data);

@@ -43,7 +43,7 @@ static bool read_key(int folder, uint8_t key[KEY_BYTES])
 {
     size_t bytes = 0;
     uint8_t *found = cache_folder_read(folder, KEY_FILE, KEY_BYTES, true, &bytes);
-    bool good = found != NULL && bytes == KEY_BYTES;
+    bool good = found && bytes == KEY_BYTES;
 
     if (good) {
         memcpy(key, found, KEY_BYTES);

@@ -114,7 +114,7 @@ static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index)
     struct device_queues *queues = &context->device_queues[ppu_index];
 
     pthread_mutex_lock(&context->device_queues_lock);
-    enum ppu_err err = queues->shared == NULL ? open_device_queues(context, ppu_index, queues) : PPU_OK;
+    enum ppu_err err = !queues->shared ? open_device_queues(context, ppu_index, queues) : PPU_OK;
     pthread_mutex_unlock(&context->device_queues_lock);
     return err;
 }
@@ -134,7 +134,7 @@ void device_queues_end(cl_context context, uint32_t ppu_index)
 {
     struct device_queues *queues = &context->device_queues[ppu_index];
 
-    if (queues->shared != NULL) {
+    if (queues->shared) {
         __atomic_fetch_sub(&context->devices[ppu_index]->nests, 1, __ATOMIC_RELAXED);
     }
     ppu_memory_free(queues->shared);
@@ -216,7 +216,7 @@ cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
         return device_error(err);
     }
     pthread_mutex_lock(&context->lock);
-    bool first = maker->filled == NULL;
+    bool first = !maker->filled;
     err = first ? ppu_workq_create(maker->submitter[0].channel, &options, &queue->workq) : PPU_OK;
     if (first && err == PPU_OK) {
         maker->filled = queue;
@@ -261,7 +261,7 @@ cl_command_queue device_queue_share_default(cl_context context, uint32_t ppu_ind
 {
     pthread_mutex_lock(&context->device_queues_lock);
     cl_command_queue queue = context->device_queues[ppu_index].default_queue;
-    queue = queue != NULL && object_retain(queue) ? queue : NULL;
+    queue = queue && object_retain(queue) ? queue : NULL;
     pthread_mutex_unlock(&context->device_queues_lock);
     return queue;
 }

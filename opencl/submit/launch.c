@@ -43,7 +43,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     launch->launch.params = launch->params;
     launch->launch.facts.printf_va = event->work.printf_va;
     launch_add(launch, block, stream);
-    if (launch->workq != NULL) {
+    if (launch->workq) {
         ppu_block_round(block, launch->workq->workq);
     }
 }
@@ -64,7 +64,7 @@ static void note_time(const struct launch *launch)
 {
     const struct _cl_event *event = launch->event;
 
-    if (event == NULL || launch->variants == NULL || event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
+    if (!event || !launch->variants || event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
         return;
     }
     const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START], work_items(launch) };
@@ -76,7 +76,7 @@ static void drop_launch(struct work *work)
     struct launch *launch = work->owned;
 
     note_time(launch);
-    if (launch->variant != NULL) {
+    if (launch->variant) {
         variant_drop(launch->variant);
     }
     for (uint32_t i = 0; i < launch->memories; i++) {
@@ -101,7 +101,7 @@ static cl_int capture_object(struct launch *launch, cl_kernel kernel, uint32_t i
     if (!weak_take(&kernel->arguments[i].named, &object)) {
         return CL_INVALID_KERNEL_ARGS;
     }
-    if (object == NULL) {
+    if (!object) {
         return CL_SUCCESS;
     }
     if (entry->kind == PPU_ARGUMENT_QUEUE) {
@@ -143,10 +143,10 @@ static cl_int find_work(struct launch *launch, cl_command_queue queue)
 {
     for (uint32_t i = 0; i < launch->queues; i++) {
         cl_command_queue given = launch->queue[i];
-        if (given->workq == NULL || given == launch->workq) {
+        if (!given->workq || given == launch->workq) {
             continue;
         }
-        if (given->maker != queue || launch->workq != NULL) {
+        if (given->maker != queue || launch->workq) {
             return CL_INVALID_COMMAND_QUEUE;
         }
         launch->workq = given;
@@ -274,7 +274,7 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
 
     for (cl_uint i = 0; i < 3; i++) {
         size_t n = global_size(space, i);
-        size_t offset = i < space->dim && space->offset != NULL ? space->offset[i] : 0;
+        size_t offset = i < space->dim && space->offset ? space->offset[i] : 0;
         if (n % launch->cta[i] != (i == to->along ? to->rest : 0)) {
             return CL_INVALID_WORK_GROUP_SIZE;
         }
@@ -297,7 +297,7 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct laun
     uint32_t *cta = launch->launch.cta;
     cl_int error = CL_SUCCESS;
 
-    if (space->local != NULL) {
+    if (space->local) {
         error = take_group(kernel, space, cta);
     } else if (is_fixed(kernel->entry)) {
         for (cl_uint i = 0; i < 3; i++) {
@@ -312,7 +312,7 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct laun
 
 static bool is_empty(const struct space *space)
 {
-    bool empty = space->global == NULL;
+    bool empty = !space->global;
 
     for (cl_uint i = 0; i < space->dim && !empty; i++) {
         empty = space->global[i] == 0;
@@ -340,7 +340,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
 {
     struct launch *launch = calloc(1, sizeof(*launch));
 
-    if (launch == NULL) {
+    if (!launch) {
         return CL_OUT_OF_HOST_MEMORY;
     }
     launch->launch.priority = PPU_PRIORITIES / 2;
@@ -356,7 +356,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     work->owned = launch;
     work->prints = may_print(kernel) ? kernel->program : NULL;
     object_use(kernel);
-    bool room = launch->memory != NULL && launch->queue != NULL;
+    bool room = launch->memory && launch->queue;
     cl_int error = room ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
     if (error == CL_SUCCESS) {
         error = find_kernel(queue, kernel, launch);

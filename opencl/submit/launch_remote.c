@@ -33,7 +33,7 @@ struct remote_launch {
 
 static cl_mem root_of(cl_mem memory)
 {
-    return memory->parent != NULL ? memory->parent : memory;
+    return memory->parent ? memory->parent : memory;
 }
 
 static uint8_t *host_of(const struct copy *copy)
@@ -90,16 +90,16 @@ static enum ppu_err prepare(struct remote_launch *away)
     enum ppu_err err = PPU_OK;
 
     away->copies = calloc(away->launch->memories + 1u, sizeof(away->copies[0]));
-    if (away->copies == NULL) {
+    if (!away->copies) {
         return PPU_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < away->launch->memories && err == PPU_OK; i++) {
         err = take_there(away, &away->launch->memory[i]);
     }
-    if (err == PPU_OK && away->event->work.prints != NULL) {
+    if (err == PPU_OK && away->event->work.prints) {
         err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &away->printed);
     }
-    if (err == PPU_OK && away->printed != NULL) {
+    if (err == PPU_OK && away->printed) {
         printf_begin(ppu_memory_host(away->printed));
         away->launch->launch.facts.printf_va = ppu_memory_va(away->printed, away->space).va;
     }
@@ -163,10 +163,9 @@ cl_int launch_remote(cl_event event)
         if (err != PPU_OK) {
             tell(&away, err);
         }
-        const char *lost = away.printed != NULL
-                               ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->ppu_index)
-                               : NULL;
-        if (lost != NULL) {
+        const char *lost =
+            away.printed ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->ppu_index) : NULL;
+        if (lost) {
             context_notify(event->context, "printf", lost);
         }
     }

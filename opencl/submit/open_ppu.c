@@ -20,12 +20,12 @@ static bool find_top(char top[PATH_MAX])
 {
     Dl_info info;
 
-    if (dladdr((void *)source_open, &info) == 0 || realpath(info.dli_fname, top) == NULL) {
+    if (dladdr((void *)source_open, &info) == 0 || !realpath(info.dli_fname, top)) {
         return false;
     }
     for (uint32_t i = 0; i < LEVELS; i++) {
         char *slash = strrchr(top, '/');
-        if (slash == NULL) {
+        if (!slash) {
             return false;
         }
         *slash = '\0';
@@ -36,7 +36,7 @@ static bool find_top(char top[PATH_MAX])
 uint32_t source_count(void)
 {
     const char *text = secure_getenv("PPU_DEVICES");
-    unsigned long count = text != NULL ? strtoul(text, NULL, 10) : 1;
+    unsigned long count = text ? strtoul(text, NULL, 10) : 1;
 
     return count > 1 ? (uint32_t)PPU_MIN(count, MAX_DEVICES) : 1;
 }
@@ -67,7 +67,7 @@ static void find_files(struct files *files)
 
 static const char *unless_set(const char *variable, const char *path)
 {
-    return secure_getenv(variable) != NULL ? NULL : path;
+    return secure_getenv(variable) ? NULL : path;
 }
 
 static enum ppu_err open_transport(const struct files *files, uint32_t index, struct ppu_transport **transport,
@@ -79,13 +79,13 @@ static enum ppu_err open_transport(const struct files *files, uint32_t index, st
         .ppus = source_count(),
     };
     const char *wanted = secure_getenv("PPU_DEVICE");
-    bool native = wanted != NULL && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
+    bool native = wanted && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
     enum ppu_err err = PPU_OK;
 
     if (!native) {
         return ppu_vfio_transport(NULL, transport, error); /* the next that is free */
     }
-    if (machine == NULL) {
+    if (!machine) {
         err = ppu_machine_start(&options, &machine, error);
     }
     return err == PPU_OK ? ppu_machine_transport(machine, index, transport, error) : err;

@@ -56,8 +56,8 @@ static uint32_t parse_number(const char **at)
 
 static void parse_flags(const char **at, struct conversion *c)
 {
-    for (size_t n = 0; **at != '\0' && strchr("-+ #0", **at) != NULL; (*at)++) {
-        if (n + 1 < sizeof(c->flags) && strchr(c->flags, **at) == NULL) {
+    for (size_t n = 0; **at != '\0' && strchr("-+ #0", **at); (*at)++) {
+        if (n + 1 < sizeof(c->flags) && !strchr(c->flags, **at)) {
             c->flags[n++] = **at;
         }
     }
@@ -94,7 +94,7 @@ static bool parse_conversion(const char **at, struct conversion *c)
         c->elements = parse_number(at);
     }
     parse_length(at, c);
-    if (**at == '\0' || strchr("diouxXfFeEgGaAcsp", **at) == NULL) {
+    if (**at == '\0' || !strchr("diouxXfFeEgGaAcsp", **at)) {
         return false;
     }
     c->letter = *(*at)++;
@@ -322,7 +322,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     size_t bytes = 0;
     struct output out = { open_memstream(&text, &bytes), PRINTF_MOST_BYTES };
 
-    if (out.to == NULL) {
+    if (!out.to) {
         return false;
     }
     print_records(&out, words, used, program, ppu_index);
@@ -341,7 +341,7 @@ const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uin
     uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = PPU_MIN(asked, CAPACITY);
     size_t bytes = used * sizeof(buffer->words[0]);
     uint32_t *words = malloc(bytes + 1);
-    bool all = true, printed = words != NULL;
+    bool all = true, printed = words;
 
     if (printed && used > 0) {
         memcpy(words, buffer->words, bytes);

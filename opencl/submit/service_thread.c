@@ -17,12 +17,12 @@ static void *run_service(void *unused)
 {
     pthread_mutex_lock(&lock);
     for (;;) {
-        while (first == NULL) {
+        while (!first) {
             pthread_cond_wait(&changed, &lock);
         }
         struct errand *errand = first;
         first = errand->next;
-        last = first == NULL ? &first : last;
+        last = !first ? &first : last;
         bool waited = errand->waited; /* one that is not may be gone when it has run */
         pthread_mutex_unlock(&lock);
         errand->run(errand);

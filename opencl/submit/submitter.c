@@ -29,7 +29,7 @@ struct ppu_context *submitter_space(const struct submitter *submitter)
 
 bool submitter_takes(const struct submitter *submitter, const struct _cl_event *event)
 {
-    return submitter->count < SUBMITTER_DEPTH && (event->work.prints == NULL || submitter->printing == NULL);
+    return submitter->count < SUBMITTER_DEPTH && (!event->work.prints || !submitter->printing);
 }
 
 static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
@@ -37,7 +37,7 @@ static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
     struct ppu_context *context = submitter_space(submitter);
     enum ppu_err err = PPU_OK;
 
-    if (submitter->printed == NULL) {
+    if (!submitter->printed) {
         err = ppu_memory_create(context, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &submitter->printed);
         if (err == PPU_OK) {
             printf_begin(ppu_memory_host(submitter->printed));
@@ -79,7 +79,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(submitter->queue->device->ppu);
     }
     enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
-    if (err == PPU_OK && event->work.prints != NULL) {
+    if (err == PPU_OK && event->work.prints) {
         err = give_printer(submitter, event);
     }
     if (err == PPU_OK) {
@@ -135,10 +135,10 @@ static void land(struct submitter *submitter, cl_int status)
 static const char *fail_all(struct submitter *submitter, enum ppu_err err)
 {
     cl_command_queue workq = submitter->queue->filled;
-    bool again = workq == NULL || ppu_workq_reset(workq->workq) == PPU_OK;
+    bool again = !workq || ppu_workq_reset(workq->workq) == PPU_OK;
     submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK || !again;
     cl_int status = device_error(err);
-    const char *lost = submitter->printing != NULL ? print(submitter, submitter->printing) : NULL;
+    const char *lost = submitter->printing ? print(submitter, submitter->printing) : NULL;
     for (uint32_t left = submitter->count; left > 0; left--) {
         land(submitter, status);
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
@@ -178,7 +178,7 @@ static void await_first(struct submitter *submitter)
         lost = fail_all(submitter, err);
     }
     context_unlock_and_dispatch(context);
-    if (lost != NULL) {
+    if (lost) {
         context_notify(context, "printf", lost);
     }
     pthread_mutex_lock(&context->lock);

@@ -17,7 +17,7 @@ static enum variant_level level_of(const char *text)
 {
     static const char *const names[VARIANT_LEVELS] = { "off", "separation", "alignment", "all" };
 
-    for (uint32_t i = 0; text != NULL && i < VARIANT_LEVELS; i++) {
+    for (uint32_t i = 0; text && i < VARIANT_LEVELS; i++) {
         if (strcmp(text, names[i]) == 0) {
             return (enum variant_level)i;
         }
@@ -29,7 +29,7 @@ static bool is_on(const char *variable)
 {
     const char *text = secure_getenv(variable);
 
-    return text != NULL && *text != '\0' && strcmp(text, "0") != 0;
+    return text && *text != '\0' && strcmp(text, "0") != 0;
 }
 
 struct variants *variants_new(const struct _cl_program *program)
@@ -37,11 +37,11 @@ struct variants *variants_new(const struct _cl_program *program)
     uint32_t count = program->view.header->kernels;
     struct variants *variants = calloc(1, sizeof(*variants) + count * sizeof(variants->kernels[0]));
 
-    if (variants == NULL) {
+    if (!variants) {
         return NULL;
     }
     variants->options = strdup(program->options);
-    if (variants->options == NULL) {
+    if (!variants->options) {
         free(variants);
         return NULL;
     }
@@ -85,7 +85,7 @@ void variant_drop(struct variant *variant)
 
 void variants_drop(struct variants *variants)
 {
-    if (variants == NULL) {
+    if (!variants) {
         return;
     }
     for (uint32_t k = 0; k < variants->kernel_count; k++) {
@@ -122,7 +122,7 @@ static char *key_text(const struct job *job)
 {
     char *text = malloc(KEY_TEXT_BYTES);
 
-    if (text != NULL) {
+    if (text) {
         int length = snprintf(text, KEY_TEXT_BYTES / 2, "%s %u", job->kernel, job->vregs);
         variant_key_print(&job->variant->key, text + length, KEY_TEXT_BYTES - (size_t)length);
     }
@@ -140,8 +140,8 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
         .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
     };
 
-    return compiler != NULL ? compiler->compile(job->program->source, job->program->source_bytes, &options, image)
-                            : PPU_COMPILE_NO_TOOL;
+    return compiler ? compiler->compile(job->program->source, job->program->source_bytes, &options, image)
+                    : PPU_COMPILE_NO_TOOL;
 }
 
 static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_compiled *image, bool *cached)
@@ -150,7 +150,7 @@ static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_
     struct cache_key key;
     char *text = key_text(job);
 
-    if (text == NULL) {
+    if (!text) {
         return PPU_COMPILE_NO_MEMORY;
     }
     cache_key_init(&key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
@@ -191,12 +191,11 @@ static const char *load_image(const struct job *job, const struct ppu_compiled *
     struct ppu_program_view view;
     const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
 
-    why = why == NULL ? refuse_variant(job, &view) : why;
-    if (why == NULL &&
-        ppu_program_load(job->program->context->ppu, image->bytes, image->len_bytes, loaded, NULL) != PPU_OK) {
+    why = !why ? refuse_variant(job, &view) : why;
+    if (!why && ppu_program_load(job->program->context->ppu, image->bytes, image->len_bytes, loaded, NULL) != PPU_OK) {
         why = "it cannot be loaded";
     }
-    if (why == NULL && ppu_kernel_find(*loaded, job->kernel, code) != PPU_OK) {
+    if (!why && ppu_kernel_find(*loaded, job->kernel, code) != PPU_OK) {
         why = "it is not there";
     }
     return why;
@@ -213,7 +212,7 @@ static void finish_variant(struct variant *variant, struct ppu_program *loaded, 
     variant->why = why;
     variant->cached = cached;
     owner->kernels[variant->kernel].cached += cached;
-    variant->state = why == NULL ? VARIANT_READY : VARIANT_FAILED;
+    variant->state = !why ? VARIANT_READY : VARIANT_FAILED;
     pthread_cond_broadcast(&owner->changed);
     pthread_mutex_unlock(&owner->lock);
 }
@@ -286,7 +285,7 @@ static struct variant *variant_new(struct variants *variants, uint32_t kernel, c
 {
     struct variant *variant = calloc(1, sizeof(*variant));
 
-    if (variant == NULL) {
+    if (!variant) {
         return NULL;
     }
     variant->owner = variants;
@@ -304,7 +303,7 @@ static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
     const struct ppu_kernel_entry *entry = &program->view.kernels[kernel];
     struct job *job = calloc(1, sizeof(*job));
 
-    if (job == NULL) {
+    if (!job) {
         return NULL;
     }
     *job = (struct job){ .program = program,
@@ -312,7 +311,7 @@ static struct job *job_new(cl_program program, uint32_t kernel, uint32_t vregs)
                          .shared_bytes = entry->shared_bytes,
                          .assumes = entry->assumes,
                          .vregs = vregs };
-    if (job->kernel == NULL) {
+    if (!job->kernel) {
         free(job);
         return NULL;
     }
@@ -323,10 +322,10 @@ struct variant *variant_start(struct variants *variants, cl_program program, uin
                               const struct variant_key *key, uint32_t vregs)
 {
     struct job *job = job_new(program, kernel, vregs);
-    struct variant *variant = job != NULL ? variant_new(variants, kernel, key) : NULL;
+    struct variant *variant = job ? variant_new(variants, kernel, key) : NULL;
 
-    if (variant == NULL) {
-        free(job != NULL ? job->kernel : NULL);
+    if (!variant) {
+        free(job ? job->kernel : NULL);
         free(job);
         return NULL;
     }
@@ -352,7 +351,7 @@ void variant_await(struct variant *variant)
 void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time)
 {
     pthread_mutex_lock(&variants->lock);
-    struct variant_time *sum = variant != NULL ? &variant->time : &variants->kernels[kernel].time;
+    struct variant_time *sum = variant ? &variant->time : &variants->kernels[kernel].time;
     sum->ns += time.ns;
     sum->items += time.items;
     pthread_mutex_unlock(&variants->lock);

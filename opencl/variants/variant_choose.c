@@ -65,7 +65,7 @@ static bool find_region(const struct choice *choice, uint32_t i, struct region *
                          &region->bytes);
     }
     cl_mem memory = memory_of(choice, entry);
-    if (memory != NULL) {
+    if (memory) {
         region->start = memory->va;
         region->bytes = memory->bytes;
     }
@@ -228,7 +228,7 @@ static double ns_of(struct variant_time time)
 static void print_gain(const struct choice *choice)
 {
     double base = ns_of(choice->variants->kernels[choice->index].time);
-    double now = choice->variant != NULL ? ns_of(choice->variant->time) : 0;
+    double now = choice->variant ? ns_of(choice->variant->time) : 0;
 
     if (base > 0 && now > 0) {
         fprintf(stderr, "ppu:   gain %.2f: %.2f ns a work-item, base %.2f\n", base / now, now, base);
@@ -257,8 +257,7 @@ static void print(const struct choice *choice, const char *name)
     variant_key_print(&choice->key, facts, sizeof(facts));
     fprintf(stderr, "ppu:   facts%s\n", facts);
     fprintf(stderr, "ppu:   variant %s%s%s; %u compiled, %u of them again, %u found in the cache\n", name,
-            choice->why != NULL ? ": " : "", choice->why != NULL ? choice->why : "", of->compiled, of->recompiled,
-            of->cached);
+            choice->why ? ": " : "", choice->why ? choice->why : "", of->compiled, of->recompiled, of->cached);
     print_gain(choice);
 }
 
@@ -280,7 +279,7 @@ static bool is_worth_it(struct choice *choice)
     } else if (choice->overlaps.references == choice->overlaps.identical) {
         choice->why = "all are identical";
     }
-    return choice->why == NULL;
+    return !choice->why;
 }
 
 /* The variant is not ready: its why. Gives it back. */
@@ -303,12 +302,12 @@ static void use(struct choice *choice, bool start)
 {
     struct variant *variant = variant_find(choice->variants, choice->index, &choice->key);
 
-    if (variant == NULL && start) {
+    if (!variant && start) {
         variant = variant_start(choice->variants, choice->kernel->program, choice->index, &choice->key,
                                 registers_of(choice->kernel));
     }
-    if (variant == NULL) {
-        choice->why = choice->why != NULL ? choice->why : "there is no memory for a variant";
+    if (!variant) {
+        choice->why = choice->why ? choice->why : "there is no memory for a variant";
         return;
     }
     if (choice->variants->waits) {
@@ -335,7 +334,7 @@ static void find_variant(struct choice *choice)
         add_group(choice);
     }
     use(choice, true);
-    if (choice->variant == NULL && !variant_key_equal(&without, &choice->key)) {
+    if (!choice->variant && !variant_key_equal(&without, &choice->key)) {
         choice->key = without;
         use(choice, false);
     }
@@ -346,7 +345,7 @@ static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTE
     char facts[EVENT_VARIANT_BYTES - 12];
 
     snprintf(name, EVENT_VARIANT_BYTES, "base");
-    if (choice->variant != NULL) {
+    if (choice->variant) {
         variant_key_print(&choice->variant->key, facts, sizeof(facts));
         snprintf(name, EVENT_VARIANT_BYTES, "%u:%s", choice->variant->number, facts);
     }
@@ -370,7 +369,7 @@ static void choose_for_launch(struct choice *choice, struct launch *launch, char
     pthread_mutex_unlock(&choice->variants->lock);
     launch->variants = choice->variants;
     launch->index = choice->index;
-    if (choice->variant != NULL) {
+    if (choice->variant) {
         launch->variant = choice->variant;
         launch->kernel = choice->variant->code;
     }
@@ -381,7 +380,7 @@ void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
     struct choice choice;
 
     snprintf(name, EVENT_VARIANT_BYTES, "base");
-    if (kernel->program->variants == NULL) {
+    if (!kernel->program->variants) {
         return;
     }
     choice.kernel = kernel;

@@ -290,7 +290,7 @@ struct core *core_new(const struct core_config *config, void *vram, const struct
 {
     struct core *core = calloc(1, sizeof(*core));
 
-    if (core == NULL) {
+    if (!core) {
         return NULL;
     }
     core->config = *config;
@@ -316,7 +316,7 @@ struct core *core_new(const struct core_config *config, void *vram, const struct
 
 void core_free(struct core *core)
 {
-    if (core == NULL) {
+    if (!core) {
         return;
     }
     sm_pool_free(core);

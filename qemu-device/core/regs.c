@@ -472,7 +472,7 @@ uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
     const struct row_info *info = find_row(core, offset, &index);
     const struct row_hooks *hook = NULL;
 
-    if (info == NULL) {
+    if (!info) {
         core_guest_error(core, "%s reads 0x%x: no such register", side_name(side), offset);
         return 0;
     }
@@ -485,7 +485,7 @@ uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
         core_guest_error(core, "%s reads %s[%u]: this device has fewer", side_name(side), info->name, index);
         return 0;
     }
-    return hook->read != NULL ? hook->read(core, index, side) : reg_get(core, offset);
+    return hook->read ? hook->read(core, index, side) : reg_get(core, offset);
 }
 
 static void write_row(struct core *core, const struct row_info *info, enum core_side side, uint32_t index,
@@ -494,7 +494,7 @@ static void write_row(struct core *core, const struct row_info *info, enum core_
     const struct row_hooks *hook = &hooks[info - rows];
     uint32_t offset = info->offset + 4 * index;
 
-    if (hook->write != NULL) {
+    if (hook->write) {
         hook->write(core, index, value);
     } else if (info->access[side] == W1C) {
         __atomic_fetch_and(&core->reg[offset / 4], ~value, __ATOMIC_SEQ_CST);
@@ -522,7 +522,7 @@ void core_reg_write(struct core *core, enum core_side side, uint32_t offset, uin
         core_guest_error(core, "the PPU's own DMA wrote to its registers");
         return;
     }
-    if (info == NULL) {
+    if (!info) {
         core_guest_error(core, "%s writes 0x%x: no such register", side_name(side), offset);
         return;
     }

@@ -49,7 +49,7 @@ static bool snap_room(struct snap *snap, size_t len)
         return true;
     }
     buf = realloc(snap->buf, cap);
-    if (buf == NULL) {
+    if (!buf) {
         snap->bad = true;
         return false;
     }
@@ -151,7 +151,7 @@ bool snap_refuse(struct snap *snap, const char *format, ...)
     size_t at;
     va_list args;
 
-    if (!snap->bad && snap->part != NULL) {
+    if (!snap->bad && snap->part) {
         at = (size_t)snprintf(text, size, "snapshot: %s", snap->part);
         at = add_units(snap, text, size, at);
         at += (size_t)snprintf(text + at, at < size ? size - at : 0, ", before byte %zu: ", snap->pos);
@@ -353,7 +353,7 @@ static bool try_elsewhere(struct core *core, struct snap *snap)
 
     config.sm_threads = 0;
     unseen = vram != MAP_FAILED ? core_new(&config, vram, &unseen_ops, core) : NULL;
-    if (unseen != NULL) {
+    if (unseen) {
         load_sections(unseen, snap);
     } else {
         begin_part(snap, "the whole");

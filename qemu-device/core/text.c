@@ -112,7 +112,7 @@ char *core_state_text(struct core *core)
 {
     struct text text = { .buf = malloc(TEXT_BYTES) };
 
-    if (text.buf == NULL) {
+    if (!text.buf) {
         return NULL;
     }
     text.buf[0] = '\0';

@@ -59,7 +59,7 @@ static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
         return NULL;
     }
     uint8_t *memory = ftruncate(*fd, (off_t)bytes) == 0 ? map_aligned(*fd, bytes) : NULL;
-    if (memory == NULL) {
+    if (!memory) {
         close(*fd);
         *fd = -1;
     }
@@ -72,7 +72,7 @@ static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
 {
     uint8_t *memory = map_shared(name, bytes, fd);
 
-    if (memory != NULL) {
+    if (memory) {
         madvise(memory, bytes, MADV_DONTFORK);
     }
     return memory;
@@ -80,7 +80,7 @@ static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
 
 static void unmap_shared(uint8_t *memory, uint64_t bytes, int fd)
 {
-    if (memory != NULL) {
+    if (memory) {
         munmap(memory, bytes);
         close(fd);
     }
@@ -89,14 +89,14 @@ static void unmap_shared(uint8_t *memory, uint64_t bytes, int fd)
 static bool map_memories(struct ppu_machine *machine, uint64_t vram_bytes)
 {
     machine->ram = map_shared("ppu-ram", machine->ram_bytes, &machine->ram_fd);
-    bool mapped = machine->ram != NULL;
+    bool mapped = machine->ram;
     for (uint32_t i = 0; i < machine->ppus && mapped; i++) {
         struct native_ppu *ppu = &machine->ppu[i];
         ppu->machine = machine;
         ppu->transport.vram_bytes = vram_bytes;
         ppu->transport.vram = map_device("ppu-vram", vram_bytes, &ppu->vram_fd);
         ppu->mailbox.shared = (void *)map_device("ppu-mailbox", MAILBOX_BYTES, &ppu->mailbox_fd);
-        mapped = ppu->transport.vram != NULL && ppu->mailbox.shared != NULL;
+        mapped = ppu->transport.vram && ppu->mailbox.shared;
     }
     return mapped && range_pool_init(&machine->bus_memory, MACHINE_RAM_BASE, machine->ram_bytes);
 }
@@ -188,9 +188,9 @@ __attribute__((format(printf, 3, 4))) static void add_format(struct command *com
 
 static const char *launcher_path(const struct ppu_machine_options *options)
 {
-    const char *path = options->launcher != NULL ? options->launcher : secure_getenv("PPU_RUN");
+    const char *path = options->launcher ? options->launcher : secure_getenv("PPU_RUN");
 
-    return path != NULL ? path : PPU_PATH_LAUNCHER;
+    return path ? path : PPU_PATH_LAUNCHER;
 }
 
 /* False: too many arguments. */
@@ -207,7 +207,7 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
         add_format(command, "--vram-file", "/proc/self/fd/%d", machine->ppu[i].vram_fd);
         add_format(command, "--mailbox-file", "/proc/self/fd/%d", machine->ppu[i].mailbox_fd);
         add_format(command, "--notify", "fd:%d", far->notify[i]);
-        if (options->ppu != NULL) {
+        if (options->ppu) {
             add_argument(command, "--ppu");
             add_argument(command, options->ppu[i]);
         }
@@ -215,7 +215,7 @@ static bool compose(struct command *command, const struct ppu_machine *machine,
     if (options->test_hooks) {
         add_argument(command, "--test-hooks");
     }
-    for (const char *const *more = options->launcher_args; more != NULL && *more != NULL; more++) {
+    for (const char *const *more = options->launcher_args; more && *more; more++) {
         add_argument(command, *more);
     }
     if (command->count > MAX_ARGUMENTS) {
@@ -273,7 +273,7 @@ static struct ppu_machine *machine_new(const struct ppu_machine_options *options
 {
     struct ppu_machine *machine = calloc(1, sizeof(*machine));
 
-    if (machine == NULL) {
+    if (!machine) {
         return NULL;
     }
     machine->ppus = options->ppus != 0 ? options->ppus : 1;
@@ -301,7 +301,7 @@ static void unmap_memories(struct ppu_machine *machine)
 
 void ppu_machine_stop(struct ppu_machine *machine)
 {
-    if (machine == NULL) {
+    if (!machine) {
         return;
     }
     close_open(machine->life);
@@ -356,7 +356,7 @@ enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct
                                struct ppu_error *error)
 {
     static const struct ppu_machine_options defaults;
-    const struct ppu_machine_options *chosen = options != NULL ? options : &defaults;
+    const struct ppu_machine_options *chosen = options ? options : &defaults;
 
     *out = NULL;
     if (chosen->ppus > MACHINE_MAX_PPUS || chosen->ram_bytes % PPU_PAGE_2M != 0) {
@@ -364,7 +364,7 @@ enum ppu_err ppu_machine_start(const struct ppu_machine_options *options, struct
                          MACHINE_MAX_PPUS);
     }
     struct ppu_machine *machine = machine_new(chosen);
-    if (machine == NULL) {
+    if (!machine) {
         return error_set(error, PPU_ERR_NO_MEMORY, "start a machine: not enough memory");
     }
     enum ppu_err err = start_machine(machine, chosen, error);

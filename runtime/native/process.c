@@ -101,7 +101,7 @@ void process_last_words(const struct process *process, char *text, size_t size)
 
     text[PPU_MAX(got, 0)] = '\0';
     char *line = start > 0 ? strchr(text, '\n') : NULL;
-    if (line != NULL && line[1] != '\0') {
+    if (line && line[1] != '\0') {
         memmove(text, line + 1, strlen(line)); /* what begins in the middle of a line says little */
     }
     for (char *c = text; *c != '\0'; c++) {

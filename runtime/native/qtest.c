@@ -58,7 +58,7 @@ static bool receive_line(struct qtest *qtest, char line[LINE_BYTES])
 {
     while (!qtest->gone) {
         char *end = memchr(qtest->buffer, '\n', qtest->fill);
-        if (end != NULL) {
+        if (end) {
             size_t length = (size_t)(end - qtest->buffer);
             size_t kept = length < LINE_BYTES - 1 ? length : LINE_BYTES - 1;
             memcpy(line, qtest->buffer, kept);

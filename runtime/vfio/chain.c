@@ -52,7 +52,7 @@ size_t vfio_mappable_areas(const struct vfio_region_info *info, struct vfio_area
         sparse =
             vfio_capability(info, info->argsz, info->cap_offset, VFIO_REGION_INFO_CAP_SPARSE_MMAP, sizeof(*sparse));
     }
-    if (sparse == NULL) {
+    if (!sparse) {
         areas[0] = (struct vfio_area){ .offset = 0, .bytes = info->size };
         return 1;
     }
@@ -89,7 +89,7 @@ bool vfio_bus_range(const struct vfio_iommu_type1_info *info, struct vfio_area *
         ranges =
             vfio_capability(info, info->argsz, info->cap_offset, VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE, sizeof(*ranges));
     }
-    if (ranges == NULL) {
+    if (!ranges) {
         return false;
     }
     size_t there = elements(info, info->argsz, ranges->iova_ranges, sizeof(ranges->iova_ranges[0]), ranges->nr_iovas);

@@ -24,10 +24,10 @@ static bool read_line(const char *path, char *line, size_t bytes)
 {
     FILE *file = fopen(path, "re");
 
-    if (file == NULL) {
+    if (!file) {
         return false;
     }
-    bool read = fgets(line, (int)bytes, file) != NULL;
+    bool read = fgets(line, (int)bytes, file);
     fclose(file);
     if (read) {
         line[strcspn(line, "\n")] = '\0';
@@ -46,7 +46,7 @@ static bool link_name(const char *path, char *name, size_t bytes)
     }
     target[length] = '\0';
     const char *slash = strrchr(target, '/');
-    return copy_name(name, bytes, slash != NULL ? slash + 1 : target);
+    return copy_name(name, bytes, slash ? slash + 1 : target);
 }
 
 /* ---- sysfs ---- */
@@ -140,10 +140,10 @@ static bool process_holds(const char *fds, const char *path)
     bool holds = false;
     struct dirent *entry;
 
-    if (directory == NULL) {
+    if (!directory) {
         return false; /* it has ended, or is another user's */
     }
-    while (!holds && (entry = readdir(directory)) != NULL) {
+    while (!holds && (entry = readdir(directory))) {
         char target[PATH_MAX];
         ssize_t length = readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
         if (length > 0) {
@@ -161,10 +161,10 @@ bool vfio_find_holder(const char *proc, const char *path, struct vfio_holder *ho
     bool found = false;
     struct dirent *entry;
 
-    if (directory == NULL) {
+    if (!directory) {
         return false;
     }
-    while (!found && (entry = readdir(directory)) != NULL) {
+    while (!found && (entry = readdir(directory))) {
         char file[PATH_MAX];
         char *end;
         long pid = strtol(entry->d_name, &end, 10);

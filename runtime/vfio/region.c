@@ -29,7 +29,7 @@ static struct vfio_region_info *region_info(int device, uint32_t index)
 
     for (;;) {
         struct vfio_region_info *info = calloc(1, bytes);
-        if (info == NULL) {
+        if (!info) {
             return NULL;
         }
         info->argsz = bytes;
@@ -68,7 +68,7 @@ bool vfio_region_open(struct vfio_region *region, int device, uint32_t index)
     struct vfio_region_info *info = region_info(device, index);
 
     *region = (struct vfio_region){ .device = device };
-    if (info == NULL) {
+    if (!info) {
         return false;
     }
     region->file_base = info->offset;
@@ -130,7 +130,7 @@ uint32_t vfio_region_read32(const struct vfio_region *region, uint64_t offset)
     uint8_t *mapped = mapped_at(region, offset, sizeof(uint32_t));
     uint32_t value;
 
-    if (mapped != NULL) {
+    if (mapped) {
         value = *(volatile uint32_t *)(void *)mapped;
     } else {
         file_read(region, offset, &value, sizeof(value));
@@ -144,7 +144,7 @@ void vfio_region_write32(const struct vfio_region *region, uint64_t offset, uint
     uint8_t *mapped = mapped_at(region, offset, sizeof(uint32_t));
 
     BEFORE_DEVICE_STORE();
-    if (mapped != NULL) {
+    if (mapped) {
         *(volatile uint32_t *)(void *)mapped = value;
     } else {
         file_write(region, offset, &value, sizeof(value));

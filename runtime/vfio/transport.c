@@ -252,7 +252,7 @@ static void close_file(int fd)
 
 static void vfio_ppu_free(struct vfio_ppu *ppu)
 {
-    if (ppu->transport.vram != NULL) {
+    if (ppu->transport.vram) {
         munmap(ppu->transport.vram, ppu->transport.vram_bytes);
     }
     vfio_region_close(&ppu->doorbells);
@@ -292,7 +292,7 @@ static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
 {
     struct vfio_ppu *ppu = calloc(1, sizeof(*ppu));
 
-    if (ppu == NULL) {
+    if (!ppu) {
         return NULL;
     }
     ppu->transport.ops = &vfio_ops;
@@ -376,7 +376,7 @@ static struct vfio_iommu_type1_info *iommu_info(int container)
         return NULL;
     }
     struct vfio_iommu_type1_info *info = calloc(1, head.argsz);
-    if (info != NULL) {
+    if (info) {
         info->argsz = head.argsz;
         if (ioctl(container, VFIO_IOMMU_GET_INFO, info) == 0 && info->argsz <= head.argsz) {
             return info;
@@ -390,7 +390,7 @@ static enum ppu_err open_bus_memory(struct vfio_ppu *ppu, struct ppu_error *erro
 {
     struct vfio_iommu_type1_info *info = iommu_info(ppu->container);
     struct vfio_area range;
-    bool known = info != NULL && vfio_bus_range(info, &range);
+    bool known = info && vfio_bus_range(info, &range);
 
     free(info);
     if (!known) {
@@ -460,7 +460,7 @@ static enum ppu_err open_function(const struct vfio_function *function, struct p
 {
     struct vfio_ppu *ppu = vfio_ppu_new(function);
 
-    if (ppu == NULL) {
+    if (!ppu) {
         return error_set(error, PPU_ERR_NO_MEMORY, "open a PPU: not enough memory");
     }
     enum ppu_err err = open_all(ppu, error);
@@ -480,13 +480,13 @@ enum ppu_err ppu_vfio_transport(const char *address, struct ppu_transport **out,
 
     *out = NULL;
     for (size_t i = 0; i < count && err != PPU_OK; i++) {
-        if (address == NULL || strcmp(address, functions[i].address) == 0) {
+        if (!address || strcmp(address, functions[i].address) == 0) {
             err = open_function(&functions[i], out, error);
         }
     }
     if (err == PPU_ERR_NO_DEVICE) {
-        error_fill(error, err, "open a PPU: this machine's PCI bus has none%s%s", address != NULL ? " at " : "",
-                   address != NULL ? address : "");
+        error_fill(error, err, "open a PPU: this machine's PCI bus has none%s%s", address ? " at " : "",
+                   address ? address : "");
     }
     return err;
 }

@@ -31,7 +31,7 @@ void api_check(enum ppu_err err, const char *expression, const char *file, int l
         return;
     }
     struct ppu_error error = { .code = PPU_OK };
-    if (checked_device != NULL) {
+    if (checked_device) {
         ppu_device_error(checked_device, &error);
     }
     print_error("%s: %s (%s); the device's last error: %s\n", expression, ppu_error_name(err), ppu_error_text(err),
@@ -129,7 +129,7 @@ const struct ppu_kernel *api_kernel(struct api *api, struct ppu_context *context
 
     (void)api;
     assert_true(made.programs < MAX_PROGRAMS);
-    snprintf(path, sizeof(path), "%s/%s.ppu", folder != NULL ? folder : "build/kernels", file);
+    snprintf(path, sizeof(path), "%s/%s.ppu", folder ? folder : "build/kernels", file);
     if (ppu_program_load_file(context, path, &program, &error) != PPU_OK) {
         fail_msg("%s", error.text);
     }
@@ -220,13 +220,13 @@ uint32_t api_rounds(uint32_t usual)
 {
     const char *factor = getenv("PPU_LONG");
 
-    return factor != NULL ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+    return factor ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
 }
 
 uint64_t api_seed(void)
 {
     const char *text = getenv("PPU_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
 
     print_message("# PPU_SEED=%llu\n", (unsigned long long)seed);
     return seed;

@@ -22,7 +22,7 @@ struct ppu_transport *machine_start(const struct machine_config *config)
     }
     options.config.cache_model = config->cache_model;
     joined = joined_start(&options, &why);
-    if (joined == NULL) {
+    if (!joined) {
         fail_msg("the joined machine does not start: %s", why);
     }
     return joined_transport(joined);

@@ -24,7 +24,7 @@ struct ppu_transport *machine_start(const struct machine_config *config)
         snprintf(slots, sizeof(slots), "slots=%u,", config->slots);
     }
     snprintf(properties, sizeof(properties), "%s%s%s%s%s", sms, threads, slots,
-             config->cache_model ? "cache-model=on," : "", config->ppu != NULL ? config->ppu : "test-hooks=on");
+             config->cache_model ? "cache-model=on," : "", config->ppu ? config->ppu : "test-hooks=on");
     const char *const ppu[] = { properties };
     const char *const counted[] = { "--deterministic", NULL };
     const struct ppu_machine_options options = {

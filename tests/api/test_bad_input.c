@@ -382,7 +382,7 @@ static void expect_fault(struct bad *bad, const char *name, uint32_t fault)
         fail_msg("%s: %s, fault %s instead of %s: %s", name, ppu_error_name(err), ppu_fault_name(error.record.code),
                  ppu_fault_name(fault), error.text);
     }
-    if (error.record.channel != ppu_channel_index(bad->channel) || strstr(error.text, ppu_fault_name(fault)) == NULL) {
+    if (error.record.channel != ppu_channel_index(bad->channel) || !strstr(error.text, ppu_fault_name(fault))) {
         fail_msg("%s: the error does not name channel and fault: %s", name, error.text);
     }
     assert_int_equal(api_query(bad->api, PPU_KEY_CHANNEL_STATE, ppu_channel_index(bad->channel)), PPU_CHANNEL_FAULTED);

@@ -19,7 +19,7 @@ enum ppu_err __wrap_admin_call(struct ppu_device *device, enum ppu_admin_op op, 
     enum ppu_err err = __real_admin_call(device, op, args, arg_count, results, result_count);
     struct ppu_context *context = intruder_context;
 
-    if (op == PPU_ADMIN_CHANNEL_DESTROY && context != NULL) {
+    if (op == PPU_ADMIN_CHANNEL_DESTROY && context) {
         intruder_context = NULL;
         check(ppu_channel_create(context, NULL, &intruder));
     }

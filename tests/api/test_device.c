@@ -215,9 +215,9 @@ static void firmware_images(void **state)
     struct ppu_error error;
     const char *path = machine_firmware();
     const char *chosen = getenv("PPU_FIRMWARE");
-    size_t bytes = read_image(path != NULL     ? path
-                              : chosen != NULL ? chosen
-                                               : "build/firmware/picolibc/ppufw.bin",
+    size_t bytes = read_image(path     ? path
+                              : chosen ? chosen
+                                       : "build/firmware/picolibc/ppufw.bin",
                               image, sizeof(image));
 
     (void)state;
@@ -226,7 +226,7 @@ static void firmware_images(void **state)
         size_t left = bad_images[i].cut < bytes ? bytes - bad_images[i].cut : 0;
         image[bad_images[i].offset] ^= bad_images[i].flip;
         assert_int_equal(firmware_check("ppufw.bin", image, left, &error), bad_images[i].err);
-        if (strstr(error.text, bad_images[i].says) == NULL ||
+        if (!strstr(error.text, bad_images[i].says) ||
             strncmp(error.text, "load the firmware ppufw.bin: ", strlen("load the firmware ppufw.bin: ")) != 0) {
             fail_msg("%s: \"%s\" does not say \"%s\"", bad_images[i].what, error.text, bad_images[i].says);
         }

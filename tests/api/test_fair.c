@@ -165,12 +165,12 @@ static const struct hostile {
 static void stop(struct api *api)
 {
     check(ppu_channel_reset(api->channel));
-    if (feeder != NULL) {
+    if (feeder) {
         check(ppu_channel_destroy(feeder));
         check(ppu_taskq_destroy(queue));
         feeder = NULL;
     }
-    for (uint32_t i = 0; i < STREAMS && streams[i] != NULL; i++) {
+    for (uint32_t i = 0; i < STREAMS && streams[i]; i++) {
         check(ppu_stream_destroy(streams[i]));
         streams[i] = NULL;
     }
@@ -407,7 +407,7 @@ static void reloaded_while_off(void **state)
             break;
         }
         if (!machine_reload(&why)) {
-            fail_msg("%s", why != NULL ? why : "not reloaded");
+            fail_msg("%s", why ? why : "not reloaded");
         }
         machine_resume();
     }

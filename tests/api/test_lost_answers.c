@@ -101,7 +101,7 @@ static void end_memory(struct objects *o)
     struct ppu_memory *const all[] = { o->small, o->large, o->system, o->shared };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(all); i++) {
-        if (all[i] != NULL) {
+        if (all[i]) {
             (void)ppu_memory_unmap(all[i], o->context);
             (void)ppu_memory_free(all[i]);
         }

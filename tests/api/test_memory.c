@@ -337,7 +337,7 @@ static void random_maps(void **state)
 
     for (uint32_t i = 0; i < rounds; i++) {
         uint32_t n = api_random(&random) % OBJECTS;
-        if (memory[n] != NULL) {
+        if (memory[n]) {
             check(ppu_memory_free(memory[n]));
             memory[n] = NULL;
             continue;
@@ -349,7 +349,7 @@ static void random_maps(void **state)
     struct ppu_block *block = NULL;
     check(ppu_block_begin(api->channel, &block));
     for (uint32_t n = 0; n < OBJECTS; n++) {
-        if (memory[n] != NULL) {
+        if (memory[n]) {
             uint64_t last = api_va(api, memory[n]) + ppu_memory_bytes(memory[n]) - 4;
             ppu_block_copy(block, at(api_va(api, out) + 4 * n), at(last), 4);
         }
@@ -357,7 +357,7 @@ static void random_maps(void **state)
     check(ppu_block_submit(block, NULL));
     check(api_finish(api->channel));
     for (uint32_t n = 0; n < OBJECTS; n++) {
-        assert_int_equal(api_word(out, 4 * n), memory[n] != NULL ? 1000 + n : 0);
+        assert_int_equal(api_word(out, 4 * n), memory[n] ? 1000 + n : 0);
         check(ppu_memory_free(memory[n]));
     }
 }

@@ -65,7 +65,7 @@ static void *worker_main(void *opaque)
     struct ppu_stream *stream = NULL;
     char path[256];
 
-    snprintf(path, sizeof(path), "%s/counter.ppu", folder != NULL ? folder : "build/kernels");
+    snprintf(path, sizeof(path), "%s/counter.ppu", folder ? folder : "build/kernels");
     worker->err = ppu_program_load_file(worker->context, path, &program, NULL);
     if (worker->err == PPU_OK) {
         worker->err = ppu_kernel_find(program, "counter", &kernel);

@@ -53,7 +53,7 @@ static void open_objects(struct bench *bench, const char *folder)
 
 void bench_open(struct bench *bench, const char *ppu, const char *const *launcher_args)
 {
-    const struct ppu_machine_options options = { .ppu = ppu != NULL ? &ppu : NULL, .launcher_args = launcher_args };
+    const struct ppu_machine_options options = { .ppu = ppu ? &ppu : NULL, .launcher_args = launcher_args };
     struct ppu_error error;
 
     need_told(ppu_machine_start(&options, &bench->machine, &error), &error);
@@ -79,7 +79,7 @@ void bench_close(struct bench *bench)
     ppu_memory_free(bench->memory);
     ppu_context_destroy(bench->context);
     ppu_device_close(bench->device);
-    if (bench->machine != NULL) {
+    if (bench->machine) {
         ppu_machine_stop(bench->machine);
     }
 }

@@ -140,7 +140,7 @@ static const struct hostile {
 static void stop(struct bench *bench)
 {
     bench_need(ppu_channel_reset(bench->channel), "reset");
-    for (uint32_t i = 0; i < STREAMS && streams[i] != NULL; i++) {
+    for (uint32_t i = 0; i < STREAMS && streams[i]; i++) {
         ppu_stream_destroy(streams[i]);
         streams[i] = NULL;
     }

@@ -49,7 +49,7 @@ static void *allocate(size_t bytes)
 {
     void *memory = calloc(1, bytes != 0 ? bytes : 1);
 
-    check(memory != NULL ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "memory");
+    check(memory ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY, "memory");
     return memory;
 }
 
@@ -69,13 +69,13 @@ static cl_device_id find_device(const char *platform)
     char name[256];
 
     check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
-    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS && device == NULL; i++) {
+    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS && !device; i++) {
         check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
-        if (strstr(name, platform) != NULL) {
+        if (strstr(name, platform)) {
             check(clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
         }
     }
-    check(device != NULL ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
+    check(device ? CL_SUCCESS : CL_DEVICE_NOT_FOUND, platform);
     return device;
 }
 
@@ -87,7 +87,7 @@ static void open_kernel(struct run *run, const char *name)
     char *source = allocate(65536);
     const char *text = source;
 
-    check(file != NULL ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
+    check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
     bytes = fread(source, 1, 65535, file);
     fclose(file);
     run->context = clCreateContext(NULL, 1, &run->device, NULL, NULL, &error);

@@ -22,12 +22,12 @@ static double resident_mib(const struct bench *bench)
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)bench->machine->process.pid);
     file = fopen(path, "r");
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+    while (file && fgets(line, sizeof(line), file)) {
         if (strncmp(line, field, sizeof(field) - 1) == 0) {
             kib = strtoull(line + sizeof(field) - 1, NULL, 10);
         }
     }
-    if (file != NULL) {
+    if (file) {
         fclose(file);
     }
     if (kib == 0) {

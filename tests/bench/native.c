@@ -94,24 +94,24 @@ static uint64_t spent_ns(const struct bench *bench, uint64_t *sleeps)
     *sleeps = 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)bench->machine->process.pid);
     tasks = opendir(path);
-    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+    while (tasks && (entry = readdir(tasks))) {
         uint64_t ns = 0, waited = 0, slices = 0;
         char name[sizeof(path) + sizeof(entry->d_name) + 16];
         FILE *file;
 
         snprintf(name, sizeof(name), "%s/%s/schedstat", path, entry->d_name);
         file = fopen(name, "r");
-        if (file == NULL) {
+        if (!file) {
             continue;
         }
-        if (fgets(line, sizeof(line), file) != NULL &&
+        if (fgets(line, sizeof(line), file) &&
             sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &ns, &waited, &slices) == 3) {
             sum += ns;
             *sleeps += slices;
         }
         fclose(file);
     }
-    if (tasks != NULL) {
+    if (tasks) {
         closedir(tasks);
     }
     if (sum == 0) {

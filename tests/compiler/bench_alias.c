@@ -151,7 +151,7 @@ static void load(struct device *device, const struct ppu_compiled *image)
 {
     uint8_t *copy = image->len_bytes != 0 ? malloc(image->len_bytes) : NULL;
 
-    if (copy == NULL) {
+    if (!copy) {
         fail_msg("no memory for an image of %zu bytes", image->len_bytes);
         return;
     }

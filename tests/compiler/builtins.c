@@ -290,12 +290,12 @@ const uint32_t builtin_count = PPU_ARRAY_SIZE(builtins);
 
 uint32_t builtin_arguments(const struct builtin *f)
 {
-    return f->one != NULL ? 1 : f->two != NULL ? 2 : 3;
+    return f->one ? 1 : f->two ? 2 : 3;
 }
 
 static long double model(const struct builtin *f, const double x[BUILTIN_ARGUMENTS])
 {
-    return f->one != NULL ? f->one(x[0]) : f->two != NULL ? f->two(x[0], x[1]) : f->three(x[0], x[1], x[2]);
+    return f->one ? f->one(x[0]) : f->two ? f->two(x[0], x[1]) : f->three(x[0], x[1], x[2]);
 }
 
 /* ---- differences ---- */

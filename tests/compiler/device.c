@@ -75,7 +75,7 @@ char *device_read(const char *file)
 
     snprintf(path, sizeof(path), "tests/compiler/kernels/%s", file);
     text = file_read(path, &len);
-    if (text == NULL) {
+    if (!text) {
         fail_msg("cannot read %s", path);
     }
     return text;
@@ -146,7 +146,7 @@ void device_load(struct device *device, const char *source, const char *options)
     struct ppu_compiled image;
     enum ppu_compile_status status;
 
-    snprintf(all, sizeof(all), "%s %s", variant->options, options != NULL ? options : "");
+    snprintf(all, sizeof(all), "%s %s", variant->options, options ? options : "");
     status = ppu_compile(source, strlen(source), &compile, &image);
     take_image(device, status, &image);
 }
@@ -175,7 +175,7 @@ void device_kernel(struct device *device, const char *name)
 {
     const struct ppu_kernel_entry *kernel = ppu_program_kernel(&device->rig->program, name);
 
-    if (kernel == NULL) {
+    if (!kernel) {
         fail_msg("the program has no kernel %s", name);
         return;
     }
@@ -284,7 +284,7 @@ uint8_t *device_reference(struct device *device, uint32_t gx, uint32_t gy, uint3
     const char *why;
     uint8_t *copy = device_try_reference(device, gx, gy, x, y, &why);
 
-    if (why != NULL) {
+    if (why) {
         fail_msg("%s: reference: %s", device->variant->name, why);
     }
     return copy;

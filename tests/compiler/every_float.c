@@ -151,7 +151,7 @@ static void run_launch(struct run *run, uint64_t first)
     device_int(device, 2, (int32_t)(uint32_t)run->step);
     device_run_threads(device, LAUNCH, GROUP);
     for (uint32_t i = 0; i < LAUNCH; i += PIECE) {
-        (run->quick != NULL ? compare_piece : compare_each)(run, first + i, got + i);
+        (run->quick ? compare_piece : compare_each)(run, first + i, got + i);
     }
 }
 
@@ -186,11 +186,11 @@ static struct found run_function(struct device *device, const struct builtin *f,
 
 static char *read_results(const char *path)
 {
-    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    FILE *file = path ? fopen(path, "r") : NULL;
     char *text = calloc(1, RESULTS_BYTES);
 
     assert_non_null(text);
-    if (file != NULL) {
+    if (file) {
         text[fread(text, 1, RESULTS_BYTES - 1, file)] = '\0';
         fclose(file);
     }
@@ -213,7 +213,7 @@ static char *find_line(char *text, const char *name, char **end)
 static bool is_known(const char *path, const char *name)
 {
     char *text = read_results(path), *end;
-    bool known = find_line(text, name, &end) != NULL;
+    bool known = find_line(text, name, &end);
 
     free(text);
     return known;
@@ -225,7 +225,7 @@ static void keep_result(const char *path, const char *name, struct found found)
     char *text = read_results(path), *end, *line = find_line(text, name, &end);
     FILE *file = fopen(path, "w");
 
-    if (file == NULL) {
+    if (!file) {
         fail_msg("%s cannot be written", path);
         return;
     }
@@ -234,9 +234,9 @@ static void keep_result(const char *path, const char *name, struct found found)
             file,
             "# SPDX-License-Identifier: MIT\n# function, largest difference over all floats in ulp, where: make ulp\n");
     }
-    fprintf(file, "%.*s", (int)(line != NULL ? line - text : (ptrdiff_t)strlen(text)), text);
+    fprintf(file, "%.*s", (int)(line ? line - text : (ptrdiff_t)strlen(text)), text);
     fprintf(file, "%s %.2f %a\n", name, found.worst, (double)found.at);
-    fprintf(file, "%s", line != NULL ? end : "");
+    fprintf(file, "%s", line ? end : "");
     fclose(file);
     free(text);
 }
@@ -254,11 +254,11 @@ struct options {
 static bool is_wanted(const struct options *options, const struct builtin *f)
 {
     if (options->name_count == 0) {
-        return f->one != NULL && (options->step > 1 || !f->narrow) && !is_known(options->results, f->name);
+        return f->one && (options->step > 1 || !f->narrow) && !is_known(options->results, f->name);
     }
     for (int i = 0; i < options->name_count; i++) {
         if (strcmp(options->names[i], f->name) == 0) {
-            return f->one != NULL;
+            return f->one;
         }
     }
     return false;
@@ -278,7 +278,7 @@ static bool run_wanted(struct device *device, const struct options *options)
                    (double)found.at);
             fflush(stdout);
             missed += !good;
-            if (options->results != NULL && options->step == 1) {
+            if (options->results && options->step == 1) {
                 keep_result(options->results, f->name, found);
             }
         }

@@ -58,7 +58,7 @@ static uint32_t expected(uint32_t kernel, const uint32_t row[ROW], const float *
 
     memcpy(word, row, sizeof(word));
     for (uint32_t j = 0; j < ROW; j++) {
-        sum = x != NULL ? fmaf(word[j], x[j], sum) : sum + word[j];
+        sum = x ? fmaf(word[j], x[j], sum) : sum + word[j];
         most = j != 0 ? fmaxf(most, fabsf(word[j] - word[j - 1])) : 0;
         for (uint32_t k = 0; k < 4; k++) {
             hash = (hash ^ (row[j] >> 8 * k & 255u)) * 16777619u;
@@ -85,7 +85,7 @@ struct locality_cost locality_run(struct device *device, uint32_t kernel, enum p
         const float value = (float)(i * 7919u % 1000u) / 8 - 60;
         memcpy(&a[i], &value, sizeof(value));
     }
-    for (uint32_t j = 0; j < ROW && x != NULL; j++) {
+    for (uint32_t j = 0; j < ROW && x; j++) {
         x[j] = (float)(j % 17u) / 4 - 2;
     }
     for (uint32_t i = 0; i < 4; i++) {

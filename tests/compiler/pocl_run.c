@@ -30,7 +30,7 @@ static cl_platform_id find_pocl(void)
     check(clGetPlatformIDs(MAX_PLATFORMS, platforms, &count), "platforms");
     for (cl_uint i = 0; i < count && i < MAX_PLATFORMS; i++) {
         check(clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof(name), name, NULL), "name");
-        if (strstr(name, "Portable Computing Language") != NULL) {
+        if (strstr(name, "Portable Computing Language")) {
             return platforms[i];
         }
     }
@@ -44,8 +44,8 @@ static char *read_file(const char *path, size_t *len)
     char *bytes = NULL;
     long size;
 
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) != 0 ||
-        (bytes = malloc((size_t)size + 1)) == NULL || fread(bytes, 1, (size_t)size, file) != (size_t)size) {
+    if (!file || fseek(file, 0, SEEK_END) != 0 || (size = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) != 0 ||
+        !(bytes = malloc((size_t)size + 1)) || fread(bytes, 1, (size_t)size, file) != (size_t)size) {
         perror(path);
         exit(EXIT_FAILURE);
     }
@@ -76,7 +76,7 @@ static char *run(const char *source, char *data, size_t bytes, cl_uint uniform, 
     cl_int error;
     size_t threads = bytes / sizeof(cl_uint), group = threads / 2;
 
-    if (results == NULL) {
+    if (!results) {
         check(CL_OUT_OF_HOST_MEMORY, "results");
     }
     check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &device, NULL), "device");
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     size_t words = strtoul(argv[4], NULL, 0);
     char *results = run(source, data, bytes, (cl_uint)strtoul(argv[3], NULL, 0), words);
     FILE *file = fopen(argv[2], "wb");
-    if (file == NULL || fwrite(results, words, bytes, file) != bytes || fclose(file) != 0) {
+    if (!file || fwrite(results, words, bytes, file) != bytes || fclose(file) != 0) {
         perror(argv[2]);
         return EXIT_FAILURE;
     }

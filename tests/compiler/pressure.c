@@ -280,7 +280,7 @@ uint8_t *pressure_run(struct device *device, const struct pressure_case *which)
                              ? device_reference(device, grid[0], grid[1], threads[0], threads[1])
                              : NULL;
     device_run(device, grid[0], grid[1], threads[0], threads[1]);
-    if (reference != NULL && memcmp(reference + which->out, buffer(device, which->out), which->out_bytes) != 0) {
+    if (reference && memcmp(reference + which->out, buffer(device, which->out), which->out_bytes) != 0) {
         fail_msg("%s, %s: the reference executor differs", which->name, device->variant->name);
     }
     free(reference);

@@ -387,7 +387,7 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);
 
-    return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+    return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
 struct check {
@@ -684,7 +684,7 @@ static bool is_noticed(struct check *check)
     set_arguments(check->device, &check->plan, &check->memory, check->turns);
     memcpy(rig_data(check->device->rig, 0), check->before, ALL_BYTES);
     uint8_t *reference = device_try_reference(check->device, 1, 1, ITEMS, 1, &why);
-    bool noticed = why != NULL || first_difference(reference, check->model) != ALL_BYTES;
+    bool noticed = why || first_difference(reference, check->model) != ALL_BYTES;
     free(reference);
     return noticed;
 }

@@ -293,7 +293,7 @@ static void vectors(void **state)
     uint32_t misses = 0;
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
-        bool taken = forms[i].always || getenv("PPU_LONG") != NULL;
+        bool taken = forms[i].always || getenv("PPU_LONG");
         for (uint32_t f = 0; taken && f < builtin_count;) {
             f = check_batch(*state, f, forms[i].wide, forms[i].width, &misses);
         }
@@ -318,13 +318,13 @@ static void put_every_float(FILE *file, const char *name)
     FILE *found = fopen(EVERY_FLOAT, "r");
     char line[128], of[64], worst[64], cell[64] = "";
 
-    while (found != NULL && fgets(line, sizeof(line), found) != NULL) {
+    while (found && fgets(line, sizeof(line), found)) {
         if (sscanf(line, "%63s %63s", of, worst) == 2 && strcmp(of, name) == 0) {
             snprintf(cell, sizeof(cell), "%s", worst);
         }
     }
     fprintf(file, " %s |", cell);
-    if (found != NULL) {
+    if (found) {
         fclose(found);
     }
 }
@@ -333,7 +333,7 @@ static void write_table(const char *path)
 {
     FILE *file = fopen(path, "w");
 
-    if (file == NULL) {
+    if (!file) {
         fail_msg("%s cannot be written", path);
         return;
     }
@@ -376,12 +376,12 @@ int main(void)
     results = calloc(builtin_count, sizeof(*results));
     kept[0] = calloc(builtin_count, sizeof(*kept[0]));
     kept[1] = calloc(builtin_count, sizeof(*kept[1]));
-    if (results == NULL || kept[0] == NULL || kept[1] == NULL) {
+    if (!results || !kept[0] || !kept[1]) {
         return EXIT_FAILURE;
     }
     failed = cmocka_run_group_tests_name("compiler: built-in functions", tests, NULL, NULL);
 
-    if (getenv("PPU_ULP") != NULL) {
+    if (getenv("PPU_ULP")) {
         write_table(getenv("PPU_ULP"));
     }
     free(results);

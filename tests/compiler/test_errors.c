@@ -49,7 +49,7 @@ static void bad_programs(void **state)
         struct ppu_compiled image;
         enum ppu_compile_status status = ppu_compile(bads[i].source, strlen(bads[i].source), &options, &image);
 
-        if (status != bads[i].status || strstr(image.log, bads[i].says) == NULL || image.bytes != NULL) {
+        if (status != bads[i].status || !strstr(image.log, bads[i].says) || image.bytes) {
             print_error("program %zu: status %d, log: %s\n", i, (int)status, image.log);
             misses++;
         }
@@ -233,8 +233,8 @@ static void wrong_entries(void **state)
         const struct entries entries = entries_of(copy);
         wrongs[i].make(&entries);
         const char *why = ppu_program_open(copy, image.len_bytes, &view);
-        if (why == NULL || strcmp(why, wrongs[i].says) != 0) {
-            print_error("%zu: '%s' instead of '%s'\n", i, why != NULL ? why : "accepted", wrongs[i].says);
+        if (!why || strcmp(why, wrongs[i].says) != 0) {
+            print_error("%zu: '%s' instead of '%s'\n", i, why ? why : "accepted", wrongs[i].says);
             misses++;
         }
         free(copy);
@@ -248,13 +248,13 @@ static void damaged_images(void **state)
 {
     static const char source[] = "kernel void k(global int *o, float x) { printf(\"%d\", 3); o[0] = x; }";
     const char *seed = getenv("PPU_SEED");
-    uint64_t random = seed != NULL ? strtoull(seed, NULL, 0) : 1;
+    uint64_t random = seed ? strtoull(seed, NULL, 0) : 1;
     struct ppu_compiled image;
     struct ppu_program_view view = { .header = NULL };
 
     (void)state;
     assert_int_equal(ppu_compile(source, sizeof(source) - 1, NULL, &image), PPU_COMPILE_OK);
-    if (ppu_program_open(image.bytes, image.len_bytes, &view) != NULL || view.header == NULL) {
+    if (ppu_program_open(image.bytes, image.len_bytes, &view) || !view.header) {
         fail_msg("the image is refused");
         return;
     }
@@ -269,7 +269,7 @@ static void damaged_images(void **state)
         for (uint32_t n = random_next(&random) % 4; n != 0; n--) {
             copy[random_next(&random) % (turn % 2 ? image.len_bytes : 192)] = (uint8_t)random_next(&random);
         }
-        if (ppu_program_open(copy, len, &view) == NULL) {
+        if (!ppu_program_open(copy, len, &view)) {
             for (uint32_t k = 0; k < view.header->kernels; k++) {
                 assert_true(strlen(view.text + view.kernels[k].name) < len);
                 for (uint32_t a = 0; a < view.kernels[k].argument_count; a++) {

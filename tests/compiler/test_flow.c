@@ -237,8 +237,8 @@ static void check_tokens(const struct flow *flow)
     for (uint32_t b = 0; b < flow->count; b++) {
         for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
             const struct flow_token *token = flow_wait(flow, b, flow->blocks[b].succ[s]);
-            assert_true(token == NULL || token->target == flow->blocks[b].succ[s]);
-            assert_true(token == NULL || reaches(flow, token->block, token->target));
+            assert_true(!token || token->target == flow->blocks[b].succ[s]);
+            assert_true(!token || reaches(flow, token->block, token->target));
         }
     }
 }
@@ -246,7 +246,7 @@ static void check_tokens(const struct flow *flow)
 static void random_graphs(void **state)
 {
     const char *text = getenv("PPU_SEED");
-    uint64_t random = text != NULL ? strtoull(text, NULL, 0) : 1;
+    uint64_t random = text ? strtoull(text, NULL, 0) : 1;
     uint32_t reducible = 0;
 
     (void)state;
@@ -255,7 +255,7 @@ static void random_graphs(void **state)
         struct built b;
         bool divergent[MAX_BLOCKS], breaks[MAX_BLOCKS] = { false };
         build(&b, &g);
-        if (b.flow != NULL) {
+        if (b.flow) {
             reducible++;
             check_graph(b.flow);
             set_flags(divergent, (uint32_t)random_next(&random), &b);

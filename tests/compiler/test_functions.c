@@ -48,7 +48,7 @@ static void check_group(struct device *device, const struct group *group)
     uint8_t *in = device_buffer(device, 0, group->in_bytes);
     int32_t *checks = device_buffer(device, 1, 4 * CHECKS);
     for (uint32_t i = 0; i < group->in_bytes; i++) {
-        in[i] = (uint8_t)(group->in != NULL ? ((const uint8_t *)group->in)[i] : i * 37 + i / 256);
+        in[i] = (uint8_t)(group->in ? ((const uint8_t *)group->in)[i] : i * 37 + i / 256);
     }
     device_run_threads(device, 1, 1);
     for (uint32_t i = 0; i < CHECKS; i++) {

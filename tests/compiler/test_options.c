@@ -87,7 +87,7 @@ static const char *const pieces[] = {
 static uint64_t seed_of_run(void)
 {
     const char *text = getenv("PPU_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
 
     print_message("# PPU_SEED=%llu\n", (unsigned long long)seed);
     return seed;
@@ -203,9 +203,8 @@ static void words_are_read(void **state)
         }
         bytes_add_zeros(&words, 1);
         bytes_add_zeros(&log, 1);
-        bool right = reading->words != NULL
-                         ? status == PPU_COMPILE_OK && strcmp((char *)words.at, reading->words) == 0
-                         : status == PPU_COMPILE_BAD_OPTIONS && strstr((char *)log.at, reading->says) != NULL;
+        bool right = reading->words ? status == PPU_COMPILE_OK && strcmp((char *)words.at, reading->words) == 0
+                                    : status == PPU_COMPILE_BAD_OPTIONS && strstr((char *)log.at, reading->says);
         if (!right) {
             print_error("[%s]: status %d, words %s, log: %s\n", reading->text, (int)status, (char *)words.at,
                         (char *)log.at);
@@ -315,7 +314,7 @@ static void clang_runs_nothing_else(void **state)
         make_taken(&random, text);
         teller_ask(&teller, text, answer, sizeof(answer));
         for (size_t i = 0; i < PPU_ARRAY_SIZE(signs); i++) {
-            if (strstr(answer, signs[i]) != NULL) {
+            if (strstr(answer, signs[i])) {
                 fail_msg("options [%s]: %s: %s", text, signs[i], answer);
             }
         }

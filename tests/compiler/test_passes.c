@@ -20,7 +20,7 @@ static const char *dump_of(const char *text)
     static char name[32];
     const char *at = strstr(text, "pass: ");
 
-    if (at == NULL || sscanf(at + 6, "%31[a-z0-9-]", name) != 1) {
+    if (!at || sscanf(at + 6, "%31[a-z0-9-]", name) != 1) {
         fail_msg("no pass is named");
     }
     return name;
@@ -30,7 +30,7 @@ static uint32_t registers_of(const char *text)
 {
     const char *at = strstr(text, "registers: ");
 
-    return at != NULL ? (uint32_t)strtoul(at + 11, NULL, 10) : 0;
+    return at ? (uint32_t)strtoul(at + 11, NULL, 10) : 0;
 }
 
 /* Of LLVM's text the functions' bodies, without the numbers of its metadata. */
@@ -40,10 +40,10 @@ static char *only_bodies(char *text)
     bool inside = false;
 
     assert_non_null(out);
-    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char *end = strstr(line, ", !");
         inside |= strncmp(line, "define ", 7) == 0;
-        if (end != NULL) {
+        if (end) {
             *end = 0;
         }
         if (inside && strncmp(line, "define ", 7) != 0) {
@@ -81,7 +81,7 @@ static char *printed(const char *text, const char *dump)
 static void update(const char *path, const char *text, const char *expected, const char *got)
 {
     FILE *file = fopen(path, "w");
-    int len = expected != NULL ? (int)(expected - text) : (int)strlen(text) - 1;
+    int len = expected ? (int)(expected - text) : (int)strlen(text) - 1;
 
     assert_non_null(file);
     fprintf(file, "%.*s%s%s*/\n", len, text, EXPECTED, got);
@@ -96,12 +96,12 @@ static void check(void **state)
 
     snprintf(path, sizeof(path), "tests/compiler/passes/%s.cl", name);
     char *text = file_read(path, &len);
-    if (text == NULL) {
+    if (!text) {
         fail_msg("cannot read %s", path);
         return;
     }
     char *got = printed(text, dump_of(text)), *expected = strstr(text, EXPECTED);
-    if (getenv("PPU_UPDATE") != NULL) {
+    if (getenv("PPU_UPDATE")) {
         update(path, text, expected, got);
     } else {
         assert_non_null(expected);

@@ -452,7 +452,7 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
 {
     const char *text = getenv(variable);
 
-    return text != NULL ? strtoull(text, NULL, 0) : otherwise;
+    return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
 static void random_programs(void **state)

@@ -176,7 +176,7 @@ static struct result run(struct device *device, const struct launch *launch, con
     uint8_t *reference = copies ? NULL : device_reference(device, launch->gx, launch->gy, launch->x, launch->y);
     device_run(device, launch->gx, launch->gy, launch->x, launch->y);
     struct result result = { copy_of(device), device->data_used, device->warp_insns - before };
-    if (reference != NULL && memcmp(reference, result.memory, result.bytes) != 0) {
+    if (reference && memcmp(reference, result.memory, result.bytes) != 0) {
         fail_msg("%s, %s: the reference executor computes something else", kernel, device->variant->name);
     }
     free(reference);

@@ -101,7 +101,7 @@ static void step_cta(struct core *core, uint32_t index, uint32_t at, struct dist
         dist_fault(core, index, &cta, &event);
     } else if (chance(sm, pool->plan.end_in)) {
         drop(core, index, at);
-        if (pool->plan.ended != NULL) {
+        if (pool->plan.ended) {
             pool->plan.ended(pool->plan.opaque, index, &cta);
         }
         if (ends->held == DIST_ENDS) {
@@ -218,7 +218,7 @@ bool sm_pool_new(struct core *core)
 {
     struct sm_pool *pool = calloc(1, sizeof(*pool));
 
-    if (pool == NULL) {
+    if (!pool) {
         return false;
     }
     *core_sm_pool(core) = pool;
@@ -362,7 +362,7 @@ static bool load_cta(struct core *core, struct snap *snap, uint32_t index)
 
     cta.number = snap_get_u64(snap);
     cta.local_backing = snap_get_u32(snap);
-    if (cta.task == NULL || sm->room.ctas == 0 || snap->bad) {
+    if (!cta.task || sm->room.ctas == 0 || snap->bad) {
         return false;
     }
     if (!dist_loaded_cta(core, index, &cta, snap)) {

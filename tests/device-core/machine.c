@@ -18,7 +18,7 @@
 
 static bool bus_access(struct machine *machine, uint64_t bus, uint32_t len)
 {
-    if (machine->during_dma != NULL) {
+    if (machine->during_dma) {
         machine->during_dma(machine);
     }
     if (machine->bus_fails_in != 0 && --machine->bus_fails_in == 0) {
@@ -165,8 +165,8 @@ struct core_config machine_small_config(uint32_t sm_threads)
     config.sm_ctas = 8;
     config.sm_threads = sm_threads;
     config.test_hooks = true;
-    config.cache_model = model != NULL && strcmp(model, "1") == 0;
-    config.engine_level = level != NULL ? (uint32_t)strtoul(level, NULL, 0) : 0;
+    config.cache_model = model && strcmp(model, "1") == 0;
+    config.engine_level = level ? (uint32_t)strtoul(level, NULL, 0) : 0;
     return config;
 }
 
@@ -194,7 +194,7 @@ struct machine *machine_new(const struct core_config *config)
 {
     struct machine *machine = calloc(1, sizeof(*machine));
 
-    if (machine == NULL) {
+    if (!machine) {
         abort();
     }
     assert_null(core_config_check(config));
@@ -403,7 +403,7 @@ void start_task(struct machine *machine, uint32_t slot, const struct ppu_tmd *tm
 uint64_t random_seed(void)
 {
     const char *wanted = getenv("PPU_SEED");
-    uint64_t seed = wanted != NULL ? strtoull(wanted, NULL, 0) : 20240607u;
+    uint64_t seed = wanted ? strtoull(wanted, NULL, 0) : 20240607u;
 
     printf("# seed %llu (PPU_SEED)\n", (unsigned long long)seed);
     return seed * 2 + 1;
@@ -413,7 +413,7 @@ uint32_t random_rounds(uint32_t usual)
 {
     const char *factor = getenv("PPU_LONG");
 
-    return factor != NULL ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
+    return factor ? usual * (uint32_t)strtoul(factor, NULL, 0) : usual;
 }
 
 uint64_t random_next(uint64_t *state)

@@ -195,12 +195,12 @@ static bool try_load(struct machine *machine, const uint8_t *bytes, size_t len)
     uint8_t *before = save(machine, &before_len), *after = NULL;
     bool loaded = core_load(machine->core, bytes, len, &error);
 
-    assert_true(loaded == (error == NULL));
+    assert_true(loaded == !error);
     after = core_save(machine->core, &after_len);
     if (!loaded) {
         assert_int_equal(before_len, after_len);
         assert_memory_equal(before, after, after_len);
-        assert_true(error != NULL && strstr(error, "snapshot: ") != NULL);
+        assert_true(error && strstr(error, "snapshot: "));
     }
     free(before);
     free(after);

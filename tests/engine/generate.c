@@ -110,7 +110,7 @@ static bool usable(uint32_t op, bool joined)
 {
     const struct ppu_isa_row *row = ppu_isa_row(op);
 
-    return row->mnemonic != NULL && row->built && row->format >= PPU_FMT_D && row->format <= PPU_FMT_FIRST &&
+    return row->mnemonic && row->built && row->format >= PPU_FMT_D && row->format <= PPU_FMT_FIRST &&
            op != PPU_OP_RDTIME && (joined || !together(row, op));
 }
 
@@ -335,7 +335,7 @@ static void emit_own_atomic(struct gen *g)
         return;
     }
 
-    if (strchr(place, '*') != NULL) {
+    if (strchr(place, '*')) {
         wide = 0;
         words = 1;
         emit(g, "shr v7, v1, 2\n");

@@ -72,7 +72,7 @@ static void start_all(struct rig *rig)
 static struct sm_cta *find_cta(struct core *core, uint32_t slot, const struct sm_cta *after, struct sm **on)
 {
     struct sm_pool *pool = *core_sm_pool(core);
-    bool seen = after == NULL;
+    bool seen = !after;
 
     for (uint32_t n = 0; n < pool->sms * core->config.sm_ctas; n++) {
         struct sm *sm = &pool->sm[n / core->config.sm_ctas];

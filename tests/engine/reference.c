@@ -60,7 +60,7 @@ struct run {
 
 static const char *give_up(struct run *run, const char *why)
 {
-    if (run->why == NULL) {
+    if (!run->why) {
         run->why = why;
     }
     return run->why;
@@ -388,13 +388,13 @@ static void do_memory(struct run *run, struct thread *t, const struct ppu_insn *
     uint32_t bytes = words == 1 ? ppu_width_bytes(width) : 4;
     uint32_t value[4] = { 0 };
 
-    if (run->r->accesses != NULL) {
+    if (run->r->accesses) {
         *run->r->accesses += insn->op != PPU_OP_LDP;
     }
     for (uint32_t i = 0; i < words; i++) {
         uint8_t *place = place_of(run, t, insn, i, bytes);
 
-        if (place == NULL) {
+        if (!place) {
             give_up(run, "access beyond the memory there is");
             return;
         }
@@ -447,7 +447,7 @@ static void do_atomic(struct run *run, struct thread *t, const struct ppu_insn *
     uint8_t *place = place_of(run, t, insn, 0, 4 * words);
     uint64_t b = read_reg(run, t, insn->rb, insn->b_scalar, words), second = 0, before = 0, after;
 
-    if (place == NULL) {
+    if (!place) {
         give_up(run, "atomic beyond the memory there is");
         return;
     }
@@ -521,7 +521,7 @@ static void do_branch(struct run *run, struct thread *t, const struct ppu_insn *
 static void count_insn(struct run *run, uint32_t pc)
 {
     run->thread_insns++;
-    if (run->r->counts != NULL) {
+    if (run->r->counts) {
         run->r->counts[pc]++;
     }
 }
@@ -743,7 +743,7 @@ static bool release_warp(struct run *run, uint32_t warp)
         op.active[lane] = t->state != ENDED && guarded(t, op.insn);
         op.lowest = op.active[lane] ? t : op.lowest;
     }
-    if (op.lowest != NULL) {
+    if (op.lowest) {
         do_warp_op(&op);
     }
     for (uint32_t lane = op.from; lane < op.to; lane++) {
@@ -931,7 +931,7 @@ static void step(struct run *run, struct thread *t)
 
 static void run_thread(struct run *run, struct thread *t)
 {
-    while (t->state == RUNS && run->why == NULL) {
+    while (t->state == RUNS && !run->why) {
         if (t->pc >= run->r->insns || run->fault[t->pc] != 0) {
             give_up(run, "a thread left the code");
         } else if (run->steps++ == STEPS_MAX) {
@@ -988,7 +988,7 @@ static void start_cta(struct run *run, uint8_t *local)
 
 static void run_cta(struct run *run)
 {
-    while (run->why == NULL && !all_ended(run)) {
+    while (!run->why && !all_ended(run)) {
         bool moved = false;
 
         for (uint32_t i = 0; i < run->threads; i++) {
@@ -1020,22 +1020,21 @@ const char *reference_run(const struct reference *r)
     run.s = calloc(run.warps, sizeof(*run.s));
     run.segment = calloc(run.warps, sizeof(*run.segment));
     run.shared = calloc(1, tmd->shared_bytes + 1u);
-    if (local == NULL || run.insn == NULL || run.fault == NULL || run.thread == NULL || run.s == NULL ||
-        run.segment == NULL || run.shared == NULL) {
+    if (!local || !run.insn || !run.fault || !run.thread || !run.s || !run.segment || !run.shared) {
         give_up(&run, "out of memory");
         ctas = 0;
     }
     for (uint32_t i = 0; i < r->insns && ctas != 0; i++) {
         run.fault[i] = ppu_isa_decode(r->code[i], &run.insn[i]);
     }
-    for (uint64_t n = 0; n < ctas && run.why == NULL; n++) {
+    for (uint64_t n = 0; n < ctas && !run.why; n++) {
         run.cta[0] = (uint32_t)(n % tmd->grid[0]);
         run.cta[1] = (uint32_t)(n / tmd->grid[0] % tmd->grid[1]);
         run.cta[2] = (uint32_t)(n / tmd->grid[0] / tmd->grid[1]);
         start_cta(&run, local);
         run_cta(&run);
     }
-    if (r->thread_insns != NULL) {
+    if (r->thread_insns) {
         *r->thread_insns = run.thread_insns;
     }
     free(local);

@@ -98,7 +98,7 @@ void rig_load_image(struct rig *rig, struct ppuasm_image image)
     free(rig->image.bytes);
     rig->image = image;
     why = ppu_program_open(rig->image.bytes, rig->image.len_bytes, &rig->program);
-    if (why != NULL) {
+    if (why) {
         fail_msg("%s", why);
     }
     assert_true(rig->program.header->code_bytes <= CODE_BYTES);
@@ -129,7 +129,7 @@ void rig_load_file(struct rig *rig, const char *name)
 
     snprintf(path, sizeof(path), "tests/kernels/%s.s", name);
     text = file_read(path, &len);
-    if (text == NULL) {
+    if (!text) {
         fail_msg("cannot read %s", path);
         return;
     }

@@ -147,7 +147,7 @@ static void every_row_round_trips(void **state)
     for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
         uint32_t legal = 0;
 
-        if (ppu_isa_row(op)->mnemonic == NULL) {
+        if (!ppu_isa_row(op)->mnemonic) {
             continue;
         }
         for (uint32_t i = 0; i < WORDS_A_ROW; i++) {
@@ -203,9 +203,8 @@ static void names_are_unique(void **state)
 {
     (void)state;
     for (uint32_t a = 0; a < PPU_ISA_OPS; a++) {
-        for (uint32_t b = a + 1; b < PPU_ISA_OPS && ppu_isa_row(a)->mnemonic != NULL; b++) {
-            assert_true(ppu_isa_row(b)->mnemonic == NULL ||
-                        strcmp(ppu_isa_row(a)->mnemonic, ppu_isa_row(b)->mnemonic) != 0);
+        for (uint32_t b = a + 1; b < PPU_ISA_OPS && ppu_isa_row(a)->mnemonic; b++) {
+            assert_true(!ppu_isa_row(b)->mnemonic || strcmp(ppu_isa_row(a)->mnemonic, ppu_isa_row(b)->mnemonic) != 0);
         }
     }
 }
@@ -404,7 +403,7 @@ static void corrupted_images(void **state)
         for (uint32_t n = i % 4; n != 0 && len != 0; n--) {
             copy[random_below(&random, (uint32_t)len)] = (uint8_t)random_next(&random);
         }
-        if (ppu_program_open(copy, len, &view) == NULL) {
+        if (!ppu_program_open(copy, len, &view)) {
             (void)ppu_program_kernel(&view, "two");
             (void)ppu_program_line(&view, 3);
             assert_true(view.code + view.header->code_bytes == copy + len);

@@ -656,7 +656,7 @@ static uint64_t random_insn(uint64_t *random)
         if (random_below(random, 3) == 0) {
             word |= (uint64_t)(PPU_GUARD_ON | random_below(random, 16)) << 9;
         }
-        if (row->mnemonic != NULL && row->built && ppu_isa_decode(word, &insn) == 0) {
+        if (row->mnemonic && row->built && ppu_isa_decode(word, &insn) == 0) {
             return word;
         }
         op = random_below(random, PPU_ISA_OPS);

@@ -226,8 +226,8 @@ static void operations_not_built(void **state)
         struct outcome outcome;
         uint64_t word;
 
-        if (row->mnemonic == NULL || row->built != is_listed(op)) {
-            assert_false(row->mnemonic == NULL && is_listed(op));
+        if (!row->mnemonic || row->built != is_listed(op)) {
+            assert_false(!row->mnemonic && is_listed(op));
         } else {
             fail_msg("%s is %s, but the list says otherwise", row->mnemonic, row->built ? "built" : "not built");
         }

@@ -44,7 +44,7 @@ static struct fuzz *fuzz_new(struct rig *rig)
     f->text = malloc(GEN_TEXT_BYTES);
     f->expected = malloc(GEN_BYTES);
     f->input = malloc(GEN_BYTES);
-    assert_true(f->text != NULL && f->expected != NULL && f->input != NULL);
+    assert_true(f->text && f->expected && f->input);
     return f;
 }
 
@@ -61,7 +61,7 @@ static void keep_program(const struct fuzz *f)
 {
     FILE *file = fopen("build/engine-fuzz.s", "w");
 
-    if (file != NULL) {
+    if (file) {
         fputs(f->text, file);
         fclose(file);
     }
@@ -102,7 +102,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     r.tmd = &tmd;
     r.params = (const uint8_t *)params;
     why = reference_run(&r);
-    if (why != NULL) {
+    if (why) {
         keep_program(f);
         fail_msg("reference: %s", why);
     }
@@ -315,7 +315,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
     seen.count[PPU_COUNTER_LANES] = tmd->flags & PPU_TMD_SUBVECTOR && tmd->cta[0] > PPU_LANES ? PPU_LANES : tmd->cta[0];
     rig_start(f->rig, 0, tmd);
     sm_run(sm, 1, &activity);
-    for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)) != NULL; turn++) {
+    for (uint32_t turn = 0; turn < TURNS_MAX && (w = only_warp(f, &sm)); turn++) {
         struct warp before = *w;
 
         observe_before(&seen, sm, w, code);
@@ -333,7 +333,7 @@ static void forget_l2(const struct fuzz *f)
 {
     struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
 
-    if (pool->l2.cache.way != NULL) {
+    if (pool->l2.cache.way) {
         cache_empty(&pool->l2.cache);
     }
 }

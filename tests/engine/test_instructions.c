@@ -134,7 +134,7 @@ static bool has_model(uint32_t op)
 {
     const struct ppu_isa_row *row = ppu_isa_row(op);
 
-    return row->mnemonic != NULL && row->built &&
+    return row->mnemonic && row->built &&
            (row->format == PPU_FMT_DB || row->format == PPU_FMT_DA || row->format == PPU_FMT_DABC ||
             (row->format == PPU_FMT_DAB && (row->flags & PPU_IF_S)));
 }
@@ -152,7 +152,7 @@ static void arithmetic(void **state)
             assert_null(reference_models[op]);
             continue;
         }
-        if (reference_models[op] == NULL) {
+        if (!reference_models[op]) {
             fail_msg("%s has no expectation", row->mnemonic);
             return;
         }

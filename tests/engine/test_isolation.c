@@ -60,7 +60,7 @@ static uint64_t word_of(const char *insn)
         fail_msg("%s", message);
     }
     assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
-    if (view.code != NULL) {
+    if (view.code) {
         memcpy(&word, view.code, sizeof(word));
     }
     free(image.bytes);

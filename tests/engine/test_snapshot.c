@@ -50,7 +50,7 @@ static void lies_are_refused(void **state)
         liar_memories(victim, l.rig);
         lies[i].tell(&l);
         lie = state_of(l.core, &len);
-        if (load(victim, lie, len, &error) || strstr(error, lies[i].words) == NULL) {
+        if (load(victim, lie, len, &error) || !strstr(error, lies[i].words)) {
             print_error("lies.def:%u: \"%s\" is not in: %s\n", lies[i].line, lies[i].words, error ? error : "(loaded)");
             wrong++;
         }

@@ -47,7 +47,7 @@ void orders_wait(bool (*ready)(void))
 
 bool orders_running(void)
 {
-    return current != NULL;
+    return current;
 }
 
 bool orders_others_done(void)

@@ -21,7 +21,7 @@ static void must_open(const struct ppuasm_image *image, struct ppu_program_view 
 {
     const char *why = ppu_program_open(image->bytes, image->len_bytes, view);
 
-    if (why != NULL) {
+    if (why) {
         fuzz_found("the assembler's image is refused: %s", why);
     }
 }

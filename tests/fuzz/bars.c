@@ -261,7 +261,7 @@ static void submit(struct fuzz_input *input)
 
     desc.src = any_address(input, desc.src_space);
     desc.dst = any_address(input, desc.dst_space);
-    if (place != NULL) {
+    if (place) {
         memcpy(place, &desc, sizeof(desc));
     }
     core_reg_write(stepped_core(), CORE_MCU, PPU_REG_DMA_SUBMIT, at);

@@ -41,7 +41,7 @@ static cl_int copy(struct binary *binary, const uint8_t *bytes, size_t count)
     const char *why = NULL;
     cl_int error = binary_copy(binary, bytes, count, &why);
 
-    if (error == CL_INVALID_BINARY && why == NULL) {
+    if (error == CL_INVALID_BINARY && !why) {
         fuzz_found("a binary is refused without a reason");
     }
     return error;

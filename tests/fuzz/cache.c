@@ -64,9 +64,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     strcpy(base, "/dev/shm/ppu-fuzz-cache-XXXXXX"); /* in memory: hundreds of times as fast */
-    if (mkdtemp(base) == NULL) {
+    if (!mkdtemp(base)) {
         strcpy(base, "/tmp/ppu-fuzz-cache-XXXXXX");
-        if (mkdtemp(base) == NULL) {
+        if (!mkdtemp(base)) {
             fuzz_found("the target has no folder");
         }
     }
@@ -174,7 +174,7 @@ static void try_input(const uint8_t *bytes, size_t count)
     put_file(".key", fixed_key, sizeof(fixed_key));
     fuzz_bytes(&input, source, fuzz_below(&input, 32));
     cache_key_init(&key, source, strlen(source), "-DX", "");
-    if (key.text == NULL || key.bytes > ENTRY_MOST - HEADER_BYTES - 64) {
+    if (!key.text || key.bytes > ENTRY_MOST - HEADER_BYTES - 64) {
         cache_key_free(&key);
         return;
     }

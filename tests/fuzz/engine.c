@@ -76,7 +76,7 @@ static struct machine *machine_of(bool cache_model)
 {
     struct core_config config = machine_small_config(0);
 
-    if (machines[cache_model] == NULL) {
+    if (!machines[cache_model]) {
         config.sms = 1;
         config.sm_vregs = FILE_WORDS;
         config.cache_model = cache_model;
@@ -171,7 +171,7 @@ static uint64_t next_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
         return segment_word(in, tmd);
     }
     word = fuzz_u64(in);
-    if (kind & 1u || row->mnemonic == NULL) {
+    if (kind & 1u || !row->mnemonic) {
         return word;
     }
     shape = ppu_isa_shape(row);
@@ -316,8 +316,8 @@ static void snapshot(struct play *play)
     play->moved = true;
     core_pause(play->machine->core);
     state = core_save(play->machine->core, &len);
-    if (state == NULL || !core_load(play->machine->core, state, len, &error)) {
-        fuzz_found("its own snapshot is refused: %s", error != NULL ? error : "there is none");
+    if (!state || !core_load(play->machine->core, state, len, &error)) {
+        fuzz_found("its own snapshot is refused: %s", error ? error : "there is none");
     }
     free(state);
     core_resume(play->machine->core);
@@ -462,10 +462,10 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    if (run_input(bytes, count, 0) != NULL) {
+    if (run_input(bytes, count, 0)) {
         const uint32_t *const word = run_input(bytes, count, 1);
 
-        if (word != NULL) {
+        if (word) {
             fuzz_found("a word of the attacker's memory is the victim's 0x%x", *word);
         }
     }

@@ -111,7 +111,7 @@ enum ppu_err ppu_memory_create(struct ppu_context *context, enum ppu_memory_kind
 
 enum ppu_err ppu_memory_free(struct ppu_memory *memory)
 {
-    if (memory != NULL) {
+    if (memory) {
         free(memory->host);
     }
     free(memory);
@@ -178,7 +178,7 @@ enum ppu_err ppu_channel_reset(struct ppu_channel *channel)
 enum ppu_err ppu_channel_error(struct ppu_channel *channel, struct ppu_error *error)
 {
     (void)channel;
-    if (error != NULL) {
+    if (error) {
         *error = (struct ppu_error){ .code = PPU_OK };
     }
     return PPU_OK;
@@ -198,7 +198,7 @@ enum ppu_err ppu_stream_create(struct ppu_channel *channel, struct ppu_stream **
 
 enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
 {
-    if (stream != NULL) {
+    if (stream) {
         ppu_memory_free(stream->local[0]);
     }
     free(stream);
@@ -208,7 +208,7 @@ enum ppu_err ppu_stream_destroy(struct ppu_stream *stream)
 enum ppu_err stream_local_memory(struct ppu_stream *stream, uint64_t bytes, struct ppu_memory **memory)
 {
     (void)bytes;
-    if (stream->local[0] == NULL) {
+    if (!stream->local[0]) {
         ppu_memory_alloc(stream->channel->context->device, PPU_MEMORY_VRAM, LOCAL_SMALLEST, &stream->local[0]);
     }
     *memory = stream->local[0];
@@ -228,7 +228,7 @@ enum ppu_err ppu_block_submit(struct ppu_block *block, struct ppu_event *event)
 {
     enum ppu_err err = block->error;
 
-    if (event != NULL) {
+    if (event) {
         *event = (struct ppu_event){ .channel = block->channel };
     }
     free(block);

@@ -324,10 +324,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     notice[0] = 0;
     cl_program program = clCreateProgramWithBinary(context, 1, &only_device, &size, &given, &status, &error);
     free(image);
-    if (program == NULL && strncmp(notice, "clCreateProgramWithBinary: ", 27) != 0) {
+    if (!program && strncmp(notice, "clCreateProgramWithBinary: ", 27) != 0) {
         fuzz_found("an image is refused without a reason: %d", error);
     }
-    if (program != NULL) {
+    if (program) {
         use_all(&input, program);
         must(clReleaseProgram(program), "program's release");
     }

@@ -29,10 +29,10 @@ void neighbour_assembled(const char *source, struct ppuasm_image *out, struct pp
 {
     char message[PPUASM_MESSAGE_BYTES] = "";
 
-    if (out->bytes == NULL && !ppuasm_assemble(source, "text", out, message)) {
+    if (!out->bytes && !ppuasm_assemble(source, "text", out, message)) {
         fuzz_found("%s", message);
     }
-    if (ppu_program_open(out->bytes, out->len_bytes, view) != NULL) {
+    if (ppu_program_open(out->bytes, out->len_bytes, view)) {
         fuzz_found("a program of the target does not open");
     }
 }
@@ -112,10 +112,10 @@ void neighbour_begin(const struct neighbour *victim)
     for (uint32_t turns = 0; turns < BEGIN_TURNS; turns++) {
         const struct sm_cta *const cta = its_cta(sm);
 
-        if (cta != NULL && words_of(sm, cta, SM_FILE_VREGS)[NEIGHBOUR_WAVE] != 0) {
+        if (cta && words_of(sm, cta, SM_FILE_VREGS)[NEIGHBOUR_WAVE] != 0) {
             return;
         }
-        neighbour_run(victim->machine, cta != NULL ? 64 : 1);
+        neighbour_run(victim->machine, cta ? 64 : 1);
     }
     fuzz_found("the victim does not begin beside the attacker");
 }
@@ -126,7 +126,7 @@ uint32_t neighbour_check(const struct neighbour *victim)
     const struct sm_cta *const cta = its_cta(sm);
     const uint32_t *v, *shared;
 
-    if (cta == NULL) {
+    if (!cta) {
         fuzz_found("the victim is not on the SM");
         return 0; /* for who does not know that it does not return */
     }

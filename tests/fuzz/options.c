@@ -19,7 +19,7 @@ static void must_come_from(const struct options *options, const char *text)
     for (uint32_t i = 0; i < options->count; i++) {
         for (const char *c = options->word[i]; *c != 0; c++) {
             text = strchr(text, *c);
-            if (text == NULL) {
+            if (!text) {
                 fuzz_found("word '%s' is not what the options say", options->word[i]);
                 return;
             }

@@ -44,7 +44,7 @@ static void keep(void *at, size_t bytes)
 {
     void *kept = malloc(bytes);
 
-    if (kept == NULL || piece_count == MOST_PIECES) {
+    if (!kept || piece_count == MOST_PIECES) {
         abort();
     }
     memcpy(kept, at, bytes);
@@ -78,7 +78,7 @@ static struct written save(struct core *core)
     struct written state;
 
     state.bytes = core_save(core, &state.len);
-    if (state.bytes == NULL) {
+    if (!state.bytes) {
         abort();
     }
     return state;

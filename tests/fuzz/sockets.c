@@ -474,7 +474,7 @@ static void use_channel(struct ppu_channel *channel, uint8_t what)
     struct ppu_event event;
     struct ppu_error error;
 
-    if (channel == NULL) {
+    if (!channel) {
         return;
     }
     if (what & 0x40u) {
@@ -487,7 +487,7 @@ static void use_channel(struct ppu_channel *channel, uint8_t what)
             (void)ppu_event_wait(&event, TIMEOUT_NS);
         }
     }
-    if (made.taskq != NULL) {
+    if (made.taskq) {
         (void)ppu_taskq_push(made.taskq, channel, "task", 4);
     }
 }
@@ -497,10 +497,10 @@ static void make_memory(uint8_t what)
     struct ppu_memory **const memory = &made.memory[what / 16u % 4u];
     struct ppu_context *const context = made.context[what / 64u % 2u];
 
-    if (*memory != NULL) {
+    if (*memory) {
         (void)memory_end(*memory);
         *memory = NULL;
-    } else if (context != NULL) {
+    } else if (context) {
         (void)ppu_memory_create(context, what & 0x40u ? PPU_MEMORY_SYSTEM : PPU_MEMORY_VRAM, 1u + fuzz_u16(&q.in) * 64u,
                                 memory);
     }
@@ -530,7 +530,7 @@ static void act(void)
     q.calls = 0;
     switch (what % 8) {
     case 0:
-        if (made.context[n] == NULL) {
+        if (!made.context[n]) {
             (void)ppu_context_create(made.device, &made.context[n]);
         }
         break;
@@ -538,17 +538,17 @@ static void act(void)
         make_memory(what);
         break;
     case 2:
-        if (made.channel[n] == NULL && made.context[0] != NULL) {
+        if (!made.channel[n] && made.context[0]) {
             (void)ppu_channel_create(made.context[0], NULL, &made.channel[n]);
         }
         break;
     case 3:
-        if (made.taskq == NULL && made.context[0] != NULL) {
+        if (!made.taskq && made.context[0]) {
             (void)ppu_taskq_create(made.context[0], &taskq, &made.taskq);
         }
         break;
     case 4:
-        if (made.workq == NULL && made.channel[n] != NULL) {
+        if (!made.workq && made.channel[n]) {
             (void)ppu_workq_create(made.channel[n], &workq, &made.workq);
         }
         break;
@@ -570,32 +570,32 @@ static bool given_back(enum ppu_err err)
 
 static bool give_back(void)
 {
-    if (made.workq != NULL && given_back(ppu_workq_destroy(made.workq))) {
+    if (made.workq && given_back(ppu_workq_destroy(made.workq))) {
         made.workq = NULL;
     }
-    if (made.taskq != NULL && given_back(ppu_taskq_destroy(made.taskq))) {
+    if (made.taskq && given_back(ppu_taskq_destroy(made.taskq))) {
         made.taskq = NULL;
     }
-    for (uint32_t i = 0; i < 2 && made.workq == NULL; i++) {
-        if (made.channel[i] != NULL && given_back(ppu_channel_destroy(made.channel[i]))) {
+    for (uint32_t i = 0; i < 2 && !made.workq; i++) {
+        if (made.channel[i] && given_back(ppu_channel_destroy(made.channel[i]))) {
             made.channel[i] = NULL;
         }
     }
     for (uint32_t i = 0; i < 4; i++) {
-        if (made.memory[i] != NULL) {
+        if (made.memory[i]) {
             (void)memory_end(made.memory[i]);
             made.memory[i] = NULL;
         }
     }
-    if (made.workq != NULL || made.taskq != NULL || made.channel[0] != NULL || made.channel[1] != NULL) {
+    if (made.workq || made.taskq || made.channel[0] || made.channel[1]) {
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        if (made.context[i] != NULL && given_back(ppu_context_destroy(made.context[i]))) {
+        if (made.context[i] && given_back(ppu_context_destroy(made.context[i]))) {
             made.context[i] = NULL;
         }
     }
-    return made.context[0] == NULL && made.context[1] == NULL;
+    return !made.context[0] && !made.context[1];
 }
 
 /* ---- an input ---- */
@@ -625,7 +625,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     ppu->mailbox.shared = calloc(1, sizeof(*ppu->mailbox.shared));
     pthread_mutex_init(&machine.lock, NULL);
     native_transport_init(ppu);
-    if (joined_image_file(firmware, sizeof(firmware)) < 0 || ppu->mailbox.shared == NULL) {
+    if (joined_image_file(firmware, sizeof(firmware)) < 0 || !ppu->mailbox.shared) {
         abort();
     }
     return 0;

@@ -87,7 +87,7 @@ static struct {
 /* At `at`, or where there is room for it. */
 static uint8_t *map(uint8_t *at, uint64_t bytes, int file)
 {
-    const int flags = MAP_PRIVATE | (at != NULL ? MAP_FIXED : 0) | (file < 0 ? MAP_ANONYMOUS : 0);
+    const int flags = MAP_PRIVATE | (at ? MAP_FIXED : 0) | (file < 0 ? MAP_ANONYMOUS : 0);
     void *memory = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
 
     if (memory == MAP_FAILED) {
@@ -133,7 +133,7 @@ static void arena_remember(struct arena *arena)
 
 static void call_between(void)
 {
-    if (m.between != NULL && !m.in_between) {
+    if (m.between && !m.in_between) {
         m.in_between = true;
         m.between(m.opaque);
         m.in_between = false;
@@ -513,14 +513,14 @@ void stepped_start(const struct stepped_options *options)
 {
     const char *why = core_config_check(&options->config);
 
-    if (why != NULL) {
+    if (why) {
         fuzz_found("the machine cannot be: %s", why);
     }
     arena_open(&m.vram, "vram", options->config.vram_bytes);
     arena_open(&m.system, "system", options->system_bytes);
     m.changing.deadline_ns = NEVER;
     m.core = core_new(&options->config, m.vram.base, &host_ops, NULL);
-    if (m.core == NULL || !joined_bus_init(&m.bus, m.system.base, m.system.bytes) ||
+    if (!m.core || !joined_bus_init(&m.bus, m.system.base, m.system.bytes) ||
         joined_image_file(m.image, sizeof(m.image)) < 0) {
         abort();
     }
@@ -599,7 +599,7 @@ void stepped_remember(void)
     settle();
     m.kept = m.changing;
     m.kept_state = malloc(state_bytes());
-    if (m.kept_core == NULL || m.kept_state == NULL || dma_bytes() > sizeof(m.kept_dma)) {
+    if (!m.kept_core || !m.kept_state || dma_bytes() > sizeof(m.kept_dma)) {
         abort();
     }
     copy_state((void *)m.kept_state, (void *)__start_fw_state, state_bytes());

@@ -118,7 +118,7 @@ static char *read_sources(const char *const *files)
     char *text = NULL;
     size_t length = 0;
 
-    for (uint32_t i = 0; files[i] != NULL; i++) {
+    for (uint32_t i = 0; files[i]; i++) {
         struct ppu_error error;
         void *more = NULL;
         size_t bytes = 0;
@@ -126,7 +126,7 @@ static char *read_sources(const char *const *files)
             fuzz_found("%s; the target runs from the top of the checkout", error.text);
         }
         char *longer = realloc(text, length + bytes + 2);
-        if (longer == NULL) {
+        if (!longer) {
             abort();
         }
         text = longer;

@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     const char *said = getenv("SAID");
     FILE *file = fopen("left", "w");
 
-    if (file == NULL || said == NULL || argc < 2) {
+    if (!file || !said || argc < 2) {
         return EXIT_FAILURE;
     }
     for (int i = 2; i < argc; i++) {

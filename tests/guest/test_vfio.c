@@ -188,7 +188,7 @@ static void open_fails(const char *address, enum ppu_err wanted, const char *wor
 
     assert_int_equal(ppu_vfio_transport(address, &transport, &error), wanted);
     assert_null(transport);
-    if (strstr(error.text, words) == NULL) {
+    if (!strstr(error.text, words)) {
         fail_msg("\"%s\" does not say \"%s\"", error.text, words);
     }
 }

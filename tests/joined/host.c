@@ -38,20 +38,20 @@ bool joined_bus_read(const struct joined_bus *bus, uint64_t address, void *buf, 
 {
     const uint8_t *from = memory_at(bus, address, len_bytes);
 
-    if (from != NULL) {
+    if (from) {
         vram_copy(buf, from, len_bytes);
     }
-    return from != NULL;
+    return from;
 }
 
 bool joined_bus_write(const struct joined_bus *bus, uint64_t address, const void *buf, uint32_t len_bytes)
 {
     uint8_t *to = memory_at(bus, address, len_bytes);
 
-    if (to != NULL) {
+    if (to) {
         vram_copy(to, buf, len_bytes);
     }
-    return to != NULL;
+    return to;
 }
 
 enum ppu_err joined_bus_take(struct joined_bus *bus, uint64_t bytes, struct ppu_system_memory *memory)
@@ -105,14 +105,14 @@ void joined_vram_hide(void *opaque, bool hide)
 void joined_log_char(void *opaque, char c)
 {
     (void)opaque;
-    if (getenv("PPU_TEST_LOG") != NULL) {
+    if (getenv("PPU_TEST_LOG")) {
         fputc(c, stderr);
     }
 }
 
 void joined_log_guest_error(const char *sentence)
 {
-    if (getenv("PPU_TEST_LOG") != NULL) {
+    if (getenv("PPU_TEST_LOG")) {
         fprintf(stderr, "guest error: %s\n", sentence);
     }
 }

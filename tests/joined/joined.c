@@ -271,9 +271,9 @@ static bool make_parts(struct joined *joined, const struct joined_options *optio
     uint8_t *system = map_anonymous(options->system_bytes);
 
     joined->vram = map_anonymous(options->config.vram_bytes);
-    return joined->vram != NULL && system != NULL && joined_bus_init(&joined->bus, system, options->system_bytes) &&
+    return joined->vram && system && joined_bus_init(&joined->bus, system, options->system_bytes) &&
            (joined->firmware_fd = joined_image_file(joined->firmware_path, sizeof(joined->firmware_path))) >= 0 &&
-           (joined->core = core_new(&options->config, joined->vram, &host_ops, joined)) != NULL;
+           (joined->core = core_new(&options->config, joined->vram, &host_ops, joined));
 }
 
 static void free_parts(struct joined *joined)
@@ -281,10 +281,10 @@ static void free_parts(struct joined *joined)
     core_free(joined->core);
     joined_bus_fini(&joined->bus);
     close(joined->firmware_fd);
-    if (joined->vram != NULL) {
+    if (joined->vram) {
         munmap(joined->vram, joined->config.vram_bytes);
     }
-    if (joined->bus.memory != NULL) {
+    if (joined->bus.memory) {
         munmap(joined->bus.memory, joined->bus.bytes);
     }
     free(joined);
@@ -301,11 +301,11 @@ static void *start_thread(pthread_t *thread, void *(*entry)(void *), struct join
 struct joined *joined_start(const struct joined_options *options, const char **why)
 {
     *why = core_config_check(&options->config);
-    if (*why != NULL) {
+    if (*why) {
         return NULL;
     }
     struct joined *joined = calloc(1, sizeof(*joined));
-    if (joined == NULL) {
+    if (!joined) {
         *why = "no memory";
         return NULL;
     }
@@ -331,7 +331,7 @@ struct joined *joined_start(const struct joined_options *options, const char **w
 
 void joined_stop(struct joined *joined)
 {
-    if (joined == NULL) {
+    if (!joined) {
         return;
     }
     pthread_mutex_lock(&joined->lock);
@@ -378,9 +378,9 @@ bool joined_reload(struct joined *joined, const char **why)
 
     pthread_mutex_lock(&joined->lock);
     uint8_t *state = core_save(joined->core, &bytes);
-    bool loaded = state != NULL && core_load(joined->core, state, bytes, why);
+    bool loaded = state && core_load(joined->core, state, bytes, why);
     pthread_mutex_unlock(&joined->lock);
-    if (state == NULL) {
+    if (!state) {
         *why = "nothing was saved";
     }
     free(state);

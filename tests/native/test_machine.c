@@ -306,7 +306,7 @@ static void qemu_is_confined(void **state)
     snprintf(path, sizeof(path), "/proc/%d/status", (int)machine->process.pid);
     FILE *file = fopen(path, "re");
     assert_non_null(file);
-    while (fgets(line, sizeof(line), file) != NULL) {
+    while (fgets(line, sizeof(line), file)) {
         filters += strcmp(line, "Seccomp:\t2\n") == 0;
         privileges += strcmp(line, "NoNewPrivs:\t1\n") == 0;
     }

@@ -45,7 +45,7 @@ static int box_open(void **state)
     int pair[2];
 
     *state = box;
-    if (box == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    if (!box || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return -1;
     }
     box->client = (struct mailbox){ .shared = &box->shared, .notify = pair[0] };

@@ -118,11 +118,11 @@ static int box_make(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
 
-    if (box == NULL) {
+    if (!box) {
         return -1;
     }
     snprintf(box->folder, sizeof(box->folder), "/tmp/ppu-snapshot-XXXXXX");
-    if (mkdtemp(box->folder) == NULL) {
+    if (!mkdtemp(box->folder)) {
         free(box);
         return -1;
     }

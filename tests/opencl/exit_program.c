@@ -54,9 +54,9 @@ int __cxa_atexit(void (*function)(void *), void *argument, void *library)
     if (dladdr(__builtin_return_address(0), &info) == 0) {
         return status;
     }
-    if (strstr(info.dli_fname, "libLLVM") != NULL) {
+    if (strstr(info.dli_fname, "libLLVM")) {
         note_llvm();
-    } else if (library != NULL && dladdr(library, &info) != 0 && strstr(info.dli_fname, "libppu-opencl") != NULL) {
+    } else if (library && dladdr(library, &info) != 0 && strstr(info.dli_fname, "libppu-opencl")) {
         pthread_mutex_lock(&lock);
         late = 0;
         pthread_mutex_unlock(&lock);

@@ -63,7 +63,7 @@ cl_kernel fixture_kernel(struct fixture *fixture, const char *text, const char *
 uint64_t fixture_seed(void)
 {
     const char *text = getenv("PPU_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
 
     print_message("# PPU_SEED=%llu\n", (unsigned long long)seed);
     return seed;

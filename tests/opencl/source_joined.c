@@ -25,7 +25,7 @@ enum ppu_err source_open(uint32_t index, struct ppu_device **device, struct ppu_
     joined_default(&options);
     source_joined_adjust(&options);
     struct joined *joined = joined_start(&options, &why);
-    if (joined == NULL) {
+    if (!joined) {
         error->code = PPU_ERR_NO_DEVICE;
         snprintf(error->text, sizeof(error->text), "%s", why);
         return PPU_ERR_NO_DEVICE;

@@ -31,7 +31,7 @@ uint32_t store_each(const struct store *store, void (*function)(const char *path
     DIR *folder = opendir(store->entries);
     uint32_t entries = 0;
 
-    for (struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
+    for (struct dirent *item; folder && (item = readdir(folder));) {
         char path[400];
         if (item->d_name[0] != '.') {
             snprintf(path, sizeof(path), "%s/%s", store->entries, item->d_name);
@@ -39,7 +39,7 @@ uint32_t store_each(const struct store *store, void (*function)(const char *path
             entries++;
         }
     }
-    if (folder != NULL) {
+    if (folder) {
         closedir(folder);
     }
     return entries;

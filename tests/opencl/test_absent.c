@@ -35,7 +35,7 @@ static void table_is_full(void **state)
     void *const *table = *(void *const *const *)(void *)f->platform;
 
     for (size_t i = 0; i < sizeof(cl_icd_dispatch) / sizeof(void *); i++) {
-        if (table[i] == NULL && !is_foreign(i * sizeof(void *))) {
+        if (!table[i] && !is_foreign(i * sizeof(void *))) {
             fail_msg("place %zu of the dispatch table is empty", i);
         }
     }

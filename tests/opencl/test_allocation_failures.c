@@ -67,7 +67,7 @@ static cl_int make_context(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_context context = clCreateContext(properties, 1, &p->fixture->device, NULL, NULL, &error);
 
-    if (context != NULL) {
+    if (context) {
         clReleaseContext(context);
     }
     return error;
@@ -80,7 +80,7 @@ static cl_int make_queue(struct place *p)
     cl_command_queue queue =
         clCreateCommandQueueWithProperties(p->fixture->context, p->fixture->device, properties, &error);
 
-    if (queue != NULL) {
+    if (queue) {
         clReleaseCommandQueue(queue);
     }
     return error;
@@ -91,7 +91,7 @@ static cl_int make_buffer(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_mem buffer = clCreateBuffer(p->fixture->context, 0, 100, NULL, &error);
 
-    if (buffer != NULL) {
+    if (buffer) {
         clReleaseMemObject(buffer);
     }
     return error;
@@ -103,7 +103,7 @@ static cl_int make_sub_buffer(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_mem buffer = clCreateSubBuffer(p->buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
 
-    if (buffer != NULL) {
+    if (buffer) {
         clReleaseMemObject(buffer);
     }
     return error;
@@ -114,7 +114,7 @@ static cl_int make_event(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_event event = clCreateUserEvent(p->fixture->context, &error);
 
-    if (event != NULL) {
+    if (event) {
         clReleaseEvent(event);
     }
     return error;
@@ -126,7 +126,7 @@ static cl_int make_program(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_program program = clCreateProgramWithSource(p->fixture->context, 1, &text, NULL, &error);
 
-    if (program != NULL) {
+    if (program) {
         clReleaseProgram(program);
     }
     return error;
@@ -137,7 +137,7 @@ static cl_int make_kernel(struct place *p)
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(p->program, "k", &error);
 
-    if (kernel != NULL) {
+    if (kernel) {
         clReleaseKernel(kernel);
     }
     return error;
@@ -154,7 +154,7 @@ static cl_int make_loaded(struct place *p)
     cl_program program = clCreateProgramWithBinary(p->fixture->context, 1, &p->fixture->device, &bytes,
                                                    (const unsigned char **)(void *)&binary, NULL, &error);
     free(binary);
-    if (program != NULL) {
+    if (program) {
         clReleaseProgram(program);
     }
     return error;
@@ -179,7 +179,7 @@ static cl_int enqueue_map(struct place *p)
     cl_int error = CL_SUCCESS;
     void *at = clEnqueueMapBuffer(p->fixture->queue, p->buffer, CL_FALSE, CL_MAP_READ, 0, 4, 1, &p->gate, NULL, &error);
 
-    return at == NULL ? error : clEnqueueUnmapMemObject(p->fixture->queue, p->buffer, at, 0, NULL, NULL);
+    return !at ? error : clEnqueueUnmapMemObject(p->fixture->queue, p->buffer, at, 0, NULL, NULL);
 }
 
 static void CL_CALLBACK nothing(void *arguments)
@@ -217,7 +217,7 @@ static void open_gate(struct place *p)
 {
     cl_int error = CL_SUCCESS;
 
-    if (p->gate != NULL) {
+    if (p->gate) {
         check(clSetUserEventStatus(p->gate, CL_COMPLETE));
         check(clFinish(p->fixture->queue));
         check(clReleaseEvent(p->gate));

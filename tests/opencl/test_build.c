@@ -32,14 +32,14 @@ static cl_program compiled(struct fixture *f, const char *text, const char *opti
                            const char *header_text)
 {
     cl_program program = source_of(f, text);
-    cl_program header = header_text != NULL ? source_of(f, header_text) : NULL;
+    cl_program header = header_text ? source_of(f, header_text) : NULL;
     cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
 
-    check(clCompileProgram(program, 1, &f->device, options, header != NULL, header != NULL ? &header : NULL,
-                           header != NULL ? &header_name : NULL, NULL, NULL));
+    check(clCompileProgram(program, 1, &f->device, options, !!header, header ? &header : NULL,
+                           header ? &header_name : NULL, NULL, NULL));
     check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BINARY_TYPE, sizeof(type), &type, NULL));
     assert_int_equal(type, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
-    if (header != NULL) {
+    if (header) {
         check(clReleaseProgram(header));
     }
     return program;
@@ -280,7 +280,7 @@ static void damaged_modules_hurt_nobody(void **state)
         cl_int error = clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
         check(clGetProgramBuildInfo(program, f->device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, NULL));
         assert_true(error == CL_SUCCESS || (error == CL_BUILD_PROGRAM_FAILURE && log[0] != '\0'));
-        crashed += strstr(log, "in a process of its own, which ") != NULL;
+        crashed += !!strstr(log, "in a process of its own, which ");
         built += error == CL_SUCCESS;
         refused += error != CL_SUCCESS;
         check(clReleaseProgram(program));
@@ -548,7 +548,7 @@ static bool is_reported(struct fixture *f, const char *name)
     }
     check(clGetDeviceInfo(f->device, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL));
     snprintf(word, sizeof(word), "%s ", name);
-    return strstr(extensions, word) != NULL;
+    return strstr(extensions, word);
 }
 
 /* A macro is there when the device says that it has what it stands for, and only then. */

@@ -143,10 +143,10 @@ static uint32_t count_files(const struct place *place, bool all)
     DIR *folder = opendir(place->entries);
     uint32_t files = 0;
 
-    for (struct dirent *item; folder != NULL && (item = readdir(folder)) != NULL;) {
+    for (struct dirent *item; folder && (item = readdir(folder));) {
         files += item->d_name[0] != '.' || (all && strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0);
     }
-    if (folder != NULL) {
+    if (folder) {
         closedir(folder);
     }
     return files;
@@ -159,7 +159,7 @@ static void entry_path(const struct place *place, uint32_t n, char path[PATH_BYT
     struct dirent *item = NULL;
 
     assert_non_null(folder);
-    for (uint32_t seen = 0; seen <= n && (item = readdir(folder)) != NULL;) {
+    for (uint32_t seen = 0; seen <= n && (item = readdir(folder));) {
         seen += item->d_name[0] != '.';
     }
     assert_non_null(item);
@@ -540,7 +540,7 @@ static bool has_key(const char *source, const char *options)
     struct cache_key key;
 
     cache_key_init(&key, source, strlen(source), options, "");
-    bool has = key.text != NULL;
+    bool has = key.text;
     cache_key_free(&key);
     return has;
 }

@@ -106,7 +106,7 @@ static int raises_limits(void)
 static int takes_memory(void)
 {
     char *memory = malloc(100u << 20);
-    bool taken = memory != NULL;
+    bool taken = memory;
 
     if (taken) {
         memory[50u << 20] = 1;

@@ -249,7 +249,7 @@ static void a_fault_is_told(void **state)
     check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
     clFinish(queue);
     if (strncmp(notice, begin, strlen(begin)) != 0 ||
-        strstr(notice, "; CTA (0, 0, 0), warp 0, lanes 0x00000001; pc 0x") == NULL) {
+        !strstr(notice, "; CTA (0, 0, 0), warp 0, lanes 0x00000001; pc 0x")) {
         fail_msg("\"%s\" does not name command, cause and place", notice);
     }
     check(clReleaseMemObject(buffer));
@@ -308,7 +308,7 @@ static void time_is_limited(void **state)
         check(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
         check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
         clFinish(queue);
-        if (strstr(notice, "longer than its time limit") == NULL || strstr(notice, " 50000000;") == NULL) {
+        if (!strstr(notice, "longer than its time limit") || !strstr(notice, " 50000000;")) {
             fail_msg("\"%s\" does not name the time limit", notice);
         }
         check(clReleaseKernel(kernel));

@@ -126,7 +126,7 @@ static void use(struct user *user, const uint8_t *image, size_t bytes)
     user->notice[0] = '\0';
     cl_program program =
         clCreateProgramWithBinary(user->context, 1, &user->fixture->device, &bytes, &image, &status, &error);
-    if (program == NULL) {
+    if (!program) {
         assert_true(error == CL_INVALID_BINARY || error == CL_OUT_OF_RESOURCES);
         assert_non_null(strstr(user->notice, "clCreateProgramWithBinary: "));
         user->refused++;
@@ -224,7 +224,7 @@ static void arguments_stay_inside(void **state)
     size_t bytes = 0;
     uint8_t *image = make_image(*state, &bytes);
 
-    if (ppu_program_open(image, bytes, &view) != NULL || view.arguments == NULL) {
+    if (ppu_program_open(image, bytes, &view) || !view.arguments) {
         fail_msg("the image is refused");
         return;
     }

@@ -346,7 +346,7 @@ static void sub_buffer_is_checked(void **state)
         cl_int error = CL_SUCCESS;
         cl_mem sub = clCreateSubBuffer(buffer, cases[i].flags, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
         assert_int_equal(error, cases[i].error);
-        if (sub != NULL) {
+        if (sub) {
             cl_mem parent = NULL, none = NULL;
             check(clGetMemObjectInfo(sub, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
             assert_ptr_equal(parent, buffer);

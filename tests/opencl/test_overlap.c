@@ -113,7 +113,7 @@ static void random_sets(void **context)
     struct region regions[OVERLAP_ARGUMENTS];
 
     (void)context;
-    state = seed != NULL ? strtoull(seed, NULL, 0) : 1;
+    state = seed ? strtoull(seed, NULL, 0) : 1;
     for (uint32_t set = 0; set < SETS; set++) {
         uint64_t begin = state;
         uint32_t count = below(21), spread = 1 + below(2000);

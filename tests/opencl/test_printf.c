@@ -180,7 +180,7 @@ static void CL_CALLBACK note(const char *text, const void *data, size_t bytes, v
 
     (void)data;
     (void)bytes;
-    if (strstr(text, "lost") != NULL) {
+    if (strstr(text, "lost")) {
         __atomic_add_fetch(notes, 1, __ATOMIC_RELAXED);
     }
 }

@@ -36,7 +36,7 @@ static void CL_CALLBACK note(const char *text, const void *data, size_t bytes, v
     (void)data;
     (void)bytes;
     (void)user;
-    if (strstr(text, "UNMAPPED") != NULL) {
+    if (strstr(text, "UNMAPPED")) {
         __atomic_add_fetch(&notes, 1, __ATOMIC_RELAXED);
     }
 }
@@ -92,7 +92,7 @@ static cl_kernel kernel_of(struct pair *pair, const char *name)
 static cl_mem buffer_of(struct pair *pair, size_t bytes, void *host)
 {
     cl_int error = CL_SUCCESS;
-    cl_mem buffer = clCreateBuffer(pair->context, host != NULL ? CL_MEM_COPY_HOST_PTR : 0, bytes, host, &error);
+    cl_mem buffer = clCreateBuffer(pair->context, host ? CL_MEM_COPY_HOST_PTR : 0, bytes, host, &error);
 
     check(error);
     return buffer;
@@ -164,22 +164,22 @@ static void buffers_are_shared(void **state)
             check(clSetKernelArg(step, 0, sizeof(cl_mem), &part[to]));
             check(clSetKernelArg(step, 1, sizeof(factor), &factor));
             check(clSetKernelArg(step, 2, sizeof(summand), &summand));
-            check(clEnqueueNDRangeKernel(queue, step, 1, NULL, &part_words, NULL, before != NULL,
-                                         before != NULL ? &before : NULL, &after));
+            check(clEnqueueNDRangeKernel(queue, step, 1, NULL, &part_words, NULL, !!before, before ? &before : NULL,
+                                         &after));
         } else if (kind == 1) {
             check(clSetKernelArg(join, 0, sizeof(cl_mem), &part[to]));
             check(clSetKernelArg(join, 1, sizeof(cl_mem), &part[from]));
-            check(clEnqueueNDRangeKernel(queue, join, 1, NULL, &part_words, NULL, before != NULL,
-                                         before != NULL ? &before : NULL, &after));
+            check(clEnqueueNDRangeKernel(queue, join, 1, NULL, &part_words, NULL, !!before, before ? &before : NULL,
+                                         &after));
         } else {
-            check(clEnqueueCopyBuffer(queue, part[from], part[to], 0, 0, part_words * 4, before != NULL,
-                                      before != NULL ? &before : NULL, &after));
+            check(clEnqueueCopyBuffer(queue, part[from], part[to], 0, 0, part_words * 4, !!before,
+                                      before ? &before : NULL, &after));
         }
         for (size_t i = 0; i < part_words; i++) {
             uint32_t *a = &model[to * part_words + i], b = model[from * part_words + i];
             *a = kind == 0 ? *a * factor + summand : kind == 1 ? *a + b : b;
         }
-        if (before != NULL) {
+        if (before) {
             check(clReleaseEvent(before));
         }
         before = after;

@@ -111,7 +111,7 @@ static char *wire_line(struct wire *wire)
     memmove(wire->buf, wire->buf + wire->used, wire->len - wire->used);
     wire->len -= wire->used;
     wire->used = 0;
-    while ((end = memchr(wire->buf, '\n', wire->len)) == NULL) {
+    while (!(end = memchr(wire->buf, '\n', wire->len))) {
         wire_fill(wire);
     }
     *end = '\0';
@@ -133,7 +133,7 @@ static const char *launcher(void)
 {
     const char *path = getenv("PPU_RUN");
 
-    return path != NULL ? path : "tools/ppu-run";
+    return path ? path : "tools/ppu-run";
 }
 
 static void keep_open(int fd)
@@ -146,10 +146,10 @@ static void fill_argv(char **argv, const char *const *first, const char *const *
     size_t count = 0;
 
     argv[count++] = (char *)launcher();
-    for (; *first != NULL; first++) {
+    for (; *first; first++) {
         argv[count++] = (char *)*first;
     }
-    for (; *rest != NULL; rest++) {
+    for (; *rest; rest++) {
         assert_true(count < ARGS_MAX - 1);
         argv[count++] = (char *)*rest;
     }
@@ -364,7 +364,7 @@ size_t machine_read_file(const char *path, void *bytes, size_t size)
     FILE *file = fopen(path, "rb");
     size_t len;
 
-    if (file == NULL) {
+    if (!file) {
         fail_msg("%s: %s", path, strerror(errno));
         return 0;
     }
@@ -563,7 +563,7 @@ uint32_t probe_do(const struct ppu *ppu, uint32_t op, uint32_t arg0, uint32_t ar
 uint32_t test_seed(void)
 {
     const char *given = getenv("PPU_SEED");
-    uint32_t seed = given != NULL ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)time(NULL);
+    uint32_t seed = given ? (uint32_t)strtoul(given, NULL, 0) : (uint32_t)time(NULL);
 
     seed = seed != 0 ? seed : 1;
     printf("# PPU_SEED=%" PRIu32 "\n", seed);

@@ -25,7 +25,7 @@ static char folder[] = "/tmp/ppu-confined-XXXXXX";
 static int make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
+    return mkdtemp(folder) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
@@ -35,11 +35,11 @@ static int remove_folder(void **state)
     char path[512];
 
     (void)state;
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+    while (dir && (entry = readdir(dir))) {
         snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
         (void)unlink(path);
     }
-    if (dir != NULL) {
+    if (dir) {
         closedir(dir);
     }
     return rmdir(folder);
@@ -61,7 +61,7 @@ static uint64_t status_of(int pid, const char *name)
     snprintf(path, sizeof(path), "/proc/%d/status", pid);
     file = fopen(path, "re");
     assert_non_null(file);
-    while (fgets(line, sizeof(line), file) != NULL) {
+    while (fgets(line, sizeof(line), file)) {
         if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':') {
             value = strtoull(line + strlen(name) + 1, NULL, 16);
         }
@@ -110,7 +110,7 @@ static void answered(struct machine *machine, const char *command, const char *w
 {
     const char *answer = machine_qmp(machine, command);
 
-    if (strstr(answer, words) == NULL) {
+    if (!strstr(answer, words)) {
         fail_msg("%s: %s", command, answer);
     }
     assert_true(machine_alive(machine));

@@ -67,8 +67,8 @@ static void expect_words(FILE *output, const char *const *words)
 
     text[len] = '\0';
     pclose(output);
-    for (; *words != NULL; words++) {
-        if (strstr(text, *words) == NULL) {
+    for (; *words; words++) {
+        if (!strstr(text, *words)) {
             fail_msg("no '%s' in: %s", *words, text);
         }
     }

@@ -142,7 +142,7 @@ static void properties_refused(void **state)
         int status;
         char *text = machine_run_to_end(args, &status);
 
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || strstr(text, row->words) == NULL) {
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(text, row->words)) {
             fail_msg("%s: status 0x%x, said: %s", row->ppu, (unsigned)status, text);
         }
         free(text);

@@ -161,7 +161,7 @@ static void every_text(void **state)
         const char *text = ppu_error_text(errors[i].code), *colon = strstr(text, ": ");
         assert_string_equal(ppu_error_name(errors[i].code), errors[i].name);
         assert_string_equal(text, errors[i].text);
-        if (colon == NULL || strcspn(text, " :") < 3 || text[0] < 'a' || text[strlen(text) - 1] == '.') {
+        if (!colon || strcspn(text, " :") < 3 || text[0] < 'a' || text[strlen(text) - 1] == '.') {
             fail_msg("%s: '%s' does not begin with an operation, or is not a part of a sentence", errors[i].name, text);
         }
     }

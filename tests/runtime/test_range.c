@@ -21,7 +21,7 @@
 static uint64_t seed(void)
 {
     const char *text = getenv("PPU_SEED");
-    uint64_t value = text != NULL ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
+    uint64_t value = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL);
 
     print_message("# PPU_SEED=%llu\n", (unsigned long long)value);
     return value;

@@ -23,7 +23,7 @@ static uint32_t reg_read(struct ppu_transport *transport, uint32_t offset)
     if (offset == PPU_REG_TIME_LO) {
         return 5;
     }
-    return high != NULL ? *high++ : reads;
+    return high ? *high++ : reads;
 }
 
 static struct ppu_device *device_with_clock(const uint32_t *halves)

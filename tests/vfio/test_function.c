@@ -24,7 +24,7 @@ static int tree_setup(void **state)
 
     strcpy(root, "/tmp/ppu-test-XXXXXX");
     *state = mkdtemp(root);
-    return *state == NULL;
+    return !*state;
 }
 
 static int tree_teardown(void **state)
@@ -41,7 +41,7 @@ static const char *place(const char *root, const char *name)
     static char path[PATH_BYTES];
 
     snprintf(path, sizeof(path), "%s/%s", root, name);
-    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
@@ -82,7 +82,7 @@ static void add_function(const char *root, const struct made_function *function)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(files); i++) {
         char name[PATH_BYTES];
         snprintf(name, sizeof(name), "bus/pci/devices/%s/%s", function->address, files[i].name);
-        if (files[i].text != NULL) {
+        if (files[i].text) {
             (files[i].link ? add_link : add_file)(root, name, files[i].text);
         }
     }
@@ -165,7 +165,7 @@ static void what_is_wrong_with_a_function_is_said(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_error error;
         assert_int_equal(vfio_function_check(&cases[i].function, &error), cases[i].err);
-        if (cases[i].sentence != NULL) {
+        if (cases[i].sentence) {
             assert_string_equal(error.text, cases[i].sentence);
         }
     }

@@ -209,7 +209,7 @@ static void word_directive(struct assembly *as, struct cursor *cur)
 
 bool ppuasm_symbol_name(const char *name, size_t len)
 {
-    bool numbered = len > 1 && strchr("vsp", name[0]) != NULL;
+    bool numbered = len > 1 && strchr("vsp", name[0]);
 
     for (size_t i = 1; i < len && numbered; i++) {
         numbered = name[i] >= '0' && name[i] <= '9';
@@ -228,7 +228,7 @@ static void add_symbol(struct assembly *as, const char *name, size_t len, int64_
             symbol = &as->symbols.list[i];
         }
     }
-    if (symbol == NULL) {
+    if (!symbol) {
         GROW(as, symbols.list, symbols.count, symbols.cap);
         symbol = &as->symbols.list[as->symbols.count++];
         memcpy(symbol->name, name, len);

@@ -32,7 +32,7 @@ void command_begin(const char *name, int *argc, char ***argv)
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_FAILURE;
     why = response_expand(argc, argv);
-    if (why != NULL) {
+    if (why) {
         command_fail("read the options: %s", why);
         exit(EXIT_FAILURE);
     }
@@ -59,7 +59,7 @@ static bool is_coloured(void)
 {
     const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-    return isatty(STDERR_FILENO) && (none == NULL || *none == 0) && terminal != NULL && strcmp(terminal, "dumb") != 0;
+    return isatty(STDERR_FILENO) && (!none || *none == 0) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 static void print_coloured(const char *line, int len)
@@ -70,7 +70,7 @@ static void print_coloured(const char *line, int len)
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(kinds); i++) {
         const char *at = memmem(line, (size_t)len, kinds[i].word, strlen(kinds[i].word));
-        if (at != NULL) {
+        if (at) {
             int place = (int)(at - line), word = (int)strlen(kinds[i].word);
             fprintf(stderr, "\033[1m%.*s\033[%sm%.*s\033[0m%.*s\n", place, line, kinds[i].colour, word, at,
                     len - place - word, at + word);
@@ -101,7 +101,7 @@ void *command_grow(void *list, uint32_t count, size_t size)
 {
     void *bigger = reallocarray(list, (size_t)count + 1, size);
 
-    if (bigger == NULL) {
+    if (!bigger) {
         command_fail("read the options: out of memory");
         exit(EXIT_FAILURE);
     }
@@ -127,17 +127,17 @@ bool command_write(const char *path, const void *bytes, size_t len_bytes)
 {
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdout : fopen(path, "wb");
-    bool written = file != NULL && fwrite(bytes, 1, len_bytes, file) == len_bytes;
+    bool written = file && fwrite(bytes, 1, len_bytes, file) == len_bytes;
     int why = errno;
 
-    if (file != NULL && (standard ? fflush(file) : fclose(file)) != 0) {
+    if (file && (standard ? fflush(file) : fclose(file)) != 0) {
         why = errno;
         written = false;
     }
     if (!written) {
         command_fail("write %s: %s", standard ? "standard output" : path, strerror(why));
     }
-    if (!written && file != NULL && !standard) {
+    if (!written && file && !standard) {
         remove(path);
     }
     return written;
@@ -146,11 +146,11 @@ bool command_write(const char *path, const void *bytes, size_t len_bytes)
 char *command_output_name(const char *input, const char *ending)
 {
     const char *slash = strrchr(input, '/');
-    const char *dot = strrchr(slash != NULL ? slash : input, '.');
+    const char *dot = strrchr(slash ? slash : input, '.');
     const char *stem = strcmp(input, "-") == 0 ? "a" : input;
     char *name = NULL;
 
-    int len = (int)(dot != NULL && stem == input ? (size_t)(dot - input) : strlen(stem));
+    int len = (int)(dot && stem == input ? (size_t)(dot - input) : strlen(stem));
     if (asprintf(&name, "%.*s%s", len, stem, ending) < 0) {
         command_fail("write the output: out of memory");
         exit(EXIT_FAILURE);

@@ -250,7 +250,7 @@ static int32_t need_immediate(struct cursor *cur, const struct ppu_isa_row *row)
 {
     char buf[64], *end;
     const char *text = number_text(cur, buf, sizeof(buf));
-    bool hex = strstr(text, "0x") != NULL;
+    bool hex = strstr(text, "0x");
     const char *at = cur->at;
     int64_t value = 0;
 
@@ -261,7 +261,7 @@ static int32_t need_immediate(struct cursor *cur, const struct ppu_isa_row *row)
         }
         return (int32_t)value;
     }
-    if (row && (row->flags & PPU_IF_X) && !hex && (strpbrk(text, ".en") != NULL)) {
+    if (row && (row->flags & PPU_IF_X) && !hex && (strpbrk(text, ".en"))) {
         double number = strtod(text, &end);
         if (end == text || name_char(*end)) {
             cursor_fail(cur, cur->at, "malformed number");

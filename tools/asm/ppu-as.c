@@ -45,7 +45,7 @@ static void add_symbol(struct command *command, struct argp_state *state, char *
     char *equals = strchr(text, '='), *end = NULL;
     struct ppuasm_symbol symbol = { .name = text };
 
-    if (equals == NULL || !ppuasm_symbol_name(text, (size_t)(equals - text))) {
+    if (!equals || !ppuasm_symbol_name(text, (size_t)(equals - text))) {
         argp_error(state, "--defsym %s: expected NAME=NUMBER, with a name that is no register's", text);
         return;
     }
@@ -94,7 +94,7 @@ static bool read_inputs(struct command *command)
         struct ppuasm_input *input = &command->inputs[i];
         size_t len = 0;
         char *text = command_read(input->name, &len);
-        if (text == NULL) {
+        if (!text) {
             return command_fail("read %s: %s", input->name, strerror(errno));
         }
         if (strlen(text) != len) {
@@ -115,7 +115,7 @@ static bool read_included(struct command *command, const char *folder, const cha
         return false;
     }
     *text = file_read(*path, &len);
-    if (*text == NULL || strlen(*text) != len) {
+    if (!*text || strlen(*text) != len) {
         free(*text);
         free(*path);
         *path = *text = NULL;
@@ -149,7 +149,7 @@ static bool write_dependencies(const struct command *command)
 {
     FILE *file = fopen(command->dependencies, "w");
 
-    if (file == NULL) {
+    if (!file) {
         return command_fail("write %s: %s", command->dependencies, strerror(errno));
     }
     fputs(command->output, file);
@@ -183,7 +183,7 @@ static bool assemble_files(struct command *command)
     }
     bool done = command_write(command->output, image.bytes, image.len_bytes);
     free(image.bytes);
-    return done && (command->dependencies == NULL || write_dependencies(command));
+    return done && (!command->dependencies || write_dependencies(command));
 }
 
 int main(int argc, char **argv)
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
         command.inputs = command_grow(command.inputs, 0, sizeof(*command.inputs));
         command.inputs[command.input_count++].name = "-";
     }
-    if (command.output == NULL) {
+    if (!command.output) {
         command.output = command_output_name(command.inputs[0].name, ".ppu");
     }
     return assemble_files(&command) ? EXIT_SUCCESS : EXIT_FAILURE;

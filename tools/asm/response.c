@@ -20,7 +20,7 @@ static bool add_word(struct words *words, char *word)
     if (words->count + 1 >= words->cap) {
         int cap = 2 * words->cap + 64;
         char **bigger = realloc(words->list, (size_t)cap * sizeof(*bigger));
-        if (bigger == NULL) {
+        if (!bigger) {
             return false;
         }
         words->list = bigger;
@@ -63,10 +63,10 @@ static bool add_file(struct words *words, char *text, int *files)
 {
     char *word;
 
-    while ((word = take_word(&text)) != NULL) {
+    while ((word = take_word(&text))) {
         size_t len = 0;
         char *inner = word[0] == '@' && ++*files < FILES_MOST ? file_read(word + 1, &len) : NULL;
-        if (!(inner != NULL ? add_file(words, inner, files) : add_word(words, word))) {
+        if (!(inner ? add_file(words, inner, files) : add_word(words, word))) {
             return false;
         }
     }
@@ -81,7 +81,7 @@ const char *response_expand(int *argc, char ***argv)
     for (int i = 0; i < *argc; i++) {
         size_t len = 0;
         char *text = i != 0 && (*argv)[i][0] == '@' && ++files < FILES_MOST ? file_read((*argv)[i] + 1, &len) : NULL;
-        if (!(text != NULL ? add_file(&words, text, &files) : add_word(&words, (*argv)[i]))) {
+        if (!(text ? add_file(&words, text, &files) : add_word(&words, (*argv)[i]))) {
             return "out of memory";
         }
     }

@@ -48,7 +48,7 @@ const char *confine_calls(bool tcp)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     int error;
 
-    if (filter == NULL) {
+    if (!filter) {
         errno = ENOMEM;
         return "a filter of system calls";
     }

@@ -110,9 +110,9 @@ static void confine(const struct wanted *wanted)
 {
     const char *failed = confine_rights(wanted->tcp);
 
-    failed = failed != NULL ? failed : confine_files(wanted->path, wanted->paths);
-    failed = failed != NULL ? failed : confine_calls(wanted->tcp);
-    if (failed != NULL) {
+    failed = failed ? failed : confine_files(wanted->path, wanted->paths);
+    failed = failed ? failed : confine_calls(wanted->tcp);
+    if (failed) {
         fail(126, "confine the program:", failed, strerror(errno));
     }
 }

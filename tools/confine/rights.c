@@ -70,7 +70,7 @@ const char *confine_rights(bool tcp)
         leave_network();
     }
     failed = drop_capabilities();
-    if (failed != NULL) {
+    if (failed) {
         return failed;
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {

@@ -105,11 +105,10 @@ static bool add_fact(struct facts_text *facts, const char *word)
 bool facts_parse(const char *text, struct facts_text *facts)
 {
     char *copy = strdup(text), *rest = NULL;
-    bool good = copy != NULL;
+    bool good = copy;
 
     memset(facts, 0, sizeof(*facts));
-    for (char *word = good ? strtok_r(copy, " ", &rest) : NULL; word != NULL && good;
-         word = strtok_r(NULL, " ", &rest)) {
+    for (char *word = good ? strtok_r(copy, " ", &rest) : NULL; word && good; word = strtok_r(NULL, " ", &rest)) {
         if (facts->kernel[0] == 0) {
             good = snprintf(facts->kernel, sizeof(facts->kernel), "%s", word) < (int)sizeof(facts->kernel);
         } else {

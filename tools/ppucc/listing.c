@@ -8,11 +8,11 @@
 /* Line `number` of a text, without its end. */
 static void print_source_line(const char *source, uint32_t number, FILE *file)
 {
-    for (uint32_t line = 1; line < number && source != NULL; line++) {
+    for (uint32_t line = 1; line < number && source; line++) {
         source = strchr(source, '\n');
-        source = source != NULL ? source + 1 : NULL;
+        source = source ? source + 1 : NULL;
     }
-    if (source != NULL) {
+    if (source) {
         fprintf(file, "# %4u %.*s\n", number, (int)strcspn(source, "\n"), source);
     }
 }
@@ -33,7 +33,7 @@ static void print_kernel(const struct ppu_program_view *view, uint32_t kernel, c
         char text[PPUASM_TEXT_BYTES];
         uint64_t word;
 
-        if (line != last && source != NULL) {
+        if (line != last && source) {
             print_source_line(source, line, file);
         }
         last = line;

@@ -92,10 +92,10 @@ static const struct argp_option options[] = {
 static void add_build_option(struct command *command, const char *name, const char *value)
 {
     const char *const parts[] = { name, value };
-    size_t used = command->build_options != NULL ? strlen(command->build_options) : 0;
+    size_t used = command->build_options ? strlen(command->build_options) : 0;
     char *text = realloc(command->build_options, used + 3 * (strlen(name) + strlen(value)) + sizeof("\"\" "));
 
-    if (text == NULL) {
+    if (!text) {
         command_fail("read the options: out of memory");
         exit(EXIT_FAILURE);
     }
@@ -169,10 +169,10 @@ static uint32_t choose(struct argp_state *state, const char *option, const char 
 {
     uint32_t number = 0;
 
-    while (names[number] != NULL && strcmp(names[number], text) != 0) {
+    while (names[number] && strcmp(names[number], text) != 0) {
         number++;
     }
-    if (names[number] == NULL) {
+    if (!names[number]) {
         char list[128] = "";
         for (uint32_t i = 0; i < number; i++) {
             snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i == 0 ? "" : ", ", names[i]);
@@ -376,10 +376,10 @@ static void check_options(struct argp_state *state, const struct command *comman
     if (command->input_count == 0) {
         argp_error(state, "no input files");
     }
-    if (each && command->output != NULL && command->input_count > 1 && command->stage == STAGE_BITCODE) {
+    if (each && command->output && command->input_count > 1 && command->stage == STAGE_BITCODE) {
         argp_error(state, "-o %s: one name for the bitcode of %u files", command->output, command->input_count);
     }
-    if (command->files == PPU_FRONT_BITCODE && (command->files_output != NULL || command->files_target != NULL)) {
+    if (command->files == PPU_FRONT_BITCODE && (command->files_output || command->files_target)) {
         argp_error(state, "-MF and -MT need -MD or -MMD");
     }
 }

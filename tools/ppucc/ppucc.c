@@ -27,8 +27,8 @@ static char *with_own_folder(const char *options, const char *path)
     const char *slash = strrchr(path, '/');
     char *all = NULL;
 
-    options = options != NULL ? options : "";
-    if (slash == NULL || strpbrk(path, "\"'") != NULL) {
+    options = options ? options : "";
+    if (!slash || strpbrk(path, "\"'")) {
         return strdup(options);
     }
     int len = slash == path ? 1 : (int)(slash - path);
@@ -39,11 +39,11 @@ static bool unit_read(struct unit *unit, const struct command *command, const st
 {
     *unit = (struct unit){ .input = input, .name = strcmp(input->path, "-") == 0 ? "<stdin>" : input->path };
     unit->text = command_read(input->path, &unit->len_bytes);
-    if (unit->text == NULL) {
+    if (!unit->text) {
         return command_fail("read %s: %s", input->path, strerror(errno));
     }
     unit->build_options = with_own_folder(command->build_options, input->path);
-    return unit->build_options != NULL || command_fail("compile %s: out of memory", unit->name);
+    return unit->build_options || command_fail("compile %s: out of memory", unit->name);
 }
 
 static void unit_free(struct unit *unit)
@@ -109,11 +109,10 @@ static const char *output_of(const struct command *command, const struct input *
 {
     const char *slash = strrchr(input->path, '/');
 
-    if (command->output != NULL) {
+    if (command->output) {
         return command->output;
     }
-    return command_output_name(slash != NULL ? slash + 1 : input->path,
-                               command->stage == STAGE_BITCODE ? ".bc" : ".ppu");
+    return command_output_name(slash ? slash + 1 : input->path, command->stage == STAGE_BITCODE ? ".bc" : ".ppu");
 }
 
 /* clang's rule is one of standard input, for "-.o": what stands behind that is right. */
@@ -128,7 +127,7 @@ static bool print_files(const struct command *command, const struct unit *unit, 
     if (!input_is_bitcode(unit->input)) {
         done = run_front(command, unit, command->files, &made);
         const char *colon = done ? memmem(made.bytes, made.len_bytes, ".o:", 3) : NULL;
-        if (colon != NULL) {
+        if (colon) {
             size_t len = made.len_bytes - (size_t)(colon + 3 - (const char *)made.bytes);
             len -= len != 0 && made.bytes[made.len_bytes - 1] == '\n';
             fwrite(colon + 3, 1, len, file);
@@ -141,14 +140,14 @@ static bool print_files(const struct command *command, const struct unit *unit, 
 static bool write_files(const struct command *command, const struct unit *units, uint32_t count)
 {
     const char *output = output_of(command, units->input);
-    const char *path = command->files_output != NULL ? command->files_output : command_output_name(output, ".d");
+    const char *path = command->files_output ? command->files_output : command_output_name(output, ".d");
     char *text = NULL;
     size_t len = 0;
     FILE *file = open_memstream(&text, &len);
-    bool done = file != NULL || command_fail("write %s: out of memory", path);
+    bool done = file || command_fail("write %s: out of memory", path);
 
-    if (file != NULL) {
-        fprintf(file, "%s:", command->files_target != NULL ? command->files_target : output);
+    if (file) {
+        fprintf(file, "%s:", command->files_target ? command->files_target : output);
         for (uint32_t i = 0; i < count; i++) {
             done = print_files(command, &units[i], file) && done;
         }
@@ -178,13 +177,13 @@ static bool preprocess_all(const struct command *command, const struct unit *uni
     char *text = NULL;
     size_t len = 0;
     FILE *file = open_memstream(&text, &len);
-    bool done = file != NULL || command_fail("preprocess %s: out of memory", units->name);
+    bool done = file || command_fail("preprocess %s: out of memory", units->name);
 
-    for (uint32_t i = 0; i < command->input_count && file != NULL; i++) {
+    for (uint32_t i = 0; i < command->input_count && file; i++) {
         done = preprocess(command, &units[i], file) && done;
     }
-    if (file != NULL) {
-        done = fclose(file) == 0 && done && command_write(command->output != NULL ? command->output : "-", text, len);
+    if (file) {
+        done = fclose(file) == 0 && done && command_write(command->output ? command->output : "-", text, len);
     }
     free(text);
     return done;
@@ -207,7 +206,7 @@ static bool link_units(const struct command *command, const struct unit *units, 
 {
     struct ppu_compile_module *modules = calloc(command->input_count, sizeof(*modules));
 
-    if (modules == NULL) {
+    if (!modules) {
         return command_fail("link %s: out of memory", units->name);
     }
     for (uint32_t i = 0; i < command->input_count; i++) {
@@ -224,21 +223,21 @@ static bool write_listing(const struct command *command, const struct ppu_compil
     const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
     char *text = NULL;
     size_t len = 0;
-    FILE *file = why == NULL ? open_memstream(&text, &len) : NULL;
+    FILE *file = !why ? open_memstream(&text, &len) : NULL;
     bool done = false;
 
-    if (file == NULL) {
-        return command_fail("list the program: %s", why != NULL ? why : "out of memory");
+    if (!file) {
+        return command_fail("list the program: %s", why ? why : "out of memory");
     }
     listing_print(&view, source, file);
-    done = fclose(file) == 0 && command_write(command->output != NULL ? command->output : "-", text, len);
+    done = fclose(file) == 0 && command_write(command->output ? command->output : "-", text, len);
     free(text);
     return done;
 }
 
 static bool wants_image(const struct command *command)
 {
-    return command->output != NULL || (command->options.dump == NULL && command->svg == NULL);
+    return command->output || (!command->options.dump && !command->svg);
 }
 
 static bool deliver(const struct command *command, const struct unit *units, const struct ppu_compiled *image)
@@ -295,14 +294,14 @@ static bool compile_files(const struct command *command, struct unit *units)
 /* The picture is written by the compiler. */
 static bool run_with_svg(struct command *command, struct unit *units)
 {
-    FILE *svg = command->svg != NULL ? fopen(command->svg, "w") : NULL;
+    FILE *svg = command->svg ? fopen(command->svg, "w") : NULL;
 
-    if (command->svg != NULL && svg == NULL) {
+    if (command->svg && !svg) {
         return command_fail("write %s: %s", command->svg, strerror(errno));
     }
     command->options.subvector.svg = svg;
     bool done = compile_files(command, units);
-    if (svg != NULL && fclose(svg) != 0) {
+    if (svg && fclose(svg) != 0) {
         done = command_fail("write %s: %s", command->svg, strerror(errno));
     }
     return done;
@@ -315,8 +314,8 @@ int main(int argc, char **argv)
     command_begin("ppucc", &argc, &argv);
     options_parse(&command, argc, argv);
     struct unit *units = calloc(command.input_count, sizeof(*units));
-    bool done = units != NULL ? run_with_svg(&command, units) : command_fail("read the options: out of memory");
-    for (uint32_t i = 0; i < command.input_count && units != NULL; i++) {
+    bool done = units ? run_with_svg(&command, units) : command_fail("read the options: out of memory");
+    for (uint32_t i = 0; i < command.input_count && units; i++) {
         unit_free(&units[i]);
     }
     free(units);

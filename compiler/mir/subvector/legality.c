@@ -95,7 +95,7 @@ static bool meets_outside(const struct mir *mir, uint32_t b, uint32_t first, uin
     }
     for (uint32_t s = 0; s < flow->blocks[b].succs; s++) {
         const struct flow_token *wait = flow_wait(flow, b, flow->blocks[b].succ[s]);
-        if (wait != NULL && (wait->block < first || wait->block >= last)) {
+        if (wait && (wait->block < first || wait->block >= last)) {
             return true;
         }
     }

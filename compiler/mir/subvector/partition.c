@@ -39,7 +39,7 @@ static uint32_t need_at(const struct refusal_code *code, uint32_t slot)
 {
     const struct mir_insn *insn = insn_at(code, slot);
 
-    return code->pressure->need[slot] + (insn != NULL && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0u);
+    return code->pressure->need[slot] + (insn && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0u);
 }
 
 static uint32_t most_needed(const struct refusal_code *code, uint32_t from, uint32_t to)
@@ -77,7 +77,7 @@ static void add_refused(struct finder *f, uint32_t from, uint32_t to, uint32_t l
     if (!is_above(f, need)) {
         return;
     }
-    if (last != NULL && last->to == from && last->refusal.kind == refusal.kind) {
+    if (last && last->to == from && last->refusal.kind == refusal.kind) {
         last->to = to;
         last->need = PPU_MAX(need, last->need);
         return;
@@ -134,7 +134,7 @@ static void add_step(struct finder *f, uint32_t from, uint32_t to, uint32_t leve
 
     if (refusal.kind != REFUSAL_NONE) {
         add_refused(f, from, to, level, refusal);
-    } else if (last != NULL && last->to == from && last->level == level &&
+    } else if (last && last->to == from && last->level == level &&
                is_above(f, last->need) == is_above(f, need_at(f->code, from)) &&
                refusal_of(f->code, last->from, to).kind == REFUSAL_NONE) {
         last->to = to;
@@ -149,7 +149,7 @@ static void add_step(struct finder *f, uint32_t from, uint32_t to, uint32_t leve
 static bool carries(const struct finder *f, uint32_t from, uint32_t to, uint32_t at)
 {
     for (uint32_t s = from; s < to; s++) {
-        if (insn_at(f->code, s) != NULL && insn_at(f->code, s)->code.scalar &&
+        if (insn_at(f->code, s) && insn_at(f->code, s)->code.scalar &&
             refusal_of_insn(f->code, s, at) != REFUSAL_NONE) {
             return true;
         }
@@ -277,7 +277,7 @@ static bool has_vectors(const struct refusal_code *code, uint32_t from, uint32_t
 {
     for (uint32_t s = from; s < to; s++) {
         const struct mir_insn *insn = insn_at(code, s);
-        if (insn != NULL && !insn->code.scalar) {
+        if (insn && !insn->code.scalar) {
             return true;
         }
     }
@@ -295,7 +295,7 @@ static void choose(struct finder *f)
         if (!is_above(f, piece->need)) {
             continue;
         }
-        if (last != NULL && last->to == piece->from && last->level == piece->level &&
+        if (last && last->to == piece->from && last->level == piece->level &&
             refusal_of(f->code, last->from, piece->to).kind == REFUSAL_NONE) {
             last->to = piece->to;
             last->need = PPU_MAX(piece->need, last->need);
@@ -353,17 +353,17 @@ static void estimate(struct finder *f)
         double turns = weight(f->flow, f->pressure->block[s]);
         const struct mir_insn *insn = insn_at(f->code, s);
         const uint32_t need = need_at(f->code, s);
-        bool vector = insn != NULL && !insn->code.scalar, inside = segment != NULL && s >= segment->from;
+        bool vector = insn && !insn->code.scalar, inside = segment && s >= segment->from;
         double passes = is_idle_end(f->code, s) ? 0 : vector ? parts : 1;
         e->passes += turns * passes;
-        if (segment != NULL && s == segment->from) {
+        if (segment && s == segment->from) {
             uint32_t crosses = crossing(f->pressure, segment);
             e->private = PPU_MAX(e->private, crosses);
             e->more += turns * (1 + parts);
         }
         if (inside) {
             e->more += vector ? 0 : turns * passes * (parts - 1);
-            e->private = PPU_MAX(e->private, insn != NULL && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0);
+            e->private = PPU_MAX(e->private, insn && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0);
         } else {
             e->private = PPU_MAX(e->private, need);
         }

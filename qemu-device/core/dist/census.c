@@ -35,7 +35,7 @@ bool census_begin(struct core *core, struct snap *snap)
 
     census_end(core);
     core->dist.census = calloc(1, sizeof(*core->dist.census) + room * sizeof(core->dist.census->cta[0]));
-    if (core->dist.census == NULL) {
+    if (!core->dist.census) {
         return snap_refuse(snap, "there is no memory to check it");
     }
     core->dist.census->room = room;
@@ -215,7 +215,7 @@ static bool census_grow(struct core *core, struct snap *snap)
         room += core->dist.slot[i].switched;
     }
     census = realloc(census, sizeof(*census) + room * sizeof(census->cta[0]));
-    if (census == NULL) {
+    if (!census) {
         return snap_refuse(snap, "there is no memory to check it");
     }
     census->room = room;

@@ -54,15 +54,15 @@ bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim)
         const struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
         bool gang = dist->gangs & bit(slot->task.slot);
 
-        if ((gang || dist->present[sm][slot->task.tmd.context] == 0) && (best == NULL || slot->rank > best->rank)) {
+        if ((gang || dist->present[sm][slot->task.tmd.context] == 0) && (!best || slot->rank > best->rank)) {
             best = slot;
         }
     }
-    if (best != NULL) {
+    if (best) {
         *claim = (struct dist_claim){ best->task, best->rank, dist->gangs & bit(best->task.slot) };
     }
     pthread_mutex_unlock(&dist->lock);
-    return best != NULL;
+    return best;
 }
 
 void dist_rank(struct core *core, uint32_t index, uint32_t value)

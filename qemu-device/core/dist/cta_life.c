@@ -47,7 +47,7 @@ static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta 
 {
     struct dist_slot *slot = take_off_sm(core, sm, cta, count);
 
-    if (slot == NULL) {
+    if (!slot) {
         return;
     }
     switch_let_go(core, &slot->task);
@@ -124,7 +124,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
 {
     struct dist_slot *slot = take_off_sm(core, sm, cta, count);
 
-    if (slot == NULL) {
+    if (!slot) {
         return;
     }
     place_give(core, slot, sm);

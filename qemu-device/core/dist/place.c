@@ -120,7 +120,7 @@ static struct dist_slot *first_gang(struct dist *dist)
     for (uint64_t waiting = dist->gangs; waiting != 0; waiting &= waiting - 1) {
         struct dist_slot *slot = &dist->slot[__builtin_ctzll(waiting)];
 
-        if (first == NULL || gang_before(slot, first)) {
+        if (!first || gang_before(slot, first)) {
             first = slot;
         }
     }
@@ -157,7 +157,7 @@ void place_plan(struct core *core)
     struct dist *dist = &core->dist;
     struct dist_slot *slot;
 
-    while ((slot = first_gang(dist)) != NULL && plan(core, slot)) {
+    while ((slot = first_gang(dist)) && plan(core, slot)) {
         __atomic_fetch_and(&dist->gangs, ~bit(slot->task.slot), __ATOMIC_SEQ_CST);
         __atomic_fetch_or(&dist->offering, bit(slot->task.slot), __ATOMIC_SEQ_CST);
         dist->stirred = true;
@@ -247,7 +247,7 @@ bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
         return slot->planned[sm] != 0;
     }
     gang = first_gang(dist);
-    if ((gang != NULL && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task)) {
+    if ((gang && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task)) {
         return false;
     }
     if (has_share(core, sm) && another_should(core, &slot->task, sm)) {

@@ -63,11 +63,11 @@ static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_
 static bool switched_ctas_load(struct core *core, struct dist_slot *slot, uint32_t count, struct snap *snap)
 {
     uint32_t *chunk = malloc(slot->task.cta_chunks * sizeof(*chunk));
-    bool good = chunk != NULL;
+    bool good = chunk;
 
     slot->switched_cta = calloc(count, sizeof(slot->switched_cta[0]));
-    slot->switched_room = slot->switched_cta != NULL ? count : 0;
-    if (!good || slot->switched_cta == NULL) {
+    slot->switched_room = slot->switched_cta ? count : 0;
+    if (!good || !slot->switched_cta) {
         free(chunk);
         return snap_refuse(snap, "there is no memory for %u CTAs", count);
     }

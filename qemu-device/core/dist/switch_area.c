@@ -54,7 +54,7 @@ bool switch_open(struct core *core, uint32_t context, uint32_t place)
     }
     area->chunks = bytes / PPU_SWITCH_CHUNK;
     area->next = malloc(area->chunks * sizeof(area->next[0]));
-    if (area->next == NULL) {
+    if (!area->next) {
         area->chunks = 0;
         return false;
     }

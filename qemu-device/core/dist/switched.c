@@ -47,7 +47,7 @@ static bool list_grow(struct dist_slot *slot)
         return true;
     }
     list = realloc(slot->switched_cta, need * sizeof(*list));
-    if (list == NULL) {
+    if (!list) {
         return false;
     }
     slot->switched_cta = list;

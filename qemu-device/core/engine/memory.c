@@ -181,7 +181,7 @@ static uint16_t locate_lane(const struct exec *x, const struct ppu_insn *insn, s
 
         *bad = lane_address(x, insn, lane, word);
         fault = locate(x, b, lane, *bad, translation, bytes);
-        if (fault == 0 && translation->host == NULL) {
+        if (fault == 0 && !translation->host) {
             b->system |= 1u << bit;
         }
     }

@@ -348,7 +348,7 @@ enum step engine_execute(struct exec *x)
     uint64_t va = 0;
 
     x->code = warp_begun(w) ? decode_begun(x->sm, w->word) : decode_fetch(x->sm, x->task, w->pc, &fault, &va);
-    if (x->code == NULL) {
+    if (!x->code) {
         return insn_fault(x, fault, va, PPU_ACCESS_FETCH, &w->active);
     }
     if (x->code->fault != 0) {

@@ -73,12 +73,12 @@ static uint16_t span_find(struct core *core, const struct side *side, uint64_t l
     switch (side->space) {
     case PPU_SPACE_VRAM:
         span->host = core_vram_has(core, side->addr, len_bytes) ? core->vram + side->addr : NULL;
-        return span->host != NULL ? PPU_FAULT_NONE : PPU_FAULT_VRAM_RANGE;
+        return span->host ? PPU_FAULT_NONE : PPU_FAULT_VRAM_RANGE;
     case PPU_SPACE_MCU:
         span->host = side->addr <= UINT32_MAX
                          ? core->ops.mcu_mem(core->opaque, (uint32_t)side->addr, (uint32_t)len_bytes)
                          : NULL;
-        return span->host != NULL ? PPU_FAULT_NONE : PPU_FAULT_BAD_DESC;
+        return span->host ? PPU_FAULT_NONE : PPU_FAULT_BAD_DESC;
     case PPU_SPACE_BUS:
         return wraps(side->addr, len_bytes) ? PPU_FAULT_BAD_ADDRESS : PPU_FAULT_NONE;
     default:
@@ -107,17 +107,17 @@ static bool move(struct core *core, const struct span *src, const struct span *d
     uint64_t bounce[BOUNCE_BYTES / sizeof(uint64_t)];
     uint8_t *bytes = (uint8_t *)bounce;
 
-    if (src->host != NULL && dst->host != NULL) {
+    if (src->host && dst->host) {
         vram_copy(dst->host, src->host, len_bytes);
         return true;
     }
-    if (src->host != NULL) {
+    if (src->host) {
         vram_copy(bytes, src->host, len_bytes);
     } else if (!core_dma(core, src->address, bytes, len_bytes, false)) {
         *src_failed = true;
         return false;
     }
-    if (dst->host != NULL) {
+    if (dst->host) {
         vram_copy(dst->host, bytes, len_bytes);
         return true;
     }
@@ -137,7 +137,7 @@ static uint32_t copy_piece(struct core *core, const struct side *src, const stru
         return 0;
     }
     len_bytes = (uint32_t)to.len_bytes;
-    if ((from.host == NULL || to.host == NULL) && len_bytes > BOUNCE_BYTES) {
+    if ((!from.host || !to.host) && len_bytes > BOUNCE_BYTES) {
         len_bytes = BOUNCE_BYTES;
     }
     if (!move(core, &from, &to, len_bytes, &src_failed)) {
@@ -348,7 +348,7 @@ static bool run_probe(struct core *core, struct ppu_dma_desc *desc, struct failu
         return false;
     }
     desc->result = span.address;
-    desc->result_space = span.host != NULL ? PPU_SPACE_VRAM : PPU_SPACE_BUS;
+    desc->result_space = span.host ? PPU_SPACE_VRAM : PPU_SPACE_BUS;
     return true;
 }
 
@@ -369,7 +369,7 @@ static bool sem_write(struct core *core, const struct span *sem, size_t member, 
 {
     uint32_t payload = 0;
 
-    if (sem->host == NULL) {
+    if (!sem->host) {
         return core_dma(core, sem->address + member, value, bytes, true);
     }
     if (member != offsetof(struct ppu_sem, payload)) {
@@ -398,7 +398,7 @@ static bool run_sem_release(struct core *core, struct ppu_dma_desc *desc, struct
         !sem_write(core, &sem, offsetof(struct ppu_sem, payload), &desc->value, sizeof(desc->value))) {
         return fail(failure, PPU_FAULT_BUS, &dst, sem.address);
     }
-    semtab_touch(core, sem.host == NULL, sem.address);
+    semtab_touch(core, !sem.host, sem.address);
     return true;
 }
 
@@ -414,8 +414,8 @@ static bool run_sem_arm(struct core *core, struct ppu_dma_desc *desc, struct fai
     if (!sem_find(core, &src, &sem, failure)) {
         return false;
     }
-    semtab_arm(core, desc->entry, sem.host == NULL, sem.address, desc->tag);
-    if (sem.host != NULL) {
+    semtab_arm(core, desc->entry, !sem.host, sem.address, desc->tag);
+    if (sem.host) {
         payload = vram_load_acquire32(sem.host);
     } else if (!core_dma(core, sem.address, &payload, sizeof(payload), false)) {
         semtab_disarm(core, desc->entry);
@@ -440,7 +440,7 @@ static void execute(struct core *core, struct ppu_dma_desc *desc)
 
     desc->result = 0;
     desc->result_space = 0;
-    if (run == NULL) {
+    if (!run) {
         bad_desc(&failure);
     } else {
         run(core, desc, &failure);
@@ -463,7 +463,7 @@ void dma_submit(struct core *core, uint32_t mcu_addr)
     const size_t answer = offsetof(struct ppu_dma_desc, status);
     uint8_t *at = core->ops.mcu_mem(core->opaque, mcu_addr, sizeof(desc));
 
-    if (at == NULL) {
+    if (!at) {
         core_guest_error(core, "DMA_SUBMIT: no descriptor at 0x%x", mcu_addr);
         core_device_error(core, PPU_DEVERR_DESC);
         return;

@@ -37,7 +37,7 @@ bool cache_l2_init(struct cache_l2 *l2, const struct core_config *config)
 
 void cache_l2_free(struct cache_l2 *l2)
 {
-    if (l2->cache.way == NULL) {
+    if (!l2->cache.way) {
         return;
     }
     for (uint32_t i = 0; i < CACHE_LOCKS; i++) {
@@ -145,7 +145,7 @@ static void use_line(struct exec *x, uint64_t line, enum ppu_access access)
 {
     struct cache *const l1 = &x->sm->l1;
 
-    if (x->sm->l2 == NULL) {
+    if (!x->sm->l2) {
         sample_line(x, line, access);
         return;
     }
@@ -176,10 +176,10 @@ static __attribute__((noinline)) uint64_t find_line(const struct exec *x, uint64
     if (sm_translate(x->sm, x->task->tmd.context, va, PPU_ACCESS_READ, &translation) != 0) {
         return NO_LINE;
     }
-    if (translation.host != NULL) {
+    if (translation.host) {
         x->found->lines = exec_page(x, va);
     }
-    return (translation.bus >> shift) + (translation.host == NULL ? SYSTEM_LINES : 0);
+    return (translation.bus >> shift) + (!translation.host ? SYSTEM_LINES : 0);
 }
 
 void cache_account(struct exec *x, const struct cache_lines *lines, enum ppu_access access)

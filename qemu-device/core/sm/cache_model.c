@@ -9,7 +9,7 @@ bool cache_alloc(struct cache *cache, uint32_t bytes, uint32_t ways, uint32_t li
     cache->ways = ways;
     cache->sets = bytes / line_bytes / ways;
     cache->way = calloc((size_t)cache->sets * ways, sizeof(*cache->way));
-    return cache->way != NULL;
+    return cache->way;
 }
 
 void cache_free(struct cache *cache)

@@ -42,7 +42,7 @@ static uint16_t page_fill(struct sm *sm, struct code_page *page, const struct di
     if (fault != 0) {
         return fault;
     }
-    if (translation.host == NULL) {
+    if (!translation.host) {
         return PPU_FAULT_FETCH_RANGE;
     }
     for (uint32_t i = 0; i < SM_PAGE_INSNS; i++) {
@@ -112,7 +112,7 @@ static void decode_word(const struct sm *sm, struct code_insn *code, uint64_t wo
         immediate(&code->insn, code->imm);
     }
     /* cppcheck-suppress AssignmentIntegerToAddress ; it takes the function's type for a number */
-    code->op = sm->l2 != NULL ? sm->engine->modelled_op_of(code) : sm->engine->op_of(code);
+    code->op = sm->l2 ? sm->engine->modelled_op_of(code) : sm->engine->op_of(code);
     code->plain = delivers_lanes(&code->insn) ? CODE_NOT_PLAIN : code->vregs;
 }
 
@@ -142,7 +142,7 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
         return NULL;
     }
     page = page_fetch(sm, task, *va, fault);
-    if (page == NULL) {
+    if (!page) {
         return NULL;
     }
     index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
@@ -176,7 +176,7 @@ void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc)
     const struct code_page *page = pc < end ? page_fetch(sm, task, va, &fault) : NULL;
 
     sm->window = (struct code_window){ .start = task->start };
-    if (page != NULL) {
+    if (page) {
         const uint32_t here = SM_PAGE_INSNS - (index - before), left = end - (pc - before);
 
         sm->window.insn = &page->insn[index - before];

@@ -60,7 +60,7 @@ struct prologue decode_prologue(const struct sm *sm, const struct dist_task *tas
     if (task->cta_threads % task->tmd.wave != 0 || (task->tmd.flags & PPU_TMD_SUBVECTOR)) {
         return prologue;
     }
-    for (uint32_t pc = task->tmd.entry / PPU_INSN_BYTES; (code = decode_known(sm, task, pc)) != NULL; pc++) {
+    for (uint32_t pc = task->tmd.entry / PPU_INSN_BYTES; (code = decode_known(sm, task, pc)); pc++) {
         const struct ppu_insn *const insn = &code->insn;
 
         if (insn->guard != 0) {

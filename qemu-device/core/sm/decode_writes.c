@@ -66,7 +66,7 @@ bool decode_writes_first(const struct sm *sm, const struct dist_task *task)
         (task->tmd.flags & PPU_TMD_SUBVECTOR)) {
         return false;
     }
-    for (uint32_t pc = task->tmd.entry / PPU_INSN_BYTES; (code = decode_known(sm, task, pc)) != NULL; pc++) {
+    for (uint32_t pc = task->tmd.entry / PPU_INSN_BYTES; (code = decode_known(sm, task, pc)); pc++) {
         const struct ppu_insn *const insn = &code->insn;
 
         if (!reads_only(&written, insn)) {

@@ -86,10 +86,10 @@ static bool file_init(struct sm_file *file, size_t cap)
 {
     file->cap = rounded(cap);
     file->bytes = aligned_alloc(FILE_ALIGN, file->cap);
-    if (file->bytes != NULL) {
+    if (file->bytes) {
         ASAN_POISON_MEMORY_REGION(file->bytes, file->cap);
     }
-    return file->bytes != NULL;
+    return file->bytes;
 }
 
 bool sm_file_init(struct sm *sm)
@@ -128,7 +128,7 @@ static struct sm_block *next_block(struct sm *sm, uint32_t id, size_t from)
 
     for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
         struct sm_block *block = &sm->cta[i].block[id];
-        if (sm->cta[i].used && block->len != 0 && block->off >= from && (best == NULL || block->off < best->off)) {
+        if (sm->cta[i].used && block->len != 0 && block->off >= from && (!best || block->off < best->off)) {
             best = block;
         }
     }
@@ -141,7 +141,7 @@ static void compact(struct sm *sm, uint32_t id)
     struct sm_block *block;
     size_t from = 0, to = 0;
 
-    while ((block = next_block(sm, id, from)) != NULL) {
+    while ((block = next_block(sm, id, from))) {
         const struct sm_block moved = { to, block->len };
 
         from = block->off + block->len;

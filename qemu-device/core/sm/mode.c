@@ -26,7 +26,7 @@ static struct mode *mode_of(struct exec *x)
 
     if (mode->start != x->task->start) {
         *mode = (struct mode){ .start = x->task->start };
-        if (x->sm->l2 == NULL) {
+        if (!x->sm->l2) {
             cache_empty(&x->sm->l1); /* with a model it was emptied when the task came */
         }
     }
@@ -78,7 +78,7 @@ static void measure(struct exec *x, bool sample)
 bool sm_mode_subvector(struct exec *x)
 {
     struct mode *const mode = mode_of(x);
-    const bool modelled = x->sm->l2 != NULL, said = x->task->tmd.miss_rate != PPU_MISS_UNSAID;
+    const bool modelled = x->sm->l2, said = x->task->tmd.miss_rate != PPU_MISS_UNSAID;
     const uint32_t launch = x->task->tmd.mode;
     bool probe, known;
 

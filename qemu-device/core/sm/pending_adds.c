@@ -10,7 +10,7 @@ void pending_adds_flush(struct sm *sm)
     struct pending_adds *const adds = &sm->pending_adds;
     uint8_t *const base = adds->base;
 
-    if (base == NULL) {
+    if (!base) {
         return;
     }
     adds->base = NULL;

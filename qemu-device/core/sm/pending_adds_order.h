@@ -14,7 +14,7 @@ static inline void pending_adds_order(struct sm *sm, const uint8_t *host, size_t
 {
     const struct pending_adds *const adds = &sm->pending_adds;
 
-    if (__builtin_expect(adds->base != NULL, 0) && host != NULL &&
+    if (__builtin_expect(!!adds->base, 0) && host &&
         (uintptr_t)host < (uintptr_t)adds->base + ((size_t)adds->last + 1) * sizeof(uint32_t) &&
         (uintptr_t)host + bytes > (uintptr_t)adds->base + (size_t)adds->first * sizeof(uint32_t)) {
         pending_adds_flush(sm);
@@ -24,7 +24,7 @@ static inline void pending_adds_order(struct sm *sm, const uint8_t *host, size_t
 /* The same before an access that may lie anywhere. */
 static inline void pending_adds_order_any(struct sm *sm)
 {
-    if (__builtin_expect(sm->pending_adds.base != NULL, 0)) {
+    if (__builtin_expect(!!sm->pending_adds.base, 0)) {
         pending_adds_flush(sm);
     }
 }

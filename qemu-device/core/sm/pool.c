@@ -150,7 +150,7 @@ void sm_flush(struct core *core, uint32_t context)
 static bool start_workers(struct sm_pool *pool, uint32_t count)
 {
     pool->worker = calloc(count ? count : 1, sizeof(*pool->worker));
-    if (pool->worker == NULL) {
+    if (!pool->worker) {
         return false;
     }
     pool->workers = count;
@@ -184,7 +184,7 @@ bool sm_pool_new(struct core *core)
     bool ok = true;
 
     *core_sm_pool(core) = pool;
-    if (pool == NULL) {
+    if (!pool) {
         return false;
     }
     pool->core = core;
@@ -192,8 +192,8 @@ bool sm_pool_new(struct core *core)
     pool->slice_ns = SLICE_NEVER;
     init_locks(pool);
     pool->sm = calloc(config->sms, sizeof(*pool->sm));
-    pool->sms = pool->sm != NULL ? config->sms : 0;
-    ok = pool->sm != NULL && (!config->cache_model || cache_l2_init(&pool->l2, config));
+    pool->sms = pool->sm ? config->sms : 0;
+    ok = pool->sm && (!config->cache_model || cache_l2_init(&pool->l2, config));
     for (uint32_t i = 0; i < pool->sms; i++) {
         ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL) && ok;
     }
@@ -208,7 +208,7 @@ void sm_pool_free(struct core *core)
 {
     struct sm_pool *pool = *core_sm_pool(core);
 
-    if (pool == NULL) {
+    if (!pool) {
         return;
     }
     pthread_mutex_lock(&pool->lock);

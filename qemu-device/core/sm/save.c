@@ -162,10 +162,10 @@ static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *
     dist_switch_read(sm->core, cta, (uint8_t *)&len, sizeof(len));
     len = PPU_MIN(len, room);
     *snap = (struct snap){ .buf = malloc(len + 1), .len = len, .pos = len < sizeof(len) ? len : sizeof(len) };
-    if (snap->buf != NULL) {
+    if (snap->buf) {
         dist_switch_read(sm->core, cta, snap->buf, len);
     }
-    return snap->buf != NULL;
+    return snap->buf;
 }
 
 /* The same for a place of the task's save area. */
@@ -178,10 +178,10 @@ static bool read_place(const struct sm *sm, const struct dist_cta *cta, struct s
     vram_copy((uint8_t *)&save, place, sizeof(save));
     *snap = (struct snap){ .len = save.len_bytes < room ? save.len_bytes : room };
     snap->buf = malloc(snap->len + 1);
-    if (snap->buf != NULL) {
+    if (snap->buf) {
         vram_copy(snap->buf, place + sizeof(save), snap->len);
     }
-    return snap->buf != NULL;
+    return snap->buf;
 }
 
 void sm_save_restore(struct sm *sm, struct sm_cta *cta)

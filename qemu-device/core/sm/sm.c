@@ -53,7 +53,7 @@ static bool sm_alloc(struct sm *sm)
     sm->warp = calloc(config->sm_warps, sizeof(*sm->warp));
     sm->sys = calloc(config->sm_warps, sizeof(*sm->sys));
     sm->code = calloc(SM_CODE_PAGES, sizeof(*sm->code));
-    return sm->cta != NULL && sm->warp != NULL && sm->sys != NULL && sm->code != NULL && sm_file_init(sm);
+    return sm->cta && sm->warp && sm->sys && sm->code && sm_file_init(sm);
 }
 
 bool sm_new(struct sm *sm, struct core *core, uint32_t number, struct cache_l2 *l2)
@@ -203,7 +203,7 @@ static void see_code(struct sm *sm, const struct dist_task *task)
     if (sm->started[task->slot] != task->start) {
         sm->started[task->slot] = task->start;
         decode_drop(sm, task->tmd.context);
-        if (sm->l2 != NULL) {
+        if (sm->l2) {
             cache_empty(&sm->l1);
         }
     }
@@ -256,7 +256,7 @@ bool sm_take_cta(struct sm *sm)
         return false;
     }
     cta = free_cta(sm);
-    if (cta == NULL) {
+    if (!cta) {
         __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST); /* until one ends */
         return false;
     }

@@ -162,7 +162,7 @@ static uint64_t begun(const struct sm *sm)
 
     for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
-        slots |= task != NULL && sm->started[slot] == task->start ? 1ull << slot : 0;
+        slots |= task && sm->started[slot] == task->start ? 1ull << slot : 0;
     }
     return slots;
 }
@@ -173,7 +173,7 @@ static void put_modes(const struct sm *sm, struct snap *snap)
     for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
         const struct mode *mode = &sm->mode[slot];
-        const bool known = task != NULL && mode->start == task->start;
+        const bool known = task && mode->start == task->start;
 
         snap_put_u32(snap, known);
         snap_put_u32(snap, known ? mode->normal.loads : 0);
@@ -563,7 +563,7 @@ static bool load_identity(struct sm *sm, struct sm_cta *cta, struct snap *snap)
     uint32_t slot = snap_get_u32(snap);
 
     cta->cta.task = !snap->bad ? dist_task_of(sm->core, slot) : NULL;
-    if (cta->cta.task == NULL) {
+    if (!cta->cta.task) {
         return snap_refuse(snap, "it is of slot %u, which is free", slot);
     }
     if (!task_fits(sm, cta->cta.task)) {
@@ -621,7 +621,7 @@ static void get_begun(struct sm *sm, uint64_t slots)
 {
     for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
         const struct dist_task *task = dist_task_of(sm->core, slot);
-        if (task != NULL && slots >> slot & 1) {
+        if (task && slots >> slot & 1) {
             sm->started[slot] = task->start;
         }
     }
@@ -635,7 +635,7 @@ static void get_modes(struct sm *sm, struct snap *snap)
         struct mode *mode = &sm->mode[slot];
         const bool known = snap_get_u32(snap) != 0;
 
-        mode->start = known && task != NULL ? task->start : 0;
+        mode->start = known && task ? task->start : 0;
         mode->normal.loads = snap_get_u32(snap);
         mode->normal.misses = snap_get_u32(snap);
         mode->segments = snap_get_u32(snap);

@@ -48,7 +48,7 @@ bool sm_system_take_back(struct sm *sm, uint32_t warp)
 
 static bool access_word(struct core *core, struct sys_word *word, uint64_t *data, bool write)
 {
-    if (word->host == NULL) {
+    if (!word->host) {
         return core_dma(core, word->bus, data, word->bytes, write);
     }
     if (write) {
