@@ -75,11 +75,10 @@ static void serve_events(PPUState *s)
 static void look_unlocked(PPUState *s, CPUState *cpu, uint32_t window_ns)
 {
     MemReentrancyGuard *guard = &DEVICE(s)->mem_reentrancy_guard;
-    bool alone;
 
     guard->engaged_in_io = false;
     bql_unlock();
-    alone = look_for_work(s, cpu, s->idle.since_ns + window_ns);
+    bool alone = look_for_work(s, cpu, s->idle.since_ns + window_ns);
     bql_lock();
     guard->engaged_in_io = true;
     if (!alone) {
@@ -91,15 +90,13 @@ static void look_unlocked(PPUState *s, CPUState *cpu, uint32_t window_ns)
 void ppu_idle_begin(PPUState *s)
 {
     CPUState *cpu = CPU(s->mcu.armv7m.cpu);
-    uint32_t window_ns;
-    int64_t now;
 
     if (icount_enabled() || current_cpu != cpu || has_interrupt(cpu)) {
         return;
     }
-    now = now_ns();
+    int64_t now = now_ns();
     s->idle.since_ns = s->idle.since_ns ?: now;
-    window_ns = ppu_poll_begin(&s->idle.poll, now);
+    uint32_t window_ns = ppu_poll_begin(&s->idle.poll, now);
     if (window_ns) {
         if (!s->idle.looks) {
             set_looks(s, true);

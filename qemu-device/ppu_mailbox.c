@@ -25,12 +25,10 @@ static void woken(void *opaque, const uint8_t *bytes, int len)
 
 bool ppu_mailbox_init(PPUState *s, Error **errp)
 {
-    MemoryRegion *memory;
-
     if (!s->mailbox_backend) {
         return true;
     }
-    memory = host_memory_backend_get_memory(s->mailbox_backend);
+    MemoryRegion *memory = host_memory_backend_get_memory(s->mailbox_backend);
     if (host_memory_backend_is_mapped(s->mailbox_backend)) {
         error_setg(errp, "ppu: mailbox-memdev is in use by something else");
         return false;

@@ -41,14 +41,13 @@ static CPUState *mcu_cpu(PPUState *s)
 static uint64_t regs_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value;
 
     if (offset == PPU_REG_MCU_IDLE && s->mcu.live) {
         ppu_idle_begin(s);
     } else {
         ppu_idle_access(s);
     }
-    value = s->mcu.live ? core_reg_read(s->core, CORE_MCU, offset) : 0;
+    uint32_t value = s->mcu.live ? core_reg_read(s->core, CORE_MCU, offset) : 0;
     trace_ppu_mcu_read(s->config.instance, offset, value);
     return value;
 }

@@ -25,10 +25,9 @@
 static uint64_t regs_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value;
 
     ppu_mailbox_serve(s);
-    value = core_reg_read(s->core, CORE_HOST, offset);
+    uint32_t value = core_reg_read(s->core, CORE_HOST, offset);
     trace_ppu_host_read(s->config.instance, offset, value);
     return value;
 }
@@ -53,10 +52,9 @@ static const MemoryRegionOps regs_ops = {
 static uint64_t doorbells_read(void *opaque, hwaddr offset, unsigned size)
 {
     PPUState *s = opaque;
-    uint32_t value;
 
     ppu_mailbox_serve(s);
-    value = core_doorbell_read(s->core, offset);
+    uint32_t value = core_doorbell_read(s->core, offset);
     trace_ppu_doorbell_read(s->config.instance, offset, value);
     return value;
 }
@@ -261,14 +259,14 @@ static char *ppu_state_get(Object *obj, Error **errp)
 {
     PPUState *s = PPU(obj);
     g_autofree char *mcu = NULL;
-    char *core, *text;
+    char *core;
 
     if (!DEVICE(s)->realized) {
         return g_strdup("not realized\n");
     }
     mcu = ppu_mcu_text(s);
     core = core_state_text(s->core);
-    text = g_strconcat(mcu, core, NULL);
+    char *text = g_strconcat(mcu, core, NULL);
     free(core);
     return text;
 }

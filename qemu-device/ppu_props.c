@@ -68,13 +68,11 @@ static uint64_t default_vram_bytes(void)
 /* The size of VRAM is the property's, the memory backend's, or the default; the first two must agree. */
 static bool vram_check(PPUState *s, Error **errp)
 {
-    uint64_t backend_bytes;
-
     if (!s->vram_backend) {
         s->config.vram_bytes = s->config.vram_bytes ?: default_vram_bytes();
         return true;
     }
-    backend_bytes = memory_region_size(host_memory_backend_get_memory(s->vram_backend));
+    uint64_t backend_bytes = memory_region_size(host_memory_backend_get_memory(s->vram_backend));
     if (host_memory_backend_is_mapped(s->vram_backend)) {
         error_setg(errp, "ppu: vram-memdev is in use by something else");
         return false;

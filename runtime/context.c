@@ -41,7 +41,7 @@ static enum ppu_err make_area(struct ppu_context *context)
 
 static void context_free(struct ppu_context *context)
 {
-    if (context->tmdqs != NULL) {
+    if (context->tmdqs) {
         tmdqs_close(context);
     }
     pthread_mutex_lock(&context->device->memory_lock);
@@ -75,7 +75,7 @@ enum ppu_err ppu_context_create(struct ppu_device *device, struct ppu_context **
         return err;
     }
     context->tmdqs = tmdqs_new();
-    if (context->tmdqs == NULL) {
+    if (!context->tmdqs) {
         context_free(context);
         return PPU_ERR_NO_MEMORY;
     }

@@ -68,7 +68,6 @@ static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_la
 static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
-    const struct ppu_argument_entry *last;
 
     if (entry->launch_at == 0) {
         return entry->param_bytes;
@@ -76,7 +75,8 @@ static uint32_t bytes_needed(const struct ppu_kernel *kernel)
     if (entry->argument_count == 0) {
         return 0;
     }
-    last = &kernel->program->view.arguments[entry->argument_first + entry->argument_count - 1];
+    const struct ppu_argument_entry *last =
+        &kernel->program->view.arguments[entry->argument_first + entry->argument_count - 1];
     return last->offset + (uint32_t)last->bytes;
 }
 

@@ -16,7 +16,7 @@ struct tmdqs *tmdqs_new(void)
     struct tmdqs *tmdqs = calloc(1, sizeof(*tmdqs));
     uint8_t *used = calloc(PPU_GROUP_TMDQS, 1);
 
-    if (tmdqs == NULL || used == NULL) {
+    if (!tmdqs || !used) {
         free(tmdqs);
         free(used);
         return NULL;
@@ -96,7 +96,7 @@ static enum ppu_err grow(struct ppu_context *context)
         return PPU_ERR_NO_RESOURCE;
     }
     uint8_t *used = realloc(tmdqs->used, count);
-    if (used == NULL) {
+    if (!used) {
         return PPU_ERR_NO_MEMORY;
     }
     tmdqs->used = used;
@@ -115,8 +115,8 @@ enum ppu_err tmdq_take(struct ppu_context *context, uint32_t *number)
 
     pthread_mutex_lock(&tmdqs->lock);
     const uint8_t *unused = memchr(tmdqs->used, 0, tmdqs->count);
-    *number = unused != NULL ? (uint32_t)(unused - tmdqs->used) : tmdqs->count;
-    if (unused == NULL) {
+    *number = unused ? (uint32_t)(unused - tmdqs->used) : tmdqs->count;
+    if (!unused) {
         err = grow(context);
     }
     if (err == PPU_OK) {

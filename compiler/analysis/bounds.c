@@ -48,7 +48,6 @@ static uint64_t call_bound(LLVMValueRef call)
 static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t effort)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
-    uint64_t a, b;
 
     if (opcode == LLVMCall) {
         return call_bound(value);
@@ -63,8 +62,8 @@ static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t 
         opcode != LLVMShl && opcode != LLVMOr) {
         return UINT64_MAX;
     }
-    a = most_of(q, LLVMGetOperand(value, 0), effort);
-    b = most_of(q, LLVMGetOperand(value, 1), effort);
+    uint64_t a = most_of(q, LLVMGetOperand(value, 0), effort);
+    uint64_t b = most_of(q, LLVMGetOperand(value, 1), effort);
     switch (opcode) {
     case LLVMAnd:
         return PPU_MIN(a, b);
@@ -86,14 +85,13 @@ static uint64_t operation_bound(struct question q, LLVMValueRef value, uint32_t 
 static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
 {
     LLVMTypeRef type = LLVMTypeOf(value);
-    uint64_t bound = UINT64_MAX, most;
-    uint32_t bits;
+    uint64_t bound = UINT64_MAX;
 
     if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) > 64) {
         return UINT64_MAX;
     }
-    bits = LLVMGetIntTypeWidth(type);
-    most = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+    uint32_t bits = LLVMGetIntTypeWidth(type);
+    uint64_t most = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
     if (LLVMIsAConstantInt(value)) {
         return LLVMConstIntGetZExtValue(value);
     }

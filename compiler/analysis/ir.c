@@ -98,13 +98,12 @@ struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
 {
     struct ir *ir = arena_new(&compilation->arena, struct ir, 1);
     size_t name_len;
-    uint32_t values;
 
     ir->compilation = compilation;
     ir->function = function;
     ir->name = LLVMGetValueName2(function, &name_len);
     ir->argument_count = LLVMCountParams(function);
-    values = ir->argument_count + count_instructions(function);
+    uint32_t values = ir->argument_count + count_instructions(function);
     ir->slot_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
     ir->slots = arena_new(&compilation->arena, struct ir_slot, ir->slot_count);
     ir->values = arena_new(&compilation->arena, LLVMValueRef, values);

@@ -45,13 +45,11 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
 void *arena_grow(struct arena *arena, void *array, size_t element_bytes, unsigned count, unsigned *cap)
 {
-    void *grown;
-
     if (count < *cap) {
         return array;
     }
     *cap = *cap != 0 ? 2 * *cap : 8;
-    grown = arena_alloc(arena, element_bytes * *cap);
+    void *grown = arena_alloc(arena, element_bytes * *cap);
     if (count != 0) {
         memcpy(grown, array, element_bytes * count);
     }

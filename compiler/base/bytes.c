@@ -48,10 +48,9 @@ void bytes_align(struct bytes *bytes, size_t align)
 void bytes_vprint(struct bytes *bytes, const char *format, va_list args)
 {
     va_list copy;
-    int len;
 
     va_copy(copy, args);
-    len = vsnprintf(NULL, 0, format, copy);
+    int len = vsnprintf(NULL, 0, format, copy);
     va_end(copy);
     if (len > 0) {
         char *at = (char *)reserve(bytes, (size_t)len + 1);

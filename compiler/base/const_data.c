@@ -9,12 +9,10 @@
 static uint16_t half_bits(double value)
 {
     uint64_t bits;
-    int exponent;
-    uint16_t sign;
 
     memcpy(&bits, &value, sizeof(bits));
-    sign = (uint16_t)(bits >> 48 & 0x8000u);
-    exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000u);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
     bits &= (1ull << 52) - 1;
     if (exponent == 1024) {
         return (uint16_t)(sign | 0x7c00u | (bits != 0 ? 0x200u | bits >> 42 : 0));
@@ -193,18 +191,16 @@ static uint32_t place_variable(struct compilation *compilation, LLVMValueRef var
                                uint32_t limit, const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
-    uint64_t size;
-    uint32_t offset;
 
     if (!value) {
         compilation_fail_value(compilation, "a variable is declared but not defined:", variable);
     }
-    size = LLVMABISizeOfType(compilation->layout, LLVMTypeOf(value));
+    uint64_t size = LLVMABISizeOfType(compilation->layout, LLVMTypeOf(value));
     if (bytes->len + size > limit) {
         compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "%s variables need more than %u bytes", what, limit);
     }
     bytes_align(bytes, LLVMGetAlignment(variable) > 16 ? LLVMGetAlignment(variable) : 16);
-    offset = (uint32_t)bytes->len;
+    uint32_t offset = (uint32_t)bytes->len;
     bytes_add_zeros(bytes, size);
     if (bytes->lost) {
         longjmp(compilation->no_memory, 1);
@@ -226,7 +222,7 @@ static void fill_variable(struct compilation *compilation, LLVMValueRef variable
 
 uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef variable)
 {
-    uint32_t index = compilation->variable_count, offset;
+    uint32_t index = compilation->variable_count;
 
     for (uint32_t i = 0; i < index; i++) {
         if (compilation->variables[i].variable == variable) {
@@ -235,7 +231,7 @@ uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef varia
     }
     compilation->variables = arena_grow(&compilation->arena, compilation->variables, sizeof(compilation->variables[0]),
                                         compilation->variable_count, &compilation->variable_cap);
-    offset = place_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
+    uint32_t offset = place_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
     compilation->variables[compilation->variable_count++] = (struct data_symbol){ variable, offset };
     fill_variable(compilation, variable, &compilation->data, offset);
     return index;

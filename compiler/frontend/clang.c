@@ -188,7 +188,7 @@ static int run_clang(const char *path, const char *const *arguments, const struc
     static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t actions;
     pid_t pid;
-    int status = -1, error;
+    int status = -1;
 
     if (posix_spawn_file_actions_init(&actions) != 0) {
         return -1;
@@ -196,7 +196,7 @@ static int run_clang(const char *path, const char *const *arguments, const struc
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->in), 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->out), 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(streams->err), 2);
-    error =
+    int error =
         posix_spawnp(&pid, path, &actions, NULL, (char *const *)(uintptr_t)arguments, is_privileged() ? bare : environ);
     posix_spawn_file_actions_destroy(&actions);
     errno = error;

@@ -67,13 +67,12 @@ static bool index_fits(LLVMValueRef pointer, LLVMValueRef index)
 bool gather_takes(LLVMValueRef load)
 {
     LLVMValueRef pointer = LLVMGetOperand(load, 0);
-    LLVMTypeRef element;
 
     if (!ir_is_instruction(pointer, LLVMGetElementPtr) || LLVMGetNumOperands(pointer) != 2 ||
         LLVMGetAlignment(load) < WORD_BYTES) {
         return false;
     }
-    element = LLVMGetGEPSourceElementType(pointer);
+    LLVMTypeRef element = LLVMGetGEPSourceElementType(pointer);
     bool word = LLVMGetTypeKind(element) == LLVMFloatTypeKind ||
                 (LLVMGetTypeKind(element) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(element) == 8 * WORD_BYTES);
     return word && is_kernel_argument(array_of(load)) && index_fits(pointer, index_of(load)) &&

@@ -28,13 +28,13 @@ static LLVMTypeRef i64(const struct compilation *compilation)
 static LLVMValueRef call(struct writer *w, const char *name, LLVMTypeRef result, LLVMValueRef *arguments,
                          uint32_t count)
 {
-    LLVMTypeRef types[3], type;
+    LLVMTypeRef types[3];
     LLVMValueRef function = LLVMGetNamedFunction(w->compilation->module, name);
 
     for (uint32_t i = 0; i < count; i++) {
         types[i] = LLVMTypeOf(arguments[i]);
     }
-    type = LLVMFunctionType(result, types, count, 0);
+    LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
     if (!function) {
         function = LLVMAddFunction(w->compilation->module, name, type);
     }
@@ -44,10 +44,10 @@ static LLVMValueRef call(struct writer *w, const char *name, LLVMTypeRef result,
 /* The text of a constant string. */
 static const char *string_of(struct compilation *compilation, LLVMValueRef pointer, LLVMValueRef where)
 {
-    LLVMValueRef variable = ir_base(pointer), value;
+    LLVMValueRef variable = ir_base(pointer);
     size_t len;
 
-    value = LLVMIsAGlobalVariable(variable) ? LLVMGetInitializer(variable) : NULL;
+    LLVMValueRef value = LLVMIsAGlobalVariable(variable) ? LLVMGetInitializer(variable) : NULL;
     if (value && LLVMIsNull(value)) {
         return "";
     }
@@ -138,7 +138,6 @@ static void lower(struct compilation *compilation, LLVMValueRef print)
 {
     struct writer w = { .compilation = compilation, .builder = LLVMCreateBuilderInContext(compilation->llvm) };
     uint32_t format = format_number(compilation, string_of(compilation, LLVMGetOperand(print, 0), print));
-    LLVMValueRef done;
 
     LLVMPositionBuilderBefore(w.builder, print);
     write_arguments(&w, print);
@@ -148,7 +147,7 @@ static void lower(struct compilation *compilation, LLVMValueRef print)
     LLVMValueRef head[2] = { LLVMConstInt(i32(compilation), w.words, 0), LLVMConstInt(i32(compilation), format, 0) };
     w.record = call(&w, "__ppu_printf_begin", i64(compilation), head, 2);
     write_arguments(&w, print);
-    done = call(&w, "__ppu_printf_end", i32(compilation), &w.record, 1);
+    LLVMValueRef done = call(&w, "__ppu_printf_end", i32(compilation), &w.record, 1);
     LLVMReplaceAllUsesWith(print, done);
     LLVMInstructionEraseFromParent(print);
     LLVMDisposeBuilder(w.builder);

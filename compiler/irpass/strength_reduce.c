@@ -63,8 +63,6 @@ static bool read_counter(const struct reduction *r, LLVMValueRef phi, struct lin
 
 static bool read_linear(const struct reduction *r, LLVMValueRef value, struct linear *linear)
 {
-    bool left, right;
-
     if (read_counter(r, value, linear)) {
         return true;
     }
@@ -72,8 +70,8 @@ static bool read_linear(const struct reduction *r, LLVMValueRef value, struct li
         return false;
     }
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
-    left = ir_is_invariant(r->ir, r->loop, a);
-    right = ir_is_invariant(r->ir, r->loop, b);
+    bool left = ir_is_invariant(r->ir, r->loop, a);
+    bool right = ir_is_invariant(r->ir, r->loop, b);
     if (left == right) {
         return false;
     }
@@ -207,15 +205,13 @@ static LLVMValueRef first_of(const struct reduction *r, LLVMValueRef counter)
 /* Computed where the builder stands. */
 static struct parts first_parts(struct reduction *r, LLVMValueRef value, const struct linear *linear)
 {
-    LLVMOpcode opcode;
-
     if (value == linear->counter) {
         return (struct parts){ first_of(r, value), NULL };
     }
     if (ir_is_invariant(r->ir, r->loop, value)) {
         return part_is_scalar(r, value) ? (struct parts){ value, NULL } : (struct parts){ NULL, value };
     }
-    opcode = LLVMGetInstructionOpcode(value);
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
     if (opcode == LLVMAdd) {
         struct parts x = first_parts(r, a, linear), y = first_parts(r, b, linear);
@@ -380,7 +376,7 @@ static bool share(struct reduction *r, LLVMValueRef address, const struct linear
 /* What differs between lanes is the base and stays, the index is one for all of them: these change places. */
 static bool exchange(struct reduction *r, LLVMValueRef address)
 {
-    LLVMValueRef base = LLVMGetOperand(address, 0), index = LLVMGetOperand(address, 1), offset;
+    LLVMValueRef base = LLVMGetOperand(address, 0), index = LLVMGetOperand(address, 1);
     uint32_t block = r->ir->block_of[ir_value(r->ir, address)];
 
     if (!is_lane_base(r, base, block) || !part_is_scalar(r, index) || !bounds_natural(r->ir, index, block) ||
@@ -388,7 +384,7 @@ static bool exchange(struct reduction *r, LLVMValueRef address)
         return false;
     }
     before_loop(r);
-    offset = offset_32(r, LLVMGetOperand(base, 1), base);
+    LLVMValueRef offset = offset_32(r, LLVMGetOperand(base, 1), base);
     LLVMPositionBuilderBefore(r->builder, address);
     base = LLVMBuildGEP2(r->builder, LLVMGetGEPSourceElementType(address), LLVMGetOperand(base, 0), &index, 1, "");
     replace(r, address, base, offset);

@@ -52,7 +52,6 @@ static bool begins(const char *text, uint32_t len, const char *with)
 /* True for a property of a loop that is about unrolling. */
 static bool is_about_unrolling(LLVMValueRef property)
 {
-    LLVMValueRef name;
     unsigned len;
 
     if (!property || !LLVMIsAMDNode(property) || LLVMGetMDNodeNumOperands(property) == 0 ||
@@ -61,7 +60,7 @@ static bool is_about_unrolling(LLVMValueRef property)
     }
     LLVMValueRef operands[2];
     LLVMGetMDNodeOperands(property, operands);
-    name = operands[0];
+    LLVMValueRef name = operands[0];
     return name && LLVMIsAMDString(name) && begins(LLVMGetMDString(name, &len), len, "llvm.loop.unroll");
 }
 

@@ -206,12 +206,10 @@ void yield_wait_loops(struct compilation *compilation, LLVMValueRef function)
 /* True for a step that brings a value to any bound, or around: adding a constant, shifting by one. */
 static bool is_step(LLVMValueRef value)
 {
-    LLVMValueRef by;
-
     if (!ir_is_instruction(value, LLVMAdd) && !ir_is_instruction(value, LLVMLShr)) {
         return false;
     }
-    by = LLVMGetOperand(value, 1);
+    LLVMValueRef by = LLVMGetOperand(value, 1);
     return LLVMIsAConstantInt(by) && !LLVMIsNull(by);
 }
 
@@ -236,13 +234,13 @@ static bool is_counter(const struct ir *ir, uint32_t loop, LLVMValueRef value)
 
 static bool is_exit_test(const struct ir *ir, uint32_t loop, uint32_t block)
 {
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]), test;
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(ir->blocks[block]);
     const struct flow_block *b = &ir->flow->blocks[block];
 
     if (b->succs != 2 || flow_in_loop(ir->flow, loop, b->succ[0]) == flow_in_loop(ir->flow, loop, b->succ[1])) {
         return false;
     }
-    test = LLVMGetCondition(end);
+    LLVMValueRef test = LLVMGetCondition(end);
     if (!ir_is_instruction(test, LLVMICmp)) {
         return false;
     }

@@ -251,12 +251,10 @@ static struct mir_ref constant_reg(struct isel *s, uint64_t value, uint32_t word
 
 struct mir_ref select_reg(struct isel *s, struct element element)
 {
-    struct element sum;
-
     if (element.kind != ELEMENT_REGISTER) {
         return constant_reg(s, element.add, element.words);
     }
-    sum = element_register(element.ref, element.words);
+    struct element sum = element_register(element.ref, element.words);
     if (element.lane.reg != 0) {
         struct element lane = element_register(element.lane, 1);
         if (element.lane_size != 0) {
@@ -363,15 +361,13 @@ static void set_b(struct isel *s, struct mir_insn *insn, struct element b)
 
 struct element select_op(struct isel *s, enum ppu_op op, struct element a, struct element b)
 {
-    struct mir_insn insn;
-
     if (a.kind != ELEMENT_REGISTER && b.kind == ELEMENT_REGISTER && exchanged(op) != PPU_OP_NOP) {
         struct element swap = a;
         a = b;
         b = swap;
         op = exchanged(op);
     }
-    insn = mir_insn(op);
+    struct mir_insn insn = mir_insn(op);
     insn.a = select_reg(s, a);
     set_b(s, &insn, b);
     insn.d = select_new(s, insn.code.wd);

@@ -135,12 +135,10 @@ static enum element_above result_above(const struct integer_op *op, struct eleme
 /* The 32-bit integer that a value is widened from as asked, its own element; false: it is none. */
 static bool narrow_operand(struct isel *s, LLVMValueRef value, LLVMOpcode widened, struct element *narrow)
 {
-    LLVMValueRef from;
-
     if (!ir_is_instruction(value, widened) || ir_bits_of_integer(value) != 64) {
         return false;
     }
-    from = LLVMGetOperand(value, 0);
+    LLVMValueRef from = LLVMGetOperand(value, 0);
     if (ir_bits_of_integer(from) != 32) {
         return false;
     }
@@ -171,14 +169,14 @@ static bool select_wide_product(struct isel *s, LLVMValueRef value)
 static bool select_halves(struct isel *s, LLVMValueRef value)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        LLVMValueRef shifted = LLVMGetOperand(value, i), by;
+        LLVMValueRef shifted = LLVMGetOperand(value, i);
         struct element low, high;
         if (!ir_is_instruction(shifted, LLVMShl) || ir_bits_of_integer(shifted) != 64 ||
             !narrow_operand(s, LLVMGetOperand(value, 1 - i), LLVMZExt, &low) ||
             !narrow_operand(s, LLVMGetOperand(shifted, 0), LLVMZExt, &high)) {
             continue;
         }
-        by = LLVMGetOperand(shifted, 1);
+        LLVMValueRef by = LLVMGetOperand(shifted, 1);
         if (LLVMIsAConstantInt(by) && LLVMConstIntGetZExtValue(by) == 32) {
             struct mir_ref wide = select_new(s, 2);
             select_copy(s, wide, low, 1);
@@ -197,7 +195,7 @@ static void select_integer(struct isel *s, LLVMValueRef value, const struct inte
     }
     for (uint32_t i = 0; i < select_elements(s, LLVMTypeOf(value)); i++) {
         uint32_t bits = type_bits(s, value, i);
-        struct element a = select_element(s, LLVMGetOperand(value, 0), i), done;
+        struct element a = select_element(s, LLVMGetOperand(value, 0), i);
         struct element b = select_element(s, LLVMGetOperand(value, 1), i);
         if (bits == 1) {
             select_set(s, value, i, bool_op(s, value, op->opcode, a, b));
@@ -212,7 +210,7 @@ static void select_integer(struct isel *s, LLVMValueRef value, const struct inte
         } else if (op->zeros || op->sign) {
             b = select_extend(s, b, bits, op->sign);
         }
-        done = select_op(s, bits > 32 ? op->op64 : op->op, a, b);
+        struct element done = select_op(s, bits > 32 ? op->op64 : op->op, a, b);
         done.above = result_above(op, a, b);
         select_set(s, value, i, done);
     }
@@ -530,7 +528,6 @@ static struct element cast(struct isel *s, LLVMValueRef value, uint32_t i)
 static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index)
 {
     uint32_t bits = type_bits(s, value, 0), per_word = 32 / PPU_MIN(bits, 32);
-    struct element word;
 
     if (bits == 64) {
         struct element wide = select_element(s, value, index / 2);
@@ -542,7 +539,7 @@ static struct element word_of(struct isel *s, LLVMValueRef value, uint32_t index
     if (per_word == 1) {
         return select_element(s, value, index);
     }
-    word = select_extend(s, select_element(s, value, index * per_word), bits, false);
+    struct element word = select_extend(s, select_element(s, value, index * per_word), bits, false);
     for (uint32_t i = 1; i < per_word && index * per_word + i < select_elements(s, LLVMTypeOf(value)); i++) {
         struct element part = select_extend(s, select_element(s, value, index * per_word + i), bits, false);
         word = select_op(s, PPU_OP_OR, word, select_op(s, PPU_OP_SHL, part, element_number(i * bits)));

@@ -88,10 +88,9 @@ struct private_part {
 static struct private_part private_part(struct isel *s, struct address address)
 {
     struct private_part part = { .address = address };
-    struct element high;
 
     part.address.at = element_register(select_reg(s, address.at), 2);
-    high = element_half(part.address.at, 1);
+    struct element high = element_half(part.address.at, 1);
     part.is_private =
         select_compare(s, PPU_OP_ISETP, PPU_ICMP_EQ, high, element_number((uint32_t)(PPU_LOCAL_WINDOW >> 32)));
     return part;
@@ -129,10 +128,9 @@ static struct element generic_atomic(struct isel *s, struct address address, enu
                                      uint32_t order, bool want_old)
 {
     struct private_part part = private_part(s, address);
-    struct element old;
 
     data = element_register(select_reg(s, data), data.words);
-    old = atomic(s, part.address, op, data.words == 2, data.ref, order, want_old);
+    struct element old = atomic(s, part.address, op, data.words == 2, data.ref, order, want_old);
     last_insn(s)->guard = element_not(part.is_private).ref;
     old = load_part(s, &part, old, data.words);
     store_part(s, &part, atomic_result(s, op, old, data));
@@ -164,11 +162,11 @@ static struct element generic_exchange(struct isel *s, struct address address, s
 {
     struct private_part part = private_part(s, address);
     uint32_t words = desired.words;
-    struct element old = atomic(s, part.address, PPU_AOP_CAS, words == 2, both, order, true), same;
+    struct element old = atomic(s, part.address, PPU_AOP_CAS, words == 2, both, order, true);
 
     last_insn(s)->guard = element_not(part.is_private).ref;
     old = load_part(s, &part, old, words);
-    same = select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted);
+    struct element same = select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted);
     store_part(s, &part, select_choose(s, same, desired, old));
     return old;
 }

@@ -282,7 +282,6 @@ static struct element funnel(struct isel *s, struct element a, struct element b,
 {
     uint32_t words = a.words;
     enum ppu_op shl = by_width(words, PPU_OP_SHL, PPU_OP_SHL64), shr = by_width(words, PPU_OP_SHR, PPU_OP_SHR64);
-    struct element rest;
 
     n = words == 2 ? element_half(n.kind == ELEMENT_REGISTER ? element_register(select_reg(s, n), 2) : n, 0) : n;
     if (n.kind != ELEMENT_REGISTER) {
@@ -292,8 +291,8 @@ static struct element funnel(struct isel *s, struct element a, struct element b,
                 ? select_op(s, PPU_OP_AND, n, element_number(bits - 1))
                 : select_op(s, PPU_OP_REMU, select_extend(s, n, bits, false), element_number(bits));
     }
-    rest = n.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_RSUB, n, element_number(bits))
-                                      : element_number(bits - (uint32_t)n.add);
+    struct element rest = n.kind == ELEMENT_REGISTER ? select_op(s, PPU_OP_RSUB, n, element_number(bits))
+                                                     : element_number(bits - (uint32_t)n.add);
     b = select_extend(s, b, bits, false);
     a = select_op(s, shl, a, left ? n : rest);
     b = select_op(s, shr, b, left ? rest : n);
@@ -342,12 +341,12 @@ static struct element saturate(struct isel *s, struct element a, struct element 
                                bool is_signed)
 {
     uint32_t words = a.words;
-    struct element d, limit, over;
+    struct element limit, over;
 
     if (bits < 32) {
         return saturate_narrow(s, a, b, bits, sub, is_signed);
     }
-    d = add_or_sub(s, a, b, sub);
+    struct element d = add_or_sub(s, a, b, sub);
     if (is_signed) {
         limit = select_op(s, by_width(words, PPU_OP_XOR, PPU_OP_XOR64),
                           select_op(s, by_width(words, PPU_OP_ASR, PPU_OP_ASR64), a, element_number(words * 32 - 1)),
@@ -414,7 +413,6 @@ static struct element to_integer(struct isel *s, LLVMValueRef call, uint32_t i, 
     uint32_t from = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(LLVMGetOperand(call, 0)), i));
     uint32_t to = ir_bits(s->compilation, select_element_type(s, LLVMTypeOf(call), i));
     struct mir_insn insn = mir_insn(PPU_OP_CVT);
-    struct element done;
 
     if (to != 8 && to != 16 && to != 32 && to != 64) {
         compilation_fail_value(s->compilation, "no code for", call);
@@ -431,7 +429,7 @@ static struct element to_integer(struct isel *s, LLVMValueRef call, uint32_t i, 
     insn.a = select_reg(s, operand(s, call, 0, i));
     insn.d = select_new(s, insn.code.wd);
     select_add(s, &insn);
-    done = element_register(insn.d, insn.code.wd);
+    struct element done = element_register(insn.d, insn.code.wd);
     done.above = is_signed ? ABOVE_SIGN : ABOVE_ZEROS;
     return done;
 }
@@ -522,16 +520,15 @@ static struct element round_away(struct isel *s, struct element a)
     struct element whole = select_op1(s, by_width(a.words, PPU_OP_FTRUNC, PPU_OP_DTRUNC), a);
     struct element rest = select_op(s, by_width(a.words, PPU_OP_FSUB, PPU_OP_DSUB), a, whole);
     struct mir_insn magnitude = mir_insn(wide ? PPU_OP_DMOV : PPU_OP_FMOV);
-    struct element up, one;
 
     magnitude.a = select_reg(s, rest);
     magnitude.code.fmod = PPU_FMOD_ABS_A;
     magnitude.d = select_new(s, a.words);
     select_add(s, &magnitude);
-    up = select_compare(s, by_width(a.words, PPU_OP_FSETP, PPU_OP_DSETP), PPU_FCMP_GE,
-                        element_register(magnitude.d, a.words), element_constant(half, a.words));
-    one = select_choose(s, up, element_constant(wide ? 0x3ff0000000000000ull : 0x3f800000u, a.words),
-                        element_constant(0, a.words));
+    struct element up = select_compare(s, by_width(a.words, PPU_OP_FSETP, PPU_OP_DSETP), PPU_FCMP_GE,
+                                       element_register(magnitude.d, a.words), element_constant(half, a.words));
+    struct element one = select_choose(s, up, element_constant(wide ? 0x3ff0000000000000ull : 0x3f800000u, a.words),
+                                       element_constant(0, a.words));
     one = copy_sign(s, one, a);
     return copy_sign(s, select_op(s, by_width(a.words, PPU_OP_FADD, PPU_OP_DADD), whole, one), a);
 }

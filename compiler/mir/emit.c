@@ -387,7 +387,7 @@ static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *borde
 {
     struct mir_insn is_part = mir_insn(PPU_OP_ISETP);
     struct mir_ref others = border->pred;
-    uint32_t jumps = e->jump_count, token, wait, meet;
+    uint32_t jumps = e->jump_count;
 
     if (part != 0) { /* of the first it is known already */
         is_part.code.immed = 1;
@@ -399,13 +399,13 @@ static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *borde
         put_insn(e, &is_part);
     }
     others.negated = true;
-    token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->line);
-    wait = put_sync(e, PPU_OP_SYNC, others, border->line);
+    uint32_t token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->line);
+    uint32_t wait = put_sync(e, PPU_OP_SYNC, others, border->line);
     put_code(e, from, to);
     if (to.insn == 0) { /* the copy's own end, for what jumps there */
         e->start[to.block] = here(e);
     }
-    meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->line);
+    uint32_t meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->line);
     resolve_jumps(e, jumps);
     set_distance(e, token, here(e));
     set_distance(e, wait, here(e));

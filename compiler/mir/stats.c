@@ -63,12 +63,12 @@ static void begin_block(struct curves *c, const struct live_words *out)
 
 static void add_point(struct curves *c, uint32_t insn)
 {
-    uint32_t parts = PPU_MIN(c->insns, POINTS), point;
+    uint32_t parts = PPU_MIN(c->insns, POINTS);
 
     if (c->insns == 0) {
         return;
     }
-    point = insn * parts / c->insns;
+    uint32_t point = insn * parts / c->insns;
     for (uint32_t class = 0; class < MIR_CLASSES; class ++) {
         if (c->live[class] > c->most[class][point]) {
             c->most[class][point] = c->live[class];

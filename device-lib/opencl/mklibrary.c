@@ -121,13 +121,12 @@ static bool add_libclc(LLVMModuleRef library, LLVMModuleRef libclc)
 int main(int argc, char **argv)
 {
     LLVMContextRef llvm = LLVMContextCreate();
-    LLVMModuleRef library;
 
     if (argc < 4) {
         fputs("usage: mklibrary OUTPUT LIBCLC|- MODULE...\n", stderr);
         return EXIT_FAILURE;
     }
-    library = load(llvm, argv[3]);
+    LLVMModuleRef library = load(llvm, argv[3]);
     for (int i = 4; i < argc; i++) {
         if (LLVMLinkModules2(library, load(llvm, argv[i])) != 0) {
             fprintf(stderr, "mklibrary: %s does not fit the others\n", argv[i]);

@@ -189,12 +189,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: quicksort [COUNT]    1 to %d numbers\n", MOST_COUNT);
         return 2;
     }
-    cl_int *numbers = malloc(2 * (size_t)count * sizeof(cl_int)), *sorted;
+    cl_int *numbers = malloc(2 * (size_t)count * sizeof(cl_int));
     if (!numbers) {
         fputs("quicksort: no memory\n", stderr);
         return EXIT_FAILURE;
     }
-    sorted = numbers + count;
+    cl_int *sorted = numbers + count;
     for (long i = 0; i < count; i++) {
         numbers[i] = sorted[i] = (cl_int)((cl_uint)i * 2654435761u >> 4);
     }

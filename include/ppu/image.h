@@ -374,7 +374,6 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
 {
     const struct ppu_program_header *header = (const struct ppu_program_header *)image;
     const uint8_t *bytes = (const uint8_t *)image;
-    uint64_t kernels_end, lines_end, arguments_end, formats_end, addresses_end, text_end, code_at;
 
     if (len_bytes < sizeof(*header) || header->magic != PPU_PROGRAM_MAGIC) {
         return "not a program image";
@@ -385,13 +384,13 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
     if (header->isa_version != PPU_ISA_VERSION) {
         return "program image is for another instruction set";
     }
-    kernels_end = sizeof(*header) + (uint64_t)header->kernels * sizeof(struct ppu_kernel_entry);
-    lines_end = kernels_end + (uint64_t)header->lines * sizeof(struct ppu_line_entry);
-    arguments_end = lines_end + (uint64_t)header->arguments * sizeof(struct ppu_argument_entry);
-    formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
-    addresses_end = formats_end + (uint64_t)header->addresses * sizeof(struct ppu_address_entry);
-    text_end = addresses_end + header->text_bytes;
-    code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
+    uint64_t kernels_end = sizeof(*header) + (uint64_t)header->kernels * sizeof(struct ppu_kernel_entry);
+    uint64_t lines_end = kernels_end + (uint64_t)header->lines * sizeof(struct ppu_line_entry);
+    uint64_t arguments_end = lines_end + (uint64_t)header->arguments * sizeof(struct ppu_argument_entry);
+    uint64_t formats_end = arguments_end + (uint64_t)header->formats * sizeof(uint32_t);
+    uint64_t addresses_end = formats_end + (uint64_t)header->addresses * sizeof(struct ppu_address_entry);
+    uint64_t text_end = addresses_end + header->text_bytes;
+    uint64_t code_at = ppu_align_up64(text_end, PPU_PROGRAM_CODE_ALIGN);
     if (header->image_bytes != len_bytes || code_at + header->code_bytes + header->variable_bytes != len_bytes) {
         return "program image is truncated or too long";
     }

@@ -447,7 +447,6 @@ static inline int ppu_isa_operands_ok(const struct ppu_isa_row *row, const struc
 static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
 {
     const struct ppu_isa_row *row = ppu_isa_row((uint32_t)word);
-    struct ppu_isa_shape shape;
     uint32_t guard = ppu_bits(word, 9, 5);
     uint32_t immed = ppu_isa_may_index(row->format) ? 0 : ppu_bits(word, 31, 1);
     uint32_t scalar = ppu_bits(word, 8, 1);
@@ -457,7 +456,7 @@ static inline uint16_t ppu_isa_decode(uint64_t word, struct ppu_insn *insn)
         (row->flags & (scalar ? PPU_IF_S : PPU_IF_V)) != (scalar ? PPU_IF_S : 0u)) {
         return PPU_FAULT_ILLEGAL;
     }
-    shape = ppu_isa_shape(row);
+    struct ppu_isa_shape shape = ppu_isa_shape(row);
     if (!(shape.forms & (immed ? PPU_FORM_IMMEDIATE : PPU_FORM_REGISTER)) ||
         (word & ~(shape.bits[immed] | PPU_MASK(0, 14) | PPU_MASK(31, 1)))) {
         return PPU_FAULT_ILLEGAL;

@@ -240,8 +240,6 @@ static bool set_order(cl_event event, const struct command *command)
 /* The use that keeps it until it has ended is given back by its end. */
 static cl_int enter(cl_event event, const struct command *command)
 {
-    cl_int error = CL_SUCCESS;
-
     pthread_mutex_lock(&event->context->lock);
     if (!open_add(event->queue, event)) {
         pthread_mutex_unlock(&event->context->lock);
@@ -249,7 +247,7 @@ static cl_int enter(cl_event event, const struct command *command)
         return CL_OUT_OF_HOST_MEMORY;
     }
     object_use(event);
-    error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    cl_int error = set_order(event, command) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
     event_look(event);
     context_unlock_and_dispatch(event->context);
     return error;

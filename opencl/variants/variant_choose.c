@@ -324,11 +324,9 @@ static void use(struct choice *choice, bool start)
 /* With the lock. While the one for constants is not there, the one without serves. */
 static void find_variant(struct choice *choice)
 {
-    struct variant_key without;
-
     variant_key_set(&choice->key, choice->variants->level, choice->regions, choice->region_count, &choice->overlaps);
     add_above(choice);
-    without = choice->key;
+    struct variant_key without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
         add_constants(choice);
         add_group(choice);

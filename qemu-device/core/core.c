@@ -92,11 +92,9 @@ void core_guest_error(struct core *core, const char *format, ...)
 
 bool core_dma(struct core *core, uint64_t bus, void *buf, uint32_t len_bytes, bool write)
 {
-    bool done = false;
-
     core->dma_depth++;
-    done = write ? core->ops.dma_write(core->opaque, bus, buf, len_bytes)
-                 : core->ops.dma_read(core->opaque, bus, buf, len_bytes);
+    bool done = write ? core->ops.dma_write(core->opaque, bus, buf, len_bytes)
+                      : core->ops.dma_read(core->opaque, bus, buf, len_bytes);
     core->dma_depth--;
     return done;
 }

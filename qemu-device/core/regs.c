@@ -318,14 +318,12 @@ static void slot_rank(struct core *core, uint32_t index, uint32_t value)
 
 static void ctx_save(struct core *core, uint32_t index, uint32_t value)
 {
-    bool opened = false;
-
     if (dist_runs(core, index)) {
         core_guest_error(core, "CTX_SAVE[%u]: a slot has a task of the address space", index);
         core_device_error(core, PPU_DEVERR_ARG);
         return;
     }
-    opened = dist_area(core, index, value);
+    bool opened = dist_area(core, index, value);
     reg_set(core, PPU_REG_CTX_SAVE + 4 * index, opened ? value : 0);
     if (!opened) {
         core_guest_error(core, "CTX_SAVE: no area of %u bytes can lie at 0x%x", switch_bytes(core), value);
@@ -470,7 +468,6 @@ uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
 {
     uint32_t index = 0;
     const struct row_info *info = find_row(core, offset, &index);
-    const struct row_hooks *hook = NULL;
 
     if (!info) {
         core_guest_error(core, "%s reads 0x%x: no such register", side_name(side), offset);
@@ -480,7 +477,7 @@ uint32_t core_reg_read(struct core *core, enum core_side side, uint32_t offset)
         core_guest_error(core, "%s reads %s: not readable", side_name(side), info->name);
         return 0;
     }
-    hook = &hooks[info - rows];
+    const struct row_hooks *hook = &hooks[info - rows];
     if (!exists(core, hook, index)) {
         core_guest_error(core, "%s reads %s[%u]: this device has fewer", side_name(side), info->name, index);
         return 0;

@@ -241,10 +241,10 @@ static void config_save(const struct core_config *config, struct snap *snap)
 static bool config_same(const struct core_config *config, struct snap *snap)
 {
     struct snap ours = { 0 };
-    bool same = false;
 
     config_save(config, &ours);
-    same = !ours.bad && ours.len <= snap->len - snap->pos && memcmp(ours.buf, snap->buf + snap->pos, ours.len) == 0;
+    bool same =
+        !ours.bad && ours.len <= snap->len - snap->pos && memcmp(ours.buf, snap->buf + snap->pos, ours.len) == 0;
     if (same) {
         snap->pos += ours.len;
     }
@@ -349,10 +349,9 @@ static bool try_elsewhere(struct core *core, struct snap *snap)
     struct core_config config = core->config;
     size_t bytes = config.vram_bytes;
     void *vram = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    struct core *unseen;
 
     config.sm_threads = 0;
-    unseen = vram != MAP_FAILED ? core_new(&config, vram, &unseen_ops, core) : NULL;
+    struct core *unseen = vram != MAP_FAILED ? core_new(&config, vram, &unseen_ops, core) : NULL;
     if (unseen) {
         load_sections(unseen, snap);
     } else {

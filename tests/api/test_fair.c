@@ -128,11 +128,9 @@ static void records(struct api *api)
 
 static void self_feeding(struct api *api)
 {
-    uint64_t params;
-
     check(ppu_channel_create(api->context, NULL, &feeder));
     check(ppu_taskq_create(api->context, &(struct ppu_taskq_options){ .entries = 256, .data_bytes = 16 }, &queue));
-    params = ppu_taskq_va(queue).va;
+    uint64_t params = ppu_taskq_va(queue).va;
     const struct ppu_launch launch = { .cta = { 32 }, .taskq = queue, .params = &params, .param_bytes = 8 };
     check(ppu_stream_launch(api->stream, api_kernel(api, api->context, "fair", "self_feeding"), &launch, NULL));
     for (uint32_t i = 0; i < 200; i++) {

@@ -180,14 +180,13 @@ static void launch_work(struct api *api, const char *kernel, struct ppu_memory *
 static uint64_t turns_of_work(struct api *api, struct ppu_memory *memory)
 {
     struct ppu_event event;
-    uint64_t begin_ns, taken_ns;
 
     launch_work(api, "works", memory, 1, &event); /* what only the first launch takes */
     check(ppu_event_wait(&event, LONG_NS));
-    begin_ns = clock_ns();
+    uint64_t begin_ns = clock_ns();
     launch_work(api, "works", memory, FEW_TURNS, &event);
     check(ppu_event_wait(&event, LONG_NS));
-    taken_ns = clock_ns() - begin_ns;
+    uint64_t taken_ns = clock_ns() - begin_ns;
     return 1 + FEW_TURNS * WORK_NS / (taken_ns + 1);
 }
 

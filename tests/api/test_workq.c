@@ -602,7 +602,7 @@ static void blocks_return_when_passed(void **state)
     struct ppu_channel *other = NULL;
     struct ppu_stream *stream = NULL;
     struct ppu_block *answer = NULL;
-    uint32_t given[POOL] = { 0 }, held = 0, count = 0;
+    uint32_t given[POOL] = { 0 }, count = 0;
     char before[64];
 
     check(ppu_channel_create(api->context, NULL, &other));
@@ -614,7 +614,7 @@ static void blocks_return_when_passed(void **state)
     while (__atomic_load_n(&post.sems[0].payload, __ATOMIC_ACQUIRE) != 1) {
         assert_true(deadline_left(deadline_ns) != 0);
     }
-    held = pool_block(&post);
+    uint32_t held = pool_block(&post);
     given[held]++;
     memcpy(before, pool_words(&post, held), sizeof(before));
     while (pool_take(&post, stream, 2 + count) == 0) {

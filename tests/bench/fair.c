@@ -201,11 +201,10 @@ static void share(struct bench *bench, struct victim *victim)
 int main(void)
 {
     struct bench bench = { 0 };
-    struct victim victim;
 
     bench_open(&bench, NULL, NULL);
     hostile_program = load(bench.context);
-    victim = victim_open(&bench);
+    struct victim victim = victim_open(&bench);
     latency(&bench, &victim);
     share(&bench, &victim);
     victim_close(&victim);

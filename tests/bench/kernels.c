@@ -82,13 +82,12 @@ static cl_device_id find_device(const char *platform)
 static void open_kernel(struct run *run, const char *name)
 {
     cl_int error;
-    size_t bytes;
     FILE *file = fopen(SOURCE, "r");
     char *source = allocate(65536);
     const char *text = source;
 
     check(file ? CL_SUCCESS : CL_INVALID_VALUE, SOURCE);
-    bytes = fread(source, 1, 65535, file);
+    size_t bytes = fread(source, 1, 65535, file);
     fclose(file);
     run->context = clCreateContext(NULL, 1, &run->device, NULL, NULL, &error);
     check(error, "context");

@@ -18,10 +18,9 @@ static double resident_mib(const struct bench *bench)
     static const char field[] = "RssAnon:";
     char path[64], line[128];
     uint64_t kib = 0;
-    FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)bench->machine->process.pid);
-    file = fopen(path, "r");
+    FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof(line), file)) {
         if (strncmp(line, field, sizeof(field) - 1) == 0) {
             kib = strtoull(line + sizeof(field) - 1, NULL, 10);
@@ -60,13 +59,12 @@ static void measure(uint32_t sms)
 {
     struct bench bench = { 0 };
     char ppu[64], name[64], note[128];
-    double idle, used;
 
     snprintf(ppu, sizeof(ppu), "gpcs=1,sms=%u", sms);
     bench_open(&bench, ppu, NULL);
-    idle = resident_mib(&bench);
+    double idle = resident_mib(&bench);
     fill_sms(&bench, sms);
-    used = resident_mib(&bench);
+    double used = resident_mib(&bench);
     snprintf(name, sizeof(name), "engine.memory.%u_sms_mib", sms);
     snprintf(note, sizeof(note), "resident memory of QEMU's own after a grid that fills %u SMs; %.1f before it", sms,
              idle);

@@ -89,18 +89,16 @@ static uint64_t spent_ns(const struct bench *bench, uint64_t *sleeps)
     char path[64], line[128];
     uint64_t sum = 0;
     struct dirent *entry;
-    DIR *tasks;
 
     *sleeps = 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)bench->machine->process.pid);
-    tasks = opendir(path);
+    DIR *tasks = opendir(path);
     while (tasks && (entry = readdir(tasks))) {
         uint64_t ns = 0, waited = 0, slices = 0;
         char name[sizeof(path) + sizeof(entry->d_name) + 16];
-        FILE *file;
 
         snprintf(name, sizeof(name), "%s/%s/schedstat", path, entry->d_name);
-        file = fopen(name, "r");
+        FILE *file = fopen(name, "r");
         if (!file) {
             continue;
         }
@@ -124,11 +122,11 @@ static uint64_t spent_ns(const struct bench *bench, uint64_t *sleeps)
 /* The device is open, its firmware runs, nobody gives it work. */
 static void idle(const struct bench *bench)
 {
-    uint64_t sleeps_before, sleeps_after, before = spent_ns(bench, &sleeps_before), after;
+    uint64_t sleeps_before, sleeps_after, before = spent_ns(bench, &sleeps_before);
     char note[128];
 
     sleep(IDLE_S);
-    after = spent_ns(bench, &sleeps_after);
+    uint64_t after = spent_ns(bench, &sleeps_after);
     snprintf(note, sizeof(note),
              "of a host processor, all threads of QEMU, %u s without work; they woke %" PRIu64 " times", IDLE_S,
              sleeps_after - sleeps_before);
@@ -139,11 +137,10 @@ int main(void)
 {
     struct bench bench = { 0 };
     char note[128];
-    double median;
 
     start_up();
     bench_open(&bench, NULL, NULL);
-    median = median_us(&bench, submit_kernel);
+    double median = median_us(&bench, submit_kernel);
     snprintf(note, sizeof(note), "median of %u launches of one thread, submit to event; 99 in 100 below %.0f us",
              ROUNDS, bench_quantile(us, ROUNDS, 0.99));
     bench_row("native.doorbell_to_done_us", median, "us", 0, note);

@@ -303,7 +303,7 @@ static long double model(const struct builtin *f, const double x[BUILTIN_ARGUMEN
 static double ulp_error(double got, long double wanted, bool wide)
 {
     double rounded = wide ? (double)wanted : (double)(float)wanted;
-    int least = wide ? -1022 : -126, digits = wide ? 52 : 23, exponent;
+    int least = wide ? -1022 : -126, digits = wide ? 52 : 23;
 
     if (wanted == UNDEFINED) {
         return 0;
@@ -322,7 +322,7 @@ static double ulp_error(double got, long double wanted, bool wide)
         double largest = wide ? DBL_MAX : FLT_MAX;
         return fabsl(wanted) > largest / 2 ? fabs((double)(fabsl(wanted) / largest) - 1) * ldexp(1, digits) : INFINITY;
     }
-    exponent = rounded == 0 ? least : ilogb(rounded);
+    int exponent = rounded == 0 ? least : ilogb(rounded);
     return (double)(fabsl(got - wanted) / ldexpl(1, PPU_MAX(exponent, least) - digits));
 }
 

@@ -71,10 +71,9 @@ char *device_read(const char *file)
 {
     char path[256];
     size_t len;
-    char *text;
 
     snprintf(path, sizeof(path), "tests/compiler/kernels/%s", file);
-    text = file_read(path, &len);
+    char *text = file_read(path, &len);
     if (!text) {
         fail_msg("cannot read %s", path);
     }
@@ -144,29 +143,28 @@ void device_load(struct device *device, const char *source, const char *options)
         .subvector = variant->subvector,
     };
     struct ppu_compiled image;
-    enum ppu_compile_status status;
 
     snprintf(all, sizeof(all), "%s %s", variant->options, options ? options : "");
-    status = ppu_compile(source, strlen(source), &compile, &image);
+    enum ppu_compile_status status = ppu_compile(source, strlen(source), &compile, &image);
     take_image(device, status, &image);
 }
 
 void device_load_file(struct device *device, const char *name, const char *options)
 {
-    char file[64], *text;
+    char file[64];
 
     snprintf(file, sizeof(file), "%s.cl", name);
-    text = device_read(file);
+    char *text = device_read(file);
     device_load(device, text, options);
     free(text);
 }
 
 void device_load_assembly(struct device *device, const char *name)
 {
-    char file[64], *text;
+    char file[64];
 
     snprintf(file, sizeof(file), "%s.s", name);
-    text = device_read(file);
+    char *text = device_read(file);
     rig_load_text(device->rig, text);
     free(text);
 }

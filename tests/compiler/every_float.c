@@ -143,10 +143,9 @@ static void compare_each(struct run *run, uint64_t first, const float *got)
 static void run_launch(struct run *run, uint64_t first)
 {
     struct device *device = run->device;
-    const float *got;
 
     device_kernel(device, "all");
-    got = device_buffer(device, 0, LAUNCH * sizeof(float));
+    const float *got = device_buffer(device, 0, LAUNCH * sizeof(float));
     device_int(device, 1, (int32_t)(uint32_t)(first * run->step));
     device_int(device, 2, (int32_t)(uint32_t)run->step);
     device_run_threads(device, LAUNCH, GROUP);
@@ -290,8 +289,6 @@ static bool run_wanted(struct device *device, const struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = { .step = 1 };
-    struct device *device;
-    bool good;
     int at = 1;
 
     for (; at + 1 < argc && strncmp(argv[at], "--", 2) == 0; at += 2) {
@@ -309,9 +306,9 @@ int main(int argc, char **argv)
     }
     options.names = argv + at;
     options.name_count = argc - at;
-    device = device_new();
+    struct device *device = device_new();
     device->variant = &(struct device_variant){ .name = "every float", .options = "", .wave = WAVE };
-    good = run_wanted(device, &options);
+    bool good = run_wanted(device, &options);
     device_free(device);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -74,13 +74,11 @@ struct locality_cost locality_run(struct device *device, uint32_t kernel, enum p
     static const enum ppu_counter counters[4] = { PPU_COUNTER_L1_HITS, PPU_COUNTER_L1_MISSES, PPU_COUNTER_OPEN_PARTS,
                                                   PPU_COUNTER_OPEN_NORMAL };
     uint64_t count[4];
-    uint32_t *a, *out;
-    float *x = NULL;
 
     device_kernel(device, locality_kernels[kernel]);
-    a = device_buffer(device, 0, ROWS * ROW * 4);
-    out = device_buffer(device, 1, ITEMS * 4);
-    x = kernel == 1 ? device_buffer(device, 2, ROW * 4) : NULL;
+    uint32_t *a = device_buffer(device, 0, ROWS * ROW * 4);
+    uint32_t *out = device_buffer(device, 1, ITEMS * 4);
+    float *x = kernel == 1 ? device_buffer(device, 2, ROW * 4) : NULL;
     for (uint32_t i = 0; i < ROWS * ROW; i++) {
         const float value = (float)(i * 7919u % 1000u) / 8 - 60;
         memcpy(&a[i], &value, sizeof(value));

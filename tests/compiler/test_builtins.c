@@ -371,7 +371,6 @@ int main(void)
         { "functions of double are as precise as OpenCL asks [A7]", doubles, device_setup, device_teardown, NULL },
         { "functions of vectors are those of their elements [A7]", vectors, device_setup, device_teardown, NULL },
     };
-    int failed;
 
     results = calloc(builtin_count, sizeof(*results));
     kept[0] = calloc(builtin_count, sizeof(*kept[0]));
@@ -379,7 +378,7 @@ int main(void)
     if (!results || !kept[0] || !kept[1]) {
         return EXIT_FAILURE;
     }
-    failed = cmocka_run_group_tests_name("compiler: built-in functions", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("compiler: built-in functions", tests, NULL, NULL);
 
     if (getenv("PPU_ULP")) {
         write_table(getenv("PPU_ULP"));

@@ -293,13 +293,11 @@ static void load_conversions(struct device *device)
 
 static wide to_integer(const struct type *t, float x, int mode)
 {
-    double rounded;
-
     if (isnan(x)) {
         return 0;
     }
     fesetround(mode);
-    rounded = nearbyint((double)x);
+    double rounded = nearbyint((double)x);
     fesetround(FE_TONEAREST);
     if (rounded >= 0x1p64) {
         return most(t);

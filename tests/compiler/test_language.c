@@ -23,9 +23,9 @@ static void structures(struct device *device)
     const struct pair s = { 100, 7, { 11, -22, 33ll << 40 }, -9 };
 
     device_kernel(device, "structures");
-    struct pair *out = device_buffer(device, 0, THREADS * sizeof(s)), *in;
+    struct pair *out = device_buffer(device, 0, THREADS * sizeof(s));
     device_value(device, 1, &s, sizeof(s));
-    in = device_buffer(device, 2, THREADS * sizeof(s));
+    struct pair *in = device_buffer(device, 2, THREADS * sizeof(s));
     for (int32_t t = 0; t < (int32_t)THREADS; t++) {
         in[t] = (struct pair){ t, 1, { t, 2 * t, 3 * t }, 4 };
     }
@@ -458,14 +458,13 @@ static void atomics_anywhere(struct device *device)
     device_run_threads(device, THREADS, GROUP);
     for (uint32_t t = 0; t < THREADS; t++) {
         uint32_t expected = t % 2 == 0 ? 45 : 46, sum = 40, x = 45;
-        uint64_t word;
         sum = sum * 7 + (x == expected);
         x = x == expected ? 100 + t : x;
         sum = sum * 7 + 45; /* `expected` is what was there, or stays */
         x = x < 60 ? 60 : x;
         sum = sum * 7 + x;
         sum = sum * 7 + t;
-        word = (t - (1ull << 33)) ^ 0xff00000000ull;
+        uint64_t word = (t - (1ull << 33)) ^ 0xff00000000ull;
         sum = sum * 7 + (uint32_t)(word >> 33);
         x = (uint32_t)word;
         if (t % 4 == 0) {

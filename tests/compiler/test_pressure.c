@@ -105,17 +105,16 @@ static void threshold_of_the_device(void **state)
     struct machine *machine = device->rig->machine;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(values); i++) {
-        struct pressure_cost plain, cost;
         struct device_variant variant = waves[0];
 
         host_write(machine, PPU_REG_MODE_VREGS, values[i]);
         load(device, &waves[0]);
-        plain = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
+        struct pressure_cost plain = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
         variant.subvector.form = PPU_SEGMENTS_ENTER;
         variant.subvector.threshold_kind = PPU_THRESHOLD_REGISTERS;
         variant.subvector.threshold = host_read(machine, PPU_REG_MODE_VREGS);
         load(device, &variant);
-        cost = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
+        struct pressure_cost cost = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
         assert_int_equal(variant.subvector.threshold, values[i]);
         assert_true((cost.shared_vregs != 0) == (values[i] < plain.private_vregs));
     }

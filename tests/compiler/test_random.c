@@ -47,10 +47,9 @@ static void put(struct writer *w, const char *format, ...) __attribute__((format
 static void put(struct writer *w, const char *format, ...)
 {
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(w->text + w->len, MAX_TEXT - w->len, format, args);
+    int n = vsnprintf(w->text + w->len, MAX_TEXT - w->len, format, args);
     va_end(args);
     assert_true(n >= 0 && w->len + (size_t)n < MAX_TEXT);
     w->len += (size_t)n;
@@ -346,7 +345,6 @@ static void pocl_results(const char *source, const uint32_t *in, uint32_t *out, 
 static void host_results(const char *text, const uint32_t *in, uint32_t *out, uint32_t uniform)
 {
     char folder[] = "/tmp/ppu-random-XXXXXX", path[64], library[64], command[256];
-    void *handle;
     host_run run;
 
     assert_non_null(mkdtemp(folder));
@@ -359,7 +357,7 @@ static void host_results(const char *text, const uint32_t *in, uint32_t *out, ui
     snprintf(command, sizeof(command), "gcc -O1 -w -fwrapv -ffp-contract=off -shared -fPIC -o %s %s -lm", library,
              path);
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a compiler, with names of our own making */
-    handle = dlopen(library, RTLD_NOW);
+    void *handle = dlopen(library, RTLD_NOW);
     assert_non_null(handle);
     *(void **)(&run) = dlsym(handle, "run");
     assert_non_null(run);
@@ -427,7 +425,6 @@ static void check_program(struct device *device, uint64_t seed)
 {
     struct writer w = { .text = malloc(MAX_TEXT), .random = seed * 0x9e3779b97f4a7c15ull + 1 };
     uint32_t in[THREADS], expected[RESULTS * THREADS], pocl[RESULTS * THREADS], uniform = (uint32_t)seed * 7 % 23;
-    char *source;
 
     assert_non_null(w.text);
     put_program(&w);
@@ -435,7 +432,7 @@ static void check_program(struct device *device, uint64_t seed)
         in[i] = (uint32_t)random_next(&w.random);
     }
     host_results(w.text, in, expected, uniform);
-    source = malloc(sizeof(device_prelude) + w.len + 1);
+    char *source = malloc(sizeof(device_prelude) + w.len + 1);
     assert_non_null(source);
     snprintf(source, sizeof(device_prelude) + w.len + 1, "%s%s", device_prelude, w.text);
     pocl_results(source, in, pocl, uniform);

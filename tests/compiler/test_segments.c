@@ -148,10 +148,8 @@ static void put_made_inside(struct program *p, const struct names *n) /* u = s +
 
 static void put_predicate(struct program *p, const struct names *n) /* all lanes of p are written, p was there */
 {
-    struct mir_insn *insn;
-
     add(p, 1, PPU_OP_SEL, n->t, n->v, n->t)->pred = n->p;
-    insn = add(p, 1, PPU_OP_ISETP, n->p, n->s, n->s);
+    struct mir_insn *insn = add(p, 1, PPU_OP_ISETP, n->p, n->s, n->s);
     insn->code.scalar = 1;
 }
 

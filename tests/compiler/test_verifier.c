@@ -33,7 +33,7 @@ static void fill(struct sample *s)
     static const bool none[3];
     uint32_t order[3];
     struct flow *flow = flow_new(&s->compilation.arena, 3, succ, succs, order);
-    struct mir_insn compare = mir_insn(PPU_OP_ISETP), insn;
+    struct mir_insn compare = mir_insn(PPU_OP_ISETP);
 
     flow_reconverge(flow, none, none);
     s->mir = mir_new(&s->compilation, "sample", flow);
@@ -41,7 +41,7 @@ static void fill(struct sample *s)
     s->pair = mir_reg(s->mir, MIR_VECTOR, 2, 0);
     s->scalar = mir_reg(s->mir, MIR_SCALAR, 1, 0);
     s->pred = mir_reg(s->mir, MIR_PRED, 1, 0);
-    insn = move(PPU_OP_MOV, s->one, false);
+    struct mir_insn insn = move(PPU_OP_MOV, s->one, false);
     mir_add(s->mir, 0, &insn);
     insn = move(PPU_OP_MOV64, s->pair, false);
     mir_add(s->mir, 0, &insn);

@@ -158,8 +158,6 @@ static void step_sm(struct core *core, uint32_t index)
 /* False: the pool ends. */
 static bool stand(struct sm_pool *pool)
 {
-    bool go_on = false;
-
     pthread_mutex_lock(&pool->lock);
     pool->standing++;
     pthread_cond_broadcast(&pool->changed);
@@ -167,17 +165,15 @@ static bool stand(struct sm_pool *pool)
         pthread_cond_wait(&pool->changed, &pool->lock);
     }
     pool->standing--;
-    go_on = !pool->quit;
+    bool go_on = !pool->quit;
     pthread_mutex_unlock(&pool->lock);
     return go_on;
 }
 
 static bool must_stand(struct sm_pool *pool)
 {
-    bool must = false;
-
     pthread_mutex_lock(&pool->lock);
-    must = pool->paused || pool->quit;
+    bool must = pool->paused || pool->quit;
     pthread_mutex_unlock(&pool->lock);
     return must;
 }

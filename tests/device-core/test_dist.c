@@ -107,13 +107,12 @@ static void every_cta_once(void **state)
                                       1 + random_below(&random, 5), 1 + random_below(&random, PPU_MAX_CTA_THREADS));
         uint32_t slot = random_below(&random, machine->config.slots);
         uint32_t total = tmd.grid[0] * tmd.grid[1] * tmd.grid[2];
-        struct ppu_slot_event event;
 
         tmd.vregs = (uint16_t)(1 + random_below(&random, 32));
         tmd.shared_bytes = random_below(&random, PPU_MAX_SHARED);
         memset(ran, 0, sizeof(ran));
         start_task(machine, slot, &tmd);
-        event = next_event(machine);
+        struct ppu_slot_event event = next_event(machine);
         assert_int_equal(event.kind, PPU_SLOT_DONE);
         assert_int_equal(event.slot, slot);
         assert_int_equal(event.task, TMD_AT(slot));
@@ -202,12 +201,11 @@ static void several_tasks_at_once(void **state)
 static void one_sm_runs_two_tasks(void **state)
 {
     struct core_config config = machine_small_config(0);
-    struct machine *machine = NULL;
     struct ppu_tmd tmd = good_tmd(100, 1, 1, 32);
 
     (void)state;
     config.sms = 1;
-    machine = machine_new(&config);
+    struct machine *machine = machine_new(&config);
     machine_boot(machine);
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
     start_task(machine, 0, &tmd);
@@ -223,7 +221,6 @@ static void kill_ends_what_runs(void **state)
 {
     struct machine *machine = *state;
     const struct ppu_tmd tmd = good_tmd(1000, 1, 1, 32);
-    struct ppu_slot_event event;
 
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 0 });
     start_task(machine, 1, &tmd);
@@ -234,7 +231,7 @@ static void kill_ends_what_runs(void **state)
     assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4), PPU_SLOT_RUNNING);
     no_event(machine);
     mcu_write(machine, PPU_REG_SLOT_CONTROL + 4, PPU_SLOT_CMD_KILL);
-    event = next_event(machine);
+    struct ppu_slot_event event = next_event(machine);
     assert_int_equal(event.kind, PPU_SLOT_KILLED);
     assert_int_equal(event.slot, 1);
     assert_int_equal(fake_resident(machine->core), 0);
@@ -271,7 +268,6 @@ static void stop_drains(void **state)
 {
     struct machine *machine = *state;
     const struct ppu_tmd tmd = good_tmd(2000, 1, 1, 32);
-    struct ppu_slot_event event;
 
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 200, .ended = count_cta });
     start_task(machine, 3, &tmd);
@@ -279,7 +275,7 @@ static void stop_drains(void **state)
         machine_advance(machine, 1000);
     }
     mcu_write(machine, PPU_REG_SLOT_CONTROL + 12, PPU_SLOT_CMD_STOP);
-    event = next_event(machine);
+    struct ppu_slot_event event = next_event(machine);
     assert_int_equal(event.kind, PPU_SLOT_STOPPED);
     assert_in_range(event.ctas_done, 1, 1999);
     /* What has run is the beginning of the grid, without holes. */
@@ -335,12 +331,11 @@ static void fault_kills_with_one_event(void **state)
 {
     struct machine *machine = *state;
     const struct ppu_tmd tmd = good_tmd(500, 2, 1, 32);
-    struct ppu_slot_event event;
     struct ppu_fault_event fault;
 
     fake_plan_set(machine->core, &(struct fake_plan){ .fault_in = 2 });
     start_task(machine, 2, &tmd);
-    event = next_event(machine);
+    struct ppu_slot_event event = next_event(machine);
     assert_int_equal(event.kind, PPU_SLOT_KILLED);
     assert_true(ring_pop(machine, PPU_RING_FAULT, &fault));
     assert_int_equal(fault.code, PPU_FAULT_TRAP);
@@ -475,11 +470,10 @@ static void ends_are_held(void **state)
     struct dist_ends ends = { .held = 0 };
     struct dist_cta cta[32];
     uint32_t taken = 0;
-    struct machine *machine;
 
     (void)state;
     config.sms = config.gpcs = 1;
-    machine = machine_new(&config);
+    struct machine *machine = machine_new(&config);
     machine_boot(machine);
     core_pause(machine->core); /* the test is the SM */
     start_task(machine, 0, &tmd);
@@ -599,7 +593,6 @@ static void gangs_that_cannot_fit(void **state)
 
     for (uint32_t i = 0; i < 8; i++) {
         struct ppu_tmd tmd = gang_tmd(most, 1);
-        struct ppu_slot_event event;
 
         switch (i) {
         case 1:
@@ -635,7 +628,7 @@ static void gangs_that_cannot_fit(void **state)
         }
         memset(ran, 0, sizeof(ran));
         start_task(machine, 0, &tmd);
-        event = next_event(machine);
+        struct ppu_slot_event event = next_event(machine);
         assert_int_equal(event.kind, i == 0 ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
         assert_true(i == 0 || event.arg == PPU_FAULT_TMD_CORESIDENT);
         assert_int_equal(ran[0][0], i == 0);
@@ -955,11 +948,10 @@ static void bad_copies_are_refused(void **state)
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_tmd tmd = good_tmd(4, 1, 1, 32);
-        struct ppu_slot_event event;
 
         memcpy((uint8_t *)&tmd + bad[i].offset, &bad[i].value, bad[i].bytes);
         start_task(machine, 4, &tmd);
-        event = next_event(machine);
+        struct ppu_slot_event event = next_event(machine);
         assert_int_equal(event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(event.arg, bad[i].code);
         assert_int_equal(event.slot, 4);
@@ -975,10 +967,8 @@ static void bad_places_are_refused(void **state)
 
     memcpy(machine->vram + TMD_AT(0), &tmd, sizeof(tmd));
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
-        struct ppu_slot_event event;
-
         mcu_write(machine, PPU_REG_SLOT_START, bad[i]);
-        event = next_event(machine);
+        struct ppu_slot_event event = next_event(machine);
         assert_int_equal(event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(event.task, bad[i]);
     }
@@ -987,12 +977,11 @@ static void bad_places_are_refused(void **state)
 static void too_large_for_this_machine(void **state)
 {
     struct core_config config = machine_small_config(0);
-    struct machine *machine = NULL;
     struct ppu_tmd tmd = good_tmd(1, 1, 1, 1024);
 
     (void)state;
     config.sm_vregs = 8192;
-    machine = machine_new(&config);
+    struct machine *machine = machine_new(&config);
     machine_boot(machine);
     tmd.vregs = 8;
     start_task(machine, 0, &tmd);
@@ -1102,13 +1091,12 @@ static void pause_stands_still(void **state)
 {
     struct machine *machine = *state;
     const struct ppu_tmd tmd = good_tmd(4000, 1, 1, 32);
-    uint64_t before = 0;
 
     fake_plan_set(machine->core, &(struct fake_plan){ .end_in = 50, .ended = count_cta });
     start_task(machine, 0, &tmd);
     machine_advance(machine, 20000);
     core_pause(machine->core);
-    before = machine->core->dist.slot[0].next;
+    uint64_t before = machine->core->dist.slot[0].next;
     machine_advance(machine, 10000000);
     sched_yield();
     assert_true(machine->core->dist.slot[0].next == before);

@@ -493,10 +493,9 @@ static void steps_follow_the_clock(void **state)
                                  .dst = HEAP_AT + PPU_MIB,
                                  .len_bytes = 3 * PPU_COPY_STEP + 1 };
     struct ppu_copy_event event;
-    uint64_t start = 0;
 
     machine_advance(machine, 10 * STEP_NS); /* until the SMs have nothing to look at */
-    start = machine->now_ns;
+    uint64_t start = machine->now_ns;
     submit(machine, &desc);
     for (uint32_t step = 1; step <= 4; step++) {
         assert_true(machine->deadline_ns == start + step * STEP_NS);

@@ -250,7 +250,6 @@ static void random_maps(void **state)
         uint64_t va = VA + (uint64_t)i * PPU_PAGE_64K;
         uint32_t at = random_below(&random, PPU_PAGE_64K);
         enum ppu_access access = (enum ppu_access)random_below(&random, 3);
-        struct mmu_page page;
 
         if (random_below(&random, 3) == 0) {
             model[i].mapped = true;
@@ -258,7 +257,7 @@ static void random_maps(void **state)
             model[i].bits = random_next(&random) & RW;
             map_page(machine, CTX, va, model[i].frame, PPU_PTE_64K, model[i].bits);
         }
-        page = mmu_walk(machine->core, CTX, va + at, access);
+        struct mmu_page page = mmu_walk(machine->core, CTX, va + at, access);
         if (!model[i].mapped) {
             assert_int_equal(page.fault, PPU_FAULT_UNMAPPED);
         } else if (access != PPU_ACCESS_READ && !(model[i].bits & PPU_PTE_WRITE)) {
@@ -285,7 +284,6 @@ static void random_tables(void **state)
         uint32_t at = TABLES_AT + level * PPU_PT_BYTES + ppu_pt_index(VA, PPU_PT_LEVELS - 1 - level) * 8;
         uint64_t sparse = random_next(&random);
         uint64_t pte = random_next(&random) & sparse & (random_next(&random) | 0x3fffffff);
-        struct mmu_page page;
 
         if (n % 2 == 0) {
             machine->next_table = TABLES_AT;
@@ -303,7 +301,7 @@ static void random_tables(void **state)
             break;
         }
         write_pte(machine, at, pte | PPU_PTE_VALID);
-        page = mmu_walk(machine->core, CTX, VA, (enum ppu_access)random_below(&random, 4));
+        struct mmu_page page = mmu_walk(machine->core, CTX, VA, (enum ppu_access)random_below(&random, 4));
         if (page.fault == 0) {
             accepted++;
             assert_true(page.bytes == PPU_PAGE_4K || page.bytes == PPU_PAGE_64K || page.bytes == PPU_PAGE_2M);

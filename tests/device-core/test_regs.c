@@ -355,11 +355,10 @@ static void elements_beyond_the_machine(void **state)
 static void hooks_absent(void **state)
 {
     struct core_config config = machine_small_config(0);
-    struct machine *machine = NULL;
 
     (void)state;
     config.test_hooks = false;
-    machine = machine_new(&config);
+    struct machine *machine = machine_new(&config);
     assert_int_equal(host_read(machine, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS, 0);
     for (uint32_t reg = PPU_REG_HOOK_FAIL_WALK; reg <= PPU_REG_HOOK_MARK_HELD; reg += 4) {
         host_write(machine, reg, 3);
@@ -655,14 +654,13 @@ static void clearing_goes_on_elsewhere(void **state)
     struct machine *machine = *state, *other = machine_new(&machine->config);
     const char *error = NULL;
     size_t len = 0;
-    uint8_t *saved;
 
     host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
     core_bottom_half(machine->core);
     core_pause(machine->core);
     core_bottom_half(machine->core);
     assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES);
-    saved = core_save(machine->core, &len);
+    uint8_t *saved = core_save(machine->core, &len);
     core_pause(other->core);
     assert_true(core_load(other->core, saved, len, &error));
     assert_true(other->hidden && host_read(other, PPU_REG_MCU_STATE) == PPU_MCU_CLEARING);
@@ -767,12 +765,11 @@ static void state_text(void **state)
 {
     struct machine *machine = *state;
     const struct ppu_tmd tmd = good_tmd(5, 1, 1, 32);
-    char *text = NULL;
 
     machine_boot(machine);
     start_task(machine, 2, &tmd);
     core_doorbell_write(machine->core, 3 * PPU_DOORBELL_STRIDE, 9);
-    text = core_state_text(machine->core);
+    char *text = core_state_text(machine->core);
     assert_non_null(text);
     assert_non_null(strstr(text, "slot 2 running"));
     assert_non_null(strstr(text, "channel 3: GP_GET 0, GP_PUT 9, doorbell rung"));

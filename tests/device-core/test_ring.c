@@ -70,11 +70,10 @@ static void move_indices(struct machine *machine, uint32_t ring, uint32_t index)
 {
     const char *error = NULL;
     size_t len = 0;
-    uint8_t *state = NULL;
     const uint32_t place[2] = { RING_AT(ring), SIZE };
 
     core_pause(machine->core);
-    state = core_save(machine->core, &len);
+    uint8_t *state = core_save(machine->core, &len);
     for (size_t at = 0; at + 12 <= len; at++) {
         if (memcmp(state + at, place, sizeof(place)) == 0) {
             memcpy(state + at + 8, &index, sizeof(index));

@@ -39,10 +39,8 @@ static struct machine *make(void)
 
 static uint8_t *save(struct machine *machine, size_t *len)
 {
-    uint8_t *state = NULL;
-
     core_pause(machine->core);
-    state = core_save(machine->core, len);
+    uint8_t *state = core_save(machine->core, len);
     assert_non_null(state);
     return state;
 }
@@ -55,7 +53,6 @@ static struct machine *replace(struct machine *old)
     size_t len = 0;
     size_t again_len = 0;
     uint8_t *state = save(old, &len);
-    uint8_t *again = NULL;
 
     memcpy(machine->vram, old->vram, MACHINE_VRAM);
     memcpy(machine->mcu, old->mcu, MCU_BYTES);
@@ -65,7 +62,7 @@ static struct machine *replace(struct machine *old)
     memcpy(machine->root, old->root, sizeof(machine->root));
     core_pause(machine->core);
     assert_true(core_load(machine->core, state, len, &error));
-    again = core_save(machine->core, &again_len);
+    uint8_t *again = core_save(machine->core, &again_len);
     assert_int_equal(again_len, len);
     assert_memory_equal(again, state, len);
     assert_memory_equal(machine->irq, old->irq, sizeof(machine->irq));
@@ -192,11 +189,11 @@ static bool try_load(struct machine *machine, const uint8_t *bytes, size_t len)
 {
     const char *error = NULL;
     size_t before_len = 0, after_len = 0;
-    uint8_t *before = save(machine, &before_len), *after = NULL;
+    uint8_t *before = save(machine, &before_len);
     bool loaded = core_load(machine->core, bytes, len, &error);
 
     assert_true(loaded == !error);
-    after = core_save(machine->core, &after_len);
+    uint8_t *after = core_save(machine->core, &after_len);
     if (!loaded) {
         assert_int_equal(before_len, after_len);
         assert_memory_equal(before, after, after_len);
@@ -217,14 +214,12 @@ static void corrupted_states(void **state)
     uint64_t random = random_seed();
     uint32_t refused = 0;
     size_t len = 0;
-    uint8_t *good = NULL;
-    uint8_t *bad = NULL;
 
     (void)state;
     load_everything(machine);
     machine_advance(machine, 12000);
-    good = save(machine, &len);
-    bad = malloc(len);
+    uint8_t *good = save(machine, &len);
+    uint8_t *bad = malloc(len);
     for (size_t at = 0; at < len; at += 1 + random_below(&random, 3)) {
         /* Most of it is registers that hold anything: every 32nd byte of these, all of the rest. */
         bool held = at > 1024 && at < 10 * 1024;
@@ -248,13 +243,11 @@ static void truncated_states(void **state)
     struct machine *machine = make();
     struct machine *victim = make();
     size_t len = 0;
-    uint8_t *good = NULL;
-    uint8_t *longer = NULL;
 
     (void)state;
     load_everything(machine);
     machine_advance(machine, 12000);
-    good = save(machine, &len);
+    uint8_t *good = save(machine, &len);
     for (size_t cut = 0; cut < len; cut += cut < 128 || len - cut < 512 ? 1 : 101) {
         uint8_t *copy = malloc(cut + 1); /* its own allocation: reading beyond it is seen */
 
@@ -262,7 +255,7 @@ static void truncated_states(void **state)
         assert_false(try_load(victim, copy, cut));
         free(copy);
     }
-    longer = calloc(1, len + 1);
+    uint8_t *longer = calloc(1, len + 1);
     memcpy(longer, good, len);
     assert_false(try_load(victim, longer, len + 1));
     assert_true(try_load(victim, good, len));
@@ -276,14 +269,13 @@ static void other_machines(void **state)
 {
     struct machine *machine = make();
     struct core_config config = machine_small_config(0);
-    struct machine *other = NULL;
     const char *error = NULL;
     size_t len = 0;
     uint8_t *good = save(machine, &len);
 
     (void)state;
     config.slots++;
-    other = machine_new(&config);
+    struct machine *other = machine_new(&config);
     core_pause(other->core);
     assert_false(core_load(other->core, good, len, &error));
     assert_string_equal(error, "snapshot: head, before byte 8: it is of a PPU with other sizes");

@@ -67,7 +67,6 @@ int main(int argc, char **argv)
         uint64_t zero;
     } params = { DATA_VA, 0 };
     struct rig *rig = rig_new(0);
-    struct ppu_tmd tmd;
     size_t i = 0;
 
     while (i < PPU_ARRAY_SIZE(kernels) && (argc < 2 || strcmp(argv[1], kernels[i].name) != 0)) {
@@ -78,7 +77,7 @@ int main(int argc, char **argv)
         return 2;
     }
     rig_load_text(rig, kernels[i].text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 64, 1, 128, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_start(rig, 0, &tmd);

@@ -51,10 +51,9 @@ static double seconds(const char *body)
     rig_load_text(rig, text);
     for (uint32_t run = 0; run < RUNS; run++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
-        double before;
 
         rig_params(rig, 0, &tmd, &rounds, sizeof(rounds));
-        before = now_s();
+        double before = now_s();
         rig_run_done(rig, &tmd);
         taken[run] = now_s() - before;
     }
@@ -68,12 +67,11 @@ static int count_yields(uint32_t entries)
 {
     struct rig *rig = rig_new(0);
     uint32_t rounds = COUNTED_ROUNDS;
-    struct ppu_tmd tmd;
     char text[1024];
 
     snprintf(text, sizeof(text), ".kernel k\n%s", yields);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.token_count = (uint16_t)entries;
     rig_params(rig, 0, &tmd, &rounds, sizeof(rounds));
     rig_run_done(rig, &tmd);

@@ -85,11 +85,10 @@ static void storm(void)
 {
     struct rig *rig = rig_new(1);
     uint64_t params[2] = { SYS_VA, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\n"
                        "again: ldg.b128 v4, [s0+v1]\nbra again\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, STORM_CTAS, 1, 256, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     start_task(rig->machine, 0, &tmd);

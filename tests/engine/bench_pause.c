@@ -25,12 +25,10 @@ static double worst_ms(struct rig *rig)
     double most[3] = { 0 };
 
     for (uint32_t i = 0; i < PAUSES; i++) {
-        double begin, ms;
-
         nanosleep(&nap, NULL);
-        begin = now_ms();
+        double begin = now_ms();
         core_pause(rig->machine->core);
-        ms = now_ms() - begin;
+        double ms = now_ms() - begin;
         core_resume(rig->machine->core);
         for (uint32_t n = 0; n < 3; n++) {
             if (ms > most[n]) {
@@ -50,10 +48,9 @@ int main(void)
 
     for (uint32_t i = 0; i < WORSTS; i++) {
         struct rig *rig = worst_rig(&worsts[i], 1);
-        double ms;
 
         worst_start(rig, &worsts[i]);
-        ms = worst_ms(rig);
+        double ms = worst_ms(rig);
         if (ms > most) {
             most = ms;
             slowest = &worsts[i];

@@ -23,10 +23,9 @@ int main(int argc, char **argv)
         uint32_t zero;
     } params = { DATA_VA, argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1, 0 };
     struct rig *rig = rig_new(0);
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, kernel);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 24, 1, 64, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_run_done(rig, &tmd);

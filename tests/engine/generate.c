@@ -206,8 +206,6 @@ static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct
 
 static void emit_operation(struct gen *g, bool joined)
 {
-    const struct ppu_isa_row *row;
-    struct ppu_isa_shape shape;
     struct ppu_insn insn = { 0 }, decoded;
     char text[PPUASM_TEXT_BYTES];
     uint32_t op;
@@ -215,8 +213,8 @@ static void emit_operation(struct gen *g, bool joined)
     do {
         op = below(g, PPU_ISA_OPS);
     } while (!usable(op, joined));
-    row = ppu_isa_row(op);
-    shape = ppu_isa_shape(row);
+    const struct ppu_isa_row *row = ppu_isa_row(op);
+    struct ppu_isa_shape shape = ppu_isa_shape(row);
     insn.op = (uint8_t)op;
     insn.format = row->format;
     insn.scalar = (row->flags & PPU_IF_V) || (joined && (row->flags & PPU_IF_S) && below(g, 3) == 0);
@@ -707,10 +705,10 @@ static void emit_functions(struct gen *g)
 void generate(uint64_t *random, enum gen_style style, uint32_t cta_threads, char text[GEN_TEXT_BYTES])
 {
     struct gen g = { .random = random, .text = text, .style = style, .cta_threads = cta_threads };
-    bool inverted; /* sub-vector mode is what the warp begins in, and may end in (D6) */
 
     g.parts = style == GEN_JOINED && below(&g, 2) == 0;
-    inverted = g.parts && below(&g, 2) == 0;
+    /* Sub-vector mode is what the warp begins in, and may end in (D6). */
+    bool inverted = g.parts && below(&g, 2) == 0;
     emit_start(&g, inverted);
     if (style == GEN_GRAPH) {
         emit_graph(&g);

@@ -46,12 +46,10 @@ static void queue_copies(struct machine *machine)
 
 static void start_all(struct rig *rig)
 {
-    struct ppu_tmd nest, segments, gang;
-
     rig_load_text(rig, program);
-    nest = rig_tmd(rig, "nest");
-    segments = rig_tmd(rig, "segments");
-    gang = rig_tmd(rig, "gang");
+    struct ppu_tmd nest = rig_tmd(rig, "nest");
+    struct ppu_tmd segments = rig_tmd(rig, "segments");
+    struct ppu_tmd gang = rig_tmd(rig, "gang");
     rig_shape(&nest, NEST_CTAS, 1, 32, 1);
     nest.save_vram = SAVE_AT;
     nest.save_bytes = SAVE_STRIDE;

@@ -353,13 +353,13 @@ static long double rounded_float(long double value, uint32_t type, uint32_t roun
 {
     const struct float_shape *shape = &float_shapes[type];
     long double largest = ldexpl(2 - ldexpl(1, 1 - shape->digits), shape->most);
-    int exponent = 0, unit;
+    int exponent = 0;
 
     if (value == 0 || isinf(value)) {
         return value;
     }
     (void)frexpl(value, &exponent);
-    unit = (exponent - 1 > shape->least ? exponent - 1 : shape->least) - (shape->digits - 1);
+    int unit = (exponent - 1 > shape->least ? exponent - 1 : shape->least) - (shape->digits - 1);
     value = copysignl(ldexpl(rounded_whole(ldexpl(value, -unit), round), unit), value);
     if (fabsl(value) > largest) {
         bool away = round == PPU_ROUND_RNE || round == (signbit(value) ? PPU_ROUND_RTN : PPU_ROUND_RTP);

@@ -445,7 +445,7 @@ static void do_atomic(struct run *run, struct thread *t, const struct ppu_insn *
 {
     uint32_t words = 1u + insn->wide;
     uint8_t *place = place_of(run, t, insn, 0, 4 * words);
-    uint64_t b = read_reg(run, t, insn->rb, insn->b_scalar, words), second = 0, before = 0, after;
+    uint64_t b = read_reg(run, t, insn->rb, insn->b_scalar, words), second = 0, before = 0;
 
     if (!place) {
         give_up(run, "atomic beyond the memory there is");
@@ -455,7 +455,7 @@ static void do_atomic(struct run *run, struct thread *t, const struct ppu_insn *
         second = read_reg(run, t, insn->rb + words, insn->b_scalar, words);
     }
     memcpy(&before, place, 4 * words);
-    after = modified(insn, before, b, second);
+    uint64_t after = modified(insn, before, b, second);
     memcpy(place, &after, 4 * words);
     if (!insn->no_old) {
         write_reg(run, t, insn->rd, false, words, before);
@@ -595,10 +595,9 @@ static void do_shuffle(const struct warp_op *op)
 
     for (uint32_t lane = op->from; lane < op->to; lane++) {
         uint64_t in[SOURCES];
-        uint32_t from;
 
         read_sources(op->run, &op->first[lane], insn, in);
-        from = source_lane(insn, lane, (uint32_t)in[1], op->wave);
+        uint32_t from = source_lane(insn, lane, (uint32_t)in[1], op->wave);
         value[lane] = insn->a_scalar ? (uint32_t)in[0] : lane_reg(op, from, insn->ra);
     }
     for (uint32_t lane = op->from; lane < op->to; lane++) {

@@ -93,11 +93,9 @@ int rig_teardown(void **state)
 
 void rig_load_image(struct rig *rig, struct ppuasm_image image)
 {
-    const char *why;
-
     free(rig->image.bytes);
     rig->image = image;
-    why = ppu_program_open(rig->image.bytes, rig->image.len_bytes, &rig->program);
+    const char *why = ppu_program_open(rig->image.bytes, rig->image.len_bytes, &rig->program);
     if (why) {
         fail_msg("%s", why);
     }
@@ -125,10 +123,9 @@ void rig_load_file(struct rig *rig, const char *name)
 {
     char path[128];
     size_t len;
-    char *text;
 
     snprintf(path, sizeof(path), "tests/kernels/%s.s", name);
-    text = file_read(path, &len);
+    char *text = file_read(path, &len);
     if (!text) {
         fail_msg("cannot read %s", path);
         return;
@@ -255,15 +252,13 @@ void rig_run_done(struct rig *rig, const struct ppu_tmd *tmd)
 
 struct rig *rig_moved(struct rig *rig)
 {
-    struct rig *other;
     const char *error = NULL;
     size_t len;
-    uint8_t *state;
 
     core_pause(rig->machine->core);
-    state = core_save(rig->machine->core, &len);
+    uint8_t *state = core_save(rig->machine->core, &len);
     assert_non_null(state);
-    other = rig_new_config(&rig->machine->config);
+    struct rig *other = rig_new_config(&rig->machine->config);
     core_pause(other->machine->core);
     memcpy(other->machine->vram, rig->machine->vram, MACHINE_VRAM);
     memcpy(other->machine->sys, rig->machine->sys, SYS_BYTES);

@@ -328,14 +328,13 @@ static void image_tells_its_kernels(void **state)
 {
     struct ppuasm_image image;
     struct ppu_program_view view;
-    const struct ppu_kernel_entry *one, *two;
     char message[PPUASM_MESSAGE_BYTES];
 
     (void)state;
     assert_true(ppuasm_assemble(sample, "sample.s", &image, message));
     assert_null(ppu_program_open(image.bytes, image.len_bytes, &view));
-    one = ppu_program_kernel(&view, "one");
-    two = ppu_program_kernel(&view, "two");
+    const struct ppu_kernel_entry *one = ppu_program_kernel(&view, "one");
+    const struct ppu_kernel_entry *two = ppu_program_kernel(&view, "two");
     assert_non_null(one);
     assert_non_null(two);
     assert_null(ppu_program_kernel(&view, "on"));

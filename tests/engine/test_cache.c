@@ -39,14 +39,14 @@ static void like_a_list(void **state)
         assert_true(cache_alloc(&cache, shapes[n].bytes, shapes[n].ways, shapes[n].line));
         for (uint32_t i = 0; i < accesses; i++) {
             uint64_t line = (uint64_t)random_below(&random, lines) << (random_below(&random, 2) * 40);
-            bool fetch = random_below(&random, 4) != 0, hit;
+            bool fetch = random_below(&random, 4) != 0;
 
             if (random_below(&random, 50) == 0) {
                 cache_drop(&cache, line);
                 model_cache_drop(&model, line);
                 continue;
             }
-            hit = cache_use(&cache, line, fetch);
+            bool hit = cache_use(&cache, line, fetch);
             assert_int_equal(hit, model_cache_use(&model, line, fetch));
             hits += hit;
         }
@@ -87,10 +87,9 @@ static int setup(void **state)
 static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t ctas, uint32_t turns, uint32_t step)
 {
     const struct params params = { DATA_VA, turns, step };
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, ctas, 1, PPU_LANES, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     return tmd;
@@ -260,14 +259,13 @@ static void moved(void **state)
 {
     struct rig *rig = *state, *other = modelled(1, 0);
     struct ppu_tmd tmd = prepare(rig, product, 4, 0, 0);
-    const struct sm_pool *a, *b;
 
     rig = run_steps(rig, &tmd, false);
     tmd = prepare(other, product, 4, 0, 0);
     other = run_steps(other, &tmd, true);
     assert_memory_equal(counts(rig), counts(other), PPU_COUNTERS * sizeof(uint64_t));
-    a = *core_sm_pool(rig->machine->core);
-    b = *core_sm_pool(other->machine->core);
+    const struct sm_pool *a = *core_sm_pool(rig->machine->core);
+    const struct sm_pool *b = *core_sm_pool(other->machine->core);
     assert_memory_equal(a->sm[0].l1.way, b->sm[0].l1.way, cache_state_bytes(&a->sm[0].l1));
     assert_memory_equal(a->l2.cache.way, b->l2.cache.way, cache_state_bytes(&a->l2.cache));
     rig_free(other);

@@ -20,10 +20,8 @@ static void command(struct rig *rig, uint32_t slot, enum ppu_slot_command what)
 
 static struct ppu_tmd spinning(struct rig *rig, uint32_t ctas)
 {
-    struct ppu_tmd tmd;
-
     rig_load_file(rig, "spin");
-    tmd = rig_tmd(rig, "spin");
+    struct ppu_tmd tmd = rig_tmd(rig, "spin");
     rig_shape(&tmd, ctas, 1, 64, 1);
     return tmd;
 }
@@ -71,12 +69,11 @@ static void faults_are_precise(void **state)
         const struct fault_case *c = &fault_cases[i];
         struct ppu_tmd tmd = rig_tmd(rig, c->kernel);
         uint64_t params[2] = { c->param, 0 };
-        struct outcome outcome;
         uint64_t pc = CODE_VA + (c->insn == 0x100000 ? 0 : tmd.entry) + (uint64_t)c->insn * PPU_INSN_BYTES;
 
         rig_shape(&tmd, 3, 1, c->ctas_threads, 1);
         rig_params(rig, 0, &tmd, params, sizeof(params));
-        outcome = rig_run(rig, &tmd);
+        struct outcome outcome = rig_run(rig, &tmd);
         if (!outcome.faulted || outcome.fault.code != c->code) {
             fail_msg("%s: fault 0x%x, not 0x%x", c->kernel, outcome.fault.code, c->code);
         }
@@ -98,12 +95,10 @@ static void faults_are_precise(void **state)
 static void register_beyond_the_declared(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
-    struct outcome outcome;
 
     rig_load_file(rig, "faults");
-    tmd = rig_tmd(rig, "fault_register");
-    outcome = rig_run(rig, &tmd);
+    struct ppu_tmd tmd = rig_tmd(rig, "fault_register");
+    struct outcome outcome = rig_run(rig, &tmd);
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_BAD_REGISTER);
 }
@@ -116,10 +111,9 @@ static void sets_of_lanes_fit(void **state)
     rig_load_text(rig, ".kernel k\nballot s62, p0\nactive s62\nexit\n");
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
-        struct outcome outcome;
 
         tmd.wave = (uint8_t)wave;
-        outcome = rig_run(rig, &tmd);
+        struct outcome outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.faulted, wave == PPU_MAX_WAVE);
         assert_true(!outcome.faulted || outcome.fault.code == PPU_FAULT_BAD_REGISTER);
     }
@@ -128,15 +122,13 @@ static void sets_of_lanes_fit(void **state)
 static void bus_refuses(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
-    struct outcome outcome;
     uint64_t params[2] = { SYS_VA + 0x10, 0 };
 
     rig_load_file(rig, "faults");
-    tmd = rig_tmd(rig, "fault_load");
+    struct ppu_tmd tmd = rig_tmd(rig, "fault_load");
     rig->machine->bus_works = false;
     rig_params(rig, 0, &tmd, params, sizeof(params));
-    outcome = rig_run(rig, &tmd);
+    struct outcome outcome = rig_run(rig, &tmd);
     rig->machine->bus_works = true;
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_BUS);
@@ -147,7 +139,6 @@ static void bus_refuses(void **state)
 static void fault_beside_a_good_task(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd bad, good;
     uint64_t bad_params[2] = { 0x7fff0000, 0 };
     uint64_t good_params[2] = { 20000, DATA_VA };
     struct outcome outcome;
@@ -157,8 +148,8 @@ static void fault_beside_a_good_task(void **state)
                        ".kernel good\nldp.b32 s0, [0]\nldp.b64 s2, [8]\n"
                        "turn: sub s0, s0, 1\nisetp.ne p0, s0, 0\n@p0 bra turn\n"
                        "mov v0, 1\natomg.add _, [s2], v0\nexit\n");
-    bad = rig_tmd(rig, "bad");
-    good = rig_tmd(rig, "good");
+    struct ppu_tmd bad = rig_tmd(rig, "bad");
+    struct ppu_tmd good = rig_tmd(rig, "good");
     rig_shape(&bad, 100, 1, 32, 1);
     rig_shape(&good, 6, 1, 64, 1);
     rig_params(rig, 1, &bad, bad_params, sizeof(bad_params));
@@ -263,12 +254,11 @@ static void counts_move(void **state)
     const struct {
         uint64_t data, sys;
     } addresses = { DATA_VA, SYS_VA };
-    struct ppu_tmd tmd;
 
     rig_load_text(*state, ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid.x\nshl v1, v0, 2\n"
                           "isetp.ltu p0, v0, 32\n@!p0 bra end\nldg.b32 v2, [s2+v1]\nldg.b32 v2, [s2+v1+256]\n"
                           "ldg.b32 v3, [s0+v1]\nldg.b32 v2, [s2+v1+512]\nend: exit\n");
-    tmd = rig_tmd(*state, "k");
+    struct ppu_tmd tmd = rig_tmd(*state, "k");
     tmd.wave = PPU_LANES;
     rig_shape(&tmd, 6, 1, 4 * PPU_LANES, 1);
     rig_params(*state, 0, &tmd, &addresses, sizeof(addresses));
@@ -312,13 +302,12 @@ static void flush_is_answered_by_busy_sms(void **state)
 static void unmapped_page_is_not_used(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA + 0x10000, 0 };
     struct ppu_fault_event fault = { .code = 0 };
     bool flushed = false, killed = false;
 
     rig_load_text(rig, ".kernel writer\nldp.b64 s0, [0]\nmov v0, 1\nagain: stg.b32 v0, [s0]\nbra again\n");
-    tmd = rig_tmd(rig, "writer");
+    struct ppu_tmd tmd = rig_tmd(rig, "writer");
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_start(rig, 0, &tmd);
     rig_step(rig);
@@ -367,11 +356,10 @@ static void new_code_is_seen(void **state)
 
     for (uint32_t round = 1; round < 6; round++) {
         char text[128];
-        struct ppu_tmd tmd;
 
         snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nmov v0, %u\nstg.b32 v0, [s0]\nexit\n", round);
         rig_load_text(rig, text);
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         rig_params(rig, 0, &tmd, params, sizeof(params));
         rig_run_done(rig, &tmd);
         assert_int_equal(*(uint32_t *)rig_data(rig, 0), round);
@@ -383,13 +371,12 @@ static void new_code_is_seen(void **state)
 static void start_requests_wait_for_room(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     struct ppu_start_event event;
     struct outcome outcome = { .event = { .kind = 0 } };
     uint64_t seen = 0;
 
     rig_load_text(rig, ".kernel k\nrdsr v0, %tid\nadd v1, v0, 100\ntstart v0, v1\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 1, 1, 60, 1);
     rig_start(rig, 0, &tmd);
     for (uint32_t i = 0; i < 20; i++) {
@@ -416,11 +403,10 @@ static void start_requests_wait_for_room(void **state)
 static void warp_stalled_on_a_ring_is_killed(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     struct outcome outcome;
 
     rig_load_text(rig, ".kernel k\nagain: tstart.s s0, 0\nbra again\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 5, 1, 60, 1);
     rig_start(rig, 0, &tmd);
     for (uint32_t i = 0; i < 20; i++) {
@@ -434,12 +420,11 @@ static void warp_stalled_on_a_ring_is_killed(void **state)
 static void hook_holds_a_warp(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     struct outcome outcome;
     struct ppu_slot_event event;
 
     rig_load_text(rig, ".kernel k\nmark 0x1234\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     for (uint32_t kill = 0; kill < 2; kill++) {
         host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
         rig_start(rig, 0, &tmd);
@@ -466,7 +451,6 @@ static void barriers_count_threads(void **state)
     struct rig *rig = *state;
     uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
 
     /* Threads below 10 end early, odd threads reach the barrier by another way. */
     rig_load_text(rig, ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %tid\nisetp.ltu p0, v0, 10\n@p0 exit\n"
@@ -474,7 +458,7 @@ static void barriers_count_threads(void **state)
                        "atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nsync join\n"
                        "odd: atoms.add _, [v4], v2\nbar 3\nlds.b32 v3, [v4]\nadd v3, v3, 1000\nsync join\n"
                        "join: shl v5, v0, 2\nstg.b32 v3, [s0+v5]\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.shared_bytes = 64;
     rig_shape(&tmd, 1, 1, 75, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -490,14 +474,13 @@ static void yield_lets_the_holder_go_on(void **state)
     struct rig *rig = *state;
     uint32_t *words = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, ".kernel k\nldp.b64 s0, [0]\nmov v0, 0\nmov v2, 0\nmov v3, 1\nmov v6, 4\n"
                        "ssy out\n"
                        "try: atomg.cas v4, [s0+v0], v2\nisetp.eq p0, v4, 0\n@p0 bra got\nyield\nbra try\n"
                        "got: ldg.b32 v5, [s0+v6]\nadd v5, v5, 1\nstg.b32 v5, [s0+v6]\n"
                        "mov v8, 0\natomg.xchg _, [s0+v0], v8\nsync out\nout: exit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     words[0] = words[1] = 0;
     rig_shape(&tmd, 4, 1, 96, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -518,7 +501,6 @@ static void snapshots_in_the_middle(void **state)
         uint32_t n;
         uint32_t zero;
     } params = { SYS_VA, DATA_VA, 40 * 64, 0 };
-    struct ppu_tmd tmd;
     struct outcome outcome = { .event = { .kind = 0 } };
     bool ended = false;
     uint32_t *in = (uint32_t *)(void *)rig->machine->sys;
@@ -533,7 +515,7 @@ static void snapshots_in_the_middle(void **state)
                        "@p1 bra even\nshl v8, v6, 2\nlds.b32 v9, [v8]\nadd v5, v5, v9\nsync both\n"
                        "even: add v5, v5, 1\nsync both\nboth: add v6, v6, 1\nbra loop\n"
                        "done: bar 1\nstg.b32 v5, [s2+v2]\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, grid, 1, 64, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_start(rig, 0, &tmd);
@@ -561,20 +543,18 @@ static void snapshots_in_the_middle(void **state)
 static void corrupted_snapshots(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA, 0 };
     uint64_t random = random_seed();
     size_t len;
-    uint8_t *saved;
 
     rig_load_file(rig, "nested");
-    tmd = rig_tmd(rig, "nested");
+    struct ppu_tmd tmd = rig_tmd(rig, "nested");
     rig_shape(&tmd, 50, 1, 64, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_start(rig, 0, &tmd);
     machine_advance(rig->machine, 700);
     core_pause(rig->machine->core);
-    saved = core_save(rig->machine->core, &len);
+    uint8_t *saved = core_save(rig->machine->core, &len);
     for (uint32_t i = 0; i < 300; i++) {
         uint8_t *copy = malloc(len);
         const char *error = NULL;
@@ -606,11 +586,10 @@ static void slices_are_deterministic(void **state)
     for (uint32_t run = 0; run < 2; run++) {
         struct rig *rig = rig_new(0);
         uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
-        struct ppu_tmd tmd;
         struct outcome outcome;
 
         rig_load_file(rig, "counter");
-        tmd = rig_tmd(rig, "counter");
+        struct ppu_tmd tmd = rig_tmd(rig, "counter");
         rig_shape(&tmd, 90, 1, 61, 1);
         rig_params(rig, 0, &tmd, params, sizeof(params));
         rig_start(rig, 0, &tmd);

@@ -308,11 +308,10 @@ static void structured_programs(void **state)
     for (uint32_t i = 0; i < PROGRAMS; i++) {
         uint64_t params[2] = { DATA_VA, 0 };
         const uint32_t(*out)[VALUES] = rig_data(rig, 0);
-        struct ppu_tmd tmd;
 
         make_program(p, &random);
         rig_load_text(rig, p->text);
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         tmd.token_count = PPU_MAX_TOKENS;
         tmd.wave = (uint8_t)(PPU_LANES << i % 3);
         rig_shape(&tmd, CTAS, 1, THREADS, 1);
@@ -341,12 +340,11 @@ static void structured_programs(void **state)
 static void run_text(struct rig *rig, const char *body, uint32_t threads, uint32_t *out)
 {
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
     char text[2048];
 
     snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %%tid\nshl v1, v0, 2\nmov v2, 0\n%s\n", body);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 1, 1, threads, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     memset(rig_data(rig, 0), 0xee, threads * sizeof(*out));
@@ -657,13 +655,12 @@ static void queues_need_room(void **state)
     rig_load_text(rig, ".kernel k\nyield\nexit\n");
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
-        struct outcome outcome;
 
         mcu_write(rig->machine, PPU_REG_TOKEN_BYTES, cases[i].bytes);
         mcu_write(rig->machine, PPU_REG_TOKEN_BASE, cases[i].base);
         assert_int_equal(mcu_read(rig->machine, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
         mcu_write(rig->machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
-        outcome = rig_run(rig, &tmd);
+        struct outcome outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, cases[i].runs ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
         assert_true(cases[i].runs || outcome.event.arg == PPU_FAULT_TMD_RESOURCES);
     }

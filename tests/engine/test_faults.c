@@ -141,13 +141,11 @@ static void one_thread_of_many(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             uint64_t params[2] = { wrongs[i].param, 0 };
-            struct outcome outcome;
-            struct ppu_tmd tmd;
             char text[2048];
 
             snprintf(text, sizeof(text), "%s%s\n", START, wrongs[i].text);
             rig_load_text(rig, text);
-            tmd = rig_tmd(rig, "k");
+            struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             tmd.token_count = TOKENS;
             tmd.shared_bytes = SHARED_BYTES;
@@ -157,7 +155,7 @@ static void one_thread_of_many(void **state)
             tmd.grid[2] = 2;
             rig_shape(&tmd, 3, 3, THREADS, 1);
             rig_params(rig, 0, &tmd, params, sizeof(params));
-            outcome = rig_run(rig, &tmd);
+            struct outcome outcome = rig_run(rig, &tmd);
             check_place(&wrongs[i], wave, &outcome);
         }
     }
@@ -169,7 +167,6 @@ static void nothing_is_left_running(void **state)
     struct rig *rig = *state;
     uint64_t params[2] = { DATA_VA, 0 };
     uint32_t *words = rig_data(rig, 0);
-    struct ppu_tmd tmd;
     struct outcome outcome;
 
     /* One thread stores to a page that is not there, with 31 others to one that is; all others count for ever. */
@@ -178,10 +175,8 @@ static void nothing_is_left_running(void **state)
                        "isetp.eq p1, v0, 7\nshl v4, v0, 2\nmov v5, 0\n@p1 mov v4, 0x58000000\n"
                        "stg.b32 v3, [s0+v4+64]\nexit\n"
                        "count: add s4, s4, 1\nstg.b32 s4, [s0]\nbra count\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     for (uint32_t round = 0; round < 10; round++) {
-        uint32_t counted;
-
         memset(words, 0, 4096);
         rig_shape(&tmd, 5, 1, 64, 1);
         rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -192,7 +187,7 @@ static void nothing_is_left_running(void **state)
         for (uint32_t i = 16; i < 1024; i++) {
             assert_int_equal(words[i], 0);
         }
-        counted = words[0];
+        uint32_t counted = words[0];
         for (uint32_t step = 0; step < 5; step++) {
             rig_step(rig);
         }
@@ -223,8 +218,6 @@ static void operations_not_built(void **state)
     for (uint32_t op = 0; op < PPU_ISA_OPS; op++) {
         const struct ppu_isa_row *row = ppu_isa_row(op);
         struct ppu_tmd tmd = rig_tmd(rig, "k");
-        struct outcome outcome;
-        uint64_t word;
 
         if (!row->mnemonic || row->built != is_listed(op)) {
             assert_false(!row->mnemonic && is_listed(op));
@@ -234,10 +227,10 @@ static void operations_not_built(void **state)
         if (!is_listed(op)) {
             continue;
         }
-        word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
-               (uint64_t)(ppu_isa_shape(row).forms == PPU_FORM_IMMEDIATE) << 31;
+        uint64_t word = op | (uint64_t)((row->flags & PPU_IF_V) != 0) << 8 |
+                        (uint64_t)(ppu_isa_shape(row).forms == PPU_FORM_IMMEDIATE) << 31;
         rig_load_words(rig, &word, 1);
-        outcome = rig_run(rig, &tmd);
+        struct outcome outcome = rig_run(rig, &tmd);
         assert_true(outcome.faulted && outcome.fault.code == PPU_FAULT_NOT_BUILT && outcome.fault.address == word);
     }
 }
@@ -247,12 +240,11 @@ static void operations_not_built(void **state)
 static struct outcome at_barrier(struct rig *rig, const char *body, uint32_t wave, uint32_t threads)
 {
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
     char text[1024];
 
     snprintf(text, sizeof(text), ".kernel k\nldp.b64 s0, [0]\nrdsr v0, %%tid\nshl v1, v0, 2\nmov v2, 1\n%s\n", body);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, 1, 1, threads, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));

@@ -45,7 +45,6 @@ static const struct way ways[] = {
 static void run(struct rig *rig, const struct way *way, uint32_t wave)
 {
     const uint64_t data = DATA_VA;
-    struct ppu_tmd tmd;
     char text[1024];
 
     snprintf(text, sizeof(text),
@@ -56,7 +55,7 @@ static void run(struct rig *rig, const struct way *way, uint32_t wave)
              "mov v8, v0\nmov v9, v0\nexit\n",
              way->text);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, CTAS, 1, way->threads, 1);
     rig_params(rig, 0, &tmd, &data, sizeof(data));

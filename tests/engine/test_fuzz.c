@@ -75,8 +75,6 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     struct reference r = {
         .global_va = DATA_VA, .global_bytes = GEN_BYTES, .global = f->expected, .thread_insns = &f->thread_insns
     };
-    struct ppu_tmd tmd;
-    const char *why;
 
     random_bytes(&f->random, rig_data(f->rig, 0), GEN_BYTES);
     random_bytes(&f->random, &params[1], sizeof(params) - sizeof(params[0]));
@@ -86,7 +84,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     f->style = (enum gen_style)random_below(&f->random, GEN_STYLES);
     generate(&f->random, f->style, threads, f->text);
     rig_load_text(f->rig, f->text);
-    tmd = rig_tmd(f->rig, "k");
+    struct ppu_tmd tmd = rig_tmd(f->rig, "k");
     tmd.wave = (uint8_t)wave;
     tmd.vregs = GEN_VREGS;
     tmd.mode = (uint8_t)random_below(&f->random, PPU_MODES);
@@ -101,7 +99,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     r.insns = tmd.code_bytes / PPU_INSN_BYTES;
     r.tmd = &tmd;
     r.params = (const uint8_t *)params;
-    why = reference_run(&r);
+    const char *why = reference_run(&r);
     if (why) {
         keep_program(f);
         fail_msg("reference: %s", why);
@@ -154,10 +152,8 @@ static void fuzz_compare(const struct fuzz *f, const struct ppu_tmd *tmd, const 
 /* In a queue so small that it is moved to the middle again and again; when it is really full, in one that never is. */
 static struct outcome run_in_small_queues(struct fuzz *f, struct ppu_tmd *tmd)
 {
-    struct outcome outcome;
-
     tmd->token_count = (uint16_t)(4 + random_below(&f->random, 60));
-    outcome = rig_run(f->rig, tmd);
+    struct outcome outcome = rig_run(f->rig, tmd);
     if (outcome.faulted && outcome.fault.code == PPU_FAULT_TOKEN_FULL) {
         memcpy(rig_data(f->rig, 0), f->input, GEN_BYTES);
         tmd->token_count = GEN_TOKENS;
@@ -347,7 +343,6 @@ static void counters(void **state)
         uint32_t wave = PPU_LANES << left % 3;
         struct ppu_tmd tmd = fuzz_shape(f, wave, 1, 1 + random_below(&f->random, wave));
         struct observed seen = run_observed(f, &tmd);
-        struct outcome outcome;
 
         for (uint32_t i = 0; i < PPU_COUNTER_OPEN_PARTS; i++) {
             if (counts(f)[i] != seen.count[i]) {
@@ -359,7 +354,7 @@ static void counters(void **state)
         }
         memcpy(rig_data(f->rig, 0), f->input, GEN_BYTES);
         forget_l2(f);
-        outcome = rig_run(f->rig, &tmd);
+        struct outcome outcome = rig_run(f->rig, &tmd);
         forget_l2(f);
         fuzz_compare(f, &tmd, &outcome);
         assert_memory_equal(counts(f), seen.count, PPU_COUNTER_OPEN_PARTS * sizeof(seen.count[0]));

@@ -493,7 +493,6 @@ static void widths_of_memory(void **state)
             uint64_t in[LANES][OPERANDS], out[LANES];
             uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
             char text[1024];
-            struct ppu_tmd tmd;
 
             for (uint32_t i = 0; i < LANES * OPERANDS; i++) {
                 in[i / OPERANDS][i % OPERANDS] = random_next(&random);
@@ -510,7 +509,7 @@ static void widths_of_memory(void **state)
             if (space == 1) {
                 rig_load_text(rig, text);
             }
-            tmd = rig_tmd(rig, "k");
+            struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.shared_bytes = 512;
             memcpy(rig_data(rig, 0), in, sizeof(in));
             rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -538,7 +537,6 @@ static void gathers(void **state)
 
     for (uint32_t count = 1; count <= 4; count++) {
         char text[1024];
-        struct ppu_tmd tmd;
 
         snprintf(
             text, sizeof(text),
@@ -546,7 +544,7 @@ static void gathers(void **state)
             "xor v10, v8, 4\nmov v11, 0\ngather.n%u v8, [s0+v8+8]\nshl v2, v0, 4\nstg.b128 v8, [s2+v2]\nexit\n",
             count);
         rig_load_text(rig, text);
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         for (uint32_t i = 0; i < 1024; i++) {
             table[i] = 0x80000000u + i;
         }
@@ -590,7 +588,6 @@ static void atomics(void **state)
         uint64_t in[LANES][OPERANDS] = { { 0 } }, out[LANES],
                  expected = wide ? cases[i / 2].after64 : cases[i / 2].after32;
         uint64_t params[5] = { DATA_VA, OUT_VA, 0, 0, 0 };
-        struct ppu_tmd tmd;
         char text[1024];
 
         if (wide && strcmp(cases[i / 2].op, "fadd") == 0) {
@@ -613,7 +610,7 @@ static void atomics(void **state)
             snprintf(place, sizeof(text) - (size_t)(place - text), "%s", tail);
         }
         rig_load_text(rig, text);
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         tmd.cta[0] = 1;
         memcpy(rig_data(rig, 0), in, sizeof(in));
         rig_params(rig, 0, &tmd, params, sizeof(params));

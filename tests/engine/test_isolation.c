@@ -131,12 +131,11 @@ enum way {
 static struct ppu_tmd shape_begun(struct rig *rig, const char *insn, uint32_t wave)
 {
     const uint64_t params[2] = { SYS_VA, DATA_VA };
-    struct ppu_tmd tmd;
     char text[2048];
 
     snprintf(text, sizeof(text), "%s%s%s", BEGIN, insn, END);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, 1, 1, THREADS, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -292,12 +291,11 @@ static void start_requests_end(void **state)
 
     for (uint32_t other = 0; other < INSTEAD; other++) {
         struct ppu_start_event event;
-        struct ppu_tmd tmd;
         struct outcome outcome;
         uint32_t seen = 0;
 
         rig_load_text(rig, ".kernel k\n.vregs 4\nrdsr v0, %tid\nnop\ntstart v0, v0\nexit\n");
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         tmd.wave = 128;
         rig_shape(&tmd, 1, 1, THREADS, 1);
         rig_params(rig, 0, &tmd, "", 0);
@@ -325,10 +323,8 @@ static void held_marks_end(void **state)
     struct rig *rig = *state;
 
     for (uint32_t other = 0; other < INSTEAD; other++) {
-        struct ppu_tmd tmd;
-
         rig_load_text(rig, ".kernel k\n.vregs 16\ncsenter\nnop\nmark 7\ncsleave\nexit\n");
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         rig_shape(&tmd, 1, 1, 32, 1);
         rig_params(rig, 0, &tmd, "", 0);
         host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 7);
@@ -353,14 +349,13 @@ static void held_marks_end(void **state)
 static void load_rewriter(struct rig *rig)
 {
     char *text = malloc(FAR_BYTES);
-    size_t at;
 
     assert_non_null(text);
-    at = (size_t)snprintf(text, FAR_BYTES,
-                          ".kernel victim\n.vregs 60\nmov v23, 0x1111\nvspin: bra vspin\n"
-                          ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\n"
-                          "rdsr s6, %%warp\nisetp.ne p0, s6, 0\n@p0 bra other\nnop\nldg.b32 v0, [s0]\nexit\n"
-                          "other: mov64 v0, s4\nstg.b64 v0, [s2]\nbra far\n");
+    size_t at = (size_t)snprintf(text, FAR_BYTES,
+                                 ".kernel victim\n.vregs 60\nmov v23, 0x1111\nvspin: bra vspin\n"
+                                 ".kernel k\n.vregs 4\nldp.b64 s0, [0]\nldp.b64 s2, [8]\nldp.b64 s4, [16]\n"
+                                 "rdsr s6, %%warp\nisetp.ne p0, s6, 0\n@p0 bra other\nnop\nldg.b32 v0, [s0]\nexit\n"
+                                 "other: mov64 v0, s4\nstg.b64 v0, [s2]\nbra far\n");
     for (uint32_t i = 0; i < FAR_INSNS; i++) {
         at += (size_t)snprintf(text + at, FAR_BYTES - at, "nop\n");
     }
@@ -371,7 +366,6 @@ static void load_rewriter(struct rig *rig)
 
 static struct ppu_tmd start_rewriter(struct rig *rig, uint32_t wave, const char *insn)
 {
-    struct ppu_tmd tmd;
     uint64_t params[3] = { SYS_VA };
 
     load_rewriter(rig);
@@ -379,7 +373,7 @@ static struct ppu_tmd start_rewriter(struct rig *rig, uint32_t wave, const char 
     params[2] = word_of(insn);
     memcpy(rig_data(rig, 0), rig->machine->vram + CODE_AT, FAR_INSNS * PPU_INSN_BYTES + PPU_PAGE_4K);
     memset(rig->machine->sys, 0x41, PPU_PAGE_4K);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.code_va = DATA_VA;
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, 1, 1, 2 * wave, 1);
@@ -397,11 +391,10 @@ static void kernels_cannot_reach_neighbours(void **state)
 {
     struct rig *rig = *state;
     const struct sm *sm = only_sm(rig);
-    struct ppu_tmd victim;
 
     map_page(rig->machine, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
     start_rewriter(rig, 32, "ldg.b32 v100, [s0]");
-    victim = rig_tmd(rig, "victim");
+    struct ppu_tmd victim = rig_tmd(rig, "victim");
     victim.context = 2;
     victim.wave = 128;
     rig_shape(&victim, 1, 1, 128, 1);
@@ -420,12 +413,11 @@ static void kernels_cannot_reach_neighbours(void **state)
 static void kernels_cannot_leave_the_file(void **state)
 {
     struct core_config config = machine_small_config(0);
-    struct rig *rig;
 
     (void)state;
     config.sms = 1;
     config.sm_vregs = 8192;
-    rig = rig_new_config(&config);
+    struct rig *rig = rig_new_config(&config);
     start_rewriter(rig, 128, "ldg.b32 v255, [s0]");
     for (uint32_t i = 0; i < 60; i++) {
         rig_step(rig);

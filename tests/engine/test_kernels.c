@@ -158,13 +158,12 @@ static void filter(void **state)
 static void special_registers(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_tmd tmd;
     uint64_t params[2] = { DATA_VA, 0 };
     const uint32_t nt[3] = { 5, 3, 3 }, nc[3] = { 3, 2, 4 }, wave = rig->wave != 0 ? rig->wave : 32;
     const uint32_t(*out)[16] = rig_data(rig, 0);
 
     rig_load_file(rig, "special");
-    tmd = rig_tmd(rig, "special");
+    struct ppu_tmd tmd = rig_tmd(rig, "special");
     memcpy(tmd.cta, nt, sizeof(nt));
     memcpy(tmd.grid, nc, sizeof(nc));
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -237,12 +236,11 @@ static void owners_of_special_registers(void **state)
     const uint32_t nt[3] = { 5, 3, 10 }, nc[3] = { 3, 2, 4 };
     const uint64_t params[2] = { DATA_VA, 0 };
     const uint32_t(*value)[PPU_SR_COUNT] = rig_data(rig, 0);
-    struct ppu_tmd tmd;
     char text[4096];
 
     own_program(text, sizeof(text));
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "own");
+    struct ppu_tmd tmd = rig_tmd(rig, "own");
     memcpy(tmd.cta, nt, sizeof(nt));
     memcpy(tmd.grid, nc, sizeof(nc));
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -263,10 +261,9 @@ static void counter(void **state)
     struct rig *rig = *state;
     uint32_t *count = rig_data(rig, 0), *seen = rig_data(rig, 0x1000), n = 41 * 70;
     uint64_t params[2] = { DATA_VA, DATA_VA + 0x1000 };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "counter");
-    tmd = rig_tmd(rig, "counter");
+    struct ppu_tmd tmd = rig_tmd(rig, "counter");
     *count = 0;
     rig_shape(&tmd, 70, 1, 41, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -293,10 +290,9 @@ static void nested(void **state)
     struct rig *rig = *state;
     uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "nested");
-    tmd = rig_tmd(rig, "nested");
+    struct ppu_tmd tmd = rig_tmd(rig, "nested");
     rig_shape(&tmd, 1, 1, 200, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_run_done(rig, &tmd);
@@ -310,10 +306,9 @@ static void system_memory(void **state)
     struct rig *rig = *state;
     uint32_t *in = (uint32_t *)(void *)rig->machine->sys, *out = in + 0x2000;
     struct two_pointers params = { SYS_VA, SYS_VA + 0x8000, 3000, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "memory");
-    tmd = rig_tmd(rig, "copy_plus");
+    struct ppu_tmd tmd = rig_tmd(rig, "copy_plus");
     for (uint32_t i = 0; i < 3001; i++) {
         in[i] = i * 7;
         out[i] = 0;
@@ -332,10 +327,9 @@ static void system_atomics(void **state)
     struct rig *rig = *state;
     uint32_t *count = (uint32_t *)(void *)rig->machine->sys;
     uint64_t params[2] = { SYS_VA, DATA_VA };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "counter");
-    tmd = rig_tmd(rig, "counter");
+    struct ppu_tmd tmd = rig_tmd(rig, "counter");
     *count = 0;
     rig_shape(&tmd, 9, 1, 40, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -348,10 +342,9 @@ static void unified(void **state)
     struct rig *rig = *state;
     uint32_t *out = rig_data(rig, 0);
     uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "memory");
-    tmd = rig_tmd(rig, "unified");
+    struct ppu_tmd tmd = rig_tmd(rig, "unified");
     rig_shape(&tmd, 1, 1, 77, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_run_done(rig, &tmd);
@@ -365,10 +358,9 @@ static void release(void **state)
     struct rig *rig = *state;
     struct ppu_sem *near = rig_data(rig, 0x40), *far = (struct ppu_sem *)(void *)(rig->machine->sys + 0x40);
     struct two_pointers params = { DATA_VA + 0x40, 1234, 0, 0 };
-    struct ppu_tmd tmd;
 
     rig_load_file(rig, "memory");
-    tmd = rig_tmd(rig, "release");
+    struct ppu_tmd tmd = rig_tmd(rig, "release");
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_run_done(rig, &tmd);
     assert_int_equal(near->payload, 1234);

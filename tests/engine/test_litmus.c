@@ -28,11 +28,10 @@ struct params {
 static void start(struct rig *rig, const char *text, uint32_t role, uint32_t ctas)
 {
     struct params params = { DATA_VA, role, ROUNDS };
-    struct ppu_tmd tmd;
 
     memset(rig_data(rig, 0), 0, 0x50000);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.shared_bytes = PPU_MAX_SHARED;
     rig_shape(&tmd, ctas, 1, 1, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
@@ -163,14 +162,13 @@ static void gathered(void **state)
     struct rig *rig = *state;
     struct params params = { DATA_VA, ADDERS - 1u, 0 };
     uint32_t expected[BINS] = { 0 };
-    struct ppu_tmd tmd;
 
     memset(rig_data(rig, 0), 0, 0x50000);
     for (uint32_t i = 0; i < ADDERS * THREADS; i++) {
         expected[(i % THREADS * 7 + i / THREADS) % BINS] += 2;
     }
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, ADDERS, 1, THREADS, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_run_done(rig, &tmd);

@@ -57,14 +57,13 @@ static struct ppu_tmd prepare(struct rig *rig, uint32_t wave, uint32_t rounds)
 {
     const uint64_t params[2] = { DATA_VA, rounds };
     uint32_t *words = rig_data(rig, 0);
-    struct ppu_tmd tmd;
 
     for (uint32_t i = 0; i < THREADS * WORDS; i++) {
         words[i] = i;
     }
     memset(rig_data(rig, 0x8000), 0, THREADS * 4);
     rig_load_text(rig, lines);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, 1, 1, THREADS, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -134,11 +133,10 @@ static void rate_is_found_out(void **state)
     struct rig *rig = *state;
     const bool modelled = core_config_of(rig->machine->core)->cache_model;
     struct ppu_tmd tmd = prepare(rig, 128, ROUNDS);
-    uint64_t parts;
 
     mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
     mcu_write(rig->machine, PPU_REG_MODE_WINDOW, 256);
-    parts = parts_of(rig, &tmd, ROUNDS);
+    uint64_t parts = parts_of(rig, &tmd, ROUNDS);
     assert_true(parts >= ROUNDS - 2 - ROUNDS / SM_PROBE && parts < ROUNDS);
     mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, PER + 1); /* more than there can be */
     assert_int_equal(parts_of(rig, &tmd, ROUNDS), 0);
@@ -199,10 +197,9 @@ static uint32_t changes_of(struct rig *rig, uint32_t slack)
 static void it_does_not_flap(void **state)
 {
     struct rig *rig = *state;
-    uint32_t without;
 
     mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
-    without = changes_of(rig, 0);
+    uint32_t without = changes_of(rig, 0);
     assert_true(without > 100);
     assert_int_equal(changes_of(rig, 64), 1);
 }

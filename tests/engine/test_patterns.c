@@ -245,7 +245,6 @@ static void run_one(struct rig *rig, const struct shape *s, uint64_t *random)
     const uint32_t origin = s->form == INDEX ? MIDDLE : 0;
     const uint64_t params[4] = { DATA_VA + TABLE_AT, DATA_VA + OUT_AT, MEMORY_VA + origin, MEMORY_VA + s->offset[0] };
     uint32_t *const table = rig_data(rig, TABLE_AT);
-    struct ppu_tmd tmd;
     char text[2048];
 
     for (uint32_t i = 0; i < MEMORY_BYTES; i += 8) {
@@ -264,7 +263,7 @@ static void run_one(struct rig *rig, const struct shape *s, uint64_t *random)
     write_kernel(s, text, sizeof(text));
     rig_load_text(rig, text);
     rig->wave = s->wave;
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 1, 1, s->wave, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_run_done(rig, &tmd);

@@ -28,14 +28,14 @@ static void looks_after(const struct worst *worst)
     struct rig *rig = worst_rig(worst, 0);
     struct sm *sm = &(*core_sm_pool(rig->machine->core))->sm[0];
     enum sm_activity activity;
-    uint32_t executed, first = worst_start(rig, worst);
+    uint32_t first = worst_start(rig, worst);
 
     do {
         sm_run(sm, 1, &activity);
     } while (sm->warp[0].pc < first);
     assert_int_equal(sm->warp[0].state, WARP_READY);
     sm->attention = 1;
-    executed = engine_run(sm, 0, BUDGET);
+    uint32_t executed = engine_run(sm, 0, BUDGET);
     if (executed > worst->waits) {
         fail_msg("%s: %u instructions until the SM looked, not %u", worst->name, executed, worst->waits);
     }
@@ -70,11 +70,11 @@ static void slices_are_done_in_parts(void **state)
         struct core *core = rig->machine->core;
         const struct sm_pool *pool = *core_sm_pool(core);
         const uint64_t *count = pool->sm[0].count;
-        uint64_t begin, insns;
+        uint64_t insns;
         uint32_t parts = 0;
 
         worst_start(rig, &worsts[i]);
-        begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
+        uint64_t begin = ns_of(CLOCK_THREAD_CPUTIME_ID);
         do {
             const uint64_t done = count[PPU_COUNTER_INSNS] + count[PPU_COUNTER_TRANSACTIONS];
             const uint64_t most = SM_SLICE_PART + SM_SLICE_TURN * (1 + MOST_TRANSACTIONS);
@@ -102,12 +102,11 @@ static void slices_are_done_in_parts(void **state)
 static uint64_t pause_ns(struct rig *rig)
 {
     const struct timespec nap = { 0, 3000000 };
-    uint64_t begin, end;
 
     nanosleep(&nap, NULL);
-    begin = ns_of(CLOCK_MONOTONIC);
+    uint64_t begin = ns_of(CLOCK_MONOTONIC);
     core_pause(rig->machine->core);
-    end = ns_of(CLOCK_MONOTONIC);
+    uint64_t end = ns_of(CLOCK_MONOTONIC);
     core_resume(rig->machine->core);
     return end - begin;
 }

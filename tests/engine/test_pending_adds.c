@@ -27,7 +27,6 @@ __attribute__((format(printf, 5, 6))) static void start(struct rig *rig, uint32_
                                                         const char *format, ...)
 {
     struct params params = { DATA_VA };
-    struct ppu_tmd tmd;
     char text[2048];
     va_list args;
 
@@ -36,7 +35,7 @@ __attribute__((format(printf, 5, 6))) static void start(struct rig *rig, uint32_
     va_end(args);
     memset(rig_data(rig, 0), 0, 0x20000);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     tmd.shared_bytes = ctas == 1 ? 0x1000 : PPU_MAX_SHARED; /* two CTAs never share an SM */
     rig_shape(&tmd, ctas, 1, threads, 1);

@@ -85,7 +85,6 @@ static struct ppu_tmd prepare(struct rig *rig, const char *shape, const char *yi
         uint32_t number;
         uint32_t zero;
     } params = { DATA_VA, number, 0 };
-    struct ppu_tmd tmd;
     char text[2048];
 
 #pragma GCC diagnostic push
@@ -95,7 +94,7 @@ static struct ppu_tmd prepare(struct rig *rig, const char *shape, const char *yi
 #pragma GCC diagnostic pop
     rig_load_text(rig, text);
     memset(rig_data(rig, 0), 0, 0x2000);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, ctas, 1, threads, 1);
     rig_params(rig, 0, &tmd, &params, sizeof(params));
@@ -142,10 +141,10 @@ static void one_shape(struct rig *rig, const char *shape, uint32_t each)
 
     for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
         struct ppu_tmd tmd = prepare(rig, shape, "yield", wave, 1, 1, wave);
-        uint64_t alone = finishes(rig, &tmd, each * wave), contended;
+        uint64_t alone = finishes(rig, &tmd, each * wave);
 
         tmd = prepare(rig, shape, "yield", wave, 1, wave, 1);
-        contended = finishes(rig, &tmd, each * wave);
+        uint64_t contended = finishes(rig, &tmd, each * wave);
         printf("# wave %u: %u.%u times the instructions of one thread\n", wave, (unsigned)(contended / alone),
                (unsigned)(contended * 10 / alone % 10));
         assert_true(contended <= PRICE * alone);
@@ -241,12 +240,11 @@ static void barrier_too_large(void **state)
     struct rig *rig = *state;
     uint32_t most = rig->machine->config.sms * rig->machine->config.sm_ctas;
     struct ppu_tmd tmd = prepare(rig, barrier, "yield", 32, most, 32, most * 32);
-    struct outcome outcome;
 
     tmd.flags = PPU_TMD_CORESIDENT;
     finishes(rig, &tmd, most * 32);
     tmd.grid[0]++;
-    outcome = rig_run(rig, &tmd);
+    struct outcome outcome = rig_run(rig, &tmd);
     assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
     assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_CORESIDENT);
 }

@@ -109,11 +109,10 @@ static uint64_t counted(const struct rig *rig, enum ppu_counter counter)
 static struct seen look(struct rig *rig, const struct way *way, const char *before, uint32_t wave, uint32_t threads)
 {
     struct seen seen = { counted(rig, PPU_COUNTER_INSNS), counted(rig, PPU_COUNTER_LANES), malloc(OUT_BYTES) };
-    struct ppu_tmd tmd;
 
     assert_non_null(seen.out);
     load(rig, way, before);
-    tmd = task_of(rig, wave, threads, way->y != 0 ? way->y : 1);
+    struct ppu_tmd tmd = task_of(rig, wave, threads, way->y != 0 ? way->y : 1);
     memset(rig_data(rig, 0), 0xee, OUT_BYTES);
     rig_run_done(rig, &tmd);
     memcpy(seen.out, rig_data(rig, 0), OUT_BYTES);
@@ -127,10 +126,10 @@ static void same_with_and_without(struct rig *rig, size_t n, uint32_t wave, uint
     const struct way *const way = &ways[n];
     const struct prologue *const prologue = &(*core_sm_pool(rig->machine->core))->sm[0].program.prologue;
     const uint32_t warps = CTAS * ((threads + wave - 1) / wave);
-    struct seen without = look(rig, way, "nop\n", wave, threads), with;
+    struct seen without = look(rig, way, "nop\n", wave, threads);
 
     assert_int_equal(prologue->insns, 0);
-    with = look(rig, way, "", wave, threads);
+    struct seen with = look(rig, way, "", wave, threads);
     if (prologue->insns != (threads % wave == 0 ? way->insns : 0)) {
         fail_msg("way %zu, waves of %u, %u threads: a prologue of %u", n, wave, threads, prologue->insns);
     }
@@ -165,10 +164,9 @@ static void warps_that_moved_are_not_fresh(void **state)
     for (uint32_t steps = 1; steps < 40; steps += 3) {
         const struct way *const way = &ways[PPU_ARRAY_SIZE(ways) - 1];
         struct seen without = look(rig, way, "nop\n", PPU_LANES, CTA_THREADS);
-        struct ppu_tmd tmd;
 
         load(rig, way, "");
-        tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+        struct ppu_tmd tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
         memset(rig_data(rig, 0), 0xee, OUT_BYTES);
         rig_start(rig, 0, &tmd);
         for (uint32_t i = 0; i < steps; i++) {
@@ -196,19 +194,17 @@ static void code_that_changed_is_seen(void **state)
 {
     struct core_config config = machine_small_config(0);
     const struct sm *sm;
-    struct rig *rig;
-    struct ppu_tmd tmd;
     uint32_t old = 0, fresh, value = 3;
 
     (void)state;
     config.sms = config.gpcs = 1;
-    rig = rig_new_config(&config);
+    struct rig *rig = rig_new_config(&config);
     sm = (*core_sm_pool(rig->machine->core))->sm;
     rig_load_text(rig, ".kernel k\nmov s4, 1\nmov s5, 2\nnop\nmov s7, 3000\nloop: sub s7, s7, 1\n"
                        "isetp.ne p2, s7, 0\n@p2 bra loop\nldp.b64 s20, [0]\nrdsr v1, %tid.x\nshl v1, v1, 2\n"
                        "mov v2, s5\nrdsr s8, %cta.x\nshl s8, s8, 10\nadd v1, v1, s8\nstg.b32 v2, [s20+v1]\n"
                        "exit\n");
-    tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+    struct ppu_tmd tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
     rig_start(rig, 0, &tmd);
     do {
         rig_step(rig);
@@ -233,12 +229,10 @@ static void code_that_changed_is_seen(void **state)
 static void faults_name_their_place(void **state)
 {
     struct rig *rig = *state;
-    struct outcome outcome;
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, ".kernel k\nrdsr s4, %cta.x\nshl s4, s4, 2\nldp.b32 s5, [s4+8]\nrdsr v1, %tid.x\nexit\n");
-    tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
-    outcome = rig_run(rig, &tmd);
+    struct ppu_tmd tmd = task_of(rig, PPU_LANES, CTA_THREADS, 1);
+    struct outcome outcome = rig_run(rig, &tmd);
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_PARAM_RANGE);
     assert_int_equal(outcome.fault.pc, tmd.code_va + tmd.entry + 2 * PPU_INSN_BYTES);

@@ -76,24 +76,23 @@ static void code_is_old_or_new(void **state)
     const uint64_t words[2] = { mov_word(4, 0x1111), mov_word(5, 0x2222) };
     uint64_t params[2] = { DATA_VA, 0 };
     uint32_t *counts = rig_data(rig, 0);
-    struct ppu_tmd tmd;
     struct outcome outcome;
 
     rig_load_text(rig, patched);
     assert_true(vram_read64(place) == words[0]);
     memset(counts, 0, COUNTS * sizeof(*counts));
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, WARPS, 1, 1, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 20; round++) {
-        uint32_t is = round % 2, old;
+        uint32_t is = round % 2;
 
         run_until(rig, &counts[is], 50);
         vram_write64(place, words[!is]);
         flush(rig);
         /* A warp may have been between the old instruction and what counts it. */
-        old = __atomic_load_n(&counts[is], __ATOMIC_RELAXED);
+        uint32_t old = __atomic_load_n(&counts[is], __ATOMIC_RELAXED);
         run_until(rig, &counts[!is], 50);
         assert_in_range(__atomic_load_n(&counts[is], __ATOMIC_RELAXED) - old, 0, WARPS);
     }
@@ -179,13 +178,12 @@ static void pages_are_gone_when_flushed(void **state)
             uint32_t zero;
         } params = { PAGE_VA, DATA_VA, i % 2 ? (uint32_t)c->bytes - 3 * 256 : 0, 0 };
         struct ppu_slot_event event;
-        struct ppu_tmd tmd;
 
         map_page(rig->machine, CONTEXT, PAGE_VA, c->frame, c->size, c->bits | PPU_PTE_WRITE | PPU_PTE_ATOMIC);
         memset(page, 0, c->bytes);
         memset(rig_data(rig, 0), 0, 4096);
         rig_load_text(rig, page_users[i / 2 % 3]);
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         rig_shape(&tmd, 3, 1, 64, 1);
         rig_params(rig, 0, &tmd, &params, sizeof(params));
         rig_start(rig, 0, &tmd);
@@ -237,17 +235,15 @@ static void occupancy_is_limited(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(occupancies); i++) {
         const struct occupancy *o = &occupancies[i];
         struct core_config config = machine_small_config(0);
-        uint32_t held = 0, warps = (o->threads + o->wave - 1) / o->wave;
+        uint32_t warps = (o->threads + o->wave - 1) / o->wave;
         struct outcome outcome;
-        struct rig *rig;
-        struct ppu_tmd tmd;
 
         config.sm_warps = 64;
         config.sm_vregs = 32768;
         config.sm_shared = PPU_MAX_SHARED;
-        rig = rig_new_config(&config);
+        struct rig *rig = rig_new_config(&config);
         rig_load_text(rig, ".kernel k\nmark 7\nexit\n");
-        tmd = rig_tmd(rig, "k");
+        struct ppu_tmd tmd = rig_tmd(rig, "k");
         tmd.vregs = (uint16_t)o->vregs;
         tmd.shared_bytes = o->shared;
         tmd.token_count = (uint16_t)o->tokens;
@@ -259,7 +255,7 @@ static void occupancy_is_limited(void **state)
         for (uint32_t step = 0; step < 20; step++) {
             rig_step(rig);
         }
-        held = host_read(rig->machine, PPU_REG_HOOK_HELD);
+        uint32_t held = host_read(rig->machine, PPU_REG_HOOK_HELD);
         if (held != config.sms * o->ctas * warps) {
             fail_msg("case %zu: %u warps on %u SMs, not %u", i, held, config.sms, config.sms * o->ctas * warps);
         }
@@ -279,21 +275,19 @@ static void far_out_ctas(void **state)
     const uint64_t total = (uint64_t)PPU_MAX_GRID_X * PPU_MAX_GRID_YZ * PPU_MAX_GRID_YZ;
     uint64_t params[2] = { DATA_VA, 0 };
     const uint32_t *out = rig_data(rig, 0);
-    struct outcome outcome;
-    struct ppu_tmd tmd;
 
     rig_load_text(rig, ".kernel k\n.vregs 12\nldp.b64 s0, [0]\nrdsr v0, %cta.x\nrdsr v1, %cta.y\nrdsr v2, %cta.z\n"
                        "rdsr v3, %ncta.x\nrdsr v4, %ncta.y\nrdsr v5, %ncta.z\nmov v6, v0\nmov v7, v1\n"
                        "not v8, v0\nand v8, v8, 0xff\nshl v8, v8, 5\nstg.b128 v0, [s0+v8]\n"
                        "stg.b64 v4, [s0+v8+16]\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.grid[0] = PPU_MAX_GRID_X;
     tmd.grid[1] = tmd.grid[2] = PPU_MAX_GRID_YZ;
     tmd.cta[0] = 1;
     tmd.next_cta = tmd.ctas_done = total - 50;
     memset(rig_data(rig, 0), 0, 0x2000);
     rig_params(rig, 0, &tmd, params, sizeof(params));
-    outcome = rig_run(rig, &tmd);
+    struct outcome outcome = rig_run(rig, &tmd);
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     assert_true(outcome.event.ctas_done == total);
     for (uint32_t i = 0; i < 50; i++) {
@@ -391,11 +385,10 @@ static void system_memory_is_served_in_parts(void **state)
     uint64_t params[2] = { SYS_VA, 0 };
     uint32_t all = 0, most = 0;
     struct ppu_slot_event event = { .kind = 0 };
-    struct ppu_tmd tmd;
 
     rig_load_text(rig,
                   ".kernel k\n.vregs 8\nldp.b64 s0, [0]\nrdsr v0, %tid\nshl v1, v0, 4\nldg.b128 v4, [s0+v1]\nexit\n");
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 24, 1, 256, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     machine->during_dma = count_access;

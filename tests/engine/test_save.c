@@ -250,7 +250,6 @@ static void bad_areas_are_refused(void **state)
 
     for (uint32_t i = 0; i < 6; i++) {
         struct ppu_tmd tmd = task(rig, "waits", 2, 0);
-        struct ppu_slot_event event;
 
         switch (i) {
         case 0:
@@ -274,7 +273,7 @@ static void bad_areas_are_refused(void **state)
             break;
         }
         rig_start(rig, 0, &tmd);
-        event = next_event(rig);
+        struct ppu_slot_event event = next_event(rig);
         assert_int_equal(event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(event.arg, PPU_FAULT_TMD_SAVE);
     }
@@ -284,10 +283,9 @@ static void fault_of(struct rig *rig, const char *kernel, uint32_t places, uint1
 {
     struct ppu_tmd tmd = task(rig, "waits", places, 0);
     struct ppu_tmd other = rig_tmd(rig, kernel);
-    struct outcome outcome;
 
     tmd.entry = other.entry;
-    outcome = rig_run(rig, &tmd);
+    struct outcome outcome = rig_run(rig, &tmd);
     if (!outcome.faulted || outcome.fault.code != code) {
         fail_msg("%s: fault 0x%x, not 0x%x", kernel, outcome.fault.code, code);
     }
@@ -316,7 +314,6 @@ static void places_are_large_enough(void **state)
     for (uint32_t round = 0; round < 20; round++) {
         struct ppu_tmd tmd = task(rig, "waits", 1, 0);
         uint32_t threads = 2 * (1 + random_below(&random, 150));
-        struct ppu_slot_event event;
 
         rig_shape(&tmd, 1, 1, threads, 1);
         tmd.vregs = (uint16_t)(21 + random_below(&random, 20));
@@ -324,7 +321,7 @@ static void places_are_large_enough(void **state)
         tmd.save_bytes =
             (uint32_t)ppu_save_bytes((threads + 31) / 32, 32, 32u * tmd.vregs, tmd.token_count, tmd.shared_bytes);
         rig_start(rig, 0, &tmd);
-        event = next_event(rig);
+        struct ppu_slot_event event = next_event(rig);
         assert_int_equal(event.kind, PPU_SLOT_PARKED);
         assert_true(place(rig, 0)->len_bytes + sizeof(struct ppu_save) <= tmd.save_bytes);
     }

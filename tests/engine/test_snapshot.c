@@ -17,10 +17,10 @@ static uint8_t *state_of(struct core *core, size_t *len)
 static bool load(struct rig *victim, const uint8_t *state, size_t len, const char **error)
 {
     size_t before_len, after_len;
-    uint8_t *before = state_of(victim->machine->core, &before_len), *after;
+    uint8_t *before = state_of(victim->machine->core, &before_len);
     const bool loaded = core_load(victim->machine->core, state, len, error);
 
-    after = state_of(victim->machine->core, &after_len);
+    uint8_t *after = state_of(victim->machine->core, &after_len);
     if (!loaded) {
         assert_true(before_len == after_len && memcmp(before, after, after_len) == 0);
     } else {
@@ -44,12 +44,11 @@ static void lies_are_refused(void **state)
         const char *error = "it was loaded";
         struct liar l;
         size_t len;
-        uint8_t *lie;
 
         liar_new(&l);
         liar_memories(victim, l.rig);
         lies[i].tell(&l);
-        lie = state_of(l.core, &len);
+        uint8_t *lie = state_of(l.core, &len);
         if (load(victim, lie, len, &error) || !strstr(error, lies[i].words)) {
             print_error("lies.def:%u: \"%s\" is not in: %s\n", lies[i].line, lies[i].words, error ? error : "(loaded)");
             wrong++;
@@ -68,13 +67,12 @@ static void the_truth_is_loaded(void **state)
     const char *error = NULL;
     struct liar l;
     size_t len;
-    uint8_t *truth;
 
     (void)state;
     liar_new(&l);
     core_pause(victim->machine->core);
     liar_memories(victim, l.rig);
-    truth = state_of(l.core, &len);
+    uint8_t *truth = state_of(l.core, &len);
     if (!load(victim, truth, len, &error)) {
         fail_msg("%s", error);
     }
@@ -145,14 +143,13 @@ static void random_lies_do_no_harm(void **state)
         const char *error = NULL;
         struct liar l;
         size_t len;
-        uint8_t *lie;
 
         liar_new(&l);
         memset(l.rig->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
         core_pause(victim->machine->core);
         liar_memories(victim, l.rig);
         lie_at_random(&l, &random);
-        lie = state_of(l.core, &len);
+        uint8_t *lie = state_of(l.core, &len);
         if (load(victim, lie, len, &error)) {
             run_and_end(victim);
         } else {

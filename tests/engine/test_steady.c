@@ -90,7 +90,6 @@ static void lanes_load_from_their_own(void **state)
     for (size_t n = 0; n < PPU_ARRAY_SIZE(ways); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
             const uint64_t data = DATA_VA;
-            struct ppu_tmd tmd;
             char text[1024];
 
             snprintf(text, sizeof(text),
@@ -99,7 +98,7 @@ static void lanes_load_from_their_own(void **state)
                      "stg.b32 v4, [s0+v6+0x10000]\nexit\n",
                      ways[n].text, ways[n].reg, ways[n].reg);
             rig_load_text(rig, text);
-            tmd = rig_tmd(rig, "k");
+            struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             rig_shape(&tmd, 3, 1, PPU_MAX_WAVE, 1); /* the first decodes, and knows nothing */
             rig_params(rig, 0, &tmd, &data, sizeof(data));

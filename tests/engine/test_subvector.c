@@ -20,11 +20,10 @@
 static struct outcome run_text(struct rig *rig, const char *text, uint32_t wave, uint32_t threads)
 {
     const uint64_t params[2] = { DATA_VA, 0 };
-    struct ppu_tmd tmd;
 
     memset(rig_data(rig, 0), 0, 0x8000);
     rig_load_text(rig, text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = (uint8_t)wave;
     rig_shape(&tmd, 1, 1, threads, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
@@ -287,8 +286,6 @@ static void the_end_of_the_file(void **state)
         rig = rig_new_config(&config);
         for (size_t i = 0; i < PPU_ARRAY_SIZE(at_the_end); i++) {
             const uint64_t params[1] = { DATA_VA };
-            struct outcome outcome;
-            struct ppu_tmd tmd;
             char text[512];
 
             snprintf(text, sizeof(text),
@@ -296,11 +293,11 @@ static void the_end_of_the_file(void **state)
                      "add v2, v0, 96\nsventer 16\nmov v72, 0\nmov v73, 0\nmov v74, 0\nmov v75, 1\n%s\nsvleave\nexit\n",
                      at_the_end[i]);
             rig_load_text(rig, text);
-            tmd = rig_tmd(rig, "k");
+            struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.wave = PPU_MAX_WAVE;
             rig_shape(&tmd, 3, 1, 64, 2);
             rig_params(rig, 0, &tmd, params, sizeof(params));
-            outcome = rig_run(rig, &tmd);
+            struct outcome outcome = rig_run(rig, &tmd);
             if (outcome.event.kind != PPU_SLOT_DONE) {
                 fail_msg("'%s': event %u, fault 0x%x", at_the_end[i], outcome.event.kind, outcome.fault.code);
             }
@@ -326,11 +323,10 @@ static void more_warps_fit(void **state)
             uint32_t fit = room / warp, most = 0;
             enum sm_activity activity;
             struct outcome outcome;
-            struct ppu_tmd tmd;
 
             rig_load_text(rig,
                           ".kernel k\nmov v0, 2000\nspin: sub v0, v0, 1\nisetp.ne p0, v0, 0\n@p0 bra spin\nexit\n");
-            tmd = rig_tmd(rig, "k");
+            struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             tmd.vregs = shapes[i].vregs;
             tmd.shared_vregs = shapes[i].shared;
@@ -460,13 +456,12 @@ static void wrong_segments_fault(void **state)
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(wrongs); i++) {
         const struct wrong *c = &wrongs[i];
-        struct outcome outcome;
         char text[512];
 
         snprintf(text, sizeof(text),
                  ".kernel k\n.vregs %u\n.shared_vregs %u\nrdsr v0, %%tid\nisetp.geu p0, v0, 16\n@!p0 exit\n%s\nexit\n",
                  c->vregs, c->shared, c->body);
-        outcome = run_text(rig, text, PPU_MAX_WAVE, 128);
+        struct outcome outcome = run_text(rig, text, PPU_MAX_WAVE, 128);
         if (!outcome.faulted || outcome.fault.code != c->code ||
             outcome.fault.pc != CODE_VA + (uint64_t)(BODY_AT + c->insn) * PPU_INSN_BYTES) {
             fail_msg("'%s': fault 0x%x at %d, not 0x%x at %u", c->body, outcome.fault.code,
@@ -513,13 +508,12 @@ static void tasks_that_cannot_be(void **state)
     rig_load_text(rig, ".kernel k\n.vregs 8\nexit\n");
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
-        struct outcome outcome;
 
         tmd.vregs = bad[i].vregs;
         tmd.shared_vregs = bad[i].shared;
         tmd.miss_rate = bad[i].miss_rate;
         tmd.mode = bad[i].mode;
-        outcome = rig_run(rig, &tmd);
+        struct outcome outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, PPU_SLOT_REFUSED);
         assert_int_equal(outcome.event.arg, PPU_FAULT_TMD_SUBVECTOR);
     }

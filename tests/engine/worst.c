@@ -36,12 +36,11 @@ const struct worst worsts[WORSTS] = {
 struct rig *worst_rig(const struct worst *worst, uint32_t sm_threads)
 {
     struct core_config config = machine_small_config(sm_threads);
-    struct rig *rig;
 
     config.sms = 1;
     config.vram_bytes = 32 * PPU_MIB;
     config.cache_model = worst->cache_model;
-    rig = rig_new_config(&config);
+    struct rig *rig = rig_new_config(&config);
     for (uint32_t table = 0; table < FAR_TABLES; table++) {
         for (uint32_t page = 0; page < PAGES; page++) {
             map_page(rig->machine, CONTEXT, FAR_VA + (uint64_t)table * PPU_PAGE_2M + page * PPU_PAGE_64K,
@@ -56,19 +55,17 @@ uint32_t worst_start(struct rig *rig, const struct worst *worst)
 {
     const uint64_t params[1] = { FAR_VA };
     char *text = malloc(TEXT_BYTES);
-    struct ppu_tmd tmd;
-    size_t at;
 
     assert_non_null(text);
-    at = (size_t)snprintf(text, TEXT_BYTES, ".kernel k\n.vregs 16\nldp.b64 s0, [0]\nrdsr v0, %%tid\n%sagain: nop\n",
-                          worst->begin);
+    size_t at = (size_t)snprintf(text, TEXT_BYTES,
+                                 ".kernel k\n.vregs 16\nldp.b64 s0, [0]\nrdsr v0, %%tid\n%sagain: nop\n", worst->begin);
     for (uint32_t i = 0; i < REPEATS; i++) {
         at += (size_t)snprintf(text + at, TEXT_BYTES - at, "%s\n", worst->insn);
     }
     snprintf(text + at, TEXT_BYTES - at, "bra again\n");
     rig_load_text(rig, text);
     free(text);
-    tmd = rig_tmd(rig, "k");
+    struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.wave = PPU_MAX_WAVE;
     tmd.token_count = PPU_MAX_TOKENS;
     rig_shape(&tmd, 1, 1, PPU_MAX_WAVE, 1);

@@ -164,17 +164,15 @@ static uint64_t next_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 {
     const uint32_t kind = fuzz_u8(in), op = fuzz_u8(in);
     const struct ppu_isa_row *const row = ppu_isa_row(op % PPU_ISA_OPS);
-    struct ppu_isa_shape shape;
-    uint64_t word;
 
     if (kind >= 0xc0u && (kind & 1u)) {
         return segment_word(in, tmd);
     }
-    word = fuzz_u64(in);
+    uint64_t word = fuzz_u64(in);
     if (kind & 1u || !row->mnemonic) {
         return word;
     }
-    shape = ppu_isa_shape(row);
+    struct ppu_isa_shape shape = ppu_isa_shape(row);
     if (shape.forms == PPU_FORM_IMMEDIATE || (shape.forms == PPU_FORM_BOTH && (kind & 2u))) {
         word = (word & (shape.bits[1] | 0xe00ull)) | 1ull << 31;
     } else {
@@ -195,12 +193,11 @@ static uint64_t *code_of(const struct play *play, uint32_t copy)
 static void write_code(struct play *play)
 {
     struct ppu_program_view view;
-    uint32_t most;
 
     neighbour_assembled(prologue_text, &prologue, &view);
     play->words = view.header->code_bytes / PPU_INSN_BYTES;
     memcpy(code_of(play, 0), view.code, view.header->code_bytes);
-    for (most = 1 + fuzz_below(&play->in, MOST_WORDS); most != 0; most--) {
+    for (uint32_t most = 1 + fuzz_below(&play->in, MOST_WORDS); most != 0; most--) {
         code_of(play, 0)[play->words++] = next_word(&play->in, &play->tmd);
     }
     code_of(play, 0)[play->words++] = PPU_OP_EXIT;
@@ -223,7 +220,6 @@ static void make_task(struct play *play)
     static const uint64_t params[4] = { DATA_VA, CODE_VA, SYS_VA, ODD_VA };
     struct fuzz_input *const in = &play->in;
     struct ppu_tmd *const tmd = &play->tmd;
-    uint32_t threads;
 
     *tmd = good_tmd(1, 1, 1, 1);
     tmd->context = ATTACKER;
@@ -240,7 +236,7 @@ static void make_task(struct play *play)
     tmd->local_size = tmd->local_bytes != 0 ? PPU_PAGE_64K : 0;
     tmd->token_count = (uint16_t)fuzz_below(in, 40);
     tmd->grid[0] = 1 + fuzz_below(in, 3);
-    threads = threads_of(tmd, 1 + fuzz_below(in, 8), fuzz_below(in, 32));
+    uint32_t threads = threads_of(tmd, 1 + fuzz_below(in, 8), fuzz_below(in, 32));
     tmd->cta[0] = threads % 2 == 0 && fuzz_below(in, 2) ? threads / 2 : threads;
     tmd->cta[1] = threads / tmd->cta[0];
     memcpy(play->machine->vram + PARAMS_AT, params, sizeof(params));
@@ -307,7 +303,6 @@ static void take_events(struct play *play)
 static void snapshot(struct play *play)
 {
     const char *error = NULL;
-    uint8_t *state;
     size_t len;
 
     if (play->moved) {
@@ -315,7 +310,7 @@ static void snapshot(struct play *play)
     }
     play->moved = true;
     core_pause(play->machine->core);
-    state = core_save(play->machine->core, &len);
+    uint8_t *state = core_save(play->machine->core, &len);
     if (!state || !core_load(play->machine->core, state, len, &error)) {
         fuzz_found("its own snapshot is refused: %s", error ? error : "there is none");
     }
@@ -429,7 +424,6 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
 {
     struct play play = { .in = fuzz_input(bytes, count), .starts = MOST_STARTS };
     const uint32_t first = fuzz_below(&play.in, 4);
-    uint32_t before;
 
     play.victim.magic = magic_of(bytes, count, salt);
     play.victim.shared_magic = play.victim.magic ^ 0xe1000000u;
@@ -451,7 +445,7 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
     neighbour_run(play.machine, RUN_INSNS);
     machine_settle(play.machine);
     take_events(&play);
-    before = neighbour_check(&play.victim);
+    uint32_t before = neighbour_check(&play.victim);
     end_attacker(&play);
     neighbour_run(play.machine, RUN_INSNS);
     if (neighbour_check(&play.victim) - before < RUN_INSNS / 10) {

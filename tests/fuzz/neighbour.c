@@ -124,14 +124,13 @@ uint32_t neighbour_check(const struct neighbour *victim)
 {
     const struct sm *const sm = only_sm(victim->machine);
     const struct sm_cta *const cta = its_cta(sm);
-    const uint32_t *v, *shared;
 
     if (!cta) {
         fuzz_found("the victim is not on the SM");
         return 0; /* for who does not know that it does not return */
     }
-    v = words_of(sm, cta, SM_FILE_VREGS);
-    shared = words_of(sm, cta, SM_FILE_SHARED);
+    const uint32_t *v = words_of(sm, cta, SM_FILE_VREGS);
+    const uint32_t *shared = words_of(sm, cta, SM_FILE_SHARED);
     for (uint32_t i = 0; i < NEIGHBOUR_VREGS * NEIGHBOUR_WAVE; i++) {
         const uint32_t reg = i / NEIGHBOUR_WAVE, lane = i % NEIGHBOUR_WAVE;
         const uint32_t wanted = reg == 0    ? 16 * lane

@@ -436,8 +436,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    uint32_t before;
-
     memset(&play, 0, sizeof(play));
     play.in = fuzz_input(bytes, count);
     play.starts = MOST_ACTIONS;
@@ -451,7 +449,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     }
     neighbour_run(machine, RUN_INSNS);
     take_events();
-    before = neighbour_check(&victim);
+    uint32_t before = neighbour_check(&victim);
     end_tasks();
     check_area();
     neighbour_run(machine, RUN_INSNS);

@@ -184,18 +184,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct fuzz_input input = fuzz_input(bytes, count);
     struct core *core = victim->machine->core;
-    struct written lie, after;
     const char *why = NULL;
-    bool loaded;
 
     __lsan_disable(); /* who lies about its areas does not free what it took for them */
     change_fields(&input);
     __lsan_enable();
-    lie = save(liar.core);
+    struct written lie = save(liar.core);
     be_honest();
     change_words(&input, &lie);
-    loaded = core_load(core, lie.bytes, lie.len, &why);
-    after = save(core);
+    bool loaded = core_load(core, lie.bytes, lie.len, &why);
+    struct written after = save(core);
     if (!loaded && !same(&after, &fresh)) {
         fuzz_found("a state was refused, and something has changed: %s", why);
     }

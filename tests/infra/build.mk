@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-CHECK_TESTS += rooms names documents commit-msg
+CHECK_TESTS += rooms names dialect documents commit-msg
 
 $(eval $(call ppu_script_test,test-runner,tests/infra/test_run.py))
 
@@ -37,6 +37,7 @@ $(eval $(call ppu_script_test,documents,tests/infra/test_documents.py,))
 $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py,))
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
 $(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
+$(eval $(call ppu_script_test,dialect,tests/infra/test_dialect.py,))
 
 # What is installed runs machines of its own.
 TIMEOUT_install = 600

@@ -173,9 +173,8 @@ static void *service_main(void *opaque)
     while (!joined->ending) {
         uint64_t left_ns = NEVER;
         if (!joined->paused) {
-            uint64_t now_ns = 0;
             run_due(joined);
-            now_ns = joined_now(joined);
+            uint64_t now_ns = joined_now(joined);
             left_ns = joined->deadline_ns == NEVER ? NEVER : 0;
             if (joined->deadline_ns > now_ns && left_ns == 0) {
                 left_ns = joined->deadline_ns - now_ns;

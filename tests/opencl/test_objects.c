@@ -347,10 +347,10 @@ static void sub_buffer_is_checked(void **state)
         cl_mem sub = clCreateSubBuffer(buffer, cases[i].flags, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
         assert_int_equal(error, cases[i].error);
         if (sub) {
-            cl_mem parent = NULL, none = NULL;
+            cl_mem parent = NULL;
             check(clGetMemObjectInfo(sub, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent, NULL));
             assert_ptr_equal(parent, buffer);
-            none = clCreateSubBuffer(sub, 0, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
+            cl_mem none = clCreateSubBuffer(sub, 0, CL_BUFFER_CREATE_TYPE_REGION, &cases[i].region, &error);
             assert_null(none);
             assert_int_equal(error, CL_INVALID_MEM_OBJECT);
             check(clReleaseMemObject(sub));

@@ -269,7 +269,6 @@ static bool has_svm(struct fixture *f)
 static void svm_is_one_address(void **state)
 {
     struct fixture *f = *state;
-    cl_int error = CL_SUCCESS;
     const uint32_t nine = 9;
     uint32_t seen = 0;
 
@@ -309,7 +308,7 @@ static void svm_is_one_address(void **state)
     check(clEnqueueSVMFree(f->queue, 2, pointers, NULL, NULL, 0, NULL, &freed));
     check(clWaitForEvents(1, &freed));
     check(clReleaseEvent(freed));
-    error = clEnqueueSVMMigrateMem(f->queue, 1, (const void **)pointers, NULL, 0, 0, NULL, NULL);
+    cl_int error = clEnqueueSVMMigrateMem(f->queue, 1, (const void **)pointers, NULL, 0, 0, NULL, NULL);
     assert_int_equal(error, CL_INVALID_VALUE);
 }
 

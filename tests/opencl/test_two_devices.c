@@ -140,7 +140,7 @@ static void buffers_are_shared(void **state)
     static uint32_t model[WORDS], seen[WORDS];
     uint64_t random = fixture_seed();
     const size_t part_words = WORDS / PARTS;
-    cl_mem whole, part[PARTS];
+    cl_mem part[PARTS];
     cl_kernel step = kernel_of(pair, "step"), join = kernel_of(pair, "join");
     cl_event before = NULL;
     cl_int error = CL_SUCCESS;
@@ -148,7 +148,7 @@ static void buffers_are_shared(void **state)
     for (uint32_t i = 0; i < WORDS; i++) {
         model[i] = fixture_random(&random);
     }
-    whole = buffer_of(pair, sizeof(model), model);
+    cl_mem whole = buffer_of(pair, sizeof(model), model);
     for (uint32_t i = 0; i < PARTS; i++) {
         const cl_buffer_region region = { i * part_words * 4, part_words * 4 };
         part[i] = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);

@@ -90,13 +90,12 @@ static void wire_send(struct wire *wire, const char *text, size_t len)
 static void wire_fill(struct wire *wire)
 {
     struct pollfd ready = { .fd = wire->fd, .events = POLLIN };
-    ssize_t got;
 
     assert_true(wire->len < LINE_MAX_BYTES);
     if (poll(&ready, 1, PATIENCE_MS) == 0) {
         fail_msg("QEMU has not answered within %d ms", PATIENCE_MS);
     }
-    got = recv(wire->fd, wire->buf + wire->len, LINE_MAX_BYTES - wire->len, 0);
+    ssize_t got = recv(wire->fd, wire->buf + wire->len, LINE_MAX_BYTES - wire->len, 0);
     if (got <= 0) {
         fail_msg("QEMU has gone");
     }
@@ -249,12 +248,11 @@ char *machine_run_to_end(const char *const *args, int *status)
     char *text = calloc(1, LINE_MAX_BYTES);
     char *argv[ARGS_MAX];
     int out[2];
-    pid_t pid;
 
     assert_non_null(text);
     assert_int_equal(pipe(out), 0);
     fill_argv(argv, (const char *[]){ NULL }, args);
-    pid = fork();
+    pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -309,10 +307,9 @@ static const char *qtest(struct machine *machine, const char *format, ...)
     char command[2 * LOAD_CHUNK + 128];
     const char *line;
     va_list args;
-    int len;
 
     va_start(args, format);
-    len = vsnprintf(command, sizeof(command), format, args);
+    int len = vsnprintf(command, sizeof(command), format, args);
     va_end(args);
     assert_true(len > 0 && (size_t)len < sizeof(command));
     wire_send(&machine->qtest, command, (size_t)len);
@@ -362,14 +359,13 @@ void machine_load(struct machine *machine, uint64_t address, const void *bytes, 
 size_t machine_read_file(const char *path, void *bytes, size_t size)
 {
     FILE *file = fopen(path, "rb");
-    size_t len;
 
     if (!file) {
         fail_msg("%s: %s", path, strerror(errno));
         return 0;
     }
     memset(bytes, 0, size);
-    len = fread(bytes, 1, size, file);
+    size_t len = fread(bytes, 1, size, file);
     fclose(file);
     assert_true(len > 0 && len < size);
     return (len + 3) / 4 * 4;
@@ -380,10 +376,9 @@ size_t machine_read_file(const char *path, void *bytes, size_t size)
 static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
 {
     uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
-    uint64_t mask;
 
     machine_write(ppu->machine, at, UINT32_MAX);
-    mask = machine_read(ppu->machine, at) & ~0xfull;
+    uint64_t mask = machine_read(ppu->machine, at) & ~0xfull;
     if (wide) {
         machine_write(ppu->machine, at + 4, UINT32_MAX);
         mask |= (uint64_t)machine_read(ppu->machine, at + 4) << 32;

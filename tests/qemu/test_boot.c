@@ -45,10 +45,8 @@ static uint32_t crc32_of(const uint8_t *bytes, size_t len)
 
 static void stamp_crc(void)
 {
-    uint32_t crc;
-
     memset(image + CRC_AT, 0, 4);
-    crc = crc32_of(image, image_word(HEADER_AT(image_bytes)));
+    uint32_t crc = crc32_of(image, image_word(HEADER_AT(image_bytes)));
     memcpy(image + CRC_AT, &crc, 4);
 }
 
@@ -71,12 +69,10 @@ static void hold(const struct ppu *ppu)
 
 static void expect_ready(const struct ppu *ppu)
 {
-    uint64_t info;
-
     ppu_expect(ppu, PPU_REG_BOOT_STATUS, PPU_BOOT_READY);
     assert_int_equal(ppu_read(ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
     assert_int_equal(ppu_read(ppu, PPU_REG_DEVICE_ERROR), 0);
-    info = ppu_read(ppu, PPU_REG_FW_INFO);
+    uint64_t info = ppu_read(ppu, PPU_REG_FW_INFO);
     assert_int_equal(ppu_vram_read(ppu, info), PPU_FW_INFO_VERSION | sizeof(struct ppu_fw_info) << 16);
     assert_int_equal(ppu_vram_read(ppu, info + 4), PPU_ABI_MAJOR | PPU_ABI_MINOR << 16);
     assert_int_equal(ppu_vram_read(ppu, info + 8), image_word(HEADER_AT(build_id)));

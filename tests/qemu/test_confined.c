@@ -56,10 +56,9 @@ static uint64_t status_of(int pid, const char *name)
 {
     char path[64], line[256];
     uint64_t value = UINT64_MAX;
-    FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%d/status", pid);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     assert_non_null(file);
     while (fgets(line, sizeof(line), file)) {
         if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':') {
@@ -84,10 +83,9 @@ static void assert_confined(int pid)
 static void namespace_of(int pid, char name[64])
 {
     char path[64];
-    ssize_t length;
 
     snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-    length = readlink(path, name, 63);
+    ssize_t length = readlink(path, name, 63);
     assert_true(length > 0);
     name[length] = '\0';
 }
@@ -208,7 +206,6 @@ static void psci_does_not_find_the_mcu(void **state)
 {
     const char *args[] = { "--ppu", ONE_PPU, "--kernel", PSCI_GUEST, NULL };
     struct machine *machine = machine_start(args);
-    const char *text;
 
     (void)state;
     for (unsigned ms = 0; machine_read(machine, ANSWERS + 8) != ANSWERED && ms < 20000; ms += 10) {
@@ -218,8 +215,9 @@ static void psci_does_not_find_the_mcu(void **state)
     assert_int_equal(machine_read(machine, ANSWERS), PSCI_INVALID);
     assert_int_equal(machine_read(machine, ANSWERS + 4), PSCI_INVALID);
     sleep_ms(20);
-    text = machine_qmp(machine, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
-                                "\"property\": \"state\"}}");
+    const char *text =
+        machine_qmp(machine, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
+                             "\"property\": \"state\"}}");
     assert_non_null(strstr(text, "mcu: off, halted 1"));
     machine_stop(machine);
 }

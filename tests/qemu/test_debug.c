@@ -50,12 +50,11 @@ static struct machine *start_two(struct ppu ppu[2])
 static FILE *gdb(const char *commands)
 {
     char line[1024];
-    FILE *output;
 
     snprintf(line, sizeof(line),
              "timeout 30 gdb-multiarch -nx -batch -ex 'file %s' -ex 'target extended-remote %s' %s 2>&1 </dev/null",
              PROBE_ELF, socket_path, commands);
-    output = popen(line, "r");
+    FILE *output = popen(line, "r");
     assert_non_null(output);
     return output;
 }

@@ -54,11 +54,9 @@ static void stop_and_go(void **state)
     (void)state;
 
     for (int round = 0; round < 20; round++) {
-        uint32_t before;
-
         expect_counting(&ppu);
         machine_qmp(machine, "{\"execute\": \"stop\"}");
-        before = count(&ppu);
+        uint32_t before = count(&ppu);
         sleep_ms(2);
         assert_int_equal(count(&ppu), before);
         machine_qmp(machine, "{\"execute\": \"cont\"}");
@@ -182,13 +180,11 @@ static void autostart(void **state)
 {
     char props[256];
     const char *args[] = { "--ppu", props, NULL };
-    struct machine *machine;
-    struct ppu ppu;
     (void)state;
 
     snprintf(props, sizeof(props), "%s,autostart=on,firmware=%s", ONE_PPU, PROBE_IMAGE);
-    machine = machine_start(args);
-    ppu = ppu_map(machine, 0);
+    struct machine *machine = machine_start(args);
+    struct ppu ppu = ppu_map(machine, 0);
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
     reset(machine, &ppu, RESET_FUNCTION);
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
@@ -200,14 +196,13 @@ static struct machine *start_with_life(int *ours)
     int life[2];
     char spec[16];
     const char *args[] = { "--ppu", ONE_PPU, "--life", spec, NULL };
-    struct machine *machine;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, life), 0);
     /* QEMU must not inherit our end, or it would keep itself alive. */
     *ours = fcntl(life[0], F_DUPFD_CLOEXEC, 0);
     close(life[0]);
     snprintf(spec, sizeof(spec), "fd:%d", life[1]);
-    machine = machine_start(args);
+    struct machine *machine = machine_start(args);
     close(life[1]);
     return machine;
 }

@@ -65,12 +65,10 @@ static void hold_a_busy_one(void **state)
     (void)state;
 
     for (int cycle = 0; cycle < 10; cycle++) {
-        uint32_t count;
-
         probe_ask(&ppu, PROBE_COUNT, 0, 0);
         sleep_ms(2);
         probe_hold(&ppu);
-        count = probe_field(&ppu, offsetof(struct probe_mailbox, result[0]));
+        uint32_t count = probe_field(&ppu, offsetof(struct probe_mailbox, result[0]));
         sleep_ms(2);
         assert_int_equal(probe_field(&ppu, offsetof(struct probe_mailbox, result[0])), count);
         ppu_vram_write(&ppu, PROBE_MAILBOX, PROBE_IDLE);
@@ -197,14 +195,13 @@ static void vectors(void **state)
     int notify[2];
     char spec[16];
     const char *args[] = { "--ppu", ONE_PPU, "--notify", spec, NULL };
-    struct machine *machine;
     struct ppu ppu;
     (void)state;
 
     /* The end for QEMU must survive exec; ours does no harm there. */
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, notify), 0);
     snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
-    machine = start_probe(&ppu, args);
+    struct machine *machine = start_probe(&ppu, args);
     close(notify[1]);
     for (uint32_t vector = 0; vector < PPU_MAX_VECTORS; vector++) {
         uint64_t address = RAM_WORD + 4 * vector;
@@ -302,11 +299,10 @@ static void mailbox_doorbells(void **state)
 static void mailbox_vectors(void **state)
 {
     struct client client;
-    struct pollfd ready;
     (void)state;
 
     client_start(&client);
-    ready = (struct pollfd){ .fd = client.notify, .events = POLLIN };
+    struct pollfd ready = (struct pollfd){ .fd = client.notify, .events = POLLIN };
     probe_do(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
     assert_int_equal(wait_byte(client.notify), 9);
     assert_int_equal(ppu_mailbox_take(&client.mailbox->vectors), 1u << 9);

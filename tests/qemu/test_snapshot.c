@@ -98,10 +98,8 @@ static void busy_same_process(void **state)
 
     probe_ask(&ppu, PROBE_COUNT, 0, 0);
     for (int round = 0; round < 5; round++) {
-        uint32_t saved;
-
         machine_qmp(machine, "{\"execute\": \"stop\"}");
-        saved = count(&ppu);
+        uint32_t saved = count(&ppu);
         monitor_quiet(machine, "savevm s");
         machine_qmp(machine, "{\"execute\": \"cont\"}");
         sleep_ms(20);
@@ -118,13 +116,12 @@ static void busy_new_process(void **state)
 {
     struct ppu ppu;
     struct machine *machine = start_one(&ppu);
-    uint32_t saved;
     (void)state;
 
     probe_ask(&ppu, PROBE_COUNT, 0, 0);
     sleep_ms(5);
     machine_qmp(machine, "{\"execute\": \"stop\"}");
-    saved = count(&ppu);
+    uint32_t saved = count(&ppu);
     monitor_quiet(machine, "savevm s");
     machine_stop(machine);
     machine = start_loaded(&ppu);

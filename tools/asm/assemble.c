@@ -41,12 +41,11 @@ static void assemble_text(struct assembly *as, const char *text, const char *nam
 static void *grow(void *array, size_t count, size_t *cap, size_t size)
 {
     size_t wanted = *cap ? *cap * 2 : 64;
-    void *bigger;
 
     if (count < *cap) {
         return array;
     }
-    bigger = realloc(array, wanted * size);
+    void *bigger = realloc(array, wanted * size);
     if (bigger) {
         *cap = wanted;
     }
@@ -263,10 +262,10 @@ static void set_directive(struct assembly *as, struct cursor *cur)
 static void include_directive(struct assembly *as, struct cursor *cur)
 {
     char name[256], *path = NULL, *text = NULL;
-    const char *begin, *end;
+    const char *end;
 
     cursor_space(cur);
-    begin = cur->at;
+    const char *begin = cur->at;
     end = begin < cur->end && *begin == '"' ? memchr(begin + 1, '"', (size_t)(cur->end - begin - 1)) : NULL;
     if (!end || (size_t)(end - begin) > sizeof(name) || end == begin + 1) {
         cursor_fail(cur, begin, "expected the name of a file in quotes");
@@ -317,13 +316,13 @@ static void assemble_line(struct assembly *as, struct cursor *cur)
     struct asm_insn insn = { .file = as->file, .line = cur->line };
 
     for (;;) {
-        const char *save = cur->at, *name;
+        const char *save = cur->at;
         size_t len = 0;
 
         if (cursor_done(cur)) {
             return;
         }
-        name = cursor_name(cur, &len);
+        const char *name = cursor_name(cur, &len);
         if (name && cursor_take(cur, ':')) {
             add_label(as, cur, name, len);
             continue;
@@ -369,7 +368,6 @@ static void resolve(struct assembly *as)
     for (size_t i = 0; i < as->insn_count; i++) {
         struct asm_insn *insn = &as->insns[i];
         const struct label *label;
-        uint32_t imm;
 
         if (insn->target == TARGET_NONE) {
             continue;
@@ -379,7 +377,7 @@ static void resolve(struct assembly *as)
             report_at(as, as->files[insn->file], insn->line, insn->column, "no label '%s'", insn->label);
             continue;
         }
-        imm = insn->target == TARGET_RELATIVE ? label->insn - (uint32_t)i : label->insn;
+        uint32_t imm = insn->target == TARGET_RELATIVE ? label->insn - (uint32_t)i : label->insn;
         insn->word |= (uint64_t)imm << 32;
     }
 }

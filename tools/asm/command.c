@@ -25,13 +25,11 @@ static void print_version(FILE *file, struct argp_state *state)
 
 void command_begin(const char *name, int *argc, char ***argv)
 {
-    const char *why;
-
     command_name = name;
     (*argv)[0] = (char *)(uintptr_t)name; /* what getopt's messages begin with */
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_FAILURE;
-    why = response_expand(argc, argv);
+    const char *why = response_expand(argc, argv);
     if (why) {
         command_fail("read the options: %s", why);
         exit(EXIT_FAILURE);

@@ -16,10 +16,9 @@ static void put_text(struct writer *w, const char *format, ...) __attribute__((f
 static void put_text(struct writer *w, const char *format, ...)
 {
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(w->text + w->len, PPUASM_TEXT_BYTES - w->len, format, args);
+    int n = vsnprintf(w->text + w->len, PPUASM_TEXT_BYTES - w->len, format, args);
     va_end(args);
     w->len += (size_t)n;
     if (w->len >= PPUASM_TEXT_BYTES) {

@@ -35,12 +35,11 @@ char *file_read_stream(FILE *file, size_t *len_bytes)
 char *file_read(const char *path, size_t *len_bytes)
 {
     FILE *file = fopen(path, "rb");
-    char *buf;
 
     if (!file) {
         return NULL;
     }
-    buf = file_read_stream(file, len_bytes);
+    char *buf = file_read_stream(file, len_bytes);
     fclose(file);
     return buf;
 }

@@ -14,14 +14,13 @@
 void cursor_fail(struct cursor *cur, const char *at, const char *format, ...)
 {
     va_list args;
-    int n;
 
     if (cur->failed) {
         return;
     }
     cur->failed = true;
-    n = snprintf(cur->message, PPUASM_MESSAGE_BYTES, "%.96s:%u:%u: error: ", cur->file, cur->line,
-                 (unsigned)(at - cur->start) + 1u);
+    int n = snprintf(cur->message, PPUASM_MESSAGE_BYTES, "%.96s:%u:%u: error: ", cur->file, cur->line,
+                     (unsigned)(at - cur->start) + 1u);
     va_start(args, format);
     vsnprintf(cur->message + n, (size_t)(PPUASM_MESSAGE_BYTES - n), format, args);
     va_end(args);
@@ -58,10 +57,8 @@ static bool name_char(char c)
 
 const char *cursor_name(struct cursor *cur, size_t *len)
 {
-    const char *start;
-
     cursor_space(cur);
-    start = cur->at;
+    const char *start = cur->at;
     if (start == cur->end || !name_char(*start) || isdigit((unsigned char)*start)) {
         return NULL;
     }
@@ -119,13 +116,12 @@ bool cursor_number(struct cursor *cur, int64_t *value)
     char buf[64], *end;
     const char *text = number_text(cur, buf, sizeof(buf));
     const char *digits = text + (*text == '-' || *text == '+');
-    unsigned long long magnitude;
 
     if (!isdigit((unsigned char)*digits)) {
         return take_symbol(cur, value);
     }
     errno = 0;
-    magnitude = strtoull(digits, &end, 0);
+    unsigned long long magnitude = strtoull(digits, &end, 0);
     if (errno || name_char(*end)) {
         cursor_fail(cur, cur->at, "malformed number");
         return false;
@@ -147,11 +143,11 @@ static void expect(struct cursor *cur, char c)
 /* "v12" or "s3"; the number must end the name. */
 static bool take_register(struct cursor *cur, uint8_t *reg, uint8_t *scalar)
 {
-    const char *save = cur->at, *name;
+    const char *save = cur->at;
     size_t len;
     unsigned number = 0;
 
-    name = cursor_name(cur, &len);
+    const char *name = cursor_name(cur, &len);
     if (!name || (name[0] != 'v' && name[0] != 's') || len < 2 || len > 4) {
         cur->at = save;
         return false;
@@ -183,10 +179,9 @@ static uint8_t need_predicate(struct cursor *cur, bool may_negate)
 {
     bool negate = may_negate && cursor_take(cur, '!');
     size_t len;
-    const char *name;
 
     cursor_space(cur);
-    name = cursor_name(cur, &len);
+    const char *name = cursor_name(cur, &len);
     if (!name || len != 2 || name[0] != 'p' || name[1] < '0' || name[1] >= (char)('0' + PPU_PREDS)) {
         cursor_fail(cur, name ? name : cur->at, "expected a predicate p0 to p7");
         return 0;
@@ -200,11 +195,10 @@ static bool take_source(struct cursor *cur, const struct ppu_isa_row *row, struc
 {
     static const uint8_t negate[] = { PPU_FMOD_NEG_A, PPU_FMOD_NEG_B, PPU_FMOD_NEG_C };
     static const uint8_t absolute[] = { PPU_FMOD_ABS_A, PPU_FMOD_ABS_B, 0 };
-    const char *save;
     bool minus = false, bars = false;
 
     cursor_space(cur);
-    save = cur->at;
+    const char *save = cur->at;
     if (row->flags & PPU_IF_F) {
         minus = cursor_take(cur, '-');
         bars = cursor_take(cur, '|');
@@ -326,9 +320,8 @@ static void parse_address(struct cursor *cur, struct ppu_insn *insn, enum ppu_op
         insn->no_base = 1;
         parse_offset(cur, insn);
     } else {
-        const char *save;
         cursor_space(cur);
-        save = cur->at;
+        const char *save = cur->at;
         if (cursor_take(cur, '+') && (cursor_space(cur), take_register(cur, offset, &scalar))) {
             insn->lane_off = operand != PPU_OPERAND_WORDS;
             if (scalar) {
@@ -545,14 +538,13 @@ static const struct ppu_isa_row *find_row(const char *name, size_t len, uint8_t 
 
 static const struct ppu_isa_row *parse_mnemonic(struct cursor *cur, struct ppu_insn *insn)
 {
-    size_t len = 0, stem;
+    size_t len = 0;
     const char *name = cursor_name(cur, &len);
     const char *dot = name ? memchr(name, '.', len) : NULL;
-    const struct ppu_isa_row *row;
     unsigned read = 0;
 
-    stem = dot ? (size_t)(dot - name) : len;
-    row = name ? find_row(name, stem, &insn->op) : NULL;
+    size_t stem = dot ? (size_t)(dot - name) : len;
+    const struct ppu_isa_row *row = name ? find_row(name, stem, &insn->op) : NULL;
     if (!row) {
         cursor_fail(cur, name ? name : cur->at, "no such instruction");
         return NULL;
@@ -577,15 +569,13 @@ static const struct ppu_isa_row *parse_mnemonic(struct cursor *cur, struct ppu_i
 bool parse_insn(struct cursor *cur, struct asm_insn *out)
 {
     struct ppu_insn insn = { 0 }, check;
-    const struct ppu_isa_row *row;
-    const char *start;
 
     if (cursor_take(cur, '@')) {
         insn.guard = need_predicate(cur, true) | PPU_GUARD_ON;
     }
     cursor_space(cur);
-    start = cur->at;
-    row = parse_mnemonic(cur, &insn);
+    const char *start = cur->at;
+    const struct ppu_isa_row *row = parse_mnemonic(cur, &insn);
     if (!row) {
         return false;
     }

@@ -34,12 +34,12 @@ static bool add_word(struct words *words, char *word)
 /* Takes one word off the text, which is written over: a word is never longer than what it is read from. */
 static char *take_word(char **text)
 {
-    char *at = *text, *word, *to, quote = 0;
+    char *at = *text, *to, quote = 0;
 
     while (isspace((unsigned char)*at)) {
         at++;
     }
-    word = to = at;
+    char *word = to = at;
     if (*at == 0) {
         return NULL;
     }

@@ -46,13 +46,12 @@ static int allow_sockets(scmp_filter_ctx filter, bool tcp)
 const char *confine_calls(bool tcp)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    int error;
 
     if (!filter) {
         errno = ENOMEM;
         return "a filter of system calls";
     }
-    error = allow_calls(filter);
+    int error = allow_calls(filter);
     error = error != 0 ? error : allow_sockets(filter, tcp);
     /* The C library asks for this one first, and takes the older one when it is not there. */
     error = error != 0 ? error : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

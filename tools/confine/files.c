@@ -59,7 +59,6 @@ static bool allow(int rules, uint64_t known, const struct confine_path *path)
 {
     struct landlock_path_beneath_attr beneath = { .allowed_access = rights_of(path->access) & known };
     struct stat status;
-    bool added;
 
     beneath.parent_fd = open(path->path, O_PATH | O_CLOEXEC);
     if (beneath.parent_fd < 0) {
@@ -68,8 +67,8 @@ static bool allow(int rules, uint64_t known, const struct confine_path *path)
     if (fstat(beneath.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode)) {
         beneath.allowed_access &= FILE_RIGHTS;
     }
-    added = beneath.allowed_access == 0 ||
-            syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
+    bool added = beneath.allowed_access == 0 ||
+                 syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) == 0;
     /* A file without a place in any folder is not what the rules are about: memory of whoever started us. */
     added = added || errno == EBADFD;
     close(beneath.parent_fd);
@@ -79,12 +78,11 @@ static bool allow(int rules, uint64_t known, const struct confine_path *path)
 const char *confine_files(const struct confine_path *paths, size_t count)
 {
     struct landlock_ruleset_attr attr = { .handled_access_fs = known_rights() };
-    int rules;
 
     if (attr.handled_access_fs == 0) {
         return NULL;
     }
-    rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (rules < 0) {
         return "Landlock: a set of rules";
     }

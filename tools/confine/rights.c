@@ -15,12 +15,11 @@
 static bool write_file(const char *path, const char *text, int length)
 {
     int file = open(path, O_WRONLY | O_CLOEXEC);
-    bool written;
 
     if (file < 0) {
         return false;
     }
-    written = write(file, text, (size_t)length) == length;
+    bool written = write(file, text, (size_t)length) == length;
     close(file);
     return written;
 }
@@ -63,13 +62,12 @@ static const char *drop_capabilities(void)
 const char *confine_rights(bool tcp)
 {
     int signal = 0;
-    const char *failed;
 
     (void)prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0);
     if (!tcp) {
         leave_network();
     }
-    failed = drop_capabilities();
+    const char *failed = drop_capabilities();
     if (failed) {
         return failed;
     }

@@ -224,13 +224,12 @@ static bool write_listing(const struct command *command, const struct ppu_compil
     char *text = NULL;
     size_t len = 0;
     FILE *file = !why ? open_memstream(&text, &len) : NULL;
-    bool done = false;
 
     if (!file) {
         return command_fail("list the program: %s", why ? why : "out of memory");
     }
     listing_print(&view, source, file);
-    done = fclose(file) == 0 && command_write(command->output ? command->output : "-", text, len);
+    bool done = fclose(file) == 0 && command_write(command->output ? command->output : "-", text, len);
     free(text);
     return done;
 }

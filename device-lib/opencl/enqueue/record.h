@@ -216,13 +216,13 @@ INLINE void start_all(record_t parent, record_t record, ppu_task_t finisher, uin
 /* A task of this thread's tree, which moves what is parked there. */
 INLINE void start_unparking(record_t own, global struct ppu_nest *nest)
 {
-    record_t keeper = keeper_of(own), record;
+    record_t keeper = keeper_of(own);
     ppu_task_t task;
 
     do { /* what passes leaves some free */
         task = take_record(nest, 0);
     } while (task == 0);
-    record = record_at(nest, task);
+    record_t record = record_at(nest, task);
     set_status(record, task, root_of(own), keeper, PPU_STREAM_NONE);
     copy_task(&record->tmd, &__ppu_unpark_child);
     record->tmd.param_va = (ulong)record->param;

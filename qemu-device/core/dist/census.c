@@ -59,15 +59,13 @@ static bool add_number(struct dist_census *census, uint32_t slot, uint64_t numbe
 
 static bool add_backing(struct core *core, const struct dist_slot *slot, uint32_t n, struct snap *snap)
 {
-    uint64_t *word;
-
     if (slot->task.tmd.local_bytes == 0) {
         return n == 0 || snap_refuse(snap, "backing %u of local memory, which its task has not", n);
     }
     if (n >= dist_local_limit(core, &slot->task)) {
         return snap_refuse(snap, "no backing %u of local memory", n);
     }
-    word = &core->dist.census->backings[slot->task.slot][n / 64];
+    uint64_t *word = &core->dist.census->backings[slot->task.slot][n / 64];
     if (*word >> (n % 64) & 1) {
         return snap_refuse(snap, "backing %u of local memory is another CTA's", n);
     }

@@ -19,11 +19,10 @@ static uint64_t claims(const struct dist *dist)
 void dist_gang_leave(struct core *core, uint32_t index)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool leaves;
 
     pthread_mutex_lock(&core->dist.lock);
-    leaves = (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) && slot->in_flight != 0 &&
-             !dist_leaving(core, index);
+    bool leaves = (slot->state == PPU_SLOT_RUNNING || slot->state == PPU_SLOT_STOPPING) && slot->in_flight != 0 &&
+                  !dist_leaving(core, index);
     if (leaves) {
         mask_set(&core->dist.leaving, bit(index));
         place_withdraw(core, slot);
@@ -68,7 +67,6 @@ bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim)
 void dist_rank(struct core *core, uint32_t index, uint32_t value)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool attend;
 
     pthread_mutex_lock(&core->dist.lock);
     __atomic_store_n(&slot->rank, (uint8_t)(value & PPU_SLOT_RANK_MASK), __ATOMIC_RELAXED);
@@ -76,7 +74,7 @@ void dist_rank(struct core *core, uint32_t index, uint32_t value)
     if ((value & PPU_SLOT_CLAIMS) && slot->state == PPU_SLOT_RUNNING) {
         mask_set(&core->dist.claiming, bit(index));
     }
-    attend = claims(&core->dist) & bit(index);
+    bool attend = claims(&core->dist) & bit(index);
     pthread_mutex_unlock(&core->dist.lock);
     if (attend) {
         sm_kill(core, index);

@@ -69,14 +69,12 @@ static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta 
 static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
                      const uint64_t (*count)[PPU_COUNTERS], uint32_t ctas)
 {
-    bool wake = false;
-
     trace_ctas(core, PPU_TRACE_CTA_END, sm, cta, ctas);
     pthread_mutex_lock(&core->dist.lock);
     for (uint32_t i = 0; i < ctas; i++) {
         give_back_cta(core, sm, &cta[i], ended, count[i]);
     }
-    wake = dist_take_stirred(&core->dist);
+    bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);
@@ -149,12 +147,10 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                 const uint64_t count[PPU_COUNTERS])
 {
-    bool wake = false;
-
     trace_ctas(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
     pthread_mutex_lock(&core->dist.lock);
     put_aside(core, sm, cta, waits, count);
-    wake = dist_take_stirred(&core->dist);
+    bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);
@@ -179,12 +175,11 @@ static void fill_fault(struct ppu_fault_event *event, uint32_t sm, const struct 
 bool dist_fault(struct core *core, uint32_t sm, const struct dist_cta *cta, struct ppu_fault_event *event)
 {
     struct dist_slot *slot = &core->dist.slot[cta->task->slot];
-    bool first = false;
     bool taken = true;
 
     fill_fault(event, sm, cta);
     pthread_mutex_lock(&core->dist.lock);
-    first = slot->state != PPU_SLOT_KILLING;
+    bool first = slot->state != PPU_SLOT_KILLING;
     if (first) {
         taken = ring_push(core, PPU_RING_FAULT, event);
     }

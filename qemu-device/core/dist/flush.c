@@ -93,10 +93,8 @@ static bool flush_answer(struct core *core, uint32_t sm, uint32_t *context)
 
 void dist_flushed(struct core *core, uint32_t sm, uint32_t context)
 {
-    bool next = false;
-
     pthread_mutex_lock(&core->dist.lock);
-    next = flush_answer(core, sm, &context);
+    bool next = flush_answer(core, sm, &context);
     pthread_mutex_unlock(&core->dist.lock);
     if (next) {
         sm_flush(core, context);

@@ -164,15 +164,13 @@ static void leave_ctas(struct core *core, uint32_t sm, struct dist_ends *ends)
 bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, struct dist_ends *ends,
                struct dist_cta *out)
 {
-    bool given = false, wake = false;
-
     if (__atomic_load_n(&core->dist.offering, __ATOMIC_SEQ_CST) == 0) {
         return false;
     }
     pthread_mutex_lock(&core->dist.lock);
     leave_ctas(core, sm, ends);
-    given = hand_out(core, sm, room, out);
-    wake = dist_take_stirred(&core->dist);
+    bool given = hand_out(core, sm, room, out);
+    bool wake = dist_take_stirred(&core->dist);
     pthread_mutex_unlock(&core->dist.lock);
     if (wake) {
         sm_wake(core);

@@ -241,12 +241,11 @@ static bool stands_back_for(const struct dist_slot *slot, const struct dist_slot
 bool place_allows(struct core *core, const struct dist_slot *slot, uint32_t sm)
 {
     struct dist *dist = &core->dist;
-    const struct dist_slot *gang;
 
     if (is_gang(slot)) {
         return slot->planned[sm] != 0;
     }
-    gang = first_gang(dist);
+    const struct dist_slot *gang = first_gang(dist);
     if ((gang && stands_back_for(slot, gang)) || !sm_fits(core, sm, &slot->task)) {
         return false;
     }

@@ -34,12 +34,10 @@ bool save_exists(const struct dist_slot *slot)
 
 uint32_t save_take(struct dist_slot *slot)
 {
-    uint32_t n;
-
     if (slot->task.tmd.save_count == 0) {
         return DIST_NO_SAVE;
     }
-    n = (uint32_t)__builtin_ctzll(save_places(slot) & ~slot->save_used);
+    uint32_t n = (uint32_t)__builtin_ctzll(save_places(slot) & ~slot->save_used);
     slot->save_used |= bit(n);
     return n;
 }

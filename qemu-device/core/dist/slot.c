@@ -14,10 +14,9 @@
 void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool busy = false;
 
     pthread_mutex_lock(&core->dist.lock);
-    busy = slot->state != PPU_SLOT_FREE;
+    bool busy = slot->state != PPU_SLOT_FREE;
     if (!busy) {
         slot_begin(core, slot, tmd_off);
     }
@@ -34,7 +33,6 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off)
 void dist_control(struct core *core, uint32_t index, uint32_t command)
 {
     struct dist_slot *slot = &core->dist.slot[index];
-    bool attend = false, wake = false;
 
     if (command < PPU_SLOT_CMD_STOP || command > PPU_SLOT_CMD_RESUME) {
         core_guest_error(core, "SLOT_CONTROL: no command %u", command);
@@ -56,8 +54,8 @@ void dist_control(struct core *core, uint32_t index, uint32_t command)
         slot_kill(core, slot);
         break;
     }
-    attend = slot->state == PPU_SLOT_KILLING || dist_saving(core, index);
-    wake = dist_take_stirred(&core->dist) || command == PPU_SLOT_CMD_RESUME;
+    bool attend = slot->state == PPU_SLOT_KILLING || dist_saving(core, index);
+    bool wake = dist_take_stirred(&core->dist) || command == PPU_SLOT_CMD_RESUME;
     pthread_mutex_unlock(&core->dist.lock);
     if (attend) {
         sm_kill(core, index);
@@ -84,10 +82,8 @@ static bool slot_limit(struct core *core, struct dist_slot *slot, uint32_t limit
 
 void dist_limit(struct core *core, uint32_t index, uint32_t limit)
 {
-    bool more = false;
-
     pthread_mutex_lock(&core->dist.lock);
-    more = slot_limit(core, &core->dist.slot[index], limit);
+    bool more = slot_limit(core, &core->dist.slot[index], limit);
     pthread_mutex_unlock(&core->dist.lock);
     if (more) {
         sm_wake(core);
@@ -107,10 +103,8 @@ uint32_t dist_state(struct core *core, uint32_t index)
 
 uint64_t dist_run_ns(struct core *core, uint32_t index)
 {
-    uint64_t ns;
-
     pthread_mutex_lock(&core->dist.lock);
-    ns = slot_run_ns(core, &core->dist.slot[index]);
+    uint64_t ns = slot_run_ns(core, &core->dist.slot[index]);
     pthread_mutex_unlock(&core->dist.lock);
     return ns;
 }
@@ -118,10 +112,9 @@ uint64_t dist_run_ns(struct core *core, uint32_t index)
 uint64_t dist_still_ns(struct core *core, uint32_t index)
 {
     const struct dist_slot *slot = &core->dist.slot[index];
-    uint64_t ns;
 
     pthread_mutex_lock(&core->dist.lock);
-    ns = slot_run_ns(core, slot) - slot->stepped_ns;
+    uint64_t ns = slot_run_ns(core, slot) - slot->stepped_ns;
     pthread_mutex_unlock(&core->dist.lock);
     return ns;
 }

@@ -117,12 +117,10 @@ static uint64_t resumed(const struct core *core, const struct dist_slot *slot)
 
 void slot_resume(struct core *core, struct dist_slot *slot)
 {
-    uint64_t go_on;
-
     if (slot->state == PPU_SLOT_FREE || slot->state == PPU_SLOT_KILLING) {
         return;
     }
-    go_on = resumed(core, slot);
+    uint64_t go_on = resumed(core, slot);
     if (go_on == 0) {
         return;
     }
@@ -189,8 +187,6 @@ static uint16_t slot_read(struct core *core, struct dist_slot *slot, uint32_t tm
 
 void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
 {
-    uint16_t code = PPU_FAULT_NONE;
-
     slot->next = 0;
     slot->ctas_done = 0;
     slot->run_ns = slot->stepped_ns = 0;
@@ -204,7 +200,7 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
     slot->switched = 0;
     __atomic_store_n(&slot->rank, 0, __ATOMIC_RELAXED);
     slot->task.start = ++core->dist.starts;
-    code = slot_read(core, slot, tmd_off);
+    uint16_t code = slot_read(core, slot, tmd_off);
     if (code == PPU_FAULT_NONE && !progress_read(core, slot)) {
         code = PPU_FAULT_TMD_SAVE;
     }

@@ -81,13 +81,11 @@ static bool switched_ctas_load(struct core *core, struct dist_slot *slot, uint32
 static bool switched_load(struct core *core, struct dist_slot *slot, struct snap *snap)
 {
     const struct switch_area *area = &core->dist.area[slot->task.tmd.context];
-    bool claims = false, leaves = false;
-    uint32_t count;
 
     slot->rank = (uint8_t)snap_get_u32(snap);
-    claims = snap_get_flag(snap);
-    leaves = snap_get_flag(snap);
-    count = snap_get_u32(snap);
+    bool claims = snap_get_flag(snap);
+    bool leaves = snap_get_flag(snap);
+    uint32_t count = snap_get_u32(snap);
     if (snap->bad || (count != 0 && !switch_has(core, &slot->task)) || count > area->chunks ||
         (claims && slot->state != PPU_SLOT_RUNNING) ||
         (leaves && (!(slot->task.tmd.flags & PPU_TMD_CORESIDENT) || slot->was_planned || slot->in_flight == 0))) {

@@ -23,14 +23,13 @@ uint32_t switch_bytes(const struct core *core)
 {
     const struct core_config *config = &core->config;
     uint32_t tokens = 0;
-    uint64_t sm_bytes, bytes;
 
     (void)core_tokens_share(core, 0, &tokens);
-    sm_bytes = (uint64_t)config->sm_vregs * 4 + config->sm_shared + tokens +
-               (uint64_t)config->sm_warps * PPU_SAVE_WARP_BYTES +
-               (uint64_t)config->sm_ctas *
-                   (sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + 2 * PPU_SAVE_ALIGN + PPU_SWITCH_CHUNK);
-    bytes = ppu_align_up64(config->sms * sm_bytes, PPU_SWITCH_ALIGN);
+    uint64_t sm_bytes = (uint64_t)config->sm_vregs * 4 + config->sm_shared + tokens +
+                        (uint64_t)config->sm_warps * PPU_SAVE_WARP_BYTES +
+                        (uint64_t)config->sm_ctas *
+                            (sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + 2 * PPU_SAVE_ALIGN + PPU_SWITCH_CHUNK);
+    uint64_t bytes = ppu_align_up64(config->sms * sm_bytes, PPU_SWITCH_ALIGN);
     return bytes <= UINT32_MAX ? (uint32_t)bytes : UINT32_MAX & ~(PPU_SWITCH_ALIGN - 1);
 }
 
@@ -154,10 +153,8 @@ uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t 
 
 bool dist_area(struct core *core, uint32_t context, uint32_t place)
 {
-    bool opened;
-
     pthread_mutex_lock(&core->dist.lock);
-    opened = switch_open(core, context, place);
+    bool opened = switch_open(core, context, place);
     pthread_mutex_unlock(&core->dist.lock);
     return opened;
 }

@@ -108,13 +108,12 @@ static uint16_t check_resources(const struct core *core, const struct dist_task 
 {
     const struct ppu_tmd *tmd = &task->tmd;
     uint32_t token_bytes = 0;
-    bool good;
 
     (void)core_tokens_share(core, 0, &token_bytes);
-    good = tmd->vregs >= 1 && tmd->vregs <= PPU_MAX_VREGS && tmd->token_count <= PPU_MAX_TOKENS &&
-           task->cta_passes <= core->config.sm_warps && task->cta_vregs <= core->config.sm_vregs &&
-           tmd->shared_bytes <= PPU_MAX_SHARED && tmd->shared_bytes <= core->config.sm_shared &&
-           task->cta_tokens <= token_bytes;
+    bool good = tmd->vregs >= 1 && tmd->vregs <= PPU_MAX_VREGS && tmd->token_count <= PPU_MAX_TOKENS &&
+                task->cta_passes <= core->config.sm_warps && task->cta_vregs <= core->config.sm_vregs &&
+                tmd->shared_bytes <= PPU_MAX_SHARED && tmd->shared_bytes <= core->config.sm_shared &&
+                task->cta_tokens <= token_bytes;
 
     return good ? PPU_FAULT_NONE : PPU_FAULT_TMD_RESOURCES;
 }
@@ -139,7 +138,6 @@ static uint16_t check_local(struct dist_task *task)
 {
     const struct ppu_tmd *tmd = &task->tmd;
     uint64_t cta_bytes = (uint64_t)task->cta_threads * tmd->local_bytes;
-    uint64_t backings = 0;
 
     task->local_backings = UINT32_MAX;
     if (tmd->local_bytes == 0) {
@@ -149,7 +147,7 @@ static uint16_t check_local(struct dist_task *task)
         !range_in_va(tmd->local_va, tmd->local_size)) {
         return PPU_FAULT_TMD_LOCAL;
     }
-    backings = tmd->local_size / cta_bytes;
+    uint64_t backings = tmd->local_size / cta_bytes;
     task->local_backings = backings < CORE_MAX_RESIDENT ? (uint32_t)backings : CORE_MAX_RESIDENT;
     return backings != 0 ? PPU_FAULT_NONE : PPU_FAULT_TMD_LOCAL;
 }

@@ -221,10 +221,9 @@ static bool pop_token(struct exec *x)
 
     while (w->token_count > token_floor(w)) {
         struct ppu_token token;
-        struct lanes waiting;
 
         token_get(x, 0, &token);
-        waiting = token_waiting(w, &token);
+        struct lanes waiting = token_waiting(w, &token);
         token_drop_front(x, &token);
         if (lanes_any(&waiting)) {
             engine_enable(w, &waiting, token.address);
@@ -255,10 +254,9 @@ void engine_drop_stale(struct exec *x)
 {
     while (x->w->token_count > token_floor(x->w)) {
         struct ppu_token token;
-        struct lanes waiting;
 
         token_get(x, 0, &token);
-        waiting = token_waiting(x->w, &token);
+        struct lanes waiting = token_waiting(x->w, &token);
         if (token.type == PPU_TOKEN_YIELD || lanes_any(&waiting)) {
             return;
         }
@@ -360,13 +358,13 @@ static bool find_waiting(struct exec *x, const struct lanes *mask, uint32_t type
 /* SYNC, BRK, CONT: wait for the token, or go there (E5). */
 static enum step wait_or_go(struct exec *x, const struct lanes *mask, uint32_t type, uint32_t target)
 {
-    struct lanes waiting, rest;
+    struct lanes waiting;
     uint32_t next = x->w->pc + 1;
 
     if (!find_waiting(x, mask, type, target, &waiting)) {
         return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
     }
-    rest = lanes_without(mask, &waiting);
+    struct lanes rest = lanes_without(mask, &waiting);
     engine_disable(x->w, &waiting, type, target);
     if (lanes_any(&rest)) {
         engine_drop_stale(x);
@@ -387,14 +385,14 @@ static bool find_called(struct exec *x, const struct lanes *mask, const uint32_t
     struct lanes left = *mask;
 
     for (uint32_t n = 0; n < x->w->token_count && lanes_any(&left); n++) {
-        struct lanes named, found = { { 0 } };
+        struct lanes found = { { 0 } };
         struct ppu_token token;
 
         token_get(x, n, &token);
         if (token.type != PPU_TOKEN_CALL) {
             continue;
         }
-        named = token_mask(&token);
+        struct lanes named = token_mask(&token);
         named = lanes_and(&named, &left);
         LANES_EACH(&named, lane)
         {
@@ -414,7 +412,7 @@ static bool find_called(struct exec *x, const struct lanes *mask, const uint32_t
 static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     uint32_t target[PPU_MAX_WAVE] = { 0 };
-    struct lanes waiting, rest;
+    struct lanes waiting;
 
     LANES_EACH(mask, lane)
     {
@@ -428,7 +426,7 @@ static enum step ret(struct exec *x, const struct ppu_insn *insn, const struct l
         const struct lanes one = lanes_one(lane);
         engine_disable(x->w, &one, PPU_TOKEN_CALL, target[lane]);
     }
-    rest = lanes_without(mask, &waiting);
+    struct lanes rest = lanes_without(mask, &waiting);
     if (lanes_any(&rest)) {
         engine_drop_stale(x);
         return scatter(x, &rest, target);

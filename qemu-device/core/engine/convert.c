@@ -51,22 +51,20 @@ static uint64_t packed(uint32_t type, bool negative, uint64_t magnitude, int32_t
     int32_t bias = (1 << (format.exponent_bits - 1)) - 1;
     uint64_t infinity = ((1ull << format.exponent_bits) - 1) << format.fraction_bits;
     uint64_t sign = negative ? 1ull << (format.exponent_bits + format.fraction_bits) : 0;
-    int32_t top, biased, shift;
-    uint64_t bits;
 
     if (magnitude == 0) {
         return sign;
     }
-    top = __builtin_clzll(magnitude);
+    int32_t top = __builtin_clzll(magnitude);
     magnitude <<= top; /* bit 63 is the leading one */
     exponent += 63 - top;
-    biased = exponent + bias;
-    shift = 63 - (int32_t)format.fraction_bits;
+    int32_t biased = exponent + bias;
+    int32_t shift = 63 - (int32_t)format.fraction_bits;
     if (biased <= 0) {
         shift += 1 - biased > 64 ? 64 : 1 - biased;
         biased = 0;
     }
-    bits = shifted(magnitude, (uint32_t)shift, negative, round);
+    uint64_t bits = shifted(magnitude, (uint32_t)shift, negative, round);
     /* Without its leading one; a carry out of the fraction raises the exponent by itself. */
     bits += biased > 0 ? ((uint64_t)(biased - 1) << format.fraction_bits) : 0;
     if (biased >= (1 << format.exponent_bits) - 1 || bits >= infinity) {

@@ -216,10 +216,9 @@ static void read_lane(struct exec *x, const struct ppu_insn *insn, const struct 
 static void vote(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask)
 {
     struct lanes has = pred_value(x, insn->ra), none = { { 0 } };
-    bool result;
 
     has = lanes_and(&has, mask);
-    result = insn->op == PPU_OP_VOTEALL ? lanes_equal(&has, mask) : lanes_any(&has);
+    bool result = insn->op == PPU_OP_VOTEALL ? lanes_equal(&has, mask) : lanes_any(&has);
     set_pred(x, insn->rd, result ? mask : &none, mask);
 }
 

@@ -343,7 +343,6 @@ static uint32_t lanes_written(const struct exec *x)
 enum step engine_execute(struct exec *x)
 {
     struct warp *w = x->w;
-    struct lanes mask;
     uint16_t fault = 0;
     uint64_t va = 0;
 
@@ -360,7 +359,7 @@ enum step engine_execute(struct exec *x)
     if (w->section != 0 && !warp_begun(w) && !section_allows(w, &x->code->insn)) {
         return engine_insn_fault(x, PPU_FAULT_SECTION, &w->active);
     }
-    mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
+    struct lanes mask = w->partial ? w->pending : guarded(w, x->code->insn.guard);
     w->partial = false;
     if (!lanes_any(&mask)) {
         return STEP_NEXT;
@@ -466,10 +465,9 @@ static uint32_t turn(struct exec *x, uint32_t budget)
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget)
 {
     struct exec *const x = exec_of(sm, index);
-    uint32_t done;
 
     sm_file_enter(x);
-    done = turn(x, budget);
+    uint32_t done = turn(x, budget);
     count_end(x, done);
     sm_file_leave(sm);
     return done;

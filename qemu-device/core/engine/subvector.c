@@ -85,15 +85,13 @@ static uint32_t part_from(const struct lanes *set, uint32_t part)
 
 static void begin_segment(struct warp *w, const struct segment *segment, const struct lanes *entered)
 {
-    struct lanes first, later;
-
     w->segment = *segment;
     w->segment.on = true;
     w->segment.floor = w->token_count;
     w->segment.entered = *entered;
     w->segment.part = (uint8_t)part_from(entered, 0);
-    first = of_part(entered, w->segment.part);
-    later = lanes_without(entered, &first);
+    struct lanes first = of_part(entered, w->segment.part);
+    struct lanes later = lanes_without(entered, &first);
     engine_disable(w, &later, PPU_REASON_PART, segment->begin);
     w->pc = segment->begin;
 }

@@ -207,10 +207,9 @@ static void copy_step(struct core *core)
 {
     struct dma_copy copy = queue_take(&core->dma);
     struct failure failure = { .code = PPU_FAULT_NONE };
-    bool good = false;
 
     trace_mark(core, PPU_MARK_COPY_STEP, PPU_TRACE_UNIT_MCU);
-    good = copy_advance(core, &copy, PPU_COPY_STEP, &failure);
+    bool good = copy_advance(core, &copy, PPU_COPY_STEP, &failure);
     if (good && copy.done_bytes < copy.len_bytes) {
         queue_put(&core->dma, &copy);
     } else {

@@ -27,7 +27,6 @@ static bool may_fill(enum ppu_ring_id id)
 static bool ring_has_room(struct core *core, enum ppu_ring_id id)
 {
     const struct ring *ring = &core->ring[id];
-    uint32_t used = 0;
 
     if (ring->size == 0) {
         if (!may_fill(id)) {
@@ -35,7 +34,7 @@ static bool ring_has_room(struct core *core, enum ppu_ring_id id)
         }
         return false;
     }
-    used = ring->tail - vram_load_acquire32(head_word(core, ring));
+    uint32_t used = ring->tail - vram_load_acquire32(head_word(core, ring));
     if (used > ring->size || (used == ring->size && !may_fill(id))) {
         core_device_error(core, PPU_DEVERR_RING);
         return false;
@@ -57,10 +56,9 @@ bool ring_push(struct core *core, enum ppu_ring_id id, const void *entry)
 {
     struct ring *ring = &core->ring[id];
     bool was_empty = false;
-    bool pushed = false;
 
     pthread_mutex_lock(&ring->lock);
-    pushed = ring_has_room(core, id);
+    bool pushed = ring_has_room(core, id);
     if (pushed) {
         append_entry(core, ring, entry);
         /* Pairs with the MCU's fence between writing head and reading tail: one of the two sees the other. */

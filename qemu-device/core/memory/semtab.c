@@ -75,14 +75,13 @@ static void report_touch(struct core *core, uint32_t entry)
 void semtab_touch(struct core *core, bool system, uint64_t address)
 {
     struct semtab *table = &core->semtab;
-    uint32_t entry = SEMTAB_NONE;
 
     vram_fence();
     if (__atomic_load_n(&table->armed_count, __ATOMIC_SEQ_CST) == 0) {
         return;
     }
     pthread_mutex_lock(&table->lock);
-    entry = *bucket_of(table, system, address);
+    uint32_t entry = *bucket_of(table, system, address);
     while (entry != SEMTAB_NONE) {
         const struct sem_watch watch = table->entry[entry];
 

@@ -49,10 +49,9 @@ void cache_l2_free(struct cache_l2 *l2)
 static bool l2_use(struct cache_l2 *l2, uint64_t line)
 {
     pthread_mutex_t *const lock = &l2->lock[(line & (l2->cache.sets - 1)) % CACHE_LOCKS];
-    bool hit;
 
     pthread_mutex_lock(lock);
-    hit = cache_use(&l2->cache, line, true);
+    bool hit = cache_use(&l2->cache, line, true);
     pthread_mutex_unlock(lock);
     return hit;
 }

@@ -133,19 +133,16 @@ static struct code_page *page_fetch(struct sm *sm, const struct dist_task *task,
 const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task, uint32_t pc, uint16_t *fault,
                                      uint64_t *va)
 {
-    struct code_page *page;
-    uint32_t index;
-
     *va = task->tmd.code_va + (uint64_t)pc * PPU_INSN_BYTES;
     if (pc >= task->tmd.code_bytes / PPU_INSN_BYTES) {
         *fault = PPU_FAULT_FETCH_RANGE;
         return NULL;
     }
-    page = page_fetch(sm, task, *va, fault);
+    struct code_page *page = page_fetch(sm, task, *va, fault);
     if (!page) {
         return NULL;
     }
-    index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
+    uint32_t index = (uint32_t)(*va % CODE_PAGE_BYTES / PPU_INSN_BYTES);
     if (!page->insn[index].known) {
         decode_word(sm, &page->insn[index], vram_read64(page->bytes + (size_t)index * PPU_INSN_BYTES));
     }

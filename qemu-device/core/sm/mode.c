@@ -80,15 +80,14 @@ bool sm_mode_subvector(struct exec *x)
     struct mode *const mode = mode_of(x);
     const bool modelled = x->sm->l2, said = x->task->tmd.miss_rate != PPU_MISS_UNSAID;
     const uint32_t launch = x->task->tmd.mode;
-    bool probe, known;
 
     if (launch != PPU_MODE_AUTO || x->passes == 1) {
         const bool parts = launch == PPU_MODE_SUBVECTOR && x->passes != 1;
         count_one(x, parts ? PPU_COUNTER_OPEN_PARTS : PPU_COUNTER_OPEN_NORMAL);
         return parts;
     }
-    known = rate_of(x, mode, 0) <= PER;
-    probe = !said && (!known || ++mode->segments % SM_PROBE == 0);
+    bool known = rate_of(x, mode, 0) <= PER;
+    bool probe = !said && (!known || ++mode->segments % SM_PROBE == 0);
     mode->subvector = above(x, mode);
     if (mode->subvector && !probe) {
         count_one(x, PPU_COUNTER_OPEN_PARTS);

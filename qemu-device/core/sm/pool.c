@@ -72,14 +72,13 @@ static void *worker_main(void *argument)
     pthread_mutex_lock(&pool->lock);
     while (!pool->quit) {
         uint64_t epoch = pool->epoch;
-        enum sm_activity activity;
 
         if (pool->paused) {
             worker_park(pool);
             continue;
         }
         pthread_mutex_unlock(&pool->lock);
-        activity = worker_turn(worker);
+        enum sm_activity activity = worker_turn(worker);
         pthread_mutex_lock(&pool->lock);
         if (activity == SM_BUSY || epoch != pool->epoch || pool->paused || pool->quit) {
             continue;
@@ -181,7 +180,6 @@ bool sm_pool_new(struct core *core)
 {
     const struct core_config *config = core_config_of(core);
     struct sm_pool *pool = calloc(1, sizeof(*pool));
-    bool ok = true;
 
     *core_sm_pool(core) = pool;
     if (!pool) {
@@ -193,7 +191,7 @@ bool sm_pool_new(struct core *core)
     init_locks(pool);
     pool->sm = calloc(config->sms, sizeof(*pool->sm));
     pool->sms = pool->sm ? config->sms : 0;
-    ok = pool->sm && (!config->cache_model || cache_l2_init(&pool->l2, config));
+    bool ok = pool->sm && (!config->cache_model || cache_l2_init(&pool->l2, config));
     for (uint32_t i = 0; i < pool->sms; i++) {
         ok = sm_new(&pool->sm[i], core, i, config->cache_model ? &pool->l2 : NULL) && ok;
     }

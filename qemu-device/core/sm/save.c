@@ -84,12 +84,11 @@ static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
 {
     struct dist_cta saved = cta->cta;
     struct snap snap = { 0 };
-    bool good;
 
     snap_put_u32(&snap, 0);
     sm_snap_put(sm, cta, &snap);
-    good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK &&
-           dist_switch_take(sm->core, &saved);
+    bool good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK &&
+                dist_switch_take(sm->core, &saved);
     if (good) {
         const uint32_t len = (uint32_t)snap.len;
 

@@ -250,12 +250,10 @@ static bool ask_for_cta(struct sm *sm, struct dist_cta *out)
 
 bool sm_take_cta(struct sm *sm)
 {
-    struct sm_cta *cta;
-
     if (__atomic_load_n(&sm->has_work, __ATOMIC_SEQ_CST) == 0) {
         return false;
     }
-    cta = free_cta(sm);
+    struct sm_cta *cta = free_cta(sm);
     if (!cta) {
         __atomic_store_n(&sm->has_work, 0, __ATOMIC_SEQ_CST); /* until one ends */
         return false;
@@ -617,13 +615,13 @@ uint32_t sm_run_part(struct sm *sm, uint32_t budget, uint64_t work, enum sm_acti
     retry_stalled(sm, &executed);
     while (executed < budget && !sm_pool_paused(pool) &&
            executed + sm->count[PPU_COUNTER_TRANSACTIONS] - before < work) {
-        uint32_t index, left = budget - executed, so_far = executed;
+        uint32_t left = budget - executed, so_far = executed;
 
         sm_attend(sm);
         if (sm->turns >= sm->warps_used) {
             take_ctas(sm);
         }
-        index = pick(sm);
+        uint32_t index = pick(sm);
         if (index == warps && sm_take_cta(sm)) {
             continue;
         }

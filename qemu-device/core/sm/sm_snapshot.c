@@ -662,14 +662,13 @@ static void get_share(struct sm *sm, struct snap *snap)
 static bool load_sm(struct sm *sm, struct snap *snap)
 {
     const struct core_config *config = sm->config;
-    uint32_t ctas;
 
     snap->unit[SNAP_SM] = sm->number;
     snap_get_bytes(snap, sm->count, sizeof(sm->count));
     sm->next_warp = snap_get_u32(snap);
     sm->turns = snap_get_u32(snap);
     snap_get_bytes(snap, sm->flush, sizeof(sm->flush));
-    ctas = snap_get_u32(snap);
+    uint32_t ctas = snap_get_u32(snap);
     if (snap->bad || sm->next_warp >= config->sm_warps || ctas > config->sm_ctas) {
         return snap_refuse(snap, "%u CTAs, and warp %u comes next", ctas, sm->next_warp);
     }
@@ -721,11 +720,10 @@ static bool load_slice(struct core *core, struct sm_pool *pool, struct snap *sna
 bool sm_pool_load(struct core *core, struct snap *snap)
 {
     struct sm_pool *pool = *core_sm_pool(core);
-    bool ok;
 
     sm_pool_reset(core);
     snap_get_section(snap, SECTION_SMS);
-    ok = load_slice(core, pool, snap);
+    bool ok = load_slice(core, pool, snap);
     for (uint32_t i = 0; i < pool->sms && ok; i++) {
         ok = load_sm(&pool->sm[i], snap);
     }

@@ -61,12 +61,12 @@ static bool access_word(struct core *core, struct sys_word *word, uint64_t *data
 
 static bool atomic_word(struct core *core, const struct sys_request *request, struct sys_word *word)
 {
-    uint64_t cell = 0, former;
+    uint64_t cell = 0;
 
     if (!core_dma(core, word->bus, &cell, word->bytes, false)) {
         return false;
     }
-    former = engine_rmw((uint8_t *)&cell, request->aop, word->bytes, word->data, word->operand);
+    uint64_t former = engine_rmw((uint8_t *)&cell, request->aop, word->bytes, word->data, word->operand);
     word->data = former;
     return core_dma(core, word->bus, &cell, word->bytes, true);
 }

@@ -48,7 +48,6 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
 {
     struct tlb_entry *entry = &sm->tlb[sm_tlb_index(va)];
     uint64_t key = (va & ~(uint64_t)(PPU_PAGE_4K - 1)) | context | TLB_VALID;
-    uint64_t at;
 
     /* An entry that was never filled has a mask of zeros, which would match everything. */
     if (entry->tag == 0 || (key & entry->mask) != entry->tag || !allows(entry, access)) {
@@ -57,7 +56,7 @@ uint16_t sm_translate(struct sm *sm, uint32_t context, uint64_t va, enum ppu_acc
             return fault;
         }
     }
-    at = entry->frame + (va - (entry->tag & ~(uint64_t)(PPU_PAGE_4K - 1)));
+    uint64_t at = entry->frame + (va - (entry->tag & ~(uint64_t)(PPU_PAGE_4K - 1)));
     out->bus = at;
     out->host = entry->system ? NULL : sm->vram + at;
     return 0;

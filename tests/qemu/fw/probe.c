@@ -37,10 +37,8 @@ static uint32_t next_random(uint32_t state)
 static void storm(uint32_t count, uint32_t state)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t offset;
-
         state = next_random(state);
-        offset = state % PPU_REG_SPACE & ~3u;
+        uint32_t offset = state % PPU_REG_SPACE & ~3u;
         state = next_random(state);
         *reg(offset) = state & 1 ? state : state & 0xff;
     }
