@@ -47,9 +47,7 @@ define engine_level_test
 TIMEOUT_engine-$(1)-$(3) := 480
 $$(eval $$(call ppu_script_test,engine-$(1)-$(3),tests/engine/level.sh $(3) $(call engine_level_programs,$(2)),$(call engine_level_programs,$(2))))
 endef
-$(foreach level,1 2 3 4,$(eval $(call engine_level_test,level,plain,$(level))))
-# Level 2 is compiled from the C of level 1, without a line of its own.
-$(foreach level,1 3 4,$(eval $(call engine_level_test,asan-level,asan,$(level))))
+$(foreach level,1 2 3 4,$(eval $(call engine_level_test,level,plain,$(level)))$(eval $(call engine_level_test,asan-level,asan,$(level))))
 
 $(eval $(call ppu_tool,bench-divergence,tests/engine/bench_divergence.c $(ENGINE_RIG),,ppu-core ppuasm -pthread -lm -lcmocka))
 $(eval $(call ppu_bench,divergence,$(BUILD)/plain/tools/bench-divergence,$(BUILD)/plain/tools/bench-divergence))
