@@ -136,7 +136,17 @@ $(call ppu_objects,$(1),$(2),$(3)): $(BUILD)/$(1)/obj/$(2)/%.o: % $(BUILD)/$(1)/
 	$(Q)$(CCACHE) $(or $(CC_$(1)),$(CC)) $(CFLAGS_COMMON) $(CFLAGS_$(1)) $(4) $$(FLAGS_$$<) $$(FLAGS_$(1)_$$<) -MMD -MP -MT $$@ -MF $$@.d -c $$< -o $$@.$$(pid)
 	$(Q)mv $$@.$$(pid) $$@
 -include $(addsuffix .d,$(call ppu_objects,$(1),$(2),$(3)))
+COMPILED += $(call ppu_objects,$(1),$(2),$(3))
 endef
+COMPILED :=
+
+# $(call ppu_source_flags,VARIABLE,OBJECTS): objects of a source follow its own flags too, FLAGS_<source> or FLAGS_<variant>_<source>
+define ppu_source_flags
+$(call ppu_record,$(BUILD)/record/$(1),$($(1)))
+$(2): $(BUILD)/record/$(1)
+endef
+# $(call ppu_objects_of,SOURCE), or <variant>_<source>
+ppu_objects_of = $(or $(filter $(BUILD)/%/$(1).o,$(COMPILED)),$(filter $(BUILD)/$(firstword $(subst _, ,$(1)))/%/$(patsubst $(firstword $(subst _, ,$(1)))_%,%,$(1)).o,$(COMPILED)))
 
 # $(call ppu_archive,VARIANT,NAME,SOURCES,CFLAGS): members may have the same name, hence q
 define ppu_archive
@@ -247,6 +257,8 @@ endef
 PARTS := boot guest firmware qemu-device runtime compiler opencl tools device-lib demo examples docs packaging
 TEST_PARTS := joined kernels api bench compiler debug device-core engine firmware fuzz guest infra model native opencl qemu runtime vfio
 include $(PARTS:%=%/build.mk) $(TEST_PARTS:%=tests/%/build.mk)
+
+$(foreach flags,$(filter FLAGS_%.c,$(.VARIABLES)),$(eval $(call ppu_source_flags,$(flags),$(call ppu_objects_of,$(flags:FLAGS_%=%)))))
 
 .PHONY: all
 all: firmware qemu $(ALL_TARGETS) ## build the firmware, QEMU with the device, the libraries and the tools (same as plain `make`)

@@ -38,6 +38,7 @@ $(eval $(call ppu_script_test,conformance-runner,tests/infra/test_conformance.py
 $(eval $(call ppu_script_test,rooms,tests/infra/test_rooms.py,))
 $(eval $(call ppu_script_test,names,tests/infra/test_names.py,))
 $(eval $(call ppu_script_test,dialect,tests/infra/test_dialect.py,))
+$(eval $(call ppu_script_test,flags,tests/infra/test_flags.py,))
 
 # What is installed runs machines of its own.
 TIMEOUT_install = 600
