@@ -8,13 +8,12 @@
 #include "firmware/hal.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
+#include "firmware/rank.h"
 #include "firmware/timer.h"
 #include "firmware/wdu.h"
 #include "ppu/admin.h"
 #include "ppu/limits.h"
 #include "ppu/regs.h"
-
-#define FAVOURED (1u | PPU_SLOT_CLAIMS)
 
 struct share {
     uint32_t seen_us; /* CTX_TIME_US when it was looked at last */
@@ -70,7 +69,7 @@ void share_started(uint32_t context, uint32_t slot)
     }
     look_later();
     if (share->favoured) {
-        hal_write(PPU_REG_SLOT_RANK + 4 * slot, FAVOURED);
+        rank_write(slot);
     }
 }
 
@@ -80,6 +79,11 @@ void share_left(uint32_t context)
         shares[context].favoured = false;
         active--;
     }
+}
+
+bool share_favours(uint32_t context)
+{
+    return shares[context].favoured;
 }
 
 /* What the address space has had since it was looked at. */
@@ -112,17 +116,22 @@ static uint32_t count_all(uint32_t *gap_us)
 
 static void favour(uint32_t context)
 {
+    uint64_t changed = 0;
     for (uint32_t slot = 0; slot < caps.slots; slot++) {
         const struct task *task = wdu_task(slot);
-        bool now = task && task->context == context;
-        if (task && (now || shares[task->context].favoured)) {
-            hal_write(PPU_REG_SLOT_RANK + 4 * slot, now ? FAVOURED : 0);
+        if (task && (task->context == context || shares[task->context].favoured)) {
+            changed |= 1ull << slot;
         }
     }
     for (uint32_t slot = 0; slot < caps.slots; slot++) {
         const struct task *task = wdu_task(slot);
         if (task) {
             shares[task->context].favoured = task->context == context;
+        }
+    }
+    for (uint32_t slot = 0; slot < caps.slots; slot++) {
+        if (changed & (1ull << slot)) {
+            rank_write(slot);
         }
     }
 }

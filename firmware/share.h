@@ -8,6 +8,7 @@
 #ifndef FIRMWARE_SHARE_H
 #define FIRMWARE_SHARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Needs timers, caps. */
@@ -16,5 +17,8 @@ void share_init(void);
 /* A task of the address space has got this slot; one has lost its own. Slots are counted already (quota.h). */
 void share_started(uint32_t context, uint32_t slot);
 void share_left(uint32_t context);
+
+/* Its slots go before those of others. */
+bool share_favours(uint32_t context);
 
 #endif

@@ -59,6 +59,7 @@ struct task {
     uint8_t places;  /* to be saved in: the first unit (places.h), TASK_KEPT_PLACE or TASK_NO_PLACES */
     uint8_t taskq;   /* queue that it takes from (taskq.h), or TASK_NO_TASKQ */
     bool head : 1;   /* insert at the head of its list (A4) */
+    bool jumped : 1; /* it was, before others that had come earlier */
     bool waits : 1;  /* CTAs wait for children, and the device is to be told when those have completed */
     bool resume : 1; /* they may go on at the next start */
 };

@@ -14,6 +14,7 @@ struct space {
     struct list_node ready[PPU_PRIORITIES];
     uint8_t next[PPU_PRIORITIES]; /* in the circle */
     uint8_t prev[PPU_PRIORITIES];
+    uint8_t jumps[PPU_PRIORITIES]; /* to the head of the list since one that had not jumped was taken from it */
 };
 
 static struct space spaces[PPU_MAX_CONTEXTS];
@@ -76,6 +77,7 @@ static void insert(struct task *task, bool head)
     task_enter(task, TASK_READY);
     if (list_empty(list)) {
         circle_join(task->priority, (uint8_t)task->context);
+        spaces[task->context].jumps[task->priority] = 0;
     }
     if (head) {
         list_push_front(list, &task->node);
@@ -84,18 +86,32 @@ static void insert(struct task *task, bool head)
     }
 }
 
+/* Others of the list were passed over too often: the task has its turn after them. */
+static bool may_jump(const struct task *task)
+{
+    uint8_t *jumps = &spaces[task->context].jumps[task->priority];
+    if (!task->head || *jumps >= PPU_MIN(policy(PPU_POLICY_AGE), UINT8_MAX)) {
+        return false;
+    }
+    ++*jumps;
+    return true;
+}
+
 void tmu_insert(struct task *task)
 {
-    insert(task, task->head);
+    task->jumped = may_jump(task);
+    insert(task, task->jumped);
 }
 
 void tmu_return(struct task *task)
 {
+    task->jumped = false;
     insert(task, true);
 }
 
 void tmu_rotate(struct task *task)
 {
+    task->jumped = false;
     insert(task, false);
 }
 
@@ -151,6 +167,9 @@ struct task *tmu_take(void)
     }
     if (task) {
         passed[level] = 0;
+        if (!task->jumped) {
+            spaces[task->context].jumps[level] = 0;
+        }
         tmu_remove(task);
     }
     return task;

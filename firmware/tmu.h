@@ -5,7 +5,8 @@
  *
  * Strict priority; within a level address spaces take turns, and the tasks of each. Who may have no slot now (quota.h)
  * is passed over. But a level that was passed over PPU_POLICY_AGE times (policy.def)
- * gives the next task, so that none starves (trap of a spinner that waits for a task below it).
+ * gives the next task, so that none starves (trap of a spinner that waits for a task below it). Nor is a task passed
+ * over more often than that by those that go to the head of its own list.
  */
 #ifndef FIRMWARE_TMU_H
 #define FIRMWARE_TMU_H

@@ -13,6 +13,7 @@
 #include "firmware/nest.h"
 #include "firmware/policy.h"
 #include "firmware/quota.h"
+#include "firmware/rank.h"
 #include "firmware/ring.h"
 #include "firmware/share.h"
 #include "firmware/stats.h"
@@ -35,7 +36,8 @@ struct slot {
 
 static struct slot slots[PPU_MAX_SLOTS];
 static uint64_t free_slots;              /* bit n: slot n */
-static uint8_t running[PPU_PRIORITIES];  /* slots whose task is RUNNING */
+static uint8_t running[PPU_PRIORITIES];  /* slots whose task is RUNNING, by its priority */
+static uint32_t running_all;             /* and of any */
 static uint32_t stopping;                /* slots whose task is STOPPING */
 static uint8_t ending[PPU_MAX_CONTEXTS]; /* slots of the address space whose task is STOPPING or KILLING */
 
@@ -49,6 +51,7 @@ void wdu_init(void)
     memset(ending, 0, sizeof(ending));
     free_slots = 0;
     stopping = 0;
+    running_all = 0;
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
     for (uint32_t i = 0; i < caps.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
@@ -83,6 +86,7 @@ static void enter_running(struct task *task, uint32_t slot)
     task_enter(task, TASK_RUNNING);
     task->slot = (uint8_t)slot;
     running[task->priority]++;
+    running_all++;
 }
 
 /* STOPPING or KILLING */
@@ -91,6 +95,7 @@ static void enter_ending(struct task *task, enum task_state state)
     stopping -= task->state == TASK_STOPPING;
     if (task->state == TASK_RUNNING) {
         running[task->priority]--;
+        running_all--;
         ending[task->context]++;
     }
     task_enter(task, state);
@@ -102,6 +107,7 @@ static void count_out(const struct task *task)
 {
     if (task->state == TASK_RUNNING) {
         running[task->priority]--;
+        running_all--;
     } else {
         stopping -= task->state == TASK_STOPPING;
         ending[task->context]--;
@@ -155,7 +161,11 @@ static void slot_start(uint32_t index, struct task *task)
         watchdog_begin(&slots[index], task->left_us);
     }
     slice_begin(&slots[index]);
+    rank_started(index);
     share_started(task->context, index);
+    if (running[task->priority] != running_all) {
+        rank_look_later();
+    }
     stats_count(PPU_KEY_LAUNCHES);
     trace_write(PPU_TRACE_TASK_START, task->correlation, task->handle, index, task->priority);
 }
@@ -240,6 +250,20 @@ void wdu_dispatch(void)
         slot_start(take_free(), task);
     }
     evict_for_higher();
+}
+
+uint32_t wdu_lowest(void)
+{
+    uint32_t p = 0;
+    while (p + 1 < PPU_PRIORITIES && !running[p]) {
+        p++;
+    }
+    return p;
+}
+
+bool wdu_priorities_differ(void)
+{
+    return running[wdu_lowest()] != running_all;
 }
 
 const struct task *wdu_task(uint32_t slot)

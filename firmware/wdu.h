@@ -36,6 +36,10 @@ uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd);
 /* What a slot runs; NULL: nothing. */
 const struct task *wdu_task(uint32_t slot);
 
+/* Tasks of several priorities are RUNNING; the lowest of them. */
+bool wdu_priorities_differ(void);
+uint32_t wdu_lowest(void);
+
 /* True when the task has a slot now. */
 bool wdu_has(const struct task *task);
 

@@ -92,7 +92,10 @@ enum ppu_slot_command {
 
 /* SLOT_RANK */
 #define PPU_SLOT_RANK_MASK 0xffu
+#define PPU_SLOT_LEVEL_MASK 0xfu
+#define PPU_SLOT_LEVELS 8u /* a level beyond is as this one */
 #define PPU_SLOT_CLAIMS (1u << 8)
+#define PPU_SLOT_PREEMPTS (1u << 9)
 
 /* SLOT_STATE */
 enum ppu_slot_state {

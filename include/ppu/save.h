@@ -32,7 +32,9 @@ PPU_ASSERT_SIZE(struct ppu_save, 64);
 
 /*
  * Every address space has an area beside, SWITCH_BYTES long, for CTAs without a place that are taken off their SMs so
- * that others get room. The driver gives it VRAM that is mapped nowhere.
+ * that others get room. It holds what the SMs hold, and an SM's worth more for each level of rank (SLOT_RANK): CTAs of
+ * a slot begin when what has begun of the address space leaves as much free as the levels above may need. The driver
+ * gives it VRAM that is mapped nowhere.
  */
 #define PPU_SWITCH_ALIGN 4096u
 #define PPU_SWITCH_CHUNK 2048u

@@ -366,6 +366,12 @@ static uint32_t slot_still_us(struct core *core, uint32_t index, enum core_side 
     return (uint32_t)(dist_still_ns(core, index) / 1000u);
 }
 
+static uint32_t slot_waiting(struct core *core, uint32_t index, enum core_side side)
+{
+    (void)side;
+    return dist_waiting(core, index);
+}
+
 static uint32_t slot_state(struct core *core, uint32_t index, enum core_side side)
 {
     (void)side;
@@ -430,6 +436,7 @@ static const struct row_hooks hooks[ROW_COUNT] = {
 #include "ppu/counter.def"
 #undef PPU_COUNTER
     [ROW_SLOT_RANK] = { .write = slot_rank, LIMIT(slots), .error = PPU_DEVERR_SLOT },
+    [ROW_SLOT_WAITING] = { .read = slot_waiting },
     [ROW_CTX_SAVE] = { .write = ctx_save, LIMIT(contexts) },
     [ROW_CTX_TIME_US] = { .read = ctx_time_us, LIMIT(contexts) },
     [ROW_SWITCH_BYTES] = { .read = read_switch_bytes },

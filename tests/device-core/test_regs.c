@@ -152,7 +152,7 @@ static void masks_have_the_bits_there_are(void **state)
         } else if (rows[r].offset == PPU_REG_DEVICE_ERROR) {
             assert_int_equal(rows[r].mask, (PPU_DEVERR_ARG << 1) - 1);
         } else if (rows[r].offset == PPU_REG_SLOT_RANK) {
-            assert_int_equal(rows[r].mask, PPU_SLOT_RANK_MASK | PPU_SLOT_CLAIMS);
+            assert_int_equal(rows[r].mask, PPU_SLOT_RANK_MASK | PPU_SLOT_CLAIMS | PPU_SLOT_PREEMPTS);
         } else if (rows[r].offset == PPU_REG_WINDOW_LO) {
             assert_int_equal(rows[r].mask, ~(PPU_MCU_WINDOW_BYTES - 1));
         }

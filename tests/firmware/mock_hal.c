@@ -200,7 +200,9 @@ static void slot_start(uint32_t slot, uint32_t offset)
     mock.slot_run_ns[slot] = mock.slot_step_ns[slot] = 0;
     mock.slot_since_ns[slot] = mock.now_ns;
     mock.slot_waits[slot] = false;
-    mock.start_log[mock.started++ % 4096] = ((struct ppu_tmd *)(void *)(mock.vram + offset))->correlation;
+    const struct ppu_tmd *tmd = (const struct ppu_tmd *)(const void *)(mock.vram + offset);
+    mock.reg[PPU_REG_SLOT_RANK / 4 + slot] = tmd->priority;
+    mock.start_log[mock.started++ % 4096] = tmd->correlation;
 }
 
 void mock_flush_done(void)

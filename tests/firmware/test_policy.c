@@ -185,6 +185,34 @@ static void head_and_tail(void **state)
     }
 }
 
+/* Tasks that go to the head of the list without end: the one that was there has its turn. */
+static void ageing_within_a_list(void **state)
+{
+    (void)state;
+    const uint32_t ages[] = { 1, 2, 7, 20 };
+    for (uint32_t a = 0; a < PPU_ARRAY_SIZE(ages); a++) {
+        mock_stop();
+        setup(NULL);
+        assert_int_equal(set(PPU_POLICY_AGE, ages[a]), 0);
+        fill_slots(3);
+        for (uint32_t n = 1; n <= 3; n++) {
+            launch(n, 3, 0);
+        }
+        for (uint32_t n = 1; n <= 3; n++) {
+            uint32_t passed = 0;
+            for (;; passed++) {
+                launch(100 + passed, 3, PPU_TMD_HEAD);
+                end(0);
+                if (mock.start_log[mock.started - 1] < 100) {
+                    break;
+                }
+            }
+            assert_int_equal(mock.start_log[mock.started - 1], n);
+            assert_in_range(passed, ages[a] - 1, ages[a]);
+        }
+    }
+}
+
 /* One that becomes ready when a slot has come free does not overtake those that wait for it. */
 static void no_overtaking(void **state)
 {
@@ -214,6 +242,7 @@ int main(void)
         TEST("slices of another length [A4]", slices_of_another_length),
         TEST("without slices equals keep their slots, the more urgent evict all the same [A4 A5]", no_slices),
         TEST("head and tail insertion [A4]", head_and_tail),
+        TEST("one is passed over by those that go to the head as often as the policy says [A4]", ageing_within_a_list),
         TEST("what becomes ready beside a free slot does not overtake [A4]", no_overtaking),
     };
     return cmocka_run_group_tests_name("firmware: policies", tests, NULL, NULL);

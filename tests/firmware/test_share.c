@@ -12,7 +12,7 @@
 #include "tests/firmware/stream.h"
 
 #define TMD_VA (MOCK_MEMORY_VA + 0xf0000)
-#define FAVOURED (1u | PPU_SLOT_CLAIMS)
+#define FAVOURED ((PPU_SLOT_LEVEL_MASK + 1u) | PPU_SLOT_CLAIMS)
 #define MS 1000000ull
 #define LARGE 1u /* correlations: of the context that has many tasks, and of the other */
 #define SMALL 1000u

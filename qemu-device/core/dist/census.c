@@ -103,7 +103,7 @@ bool dist_loaded_cta(struct core *core, uint32_t sm, const struct dist_cta *cta,
         !add_place(census, slot, cta->save, snap)) {
         return false;
     }
-    if (!switch_hold(core, &slot->task)) {
+    if (!switch_hold(core, &slot->task, PPU_SLOT_LEVELS)) {
         return snap_refuse(snap, "the area of address space %u cannot hold it", slot->task.tmd.context);
     }
     census->in_flight[slot->task.slot]++;

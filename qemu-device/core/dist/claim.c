@@ -7,12 +7,14 @@
 #include "qemu-device/core/dist/mask.h"
 #include "qemu-device/core/dist/place.h"
 #include "qemu-device/core/dist/slot.h"
+#include "qemu-device/core/dist/slot_life.h"
+#include "qemu-device/core/dist/switch_area.h"
 #include "qemu-device/core/dist/task.h"
 
 /* Slots that claim a place and have a CTA for it. */
 static uint64_t claims(const struct dist *dist)
 {
-    return __atomic_load_n(&dist->claiming, __ATOMIC_SEQ_CST) &
+    return (__atomic_load_n(&dist->claiming, __ATOMIC_SEQ_CST) | __atomic_load_n(&dist->preempting, __ATOMIC_SEQ_CST)) &
            (__atomic_load_n(&dist->offering, __ATOMIC_SEQ_CST) | __atomic_load_n(&dist->gangs, __ATOMIC_SEQ_CST));
 }
 
@@ -43,22 +45,45 @@ bool dist_claiming(struct core *core)
     return claims(&core->dist) != 0;
 }
 
-bool dist_claim(struct core *core, uint32_t sm, struct dist_claim *claim)
+/* May it have CTAs of other address spaces taken off this SM? */
+static bool claims_from_others(const struct dist *dist, const struct dist_slot *slot, uint32_t sm)
+{
+    return (dist->claiming & bit(slot->task.slot)) &&
+           ((dist->gangs & bit(slot->task.slot)) || dist->present[sm][slot->task.tmd.context] == 0);
+}
+
+/* Room on an SM is all that it lacks. */
+static bool has_cta(struct core *core, struct dist_slot *slot)
+{
+    return slot->save_ready != 0 || slot->switched != 0 ||
+           (slot_can_go_on(core, slot) && switch_room(core, &slot->task, slot->rank));
+}
+
+bool dist_claim(struct core *core, uint32_t sm, uint64_t passed, struct dist_claim *claim)
 {
     struct dist *dist = &core->dist;
     const struct dist_slot *best = NULL;
 
     pthread_mutex_lock(&dist->lock);
-    for (uint64_t left = claims(dist); left != 0; left &= left - 1) {
-        const struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
-        bool gang = dist->gangs & bit(slot->task.slot);
+    for (uint64_t left = claims(dist) & ~passed; left != 0; left &= left - 1) {
+        struct dist_slot *slot = &dist->slot[__builtin_ctzll(left)];
 
-        if ((gang || dist->present[sm][slot->task.tmd.context] == 0) && (!best || slot->rank > best->rank)) {
+        if (!has_cta(core, slot)) {
+            continue;
+        }
+        if (((dist->preempting & bit(slot->task.slot)) || claims_from_others(dist, slot, sm)) &&
+            (!best || slot->rank > best->rank)) {
             best = slot;
         }
     }
     if (best) {
-        *claim = (struct dist_claim){ best->task, best->rank, dist->gangs & bit(best->task.slot) };
+        *claim = (struct dist_claim){
+            .task = best->task,
+            .rank = best->rank,
+            .others = claims_from_others(dist, best, sm),
+            .own = dist->preempting & bit(best->task.slot),
+            .gang = dist->gangs & bit(best->task.slot),
+        };
     }
     pthread_mutex_unlock(&dist->lock);
     return best;
@@ -71,8 +96,12 @@ void dist_rank(struct core *core, uint32_t index, uint32_t value)
     pthread_mutex_lock(&core->dist.lock);
     __atomic_store_n(&slot->rank, (uint8_t)(value & PPU_SLOT_RANK_MASK), __ATOMIC_RELAXED);
     mask_clear(&core->dist.claiming, bit(index));
+    mask_clear(&core->dist.preempting, bit(index));
     if ((value & PPU_SLOT_CLAIMS) && slot->state == PPU_SLOT_RUNNING) {
         mask_set(&core->dist.claiming, bit(index));
+    }
+    if ((value & PPU_SLOT_PREEMPTS) && slot->state == PPU_SLOT_RUNNING) {
+        mask_set(&core->dist.preempting, bit(index));
     }
     bool attend = claims(&core->dist) & bit(index);
     pthread_mutex_unlock(&core->dist.lock);

@@ -108,7 +108,7 @@ static void put_into_area(struct core *core, struct dist_slot *slot, const struc
     slot_settle(core, slot);
 }
 
-/* A CTA goes on whose children ended while it left. */
+/* A CTA that has left for another slot's, or whose children ended while it left, goes on. */
 static void offer_again(struct core *core, struct dist_slot *slot)
 {
     if (slot->state == PPU_SLOT_RUNNING) {
@@ -133,6 +133,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_backing };
     if (!waits) {
         slot->save_ready |= bit(cta->save);
+        offer_again(core, slot);
     } else if (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0) {
         slot->save_ready |= bit(cta->save);
         offer_again(core, slot);

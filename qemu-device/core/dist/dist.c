@@ -35,6 +35,7 @@ void dist_reset(struct core *core)
     mask_clear(&dist->killing, UINT64_MAX);
     mask_clear(&dist->saving, UINT64_MAX);
     mask_clear(&dist->claiming, UINT64_MAX);
+    mask_clear(&dist->preempting, UINT64_MAX);
     mask_clear(&dist->leaving, UINT64_MAX);
     memset(dist->present, 0, sizeof(dist->present));
     for (uint32_t i = 0; i < PPU_MAX_CONTEXTS; i++) {

@@ -18,12 +18,13 @@ struct core;
 struct dist {
     pthread_mutex_t lock;
     struct dist_slot slot[PPU_MAX_SLOTS];
-    uint64_t starts;   /* of tasks, ever */
-    uint64_t offering; /* slots with CTAs to hand out; also read without the lock */
-    uint64_t killing;  /* slots being killed; also read without the lock */
-    uint64_t saving;   /* slots whose CTAs are being saved; also read without the lock */
-    uint64_t leaving;  /* gangs that leave their SMs altogether, for others; also read without the lock */
-    uint64_t claiming; /* slots that claim a place on each SM; also read without the lock */
+    uint64_t starts;     /* of tasks, ever */
+    uint64_t offering;   /* slots with CTAs to hand out; also read without the lock */
+    uint64_t killing;    /* slots being killed; also read without the lock */
+    uint64_t saving;     /* slots whose CTAs are being saved; also read without the lock */
+    uint64_t leaving;    /* gangs that leave their SMs altogether, for others; also read without the lock */
+    uint64_t claiming;   /* slots that claim a place on each SM; also read without the lock */
+    uint64_t preempting; /* slots that take places of lower ranks of their address space; also read without the lock */
     uint16_t present[PPU_MAX_SMS][PPU_MAX_CONTEXTS]; /* CTAs of each address space on an SM */
     struct switch_area area[PPU_MAX_CONTEXTS];
     uint8_t cursor[PPU_MAX_SMS];

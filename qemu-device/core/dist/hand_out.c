@@ -28,7 +28,7 @@ static bool take_new(struct core *core, struct dist_slot *slot, struct dist_cta 
     if (slot->next == slot->total) {
         return false;
     }
-    if (!save_exists(slot) || !local_exists(core, slot) || !switch_hold(core, &slot->task)) {
+    if (!save_exists(slot) || !local_exists(core, slot) || !switch_hold(core, &slot->task, slot->rank)) {
         slot->starved = true;
         return false;
     }

@@ -101,6 +101,15 @@ uint32_t dist_state(struct core *core, uint32_t index)
     return state;
 }
 
+uint32_t dist_waiting(struct core *core, uint32_t word)
+{
+    const struct dist *dist = &core->dist;
+    uint64_t waiting =
+        __atomic_load_n(&dist->offering, __ATOMIC_SEQ_CST) | __atomic_load_n(&dist->gangs, __ATOMIC_SEQ_CST);
+
+    return (uint32_t)(waiting >> 32 * word);
+}
+
 uint64_t dist_run_ns(struct core *core, uint32_t index)
 {
     pthread_mutex_lock(&core->dist.lock);

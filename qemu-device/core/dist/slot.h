@@ -62,6 +62,8 @@ void dist_start(struct core *core, uint32_t index, uint32_t tmd_off);
 void dist_control(struct core *core, uint32_t index, uint32_t command);
 void dist_limit(struct core *core, uint32_t index, uint32_t limit);
 uint32_t dist_state(struct core *core, uint32_t index);
+/* Slots that have CTAs to hand out, as bits: word 0 or 1. */
+uint32_t dist_waiting(struct core *core, uint32_t word);
 uint64_t dist_run_ns(struct core *core, uint32_t index);
 uint64_t dist_still_ns(struct core *core, uint32_t index);
 

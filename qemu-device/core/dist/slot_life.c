@@ -54,6 +54,7 @@ static void slot_free(struct core *core, struct dist_slot *slot, enum ppu_slot_e
 {
     switched_drop(core, slot);
     mask_clear(&core->dist.claiming, bit(slot->task.slot));
+    mask_clear(&core->dist.preempting, bit(slot->task.slot));
     mask_clear(&core->dist.leaving, bit(slot->task.slot));
     mask_clear(&core->dist.killing, bit(slot->task.slot));
     mask_clear(&core->dist.saving, bit(slot->task.slot));
@@ -198,7 +199,6 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
     slot->save_used = slot->save_ready = slot->save_waiting = slot->save_told = 0;
     memset(slot->local_used, 0, sizeof(slot->local_used));
     slot->switched = 0;
-    __atomic_store_n(&slot->rank, 0, __ATOMIC_RELAXED);
     slot->task.start = ++core->dist.starts;
     uint16_t code = slot_read(core, slot, tmd_off);
     if (code == PPU_FAULT_NONE && !progress_read(core, slot)) {
@@ -208,6 +208,7 @@ void slot_begin(struct core *core, struct dist_slot *slot, uint32_t tmd_off)
         push_event(core, slot, PPU_SLOT_REFUSED, code);
         return;
     }
+    __atomic_store_n(&slot->rank, slot->task.tmd.priority, __ATOMIC_RELAXED);
     slot->state = PPU_SLOT_RUNNING;
     if (slot_can_go_on(core, slot)) {
         place_offer(core, slot);

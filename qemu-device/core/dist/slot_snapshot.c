@@ -27,6 +27,7 @@ static void switched_save(struct core *core, const struct dist_slot *slot, struc
 {
     snap_put_u32(snap, slot->rank);
     snap_put_u32(snap, (core->dist.claiming & bit(slot->task.slot)) != 0);
+    snap_put_u32(snap, (core->dist.preempting & bit(slot->task.slot)) != 0);
     snap_put_u32(snap, dist_leaving(core, slot->task.slot));
     snap_put_u32(snap, slot->switched);
     for (uint32_t i = 0; i < slot->switched; i++) {
@@ -52,7 +53,7 @@ static bool switched_cta_load(struct core *core, struct dist_slot *slot, uint32_
     if (snap->bad || cta.number >= slot->next) {
         return snap_refuse(snap, "CTA %llu that was taken off an SM has not begun", (unsigned long long)cta.number);
     }
-    if (!switch_hold(core, &slot->task) || !switch_take_at(core, &slot->task, chunk)) {
+    if (!switch_hold(core, &slot->task, PPU_SLOT_LEVELS) || !switch_take_at(core, &slot->task, chunk)) {
         return snap_refuse(snap, "CTA %llu cannot have its chunks", (unsigned long long)cta.number);
     }
     cta.chunk = chunk[0];
@@ -84,10 +85,11 @@ static bool switched_load(struct core *core, struct dist_slot *slot, struct snap
 
     slot->rank = (uint8_t)snap_get_u32(snap);
     bool claims = snap_get_flag(snap);
+    bool preempts = snap_get_flag(snap);
     bool leaves = snap_get_flag(snap);
     uint32_t count = snap_get_u32(snap);
     if (snap->bad || (count != 0 && !switch_has(core, &slot->task)) || count > area->chunks ||
-        (claims && slot->state != PPU_SLOT_RUNNING) ||
+        ((claims || preempts) && slot->state != PPU_SLOT_RUNNING) ||
         (leaves && (!(slot->task.tmd.flags & PPU_TMD_CORESIDENT) || slot->was_planned || slot->in_flight == 0))) {
         return snap_refuse(snap, "%u CTAs in an area of %u chunks, or a claim or leave that cannot be", count,
                            area->chunks);
@@ -97,6 +99,9 @@ static bool switched_load(struct core *core, struct dist_slot *slot, struct snap
     }
     if (claims) {
         mask_set(&core->dist.claiming, bit(slot->task.slot));
+    }
+    if (preempts) {
+        mask_set(&core->dist.preempting, bit(slot->task.slot));
     }
     return count == 0 || switched_ctas_load(core, slot, count, snap);
 }

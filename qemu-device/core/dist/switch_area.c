@@ -3,10 +3,11 @@
  * Areas of address spaces, for CTAs that are taken off their SMs for others and have no place of their task's. An area
  * is cut into chunks; a CTA that is there has a chain of them. A CTA counts from its begin to its end with the chunks
  * it may need, and none begins that would be one too many: so each that runs can be taken off. An area holds what the
- * SMs hold.
+ * SMs hold, and an SM's worth more for each level of rank: CTAs that were taken off for a level leave it room to begin.
  */
 #include "qemu-device/core/dist/switch_area.h"
 #include "ppu/macros.h"
+#include "ppu/regs.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
@@ -29,7 +30,7 @@ uint32_t switch_bytes(const struct core *core)
                         (uint64_t)config->sm_warps * PPU_SAVE_WARP_BYTES +
                         (uint64_t)config->sm_ctas *
                             (sizeof(struct ppu_save) + PPU_SAVE_CTA_BYTES + 2 * PPU_SAVE_ALIGN + PPU_SWITCH_CHUNK);
-    uint64_t bytes = ppu_align_up64(config->sms * sm_bytes, PPU_SWITCH_ALIGN);
+    uint64_t bytes = ppu_align_up64((config->sms + PPU_SLOT_LEVELS) * sm_bytes, PPU_SWITCH_ALIGN);
     return bytes <= UINT32_MAX ? (uint32_t)bytes : UINT32_MAX & ~(PPU_SWITCH_ALIGN - 1);
 }
 
@@ -69,17 +70,30 @@ bool switch_has(struct core *core, const struct dist_task *task)
     return task->tmd.save_count == 0 && area_of(core, task)->chunks != 0;
 }
 
-bool switch_hold(struct core *core, const struct dist_task *task)
+/* The chunks that CTAs of a level and those below it may hold: what the SMs hold, and an SM's worth for each level. */
+static uint32_t chunks_of_level(const struct core *core, const struct switch_area *area, uint32_t level)
 {
-    struct switch_area *area = area_of(core, task);
+    const uint32_t parts = core->config.sms + PPU_SLOT_LEVELS;
 
-    if (!switch_has(core, task)) {
-        return true;
-    }
-    if (task->cta_chunks > area->chunks - area->held) {
+    return (uint32_t)((uint64_t)area->chunks * (parts - PPU_SLOT_LEVELS + level) / parts);
+}
+
+bool switch_room(struct core *core, const struct dist_task *task, uint32_t rank)
+{
+    const struct switch_area *area = area_of(core, task);
+    const uint32_t level = PPU_MIN(rank & PPU_SLOT_LEVEL_MASK, PPU_SLOT_LEVELS);
+
+    return !switch_has(core, task) || area->held + task->cta_chunks <= chunks_of_level(core, area, level);
+}
+
+bool switch_hold(struct core *core, const struct dist_task *task, uint32_t rank)
+{
+    if (!switch_room(core, task, rank)) {
         return false;
     }
-    area->held += task->cta_chunks;
+    if (switch_has(core, task)) {
+        area_of(core, task)->held += task->cta_chunks;
+    }
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How address spaces share an SM. Where there are CTAs of several, the one that has had least time has the next turn,
- * whatever the number of its warps. And a slot that claims a place gets room by CTAs of lower rank that leave.
+ * whatever the number of its warps. And a slot that claims a place, or preempts, gets room by CTAs of lower rank that
+ * leave.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
@@ -143,7 +144,7 @@ uint64_t sm_time_ns(struct core *core, uint32_t context)
 
 static bool must_yield(const struct sm *sm, const struct sm_cta *cta, const struct dist_claim *claim)
 {
-    return cta->used && cta->cta.task->tmd.context != claim->task.tmd.context &&
+    return cta->used && (cta->cta.task->tmd.context == claim->task.tmd.context ? claim->own : claim->others) &&
            dist_rank_of(sm->core, cta->cta.task->slot) < claim->rank;
 }
 
@@ -200,14 +201,25 @@ static bool drive_out(struct sm *sm, const struct dist_claim *claim)
 bool share_make_room(struct sm *sm)
 {
     struct dist_claim claim;
-    bool all = true;
+    uint64_t passed = 0; /* slots whose claims cannot be served here */
 
-    while (dist_claiming(sm->core) && dist_claim(sm->core, sm->number, &claim) && can_fit(sm, &claim)) {
-        all = drive_out(sm, &claim);
-        sm_has_room(sm);
-        if (!all || !sm_take_cta(sm)) {
+    for (uint32_t most = sm->config->sm_ctas; most != 0 && dist_claiming(sm->core);) {
+        if (!dist_claim(sm->core, sm->number, passed, &claim)) {
             break;
         }
+        if (!can_fit(sm, &claim)) {
+            passed |= 1ull << claim.task.slot;
+            continue;
+        }
+        if (!drive_out(sm, &claim)) {
+            sm_has_room(sm);
+            return false;
+        }
+        sm_has_room(sm);
+        if (!sm_take_cta(sm)) {
+            break;
+        }
+        most--;
     }
-    return all;
+    return true;
 }
