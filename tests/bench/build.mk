@@ -7,6 +7,7 @@ $$(eval $$(call ppu_bench,$(1),$(BUILD)/plain/tools/bench-$(1),$(BUILD)/plain/to
 endef
 $(eval $(call native_bench,native))
 $(eval $(call native_bench,fair))
+$(eval $(call native_bench,sched))
 $(eval $(call native_bench,memory))
 $(eval $(call native_bench,workq))
 $(eval $(call native_bench,firmware,tests/bench/crowd.c))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How address spaces share an SM. Where there are CTAs of several, the one that has had least time has the next turn,
- * whatever the number of its warps. And a slot that claims a place, or preempts, gets room by CTAs of lower rank that
- * leave.
+ * whatever the number of its warps. Where there are CTAs of several ranks of one, every other turn goes to the highest.
+ * And a slot that claims a place, or preempts, gets room by CTAs of lower rank that leave.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
@@ -69,10 +69,21 @@ static uint64_t least_ns(const struct sm *sm, uint32_t but)
     return least;
 }
 
-void share_came(struct sm *sm, uint32_t context)
+static void rank_came(struct sm_share *share, uint8_t rank)
+{
+    if (share->all++ == 0) {
+        share->rank = rank;
+        share->ranks_differ = false;
+    }
+    share->ranks_differ = share->ranks_differ || rank != share->rank;
+}
+
+void share_came(struct sm *sm, const struct dist_task *task)
 {
     struct sm_share *share = &sm->share;
+    const uint32_t context = task->tmd.context;
 
+    rank_came(share, (uint8_t)dist_rank_of(sm->core, task->slot));
     if (share->ctas[context]++ != 0) {
         return;
     }
@@ -90,10 +101,29 @@ void share_came(struct sm *sm, uint32_t context)
     share->sole = context;
 }
 
-void share_left(struct sm *sm, uint32_t context)
+/* Those that are still here may be of one rank again. */
+static void rank_left(struct sm *sm)
 {
     struct sm_share *share = &sm->share;
 
+    share->all--;
+    if (!share->ranks_differ) {
+        return;
+    }
+    share->all = 0;
+    for (uint32_t i = 0; i < sm->config->sm_ctas; i++) {
+        if (sm->cta[i].used) {
+            rank_came(share, (uint8_t)dist_rank_of(sm->core, sm->cta[i].cta.task->slot));
+        }
+    }
+}
+
+void share_left(struct sm *sm, const struct dist_task *task)
+{
+    struct sm_share *share = &sm->share;
+    const uint32_t context = task->tmd.context;
+
+    rank_left(sm);
     if (--share->ctas[context] != 0) {
         return;
     }
@@ -125,6 +155,25 @@ uint32_t share_pick(struct sm *sm)
     }
     if (chosen != warps) {
         sm->next_warp = chosen + 1 < warps ? chosen + 1 : 0;
+    }
+    return chosen;
+}
+
+uint32_t share_pick_urgent(const struct sm *sm)
+{
+    const uint32_t warps = sm->config->sm_warps;
+    uint32_t index = sm->turns % warps, chosen = warps, highest = 0;
+
+    for (uint32_t left = warps; left != 0; left--) {
+        if (sm_can_run(sm, index)) {
+            const uint32_t rank = dist_rank_of(sm->core, sm->cta[sm->warp[index].cta].cta.task->slot);
+
+            if (chosen == warps || rank > highest) {
+                chosen = index;
+                highest = rank;
+            }
+        }
+        index = index + 1 < warps ? index + 1 : 0;
     }
     return chosen;
 }

@@ -8,6 +8,7 @@
 
 #include "ppu/limits.h"
 
+struct dist_task;
 struct sm;
 
 /*
@@ -17,6 +18,9 @@ struct sm;
 struct sm_share {
     uint32_t spaces;   /* of which there are CTAs */
     uint32_t sole;     /* the one, when there is one */
+    uint32_t all;      /* CTAs, of any */
+    uint8_t rank;      /* of the first of them, when it came */
+    bool ranks_differ; /* another's was another */
     uint64_t since_ns; /* time that is not yet anybody's begins here; 0: the SM does not run */
     uint64_t insns;    /* executed, ever */
     uint16_t ctas[PPU_MAX_CONTEXTS];
@@ -27,9 +31,11 @@ struct sm_share {
 /* The SM begins to run: its time is somebody's from now on. Or it stops. */
 void share_begin(struct sm *sm);
 void share_end(struct sm *sm);
-/* A CTA of the address space is here, or has left. */
-void share_came(struct sm *sm, uint32_t context);
-void share_left(struct sm *sm, uint32_t context);
+/* A CTA of the task is here, or has left. */
+void share_came(struct sm *sm, const struct dist_task *task);
+void share_left(struct sm *sm, const struct dist_task *task);
+/* The warp that has a turn of those that go to the highest rank; the number of warps: none can run. */
+uint32_t share_pick_urgent(const struct sm *sm);
 /* As a warp's turn, when there are CTAs of several address spaces: the time is its own's. */
 uint32_t share_pick(struct sm *sm);
 void share_charge(struct sm *sm, uint32_t context);

@@ -132,9 +132,9 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
 static void count_room(struct sm *sm, const struct dist_task *task, uint32_t ctas)
 {
     if (ctas == 1) {
-        share_came(sm, task->tmd.context);
+        share_came(sm, task);
     } else {
-        share_left(sm, task->tmd.context);
+        share_left(sm, task);
     }
     sm->ctas_used += ctas;
     sm->warps_used += ctas * task->cta_warps;
@@ -190,8 +190,8 @@ void sm_cta_free(struct sm *sm, struct sm_cta *cta)
     }
     learn(sm, task);
     sm_file_give(sm, cta);
-    count_room(sm, task, UINT32_MAX);
     memset(cta, 0, offsetof(struct sm_cta, done));
+    count_room(sm, task, UINT32_MAX);
 }
 
 /*
@@ -527,7 +527,9 @@ static uint32_t pick(struct sm *sm)
     if (sm->share.spaces > 1) {
         return share_pick(sm);
     }
-
+    if (sm->share.ranks_differ && sm->turns % 2 != 0) {
+        return share_pick_urgent(sm);
+    }
     for (; left != 0 && !sm_can_run(sm, index); left--) {
         index = warp_behind(sm, index);
     }
