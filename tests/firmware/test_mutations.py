@@ -8,6 +8,7 @@ usage: test_mutations.py SCRATCH LIBRARY
 import subprocess
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
@@ -41,11 +42,22 @@ def passes(name, part, test, old, new):
     source, program = SCRATCH / f"{part}-{name}.c", SCRATCH / f"{part}-{name}"
     mutated = original.replace(old, new)
     source.write_text(mutated.replace('#include "firmware/shared.h"\n', '#include "firmware/shared.h"\n' + TORN))
-    tests = [f"tests/firmware/{file}.c" for file in (f"test_{test}", "orders", "mock_hal", "stream")]
     step = "tmdq_step" if part == "tmdq" else "orders_step"
-    subprocess.run(["gcc", "-std=c11", "-O1", "-g", "-Wno-unused-function", f"-DSHARED_STEP={step}", "-I.", "-Iinclude",
-                    "-o", program, *tests, source, LIBRARY, "-lcmocka", "-pthread"], cwd=TOP, check=True, timeout=60)
+    tests = [compiled(f"tests/firmware/{file}.c", step) for file in (f"test_{test}", "orders", "mock_hal", "stream")]
+    gcc("-o", program, *tests, compiled(source, step), LIBRARY, "-lcmocka", "-pthread")
     return runs_clean(program)
+
+
+def gcc(*arguments):
+    subprocess.run(["gcc", *arguments], cwd=TOP, check=True, timeout=60)
+
+
+@cache
+def compiled(source, step):
+    """The object of a source; what several mistakes have in common is compiled once."""
+    made = SCRATCH / f"{Path(source).stem}-{step}.o"
+    gcc("-std=c11", "-O1", "-g1", "-Wno-unused-function", f"-DSHARED_STEP={step}", "-I.", "-Iinclude", "-c", source, "-o", made)
+    return made
 
 
 def runs_clean(program):
