@@ -535,11 +535,12 @@ static void complete_task(struct task *task)
 
 void launch_complete(struct task *task)
 {
-    if (task->places != TASK_NO_PLACES) {
+    bool has_nest = task_has_nest(task);
+    if (has_nest && task->places != TASK_NO_PLACES) {
         release_places(task);
     }
     taskq_unbind(task);
-    if (task->children || (task_has_nest(task) && !task->fault && !tmdq_idle(task))) {
+    if (task->children || (has_nest && !task->fault && !tmdq_idle(task))) {
         task_enter(task, TASK_DRAINING);
         wdu_dispatch();
         return;

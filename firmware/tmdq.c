@@ -10,32 +10,39 @@
 #include "firmware/shared.h"
 #include "firmware/words.h"
 
-static struct ppu_group *groups; /* one a context, in protected VRAM */
+/* Where tasks are launched from, and where the last task of each TMDQ there is named. */
+struct tmdq_group {
+    struct ppu_group *group;
+    ppu_task_t *last_task;
+};
 
-/* The TMDQs of what channels launch, of each context: those of its group, or as many as the driver has asked for. */
-static ppu_task_t *last_tasks[PPU_MAX_CONTEXTS];
-static uint16_t counts[PPU_MAX_CONTEXTS];
+/* What channels of each context launch: a group in protected VRAM, and the last tasks in there, or where the driver has
+ * put as many TMDQs as it has asked for. */
+static struct tmdq_group hosts[PPU_MAX_CONTEXTS];
+static uint16_t counts[PPU_MAX_CONTEXTS]; /* TMDQs */
 
 void tmdq_init(void)
 {
-    groups = hal_vram(layout.groups);
+    struct ppu_group *groups = hal_vram(layout.groups);
     for (uint32_t i = 0; i < caps.contexts; i++) {
+        hosts[i].group = &groups[i];
         tmdq_open_group(i);
     }
 }
 
 void tmdq_open_group(uint32_t context)
 {
-    memset(&groups[context], 0, sizeof(groups[context]));
-    last_tasks[context] = groups[context].last_task;
+    struct ppu_group *group = hosts[context].group;
+    memset(group, 0, sizeof(*group));
+    hosts[context].last_task = group->last_task;
     counts[context] = PPU_GROUP_TMDQS;
 }
 
 void tmdq_move(uint32_t context, ppu_vram_t words, uint32_t count)
 {
     ppu_task_t *moved = hal_vram(words);
-    memcpy(moved, last_tasks[context], counts[context] * sizeof(moved[0]));
-    last_tasks[context] = moved;
+    memcpy(moved, hosts[context].last_task, counts[context] * sizeof(moved[0]));
+    hosts[context].last_task = moved;
     counts[context] = (uint16_t)count;
 }
 
@@ -45,9 +52,13 @@ uint32_t tmdq_count(uint32_t context)
 }
 
 /* The group a task was launched from: its parent's, or that of the address space. */
-static struct ppu_group *group_of(const struct task *task)
+static struct tmdq_group group_of(const struct task *task)
 {
-    return task->parent ? &nest_record(task->parent)->group : &groups[task->context];
+    if (!task->parent) {
+        return hosts[task->context];
+    }
+    struct ppu_group *group = &nest_record(task->parent)->group;
+    return (struct tmdq_group){ group, group->last_task };
 }
 
 /* The task a shared word names, if it can be in the same TMDQ as `task`, which a channel launched. */
@@ -76,13 +87,13 @@ static struct task *follower_of(const struct task *task, ppu_task_t handle)
  */
 enum tmdq_append_result tmdq_append(struct task *task)
 {
-    struct ppu_group *group = group_of(task);
+    struct tmdq_group host = hosts[task->context];
     task_status(task)->next_stream = PPU_TASK_NULL;
-    shared_add(&group->work, 1);
+    shared_add(&host.group->work, 1);
     if (task->stream == TASK_NO_STREAM) {
         return TMDQ_FIRST;
     }
-    ppu_task_t former = shared_exchange(&last_tasks[task->context][task->stream], task->handle);
+    ppu_task_t former = shared_exchange(&host.last_task[task->stream], task->handle);
     if (former == PPU_TASK_NULL) {
         return TMDQ_FIRST;
     }
@@ -110,12 +121,12 @@ enum tmdq_append_result tmdq_append(struct task *task)
  */
 enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
 {
-    struct ppu_group *group = group_of(task);
-    shared_add(&group->work, (uint32_t)-1);
+    struct tmdq_group from = group_of(task);
+    shared_add(&from.group->work, (uint32_t)-1);
     if (task->stream == TASK_NO_STREAM) {
         return TMDQ_EMPTY;
     }
-    uint32_t *last = task->parent ? &group->last_task[task->stream] : &last_tasks[task->context][task->stream];
+    uint32_t *last = &from.last_task[task->stream];
     if (shared_read(last) == task->handle) {
         hooks_hold_point(PPU_MARK_TMDQ_LAST);
         if (shared_replace(last, task->handle, PPU_TASK_NULL)) {
@@ -155,5 +166,5 @@ bool tmdq_idle(const struct task *task)
 
 void tmdq_clear(uint32_t context, uint32_t stream)
 {
-    shared_publish(&last_tasks[context][stream], PPU_TASK_NULL);
+    shared_publish(&hosts[context].last_task[stream], PPU_TASK_NULL);
 }
