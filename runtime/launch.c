@@ -97,7 +97,7 @@ static uint64_t declared_addresses(const struct ppu_kernel *kernel)
 
 static uint16_t choose_flags(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch)
 {
-    uint32_t flags = kernel->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0);
+    uint32_t flags = kernel->flags | (launch->coresident ? PPU_TMD_CORESIDENT : 0) | (launch->head ? PPU_TMD_HEAD : 0);
 
     if (launch->group == PPU_LAUNCH_GROUP_GRID) {
         flags &= ~PPU_TMD_CTA_GROUPS;

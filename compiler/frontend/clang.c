@@ -4,6 +4,7 @@
 #include "compiler/base/enqueue_flag.h"
 #include "compiler/frontend/headers.h"
 #include "compiler/frontend/options.h"
+#include "ppu/child.h"
 #include "ppu/macros.h"
 
 #include <assert.h>
@@ -66,13 +67,15 @@ static const char *const absent[] = {
 /* What we have beyond OpenCL C (docs/spec/opencl.md). */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
+#define FLAG(name, value) "#define PPU_ENQUEUE_FLAGS_" #name " " TEXT(value) "\n"
 static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
-                               "#define PPU_ENQUEUE_FLAGS_WORK " TEXT(ENQUEUE_WORK) "\n"
-                                                                                    "void ppu_wait_children(void);\n"
-                                                                                    "#ifdef __opencl_c_device_enqueue\n"
-                                                                                    "queue_t ppu_create_stream(void);\n"
-                                                                                    "int ppu_destroy_stream(queue_t);\n"
-                                                                                    "#endif\n";
+                               "void ppu_wait_children(void);\n"
+                               "__global void *ppu_heap_take(unsigned int);\n"
+                               "int ppu_heap_give(__global void *);\n"
+                               "#ifdef __opencl_c_device_enqueue\n"
+                               "queue_t ppu_create_stream(void);\n"
+                               "int ppu_destroy_stream(queue_t);\n"
+                               "#endif\n" FLAG(WORK, ENQUEUE_WORK) FLAG(HEAD, PPU_ENQUEUE_HEAD);
 
 static const char *const fixed_arguments[] = {
     "-x",

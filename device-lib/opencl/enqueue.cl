@@ -21,6 +21,7 @@ INLINE uint stream_of(device_queue_t queue)
 
 /* What a call asks for. */
 struct request {
+    uint flags;
     const private struct range *range;
     constant struct ppu_child *child;
     const private uchar *block;
@@ -73,6 +74,7 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     uint at = block_at(child, request->locals), used;
 
     copy_task(&record->tmd, child);
+    record->tmd.flags |= (request->flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
     if (!set_space(&record->tmd, request->range, max_group(shared, child))) {
         return ERROR_RANGE;
     }
@@ -239,7 +241,7 @@ INLINE global struct ppu_device_wait *waits_of(record_t record, uint bytes)
                                      uint events, const space device_event_t *list, device_event_t *ret, uint locals, \
                                      const private ulong *sizes)                                                      \
     {                                                                                                                 \
-        const struct request request = { range, child, block, bytes, events, locals, sizes };                         \
+        const struct request request = { flags, range, child, block, bytes, events, locals, sizes };                         \
         record_t own = own_record(), record;                                                                          \
         int error = check(own, queue);                                                                                \
                                                                                                                       \

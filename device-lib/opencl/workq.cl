@@ -101,6 +101,7 @@ int LIBRARY __ppu_enqueue_work(device_queue_t given, uint flags, const private s
     int error = 0;
 
     copy_task(tmd, child);
+    tmd->flags |= (flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
     if (!set_space(tmd, range, max_group(enqueue_of(own), child))) {
         error = ERROR_RANGE;
     }

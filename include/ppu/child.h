@@ -9,6 +9,8 @@
 
 #include "ppu/tmd.h"
 
+#define PPU_ENQUEUE_HEAD 0x20000 /* flag of enqueue_kernel: before the tasks that wait for a slot (A4) */
+
 /* A kernel that threads enqueue; constant data of the program. */
 struct ppu_child {
     struct ppu_tmd tmd; /* but for code_va, groups, parameters and local memory */

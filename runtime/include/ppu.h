@@ -382,6 +382,7 @@ struct ppu_launch {
     uint32_t shared_bytes;         /* a CTA, beside what the kernel declares */
     uint32_t priority;             /* capped by the channel's */
     uint64_t watchdog_ns;          /* time limit, at most an hour; 0: as PPU_WATCHDOG_MS says, else none */
+    bool head;                     /* before those of its priority that wait for a slot (A4) */
     bool coresident;               /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
     struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
     const struct ppu_taskq *taskq; /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */

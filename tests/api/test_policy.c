@@ -234,6 +234,57 @@ static void eviction(void **state)
     }
 }
 
+/* One slot is free at a time: what waits for it starts in the order of the list. */
+static void head_insertion(void **state)
+{
+    enum { TAIL = 6, FLAGS_AT = 64, ORDER_AT = 1024, SEM_AT = 4096 };
+    struct api *api = *state;
+    const uint32_t slots = ppu_device_info(api->device)->slots;
+    const struct ppu_kernel *wait = api_kernel(api, api->context, "spin", "spin_until");
+    const struct ppu_kernel *count = api_kernel(api, api->context, "counter", "counter");
+    struct ppu_memory *memory = api_memory(api, PPU_MEMORY_VRAM, 8192);
+    const uint64_t va = api_va(api, memory);
+    struct ppu_stream *stream[PPU_MAX_SLOTS + TAIL + 2] = { NULL };
+    struct ppu_block *block = NULL;
+
+    check(ppu_device_policy(api->device, PPU_POLICY_SLICE_US, 0)); /* those that run keep their slots */
+    for (uint32_t i = 0; i < slots + TAIL + 2; i++) {
+        check(ppu_stream_create(api->channel, &stream[i]));
+    }
+    check(ppu_block_begin(api->channel, &block));
+    for (uint32_t i = 0; i < slots; i++) {
+        const uint64_t flag = va + FLAGS_AT + 4 * i;
+        const struct ppu_launch launch = { .grid = { 1 }, .cta = { 1 }, .params = &flag, .param_bytes = sizeof(flag) };
+        ppu_block_launch(block, stream[i], wait, &launch);
+    }
+    for (uint32_t i = 0; i <= TAIL + 1; i++) {
+        const uint64_t params[] = { va, va + ORDER_AT + 4 * i };
+        const struct ppu_launch launch = {
+            .grid = { 1 }, .cta = { 1 }, .params = params, .param_bytes = sizeof(params), .head = i >= TAIL
+        };
+        ppu_block_launch(block, stream[slots + i], count, &launch);
+    }
+    ppu_block_release(block, (ppu_va_t){ va + SEM_AT }, 1, false);
+    check(ppu_block_submit(block, NULL));
+    assert_true(api_wait_word(memory, SEM_AT + offsetof(struct ppu_sem, payload), 1));
+    assert_int_equal(api_word(memory, 0), 0);
+    api_set_word(memory, FLAGS_AT, 1);
+    assert_true(api_wait_word(memory, 0, TAIL + 2));
+    for (uint32_t i = 1; i < slots; i++) {
+        api_set_word(memory, FLAGS_AT + 4 * i, 1);
+    }
+    check(api_finish(api->channel));
+    /* The later of those at the head is before the other. */
+    assert_int_equal(api_word(memory, ORDER_AT + 4 * (TAIL + 1)), 0);
+    assert_int_equal(api_word(memory, ORDER_AT + 4 * TAIL), 1);
+    for (uint32_t i = 0; i < TAIL; i++) {
+        assert_int_equal(api_word(memory, ORDER_AT + 4 * i), 2 + i);
+    }
+    for (uint32_t i = 0; i < slots + TAIL + 2; i++) {
+        check(ppu_stream_destroy(stream[i]));
+    }
+}
+
 static void limits(void **state)
 {
     struct api *api = *state;
@@ -248,6 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         api_test("children inherit their parent's priority, or do not [A4]", inheritance),
         api_test("a grid is evicted, drained or saved as it chose, and each CTA runs once [A5]", eviction),
+        api_test("tasks inserted at the head start before those that wait [A4]", head_insertion),
         api_test("policies that cannot be [A4]", limits),
         api_test("PPU_WATCHDOG_MS limits the time of tasks, or is refused [A5]", environment_limits_time),
     };

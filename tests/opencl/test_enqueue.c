@@ -775,6 +775,108 @@ static void sisters_wait_for_their_own(void **state)
     finish(run);
 }
 
+/* A child uses memory that its parent has taken. All of the heap can be taken, and is there again. */
+static void kernels_take_memory(void **state)
+{
+    struct run *run =
+        ran(state,
+            "int take_all(global int *out) {\n"
+            "    global ulong *list = 0, *piece;\n"
+            "    int count = 0;\n"
+            "    while ((piece = ppu_heap_take(65536)) != 0) {\n"
+            "        piece[0] = (ulong)list; piece[8191] = count++; list = piece;\n"
+            "    }\n"
+            "    for (int i = count; list != 0; list = piece) {\n"
+            "        piece = (global ulong *)list[0];\n"
+            "        out[8] += list[8191] != --i || ppu_heap_give(list) != 0;\n"
+            "    }\n"
+            "    return count;\n"
+            "}\n"
+            "kernel void k(global int *out) {\n"
+            "    global int *piece = ppu_heap_take(100);\n"
+            "    piece[0] = 41;\n"
+            "    enqueue_kernel(get_default_queue(), " NO_WAIT ", ndrange_1D(1), ^{ out[0] = ++piece[0]; });\n"
+            "    ppu_wait_children();\n"
+            "    out[1] = piece[0];\n"
+            "    out[2] = ppu_heap_give(piece);\n"
+            "    out[3] = ppu_heap_give(0);\n"
+            "    out[4] = ppu_heap_give(out);\n"
+            "    out[5] = ppu_heap_give((global char *)piece + 8);\n"
+            "    out[6] = take_all(out);\n"
+            "    out[7] = take_all(out);\n"
+            "    out[9] = ppu_heap_take((1u << 30) + 1) == 0;\n"
+            "}",
+            CL3, 1, 1);
+
+    assert_int_equal(run->out[0], 42);
+    assert_int_equal(run->out[1], 42);
+    assert_int_equal(run->out[2], 0);
+    assert_int_equal(run->out[3], 0);
+    assert_int_equal(run->out[4], -30);
+    assert_int_equal(run->out[5], -30);
+    assert_true(run->out[6] > 8);
+    assert_int_equal(run->out[7], run->out[6]);
+    assert_int_equal(run->out[8], 0);
+    assert_int_equal(run->out[9], 1);
+    finish(run);
+}
+
+/* What one has taken no other has. */
+static void pieces_are_disjoint(void **state)
+{
+    struct run *run = ran(state,
+                          "kernel void k(global int *out) {\n"
+                          "    int id = get_global_id(0);\n"
+                          "    for (int turn = 0; turn < 10; turn++) {\n"
+                          "        int words = 1 + (id * 7 + turn) % 40;\n"
+                          "        global int *piece = ppu_heap_take(4 * words);\n"
+                          "        if (piece == 0) { out[id] = -1; return; }\n"
+                          "        for (int i = 0; i < words; i++) piece[i] = id + i;\n"
+                          "        barrier(CLK_GLOBAL_MEM_FENCE);\n"
+                          "        for (int i = 0; i < words; i++) out[id] += piece[i] == id + i ? 0 : 1000;\n"
+                          "        out[id] += ppu_heap_give(piece) == 0;\n"
+                          "    }\n"
+                          "}",
+                          CL3, 512, 64);
+
+    for (uint32_t i = 0; i < 512; i++) {
+        assert_int_equal(run->out[i], 10);
+    }
+    finish(run);
+}
+
+/*
+ * One block that is enqueued last, at the head, starts before many that wait for a slot. They end when the parent says
+ * so; by then the firmware has the last one in nearly all runs. In order it would be the 61st of all to start.
+ */
+static void blocks_at_the_head(void **state)
+{
+    static const char source[] =
+        "kernel void k(global int *out) {\n"
+        "    volatile global atomic_int *word = (volatile global atomic_int *)out;\n"
+        "    atomic_store(word, 0);\n"
+        "    atomic_store(word + 1, 0);\n"
+        "    for (int i = 0; i < 60; i++)\n"
+        "        enqueue_kernel(get_default_queue(), " NO_WAIT ", ndrange_1D(1),\n"
+        "                       ^{ atomic_fetch_add(word, 1); while (atomic_load(word + 1) == 0); });\n"
+        "    out[3] = enqueue_kernel(get_default_queue(), " NO_WAIT " | PPU_ENQUEUE_FLAGS_HEAD, ndrange_1D(1),\n"
+        "                            ^{ out[2] = atomic_fetch_add(word, 1); });\n"
+        "    for (int i = 0; i < 20000; i++) atomic_load(word + 1);\n"
+        "    atomic_store(word + 1, 1);\n"
+        "}";
+    struct run *run = prepare(*state, source, CL3);
+    bool early = false;
+
+    for (uint32_t tries = 0; tries < 20 && !early; tries++) {
+        assert_int_equal(launch(run, 1, 1), CL_COMPLETE);
+        assert_int_equal(run->out[0], 61);
+        assert_int_equal(run->out[3], 0);
+        early = run->out[2] < 40;
+    }
+    assert_true(early);
+    finish(run);
+}
+
 /* ---- work queues ---- */
 
 static cl_command_queue work_queue(struct fixture *f, cl_command_queue maker, cl_int *error)
@@ -1120,6 +1222,9 @@ int main(void)
         cl_test("sixteen of 200 work-groups wait beside each other [B7]", groups_wait_beside_each_other),
         cl_test("as many work-groups wait beside each other as was asked for [B3 B7]", as_many_groups_as_asked_for),
         cl_test("settings of waiting that cannot be are refused, with the reason [B3]", wrong_settings_of_waiting),
+        cl_test("kernels take memory of the heap and give it back [B14]", kernels_take_memory),
+        cl_test("work-items that take memory have it alone [B14]", pieces_are_disjoint),
+        cl_test("a block that is enqueued at the head starts before those that wait [A4]", blocks_at_the_head),
         cl_test("kernels of five contexts enqueue and wait [B3]", contexts_with_queues),
         cl_test("a work-group with more state than a place fails its command alone [B3]", state_larger_than_its_place),
         cl_test("a work-group waits for its own children, not for its sisters' [B3 B7]", sisters_wait_for_their_own),
