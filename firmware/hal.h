@@ -53,8 +53,8 @@ uint32_t hal_take_events(void);
  */
 bool hal_wait(void);
 
-/* A fault of our own at file:line: leaves a crash record (boot.h), BOOT_STATUS CRASHED and an error interrupt; stops.
- */
+/* A fault of our own at file:line: leaves a crash record (boot.h), BOOT_STATUS CRASHED and an error
+ * interrupt; stops. */
 _Noreturn void hal_crash(const char *file, uint32_t line);
 
 /* PPU_BUILD_ID_BYTES that name this build; zeros where there is no image. */

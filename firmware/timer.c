@@ -47,8 +47,8 @@ static void heap_sink(uint32_t index, struct timer *timer)
     }
 }
 
-/* Tells the hardware when the first deadline is earlier than the one it knows; a later one may wait for its interrupt.
- */
+/* Tells the hardware when the first deadline is earlier than the one it knows; a later one may wait for its
+ * interrupt. */
 static void set_hardware(void)
 {
     uint64_t first = heap_count ? heap[1]->deadline_ns : NEVER;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work queues (C1): the memory that threads share with the firmware, and the channel that executes what they put there.
- */
+/* Work queues (C1): the memory that threads share with the firmware, and the channel that executes what they put
+ * there. */
 #include "runtime/workq.h"
 
 #include <stdlib.h>

@@ -138,8 +138,8 @@ static void find_breaks(const struct ir *ir, bool *breaks)
     }
 }
 
-/* Blocks that do nothing but end the thread, or go on to one: lanes that leave there are gone before the others go on.
- */
+/* Blocks that do nothing but end the thread, or go on to one: lanes that leave there are gone before the others go
+ * on. */
 static void find_ends(const struct ir *ir, bool *ends)
 {
     for (uint32_t b = ir->flow->count; b-- != 0;) {

@@ -38,8 +38,8 @@ struct data_address {
     bool written; /* in compilation.written_data */
 };
 
-/* An instruction to whose immediate a variable's offset from the code's base is added, once the code's size is known.
- */
+/* An instruction to whose immediate a variable's offset from the code's base is added, once the code's
+ * size is known. */
 struct code_fixup {
     uint32_t insn;     /* in compilation.code */
     uint32_t variable; /* index */

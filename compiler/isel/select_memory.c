@@ -586,8 +586,8 @@ static struct element join_halves(struct isel *s, struct element low, struct ele
     return element_register(wide, 2);
 }
 
-/* Pointers to shared and private memory take 64 bits in memory, of which the upper half is 0, and a word in registers.
- */
+/* Pointers to shared and private memory take 64 bits in memory, of which the upper half is 0, and a word in
+ * registers. */
 static bool is_narrow(struct isel *s, LLVMTypeRef type, uint32_t index, uint32_t bytes)
 {
     return bytes == 8 && ir_bits(s->compilation, select_element_type(s, type, index)) <= 32;

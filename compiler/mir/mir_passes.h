@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the passes over machine code (mir_pass.def): from the IR of one function to instructions in machine registers.
- */
+/* Runs the passes over machine code (mir_pass.def): from the IR of one function to instructions in
+ * machine registers. */
 #ifndef COMPILER_MIR_MIR_PASSES_H
 #define COMPILER_MIR_MIR_PASSES_H
 

@@ -102,8 +102,8 @@ static struct graph random_graph(uint32_t nodes)
     return graph;
 }
 
-/* A long road 64 nodes wide, with edges to the neighbours on all four sides: a level a step, each of at most 64 nodes.
- */
+/* A long road 64 nodes wide, with edges to the neighbours on all four sides: a level a step, each of at most 64
+ * nodes. */
 static struct graph road_graph(uint32_t nodes)
 {
     struct graph graph = { "road", nodes, allocate(nodes + 1), allocate(4 * (size_t)nodes) };

@@ -49,9 +49,7 @@ struct ppu_program_header {
 PPU_ASSERT_SIZE(struct ppu_program_header, 64);
 
 /* Bits of ppu_kernel_entry.assumes. */
-#define PPU_KERNEL_SMALL_IDS                                                                \
-    (1u << 0) /* in each dimension, global offset + threads of the grid <= PPU_MAX_SMALL_ID \
-               */
+#define PPU_KERNEL_SMALL_IDS (1u << 0) /* per dimension: global offset + threads of the grid <= PPU_MAX_SMALL_ID */
 #define PPU_KERNEL_ASSUMES PPU_KERNEL_SMALL_IDS
 
 /* Bits of ppu_kernel_entry.allows. */

@@ -35,8 +35,8 @@ enum ppu_reason {
     PPU_REASON_ENDED = 15,
 };
 
-/* Summary bits of a token (E10); bit 58 or 40 of the word is the first. Break, continue and exit tokens count as sync.
- */
+/* Summary bits of a token (E10); bit 58 or 40 of the word is the first. Break, continue and exit tokens count as
+ * sync. */
 #define PPU_TOKEN_SUM_SYNC (1u << 0)
 #define PPU_TOKEN_SUM_DIVERGE (1u << 1)
 #define PPU_TOKEN_SUM_CALL (1u << 2)

@@ -78,8 +78,8 @@ static uint8_t *read_answer(int file, size_t *bytes)
 
 /* ---- the process ---- */
 
-/* Where the dynamic linker looks is the program's to say, unless it has raised privileges; the rest is not passed on.
- */
+/* Where the dynamic linker looks is the program's to say, unless it has raised privileges; the rest is
+ * not passed on. */
 static int spawn(pid_t *pid, const char *path, int in, int out)
 {
     const char *libraries = secure_getenv("LD_LIBRARY_PATH");

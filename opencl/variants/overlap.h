@@ -22,8 +22,8 @@ struct region {
     struct ppu_reach reach; /* of one work-item, from the address on */
 };
 
-/* Two regions with bytes in common, one of which is written. The numbers of F2; each region has its own start and size.
- */
+/* Two regions with bytes in common, one of which is written. The numbers of F2; each region has its own start and
+ * size. */
 struct overlap {
     struct ppu_compile_pair pair; /* IDENTICAL or OVERLAP */
     int64_t distance_bytes;       /* second's address - first's */

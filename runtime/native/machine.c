@@ -66,8 +66,8 @@ static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
     return memory;
 }
 
-/* The same for what is the device's: a child of this process does not have it, and does not keep it when we have ended.
- */
+/* The same for what is the device's: a child of this process does not have it, and does not keep it when we have
+ * ended. */
 static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
 {
     uint8_t *memory = map_shared(name, bytes, fd);

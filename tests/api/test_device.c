@@ -402,8 +402,8 @@ static void counters_of_a_kernel(void **state)
     }
 }
 
-/* Counts what of the firmware's trace it can read until `end` is set; every record must be whole and the next in order.
- */
+/* Counts what of the firmware's trace it can read until `end` is set; every record must be whole and the next in
+ * order. */
 struct trace_reader {
     struct ppu_device *device;
     bool end;        /* atomic */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The n-th request to the firmware gets no answer, for every n: what was made can be given back, and nothing is lost.
- */
+/* The n-th request to the firmware gets no answer, for every n: what was made can be given back, and
+ * nothing is lost. */
 #include "tests/api/api.h"
 
 #include "ppu/macros.h"

@@ -161,8 +161,8 @@ static void take_every_slot(struct api *api, struct ppu_channel *channel, struct
     api_forget_programs(1);
 }
 
-/* Launches a grid that notices when a CTA of it does not run exactly once, or loses its state (tests/kernels/save.s).
- */
+/* Launches a grid that notices when a CTA of it does not run exactly once, or loses its state
+ * (tests/kernels/save.s). */
 static void launch_work(struct api *api, const char *kernel, struct ppu_memory *memory, uint64_t turns,
                         struct ppu_event *event)
 {

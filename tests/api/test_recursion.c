@@ -162,8 +162,8 @@ static bool edge(uint32_t i, uint32_t j, uint32_t width, uint32_t height)
     return i == 0 || j == 0 || i == width - 1 || j == height - 1;
 }
 
-/* The same tree as the kernel's: a rectangle that is nobody's child is on the list when its parent has been worked off.
- */
+/* The same tree as the kernel's: a rectangle that is nobody's child is on the list when its parent has been worked
+ * off. */
 static void draw(struct picture *picture)
 {
     struct rectangle {

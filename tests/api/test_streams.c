@@ -158,8 +158,8 @@ static void streams_share(void **state)
     script_end(&script);
 }
 
-/* What a thread gets when it creates streams: numbers that another thread of the grid can use, whatever their number.
- */
+/* What a thread gets when it creates streams: numbers that another thread of the grid can use,
+ * whatever their number. */
 static void streams_are_numbers(void **state)
 {
     struct api *api = *state;
@@ -200,8 +200,8 @@ static void host_streams(void **state)
     }
 }
 
-/* Every record of a nest is a launch that is pending: the first task of stream 0 waits for one that is launched last.
- */
+/* Every record of a nest is a launch that is pending: the first task of stream 0 waits for one that is
+ * launched last. */
 static void all_records_pending(void **state)
 {
     struct api *api = *state;
@@ -221,8 +221,8 @@ static void all_records_pending(void **state)
 
 /* ---- race windows: what is held stands between two steps, and the others go on ---- */
 
-/* Root launches A; then, when the host opens `gate`, B behind it in the same stream. A runs until the host opens `end`.
- */
+/* Root launches A; then, when the host opens `gate`, B behind it in the same stream. A runs until the host opens
+ * `end`. */
 struct race {
     struct script script;
     uint32_t root, a, b, gate, end;
@@ -363,8 +363,8 @@ static void request_comes_late(struct race *race)
     let_go(race);
 }
 
-/* The launcher has linked when the task before completes: the scheduler starts B, and the launcher has nothing to ask.
- */
+/* The launcher has linked when the task before completes: the scheduler starts B, and the launcher has nothing to
+ * ask. */
 static void completes_after_the_link(struct race *race)
 {
     hold(race, NOT_ASKED);

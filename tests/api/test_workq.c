@@ -265,8 +265,8 @@ static enum ppu_err spoil(struct work *work, uint32_t how, uint32_t *result)
     return err;
 }
 
-/* What a thread put into the queue faults the queue, by its entry; the channel that waits is told, and both work again.
- */
+/* What a thread put into the queue faults the queue, by its entry; the channel that waits is told, and both work
+ * again. */
 static void spoiled(void **state)
 {
     static const struct {
@@ -459,8 +459,8 @@ static void post_interrupts(void **state)
     check(ppu_workq_destroy(post.work.queue));
 }
 
-/* Each way in which a block can be wrong: the queue alone faults, by the entry; both channels work again after a reset.
- */
+/* Each way in which a block can be wrong: the queue alone faults, by the entry; both channels work again after a
+ * reset. */
 static void post_malformed(void **state)
 {
     static const struct {

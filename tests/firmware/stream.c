@@ -55,8 +55,8 @@ void stream_copy(struct stream *stream, uint64_t from, uint64_t to, uint32_t len
     stream_method(stream, PPU_METHOD_COPY, 5, data);
 }
 
-/* Blocks follow each other through the second half of the area; the tests use fewer than fit before they are done with.
- */
+/* Blocks follow each other through the second half of the area; the tests use fewer than fit before they are done
+ * with. */
 uint64_t stream_close_block(struct stream *stream, uint32_t correlation)
 {
     struct ppu_block_header header = {

@@ -215,8 +215,8 @@ static void machines_it_cannot_serve(void **state)
     }
 }
 
-/* For the smallest VRAM and more, on the smallest and the largest machine: no overlap, all aligned, room for the heap.
- */
+/* For the smallest VRAM and more, on the smallest and the largest machine: no overlap, all aligned, room for the
+ * heap. */
 static void layouts(void **state)
 {
     (void)state;

@@ -20,6 +20,7 @@ loader.exec_module(dialect)
 POINTER = "test a pointer by itself"
 EARLY = "is declared before it gets its value"
 UNREAD = "which nobody reads"
+ALONE = "the end of a comment stands alone"
 
 # bodies of a function, and what is said of them
 REFUSED = {
@@ -35,6 +36,7 @@ REFUSED = {
     "after an initialiser with braces": ("int a;\nstruct b b = { .c = 1 };\n\na = g(b);", EARLY),
     "false, and then another value": ("bool done = false;\n\nf();\ndone = g();", UNREAD),
     "a number, and then another": ("uint32_t i = 0;\n\ni = g();\nf(i);", UNREAD),
+    "the end of a comment alone": ("/* Says something in one line.\n */\nf();", ALONE),
 }
 ALLOWED = {
     "a pointer by itself": "if (!p || q) {\n return !!p;\n}",
@@ -50,6 +52,8 @@ ALLOWED = {
     "a member": "struct a a;\n\na.b = 1;",
     "cases of a switch": "switch (f()) {\ncase 1:\n g();\n}",
     "what setjmp must keep": "volatile int a;\n\na = f();",
+    "the end of a comment alone, and its begin": "/*\n * Says something.\n */\nf();",
+    "a comment of two lines": "/* Says something,\n * and more. */\nf();",
     "a word that begins like it": "int a;\n\nab = 1;\nf(&a);",
 }
 

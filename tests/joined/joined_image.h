@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Makes the file and writes its name; it exists as long as its descriptor, which is returned. Negative: it cannot be.
- */
+/* Makes the file and writes its name; it exists as long as its descriptor, which is returned.
+ * Negative: it cannot be. */
 int joined_image_file(char *path, size_t size);
 
 #endif

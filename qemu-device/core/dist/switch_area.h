@@ -28,8 +28,8 @@ void switch_close(struct core *core, uint32_t context);
 bool switch_has(struct core *core, const struct dist_task *task);
 /* A CTA of a slot of that rank may begin, as far as the area goes. */
 bool switch_room(struct core *core, const struct dist_task *task, uint32_t rank);
-/* It begins, of a slot of that rank; false: it must wait until others have ended. One that was let begin has ended.
- */
+/* It begins, of a slot of that rank; false: it must wait until others have ended. One that was let
+ * begin has ended. */
 bool switch_hold(struct core *core, const struct dist_task *task, uint32_t rank);
 void switch_let_go(struct core *core, const struct dist_task *task);
 /* Chunks for a CTA that has begun, the first of a chain; SWITCH_NONE: there are none, which cannot be. */

@@ -240,8 +240,8 @@ static bool memory_address(const struct exec *x, enum space space, uint32_t lane
     return space == SPACE_LOCAL || space == SPACE_GLOBAL;
 }
 
-/* Lanes whose pieces lie apart from one another, as those of a gather and of local memory, make transactions a piece.
- */
+/* Lanes whose pieces lie apart from one another, as those of a gather and of local memory, make
+ * transactions a piece. */
 static void count_batch(struct exec *x, const struct ppu_insn *insn, const struct batch *b)
 {
     bool apart = b->space == SPACE_LOCAL || insn->format == PPU_FMT_GATHER;

@@ -11,9 +11,7 @@
 
 struct exec;
 
-#define CACHE_MOST_LINES                                                                         \
-    (PPU_MAX_WAVE * SM_MAX_WORDS) /* of an instruction: gathers, or pieces that lie in two lines \
-                                   */
+#define CACHE_MOST_LINES (PPU_MAX_WAVE * SM_MAX_WORDS) /* of an instruction: gathers, or pieces in two lines */
 
 /* Virtual addresses of lines that an instruction touches, each once in a pass. */
 struct cache_lines {

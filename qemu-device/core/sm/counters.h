@@ -57,8 +57,8 @@ static inline void count_one(struct exec *x, enum ppu_counter counter)
     x->cta->count[counter]++;
 }
 
-/* Transactions of the lanes of a pass (counter.h): `own` is what each adds to an address that is else the same for all.
- */
+/* Transactions of the lanes of a pass (counter.h): `own` is what each adds to an address that is else the same for
+ * all. */
 void count_pass(struct exec *x, uint32_t set, const uint64_t address[PPU_LANES], const uint64_t own[PPU_LANES],
                 uint32_t bytes);
 

@@ -159,8 +159,8 @@ static void compact(struct sm *sm, uint32_t id)
     file->spare = (struct sm_block){ 0, 0 };
 }
 
-/* A CTA mostly follows one of its kind: what that left is in the host's caches. `start`: dist_task.start of its task.
- */
+/* A CTA mostly follows one of its kind: what that left is in the host's caches. `start`:
+ * dist_task.start of its task. */
 static void take_block(struct sm *sm, uint32_t id, struct sm_block *block, size_t len, uint64_t start)
 {
     struct sm_file *file = &sm->file[id];
