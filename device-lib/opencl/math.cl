@@ -6,7 +6,7 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-/* The machine has no approximations of these: the native versions are the precise ones. */
+/* The PPU approximates none of these: native_*() are the precise functions. */
 #define AS_PRECISE(name, type)         \
     type BUILTIN native_##name(type x) \
     {                                  \

@@ -41,7 +41,7 @@ struct device_copy {
     uint64_t dst_va, src_va, bytes;
 };
 
-struct native {
+struct native_kernel {
     void(CL_CALLBACK *function)(void *);
     void *arguments;
 };
@@ -72,7 +72,7 @@ struct work {
         struct box box;
         struct fill fill;
         struct device_copy copy;
-        struct native native;
+        struct native_kernel native_kernel;
         struct svm_free svm_free;
         void *owned;
     };

@@ -6,15 +6,15 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/queue.h"
 
-static cl_int run_native(cl_event event)
+static cl_int run_native_kernel(cl_event event)
 {
-    event->work.native.function(event->work.native.arguments);
+    event->work.native_kernel.function(event->work.native_kernel.arguments);
     return CL_SUCCESS;
 }
 
-static void drop_native(struct work *work)
+static void drop_native_kernel(struct work *work)
 {
-    free(work->native.arguments);
+    free(work->native_kernel.arguments);
 }
 
 static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
@@ -59,7 +59,7 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
                              const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_NATIVE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
-    struct work work = { .executor = WORK_ON_HOST, .run = run_native, .drop = drop_native };
+    struct work work = { .executor = WORK_ON_HOST, .run = run_native_kernel, .drop = drop_native_kernel };
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS) {
@@ -68,10 +68,10 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
     if (error != CL_SUCCESS) {
         return error;
     }
-    work.native.function = function;
+    work.native_kernel.function = function;
     if (arguments) {
-        work.native.arguments = copy_arguments(arguments, bytes, memories, list, places);
-        if (!work.native.arguments) {
+        work.native_kernel.arguments = copy_arguments(arguments, bytes, memories, list, places);
+        if (!work.native_kernel.arguments) {
             return CL_OUT_OF_HOST_MEMORY;
         }
     }

@@ -344,7 +344,7 @@ static void write_table(const char *path)
             "arguments: all pairs of corner values (zeros, ones, subnormals, multiples of pi, bounds of the\n"
             "exponent, infinities, NaN), then numbers of every size. Beside it is the specification's limit, or -\n"
             "where it has none. 0.00 is the exact result, rounded. Functions of vectors (`acos` ...) give those\n"
-            "of their elements; native and half functions are these.\n"
+            "of their elements; those of `native_*` and `half_*` are these.\n"
             "\n"
             "Functions of one float are also run over all 4,294,967,296 of them (`make ulp`, which takes hours\n"
             "and skips functions that have a number). Their numbers stand in the column *every float*.\n"
