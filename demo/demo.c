@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "demo/inventory.h"
 #include "demo/latency.h"
-#include "demo/machine.h"
 #include "demo/mandelbrot.h"
 #include "demo/report.h"
 #include "demo/sharing.h"
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     struct user user;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    machine_show();
+    inventory_show();
     struct ppu_device *device = bring_up();
     user_open(&user, device, kernels);
     work_show(&report, &user, argc > 2 ? argv[2] : COUNTED_FILE);

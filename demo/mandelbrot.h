@@ -6,8 +6,8 @@
 #include "demo/report.h"
 #include "demo/user.h"
 
-/* Draws, compares every pixel with the CPU's, shows the tree's statistics. `path` of the picture; NULL: none is kept.
- */
+/* Draws, compares every pixel with the CPU's, shows the tree's statistics. `path` of the picture;
+ * NULL: none is kept. */
 void mandelbrot_show(struct report *report, const struct user *user, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What compiled code costs beside code written by hand, and what compiling costs; rows as tests/bench/run wants them.
- */
+/* What compiled code costs beside code written by hand, and what compiling costs; rows as
+ * tests/bench/run wants them. */
 #define _DEFAULT_SOURCE /* clock_gettime, getrusage, open_memstream */
 
 #include "tests/compiler/compare.h"
@@ -113,8 +113,8 @@ static void builds(void)
 #define LARGE_GROUPS 3u
 #define LARGE_BUILDS 5u
 
-/* Each group of statements is some 320 instructions: vectors, a division, a branch, a loop, a function of the library.
- */
+/* Each group of statements is some 320 instructions: vectors, a division, a branch, a loop, a function of the
+ * library. */
 static void print_group(FILE *file, uint32_t k)
 {
     fprintf(file,

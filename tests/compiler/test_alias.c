@@ -591,8 +591,8 @@ static uint64_t accesses_of_halves(struct device *device, const struct ppu_compi
     return device->accesses;
 }
 
-/* Two arguments lead into one buffer, in steps that differ, so that no distance tells them apart: what they reach does.
- */
+/* Two arguments lead into one buffer, in steps that differ, so that no distance tells them apart: what they reach
+ * does. */
 static void work_items_keep_apart(void **context)
 {
     struct device *device = *context;

@@ -102,17 +102,17 @@ static void threshold_of_the_device(void **state)
 {
     static const uint32_t values[] = { 0, 50, 100, PPU_MAX_VREGS };
     struct device *device = *state;
-    struct machine *machine = device->rig->machine;
+    struct board *board = device->rig->board;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(values); i++) {
         struct device_variant variant = waves[0];
 
-        host_write(machine, PPU_REG_MODE_VREGS, values[i]);
+        host_write(board, PPU_REG_MODE_VREGS, values[i]);
         load(device, &waves[0]);
         struct pressure_cost plain = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
         variant.subvector.form = PPU_SEGMENTS_ENTER;
         variant.subvector.threshold_kind = PPU_THRESHOLD_REGISTERS;
-        variant.subvector.threshold = host_read(machine, PPU_REG_MODE_VREGS);
+        variant.subvector.threshold = host_read(board, PPU_REG_MODE_VREGS);
         load(device, &variant);
         struct pressure_cost cost = pressure_cost_of(device, &pressure_cases[PRESSURE_SHA]);
         assert_int_equal(variant.subvector.threshold, values[i]);

@@ -3,7 +3,7 @@
  * Descriptors: copies between all address spaces against a model, queued copies, probes, semaphores.
  */
 #include "qemu-device/core/memory/guest_mem.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 
 #include "ppu/channel.h"
 #include "ppu/dma.h"
@@ -32,22 +32,22 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = machine_small_config(0);
-    struct machine *machine = machine_new(&config);
+    const struct core_config config = board_small_config(0);
+    struct board *board = board_new(&config);
 
-    machine_boot(machine);
-    *state = machine;
+    board_boot(board);
+    *state = board;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    machine_free(*state);
+    board_free(*state);
     return 0;
 }
 
 /* Maps the window so that neighbours in it are strangers in memory. */
-static void map_window(struct machine *machine, uint64_t *random)
+static void map_window(struct board *board, uint64_t *random)
 {
     uint32_t order[WINDOW_PAGES] = { 0 };
 
@@ -60,27 +60,27 @@ static void map_window(struct machine *machine, uint64_t *random)
     for (uint32_t i = 0; i < WINDOW_PAGES; i++) {
         bool system = random_below(random, 2) == 0;
 
-        map_page(machine, CTX, WINDOW_VA + (uint64_t)i * PPU_PAGE_64K,
-                 system ? SYS_PAGE(order[i]) : VRAM_PAGE(order[i]), PPU_PTE_64K, RW | (system ? PPU_PTE_SYSTEM : 0));
+        map_page(board, CTX, WINDOW_VA + (uint64_t)i * PPU_PAGE_64K, system ? SYS_PAGE(order[i]) : VRAM_PAGE(order[i]),
+                 PPU_PTE_64K, RW | (system ? PPU_PTE_SYSTEM : 0));
     }
 }
 
 /* A space's bytes, one at a time, by the test's own knowledge. */
-static uint8_t *byte_at(struct machine *machine, uint32_t space, uint64_t addr)
+static uint8_t *byte_at(struct board *board, uint32_t space, uint64_t addr)
 {
     if (space == PPU_SPACE_VRAM) {
-        return machine->vram + addr;
+        return board->vram + addr;
     }
     if (space == PPU_SPACE_MCU) {
-        return machine->mcu + (addr - PPU_MCU_DTCM);
+        return board->mcu + (addr - PPU_MCU_DTCM);
     }
     if (space == PPU_SPACE_BUS) {
-        return machine->sys + (addr - SYS_BASE);
+        return board->sys + (addr - SYS_BASE);
     }
-    uint64_t pte = read_pte(machine, pte_at(machine, space, addr, 0));
+    uint64_t pte = read_pte(board, pte_at(board, space, addr, 0));
     uint64_t frame = (pte & PPU_PTE_FRAME_MASK) + addr % PPU_PAGE_64K;
 
-    return pte & PPU_PTE_SYSTEM ? machine->sys + (frame - SYS_BASE) : machine->vram + frame;
+    return pte & PPU_PTE_SYSTEM ? board->sys + (frame - SYS_BASE) : board->vram + frame;
 }
 
 struct region {
@@ -121,7 +121,7 @@ static struct ppu_dma_desc random_copy(uint64_t *random, uint32_t op, uint32_t m
     };
 }
 
-static void check_copied(struct machine *machine, const struct ppu_dma_desc *desc, uint64_t len)
+static void check_copied(struct board *board, const struct ppu_dma_desc *desc, uint64_t len)
 {
     for (uint64_t at = 0; at < len;) {
         /* As far as both sides lie in one piece: pages of the window are 64 KiB. */
@@ -130,38 +130,38 @@ static void check_copied(struct machine *machine, const struct ppu_dma_desc *des
         uint64_t piece = PPU_MIN(left, right);
 
         piece = piece < len - at ? piece : len - at;
-        assert_memory_equal(byte_at(machine, desc->dst_space, desc->dst + at),
-                            byte_at(machine, desc->src_space, desc->src + at), piece);
+        assert_memory_equal(byte_at(board, desc->dst_space, desc->dst + at),
+                            byte_at(board, desc->src_space, desc->src + at), piece);
         at += piece;
     }
 }
 
-static void fill(struct machine *machine, uint64_t *random)
+static void fill(struct board *board, uint64_t *random)
 {
-    random_bytes(random, machine->vram + HEAP_AT, 8 * PPU_MIB);
-    random_bytes(random, machine->sys, SYS_BYTES);
-    random_bytes(random, machine->mcu, MCU_BYTES);
+    random_bytes(random, board->vram + HEAP_AT, 8 * PPU_MIB);
+    random_bytes(random, board->sys, SYS_BYTES);
+    random_bytes(random, board->mcu, MCU_BYTES);
 }
 
 static void copies_at_once(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
-    map_window(machine, &random);
-    fill(machine, &random);
+    map_window(board, &random);
+    fill(board, &random);
     for (uint32_t n = 0; n < 1500; n++) {
         struct ppu_dma_desc desc = random_copy(&random, PPU_DMA_COPY, PPU_COPY_SYNC_MAX);
 
-        assert_int_equal(submit(machine, &desc), 0);
-        check_copied(machine, &desc, desc.len_bytes);
+        assert_int_equal(submit(board, &desc), 0);
+        check_copied(board, &desc, desc.len_bytes);
     }
 }
 
 /* Bytes beside the destination stay. */
 static void copies_stay_inside(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
     for (uint32_t n = 0; n < 500; n++) {
@@ -174,18 +174,18 @@ static void copies_stay_inside(void **state)
                                      .dst = HEAP_AT + PPU_MIB + at,
                                      .len_bytes = len };
 
-        memset(machine->vram + HEAP_AT, 0xee, 512);
-        memset(machine->vram + HEAP_AT + PPU_MIB, 0x11, 512);
-        assert_int_equal(submit(machine, &desc), 0);
+        memset(board->vram + HEAP_AT, 0xee, 512);
+        memset(board->vram + HEAP_AT + PPU_MIB, 0x11, 512);
+        assert_int_equal(submit(board, &desc), 0);
         for (uint32_t i = 0; i < 512; i++) {
-            assert_int_equal(machine->vram[HEAP_AT + PPU_MIB + i], i >= at && i < at + len ? 0xee : 0x11);
+            assert_int_equal(board->vram[HEAP_AT + PPU_MIB + i], i >= at && i < at + len ? 0xee : 0x11);
         }
     }
 }
 
 static void bad_descriptors(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct ppu_dma_desc bad[] = {
         { .op = 0 },
         { .op = 6 },
@@ -219,20 +219,20 @@ static void bad_descriptors(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
         struct ppu_dma_desc desc = bad[i];
 
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        assert_int_equal(submit(machine, &desc), PPU_FAULT_BAD_DESC);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        assert_int_equal(submit(board, &desc), PPU_FAULT_BAD_DESC);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, PPU_REG_DMA_SUBMIT, places[i]);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, PPU_REG_DMA_SUBMIT, places[i]);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_DESC);
     }
 }
 
 static void failures_say_where(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint64_t hole = WINDOW_VA + PPU_PAGE_64K;
     const struct {
         struct ppu_dma_desc desc;
@@ -349,27 +349,27 @@ static void failures_say_where(void **state)
         { { .op = PPU_DMA_SEM_ARM, .src = hole, .src_space = CTX }, PPU_FAULT_UNMAPPED, hole, CTX, PPU_ACCESS_READ },
     };
 
-    map_page(machine, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, RW);
-    map_page(machine, CTX, WINDOW_VA + 2 * PPU_PAGE_64K, HEAP_AT, PPU_PTE_64K, 0);
+    map_page(board, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, WINDOW_VA + 2 * PPU_PAGE_64K, HEAP_AT, PPU_PTE_64K, 0);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         struct ppu_dma_desc desc = rows[i].desc;
 
-        assert_int_equal(submit(machine, &desc), rows[i].status);
+        assert_int_equal(submit(board, &desc), rows[i].status);
         assert_true(desc.result == rows[i].result);
         assert_int_equal(desc.result_space, rows[i].space);
         assert_int_equal(desc.result_access, rows[i].access);
     }
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
 }
 
 /* Each n-th walk, step or bus access of a copy fails: the copy says so, and nothing beyond it was written. */
 static void nth_failure(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
-    map_window(machine, &random);
-    fill(machine, &random);
+    map_window(board, &random);
+    fill(board, &random);
     for (uint32_t kind = 0; kind < 3; kind++) {
         bool failed = true;
 
@@ -383,43 +383,43 @@ static void nth_failure(void **state)
                                          .len_bytes = 3 * PPU_PAGE_64K };
             struct ppu_copy_event event;
 
-            memset(machine->vram + HEAP_AT, (int)n, WINDOW_BYTES / 2);
+            memset(board->vram + HEAP_AT, (int)n, WINDOW_BYTES / 2);
             if (kind == 0) {
-                host_write(machine, PPU_REG_HOOK_FAIL_WALK, n);
+                host_write(board, PPU_REG_HOOK_FAIL_WALK, n);
             } else if (kind == 1) {
-                host_write(machine, PPU_REG_HOOK_FAIL_COPY, n);
+                host_write(board, PPU_REG_HOOK_FAIL_COPY, n);
             } else {
-                machine->bus_fails_in = n;
+                board->bus_fails_in = n;
             }
-            assert_int_equal(submit(machine, &desc), 0);
-            machine_advance(machine, 10 * STEP_NS);
-            assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+            assert_int_equal(submit(board, &desc), 0);
+            board_advance(board, 10 * STEP_NS);
+            assert_true(ring_pop(board, PPU_RING_COPY, &event));
             assert_int_equal(event.tag, n);
             failed = event.status != 0;
             if (failed) {
                 assert_int_equal(event.status, kind == 0 ? PPU_FAULT_UNMAPPED : PPU_FAULT_BUS);
             }
             assert_true(failed ? event.done_bytes < desc.len_bytes : event.done_bytes == desc.len_bytes);
-            check_copied(machine, &desc, event.done_bytes);
+            check_copied(board, &desc, event.done_bytes);
             assert_true(n < 1000);
         }
-        host_write(machine, PPU_REG_HOOK_FAIL_WALK, 0);
-        host_write(machine, PPU_REG_HOOK_FAIL_COPY, 0);
-        machine->bus_fails_in = 0;
+        host_write(board, PPU_REG_HOOK_FAIL_WALK, 0);
+        host_write(board, PPU_REG_HOOK_FAIL_COPY, 0);
+        board->bus_fails_in = 0;
     }
 }
 
-static uint32_t arm(struct machine *machine, uint32_t entry, uint32_t space, uint64_t addr, uint32_t tag)
+static uint32_t arm(struct board *board, uint32_t entry, uint32_t space, uint64_t addr, uint32_t tag)
 {
     struct ppu_dma_desc desc = { .op = PPU_DMA_SEM_ARM, .src_space = space, .src = addr, .entry = entry, .tag = tag };
 
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
     return (uint32_t)desc.result;
 }
 
 static void bus_master_off(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY,
                                  .len_bytes = 16,
                                  .src = SYS_BASE,
@@ -428,32 +428,32 @@ static void bus_master_off(void **state)
                                  .dst_space = PPU_SPACE_VRAM };
     struct ppu_copy_event event;
 
-    machine->bus_works = false;
-    assert_int_equal(submit(machine, &desc), PPU_FAULT_BUS);
+    board->bus_works = false;
+    assert_int_equal(submit(board, &desc), PPU_FAULT_BUS);
     desc.op = PPU_DMA_COPY_QUEUED;
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
     desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_RELEASE, .dst_space = PPU_SPACE_BUS, .dst = SYS_BASE };
-    assert_int_equal(submit(machine, &desc), PPU_FAULT_BUS);
+    assert_int_equal(submit(board, &desc), PPU_FAULT_BUS);
     desc = (struct ppu_dma_desc){ .op = PPU_DMA_SEM_ARM, .src_space = PPU_SPACE_BUS, .src = SYS_BASE };
-    assert_int_equal(submit(machine, &desc), PPU_FAULT_BUS);
-    machine_advance(machine, STEP_NS);
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+    assert_int_equal(submit(board, &desc), PPU_FAULT_BUS);
+    board_advance(board, STEP_NS);
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
     assert_int_equal(event.status, PPU_FAULT_BUS);
     assert_true(event.address == SYS_BASE);
-    machine->bus_works = true;
-    assert_int_equal(arm(machine, 0, PPU_SPACE_BUS, SYS_BASE, 0), 0);
+    board->bus_works = true;
+    assert_int_equal(arm(board, 0, PPU_SPACE_BUS, SYS_BASE, 0), 0);
 }
 
 static void queued_copies(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
     struct ppu_dma_desc desc[3];
     uint32_t seen = 0;
 
-    map_window(machine, &random);
+    map_window(board, &random);
     for (uint32_t round = 0; round < 20; round++) {
-        fill(machine, &random);
+        fill(board, &random);
         seen = 0;
         for (uint32_t i = 0; i < 3; i++) {
             /* Each to a target of its own, so that order does not matter. */
@@ -461,15 +461,15 @@ static void queued_copies(void **state)
                 desc[i] = random_copy(&random, PPU_DMA_COPY_QUEUED, PPU_MIB);
             } while (desc[i].dst_space != targets[i].space);
             desc[i].tag = i;
-            assert_int_equal(submit(machine, &desc[i]), 0);
+            assert_int_equal(submit(board, &desc[i]), 0);
         }
-        assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 3);
-        machine_advance(machine, 60 * STEP_NS);
-        assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
+        assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 3);
+        board_advance(board, 60 * STEP_NS);
+        assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 0);
         for (uint32_t i = 0; i < 3; i++) {
             struct ppu_copy_event event;
 
-            assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+            assert_true(ring_pop(board, PPU_RING_COPY, &event));
             assert_int_equal(event.status, 0);
             assert_true(event.done_bytes == desc[event.tag].len_bytes);
             seen |= 1u << event.tag;
@@ -477,7 +477,7 @@ static void queued_copies(void **state)
         assert_int_equal(seen, 7);
         for (uint32_t i = 0; i < 3; i++) {
             /* A source may be another copy's target only when the spaces overlap; they do not. */
-            check_copied(machine, &desc[i], desc[i].len_bytes);
+            check_copied(board, &desc[i], desc[i].len_bytes);
         }
     }
 }
@@ -485,7 +485,7 @@ static void queued_copies(void **state)
 /* A step every STEP_NS, exactly: with a counted clock a run can be repeated. */
 static void steps_follow_the_clock(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -494,21 +494,21 @@ static void steps_follow_the_clock(void **state)
                                  .len_bytes = 3 * PPU_COPY_STEP + 1 };
     struct ppu_copy_event event;
 
-    machine_advance(machine, 10 * STEP_NS); /* until the SMs have nothing to look at */
-    uint64_t start = machine->now_ns;
-    submit(machine, &desc);
+    board_advance(board, 10 * STEP_NS); /* until the SMs have nothing to look at */
+    uint64_t start = board->now_ns;
+    submit(board, &desc);
     for (uint32_t step = 1; step <= 4; step++) {
-        assert_true(machine->deadline_ns == start + step * STEP_NS);
-        machine_advance(machine, STEP_NS);
+        assert_true(board->deadline_ns == start + step * STEP_NS);
+        board_advance(board, STEP_NS);
     }
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
     assert_true(event.time_ns == start + 4 * STEP_NS);
-    assert_true(machine->deadline_ns == UINT64_MAX);
+    assert_true(board->deadline_ns == UINT64_MAX);
 }
 
 static void long_copies_take_turns(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -518,18 +518,18 @@ static void long_copies_take_turns(void **state)
                                  .tag = 1 };
     struct ppu_copy_event event;
 
-    submit(machine, &desc);
+    submit(board, &desc);
     desc.len_bytes = 16;
     desc.tag = 2;
-    submit(machine, &desc);
-    machine_advance(machine, 3 * STEP_NS);
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+    submit(board, &desc);
+    board_advance(board, 3 * STEP_NS);
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
     assert_int_equal(event.tag, 2);
 }
 
 static void queue_full(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -540,21 +540,21 @@ static void queue_full(void **state)
 
     for (uint32_t n = 0; n < PPU_MAX_COPIES; n++) {
         desc.tag = n;
-        assert_int_equal(submit(machine, &desc), 0);
+        assert_int_equal(submit(board, &desc), 0);
     }
-    assert_int_equal(submit(machine, &desc), PPU_FAULT_COPY_QUEUE_FULL);
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), host_read(machine, PPU_REG_COPIES));
-    machine_advance(machine, (PPU_MAX_COPIES + 1) * STEP_NS);
+    assert_int_equal(submit(board, &desc), PPU_FAULT_COPY_QUEUE_FULL);
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), host_read(board, PPU_REG_COPIES));
+    board_advance(board, (PPU_MAX_COPIES + 1) * STEP_NS);
     for (uint32_t n = 0; n < PPU_MAX_COPIES; n++) {
-        assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+        assert_true(ring_pop(board, PPU_RING_COPY, &event));
         assert_int_equal(event.tag, n);
     }
-    assert_false(ring_pop(machine, PPU_RING_COPY, &event));
+    assert_false(ring_pop(board, PPU_RING_COPY, &event));
 }
 
 static void cancel(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint32_t cancelled = 0, done = 0;
     struct ppu_copy_event event;
 
@@ -567,11 +567,11 @@ static void cancel(void **state)
                                      .dst = HEAP_AT + 5 * PPU_MIB + n % 4 * 2 * PPU_PAGE_64K,
                                      .len_bytes = 2 * PPU_PAGE_64K };
 
-        assert_int_equal(submit(machine, &desc), 0);
+        assert_int_equal(submit(board, &desc), 0);
     }
-    machine_advance(machine, 20 * STEP_NS);
-    mcu_write(machine, PPU_REG_DMA_CANCEL, 3);
-    while (ring_pop(machine, PPU_RING_COPY, &event)) {
+    board_advance(board, 20 * STEP_NS);
+    mcu_write(board, PPU_REG_DMA_CANCEL, 3);
+    while (ring_pop(board, PPU_RING_COPY, &event)) {
         assert_int_equal(event.status, PPU_FAULT_CANCELLED);
         assert_int_equal(event.tag, 3);
         assert_true(event.done_bytes == (cancelled < 5 ? 0 : PPU_COPY_STEP));
@@ -579,10 +579,10 @@ static void cancel(void **state)
         cancelled++;
     }
     assert_int_equal(cancelled, 10);
-    mcu_write(machine, PPU_REG_DMA_CANCEL, 99); /* none has it */
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 30);
-    machine_advance(machine, 100 * STEP_NS);
-    while (ring_pop(machine, PPU_RING_COPY, &event)) {
+    mcu_write(board, PPU_REG_DMA_CANCEL, 99); /* none has it */
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 30);
+    board_advance(board, 100 * STEP_NS);
+    while (ring_pop(board, PPU_RING_COPY, &event)) {
         assert_int_equal(event.status, 0);
         assert_true(event.tag < 3);
         done++;
@@ -592,7 +592,7 @@ static void cancel(void **state)
 
 static void hook_holds_copies(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -601,55 +601,55 @@ static void hook_holds_copies(void **state)
                                  .len_bytes = 8 };
     struct ppu_copy_event event;
 
-    host_write(machine, PPU_REG_HOOK_HOLD_MARK, PPU_MARK_COPY_STEP);
-    submit(machine, &desc);
-    machine_advance(machine, 100 * STEP_NS);
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 1);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 1);
-    submit(machine, &desc);
-    machine_advance(machine, 100 * STEP_NS);
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 2);
-    host_write(machine, PPU_REG_HOOK_RELEASE, 1);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HOLD_MARK), 0);
-    machine_advance(machine, 2 * STEP_NS);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 0);
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+    host_write(board, PPU_REG_HOOK_HOLD_MARK, PPU_MARK_COPY_STEP);
+    submit(board, &desc);
+    board_advance(board, 100 * STEP_NS);
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 1);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HELD), 1);
+    submit(board, &desc);
+    board_advance(board, 100 * STEP_NS);
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 2);
+    host_write(board, PPU_REG_HOOK_RELEASE, 1);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HOLD_MARK), 0);
+    board_advance(board, 2 * STEP_NS);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HELD), 0);
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
 }
 
 static void probes(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_PROBE, .src_space = CTX, .src = WINDOW_VA + 0x1234 };
 
-    map_page(machine, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, 0);
-    map_page(machine, CTX, WINDOW_VA + PPU_PAGE_64K, SYS_BASE + 0x3000, PPU_PTE_4K, PPU_PTE_SYSTEM);
-    assert_int_equal(submit(machine, &desc), 0);
+    map_page(board, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, 0);
+    map_page(board, CTX, WINDOW_VA + PPU_PAGE_64K, SYS_BASE + 0x3000, PPU_PTE_4K, PPU_PTE_SYSTEM);
+    assert_int_equal(submit(board, &desc), 0);
     assert_true(desc.result == HEAP_AT + 0x1234);
     assert_int_equal(desc.result_space, PPU_SPACE_VRAM);
     desc.src = WINDOW_VA + PPU_PAGE_64K + 0x567;
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
     assert_true(desc.result == SYS_BASE + 0x3567);
     assert_int_equal(desc.result_space, PPU_SPACE_BUS);
 }
 
 /* ---- reaching itself ---- */
 
-static void reach_back(struct machine *machine)
+static void reach_back(struct board *board)
 {
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    core_doorbell_write(machine->core, PPU_DB_RING, 0);
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    core_doorbell_write(board->core, PPU_DB_RING, 0);
 }
 
-static void reset_function(struct machine *machine)
+static void reset_function(struct board *board)
 {
-    core_reset(machine->core);
+    core_reset(board->core);
 }
 
 static void dma_to_itself(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_BUS,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -658,101 +658,101 @@ static void dma_to_itself(void **state)
                                  .len_bytes = 10000 };
     struct ppu_copy_event event;
 
-    machine->during_dma = reach_back;
-    submit(machine, &desc);
-    machine_advance(machine, 10 * STEP_NS);
-    assert_true(ring_pop(machine, PPU_RING_COPY, &event));
+    board->during_dma = reach_back;
+    submit(board, &desc);
+    board_advance(board, 10 * STEP_NS);
+    assert_true(ring_pop(board, PPU_RING_COPY, &event));
     assert_int_equal(event.status, 0);
-    assert_int_equal(machine->resets, 0);
-    assert_true(machine->guest_errors > 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 0);
+    assert_int_equal(board->resets, 0);
+    assert_true(board->guest_errors > 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 0);
 
     /* A reset of the whole function happens after the DMA that caused it. */
-    machine->during_dma = reset_function;
-    submit(machine, &desc);
-    submit(machine, &desc);
-    machine_advance(machine, 10 * STEP_NS);
-    machine->during_dma = NULL;
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_PROT_LIMIT), 0);
+    board->during_dma = reset_function;
+    submit(board, &desc);
+    submit(board, &desc);
+    board_advance(board, 10 * STEP_NS);
+    board->during_dma = NULL;
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_PROT_LIMIT), 0);
 }
 
 /* ---- semaphores ---- */
 
-static struct ppu_sem *sem_at(struct machine *machine, uint64_t off)
+static struct ppu_sem *sem_at(struct board *board, uint64_t off)
 {
-    return (struct ppu_sem *)(void *)(machine->vram + off);
+    return (struct ppu_sem *)(void *)(board->vram + off);
 }
 
-static void release(struct machine *machine, uint32_t space, uint64_t addr, uint32_t value, uint32_t flags)
+static void release(struct board *board, uint32_t space, uint64_t addr, uint32_t value, uint32_t flags)
 {
     struct ppu_dma_desc desc = {
         .op = PPU_DMA_SEM_RELEASE, .dst_space = space, .dst = addr, .value = value, .flags = flags
     };
 
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
 }
 
 static void release_writes(void **state)
 {
-    struct machine *machine = *state;
-    struct ppu_sem *sem = sem_at(machine, HEAP_AT + 32);
+    struct board *board = *state;
+    struct ppu_sem *sem = sem_at(board, HEAP_AT + 32);
 
-    map_page(machine, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, WINDOW_VA, HEAP_AT, PPU_PTE_64K, RW);
     *sem = (struct ppu_sem){ 1, 2, 3 };
-    release(machine, CTX, WINDOW_VA + 32, 0xabcd, 0);
+    release(board, CTX, WINDOW_VA + 32, 0xabcd, 0);
     assert_int_equal(sem->payload, 0xabcd);
     assert_int_equal(sem->zero, 2);
     assert_true(sem->time_ns == 3);
-    release(machine, PPU_SPACE_VRAM, HEAP_AT + 32, 0xabce, PPU_DMA_FLAG_TIME);
+    release(board, PPU_SPACE_VRAM, HEAP_AT + 32, 0xabce, PPU_DMA_FLAG_TIME);
     assert_int_equal(sem->payload, 0xabce);
-    assert_true(sem->time_ns == machine->now_ns);
-    release(machine, PPU_SPACE_BUS, SYS_BASE + 64, 0x77, PPU_DMA_FLAG_TIME);
-    memcpy(sem, machine->sys + 64, sizeof(*sem));
+    assert_true(sem->time_ns == board->now_ns);
+    release(board, PPU_SPACE_BUS, SYS_BASE + 64, 0x77, PPU_DMA_FLAG_TIME);
+    memcpy(sem, board->sys + 64, sizeof(*sem));
     assert_int_equal(sem->payload, 0x77);
-    assert_true(sem->time_ns == machine->now_ns);
+    assert_true(sem->time_ns == board->now_ns);
 }
 
 static void armed_words_are_reported_once(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_touch_event event;
 
-    sem_at(machine, HEAP_AT)->payload = 41;
-    assert_int_equal(arm(machine, 7, PPU_SPACE_VRAM, HEAP_AT, 0x700), 41);
-    release(machine, PPU_SPACE_VRAM, HEAP_AT + 16, 1, 0); /* another word */
-    assert_false(ring_pop(machine, PPU_RING_TOUCH, &event));
-    release(machine, PPU_SPACE_VRAM, HEAP_AT, 42, 0);
-    assert_true(ring_pop(machine, PPU_RING_TOUCH, &event));
+    sem_at(board, HEAP_AT)->payload = 41;
+    assert_int_equal(arm(board, 7, PPU_SPACE_VRAM, HEAP_AT, 0x700), 41);
+    release(board, PPU_SPACE_VRAM, HEAP_AT + 16, 1, 0); /* another word */
+    assert_false(ring_pop(board, PPU_RING_TOUCH, &event));
+    release(board, PPU_SPACE_VRAM, HEAP_AT, 42, 0);
+    assert_true(ring_pop(board, PPU_RING_TOUCH, &event));
     assert_int_equal(event.entry, 7);
     assert_int_equal(event.tag, 0x700);
-    release(machine, PPU_SPACE_VRAM, HEAP_AT, 43, 0);
-    assert_false(ring_pop(machine, PPU_RING_TOUCH, &event));
-    assert_int_equal(arm(machine, 7, PPU_SPACE_VRAM, HEAP_AT, 0x701), 43);
-    mcu_write(machine, PPU_REG_SEM_DISARM, 7);
-    mcu_write(machine, PPU_REG_SEM_DISARM, 7);
-    release(machine, PPU_SPACE_VRAM, HEAP_AT, 44, 0);
-    assert_false(ring_pop(machine, PPU_RING_TOUCH, &event));
-    mcu_write(machine, PPU_REG_SEM_DISARM, PPU_MAX_ARMED);
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+    release(board, PPU_SPACE_VRAM, HEAP_AT, 43, 0);
+    assert_false(ring_pop(board, PPU_RING_TOUCH, &event));
+    assert_int_equal(arm(board, 7, PPU_SPACE_VRAM, HEAP_AT, 0x701), 43);
+    mcu_write(board, PPU_REG_SEM_DISARM, 7);
+    mcu_write(board, PPU_REG_SEM_DISARM, 7);
+    release(board, PPU_SPACE_VRAM, HEAP_AT, 44, 0);
+    assert_false(ring_pop(board, PPU_RING_TOUCH, &event));
+    mcu_write(board, PPU_REG_SEM_DISARM, PPU_MAX_ARMED);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
 }
 
 /* The same number as VRAM offset and as bus address is not the same place. */
 static void apertures_are_apart(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_touch_event event;
 
-    arm(machine, 1, PPU_SPACE_VRAM, HEAP_AT, 1);
-    semtab_touch(machine->core, true, HEAP_AT);
-    assert_false(ring_pop(machine, PPU_RING_TOUCH, &event));
-    semtab_touch(machine->core, false, HEAP_AT);
-    assert_true(ring_pop(machine, PPU_RING_TOUCH, &event));
+    arm(board, 1, PPU_SPACE_VRAM, HEAP_AT, 1);
+    semtab_touch(board->core, true, HEAP_AT);
+    assert_false(ring_pop(board, PPU_RING_TOUCH, &event));
+    semtab_touch(board->core, false, HEAP_AT);
+    assert_true(ring_pop(board, PPU_RING_TOUCH, &event));
 }
 
 static void armed_table_against_model(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
     uint32_t armed[64] = { 0 }; /* 1 + number of the word */
 
@@ -765,16 +765,16 @@ static void armed_table_against_model(void **state)
         switch (random_below(&random, 4)) {
         case 0:
         case 1:
-            arm(machine, entry * 16, PPU_SPACE_VRAM, place, word);
+            arm(board, entry * 16, PPU_SPACE_VRAM, place, word);
             armed[entry] = word + 1;
             break;
         case 2:
-            mcu_write(machine, PPU_REG_SEM_DISARM, entry * 16);
+            mcu_write(board, PPU_REG_SEM_DISARM, entry * 16);
             armed[entry] = 0;
             break;
         default:
-            release(machine, PPU_SPACE_VRAM, place, n, 0);
-            while (ring_pop(machine, PPU_RING_TOUCH, &event)) {
+            release(board, PPU_SPACE_VRAM, place, n, 0);
+            while (ring_pop(board, PPU_RING_TOUCH, &event)) {
                 assert_int_equal(armed[event.entry / 16], word + 1);
                 assert_int_equal(event.tag, word);
                 armed[event.entry / 16] = 0;
@@ -791,14 +791,14 @@ static void armed_table_against_model(void **state)
 
 static void *release_all(void *argument)
 {
-    struct machine *machine = argument;
+    struct board *board = argument;
 
     for (uint32_t n = 1; n <= RACES; n++) {
         uint64_t off = HEAP_AT + (uint64_t)(n % 64) * PPU_SEM_ALIGN;
 
-        vram_store_release32(machine->vram + off, n);
-        semtab_touch(machine->core, false, off);
-        while (__atomic_load_n((uint32_t *)(void *)(machine->sys), __ATOMIC_ACQUIRE) < n) {
+        vram_store_release32(board->vram + off, n);
+        semtab_touch(board->core, false, off);
+        while (__atomic_load_n((uint32_t *)(void *)(board->sys), __ATOMIC_ACQUIRE) < n) {
             sched_yield();
         }
     }
@@ -807,35 +807,35 @@ static void *release_all(void *argument)
 
 static void no_release_is_missed(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, release_all, machine), 0);
+    assert_int_equal(pthread_create(&thread, NULL, release_all, board), 0);
     for (uint32_t n = 1; n <= RACES; n++) {
         uint64_t off = HEAP_AT + (uint64_t)(n % 64) * PPU_SEM_ALIGN;
         struct ppu_touch_event event;
-        bool seen = arm(machine, 3, PPU_SPACE_VRAM, off, n) == n;
+        bool seen = arm(board, 3, PPU_SPACE_VRAM, off, n) == n;
 
         for (uint64_t patience = 0; !seen; patience++) {
-            seen = ring_pop(machine, PPU_RING_TOUCH, &event) && event.tag == n;
+            seen = ring_pop(board, PPU_RING_TOUCH, &event) && event.tag == n;
             assert_true(patience < 100000000);
             sched_yield();
         }
-        mcu_write(machine, PPU_REG_SEM_DISARM, 3);
-        while (ring_pop(machine, PPU_RING_TOUCH, &event)) {
+        mcu_write(board, PPU_REG_SEM_DISARM, 3);
+        while (ring_pop(board, PPU_RING_TOUCH, &event)) {
             assert_int_equal(event.tag, n);
         }
-        __atomic_store_n((uint32_t *)(void *)(machine->sys), n, __ATOMIC_RELEASE);
+        __atomic_store_n((uint32_t *)(void *)(board->sys), n, __ATOMIC_RELEASE);
     }
     pthread_join(thread, NULL);
 }
 
 static void random_descriptors(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
-    map_window(machine, &random);
+    map_window(board, &random);
     for (uint32_t n = 0; n < 20000; n++) {
         struct ppu_dma_desc desc;
         const uint32_t spaces[] = { 0, CTX, 2, 300, PPU_SPACE_VRAM, PPU_SPACE_MCU, PPU_SPACE_BUS };
@@ -850,15 +850,15 @@ static void random_descriptors(void **state)
         desc.src = random_below(&random, 2) == 0 ? HEAP_AT + desc.src % PPU_MIB : desc.src >> random_below(&random, 64);
         desc.dst =
             random_below(&random, 2) == 0 ? HEAP_AT + desc.dst % PPU_MIB : HEAP_AT + (desc.dst & 0xfffffffffff0ull);
-        submit(machine, &desc);
-        mcu_write(machine, PPU_REG_DMA_SUBMIT, (uint32_t)random_next(&random));
+        submit(board, &desc);
+        mcu_write(board, PPU_REG_DMA_SUBMIT, (uint32_t)random_next(&random));
         if (n % 32 == 0) {
-            machine_advance(machine, STEP_NS);
-            mcu_write(machine, PPU_REG_DMA_CANCEL, random_below(&random, 9));
+            board_advance(board, STEP_NS);
+            mcu_write(board, PPU_REG_DMA_CANCEL, random_below(&random, 9));
         }
     }
-    core_reset(machine->core);
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
+    core_reset(board->core);
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 0);
 }
 
 int main(void)

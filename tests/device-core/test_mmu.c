@@ -10,7 +10,7 @@
 #include "ppu/trace.h"
 #include "qemu-device/core/memory/mmu.h"
 #include "qemu-device/core/sm/found_pages.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 
 #define CTX 2u
 #define VA 0x0000123456780000ull
@@ -19,28 +19,28 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = machine_small_config(0);
-    struct machine *machine = machine_new(&config);
+    const struct core_config config = board_small_config(0);
+    struct board *board = board_new(&config);
 
-    machine_boot(machine);
-    *state = machine;
+    board_boot(board);
+    *state = board;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    machine_free(*state);
+    board_free(*state);
     return 0;
 }
 
-static uint16_t fault_at(struct machine *machine, uint64_t va, enum ppu_access access)
+static uint16_t fault_at(struct board *board, uint64_t va, enum ppu_access access)
 {
-    return mmu_walk(machine->core, CTX, va, access).fault;
+    return mmu_walk(board->core, CTX, va, access).fault;
 }
 
 static void page_sizes(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct {
         enum ppu_pte_size size;
         uint64_t bytes;
@@ -61,9 +61,9 @@ static void page_sizes(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(pages); i++) {
         uint64_t va = VA_2M + i * PPU_PAGE_2M;
 
-        map_page(machine, CTX, va, pages[i].frame, pages[i].size, pages[i].bits);
+        map_page(board, CTX, va, pages[i].frame, pages[i].size, pages[i].bits);
         for (uint64_t at = 0; at < pages[i].bytes; at += pages[i].bytes / 16 - 1) {
-            struct mmu_page page = mmu_walk(machine->core, CTX, va + at, PPU_ACCESS_READ);
+            struct mmu_page page = mmu_walk(board->core, CTX, va + at, PPU_ACCESS_READ);
 
             assert_int_equal(page.fault, 0);
             assert_true(page.va == va && page.bytes == pages[i].bytes && page.frame == pages[i].frame);
@@ -71,13 +71,13 @@ static void page_sizes(void **state)
             assert_int_equal(page.write, (pages[i].bits & PPU_PTE_WRITE) != 0);
             assert_int_equal(page.atomic, (pages[i].bits & PPU_PTE_ATOMIC) != 0);
         }
-        assert_int_equal(fault_at(machine, va + pages[i].bytes, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
+        assert_int_equal(fault_at(board, va + pages[i].bytes, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
     }
 }
 
 static void permissions(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct {
         uint64_t bits;
         uint16_t fault[4]; /* by enum ppu_access */
@@ -89,70 +89,70 @@ static void permissions(void **state)
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
-        map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, rows[i].bits);
+        map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, rows[i].bits);
         for (uint32_t access = 0; access < 4; access++) {
-            assert_int_equal(fault_at(machine, VA, (enum ppu_access)access), rows[i].fault[access]);
+            assert_int_equal(fault_at(board, VA, (enum ppu_access)access), rows[i].fault[access]);
         }
     }
 }
 
 static void malformed_entries(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
     for (uint32_t level = 0; level < PPU_PT_LEVELS; level++) {
-        uint32_t at = pte_at(machine, CTX, VA, level);
-        uint64_t good = read_pte(machine, at);
+        uint32_t at = pte_at(board, CTX, VA, level);
+        uint64_t good = read_pte(board, at);
 
         for (uint32_t b = 52; b < 64; b++) {
-            write_pte(machine, at, good | 1ull << b);
-            assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
+            write_pte(board, at, good | 1ull << b);
+            assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
         }
-        write_pte(machine, at, good | PPU_PTE_SW_MASK);
-        assert_int_equal(fault_at(machine, VA, PPU_ACCESS_WRITE), 0);
-        write_pte(machine, at, good & ~PPU_PTE_VALID);
-        assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
-        write_pte(machine, at, 0);
-        assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
-        write_pte(machine, at, good);
+        write_pte(board, at, good | PPU_PTE_SW_MASK);
+        assert_int_equal(fault_at(board, VA, PPU_ACCESS_WRITE), 0);
+        write_pte(board, at, good & ~PPU_PTE_VALID);
+        assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
+        write_pte(board, at, 0);
+        assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_UNMAPPED);
+        write_pte(board, at, good);
     }
 }
 
 static void malformed_tables(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint64_t tables[] = { HEAP_AT,      PROT_LIMIT,        PROT_LIMIT - 2048, PROT_BASE - PPU_PT_BYTES,
                                 MACHINE_VRAM, PPU_PTE_FRAME_MASK };
     const uint64_t bits[] = { PPU_PTE_WRITE, PPU_PTE_ATOMIC, PPU_PTE_SYSTEM };
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
     for (uint32_t level = 1; level < PPU_PT_LEVELS; level++) {
-        uint32_t at = pte_at(machine, CTX, VA, level);
-        uint64_t good = read_pte(machine, at);
+        uint32_t at = pte_at(board, CTX, VA, level);
+        uint64_t good = read_pte(board, at);
 
         for (size_t i = 0; i < PPU_ARRAY_SIZE(tables); i++) {
-            write_pte(machine, at, (tables[i] & PPU_PTE_FRAME_MASK) | PPU_PTE_VALID);
+            write_pte(board, at, (tables[i] & PPU_PTE_FRAME_MASK) | PPU_PTE_VALID);
             if ((tables[i] & PPU_PTE_FRAME_MASK) < PROT_BASE || (tables[i] & PPU_PTE_FRAME_MASK) >= PROT_LIMIT) {
-                assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
+                assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
             }
         }
         for (size_t i = 0; i < PPU_ARRAY_SIZE(bits); i++) {
-            write_pte(machine, at, good | bits[i]);
-            assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
+            write_pte(board, at, good | bits[i]);
+            assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
         }
-        write_pte(machine, at, good);
+        write_pte(board, at, good);
     }
 }
 
 static void leaves_at_wrong_levels(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
     for (uint32_t level = 0; level < PPU_PT_LEVELS; level++) {
-        uint32_t at = pte_at(machine, CTX, VA, level);
-        uint64_t good = read_pte(machine, at);
+        uint32_t at = pte_at(board, CTX, VA, level);
+        uint64_t good = read_pte(board, at);
 
         for (uint32_t size = 0; size < 4; size++) {
             for (uint32_t system = 0; system < 2; system++) {
@@ -162,17 +162,17 @@ static void leaves_at_wrong_levels(void **state)
                 if (level != 0 && size == PPU_PTE_TABLE) {
                     continue;
                 }
-                write_pte(machine, at, HEAP_AT | PPU_PTE_VALID | PPU_PTE_SIZE(size) | (system ? PPU_PTE_SYSTEM : 0));
-                assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), fits ? 0 : PPU_FAULT_BAD_TABLE);
+                write_pte(board, at, HEAP_AT | PPU_PTE_VALID | PPU_PTE_SIZE(size) | (system ? PPU_PTE_SYSTEM : 0));
+                assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), fits ? 0 : PPU_FAULT_BAD_TABLE);
             }
         }
-        write_pte(machine, at, good);
+        write_pte(board, at, good);
     }
 }
 
 static void frames(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct {
         uint64_t frame;
         enum ppu_pte_size size;
@@ -194,40 +194,40 @@ static void frames(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         uint64_t va = VA_2M + i * PPU_PAGE_2M;
 
-        map_page(machine, CTX, va, rows[i].frame, rows[i].size, rows[i].bits);
-        assert_int_equal(fault_at(machine, va, PPU_ACCESS_READ), rows[i].fault);
+        map_page(board, CTX, va, rows[i].frame, rows[i].size, rows[i].bits);
+        assert_int_equal(fault_at(board, va, PPU_ACCESS_READ), rows[i].fault);
     }
 }
 
 static void contexts(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint32_t roots[] = { HEAP_AT | 1, PROT_LIMIT | 1, 0xfffff001u, TABLES_AT | 3, (TABLES_AT + 64) | 1 };
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
-    assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), 0);
-    assert_int_equal(mmu_walk(machine->core, CTX + 1, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
-    assert_int_equal(mmu_walk(machine->core, 5, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
-    assert_int_equal(mmu_walk(machine->core, 0xffffffffu, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), 0);
+    assert_int_equal(mmu_walk(board->core, CTX + 1, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
+    assert_int_equal(mmu_walk(board->core, 5, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
+    assert_int_equal(mmu_walk(board->core, 0xffffffffu, VA, PPU_ACCESS_READ).fault, PPU_FAULT_NO_CONTEXT);
     for (uint32_t b = PPU_VA_BITS; b < 64; b++) {
-        assert_int_equal(fault_at(machine, VA | 1ull << b, PPU_ACCESS_READ), PPU_FAULT_BAD_ADDRESS);
+        assert_int_equal(fault_at(board, VA | 1ull << b, PPU_ACCESS_READ), PPU_FAULT_BAD_ADDRESS);
     }
     for (size_t i = 0; i < PPU_ARRAY_SIZE(roots); i++) {
-        mcu_write(machine, PPU_REG_CTX_ROOT + 4 * CTX, roots[i]);
-        assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
+        mcu_write(board, PPU_REG_CTX_ROOT + 4 * CTX, roots[i]);
+        assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_BAD_TABLE);
     }
-    mcu_write(machine, PPU_REG_CTX_ROOT + 4 * CTX, (uint32_t)machine->root[CTX]);
-    assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), PPU_FAULT_NO_CONTEXT);
+    mcu_write(board, PPU_REG_CTX_ROOT + 4 * CTX, (uint32_t)board->root[CTX]);
+    assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), PPU_FAULT_NO_CONTEXT);
 }
 
 static void hook_fails_nth(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
-    host_write(machine, PPU_REG_HOOK_FAIL_WALK, 3);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    host_write(board, PPU_REG_HOOK_FAIL_WALK, 3);
     for (uint32_t n = 1; n < 6; n++) {
-        assert_int_equal(fault_at(machine, VA, PPU_ACCESS_READ), n == 3 ? PPU_FAULT_UNMAPPED : 0);
+        assert_int_equal(fault_at(board, VA, PPU_ACCESS_READ), n == 3 ? PPU_FAULT_UNMAPPED : 0);
     }
 }
 
@@ -237,7 +237,7 @@ static void hook_fails_nth(void **state)
 
 static void random_maps(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
     struct {
         bool mapped;
@@ -255,9 +255,9 @@ static void random_maps(void **state)
             model[i].mapped = true;
             model[i].frame = HEAP_AT + (uint64_t)random_below(&random, 100) * PPU_PAGE_64K;
             model[i].bits = random_next(&random) & RW;
-            map_page(machine, CTX, va, model[i].frame, PPU_PTE_64K, model[i].bits);
+            map_page(board, CTX, va, model[i].frame, PPU_PTE_64K, model[i].bits);
         }
-        struct mmu_page page = mmu_walk(machine->core, CTX, va + at, access);
+        struct mmu_page page = mmu_walk(board->core, CTX, va + at, access);
         if (!model[i].mapped) {
             assert_int_equal(page.fault, PPU_FAULT_UNMAPPED);
         } else if (access != PPU_ACCESS_READ && !(model[i].bits & PPU_PTE_WRITE)) {
@@ -274,11 +274,11 @@ static void random_maps(void **state)
 /* Tables of random bits: whatever a walk accepts lies in VRAM and outside the protected range, or on the bus. */
 static void random_tables(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
     uint32_t accepted = 0;
 
-    map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+    map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
     for (uint32_t n = 0; n < 40000; n++) {
         uint32_t level = random_below(&random, PPU_PT_LEVELS);
         uint32_t at = TABLES_AT + level * PPU_PT_BYTES + ppu_pt_index(VA, PPU_PT_LEVELS - 1 - level) * 8;
@@ -286,9 +286,9 @@ static void random_tables(void **state)
         uint64_t pte = random_next(&random) & sparse & (random_next(&random) | 0x3fffffff);
 
         if (n % 2 == 0) {
-            machine->next_table = TABLES_AT;
-            machine->root[CTX] = 0;
-            map_page(machine, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
+            board->next_table = TABLES_AT;
+            board->root[CTX] = 0;
+            map_page(board, CTX, VA, HEAP_AT, PPU_PTE_64K, RW);
         }
         switch (random_below(&random, 3)) {
         case 0:
@@ -300,8 +300,8 @@ static void random_tables(void **state)
         default:
             break;
         }
-        write_pte(machine, at, pte | PPU_PTE_VALID);
-        struct mmu_page page = mmu_walk(machine->core, CTX, VA, (enum ppu_access)random_below(&random, 4));
+        write_pte(board, at, pte | PPU_PTE_VALID);
+        struct mmu_page page = mmu_walk(board->core, CTX, VA, (enum ppu_access)random_below(&random, 4));
         if (page.fault == 0) {
             accepted++;
             assert_true(page.bytes == PPU_PAGE_4K || page.bytes == PPU_PAGE_64K || page.bytes == PPU_PAGE_2M);
@@ -314,10 +314,10 @@ static void random_tables(void **state)
 }
 
 /* Every address of a widened page translates as it would alone. */
-static void check_wide(struct machine *machine, const struct mmu_page *wide)
+static void check_wide(struct board *board, const struct mmu_page *wide)
 {
     for (uint64_t at = 0; at < wide->bytes; at += PPU_PAGE_4K) {
-        struct mmu_page page = mmu_walk(machine->core, CTX, wide->va + at, PPU_ACCESS_READ);
+        struct mmu_page page = mmu_walk(board->core, CTX, wide->va + at, PPU_ACCESS_READ);
 
         assert_int_equal(page.fault, 0);
         assert_true(page.frame + (wide->va + at - page.va) == wide->frame + at);
@@ -327,7 +327,7 @@ static void check_wide(struct machine *machine, const struct mmu_page *wide)
 
 static void neighbours(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint32_t pages = PPU_PAGE_2M / PPU_PAGE_64K;
     uint64_t random = random_seed();
     uint32_t widened = 0;
@@ -338,16 +338,16 @@ static void neighbours(void **state)
 
         for (uint32_t i = 0; i < pages; i++) {
             const bool apart = i >= odd && random_below(&random, 8) == 0, other = i == odd && round % 2 == 0;
-            map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, frame + (i + (apart ? 2 : 0)) * PPU_PAGE_64K, PPU_PTE_64K,
+            map_page(board, CTX, VA_2M + i * PPU_PAGE_64K, frame + (i + (apart ? 2 : 0)) * PPU_PAGE_64K, PPU_PTE_64K,
                      other ? PPU_PTE_WRITE : RW);
         }
         for (uint32_t i = 0; i < pages; i++) {
-            struct mmu_page page = mmu_walk(machine->core, CTX, VA_2M + i * PPU_PAGE_64K, PPU_ACCESS_READ);
+            struct mmu_page page = mmu_walk(board->core, CTX, VA_2M + i * PPU_PAGE_64K, PPU_ACCESS_READ);
 
-            mmu_widen(machine->core, &page);
+            mmu_widen(board->core, &page);
             assert_true(round != 0 || page.bytes == PPU_PAGE_2M);
             widened += page.bytes > PPU_PAGE_64K;
-            check_wide(machine, &page);
+            check_wide(board, &page);
         }
     }
     assert_true(widened > 200);
@@ -356,48 +356,48 @@ static void neighbours(void **state)
 /* No page is taken in that is protected, outside VRAM, in system memory or named by half of its entries. */
 static void neighbours_that_stay_out(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint64_t frames[] = { PROT_BASE - PPU_PAGE_64K, MACHINE_VRAM - PPU_PAGE_64K };
     struct mmu_page page;
 
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t va = VA_2M + i * PPU_PAGE_2M;
 
-        map_page(machine, CTX, va, frames[i], PPU_PTE_64K, RW);
-        map_page(machine, CTX, va + PPU_PAGE_64K, frames[i] + PPU_PAGE_64K, PPU_PTE_64K, RW);
-        page = mmu_walk(machine->core, CTX, va, PPU_ACCESS_READ);
-        mmu_widen(machine->core, &page);
+        map_page(board, CTX, va, frames[i], PPU_PTE_64K, RW);
+        map_page(board, CTX, va + PPU_PAGE_64K, frames[i] + PPU_PAGE_64K, PPU_PTE_64K, RW);
+        page = mmu_walk(board->core, CTX, va, PPU_ACCESS_READ);
+        mmu_widen(board->core, &page);
         assert_true(page.bytes == PPU_PAGE_64K);
     }
-    map_page(machine, CTX, VA_2M + 2 * PPU_PAGE_2M, SYS_BASE, PPU_PTE_64K, RW | PPU_PTE_SYSTEM);
-    map_page(machine, CTX, VA_2M + 2 * PPU_PAGE_2M + PPU_PAGE_64K, SYS_BASE + PPU_PAGE_64K, PPU_PTE_64K,
+    map_page(board, CTX, VA_2M + 2 * PPU_PAGE_2M, SYS_BASE, PPU_PTE_64K, RW | PPU_PTE_SYSTEM);
+    map_page(board, CTX, VA_2M + 2 * PPU_PAGE_2M + PPU_PAGE_64K, SYS_BASE + PPU_PAGE_64K, PPU_PTE_64K,
              RW | PPU_PTE_SYSTEM);
-    page = mmu_walk(machine->core, CTX, VA_2M + 2 * PPU_PAGE_2M, PPU_ACCESS_READ);
-    mmu_widen(machine->core, &page);
+    page = mmu_walk(board->core, CTX, VA_2M + 2 * PPU_PAGE_2M, PPU_ACCESS_READ);
+    mmu_widen(board->core, &page);
     assert_true(page.bytes == PPU_PAGE_64K);
 
     for (uint32_t i = 0; i < 2; i++) {
-        map_page(machine, CTX, VA_2M + 3 * PPU_PAGE_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
+        map_page(board, CTX, VA_2M + 3 * PPU_PAGE_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
     }
-    page = mmu_walk(machine->core, CTX, VA_2M + 3 * PPU_PAGE_2M, PPU_ACCESS_READ);
-    write_pte(machine, (uint32_t)page.table + 8 * 31, 0);
-    mmu_widen(machine->core, &page);
+    page = mmu_walk(board->core, CTX, VA_2M + 3 * PPU_PAGE_2M, PPU_ACCESS_READ);
+    write_pte(board, (uint32_t)page.table + 8 * 31, 0);
+    mmu_widen(board->core, &page);
     assert_true(page.bytes == PPU_PAGE_64K);
 }
 
 /* Neighbours are taken in for what the walk read, and not for what the entry has become since. */
 static void entries_that_change(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (uint32_t i = 0; i < 2; i++) {
-        map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
+        map_page(board, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, RW);
     }
-    struct mmu_page page = mmu_walk(machine->core, CTX, VA_2M, PPU_ACCESS_READ);
+    struct mmu_page page = mmu_walk(board->core, CTX, VA_2M, PPU_ACCESS_READ);
     for (uint32_t i = 0; i < 2; i++) {
-        map_page(machine, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, 0);
+        map_page(board, CTX, VA_2M + i * PPU_PAGE_64K, HEAP_AT + i * PPU_PAGE_64K, PPU_PTE_64K, 0);
     }
-    mmu_widen(machine->core, &page);
+    mmu_widen(board->core, &page);
     assert_true(page.write && page.bytes == PPU_PAGE_64K);
 }
 

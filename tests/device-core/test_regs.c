@@ -2,7 +2,7 @@
 /*
  * Registers: every row of regs.def from both sides, the identity block, doorbells, interrupts, bring-up.
  */
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 
 #include "ppu/channel.h"
 #include "ppu/dma.h"
@@ -47,7 +47,7 @@ static const enum core_side sides[] = { CORE_HOST, CORE_MCU };
 /* The largest machine, in which every element of every row exists. */
 static struct core_config largest(void)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     config.channels = PPU_MAX_CHANNELS;
     config.contexts = PPU_MAX_CONTEXTS;
@@ -60,21 +60,21 @@ static int setup(void **state)
 {
     const struct core_config config = largest();
 
-    *state = machine_new(&config);
+    *state = board_new(&config);
     return 0;
 }
 
 static int setup_small(void **state)
 {
-    const struct core_config config = machine_small_config(0);
+    const struct core_config config = board_small_config(0);
 
-    *state = machine_new(&config);
+    *state = board_new(&config);
     return 0;
 }
 
 static int teardown(void **state)
 {
-    machine_free(*state);
+    board_free(*state);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static uint32_t holdable(const struct row *row, uint32_t value)
 
 static void rw_registers_hold(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
     for (size_t r = 0; r < ROWS; r++) {
@@ -107,8 +107,8 @@ static void rw_registers_hold(void **state)
             uint32_t value = holdable(&rows[r], (uint32_t)random_next(&random));
 
             if (rows[r].access[side] == RW) {
-                core_reg_write(machine->core, side, offset, value);
-                assert_int_equal(core_reg_read(machine->core, side, offset), value);
+                core_reg_write(board->core, side, offset, value);
+                assert_int_equal(core_reg_read(board->core, side, offset), value);
             }
         }
     }
@@ -117,24 +117,24 @@ static void rw_registers_hold(void **state)
 /* A write of reserved bits changes nothing, and the MCU's sets a bit of DEVICE_ERROR. */
 static void reserved_bits_are_refused(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint32_t tried = 0;
 
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t bit = 0; bit < 64; bit++) {
             const enum core_side side = sides[bit / 32];
-            const uint32_t value = 1u << bit % 32, errors = machine->guest_errors;
+            const uint32_t value = 1u << bit % 32, errors = board->guest_errors;
             if ((value & rows[r].mask) != 0 || (rows[r].access[side] != RW && rows[r].access[side] != WO)) {
                 continue;
             }
             tried++;
-            machine->now_ns += 2000000000; /* so that the error is not held back */
-            mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-            core_reg_write(machine->core, side, rows[r].offset, value);
-            assert_int_equal(machine->guest_errors, errors + 1);
-            assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR) != 0, side == CORE_MCU);
+            board->now_ns += 2000000000; /* so that the error is not held back */
+            mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+            core_reg_write(board->core, side, rows[r].offset, value);
+            assert_int_equal(board->guest_errors, errors + 1);
+            assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR) != 0, side == CORE_MCU);
             if (rows[r].access[side] == RW) {
-                assert_int_equal(core_reg_read(machine->core, side, rows[r].offset), rows[r].reset);
+                assert_int_equal(core_reg_read(board->core, side, rows[r].offset), rows[r].reset);
             }
         }
     }
@@ -162,8 +162,8 @@ static void masks_have_the_bits_there_are(void **state)
 /* An area lies in VRAM altogether and is aligned; a place that is refused leaves the address space without one. */
 static void ctx_save_takes_areas(void **state)
 {
-    struct machine *machine = *state;
-    const uint32_t bytes = mcu_read(machine, PPU_REG_SWITCH_BYTES), last = MACHINE_VRAM - bytes;
+    struct board *board = *state;
+    const uint32_t bytes = mcu_read(board, PPU_REG_SWITCH_BYTES), last = MACHINE_VRAM - bytes;
     const struct {
         uint32_t place;
         bool taken;
@@ -181,33 +181,33 @@ static void ctx_save_takes_areas(void **state)
     assert_in_range(bytes, 1, MACHINE_VRAM - 2 * PPU_SWITCH_ALIGN);
     assert_int_equal(bytes % PPU_SWITCH_ALIGN, 0);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(places); i++) {
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, PPU_REG_CTX_SAVE + 4, PPU_SWITCH_ALIGN);
-        mcu_write(machine, PPU_REG_CTX_SAVE + 4, places[i].place);
-        assert_int_equal(mcu_read(machine, PPU_REG_CTX_SAVE + 4), places[i].taken ? places[i].place : 0);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), places[i].taken ? 0 : PPU_DEVERR_ARG);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, PPU_REG_CTX_SAVE + 4, PPU_SWITCH_ALIGN);
+        mcu_write(board, PPU_REG_CTX_SAVE + 4, places[i].place);
+        assert_int_equal(mcu_read(board, PPU_REG_CTX_SAVE + 4), places[i].taken ? places[i].place : 0);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), places[i].taken ? 0 : PPU_DEVERR_ARG);
     }
 }
 
 /* Channels that are rung and in none of whose words a bit is set, or that do not exist, are nobody's. */
 static void mailbox_rings(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_mailbox mailbox = { .words = 1u << 1 | 1u << 31, .rung = { [0] = 1, [1] = 1u << 2 | 1u << 30 } };
 
     mailbox.put[34] = 7;
     mailbox.rung[31] = 1u << 31;
-    core_mailbox_serve(machine->core, &mailbox);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING), 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 2);
-    assert_int_equal(mcu_read(machine, PPU_REG_GP_PUT + 4 * 34), 7);
+    core_mailbox_serve(board->core, &mailbox);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING + 4), 1u << 2);
+    assert_int_equal(mcu_read(board, PPU_REG_GP_PUT + 4 * 34), 7);
     assert_true(mailbox.words == 0 && mailbox.rung[0] == 1 && mailbox.rung[1] == 0 && mailbox.rung[31] == 0);
-    assert_int_equal(machine->guest_errors, 2);
+    assert_int_equal(board->guest_errors, 2);
 }
 
 static void ro_registers_stay(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t i = 0; i < rows[r].count * 2; i++) {
@@ -215,15 +215,15 @@ static void ro_registers_stay(void **state)
             uint32_t offset = rows[r].offset + 4 * (i / 2);
 
             if (rows[r].access[side] == RO) {
-                uint32_t before = core_reg_read(machine->core, side, offset);
-                uint32_t errors = machine->guest_errors;
+                uint32_t before = core_reg_read(board->core, side, offset);
+                uint32_t errors = board->guest_errors;
 
-                machine->now_ns += 2000000000; /* so that the error is not held back */
+                board->now_ns += 2000000000; /* so that the error is not held back */
                 before = rows[r].offset == PPU_REG_TIME_LO ? 0 : before;
-                core_reg_write(machine->core, side, offset, ~before);
-                assert_int_equal(machine->guest_errors, errors + 1);
+                core_reg_write(board->core, side, offset, ~before);
+                assert_int_equal(board->guest_errors, errors + 1);
                 if (rows[r].offset != PPU_REG_TIME_LO && rows[r].offset != PPU_REG_TIME_HI) {
-                    assert_int_equal(core_reg_read(machine->core, side, offset), before);
+                    assert_int_equal(core_reg_read(board->core, side, offset), before);
                 }
             }
         }
@@ -232,7 +232,7 @@ static void ro_registers_stay(void **state)
 
 static void other_side_reads_zero(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t i = 0; i < 2; i++) {
@@ -241,10 +241,10 @@ static void other_side_reads_zero(void **state)
             enum access access = rows[r].access[side];
 
             if (rows[r].access[other] == RW && rows[r].offset != PPU_REG_DEVICE_RESET) {
-                core_reg_write(machine->core, other, rows[r].offset, holdable(&rows[r], 0x00010000));
+                core_reg_write(board->core, other, rows[r].offset, holdable(&rows[r], 0x00010000));
             }
             if (access == NO || access == WO) {
-                assert_int_equal(core_reg_read(machine->core, side, rows[r].offset), 0);
+                assert_int_equal(core_reg_read(board->core, side, rows[r].offset), 0);
             }
         }
     }
@@ -258,24 +258,24 @@ static bool keeps(const struct row *row, enum core_side side)
 
 static void holding_resets_what_the_mcu_owns(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    core_mcu_state(machine->core, PPU_MCU_RUNNING);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(board->core, PPU_MCU_RUNNING);
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t i = 0; i < 2; i++) {
             if (keeps(&rows[r], sides[i])) {
-                core_reg_write(machine->core, sides[i], rows[r].offset, holdable(&rows[r], 0x12340000));
+                core_reg_write(board->core, sides[i], rows[r].offset, holdable(&rows[r], 0x12340000));
             }
         }
     }
-    host_write(machine, PPU_REG_MCU_CONTROL, 0);
-    core_mcu_state(machine->core, PPU_MCU_HELD);
+    host_write(board, PPU_REG_MCU_CONTROL, 0);
+    core_mcu_state(board->core, PPU_MCU_HELD);
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t i = 0; i < 2; i++) {
             uint32_t value = rows[r].owner == MCU ? rows[r].reset : holdable(&rows[r], 0x12340000);
 
-            if (keeps(&rows[r], sides[i]) && core_reg_read(machine->core, sides[i], rows[r].offset) != value) {
+            if (keeps(&rows[r], sides[i]) && core_reg_read(board->core, sides[i], rows[r].offset) != value) {
                 fail_msg("%s is not 0x%x", rows[r].name, value);
             }
         }
@@ -284,14 +284,14 @@ static void holding_resets_what_the_mcu_owns(void **state)
 
 static void reset_values(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (size_t r = 0; r < ROWS; r++) {
         for (uint32_t i = 0; i < 2; i++) {
             enum access access = rows[r].access[sides[i]];
 
             if (rows[r].reset != 0 && access != NO && access != WO) {
-                assert_int_equal(core_reg_read(machine->core, sides[i], rows[r].offset), rows[r].reset);
+                assert_int_equal(core_reg_read(board->core, sides[i], rows[r].offset), rows[r].reset);
             }
         }
     }
@@ -299,8 +299,8 @@ static void reset_values(void **state)
 
 static void identity(void **state)
 {
-    struct machine *machine = *state;
-    const struct core_config *config = &machine->config;
+    struct board *board = *state;
+    const struct core_config *config = &board->config;
     const struct {
         uint32_t reg;
         uint32_t value;
@@ -321,73 +321,73 @@ static void identity(void **state)
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(expected); i++) {
-        assert_int_equal(host_read(machine, expected[i].reg), expected[i].value);
-        assert_int_equal(mcu_read(machine, expected[i].reg), expected[i].value);
+        assert_int_equal(host_read(board, expected[i].reg), expected[i].value);
+        assert_int_equal(mcu_read(board, expected[i].reg), expected[i].value);
     }
 }
 
 static void elements_beyond_the_machine(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct {
         uint32_t reg;
         uint32_t error;
     } beyond[] = {
-        { PPU_REG_CTX_ROOT + 4 * machine->config.contexts, PPU_DEVERR_ARG },
-        { PPU_REG_GP_PUT + 4 * machine->config.channels, PPU_DEVERR_ARG },
-        { PPU_REG_GP_GET + 4 * machine->config.channels, PPU_DEVERR_ARG },
-        { PPU_REG_SLOT_START + 4 * machine->config.slots, PPU_DEVERR_SLOT },
-        { PPU_REG_SLOT_CONTROL + 4 * machine->config.slots, PPU_DEVERR_SLOT },
+        { PPU_REG_CTX_ROOT + 4 * board->config.contexts, PPU_DEVERR_ARG },
+        { PPU_REG_GP_PUT + 4 * board->config.channels, PPU_DEVERR_ARG },
+        { PPU_REG_GP_GET + 4 * board->config.channels, PPU_DEVERR_ARG },
+        { PPU_REG_SLOT_START + 4 * board->config.slots, PPU_DEVERR_SLOT },
+        { PPU_REG_SLOT_CONTROL + 4 * board->config.slots, PPU_DEVERR_SLOT },
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(beyond); i++) {
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, beyond[i].reg, 0x55);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), beyond[i].error);
-        assert_int_equal(mcu_read(machine, beyond[i].reg), 0);
-        machine_settle(machine);
-        assert_true(machine->irq[PPU_IRQ_ERROR]);
-        mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_ERROR);
-        assert_false(machine->irq[PPU_IRQ_ERROR]);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, beyond[i].reg, 0x55);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), beyond[i].error);
+        assert_int_equal(mcu_read(board, beyond[i].reg), 0);
+        board_settle(board);
+        assert_true(board->irq[PPU_IRQ_ERROR]);
+        mcu_write(board, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_ERROR);
+        assert_false(board->irq[PPU_IRQ_ERROR]);
     }
 }
 
 static void hooks_absent(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     (void)state;
     config.test_hooks = false;
-    struct machine *machine = machine_new(&config);
-    assert_int_equal(host_read(machine, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS, 0);
+    struct board *board = board_new(&config);
+    assert_int_equal(host_read(board, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS, 0);
     for (uint32_t reg = PPU_REG_HOOK_FAIL_WALK; reg <= PPU_REG_HOOK_MARK_HELD; reg += 4) {
-        host_write(machine, reg, 3);
-        assert_int_equal(host_read(machine, reg), 0);
+        host_write(board, reg, 3);
+        assert_int_equal(host_read(board, reg), 0);
     }
-    assert_true(machine->guest_errors > 0);
-    machine_free(machine);
+    assert_true(board->guest_errors > 0);
+    board_free(board);
 }
 
 static void w1c_clears_what_is_written(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    mcu_write(machine, PPU_REG_VECTOR_RAISE, 3);
-    mcu_write(machine, PPU_REG_VECTOR_RAISE, 9);
-    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 1u << 3 | 1u << 9);
-    host_write(machine, PPU_REG_VECTOR_PENDING, 1u << 3);
-    assert_int_equal(mcu_read(machine, PPU_REG_VECTOR_PENDING), 1u << 9);
-    assert_int_equal(machine->vectors[3], 1);
-    assert_int_equal(machine->vectors[9], 1);
-    mcu_write(machine, PPU_REG_VECTOR_RAISE, PPU_MAX_VECTORS);
-    assert_int_equal(host_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
-    host_write(machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    mcu_write(board, PPU_REG_VECTOR_RAISE, 3);
+    mcu_write(board, PPU_REG_VECTOR_RAISE, 9);
+    assert_int_equal(host_read(board, PPU_REG_VECTOR_PENDING), 1u << 3 | 1u << 9);
+    host_write(board, PPU_REG_VECTOR_PENDING, 1u << 3);
+    assert_int_equal(mcu_read(board, PPU_REG_VECTOR_PENDING), 1u << 9);
+    assert_int_equal(board->vectors[3], 1);
+    assert_int_equal(board->vectors[9], 1);
+    mcu_write(board, PPU_REG_VECTOR_RAISE, PPU_MAX_VECTORS);
+    assert_int_equal(host_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_ARG);
+    host_write(board, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
 }
 
 static void random_accesses(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
     for (uint32_t n = 0; n < 60000; n++) {
@@ -396,92 +396,92 @@ static void random_accesses(void **state)
         uint32_t value = (uint32_t)random_next(&random) >> random_below(&random, 32);
 
         offset = n % 4 != 0 ? rows[random_below(&random, ROWS)].offset + 4 * random_below(&random, 8) : offset;
-        core_reg_write(machine->core, side, offset, value);
-        core_reg_read(machine->core, side, offset);
+        core_reg_write(board->core, side, offset, value);
+        core_reg_read(board->core, side, offset);
         if (n % 64 == 0) {
-            machine_advance(machine, 5000);
+            board_advance(board, 5000);
         }
     }
-    core_reset(machine->core);
-    machine_settle(machine);
-    assert_int_equal(host_read(machine, PPU_REG_MAGIC), PPU_MAGIC);
-    assert_int_equal(mcu_read(machine, PPU_REG_PROT_LIMIT), 0);
+    core_reset(board->core);
+    board_settle(board);
+    assert_int_equal(host_read(board, PPU_REG_MAGIC), PPU_MAGIC);
+    assert_int_equal(mcu_read(board, PPU_REG_PROT_LIMIT), 0);
 }
 
 static void every_offset(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (uint32_t offset = 0; offset < PPU_REG_SPACE + 16; offset++) {
         for (uint32_t i = 0; i < 2; i++) {
-            core_reg_write(machine->core, sides[i], offset, 0xffffffffu);
-            core_reg_read(machine->core, sides[i], offset);
+            core_reg_write(board->core, sides[i], offset, 0xffffffffu);
+            core_reg_read(board->core, sides[i], offset);
         }
     }
-    assert_int_equal(core_reg_read(machine->core, CORE_HOST, 0xfffffffcu), 0);
-    core_reg_write(machine->core, CORE_MCU, 0xfffffffcu, 1);
-    machine_advance(machine, 100000);
-    assert_int_equal(host_read(machine, PPU_REG_MAGIC), PPU_MAGIC);
+    assert_int_equal(core_reg_read(board->core, CORE_HOST, 0xfffffffcu), 0);
+    core_reg_write(board->core, CORE_MCU, 0xfffffffcu, 1);
+    board_advance(board, 100000);
+    assert_int_equal(host_read(board, PPU_REG_MAGIC), PPU_MAGIC);
 }
 
 static void errors_are_rate_limited(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
     for (uint32_t i = 0; i < 10000; i++) {
-        core_reg_read(machine->core, CORE_HOST, 0xfff0);
+        core_reg_read(board->core, CORE_HOST, 0xfff0);
     }
-    assert_in_range(machine->guest_errors, 1, 100);
+    assert_in_range(board->guest_errors, 1, 100);
 }
 
 /* ---- doorbells ---- */
 
 static void doorbell_rings(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x42);
-    assert_true(machine->irq[PPU_IRQ_DOORBELL]);
-    assert_int_equal(mcu_read(machine, PPU_REG_IRQ_PENDING), 1u << PPU_IRQ_DOORBELL);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 1u << 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_GP_PUT + 4 * 33), 0x42);
-    assert_int_equal(core_doorbell_read(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT), 0x42);
-    mcu_write(machine, PPU_REG_GP_GET + 4 * 33, 7);
-    assert_int_equal(core_doorbell_read(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_GET), 7);
+    core_doorbell_write(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x42);
+    assert_true(board->irq[PPU_IRQ_DOORBELL]);
+    assert_int_equal(mcu_read(board, PPU_REG_IRQ_PENDING), 1u << PPU_IRQ_DOORBELL);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 1u << 1);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING + 4), 1u << 1);
+    assert_int_equal(mcu_read(board, PPU_REG_GP_PUT + 4 * 33), 0x42);
+    assert_int_equal(core_doorbell_read(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT), 0x42);
+    mcu_write(board, PPU_REG_GP_GET + 4 * 33, 7);
+    assert_int_equal(core_doorbell_read(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_GET), 7);
 
     /* Ringing again before the MCU looked changes nothing but the value. */
-    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x43);
-    core_doorbell_write(machine->core, 34 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_PENDING + 4), 1u << 1 | 1u << 2);
+    core_doorbell_write(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_PUT, 0x43);
+    core_doorbell_write(board->core, 34 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_PENDING + 4), 1u << 1 | 1u << 2);
 
-    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_DOORBELL);
-    assert_false(machine->irq[PPU_IRQ_DOORBELL]);
-    mcu_write(machine, PPU_REG_DB_PENDING + 4, 1u << 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 1u << 1);
-    mcu_write(machine, PPU_REG_DB_PENDING + 4, 1u << 2);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 0);
+    mcu_write(board, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_DOORBELL);
+    assert_false(board->irq[PPU_IRQ_DOORBELL]);
+    mcu_write(board, PPU_REG_DB_PENDING + 4, 1u << 1);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 1u << 1);
+    mcu_write(board, PPU_REG_DB_PENDING + 4, 1u << 2);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 0);
 
     /* A ring between the two clears above is seen: the line rises again. */
-    core_doorbell_write(machine->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
-    assert_true(machine->irq[PPU_IRQ_DOORBELL]);
+    core_doorbell_write(board->core, 33 * PPU_DOORBELL_STRIDE + PPU_DB_RING, 0);
+    assert_true(board->irq[PPU_IRQ_DOORBELL]);
 }
 
 static void doorbell_of_no_channel(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
-    core_doorbell_write(machine->core, (uint64_t)machine->config.channels * PPU_DOORBELL_STRIDE, 1);
-    core_doorbell_write(machine->core, PPU_DB_GET, 1);
-    assert_int_equal(core_doorbell_read(machine->core, PPU_DB_RING), 0);
-    assert_int_equal(machine->guest_errors, 3);
-    assert_int_equal(mcu_read(machine, PPU_REG_DB_SUMMARY), 0);
+    core_doorbell_write(board->core, (uint64_t)board->config.channels * PPU_DOORBELL_STRIDE, 1);
+    core_doorbell_write(board->core, PPU_DB_GET, 1);
+    assert_int_equal(core_doorbell_read(board->core, PPU_DB_RING), 0);
+    assert_int_equal(board->guest_errors, 3);
+    assert_int_equal(mcu_read(board, PPU_REG_DB_SUMMARY), 0);
     for (uint32_t n = 0; n < 20000; n++) {
         uint64_t offset = random_next(&random) >> random_below(&random, 64);
 
-        core_doorbell_write(machine->core, offset, n);
-        core_doorbell_read(machine->core, offset);
+        core_doorbell_write(board->core, offset, n);
+        core_doorbell_read(board->core, offset);
     }
 }
 
@@ -489,37 +489,37 @@ static void doorbell_of_no_channel(void **state)
 
 static void mcu_life(void **state)
 {
-    struct machine *machine = *state;
-    uint32_t requests = machine->run_requests;
+    struct board *board = *state;
+    uint32_t requests = board->run_requests;
 
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    assert_true(machine->run);
-    assert_int_equal(machine->run_requests, requests + 1);
-    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_HELD);
-    core_mcu_state(machine->core, PPU_MCU_RUNNING);
-    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
-    mcu_write(machine, PPU_REG_BOOT_STATUS, 2);
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    assert_int_equal(machine->run_requests, requests + 1);
-    assert_int_equal(host_read(machine, PPU_REG_BOOT_STATUS), 2);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    assert_true(board->run);
+    assert_int_equal(board->run_requests, requests + 1);
+    assert_int_equal(host_read(board, PPU_REG_MCU_STATE), PPU_MCU_HELD);
+    core_mcu_state(board->core, PPU_MCU_RUNNING);
+    assert_int_equal(host_read(board, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+    mcu_write(board, PPU_REG_BOOT_STATUS, 2);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    assert_int_equal(board->run_requests, requests + 1);
+    assert_int_equal(host_read(board, PPU_REG_BOOT_STATUS), 2);
 
-    core_mcu_state(machine->core, PPU_MCU_LOCKUP);
-    assert_int_equal(host_read(machine, PPU_REG_MCU_LOCKUPS), 1);
-    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 1u << PPU_VECTOR_ERROR);
-    assert_int_equal(machine->vectors[PPU_VECTOR_ERROR], 1);
+    core_mcu_state(board->core, PPU_MCU_LOCKUP);
+    assert_int_equal(host_read(board, PPU_REG_MCU_LOCKUPS), 1);
+    assert_int_equal(host_read(board, PPU_REG_VECTOR_PENDING), 1u << PPU_VECTOR_ERROR);
+    assert_int_equal(board->vectors[PPU_VECTOR_ERROR], 1);
 
-    host_write(machine, PPU_REG_MCU_CONTROL, 0);
-    assert_false(machine->run);
-    assert_int_equal(host_read(machine, PPU_REG_BOOT_STATUS), 0);
-    core_mcu_state(machine->core, PPU_MCU_HELD);
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    core_mcu_state(machine->core, PPU_MCU_RUNNING);
-    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
+    host_write(board, PPU_REG_MCU_CONTROL, 0);
+    assert_false(board->run);
+    assert_int_equal(host_read(board, PPU_REG_BOOT_STATUS), 0);
+    core_mcu_state(board->core, PPU_MCU_HELD);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(board->core, PPU_MCU_RUNNING);
+    assert_int_equal(host_read(board, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
 }
 
 static void holding_ends_what_the_mcu_started(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct ppu_dma_desc copy = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
                                  .dst_space = PPU_SPACE_VRAM,
@@ -527,199 +527,199 @@ static void holding_ends_what_the_mcu_started(void **state)
                                  .dst = HEAP_AT + PPU_MIB,
                                  .len_bytes = PPU_MIB };
 
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    core_mcu_state(machine->core, PPU_MCU_RUNNING);
-    machine_boot(machine);
-    assert_int_equal(submit(machine, &copy), 0);
-    mcu_write(machine, PPU_REG_CTX_ROOT, TABLES_AT | 1);
-    machine->vram[TRACE_AT + 1000] = 0x5a;
-    host_write(machine, PPU_REG_MCU_CONTROL, 0);
-    core_mcu_state(machine->core, PPU_MCU_HELD);
-    assert_int_equal(mcu_read(machine, PPU_REG_DMA_QUEUED), 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_CTX_ROOT), 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_RING_BASE), 0);
-    assert_int_equal(machine->vram[TRACE_AT + 1000], 0x5a); /* for whoever looks at what happened */
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    core_mcu_state(board->core, PPU_MCU_RUNNING);
+    board_boot(board);
+    assert_int_equal(submit(board, &copy), 0);
+    mcu_write(board, PPU_REG_CTX_ROOT, TABLES_AT | 1);
+    board->vram[TRACE_AT + 1000] = 0x5a;
+    host_write(board, PPU_REG_MCU_CONTROL, 0);
+    core_mcu_state(board->core, PPU_MCU_HELD);
+    assert_int_equal(mcu_read(board, PPU_REG_DMA_QUEUED), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_CTX_ROOT), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_RING_BASE), 0);
+    assert_int_equal(board->vram[TRACE_AT + 1000], 0x5a); /* for whoever looks at what happened */
 }
 
 static void timer_raises_once(void **state)
 {
-    struct machine *machine = *state;
-    uint64_t deadline = machine->now_ns + 12345;
+    struct board *board = *state;
+    uint64_t deadline = board->now_ns + 12345;
 
-    mcu_write(machine, PPU_REG_TIMER_LO, (uint32_t)deadline);
-    assert_int_equal(machine->deadline_ns, UINT64_MAX);
-    mcu_write(machine, PPU_REG_TIMER_HI, (uint32_t)(deadline >> 32));
-    assert_int_equal(machine->deadline_ns, deadline);
-    machine_advance(machine, 12344);
-    assert_false(machine->irq[PPU_IRQ_TIMER]);
-    machine_advance(machine, 1);
-    assert_true(machine->irq[PPU_IRQ_TIMER]);
-    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_TIMER);
-    machine_advance(machine, 1000000);
-    assert_false(machine->irq[PPU_IRQ_TIMER]);
+    mcu_write(board, PPU_REG_TIMER_LO, (uint32_t)deadline);
+    assert_int_equal(board->deadline_ns, UINT64_MAX);
+    mcu_write(board, PPU_REG_TIMER_HI, (uint32_t)(deadline >> 32));
+    assert_int_equal(board->deadline_ns, deadline);
+    board_advance(board, 12344);
+    assert_false(board->irq[PPU_IRQ_TIMER]);
+    board_advance(board, 1);
+    assert_true(board->irq[PPU_IRQ_TIMER]);
+    mcu_write(board, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_TIMER);
+    board_advance(board, 1000000);
+    assert_false(board->irq[PPU_IRQ_TIMER]);
 
     /* All ones: off. */
-    mcu_write(machine, PPU_REG_TIMER_LO, UINT32_MAX);
-    mcu_write(machine, PPU_REG_TIMER_HI, UINT32_MAX);
-    assert_int_equal(machine->deadline_ns, UINT64_MAX);
+    mcu_write(board, PPU_REG_TIMER_LO, UINT32_MAX);
+    mcu_write(board, PPU_REG_TIMER_HI, UINT32_MAX);
+    assert_int_equal(board->deadline_ns, UINT64_MAX);
 }
 
 static void admin_and_log(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    host_write(machine, PPU_REG_ADMIN_DOORBELL, 5);
-    assert_true(machine->irq[PPU_IRQ_ADMIN]);
-    mcu_write(machine, PPU_REG_LOG_PUTC, 'k');
-    assert_int_equal(machine->last_char, 'k');
-    mcu_write(machine, PPU_REG_WINDOW_LO, 0x10001);
-    assert_int_equal(mcu_read(machine, PPU_REG_WINDOW_LO), 0);
-    mcu_write(machine, PPU_REG_WINDOW_LO, 0x20000);
-    mcu_write(machine, PPU_REG_WINDOW_HI, 0x9);
-    assert_true(core_window_base(machine->core) == 0x900020000ull);
+    host_write(board, PPU_REG_ADMIN_DOORBELL, 5);
+    assert_true(board->irq[PPU_IRQ_ADMIN]);
+    mcu_write(board, PPU_REG_LOG_PUTC, 'k');
+    assert_int_equal(board->last_char, 'k');
+    mcu_write(board, PPU_REG_WINDOW_LO, 0x10001);
+    assert_int_equal(mcu_read(board, PPU_REG_WINDOW_LO), 0);
+    mcu_write(board, PPU_REG_WINDOW_LO, 0x20000);
+    mcu_write(board, PPU_REG_WINDOW_HI, 0x9);
+    assert_true(core_window_base(board->core) == 0x900020000ull);
 }
 
 static void device_reset(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    machine_boot(machine);
-    mcu_write(machine, PPU_REG_VECTOR_RAISE, 4);
-    host_write(machine, PPU_REG_HOOK_FAIL_WALK, 9);
-    memset(machine->vram, 1, MACHINE_VRAM);
-    host_write(machine, PPU_REG_DEVICE_RESET, 1);
-    assert_int_equal(machine->resets, 0);
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    assert_int_equal(machine->resets, 1);
-    assert_int_equal(host_read(machine, PPU_REG_VECTOR_PENDING), 0);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_FAIL_WALK), 0);
-    assert_int_equal(host_read(machine, PPU_REG_PROT_LIMIT), 0);
-    assert_false(machine->run);
-    machine_settle(machine);
+    board_boot(board);
+    mcu_write(board, PPU_REG_VECTOR_RAISE, 4);
+    host_write(board, PPU_REG_HOOK_FAIL_WALK, 9);
+    memset(board->vram, 1, MACHINE_VRAM);
+    host_write(board, PPU_REG_DEVICE_RESET, 1);
+    assert_int_equal(board->resets, 0);
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    assert_int_equal(board->resets, 1);
+    assert_int_equal(host_read(board, PPU_REG_VECTOR_PENDING), 0);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_FAIL_WALK), 0);
+    assert_int_equal(host_read(board, PPU_REG_PROT_LIMIT), 0);
+    assert_false(board->run);
+    board_settle(board);
     for (uint32_t at = 0; at < MACHINE_VRAM; at++) {
-        assert_int_equal(machine->vram[at], 0);
+        assert_int_equal(board->vram[at], 0);
     }
     for (uint32_t line = 0; line < PPU_IRQ_COUNT; line++) {
-        assert_false(machine->irq[line]);
+        assert_false(board->irq[line]);
     }
 }
 
 /* A part of VRAM in each bottom half; nobody reaches it before all is done, and the MCU is released then. */
 static void vram_is_cleared_in_parts(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint32_t parts = 0;
 
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    assert_int_equal(machine->cleared_bytes, 0);
-    host_write(machine, PPU_REG_MCU_CONTROL, 1);
-    for (; machine->hidden; parts++) {
-        uint64_t before = machine->cleared_bytes;
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    assert_int_equal(board->cleared_bytes, 0);
+    host_write(board, PPU_REG_MCU_CONTROL, 1);
+    for (; board->hidden; parts++) {
+        uint64_t before = board->cleared_bytes;
 
-        assert_false(machine->run);
-        assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
-        assert_int_equal(mcu_read(machine, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
-        core_bottom_half(machine->core);
-        assert_in_range(machine->cleared_bytes - before, 1, CORE_CLEAR_BYTES);
-        assert_true(machine->kicked || !machine->hidden);
+        assert_false(board->run);
+        assert_int_equal(host_read(board, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
+        assert_int_equal(mcu_read(board, PPU_REG_MCU_STATE), PPU_MCU_CLEARING);
+        core_bottom_half(board->core);
+        assert_in_range(board->cleared_bytes - before, 1, CORE_CLEAR_BYTES);
+        assert_true(board->kicked || !board->hidden);
     }
     assert_int_equal(parts, MACHINE_VRAM / CORE_CLEAR_BYTES);
-    assert_int_equal(machine->cleared_bytes, MACHINE_VRAM);
-    assert_true(machine->run);
-    assert_int_equal(host_read(machine, PPU_REG_MCU_STATE), PPU_MCU_HELD);
+    assert_int_equal(board->cleared_bytes, MACHINE_VRAM);
+    assert_true(board->run);
+    assert_int_equal(host_read(board, PPU_REG_MCU_STATE), PPU_MCU_HELD);
 }
 
 /* Not while the MCU may still write there; from the start when there is another reset. */
 static void clearing_waits_for_the_mcu(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    core_mcu_state(machine->core, PPU_MCU_RUNNING);
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    machine_settle(machine);
-    assert_true(machine->hidden && machine->cleared_bytes == 0);
-    core_mcu_state(machine->core, PPU_MCU_HELD);
-    core_bottom_half(machine->core);
-    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES);
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    machine_settle(machine);
-    assert_false(machine->hidden);
-    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES + MACHINE_VRAM);
-    assert_false(machine->run);
+    core_mcu_state(board->core, PPU_MCU_RUNNING);
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    board_settle(board);
+    assert_true(board->hidden && board->cleared_bytes == 0);
+    core_mcu_state(board->core, PPU_MCU_HELD);
+    core_bottom_half(board->core);
+    assert_int_equal(board->cleared_bytes, CORE_CLEAR_BYTES);
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    board_settle(board);
+    assert_false(board->hidden);
+    assert_int_equal(board->cleared_bytes, CORE_CLEAR_BYTES + MACHINE_VRAM);
+    assert_false(board->run);
 }
 
 /* A machine that stands still is not touched, and one that is loaded elsewhere goes on where it was. */
 static void clearing_goes_on_elsewhere(void **state)
 {
-    struct machine *machine = *state, *other = machine_new(&machine->config);
+    struct board *board = *state, *other = board_new(&board->config);
     const char *error = NULL;
     size_t len = 0;
 
-    host_write(machine, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
-    core_bottom_half(machine->core);
-    core_pause(machine->core);
-    core_bottom_half(machine->core);
-    assert_int_equal(machine->cleared_bytes, CORE_CLEAR_BYTES);
-    uint8_t *saved = core_save(machine->core, &len);
+    host_write(board, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
+    core_bottom_half(board->core);
+    core_pause(board->core);
+    core_bottom_half(board->core);
+    assert_int_equal(board->cleared_bytes, CORE_CLEAR_BYTES);
+    uint8_t *saved = core_save(board->core, &len);
     core_pause(other->core);
     assert_true(core_load(other->core, saved, len, &error));
     assert_true(other->hidden && host_read(other, PPU_REG_MCU_STATE) == PPU_MCU_CLEARING);
     core_resume(other->core);
-    machine_settle(other);
+    board_settle(other);
     assert_false(other->hidden);
     assert_int_equal(other->cleared_bytes, MACHINE_VRAM - CORE_CLEAR_BYTES);
     free(saved);
-    machine_free(other);
+    board_free(other);
 }
 
 static void protected_range_checked(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const uint32_t bad[] = { 1, 0x1000, PPU_PAGE_64K - 4, MACHINE_VRAM + PPU_PAGE_64K, 0xffff0000u };
 
-    mcu_write(machine, PPU_REG_PROT_BASE, PPU_PAGE_64K);
+    mcu_write(board, PPU_REG_PROT_BASE, PPU_PAGE_64K);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, PPU_REG_PROT_BASE, bad[i]);
-        assert_int_equal(mcu_read(machine, PPU_REG_PROT_BASE), PPU_PAGE_64K);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_PROT);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, PPU_REG_PROT_BASE, bad[i]);
+        assert_int_equal(mcu_read(board, PPU_REG_PROT_BASE), PPU_PAGE_64K);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_PROT);
     }
 }
 
 static void alloc_hook_counts(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
-    host_write(machine, PPU_REG_HOOK_FAIL_ALLOC, 3);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    host_write(board, PPU_REG_HOOK_FAIL_ALLOC, 3);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_FAIL_ALLOC), 0);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_FAIL_ALLOC), 1);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_FAIL_ALLOC), 1);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_FAIL_ALLOC), 0);
 }
 
 static void mark_holds_the_mcu(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    mcu_write(machine, PPU_REG_MARK, 9);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
-    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 9);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 0);
-    mcu_write(machine, PPU_REG_MARK, 8);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
-    mcu_write(machine, PPU_REG_MARK, 9);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 1);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 1);
-    host_write(machine, PPU_REG_HOOK_HOLD_ALSO, 9);
-    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 8);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 1);
-    host_write(machine, PPU_REG_HOOK_RELEASE, 1);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
-    host_write(machine, PPU_REG_HOOK_HOLD_MARK, 9);
-    assert_int_equal(mcu_read(machine, PPU_REG_HOOK_MARK_HELD), 0);
-    assert_int_equal(host_read(machine, PPU_REG_HOOK_HELD), 0);
+    mcu_write(board, PPU_REG_MARK, 9);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 0);
+    host_write(board, PPU_REG_HOOK_HOLD_MARK, 9);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HELD), 0);
+    mcu_write(board, PPU_REG_MARK, 8);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 0);
+    mcu_write(board, PPU_REG_MARK, 9);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 1);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HELD), 1);
+    host_write(board, PPU_REG_HOOK_HOLD_ALSO, 9);
+    host_write(board, PPU_REG_HOOK_HOLD_MARK, 8);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 1);
+    host_write(board, PPU_REG_HOOK_RELEASE, 1);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 0);
+    host_write(board, PPU_REG_HOOK_HOLD_MARK, 9);
+    assert_int_equal(mcu_read(board, PPU_REG_HOOK_MARK_HELD), 0);
+    assert_int_equal(host_read(board, PPU_REG_HOOK_HELD), 0);
 }
 
 static void config_limits(void **state)
@@ -763,13 +763,13 @@ static void config_limits(void **state)
 
 static void state_text(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct ppu_tmd tmd = good_tmd(5, 1, 1, 32);
 
-    machine_boot(machine);
-    start_task(machine, 2, &tmd);
-    core_doorbell_write(machine->core, 3 * PPU_DOORBELL_STRIDE, 9);
-    char *text = core_state_text(machine->core);
+    board_boot(board);
+    start_task(board, 2, &tmd);
+    core_doorbell_write(board->core, 3 * PPU_DOORBELL_STRIDE, 9);
+    char *text = core_state_text(board->core);
     assert_non_null(text);
     assert_non_null(strstr(text, "slot 2 running"));
     assert_non_null(strstr(text, "channel 3: GP_GET 0, GP_PUT 9, doorbell rung"));

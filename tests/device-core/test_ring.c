@@ -3,7 +3,7 @@
  * Event rings against a model, with the MCU's word misused; the trace ring.
  */
 #include "ppu/macros.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,50 +15,50 @@
 
 static int setup(void **state)
 {
-    const struct core_config config = machine_small_config(0);
-    struct machine *machine = machine_new(&config);
+    const struct core_config config = board_small_config(0);
+    struct board *board = board_new(&config);
 
-    machine_boot(machine);
-    *state = machine;
+    board_boot(board);
+    *state = board;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    machine_free(*state);
+    board_free(*state);
     return 0;
 }
 
-static struct ppu_ring_header *header(struct machine *machine, uint32_t ring)
+static struct ppu_ring_header *header(struct board *board, uint32_t ring)
 {
-    return (struct ppu_ring_header *)(void *)(machine->vram + RING_AT(ring));
+    return (struct ppu_ring_header *)(void *)(board->vram + RING_AT(ring));
 }
 
-static void restart(struct machine *machine, uint32_t ring, uint32_t size)
+static void restart(struct board *board, uint32_t ring, uint32_t size)
 {
-    mcu_write(machine, PPU_REG_RING_SIZE + 4 * ring, size);
-    mcu_write(machine, PPU_REG_RING_BASE + 4 * ring, RING_AT(ring));
+    mcu_write(board, PPU_REG_RING_SIZE + 4 * ring, size);
+    mcu_write(board, PPU_REG_RING_BASE + 4 * ring, RING_AT(ring));
 }
 
 struct entry {
     uint32_t word[PPU_RING_ENTRY_BYTES / 4];
 };
 
-static bool push(struct machine *machine, uint32_t ring, uint32_t value)
+static bool push(struct board *board, uint32_t ring, uint32_t value)
 {
     struct entry entry;
 
     for (uint32_t i = 0; i < PPU_RING_ENTRY_BYTES / 4; i++) {
         entry.word[i] = value + i;
     }
-    return ring_push(machine->core, ring, &entry);
+    return ring_push(board->core, ring, &entry);
 }
 
-static uint32_t pop_value(struct machine *machine, uint32_t ring)
+static uint32_t pop_value(struct board *board, uint32_t ring)
 {
     struct entry entry;
 
-    assert_true(ring_pop(machine, ring, &entry));
+    assert_true(ring_pop(board, ring, &entry));
     for (uint32_t i = 0; i < PPU_RING_ENTRY_BYTES / 4; i++) {
         assert_int_equal(entry.word[i], entry.word[0] + i);
     }
@@ -66,40 +66,40 @@ static uint32_t pop_value(struct machine *machine, uint32_t ring)
 }
 
 /* A ring whose indices are about to wrap, made by a snapshot with its tail changed. */
-static void move_indices(struct machine *machine, uint32_t ring, uint32_t index)
+static void move_indices(struct board *board, uint32_t ring, uint32_t index)
 {
     const char *error = NULL;
     size_t len = 0;
     const uint32_t place[2] = { RING_AT(ring), SIZE };
 
-    core_pause(machine->core);
-    uint8_t *state = core_save(machine->core, &len);
+    core_pause(board->core);
+    uint8_t *state = core_save(board->core, &len);
     for (size_t at = 0; at + 12 <= len; at++) {
         if (memcmp(state + at, place, sizeof(place)) == 0) {
             memcpy(state + at + 8, &index, sizeof(index));
         }
     }
-    assert_true(core_load(machine->core, state, len, &error));
+    assert_true(core_load(board->core, state, len, &error));
     free(state);
-    core_resume(machine->core);
-    header(machine, ring)->tail = index;
-    header(machine, ring)->head = index;
+    core_resume(board->core);
+    header(board, ring)->tail = index;
+    header(board, ring)->head = index;
 }
 
 static void model(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
     uint32_t fifo[SIZE];
     uint32_t used = 0;
     uint32_t next = 1;
     uint32_t first = 1;
 
-    restart(machine, PPU_RING_START, SIZE);
-    move_indices(machine, PPU_RING_START, 0u - 100);
+    restart(board, PPU_RING_START, SIZE);
+    move_indices(board, PPU_RING_START, 0u - 100);
     for (uint32_t n = 0; n < 2000; n++) {
         if (random_below(&random, 2) == 0) {
-            bool pushed = push(machine, PPU_RING_START, next);
+            bool pushed = push(board, PPU_RING_START, next);
 
             assert_int_equal(pushed, used < SIZE);
             if (pushed) {
@@ -108,104 +108,104 @@ static void model(void **state)
                 used++;
             }
         } else if (used != 0) {
-            assert_int_equal(pop_value(machine, PPU_RING_START), fifo[first % SIZE]);
+            assert_int_equal(pop_value(board, PPU_RING_START), fifo[first % SIZE]);
             first++;
             used--;
         } else {
             struct entry entry;
 
-            assert_false(ring_pop(machine, PPU_RING_START, &entry));
+            assert_false(ring_pop(board, PPU_RING_START, &entry));
         }
     }
     assert_true(first > 100); /* the indices have wrapped */
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
 }
 
 static void interrupt_on_first(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    assert_true(push(machine, PPU_RING_SLOT, 1));
-    assert_false(machine->irq[PPU_IRQ_EVENT]); /* only the bottom half raises it */
-    machine_settle(machine);
-    assert_true(machine->irq[PPU_IRQ_EVENT]);
-    mcu_write(machine, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_EVENT);
-    assert_true(push(machine, PPU_RING_SLOT, 2));
-    machine_settle(machine);
-    assert_false(machine->irq[PPU_IRQ_EVENT]); /* the first is still there */
-    assert_int_equal(pop_value(machine, PPU_RING_SLOT), 1);
-    assert_int_equal(pop_value(machine, PPU_RING_SLOT), 2);
-    assert_true(push(machine, PPU_RING_SLOT, 3));
-    machine_settle(machine);
-    assert_true(machine->irq[PPU_IRQ_EVENT]);
+    assert_true(push(board, PPU_RING_SLOT, 1));
+    assert_false(board->irq[PPU_IRQ_EVENT]); /* only the bottom half raises it */
+    board_settle(board);
+    assert_true(board->irq[PPU_IRQ_EVENT]);
+    mcu_write(board, PPU_REG_IRQ_PENDING, 1u << PPU_IRQ_EVENT);
+    assert_true(push(board, PPU_RING_SLOT, 2));
+    board_settle(board);
+    assert_false(board->irq[PPU_IRQ_EVENT]); /* the first is still there */
+    assert_int_equal(pop_value(board, PPU_RING_SLOT), 1);
+    assert_int_equal(pop_value(board, PPU_RING_SLOT), 2);
+    assert_true(push(board, PPU_RING_SLOT, 3));
+    board_settle(board);
+    assert_true(board->irq[PPU_IRQ_EVENT]);
 }
 
 static void head_is_not_believed(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     uint64_t random = random_seed();
 
     for (uint32_t n = 0; n < 4000; n++) {
         uint32_t ring = random_below(&random, RINGS);
 
         if (random_below(&random, 3) == 0) {
-            header(machine, ring)->head = (uint32_t)random_next(&random);
+            header(board, ring)->head = (uint32_t)random_next(&random);
         }
         if (random_below(&random, 3) == 0) {
-            header(machine, ring)->tail = (uint32_t)random_next(&random);
+            header(board, ring)->tail = (uint32_t)random_next(&random);
         }
-        push(machine, ring, n);
+        push(board, ring, n);
     }
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
     /* Nothing but the rings was written. */
     for (uint32_t at = 0; at < MACHINE_VRAM; at += 8) {
         if (at < RING_AT(0) || at >= TRACE_AT) {
-            assert_true(*(uint64_t *)(void *)(machine->vram + at) == 0 || (at >= TRACE_AT && at < TRACE_AT + 64));
+            assert_true(*(uint64_t *)(void *)(board->vram + at) == 0 || (at >= TRACE_AT && at < TRACE_AT + 64));
         }
     }
 }
 
 static void head_beyond_tail_is_an_error(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    assert_true(push(machine, PPU_RING_FAULT, 1));
-    header(machine, PPU_RING_FAULT)->head = 2;
-    assert_false(push(machine, PPU_RING_FAULT, 2));
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
-    header(machine, PPU_RING_FAULT)->head = 1;
-    assert_true(push(machine, PPU_RING_FAULT, 3));
+    assert_true(push(board, PPU_RING_FAULT, 1));
+    header(board, PPU_RING_FAULT)->head = 2;
+    assert_false(push(board, PPU_RING_FAULT, 2));
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    header(board, PPU_RING_FAULT)->head = 1;
+    assert_true(push(board, PPU_RING_FAULT, 3));
 }
 
 static void worst_case_ring_overrun(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    restart(machine, PPU_RING_TOUCH, SIZE);
+    restart(board, PPU_RING_TOUCH, SIZE);
     for (uint32_t n = 0; n < SIZE; n++) {
-        assert_true(push(machine, PPU_RING_TOUCH, n));
+        assert_true(push(board, PPU_RING_TOUCH, n));
     }
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
-    assert_false(push(machine, PPU_RING_TOUCH, SIZE));
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
-    assert_int_equal(pop_value(machine, PPU_RING_TOUCH), 0);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
+    assert_false(push(board, PPU_RING_TOUCH, SIZE));
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    assert_int_equal(pop_value(board, PPU_RING_TOUCH), 0);
 }
 
 static void no_ring(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    restart(machine, PPU_RING_START, 0);
-    restart(machine, PPU_RING_COPY, 0);
-    assert_false(push(machine, PPU_RING_START, 1));
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
-    assert_false(push(machine, PPU_RING_COPY, 1));
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+    restart(board, PPU_RING_START, 0);
+    restart(board, PPU_RING_COPY, 0);
+    assert_false(push(board, PPU_RING_START, 1));
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
+    assert_false(push(board, PPU_RING_COPY, 1));
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
 }
 
 static void unusable_rings(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     const struct {
         uint32_t base;
         uint32_t size;
@@ -218,35 +218,35 @@ static void unusable_rings(void **state)
     };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, PPU_REG_RING_SIZE, bad[i].size);
-        mcu_write(machine, PPU_REG_RING_BASE, bad[i].base);
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
-        assert_false(push(machine, PPU_RING_START, 1));
-        mcu_write(machine, PPU_REG_DEVICE_ERROR, UINT32_MAX);
-        mcu_write(machine, PPU_REG_TRACE_SIZE, bad[i].size);
-        mcu_write(machine, PPU_REG_TRACE_BASE, bad[i].base);
-        trace_emit(machine->core, PPU_TRACE_MARK, 0, 1, 2, 3);
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, PPU_REG_RING_SIZE, bad[i].size);
+        mcu_write(board, PPU_REG_RING_BASE, bad[i].base);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_RING);
+        assert_false(push(board, PPU_RING_START, 1));
+        mcu_write(board, PPU_REG_DEVICE_ERROR, UINT32_MAX);
+        mcu_write(board, PPU_REG_TRACE_SIZE, bad[i].size);
+        mcu_write(board, PPU_REG_TRACE_BASE, bad[i].base);
+        trace_emit(board->core, PPU_TRACE_MARK, 0, 1, 2, 3);
         if (bad[i].base != RING_AT(0) || bad[i].size != 0x40000u) {
             continue;
         }
-        assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), PPU_DEVERR_TRACE);
+        assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), PPU_DEVERR_TRACE);
     }
 }
 
 static void limit_hook(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
 
-    host_write(machine, PPU_REG_HOOK_RING_LIMIT, 1);
-    assert_true(push(machine, PPU_RING_START, 1));
-    assert_false(push(machine, PPU_RING_START, 2));
-    assert_int_equal(pop_value(machine, PPU_RING_START), 1);
-    assert_true(push(machine, PPU_RING_START, 2));
-    assert_true(push(machine, PPU_RING_SLOT, 1));
-    assert_true(push(machine, PPU_RING_SLOT, 2)); /* cannot stall: no limit */
-    host_write(machine, PPU_REG_HOOK_RING_LIMIT, 0);
-    assert_true(push(machine, PPU_RING_START, 3));
+    host_write(board, PPU_REG_HOOK_RING_LIMIT, 1);
+    assert_true(push(board, PPU_RING_START, 1));
+    assert_false(push(board, PPU_RING_START, 2));
+    assert_int_equal(pop_value(board, PPU_RING_START), 1);
+    assert_true(push(board, PPU_RING_START, 2));
+    assert_true(push(board, PPU_RING_SLOT, 1));
+    assert_true(push(board, PPU_RING_SLOT, 2)); /* cannot stall: no limit */
+    host_write(board, PPU_REG_HOOK_RING_LIMIT, 0);
+    assert_true(push(board, PPU_RING_START, 3));
 }
 
 /* ---- many producers ---- */
@@ -255,7 +255,7 @@ static void limit_hook(void **state)
 #define EACH 3000u
 
 struct producer {
-    struct machine *machine;
+    struct board *board;
     uint32_t first;
 };
 
@@ -264,30 +264,30 @@ static void *produce(void *argument)
     const struct producer *producer = argument;
 
     for (uint32_t n = 0; n < EACH; n++) {
-        while (!push(producer->machine, PPU_RING_START, (producer->first + n) * 64)) {
+        while (!push(producer->board, PPU_RING_START, (producer->first + n) * 64)) {
             sched_yield();
         }
-        trace_emit(producer->machine->core, PPU_TRACE_CTA_END, producer->first, n, n + 1, n + 2);
+        trace_emit(producer->board->core, PPU_TRACE_CTA_END, producer->first, n, n + 1, n + 2);
     }
     return NULL;
 }
 
 static void producers_lose_nothing(void **state)
 {
-    struct machine *machine = *state;
+    struct board *board = *state;
     struct producer producer[PRODUCERS];
     pthread_t thread[PRODUCERS];
     uint32_t expected[PRODUCERS] = { 0 };
 
-    restart(machine, PPU_RING_START, SIZE);
+    restart(board, PPU_RING_START, SIZE);
     for (uint32_t i = 0; i < PRODUCERS; i++) {
-        producer[i] = (struct producer){ machine, i * EACH };
+        producer[i] = (struct producer){ board, i * EACH };
         assert_int_equal(pthread_create(&thread[i], NULL, produce, &producer[i]), 0);
     }
     for (uint32_t taken = 0; taken < PRODUCERS * EACH;) {
         struct entry entry;
 
-        if (ring_pop(machine, PPU_RING_START, &entry)) {
+        if (ring_pop(board, PPU_RING_START, &entry)) {
             uint32_t value = entry.word[0] / 64;
 
             assert_int_equal(value % EACH, expected[value / EACH]); /* each producer's in its order */
@@ -300,35 +300,35 @@ static void producers_lose_nothing(void **state)
     for (uint32_t i = 0; i < PRODUCERS; i++) {
         pthread_join(thread[i], NULL);
     }
-    machine_settle(machine);
-    assert_true(machine->irq[PPU_IRQ_EVENT]);
-    assert_int_equal(mcu_read(machine, PPU_REG_DEVICE_ERROR), 0);
+    board_settle(board);
+    assert_true(board->irq[PPU_IRQ_EVENT]);
+    assert_int_equal(mcu_read(board, PPU_REG_DEVICE_ERROR), 0);
 }
 
 /* ---- trace ---- */
 
-static const struct ppu_trace_record *record(struct machine *machine, uint32_t n)
+static const struct ppu_trace_record *record(struct board *board, uint32_t n)
 {
-    return (const struct ppu_trace_record *)(const void *)(machine->vram + TRACE_AT + sizeof(struct ppu_trace_ring)) +
+    return (const struct ppu_trace_record *)(const void *)(board->vram + TRACE_AT + sizeof(struct ppu_trace_ring)) +
            n % TRACE_RECORDS;
 }
 
 static void trace_records(void **state)
 {
-    struct machine *machine = *state;
-    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(machine->vram + TRACE_AT);
+    struct board *board = *state;
+    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(board->vram + TRACE_AT);
     uint32_t first = ring->tail;
 
     assert_int_equal(ring->head.version, PPU_TRACE_VERSION);
     assert_int_equal(ring->head.size_bytes, sizeof(struct ppu_trace_record));
     assert_int_equal(ring->size, TRACE_RECORDS);
     for (uint32_t n = 0; n < TRACE_RECORDS + 10; n++) {
-        machine->now_ns++;
-        trace_emit(machine->core, PPU_TRACE_YIELD, 5, n, 6, 7);
+        board->now_ns++;
+        trace_emit(board->core, PPU_TRACE_YIELD, 5, n, 6, 7);
     }
     assert_int_equal(ring->tail, first + TRACE_RECORDS + 10);
     for (uint32_t n = 10; n < TRACE_RECORDS + 10; n++) {
-        const struct ppu_trace_record *r = record(machine, first + n);
+        const struct ppu_trace_record *r = record(board, first + n);
 
         assert_int_equal(r->sequence, first + n);
         assert_int_equal(r->version, PPU_TRACE_VERSION);
@@ -342,13 +342,13 @@ static void trace_records(void **state)
 
 static void mark_is_recorded(void **state)
 {
-    struct machine *machine = *state;
-    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(machine->vram + TRACE_AT);
+    struct board *board = *state;
+    const struct ppu_trace_ring *ring = (const struct ppu_trace_ring *)(const void *)(board->vram + TRACE_AT);
 
-    mcu_write(machine, PPU_REG_MARK, PPU_MARK_SLOT_STARTED);
-    assert_int_equal(record(machine, ring->tail - 1)->type, PPU_TRACE_MARK);
-    assert_int_equal(record(machine, ring->tail - 1)->id[0], PPU_MARK_SLOT_STARTED);
-    assert_int_equal(record(machine, ring->tail - 1)->id[1], PPU_TRACE_UNIT_MCU);
+    mcu_write(board, PPU_REG_MARK, PPU_MARK_SLOT_STARTED);
+    assert_int_equal(record(board, ring->tail - 1)->type, PPU_TRACE_MARK);
+    assert_int_equal(record(board, ring->tail - 1)->id[0], PPU_MARK_SLOT_STARTED);
+    assert_int_equal(record(board, ring->tail - 1)->id[1], PPU_TRACE_UNIT_MCU);
 }
 
 int main(void)

@@ -46,7 +46,7 @@ static const struct {
 /* In turns as long as those of SMs on threads: slices would count every few instructions. */
 static void run_whole_turns(struct rig *rig)
 {
-    struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    struct sm_pool *pool = *core_sm_pool(rig->board->core);
     bool busy = true;
 
     while (busy) {

@@ -46,22 +46,22 @@ static void timed(void (*call)(struct core *core), struct core *core)
     took(now_ms() - begin);
 }
 
-static void settle(struct machine *machine)
+static void settle(struct board *board)
 {
-    while (__atomic_exchange_n(&machine->kicked, 0, __ATOMIC_SEQ_CST) != 0) {
-        timed(core_bottom_half, machine->core);
+    while (__atomic_exchange_n(&board->kicked, 0, __ATOMIC_SEQ_CST) != 0) {
+        timed(core_bottom_half, board->core);
     }
 }
 
-static void advance(struct machine *machine)
+static void advance(struct board *board)
 {
     const struct timespec nap = { 0, 2000000 };
 
     for (uint32_t i = 0; i < ROUNDS; i++) {
         nanosleep(&nap, NULL);
-        __atomic_store_n(&machine->now_ns, machine->now_ns + 100000, __ATOMIC_SEQ_CST);
-        timed(core_timer, machine->core);
-        settle(machine);
+        __atomic_store_n(&board->now_ns, board->now_ns + 100000, __ATOMIC_SEQ_CST);
+        timed(core_timer, board->core);
+        settle(board);
     }
 }
 
@@ -72,9 +72,9 @@ static void resets(void)
             struct rig *rig = worst_rig(&worsts[i], 1);
 
             worst_start(rig, &worsts[i]);
-            advance(rig->machine);
-            timed(core_reset, rig->machine->core);
-            settle(rig->machine);
+            advance(rig->board);
+            timed(core_reset, rig->board->core);
+            settle(rig->board);
             rig_free(rig);
         }
     }
@@ -91,7 +91,7 @@ static void storm(void)
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, STORM_CTAS, 1, 256, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
-    start_task(rig->machine, 0, &tmd);
+    start_task(rig->board, 0, &tmd);
     for (uint32_t i = 0; i < PPU_MAX_COPIES; i++) {
         struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                      .src_space = PPU_SPACE_BUS,
@@ -99,10 +99,10 @@ static void storm(void)
                                      .src = SYS_BASE,
                                      .dst = DATA_AT,
                                      .len_bytes = DATA_BYTES };
-        submit(rig->machine, &desc);
+        submit(rig->board, &desc);
     }
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        advance(rig->machine);
+        advance(rig->board);
     }
     rig_free(rig);
 }

@@ -27,9 +27,9 @@ static double worst_ms(struct rig *rig)
     for (uint32_t i = 0; i < PAUSES; i++) {
         nanosleep(&nap, NULL);
         double begin = now_ms();
-        core_pause(rig->machine->core);
+        core_pause(rig->board->core);
         double ms = now_ms() - begin;
-        core_resume(rig->machine->core);
+        core_resume(rig->board->core);
         for (uint32_t n = 0; n < 3; n++) {
             if (ms > most[n]) {
                 const double less = most[n];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # The core with its real SMs; the machine around it is that of the device-core tests.
-ENGINE_RIG := tests/engine/rig.c tests/device-core/machine.c tools/asm/file.c
+ENGINE_RIG := tests/engine/rig.c tests/device-core/board.c tools/asm/file.c
 
 # $(call engine_test,NAME,VARIANTS,MORE SOURCES)
 engine_test = $(call ppu_test,engine-$(1),tests/engine/test_$(1).c $(3) $(ENGINE_RIG),,ppu-core ppuasm -pthread -lm,$(2))

@@ -15,7 +15,7 @@
 
 #include "ppu/isa.h"
 #include "ppu/macros.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 #include "tools/asm/ppuasm.h"
 
 #define PRIVATE_BYTES 64u

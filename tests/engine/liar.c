@@ -28,7 +28,7 @@ static const char program[] = ".kernel nest\n.vregs 4\n.shared 256\n.local 16\n"
                               "svleave\nwait2: bar 0\nexit\n"
                               ".kernel gang\n.vregs 2\nspin2: bra spin2\n";
 
-static void queue_copies(struct machine *machine)
+static void queue_copies(struct board *board)
 {
     struct ppu_dma_desc desc = { .op = PPU_DMA_COPY_QUEUED,
                                  .src_space = PPU_SPACE_VRAM,
@@ -37,11 +37,11 @@ static void queue_copies(struct machine *machine)
                                  .dst = DATA_AT + PPU_MIB,
                                  .len_bytes = PPU_MIB / 2 };
 
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
     desc = (struct ppu_dma_desc){
         .op = PPU_DMA_SEM_ARM, .src_space = PPU_SPACE_VRAM, .src = DATA_AT, .entry = 17, .tag = 0x17
     };
-    assert_int_equal(submit(machine, &desc), 0);
+    assert_int_equal(submit(board, &desc), 0);
 }
 
 static void start_all(struct rig *rig)
@@ -59,11 +59,11 @@ static void start_all(struct rig *rig)
     gang.flags |= PPU_TMD_CORESIDENT;
     rig_shape(&gang, 2, 1, 32, 1);
     rig_start(rig, 0, &nest);
-    machine_advance(rig->machine, 60000);
+    board_advance(rig->board, 60000);
     rig_start(rig, 1, &segments);
-    machine_advance(rig->machine, 60000);
-    queue_copies(rig->machine);
-    start_task(rig->machine, 2, &gang);
+    board_advance(rig->board, 60000);
+    queue_copies(rig->board);
+    start_task(rig->board, 2, &gang);
 }
 
 /* The next CTA of the slot on the SMs behind `after`; NULL: from the first on. */
@@ -108,7 +108,7 @@ static void liar_find(struct liar *l)
 void liar_new(struct liar *l)
 {
     l->rig = rig_new(0);
-    l->core = l->rig->machine->core;
+    l->core = l->rig->board->core;
     start_all(l->rig);
     core_pause(l->core);
     liar_find(l);
@@ -121,9 +121,9 @@ void liar_free(struct liar *l)
 
 void liar_memories(struct rig *to, const struct rig *from)
 {
-    memcpy(to->machine->vram, from->machine->vram, MACHINE_VRAM);
-    memcpy(to->machine->root, from->machine->root, sizeof(to->machine->root));
-    to->machine->now_ns = from->machine->now_ns;
+    memcpy(to->board->vram, from->board->vram, MACHINE_VRAM);
+    memcpy(to->board->root, from->board->root, sizeof(to->board->root));
+    to->board->now_ns = from->board->now_ns;
 }
 
 /* ---- lies ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/engine/model_cache.h"
 
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 
 struct model_cache model_cache_new(uint32_t bytes, uint32_t ways, uint32_t line_bytes)
 {

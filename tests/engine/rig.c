@@ -20,7 +20,7 @@
 static void map_range(struct rig *rig, uint64_t va, uint64_t at, uint64_t bytes, uint64_t bits)
 {
     for (uint64_t done = 0; done < bytes; done += PPU_PAGE_64K) {
-        map_page(rig->machine, CONTEXT, va + done, at + done, PPU_PTE_64K, bits);
+        map_page(rig->board, CONTEXT, va + done, at + done, PPU_PTE_64K, bits);
     }
 }
 
@@ -33,7 +33,7 @@ static void map_all(struct rig *rig)
     map_range(rig, PROT_VA, PROT_BASE, PPU_PAGE_64K, PPU_PTE_WRITE);
     map_range(rig, LOCAL_VA, LOCAL_AT, LOCAL_SIZE, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     for (uint32_t page = 0; page < SYS_PAGES; page++) {
-        map_page(rig->machine, CONTEXT, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
+        map_page(rig->board, CONTEXT, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
                  PPU_PTE_WRITE | PPU_PTE_ATOMIC | PPU_PTE_SYSTEM);
     }
 }
@@ -44,15 +44,15 @@ struct rig *rig_new_config(const struct core_config *config)
 
     assert_non_null(rig);
     rig->threads = config->sm_threads;
-    rig->machine = machine_new(config);
-    machine_boot(rig->machine);
+    rig->board = board_new(config);
+    board_boot(rig->board);
     map_all(rig);
     return rig;
 }
 
 struct rig *rig_new(uint32_t sm_threads)
 {
-    struct core_config config = machine_small_config(sm_threads);
+    struct core_config config = board_small_config(sm_threads);
 
     return rig_new_config(&config);
 }
@@ -69,7 +69,7 @@ void rig_small_caches(struct core_config *config)
 void rig_free(struct rig *rig)
 {
     free(rig->image.bytes);
-    machine_free(rig->machine);
+    board_free(rig->board);
     free(rig);
 }
 
@@ -137,7 +137,7 @@ void rig_load_file(struct rig *rig, const char *name)
 void rig_load_words(struct rig *rig, const uint64_t *words, uint32_t count)
 {
     assert_true(count * PPU_INSN_BYTES <= PPU_PAGE_64K);
-    memcpy(rig->machine->vram + CODE_AT, words, count * PPU_INSN_BYTES);
+    memcpy(rig->board->vram + CODE_AT, words, count * PPU_INSN_BYTES);
 }
 
 struct ppu_tmd rig_tmd(struct rig *rig, const char *kernel)
@@ -172,20 +172,20 @@ void rig_shape(struct ppu_tmd *tmd, uint32_t gx, uint32_t gy, uint32_t x, uint32
 void rig_params(struct rig *rig, uint32_t slot, struct ppu_tmd *tmd, const void *params, uint32_t bytes)
 {
     assert_true(slot < SLOTS && bytes <= PPU_MAX_PARAM);
-    memcpy(rig->machine->vram + PARAMS_OF(slot), params, bytes);
+    memcpy(rig->board->vram + PARAMS_OF(slot), params, bytes);
     tmd->params_vram = PARAMS_OF(slot);
     tmd->param_bytes = bytes;
 }
 
 void rig_start(struct rig *rig, uint32_t slot, const struct ppu_tmd *tmd)
 {
-    start_task(rig->machine, slot, tmd);
-    machine_settle(rig->machine);
+    start_task(rig->board, slot, tmd);
+    board_settle(rig->board);
 }
 
 void rig_step(struct rig *rig)
 {
-    machine_advance(rig->machine, STEP_NS);
+    board_advance(rig->board, STEP_NS);
     if (rig->threads != 0) {
         nanosleep(&(struct timespec){ 0, IDLE_NS }, NULL);
     }
@@ -197,13 +197,13 @@ bool rig_wait(struct rig *rig, uint32_t slot, struct outcome *outcome)
     for (uint32_t step = 0; step < WAIT_STEPS; step++) {
         struct ppu_fault_event fault;
 
-        while (ring_pop(rig->machine, PPU_RING_FAULT, &fault)) {
+        while (ring_pop(rig->board, PPU_RING_FAULT, &fault)) {
             if (!outcome->faulted) {
                 outcome->fault = fault;
             }
             outcome->faulted = true;
         }
-        while (ring_pop(rig->machine, PPU_RING_SLOT, &outcome->event)) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &outcome->event)) {
             if (outcome->event.kind != PPU_SLOT_FLUSHED && outcome->event.slot == slot) {
                 return true;
             }
@@ -218,7 +218,7 @@ static struct outcome wait_for_end(struct rig *rig)
     struct outcome outcome;
 
     if (!rig_wait(rig, 0, &outcome)) {
-        char *text = core_state_text(rig->machine->core);
+        char *text = core_state_text(rig->board->core);
         print_error("%s", text);
         free(text);
         fail_msg("the task did not end");
@@ -255,16 +255,16 @@ struct rig *rig_moved(struct rig *rig)
     const char *error = NULL;
     size_t len;
 
-    core_pause(rig->machine->core);
-    uint8_t *state = core_save(rig->machine->core, &len);
+    core_pause(rig->board->core);
+    uint8_t *state = core_save(rig->board->core, &len);
     assert_non_null(state);
-    struct rig *other = rig_new_config(&rig->machine->config);
-    core_pause(other->machine->core);
-    memcpy(other->machine->vram, rig->machine->vram, MACHINE_VRAM);
-    memcpy(other->machine->sys, rig->machine->sys, SYS_BYTES);
-    other->machine->now_ns = rig->machine->now_ns;
-    memcpy(other->machine->root, rig->machine->root, sizeof(other->machine->root));
-    if (!core_load(other->machine->core, state, len, &error)) {
+    struct rig *other = rig_new_config(&rig->board->config);
+    core_pause(other->board->core);
+    memcpy(other->board->vram, rig->board->vram, MACHINE_VRAM);
+    memcpy(other->board->sys, rig->board->sys, SYS_BYTES);
+    other->board->now_ns = rig->board->now_ns;
+    memcpy(other->board->root, rig->board->root, sizeof(other->board->root));
+    if (!core_load(other->board->core, state, len, &error)) {
         fail_msg("%s", error);
     }
     free(state);
@@ -273,17 +273,17 @@ struct rig *rig_moved(struct rig *rig)
     other->image = rig->image;
     rig->image = (struct ppuasm_image){ 0 };
     rig_free(rig);
-    core_resume(other->machine->core);
-    machine_settle(other->machine);
+    core_resume(other->board->core);
+    board_settle(other->board);
     return other;
 }
 
 uint8_t *rig_code(struct rig *rig)
 {
-    return rig->machine->vram + CODE_AT;
+    return rig->board->vram + CODE_AT;
 }
 
 void *rig_data(struct rig *rig, uint32_t offset)
 {
-    return rig->machine->vram + DATA_AT + offset;
+    return rig->board->vram + DATA_AT + offset;
 }

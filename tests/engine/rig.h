@@ -14,7 +14,7 @@
 #define TESTS_ENGINE_RIG_H
 
 #include "ppu/image.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 #include "tools/asm/ppuasm.h"
 
 #define CODE_VA 0x0000000010000000ull
@@ -37,7 +37,7 @@
 #define CONTEXT 1u
 
 struct rig {
-    struct machine *machine;
+    struct board *board;
     struct ppuasm_image image;
     struct ppu_program_view program;
     uint32_t threads;

@@ -70,7 +70,7 @@ struct params {
 
 static struct rig *modelled(uint32_t sms, uint32_t threads)
 {
-    struct core_config config = machine_small_config(threads);
+    struct core_config config = board_small_config(threads);
 
     config.sms = sms;
     config.cache_model = true;
@@ -97,7 +97,7 @@ static struct ppu_tmd prepare(struct rig *rig, const char *text, uint32_t ctas, 
 
 static const uint64_t *counts(const struct rig *rig)
 {
-    return (const uint64_t *)(const void *)(rig->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+    return (const uint64_t *)(const void *)(rig->board->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
 }
 
 #define EXPECT(l1_hits, l1_misses, l2_hits, l2_misses)               \
@@ -217,7 +217,7 @@ static void window(void **state)
 {
     struct rig *rig = *state;
     struct ppu_tmd tmd = prepare(rig, columns, 1, 32, 512);
-    struct sm *sm = (*core_sm_pool(rig->machine->core))->sm;
+    struct sm *sm = (*core_sm_pool(rig->board->core))->sm;
     enum sm_activity activity;
     uint32_t most = 0;
 
@@ -241,11 +241,11 @@ static struct rig *run_steps(struct rig *rig, const struct ppu_tmd *tmd, bool mo
 
     rig_start(rig, 0, tmd);
     for (uint32_t step = 0; step < STEPS_MAX; step++) {
-        struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+        struct sm_pool *pool = *core_sm_pool(rig->board->core);
         enum sm_activity activity;
 
         sm_run(&pool->sm[0], STEP_INSNS, &activity);
-        if (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
+        if (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
             assert_int_equal(event.kind, PPU_SLOT_DONE);
             return rig;
         }
@@ -264,8 +264,8 @@ static void moved(void **state)
     tmd = prepare(other, product, 4, 0, 0);
     other = run_steps(other, &tmd, true);
     assert_memory_equal(counts(rig), counts(other), PPU_COUNTERS * sizeof(uint64_t));
-    const struct sm_pool *a = *core_sm_pool(rig->machine->core);
-    const struct sm_pool *b = *core_sm_pool(other->machine->core);
+    const struct sm_pool *a = *core_sm_pool(rig->board->core);
+    const struct sm_pool *b = *core_sm_pool(other->board->core);
     assert_memory_equal(a->sm[0].l1.way, b->sm[0].l1.way, cache_state_bytes(&a->sm[0].l1));
     assert_memory_equal(a->l2.cache.way, b->l2.cache.way, cache_state_bytes(&a->l2.cache));
     rig_free(other);
@@ -312,7 +312,7 @@ static void off(void **state)
 {
     struct rig *rig = rig_new(0);
     struct ppu_tmd tmd = prepare(rig, rows, 1, 64, 0);
-    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    const struct sm_pool *pool = *core_sm_pool(rig->board->core);
 
     rig_run_done(rig, &tmd);
     EXPECT(0, 0, 0, 0);
@@ -320,8 +320,8 @@ static void off(void **state)
     for (uint32_t i = 0; i < pool->sm[0].l1.sets * pool->sm[0].l1.ways; i++) {
         assert_true(pool->sm[0].l1.way[i] == 0);
     }
-    assert_int_equal(host_read(rig->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL, 0);
-    assert_int_equal(host_read(((struct rig *)*state)->machine, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL,
+    assert_int_equal(host_read(rig->board, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL, 0);
+    assert_int_equal(host_read(((struct rig *)*state)->board, PPU_REG_FEATURES) & PPU_FEATURE_CACHE_MODEL,
                      PPU_FEATURE_CACHE_MODEL);
     rig_free(rig);
 }
@@ -334,13 +334,13 @@ static void registers(void **state)
 
     rig_run_done(rig, &tmd);
     rig_run_done(rig, &tmd);
-    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L1_HITS_LO), 0);
-    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L1_MISSES_LO), 320);
-    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_HITS_LO), 240);
-    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_MISSES_LO), 80);
-    core_reset(rig->machine->core);
-    machine_settle(rig->machine);
-    assert_int_equal(host_read(rig->machine, PPU_REG_SM_L2_MISSES_LO), 0);
+    assert_int_equal(host_read(rig->board, PPU_REG_SM_L1_HITS_LO), 0);
+    assert_int_equal(host_read(rig->board, PPU_REG_SM_L1_MISSES_LO), 320);
+    assert_int_equal(host_read(rig->board, PPU_REG_SM_L2_HITS_LO), 240);
+    assert_int_equal(host_read(rig->board, PPU_REG_SM_L2_MISSES_LO), 80);
+    core_reset(rig->board->core);
+    board_settle(rig->board);
+    assert_int_equal(host_read(rig->board, PPU_REG_SM_L2_MISSES_LO), 0);
 }
 
 int main(void)

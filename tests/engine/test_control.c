@@ -14,8 +14,8 @@
 
 static void command(struct rig *rig, uint32_t slot, enum ppu_slot_command what)
 {
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL + 4 * slot, what);
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL + 4 * slot, what);
+    board_settle(rig->board);
 }
 
 static struct ppu_tmd spinning(struct rig *rig, uint32_t ctas)
@@ -126,10 +126,10 @@ static void bus_refuses(void **state)
 
     rig_load_file(rig, "faults");
     struct ppu_tmd tmd = rig_tmd(rig, "fault_load");
-    rig->machine->bus_works = false;
+    rig->board->bus_works = false;
     rig_params(rig, 0, &tmd, params, sizeof(params));
     struct outcome outcome = rig_run(rig, &tmd);
-    rig->machine->bus_works = true;
+    rig->board->bus_works = true;
     assert_true(outcome.faulted);
     assert_int_equal(outcome.fault.code, PPU_FAULT_BUS);
     assert_int_equal(outcome.fault.address, SYS_BASE + 0x10);
@@ -168,8 +168,8 @@ static uint64_t instructions(struct rig *rig)
 {
     uint64_t sum = 0;
 
-    for (uint32_t sm = 0; sm < rig->machine->config.sms; sm++) {
-        sum += mcu_read(rig->machine, PPU_REG_SM_INSNS_LO + 4 * sm);
+    for (uint32_t sm = 0; sm < rig->board->config.sms; sm++) {
+        sum += mcu_read(rig->board, PPU_REG_SM_INSNS_LO + 4 * sm);
     }
     return sum;
 }
@@ -204,24 +204,24 @@ static void pause_stops_everything(void **state)
     rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 5; round++) {
         rig_step(rig);
-        core_pause(rig->machine->core);
-        before = sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS);
+        core_pause(rig->board->core);
+        before = sm_count(rig->board->core, 0, PPU_COUNTER_INSNS);
         rig_step(rig);
-        assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), before);
-        core_resume(rig->machine->core);
+        assert_int_equal(sm_count(rig->board->core, 0, PPU_COUNTER_INSNS), before);
+        core_resume(rig->board->core);
     }
-    for (uint32_t step = 0; step < 10000 && sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS) == before; step++) {
+    for (uint32_t step = 0; step < 10000 && sm_count(rig->board->core, 0, PPU_COUNTER_INSNS) == before; step++) {
         rig_step(rig);
     }
-    assert_true(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS) > before);
+    assert_true(sm_count(rig->board->core, 0, PPU_COUNTER_INSNS) > before);
 }
 
 static uint64_t all_insns(const struct rig *rig)
 {
     uint64_t insns = 0;
 
-    for (uint32_t sm = 0; sm < rig->machine->config.sms; sm++) {
-        insns += sm_count(rig->machine->core, sm, PPU_COUNTER_INSNS);
+    for (uint32_t sm = 0; sm < rig->board->config.sms; sm++) {
+        insns += sm_count(rig->board->core, sm, PPU_COUNTER_INSNS);
     }
     return insns;
 }
@@ -235,9 +235,9 @@ static uint32_t moved_and_counted(void **state, const struct ppu_tmd *tmd, uint6
     uint32_t moves = 0;
 
     rig_start(rig, 0, tmd);
-    for (; mcu_read(rig->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; moves++) {
+    for (; mcu_read(rig->board, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; moves++) {
         *state = rig = rig_moved(rig);
-        machine_advance(rig->machine, step_ns);
+        board_advance(rig->board, step_ns);
     }
     assert_true(rig_wait(rig, 0, &outcome));
     assert_false(outcome.faulted);
@@ -289,9 +289,9 @@ static void flush_is_answered_by_busy_sms(void **state)
 
     rig_start(rig, 0, &tmd);
     rig_step(rig);
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH_TAG, 99);
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    for (uint32_t i = 0; i < 10000 && !ring_pop(rig->machine, PPU_RING_SLOT, &event); i++) {
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH_TAG, 99);
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
+    for (uint32_t i = 0; i < 10000 && !ring_pop(rig->board, PPU_RING_SLOT, &event); i++) {
         rig_step(rig);
     }
     assert_int_equal(event.kind, PPU_SLOT_FLUSHED);
@@ -312,13 +312,13 @@ static void unmapped_page_is_not_used(void **state)
     rig_start(rig, 0, &tmd);
     rig_step(rig);
     for (uint32_t i = 0; i < 16; i++) {
-        write_pte(rig->machine, pte_at(rig->machine, CONTEXT, DATA_VA + 0x10000, 0) + 8 * i, 0);
+        write_pte(rig->board, pte_at(rig->board, CONTEXT, DATA_VA + 0x10000, 0) + 8 * i, 0);
     }
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
     for (uint32_t i = 0; i < 10000 && !(flushed && killed); i++) {
         struct ppu_slot_event event;
 
-        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
             killed = killed || event.kind == PPU_SLOT_KILLED;
             if (event.kind == PPU_SLOT_FLUSHED) {
                 flushed = true;
@@ -328,7 +328,7 @@ static void unmapped_page_is_not_used(void **state)
         rig_step(rig);
     }
     assert_true(flushed && killed);
-    assert_true(ring_pop(rig->machine, PPU_RING_FAULT, &fault));
+    assert_true(ring_pop(rig->board, PPU_RING_FAULT, &fault));
     assert_int_equal(fault.code, PPU_FAULT_UNMAPPED);
     assert_int_equal(*(uint32_t *)rig_data(rig, 0x10000), 7);
 }
@@ -340,12 +340,12 @@ static void reset_under_load(void **state)
 
     rig_start(rig, 0, &tmd);
     rig_step(rig);
-    core_reset(rig->machine->core);
-    machine_settle(rig->machine);
-    machine_settle(rig->machine);
-    assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), 0);
+    core_reset(rig->board->core);
+    board_settle(rig->board);
+    board_settle(rig->board);
+    assert_int_equal(sm_count(rig->board->core, 0, PPU_COUNTER_INSNS), 0);
     rig_step(rig);
-    assert_int_equal(sm_count(rig->machine->core, 0, PPU_COUNTER_INSNS), 0);
+    assert_int_equal(sm_count(rig->board->core, 0, PPU_COUNTER_INSNS), 0);
 }
 
 /* Code that was changed before a launch is what the launch runs (A11). */
@@ -382,9 +382,9 @@ static void start_requests_wait_for_room(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         rig_step(rig);
     }
-    assert_false(ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event));
+    assert_false(ring_pop(rig->board, PPU_RING_SLOT, &outcome.event));
     for (uint32_t i = 0; i < 10000 && seen != (1ull << 60) - 1; i++) {
-        while (ring_pop(rig->machine, PPU_RING_START, &event)) {
+        while (ring_pop(rig->board, PPU_RING_START, &event)) {
             assert_true(event.handle < 60);
             assert_false(seen >> event.handle & 1);
             assert_int_equal(event.former, event.handle + 100);
@@ -426,21 +426,21 @@ static void hook_holds_a_warp(void **state)
     rig_load_text(rig, ".kernel k\nmark 0x1234\nexit\n");
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     for (uint32_t kill = 0; kill < 2; kill++) {
-        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
+        host_write(rig->board, PPU_REG_HOOK_HOLD_MARK, MARK_VALUE);
         rig_start(rig, 0, &tmd);
-        for (uint32_t i = 0; i < 1000 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; i++) {
+        for (uint32_t i = 0; i < 1000 && host_read(rig->board, PPU_REG_HOOK_HELD) == 0; i++) {
             rig_step(rig);
         }
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
-        assert_false(ring_pop(rig->machine, PPU_RING_SLOT, &event));
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 1);
+        assert_false(ring_pop(rig->board, PPU_RING_SLOT, &event));
         if (kill) {
             command(rig, 0, PPU_SLOT_CMD_KILL);
         } else {
-            host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+            host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
         }
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, kill ? PPU_SLOT_KILLED : PPU_SLOT_DONE);
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 0);
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 0);
     }
 }
 
@@ -503,7 +503,7 @@ static void snapshots_in_the_middle(void **state)
     } params = { SYS_VA, DATA_VA, 40 * 64, 0 };
     struct outcome outcome = { .event = { .kind = 0 } };
     bool ended = false;
-    uint32_t *in = (uint32_t *)(void *)rig->machine->sys;
+    uint32_t *in = (uint32_t *)(void *)rig->board->sys;
 
     for (uint32_t i = 0; i < 40 * 64; i++) {
         in[i] = i * 3;
@@ -520,10 +520,10 @@ static void snapshots_in_the_middle(void **state)
     rig_params(rig, 0, &tmd, &params, sizeof(params));
     rig_start(rig, 0, &tmd);
     for (uint32_t round = 0; round < 40 && !ended; round++) {
-        machine_advance(rig->machine, 500 + round * 37);
+        board_advance(rig->board, 500 + round * 37);
         rig = rig_moved(rig);
         *state = rig;
-        ended = ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event);
+        ended = ring_pop(rig->board, PPU_RING_SLOT, &outcome.event);
     }
     if (!ended) {
         assert_true(rig_wait(rig, 0, &outcome));
@@ -552,9 +552,9 @@ static void corrupted_snapshots(void **state)
     rig_shape(&tmd, 50, 1, 64, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
     rig_start(rig, 0, &tmd);
-    machine_advance(rig->machine, 700);
-    core_pause(rig->machine->core);
-    uint8_t *saved = core_save(rig->machine->core, &len);
+    board_advance(rig->board, 700);
+    core_pause(rig->board->core);
+    uint8_t *saved = core_save(rig->board->core, &len);
     for (uint32_t i = 0; i < 300; i++) {
         uint8_t *copy = malloc(len);
         const char *error = NULL;
@@ -563,11 +563,11 @@ static void corrupted_snapshots(void **state)
         for (uint32_t n = 1 + random_below(&random, 3); n != 0; n--) {
             copy[random_below(&random, (uint32_t)len)] ^= (uint8_t)(1u << random_below(&random, 8));
         }
-        if (core_load(rig->machine->core, copy, i % 5 ? len : random_below(&random, (uint32_t)len), &error)) {
-            core_resume(rig->machine->core);
-            machine_settle(rig->machine);
-            machine_advance(rig->machine, 2000);
-            core_pause(rig->machine->core);
+        if (core_load(rig->board->core, copy, i % 5 ? len : random_below(&random, (uint32_t)len), &error)) {
+            core_resume(rig->board->core);
+            board_settle(rig->board);
+            board_advance(rig->board, 2000);
+            core_pause(rig->board->core);
         } else {
             assert_non_null(error);
         }
@@ -675,10 +675,10 @@ static void random_programs(void **state)
         for (uint32_t step = 0; step < 4 && !ended; step++) {
             struct ppu_start_event start;
 
-            machine_advance(rig->machine, 5000);
-            while (ring_pop(rig->machine, PPU_RING_START, &start)) {
+            board_advance(rig->board, 5000);
+            while (ring_pop(rig->board, PPU_RING_START, &start)) {
             }
-            ended = ring_pop(rig->machine, PPU_RING_SLOT, &outcome.event);
+            ended = ring_pop(rig->board, PPU_RING_SLOT, &outcome.event);
         }
         if (!ended) {
             command(rig, 0, PPU_SLOT_CMD_KILL);
@@ -686,9 +686,9 @@ static void random_programs(void **state)
         }
         faulted += outcome.event.kind == PPU_SLOT_KILLED;
         done += outcome.event.kind == PPU_SLOT_DONE;
-        while (ring_pop(rig->machine, PPU_RING_FAULT, &outcome.fault)) {
+        while (ring_pop(rig->board, PPU_RING_FAULT, &outcome.fault)) {
         }
-        while (ring_pop(rig->machine, PPU_RING_TOUCH, &outcome.fault)) {
+        while (ring_pop(rig->board, PPU_RING_TOUCH, &outcome.fault)) {
         }
     }
     printf("# %u programs ended by themselves, %u were killed\n", done, faulted);

@@ -540,24 +540,24 @@ static void tokens_are_in_memory(void **state)
         struct ppu_tmd tmd = rig_tmd(rig, "k");
         uint32_t wave = PPU_LANES << i, middle = 6;
         struct outcome outcome;
-        const uint8_t *queue = rig->machine->vram + TOKENS_AT;
+        const uint8_t *queue = rig->board->vram + TOKENS_AT;
 
         tmd.wave = (uint8_t)wave;
         tmd.token_count = 2 * (uint16_t)middle;
         rig_shape(&tmd, 1, 1, wave, 1);
-        memset(rig->machine->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
-        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+        memset(rig->board->vram + TOKENS_AT, 0xff, TOKENS_BYTES);
+        host_write(rig->board, PPU_REG_HOOK_HOLD_MARK, 77);
         rig_start(rig, 0, &tmd);
-        for (uint32_t step = 0; step < 100 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+        for (uint32_t step = 0; step < 100 && host_read(rig->board, PPU_REG_HOOK_HELD) == 0; step++) {
             rig_step(rig);
         }
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 1);
         check_token(queue + (middle - 3) * token_bytes[i], wave, PPU_TOKEN_DIVERGE, 7, PPU_TOKEN_SUM_SYNC);
         check_token(queue + (middle - 2) * token_bytes[i], wave, PPU_TOKEN_SYNC, 8, PPU_TOKEN_SUM_SYNC);
         check_token(queue + (middle - 1) * token_bytes[i], wave, PPU_TOKEN_BRK, 8, 0);
         assert_int_equal(queue[(middle - 4) * token_bytes[i]], 0xff);
         assert_int_equal(queue[middle * token_bytes[i]], 0xff);
-        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
     }
@@ -571,20 +571,20 @@ static const uint8_t *held_queue(struct rig *rig, const char *text, uint32_t mid
 
     tmd.token_count = 2 * (uint16_t)middle;
     rig_shape(&tmd, 1, 1, 32, 1);
-    host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 77);
+    host_write(rig->board, PPU_REG_HOOK_HOLD_MARK, 77);
     rig_start(rig, 0, &tmd);
-    for (uint32_t step = 0; step < 100 && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; step++) {
+    for (uint32_t step = 0; step < 100 && host_read(rig->board, PPU_REG_HOOK_HELD) == 0; step++) {
         rig_step(rig);
     }
-    assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
-    return rig->machine->vram + TOKENS_AT;
+    assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 1);
+    return rig->board->vram + TOKENS_AT;
 }
 
 static void let_go(struct rig *rig)
 {
     struct outcome outcome;
 
-    host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+    host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
 }
@@ -656,10 +656,10 @@ static void queues_need_room(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
         struct ppu_tmd tmd = rig_tmd(rig, "k");
 
-        mcu_write(rig->machine, PPU_REG_TOKEN_BYTES, cases[i].bytes);
-        mcu_write(rig->machine, PPU_REG_TOKEN_BASE, cases[i].base);
-        assert_int_equal(mcu_read(rig->machine, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
-        mcu_write(rig->machine, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
+        mcu_write(rig->board, PPU_REG_TOKEN_BYTES, cases[i].bytes);
+        mcu_write(rig->board, PPU_REG_TOKEN_BASE, cases[i].base);
+        assert_int_equal(mcu_read(rig->board, PPU_REG_DEVICE_ERROR), cases[i].error ? PPU_DEVERR_ARG : 0);
+        mcu_write(rig->board, PPU_REG_DEVICE_ERROR, PPU_DEVERR_ARG);
         struct outcome outcome = rig_run(rig, &tmd);
         assert_int_equal(outcome.event.kind, cases[i].runs ? PPU_SLOT_DONE : PPU_SLOT_REFUSED);
         assert_true(cases[i].runs || outcome.event.arg == PPU_FAULT_TMD_RESOURCES);

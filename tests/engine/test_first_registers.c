@@ -16,8 +16,8 @@
 #define OUT_AT 0x10000u
 #define JUNK 0x77777777u
 
-/* Each thread stores v5 of the text, then fills its registers. `first`: the text writes them all before it reads any.
- */
+/* Each thread stores v5 of the text, then fills its registers. `first`: the text writes them all
+ * before it reads any. */
 struct way {
     const char *text;
     uint32_t threads;
@@ -65,7 +65,7 @@ static void run(struct rig *rig, const struct way *way, uint32_t wave)
 static void registers_begin_as_zeros(void **state)
 {
     struct rig *rig = *state;
-    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    const struct sm_pool *pool = *core_sm_pool(rig->board->core);
 
     for (size_t n = 0; n < PPU_ARRAY_SIZE(ways); n++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {

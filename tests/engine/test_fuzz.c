@@ -95,7 +95,7 @@ static struct ppu_tmd fuzz_shape(struct fuzz *f, uint32_t wave, uint32_t ctas, u
     tmd.token_count = GEN_TOKENS;
     rig_shape(&tmd, ctas, 1, threads, 1);
     rig_params(f->rig, 0, &tmd, params, sizeof(params));
-    r.code = (const uint64_t *)(const void *)(f->rig->machine->vram + CODE_AT);
+    r.code = (const uint64_t *)(const void *)(f->rig->board->vram + CODE_AT);
     r.insns = tmd.code_bytes / PPU_INSN_BYTES;
     r.tmd = &tmd;
     r.params = (const uint8_t *)params;
@@ -117,7 +117,7 @@ static struct ppu_tmd fuzz_next(struct fuzz *f, uint32_t wave)
 /* What the TMD copy of slot 0 says when the slot is free. */
 static const uint64_t *counts(const struct fuzz *f)
 {
-    return (const uint64_t *)(const void *)(f->rig->machine->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
+    return (const uint64_t *)(const void *)(f->rig->board->vram + TMD_AT(0) + offsetof(struct ppu_tmd_copy, count));
 }
 
 /* Threads that never wait in a loop for one another execute as many instructions on the engine as in the reference. */
@@ -213,14 +213,14 @@ static void give_places(struct fuzz *f, struct ppu_tmd *tmd)
     tmd->save_count = (uint8_t)tmd->grid[0];
     assert_true(SAVE_AT + tmd->save_bytes * tmd->save_count <= TOKENS_AT);
     for (uint32_t n = 0; n < tmd->save_count; n++) {
-        memset(f->rig->machine->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
+        memset(f->rig->board->vram + SAVE_AT + (size_t)n * tmd->save_bytes, 0, sizeof(struct ppu_save));
     }
 }
 
 /* A few instructions of one SM. */
 static void run_a_little(struct fuzz *f)
 {
-    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->board->core);
     enum sm_activity activity;
 
     sm_run(&pool->sm[random_below(&f->random, pool->sms)], 1 + random_below(&f->random, 60), &activity);
@@ -234,22 +234,22 @@ static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
 
     for (uint32_t turn = 0; turn < TURNS_MAX; turn++) {
         run_a_little(f);
-        outcome->faulted = ring_pop(f->rig->machine, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
-        if (ring_pop(f->rig->machine, PPU_RING_SLOT, &outcome->event)) {
+        outcome->faulted = ring_pop(f->rig->board, PPU_RING_FAULT, &outcome->fault) || outcome->faulted;
+        if (ring_pop(f->rig->board, PPU_RING_SLOT, &outcome->event)) {
             if (outcome->event.kind != PPU_SLOT_STOPPED) {
                 return interruptions;
             }
             saving = false;
-            mcu_write(f->rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
+            mcu_write(f->rig->board, PPU_REG_SLOT_START, TMD_AT(0));
         } else if (!saving && random_below(&f->random, 12) == 0) {
             saving = true;
             interruptions++;
-            mcu_write(f->rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            mcu_write(f->rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
         } else if (random_below(&f->random, 1000) == 0) {
             interruptions++;
             f->rig = rig_moved(f->rig);
         }
-        machine_settle(f->rig->machine);
+        board_settle(f->rig->board);
     }
     fail_msg("the task did not end");
     return interruptions;
@@ -257,7 +257,7 @@ static uint32_t run_interrupted(struct fuzz *f, struct outcome *outcome)
 
 static bool caches_modelled(const struct fuzz *f)
 {
-    return core_config_of(f->rig->machine->core)->cache_model;
+    return core_config_of(f->rig->board->core)->cache_model;
 }
 
 static void interrupted(void **state)
@@ -285,7 +285,7 @@ static void interrupted(void **state)
 /* The warp of the task, on whichever SM it is; NULL: on none. */
 static struct warp *only_warp(const struct fuzz *f, struct sm **sm)
 {
-    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->board->core);
 
     for (uint32_t i = 0; i < pool->sms; i++) {
         if (pool->sm[i].ctas_used != 0) {
@@ -299,9 +299,9 @@ static struct warp *only_warp(const struct fuzz *f, struct sm **sm)
 /* Runs the task one instruction at a time. The first one, which is not seen, takes parameters. */
 static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 {
-    const uint64_t *code = (const uint64_t *)(const void *)(f->rig->machine->vram + CODE_AT);
-    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
-    struct observed seen = observe_new(core_config_of(f->rig->machine->core));
+    const uint64_t *code = (const uint64_t *)(const void *)(f->rig->board->vram + CODE_AT);
+    struct sm_pool *pool = *core_sm_pool(f->rig->board->core);
+    struct observed seen = observe_new(core_config_of(f->rig->board->core));
     struct outcome outcome = { .faulted = false };
     enum sm_activity activity;
     struct warp *w;
@@ -319,7 +319,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
         before = w->state == WARP_FREE ? before : *w; /* it has ended */
         observe_after(&seen, &before);
     }
-    assert_true(ring_pop(f->rig->machine, PPU_RING_SLOT, &outcome.event));
+    assert_true(ring_pop(f->rig->board, PPU_RING_SLOT, &outcome.event));
     fuzz_compare(f, tmd, &outcome);
     return seen;
 }
@@ -327,7 +327,7 @@ static struct observed run_observed(struct fuzz *f, const struct ppu_tmd *tmd)
 /* What runs next finds nothing there. */
 static void forget_l2(const struct fuzz *f)
 {
-    struct sm_pool *pool = *core_sm_pool(f->rig->machine->core);
+    struct sm_pool *pool = *core_sm_pool(f->rig->board->core);
 
     if (pool->l2.cache.way) {
         cache_empty(&pool->l2.cache);
@@ -362,8 +362,8 @@ static void counters(void **state)
     for (uint32_t i = 0; i < PPU_COUNTER_OPEN_PARTS; i++) {
         uint64_t sms = 0;
 
-        for (uint32_t n = 0; n < core_config_of(f->rig->machine->core)->sms; n++) {
-            sms += sm_count(f->rig->machine->core, n, (enum ppu_counter)i);
+        for (uint32_t n = 0; n < core_config_of(f->rig->board->core)->sms; n++) {
+            sms += sm_count(f->rig->board->core, n, (enum ppu_counter)i);
         }
         printf("# counter %u: %llu\n", i, (unsigned long long)sum[i]);
         assert_true((sum[i] != 0) == (i < PPU_COUNTERS_ALWAYS || caches_modelled(f)));
@@ -375,7 +375,7 @@ static void counters(void **state)
 /* Caches so small that nothing stays there for long. */
 static int setup_modelled(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     config.cache_model = true;
     config.cache_line = 64;

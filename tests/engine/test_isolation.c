@@ -28,7 +28,7 @@
 /* One SM, so that everything meets there. */
 static int setup_one(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     config.sms = 1;
     *state = rig_new_config(&config);
@@ -37,7 +37,7 @@ static int setup_one(void **state)
 
 static struct sm *only_sm(const struct rig *rig)
 {
-    return &(*core_sm_pool(rig->machine->core))->sm[0];
+    return &(*core_sm_pool(rig->board->core))->sm[0];
 }
 
 static void turn(const struct rig *rig, uint32_t insns)
@@ -143,17 +143,17 @@ static struct ppu_tmd shape_begun(struct rig *rig, const char *insn, uint32_t wa
     tmd.save_bytes =
         (uint32_t)ppu_save_bytes(THREADS / wave, wave, ppu_warp_vregs(wave, tmd.vregs, tmd.shared_vregs), 0, 0);
     tmd.save_count = 1;
-    memset(rig->machine->vram + SAVE_AT, 0, sizeof(struct ppu_save));
+    memset(rig->board->vram + SAVE_AT, 0, sizeof(struct ppu_save));
     memset(rig_data(rig, 0), 0, OUT_BYTES);
     for (uint32_t i = 0; i < SYS_USED; i++) {
-        rig->machine->sys[i] = (uint8_t)(i * 7 + i / 256);
+        rig->board->sys[i] = (uint8_t)(i * 7 + i / 256);
     }
     return tmd;
 }
 
 static uint64_t *waiting_word(const struct rig *rig)
 {
-    uint64_t *code = (uint64_t *)(void *)(rig->machine->vram + CODE_AT);
+    uint64_t *code = (uint64_t *)(void *)(rig->board->vram + CODE_AT);
 
     while (*code != word_of("nop")) {
         code++;
@@ -183,25 +183,25 @@ static void save_and_restore(struct rig *rig)
 {
     struct outcome outcome;
 
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
     for (uint32_t i = 0; i < THREADS / PPU_LANES; i++) {
         turn(rig, 1); /* a warp that was answered ends its instruction before it can be saved */
     }
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_STOPPED);
-    mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_SLOT_START, TMD_AT(0));
+    board_settle(rig->board);
 }
 
 static struct rig *go_way(struct rig *rig, enum way way, uint64_t word)
 {
     if (way == WAY_ANSWERED || way == WAY_MOVED_ANSWERED || way == WAY_SAVED_ANSWERED) {
-        machine_settle(rig->machine);
+        board_settle(rig->board);
     }
     change_code(rig, word);
     switch (way) {
     case WAY_FLUSHED:
-        mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+        mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
         break;
     case WAY_MOVED:
     case WAY_MOVED_ANSWERED:
@@ -225,7 +225,7 @@ struct memory {
 static void memory_get(struct rig *rig, struct memory *to)
 {
     memcpy(to->out, rig_data(rig, 0), sizeof(to->out));
-    memcpy(to->sys, rig->machine->sys, sizeof(to->sys));
+    memcpy(to->sys, rig->board->sys, sizeof(to->sys));
 }
 
 static void one_begun(void **state, const char *insn, const char *other, enum way way, uint32_t wave)
@@ -274,10 +274,10 @@ static void killed_while_it_waits(void **state)
         rig_start(rig, 0, &tmd);
         run_until_all_wait(rig);
         if (answered) {
-            machine_settle(rig->machine);
+            board_settle(rig->board);
         }
         change_code(rig, word_of(instead[1]));
-        mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
         assert_int_equal(only_sm(rig)->ctas_used, 0);
@@ -306,7 +306,7 @@ static void start_requests_end(void **state)
         assert_int_equal(only_sm(rig)->warp[0].state, WARP_STALLED);
         change_code(rig, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
         for (uint32_t i = 0; i < TURNS && seen < THREADS; i++) {
-            while (ring_pop(rig->machine, PPU_RING_START, &event)) {
+            while (ring_pop(rig->board, PPU_RING_START, &event)) {
                 assert_int_equal(event.handle, seen++);
             }
             rig_step(rig);
@@ -327,16 +327,16 @@ static void held_marks_end(void **state)
         struct ppu_tmd tmd = rig_tmd(rig, "k");
         rig_shape(&tmd, 1, 1, 32, 1);
         rig_params(rig, 0, &tmd, "", 0);
-        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 7);
+        host_write(rig->board, PPU_REG_HOOK_HOLD_MARK, 7);
         rig_start(rig, 0, &tmd);
-        for (uint32_t i = 0; i < TURNS && host_read(rig->machine, PPU_REG_HOOK_HELD) == 0; i++) {
+        for (uint32_t i = 0; i < TURNS && host_read(rig->board, PPU_REG_HOOK_HELD) == 0; i++) {
             turn(rig, 1);
         }
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 1);
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 1);
         change_code(rig, strncmp(instead[other], "not", 3) == 0 ? 0xff : word_of(instead[other]));
-        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
         rig_done(rig);
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HELD), 0);
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HELD), 0);
     }
 }
 
@@ -369,10 +369,10 @@ static struct ppu_tmd start_rewriter(struct rig *rig, uint32_t wave, const char 
     uint64_t params[3] = { SYS_VA };
 
     load_rewriter(rig);
-    params[1] = DATA_VA + (uint64_t)((uint8_t *)waiting_word(rig) - (rig->machine->vram + CODE_AT));
+    params[1] = DATA_VA + (uint64_t)((uint8_t *)waiting_word(rig) - (rig->board->vram + CODE_AT));
     params[2] = word_of(insn);
-    memcpy(rig_data(rig, 0), rig->machine->vram + CODE_AT, FAR_INSNS * PPU_INSN_BYTES + PPU_PAGE_4K);
-    memset(rig->machine->sys, 0x41, PPU_PAGE_4K);
+    memcpy(rig_data(rig, 0), rig->board->vram + CODE_AT, FAR_INSNS * PPU_INSN_BYTES + PPU_PAGE_4K);
+    memset(rig->board->sys, 0x41, PPU_PAGE_4K);
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     tmd.code_va = DATA_VA;
     tmd.wave = (uint8_t)wave;
@@ -392,7 +392,7 @@ static void kernels_cannot_reach_neighbours(void **state)
     struct rig *rig = *state;
     const struct sm *sm = only_sm(rig);
 
-    map_page(rig->machine, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
+    map_page(rig->board, 2, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
     start_rewriter(rig, 32, "ldg.b32 v100, [s0]");
     struct ppu_tmd victim = rig_tmd(rig, "victim");
     victim.context = 2;
@@ -412,7 +412,7 @@ static void kernels_cannot_reach_neighbours(void **state)
 /* One CTA has the first registers of the smallest file there is; the word that would be written lies behind it. */
 static void kernels_cannot_leave_the_file(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     (void)state;
     config.sms = 1;

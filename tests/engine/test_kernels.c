@@ -304,7 +304,7 @@ static void nested(void **state)
 static void system_memory(void **state)
 {
     struct rig *rig = *state;
-    uint32_t *in = (uint32_t *)(void *)rig->machine->sys, *out = in + 0x2000;
+    uint32_t *in = (uint32_t *)(void *)rig->board->sys, *out = in + 0x2000;
     struct two_pointers params = { SYS_VA, SYS_VA + 0x8000, 3000, 0 };
 
     rig_load_file(rig, "memory");
@@ -325,7 +325,7 @@ static void system_memory(void **state)
 static void system_atomics(void **state)
 {
     struct rig *rig = *state;
-    uint32_t *count = (uint32_t *)(void *)rig->machine->sys;
+    uint32_t *count = (uint32_t *)(void *)rig->board->sys;
     uint64_t params[2] = { SYS_VA, DATA_VA };
 
     rig_load_file(rig, "counter");
@@ -356,7 +356,7 @@ static void unified(void **state)
 static void release(void **state)
 {
     struct rig *rig = *state;
-    struct ppu_sem *near = rig_data(rig, 0x40), *far = (struct ppu_sem *)(void *)(rig->machine->sys + 0x40);
+    struct ppu_sem *near = rig_data(rig, 0x40), *far = (struct ppu_sem *)(void *)(rig->board->sys + 0x40);
     struct two_pointers params = { DATA_VA + 0x40, 1234, 0, 0 };
 
     rig_load_file(rig, "memory");
@@ -392,7 +392,7 @@ static void tasks_together(void **state)
     }
     for (uint32_t ended = 0; ended < SLOTS;) {
         struct ppu_slot_event event;
-        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
             assert_int_equal(event.kind, PPU_SLOT_DONE);
             assert_int_equal(event.ctas_done, 50);
             assert_true(event.warp_insns >= 50 * 2 * 11);

@@ -25,7 +25,7 @@
 
 static struct rig *bench_of(bool modelled)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     config.sms = 1;
     config.cache_model = modelled;
@@ -81,7 +81,7 @@ static void results_are_right(struct rig *rig, uint32_t rounds)
 
 static uint64_t counted(struct rig *rig, enum ppu_counter counter)
 {
-    return sm_count(rig->machine->core, 0, counter);
+    return sm_count(rig->board->core, 0, counter);
 }
 
 /* How many of its segments the task runs part by part. */
@@ -122,7 +122,7 @@ static void words_and_launches(void **state)
 
         tmd.mode = (uint8_t)cases[i].mode;
         tmd.miss_rate = (uint16_t)cases[i].miss_rate;
-        mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, cases[i].threshold);
+        mcu_write(rig->board, PPU_REG_MODE_THRESHOLD, cases[i].threshold);
         assert_int_equal(parts_of(rig, &tmd, ROUNDS), cases[i].parts);
     }
 }
@@ -131,19 +131,19 @@ static void words_and_launches(void **state)
 static void rate_is_found_out(void **state)
 {
     struct rig *rig = *state;
-    const bool modelled = core_config_of(rig->machine->core)->cache_model;
+    const bool modelled = core_config_of(rig->board->core)->cache_model;
     struct ppu_tmd tmd = prepare(rig, 128, ROUNDS);
 
-    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
-    mcu_write(rig->machine, PPU_REG_MODE_WINDOW, 256);
+    mcu_write(rig->board, PPU_REG_MODE_THRESHOLD, 512);
+    mcu_write(rig->board, PPU_REG_MODE_WINDOW, 256);
     uint64_t parts = parts_of(rig, &tmd, ROUNDS);
     assert_true(parts >= ROUNDS - 2 - ROUNDS / SM_PROBE && parts < ROUNDS);
-    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, PER + 1); /* more than there can be */
+    mcu_write(rig->board, PPU_REG_MODE_THRESHOLD, PER + 1); /* more than there can be */
     assert_int_equal(parts_of(rig, &tmd, ROUNDS), 0);
     /* Waves of 64 fit: their rate is low. */
     tmd = prepare(rig, 64, ROUNDS);
     rig_shape(&tmd, 1, 1, 64, 1);
-    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
+    mcu_write(rig->board, PPU_REG_MODE_THRESHOLD, 512);
     parts = counted(rig, PPU_COUNTER_OPEN_PARTS);
     rig_run_done(rig, &tmd);
     assert_int_equal(counted(rig, PPU_COUNTER_OPEN_PARTS), parts);
@@ -172,17 +172,15 @@ static void misses_fall(void **state)
 /* Rates that come and go about the threshold: how often the mode changes. */
 static uint32_t changes_of(struct rig *rig, uint32_t slack)
 {
-    struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    struct sm_pool *pool = *core_sm_pool(rig->board->core);
     struct dist_task task = { .slot = 0, .start = 7, .tmd = prepare(rig, 128, 1) };
     struct sm_cta cta = { .used = true };
     struct warp w = { .passes = 4 };
-    struct exec x = {
-        .core = rig->machine->core, .sm = &pool->sm[0], .cta = &cta, .w = &w, .task = &task, .passes = 4
-    };
+    struct exec x = { .core = rig->board->core, .sm = &pool->sm[0], .cta = &cta, .w = &w, .task = &task, .passes = 4 };
     struct mode *mode = &pool->sm[0].mode[0];
     uint32_t changes = 0;
 
-    mcu_write(rig->machine, PPU_REG_MODE_HYSTERESIS, slack);
+    mcu_write(rig->board, PPU_REG_MODE_HYSTERESIS, slack);
     *mode = (struct mode){ .start = task.start };
     for (uint32_t i = 0; i < 1000; i++) {
         const bool before = mode->subvector;
@@ -198,7 +196,7 @@ static void it_does_not_flap(void **state)
 {
     struct rig *rig = *state;
 
-    mcu_write(rig->machine, PPU_REG_MODE_THRESHOLD, 512);
+    mcu_write(rig->board, PPU_REG_MODE_THRESHOLD, 512);
     uint32_t without = changes_of(rig, 0);
     assert_true(without > 100);
     assert_int_equal(changes_of(rig, 64), 1);

@@ -290,7 +290,7 @@ static int setup(void **state)
     struct rig *rig = rig_new(0);
 
     for (uint32_t page = 0; page < PAGES; page++) {
-        map_page(rig->machine, CONTEXT, MEMORY_VA + page * PPU_PAGE_64K,
+        map_page(rig->board, CONTEXT, MEMORY_VA + page * PPU_PAGE_64K,
                  DATA_AT + MEMORY_AT + (PAGES - 1 - page) * PPU_PAGE_64K, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     }
     *state = rig;

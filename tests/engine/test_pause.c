@@ -26,7 +26,7 @@
 static void looks_after(const struct worst *worst)
 {
     struct rig *rig = worst_rig(worst, 0);
-    struct sm *sm = &(*core_sm_pool(rig->machine->core))->sm[0];
+    struct sm *sm = &(*core_sm_pool(rig->board->core))->sm[0];
     enum sm_activity activity;
     uint32_t first = worst_start(rig, worst);
 
@@ -58,8 +58,8 @@ static uint64_t ns_of(clockid_t id)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Without threads the SMs run under the host's lock: a call does a part of a slice, and the timer is due again at once.
- */
+/* Without threads the SMs run under the host's lock: a call does a part of a slice, and the timer is due again at
+ * once. */
 static void slices_are_done_in_parts(void **state)
 {
     uint32_t ended = 0;
@@ -67,7 +67,7 @@ static void slices_are_done_in_parts(void **state)
     (void)state;
     for (uint32_t i = 0; i < WORSTS; i++) {
         struct rig *rig = worst_rig(&worsts[i], 0);
-        struct core *core = rig->machine->core;
+        struct core *core = rig->board->core;
         const struct sm_pool *pool = *core_sm_pool(core);
         const uint64_t *count = pool->sm[0].count;
         uint64_t insns;
@@ -105,9 +105,9 @@ static uint64_t pause_ns(struct rig *rig)
 
     nanosleep(&nap, NULL);
     uint64_t begin = ns_of(CLOCK_MONOTONIC);
-    core_pause(rig->machine->core);
+    core_pause(rig->board->core);
     uint64_t end = ns_of(CLOCK_MONOTONIC);
-    core_resume(rig->machine->core);
+    core_resume(rig->board->core);
     return end - begin;
 }
 
@@ -126,7 +126,7 @@ static void stops_soon(void **state)
             most = PPU_MAX(ns, most);
         }
         printf("# %s: %.3f to %.3f ms\n", worsts[i].name, (double)least / 1e6, (double)most / 1e6);
-        assert_int_equal((*core_sm_pool(rig->machine->core))->sm[0].ctas_used, 1);
+        assert_int_equal((*core_sm_pool(rig->board->core))->sm[0].ctas_used, 1);
         assert_true(least < MOST_NS);
         rig_free(rig);
     }

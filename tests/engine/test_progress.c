@@ -128,9 +128,9 @@ static void hangs(struct rig *rig, const struct ppu_tmd *tmd)
     struct outcome outcome;
 
     rig_start(rig, 0, tmd);
-    machine_advance(rig->machine, HANGS_AFTER_NS);
-    assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    board_advance(rig->board, HANGS_AFTER_NS);
+    assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE), PPU_SLOT_RUNNING);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
@@ -216,17 +216,17 @@ static void barrier_that_is_evicted(void **state)
         tmd.save_vram = SAVE_AT;
         tmd.save_bytes = SAVE_STRIDE;
         tmd.save_count = 6;
-        memset(rig->machine->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
+        memset(rig->board->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
         rig_start(rig, 0, &tmd);
         do {
-            machine_advance(rig->machine, 300 + 40 * evictions);
-            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            board_advance(rig->board, 300 + 40 * evictions);
+            mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
             assert_true(rig_wait(rig, 0, &outcome));
             assert_false(outcome.faulted);
             evictions++;
             if (outcome.event.kind == PPU_SLOT_STOPPED) {
-                assert_int_equal(rig->machine->core->dist.used[0].ctas, 0);
-                mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
+                assert_int_equal(rig->board->core->dist.used[0].ctas, 0);
+                mcu_write(rig->board, PPU_REG_SLOT_START, TMD_AT(0));
             }
         } while (outcome.event.kind == PPU_SLOT_STOPPED);
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
@@ -238,7 +238,7 @@ static void barrier_that_is_evicted(void **state)
 static void barrier_too_large(void **state)
 {
     struct rig *rig = *state;
-    uint32_t most = rig->machine->config.sms * rig->machine->config.sm_ctas;
+    uint32_t most = rig->board->config.sms * rig->board->config.sm_ctas;
     struct ppu_tmd tmd = prepare(rig, barrier, "yield", 32, most, 32, most * 32);
 
     tmd.flags = PPU_TMD_CORESIDENT;

@@ -97,7 +97,7 @@ struct seen {
 
 static uint64_t counted(const struct rig *rig, enum ppu_counter counter)
 {
-    const struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+    const struct sm_pool *pool = *core_sm_pool(rig->board->core);
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < pool->sms; i++) {
@@ -124,7 +124,7 @@ static struct seen look(struct rig *rig, const struct way *way, const char *befo
 static void same_with_and_without(struct rig *rig, size_t n, uint32_t wave, uint32_t threads)
 {
     const struct way *const way = &ways[n];
-    const struct prologue *const prologue = &(*core_sm_pool(rig->machine->core))->sm[0].program.prologue;
+    const struct prologue *const prologue = &(*core_sm_pool(rig->board->core))->sm[0].program.prologue;
     const uint32_t warps = CTAS * ((threads + wave - 1) / wave);
     struct seen without = look(rig, way, "nop\n", wave, threads);
 
@@ -192,14 +192,14 @@ static uint32_t fresh_warps(const struct sm *sm)
 /* Code changes and is made known while some warps of a CTA have begun: the others begin with what is there now. */
 static void code_that_changed_is_seen(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
     const struct sm *sm;
     uint32_t old = 0, fresh, value = 3;
 
     (void)state;
     config.sms = config.gpcs = 1;
     struct rig *rig = rig_new_config(&config);
-    sm = (*core_sm_pool(rig->machine->core))->sm;
+    sm = (*core_sm_pool(rig->board->core))->sm;
     rig_load_text(rig, ".kernel k\nmov s4, 1\nmov s5, 2\nnop\nmov s7, 3000\nloop: sub s7, s7, 1\n"
                        "isetp.ne p2, s7, 0\n@p2 bra loop\nldp.b64 s20, [0]\nrdsr v1, %tid.x\nshl v1, v1, 2\n"
                        "mov v2, s5\nrdsr s8, %cta.x\nshl s8, s8, 10\nadd v1, v1, s8\nstg.b32 v2, [s20+v1]\n"
@@ -212,8 +212,8 @@ static void code_that_changed_is_seen(void **state)
     } while (sm->program.prologue.insns == 0 || sm->cta[0].begun == 0 || fresh < 2);
     assert_int_equal(sm->program.prologue.insns, 2);
     assert_true(sm->cta[0].cta.number != 0);
-    memcpy(rig->machine->vram + CODE_AT + tmd.entry + PPU_INSN_BYTES + 4, &value, sizeof(value));
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+    memcpy(rig->board->vram + CODE_AT + tmd.entry + PPU_INSN_BYTES + 4, &value, sizeof(value));
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
     rig_done(rig);
     for (uint32_t i = 0; i < CTAS * CTA_THREADS; i++) {
         const uint32_t seen = vram_read32(rig_data(rig, 4 * i));

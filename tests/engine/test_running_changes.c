@@ -44,11 +44,11 @@ static void flush(struct rig *rig)
     static uint32_t tag = 100;
     struct ppu_slot_event event;
 
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH_TAG, ++tag);
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH_TAG, ++tag);
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
+    board_settle(rig->board);
     for (uint32_t i = 0; i < STEPS_MAX; i++) {
-        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
             if (event.kind == PPU_SLOT_FLUSHED && event.arg == tag) {
                 return;
             }
@@ -72,7 +72,7 @@ static void run_until(struct rig *rig, const uint32_t *count, uint32_t more)
 static void code_is_old_or_new(void **state)
 {
     struct rig *rig = *state;
-    uint8_t *place = rig->machine->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
+    uint8_t *place = rig->board->vram + CODE_AT + PATCH_INSN * PPU_INSN_BYTES;
     const uint64_t words[2] = { mov_word(4, 0x1111), mov_word(5, 0x2222) };
     uint64_t params[2] = { DATA_VA, 0 };
     uint32_t *counts = rig_data(rig, 0);
@@ -98,15 +98,15 @@ static void code_is_old_or_new(void **state)
     }
     /* Changed all the time, and read again after every flush. */
     for (uint32_t round = 0; round < 100; round++) {
-        mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
+        mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
         for (uint32_t i = 0; i < 50; i++) {
             vram_write64(place, words[i % 2]);
         }
         flush(rig);
     }
     assert_int_equal(counts[2], 0);
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    board_settle(rig->board);
     assert_true(rig_wait(rig, 0, &outcome));
     assert_int_equal(outcome.event.kind, PPU_SLOT_KILLED);
 }
@@ -143,7 +143,7 @@ static void unmap(struct rig *rig, const struct page_case *c)
     uint32_t level = c->size == PPU_PTE_2M, entries = c->size == PPU_PTE_64K ? 16 : 1;
 
     for (uint32_t i = 0; i < entries; i++) {
-        write_pte(rig->machine, pte_at(rig->machine, CONTEXT, PAGE_VA, level) + 8 * i, 0);
+        write_pte(rig->board, pte_at(rig->board, CONTEXT, PAGE_VA, level) + 8 * i, 0);
     }
 }
 
@@ -152,12 +152,12 @@ static void expect_unmapped(struct rig *rig)
 {
     struct ppu_fault_event fault = { .code = 0 };
 
-    for (uint32_t i = 0; i < STEPS_MAX && !ring_pop(rig->machine, PPU_RING_FAULT, &fault); i++) {
+    for (uint32_t i = 0; i < STEPS_MAX && !ring_pop(rig->board, PPU_RING_FAULT, &fault); i++) {
         rig_step(rig);
     }
     assert_int_equal(fault.code, PPU_FAULT_UNMAPPED);
     assert_true(fault.address >= PAGE_VA && fault.address < PAGE_VA + PPU_PAGE_2M && fault.lanes != 0);
-    for (uint32_t i = 0; i < STEPS_MAX && mcu_read(rig->machine, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; i++) {
+    for (uint32_t i = 0; i < STEPS_MAX && mcu_read(rig->board, PPU_REG_SLOT_STATE) != PPU_SLOT_FREE; i++) {
         rig_step(rig);
     }
 }
@@ -170,7 +170,7 @@ static void pages_are_gone_when_flushed(void **state)
 
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(page_cases) * 6; i++) {
         const struct page_case *c = &page_cases[i / 6];
-        uint8_t *page = c->bits ? rig->machine->sys + (c->frame - SYS_BASE) : rig->machine->vram + c->frame;
+        uint8_t *page = c->bits ? rig->board->sys + (c->frame - SYS_BASE) : rig->board->vram + c->frame;
         struct {
             uint64_t page;
             uint64_t seen;
@@ -179,7 +179,7 @@ static void pages_are_gone_when_flushed(void **state)
         } params = { PAGE_VA, DATA_VA, i % 2 ? (uint32_t)c->bytes - 3 * 256 : 0, 0 };
         struct ppu_slot_event event;
 
-        map_page(rig->machine, CONTEXT, PAGE_VA, c->frame, c->size, c->bits | PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+        map_page(rig->board, CONTEXT, PAGE_VA, c->frame, c->size, c->bits | PPU_PTE_WRITE | PPU_PTE_ATOMIC);
         memset(page, 0, c->bytes);
         memset(rig_data(rig, 0), 0, 4096);
         rig_load_text(rig, page_users[i / 2 % 3]);
@@ -187,13 +187,13 @@ static void pages_are_gone_when_flushed(void **state)
         rig_shape(&tmd, 3, 1, 64, 1);
         rig_params(rig, 0, &tmd, &params, sizeof(params));
         rig_start(rig, 0, &tmd);
-        machine_advance(rig->machine, 500 + random_below(&random, 3000));
+        board_advance(rig->board, 500 + random_below(&random, 3000));
         rig_step(rig);
         unmap(rig, c);
         flush(rig);
         memset(page, 0xa5, c->bytes);
         expect_unmapped(rig);
-        while (ring_pop(rig->machine, PPU_RING_SLOT, &event)) {
+        while (ring_pop(rig->board, PPU_RING_SLOT, &event)) {
         }
         assert_true(page[0] == 0xa5 && memcmp(page, page + 1, c->bytes - 1) == 0);
         for (uint32_t at = 0; at < 3 * 64; at++) {
@@ -234,7 +234,7 @@ static void occupancy_is_limited(void **state)
     (void)state;
     for (size_t i = 0; i < PPU_ARRAY_SIZE(occupancies); i++) {
         const struct occupancy *o = &occupancies[i];
-        struct core_config config = machine_small_config(0);
+        struct core_config config = board_small_config(0);
         uint32_t warps = (o->threads + o->wave - 1) / o->wave;
         struct outcome outcome;
 
@@ -249,17 +249,17 @@ static void occupancy_is_limited(void **state)
         tmd.token_count = (uint16_t)o->tokens;
         tmd.wave = (uint8_t)o->wave;
         rig_shape(&tmd, 50, 1, o->threads, 1);
-        host_write(rig->machine, PPU_REG_HOOK_HOLD_MARK, 7);
-        assert_int_equal(host_read(rig->machine, PPU_REG_HOOK_HOLD_MARK), 7);
+        host_write(rig->board, PPU_REG_HOOK_HOLD_MARK, 7);
+        assert_int_equal(host_read(rig->board, PPU_REG_HOOK_HOLD_MARK), 7);
         rig_start(rig, 0, &tmd);
         for (uint32_t step = 0; step < 20; step++) {
             rig_step(rig);
         }
-        uint32_t held = host_read(rig->machine, PPU_REG_HOOK_HELD);
+        uint32_t held = host_read(rig->board, PPU_REG_HOOK_HELD);
         if (held != config.sms * o->ctas * warps) {
             fail_msg("case %zu: %u warps on %u SMs, not %u", i, held, config.sms, config.sms * o->ctas * warps);
         }
-        host_write(rig->machine, PPU_REG_HOOK_RELEASE, 1);
+        host_write(rig->board, PPU_REG_HOOK_RELEASE, 1);
         assert_true(rig_wait(rig, 0, &outcome));
         assert_int_equal(outcome.event.kind, PPU_SLOT_DONE);
         rig_free(rig);
@@ -328,19 +328,19 @@ static uint8_t *one_run(size_t *len)
         rig_params(rig, slot, &tmd, params, sizeof(params));
         rig_start(rig, slot, &tmd);
     }
-    machine_advance(rig->machine, 7000);
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL + 8, PPU_SLOT_CMD_SAVE);
-    machine_advance(rig->machine, 20000);
-    mcu_write(rig->machine, PPU_REG_SLOT_START + 8, TMD_AT(2));
-    mcu_write(rig->machine, PPU_REG_MMU_FLUSH, CONTEXT);
-    machine_advance(rig->machine, 100000);
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_advance(rig->machine, 50000);
+    board_advance(rig->board, 7000);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL + 8, PPU_SLOT_CMD_SAVE);
+    board_advance(rig->board, 20000);
+    mcu_write(rig->board, PPU_REG_SLOT_START + 8, TMD_AT(2));
+    mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
+    board_advance(rig->board, 100000);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    board_advance(rig->board, 50000);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+        assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
-    memcpy(all, rig->machine->vram, MACHINE_VRAM);
-    memcpy(all + MACHINE_VRAM, rig->machine->sys, SYS_BYTES);
+    memcpy(all, rig->board->vram, MACHINE_VRAM);
+    memcpy(all + MACHINE_VRAM, rig->board->sys, SYS_BYTES);
     *len = MACHINE_VRAM + SYS_BYTES;
     rig_free(rig);
     return all;
@@ -371,9 +371,9 @@ static void two_runs_leave_the_same_traces(void **state)
 
 static uint32_t accesses;
 
-static void count_access(struct machine *machine)
+static void count_access(struct board *board)
 {
-    (void)machine;
+    (void)board;
     accesses++;
 }
 
@@ -381,7 +381,7 @@ static void count_access(struct machine *machine)
 static void system_memory_is_served_in_parts(void **state)
 {
     struct rig *rig = *state;
-    struct machine *machine = rig->machine;
+    struct board *board = rig->board;
     uint64_t params[2] = { SYS_VA, 0 };
     uint32_t all = 0, most = 0;
     struct ppu_slot_event event = { .kind = 0 };
@@ -391,18 +391,18 @@ static void system_memory_is_served_in_parts(void **state)
     struct ppu_tmd tmd = rig_tmd(rig, "k");
     rig_shape(&tmd, 24, 1, 256, 1);
     rig_params(rig, 0, &tmd, params, sizeof(params));
-    machine->during_dma = count_access;
-    start_task(machine, 0, &tmd);
-    for (uint32_t step = 0; !ring_pop(machine, PPU_RING_SLOT, &event); step++) {
+    board->during_dma = count_access;
+    start_task(board, 0, &tmd);
+    for (uint32_t step = 0; !ring_pop(board, PPU_RING_SLOT, &event); step++) {
         assert_true(step < STEPS_MAX);
         accesses = 0;
-        core_bottom_half(machine->core);
+        core_bottom_half(board->core);
         most = PPU_MAX(accesses, most);
         all += accesses;
-        __atomic_store_n(&machine->now_ns, machine->now_ns + 10000, __ATOMIC_SEQ_CST);
-        core_timer(machine->core);
+        __atomic_store_n(&board->now_ns, board->now_ns + 10000, __ATOMIC_SEQ_CST);
+        core_timer(board->core);
     }
-    machine->during_dma = NULL;
+    board->during_dma = NULL;
     assert_int_equal(event.kind, PPU_SLOT_DONE);
     assert_int_equal(all, 24 * 256 * 4);
     assert_in_range(most, 1024, BOTTOM_HALF_WORDS);

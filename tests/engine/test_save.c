@@ -39,12 +39,12 @@ static int setup_threads(void **state)
 
 static struct ppu_tmd *tmd_copy(struct rig *rig)
 {
-    return (struct ppu_tmd *)(void *)(rig->machine->vram + TMD_AT(0));
+    return (struct ppu_tmd *)(void *)(rig->board->vram + TMD_AT(0));
 }
 
 static struct ppu_save *place(struct rig *rig, uint32_t n)
 {
-    return (struct ppu_save *)(void *)(rig->machine->vram + SAVE_AT + n * SAVE_STRIDE);
+    return (struct ppu_save *)(void *)(rig->board->vram + SAVE_AT + n * SAVE_STRIDE);
 }
 
 /* A grid of CTAS with `places` to be saved in; its results are cleared. */
@@ -94,8 +94,8 @@ static struct ppu_slot_event next_event(struct rig *rig)
 static void start_again(struct rig *rig, bool resume)
 {
     tmd_copy(rig)->resume = resume;
-    mcu_write(rig->machine, PPU_REG_SLOT_START, TMD_AT(0));
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_SLOT_START, TMD_AT(0));
+    board_settle(rig->board);
 }
 
 static void come_back(struct rig *rig)
@@ -112,11 +112,11 @@ static void come_back(struct rig *rig)
             told += event.kind == PPU_SLOT_WAITS;
             assert_true(parked + told < STEPS_MAX);
             if (event.kind == PPU_SLOT_PARKED) {
-                assert_int_equal(mcu_read(rig->machine, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
+                assert_int_equal(mcu_read(rig->board, PPU_REG_SLOT_STATE), PPU_SLOT_FREE);
                 start_again(rig, true);
             } else {
-                mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
-                machine_settle(rig->machine);
+                mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+                board_settle(rig->board);
             }
         }
         assert_true(event.ctas_done == CTAS);
@@ -170,9 +170,9 @@ static void evicted_ctas_come_back(void **state)
             uint32_t steps = random_below(&random, 4);
 
             while (steps-- != 0) {
-                machine_advance(rig->machine, 1 + random_below(&random, 3000));
+                board_advance(rig->board, 1 + random_below(&random, 3000));
             }
-            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL,
+            mcu_write(rig->board, PPU_REG_SLOT_CONTROL,
                       random_below(&random, 3) ? PPU_SLOT_CMD_SAVE : PPU_SLOT_CMD_STOP);
             assert_true(rig_wait(rig, 0, &outcome));
             assert_false(outcome.faulted);
@@ -181,7 +181,7 @@ static void evicted_ctas_come_back(void **state)
                 assert_true(tmd_copy(rig)->ctas_done <= tmd_copy(rig)->next_cta);
                 start_again(rig, false);
                 if (random_below(&random, 2)) {
-                    machine_advance(rig->machine, 100000);
+                    board_advance(rig->board, 100000);
                 }
             }
         } while (event.kind == PPU_SLOT_STOPPED);
@@ -197,8 +197,8 @@ static void killed_with_saved_ctas(void **state)
 
     rig_start(rig, 0, &tmd);
     assert_int_equal(next_event(rig).kind, PPU_SLOT_WAITS);
-    mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-    machine_settle(rig->machine);
+    mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+    board_settle(rig->board);
     {
         uint32_t kind = next_event(rig).kind;
         assert_true(kind == PPU_SLOT_KILLED || kind == PPU_SLOT_PARKED);
@@ -224,10 +224,10 @@ static void scribbled_places(void **state)
         start_again(rig, true);
         assert_true(rig_wait(rig, 0, &outcome));
         if (outcome.event.kind != PPU_SLOT_REFUSED && outcome.event.kind != PPU_SLOT_KILLED) {
-            mcu_write(rig->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-            machine_settle(rig->machine);
-            machine_advance(rig->machine, 1000000);
-            (void)ring_pop(rig->machine, PPU_RING_SLOT, &event);
+            mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+            board_settle(rig->board);
+            board_advance(rig->board, 1000000);
+            (void)ring_pop(rig->board, PPU_RING_SLOT, &event);
         }
     }
     /* A length that is too short is a fault that says where. */

@@ -17,10 +17,10 @@ static uint8_t *state_of(struct core *core, size_t *len)
 static bool load(struct rig *victim, const uint8_t *state, size_t len, const char **error)
 {
     size_t before_len, after_len;
-    uint8_t *before = state_of(victim->machine->core, &before_len);
-    const bool loaded = core_load(victim->machine->core, state, len, error);
+    uint8_t *before = state_of(victim->board->core, &before_len);
+    const bool loaded = core_load(victim->board->core, state, len, error);
 
-    uint8_t *after = state_of(victim->machine->core, &after_len);
+    uint8_t *after = state_of(victim->board->core, &after_len);
     if (!loaded) {
         assert_true(before_len == after_len && memcmp(before, after, after_len) == 0);
     } else {
@@ -39,7 +39,7 @@ static void lies_are_refused(void **state)
     uint32_t wrong = 0;
 
     (void)state;
-    core_pause(victim->machine->core);
+    core_pause(victim->board->core);
     for (uint32_t i = 0; i < lies_count; i++) {
         const char *error = "it was loaded";
         struct liar l;
@@ -70,7 +70,7 @@ static void the_truth_is_loaded(void **state)
 
     (void)state;
     liar_new(&l);
-    core_pause(victim->machine->core);
+    core_pause(victim->board->core);
     liar_memories(victim, l.rig);
     uint8_t *truth = state_of(l.core, &len);
     if (!load(victim, truth, len, &error)) {
@@ -78,14 +78,14 @@ static void the_truth_is_loaded(void **state)
     }
     free(truth);
     liar_free(&l);
-    core_resume(victim->machine->core);
-    machine_advance(victim->machine, 100000);
+    core_resume(victim->board->core);
+    board_advance(victim->board, 100000);
     for (uint32_t slot = 0; slot < 3; slot++) {
-        mcu_write(victim->machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+        mcu_write(victim->board, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
     }
-    machine_advance(victim->machine, 1000000);
+    board_advance(victim->board, 1000000);
     for (uint32_t slot = 0; slot < 3; slot++) {
-        assert_int_equal(mcu_read(victim->machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+        assert_int_equal(mcu_read(victim->board, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
     rig_free(victim);
 }
@@ -107,28 +107,28 @@ static void lie_at_random(struct liar *l, uint64_t *random)
 /* What was loaded runs, obeys, and leaves what nothing names alone. */
 static void run_and_end(struct rig *victim)
 {
-    struct machine *machine = victim->machine;
+    struct board *board = victim->board;
 
-    core_resume(machine->core);
-    machine_settle(machine);
-    machine_advance(machine, 30000);
-    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
-    machine_advance(machine, 30000);
-    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
-        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+    core_resume(board->core);
+    board_settle(board);
+    board_advance(board, 30000);
+    mcu_write(board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+    board_advance(board, 30000);
+    for (uint32_t slot = 0; slot < board->config.slots; slot++) {
+        mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
     }
     for (uint32_t step = 0; step < 100; step++) {
         struct ppu_fault_event fault;
 
-        machine_advance(machine, 100000);
-        while (ring_pop(machine, PPU_RING_FAULT, &fault)) {
+        board_advance(board, 100000);
+        while (ring_pop(board, PPU_RING_FAULT, &fault)) {
         }
     }
-    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
-        assert_int_equal(mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
+    for (uint32_t slot = 0; slot < board->config.slots; slot++) {
+        assert_int_equal(mcu_read(board, PPU_REG_SLOT_STATE + 4 * slot), PPU_SLOT_FREE);
     }
     for (uint32_t i = 0; i < UNUSED_BYTES; i++) {
-        assert_int_equal(machine->vram[UNUSED_AT + i], 0x5a);
+        assert_int_equal(board->vram[UNUSED_AT + i], 0x5a);
     }
 }
 
@@ -145,8 +145,8 @@ static void random_lies_do_no_harm(void **state)
         size_t len;
 
         liar_new(&l);
-        memset(l.rig->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
-        core_pause(victim->machine->core);
+        memset(l.rig->board->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
+        core_pause(victim->board->core);
         liar_memories(victim, l.rig);
         lie_at_random(&l, &random);
         uint8_t *lie = state_of(l.core, &len);

@@ -275,7 +275,7 @@ static const char *const at_the_end[] = {
 
 static void the_end_of_the_file(void **state)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
     struct rig *rig;
 
     (void)state;
@@ -310,15 +310,15 @@ static void the_end_of_the_file(void **state)
 static void more_warps_fit(void **state)
 {
     struct rig *rig = *state;
-    const uint32_t room = core_config_of(rig->machine->core)->sm_vregs;
+    const uint32_t room = core_config_of(rig->board->core)->sm_vregs;
     static const struct {
         uint16_t vregs, shared;
     } shapes[] = { { 128, 0 }, { 64, 64 }, { 32, 96 }, { 16, 240 }, { 4, 1 } };
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(shapes); i++) {
         for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
-            const struct core_config *config = core_config_of(rig->machine->core);
-            struct sm_pool *pool = *core_sm_pool(rig->machine->core);
+            const struct core_config *config = core_config_of(rig->board->core);
+            struct sm_pool *pool = *core_sm_pool(rig->board->core);
             const uint32_t warp = wave * shapes[i].vregs + PPU_LANES * shapes[i].shared;
             uint32_t fit = room / warp, most = 0;
             enum sm_activity activity;

@@ -35,7 +35,7 @@ const struct worst worsts[WORSTS] = {
 
 struct rig *worst_rig(const struct worst *worst, uint32_t sm_threads)
 {
-    struct core_config config = machine_small_config(sm_threads);
+    struct core_config config = board_small_config(sm_threads);
 
     config.sms = 1;
     config.vram_bytes = 32 * PPU_MIB;
@@ -43,7 +43,7 @@ struct rig *worst_rig(const struct worst *worst, uint32_t sm_threads)
     struct rig *rig = rig_new_config(&config);
     for (uint32_t table = 0; table < FAR_TABLES; table++) {
         for (uint32_t page = 0; page < PAGES; page++) {
-            map_page(rig->machine, CONTEXT, FAR_VA + (uint64_t)table * PPU_PAGE_2M + page * PPU_PAGE_64K,
+            map_page(rig->board, CONTEXT, FAR_VA + (uint64_t)table * PPU_PAGE_2M + page * PPU_PAGE_64K,
                      FAR_AT + (page == PAGES - 1 ? 0 : page * PPU_PAGE_64K), PPU_PTE_64K,
                      PPU_PTE_WRITE | PPU_PTE_ATOMIC);
         }

@@ -18,8 +18,8 @@ extern const struct worst worsts[WORSTS];
 
 /* A machine with one SM, on a thread of its own or in slices. */
 struct rig *worst_rig(const struct worst *worst, uint32_t sm_threads);
-/* Starts it: one CTA of one warp of 128 threads, which does not end. Returns where the instructions in question begin.
- */
+/* Starts it: one CTA of one warp of 128 threads, which does not end. Returns where the instructions in question
+ * begin. */
 uint32_t worst_start(struct rig *rig, const struct worst *worst);
 
 #endif

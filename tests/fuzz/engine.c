@@ -48,13 +48,13 @@
 #define KILL_TURNS 400u
 #define RUN_INSNS 600u
 
-static struct machine *machines[2]; /* without and with a model of the caches */
+static struct board *machines[2]; /* without and with a model of the caches */
 static struct ppuasm_image prologue;
 
 /* One input being run. */
 struct play {
     struct fuzz_input in;
-    struct machine *machine;
+    struct board *board;
     struct ppu_tmd tmd;
     uint32_t words;  /* of the attacker's code */
     uint32_t starts; /* that are left */
@@ -67,14 +67,14 @@ static const char prologue_text[] =
     "rdsr v0, %tid\nmul v1, v0, 4\nmul v2, v0, 16\nrdsr v3, %lane\n";
 static struct sm *sm_of(const struct play *play)
 {
-    return &(*core_sm_pool(play->machine->core))->sm[0];
+    return &(*core_sm_pool(play->board->core))->sm[0];
 }
 
 /* ---- the machine, as it is for each input ---- */
 
-static struct machine *machine_of(bool cache_model)
+static struct board *board_of(bool cache_model)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     if (!machines[cache_model]) {
         config.sms = 1;
@@ -82,12 +82,12 @@ static struct machine *machine_of(bool cache_model)
         config.cache_model = cache_model;
         config.test_hooks = false;
         config.engine_level = 1;
-        machines[cache_model] = machine_new(&config);
+        machines[cache_model] = board_new(&config);
     }
     return machines[cache_model];
 }
 
-static void map_odd(struct machine *machine, uint32_t kind)
+static void map_odd(struct board *board, uint32_t kind)
 {
     static const struct {
         uint64_t frame, bits;
@@ -101,37 +101,37 @@ static void map_odd(struct machine *machine, uint32_t kind)
     };
 
     kind %= PPU_ARRAY_SIZE(odd);
-    map_page(machine, ATTACKER, ODD_VA, odd[kind].frame, PPU_PTE_64K, odd[kind].bits);
+    map_page(board, ATTACKER, ODD_VA, odd[kind].frame, PPU_PTE_64K, odd[kind].bits);
 }
 
-static void map_all(struct machine *machine)
+static void map_all(struct board *board)
 {
     for (uint32_t page = 0; page < 3; page++) {
-        map_page(machine, ATTACKER, DATA_VA + page * PPU_PAGE_64K, DATA_AT + page * PPU_PAGE_64K, PPU_PTE_64K,
+        map_page(board, ATTACKER, DATA_VA + page * PPU_PAGE_64K, DATA_AT + page * PPU_PAGE_64K, PPU_PTE_64K,
                  PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     }
-    map_odd(machine, 0);
-    map_page(machine, ATTACKER, LOCAL_VA, LOCAL_AT, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
+    map_odd(board, 0);
+    map_page(board, ATTACKER, LOCAL_VA, LOCAL_AT, PPU_PTE_64K, PPU_PTE_WRITE | PPU_PTE_ATOMIC);
     for (uint32_t page = 0; page < 2; page++) {
-        map_page(machine, ATTACKER, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
+        map_page(board, ATTACKER, SYS_VA + page * PPU_PAGE_4K, SYS_BASE + page * PPU_PAGE_4K, PPU_PTE_4K,
                  PPU_PTE_WRITE | PPU_PTE_ATOMIC | PPU_PTE_SYSTEM);
     }
-    neighbour_map(machine);
+    neighbour_map(board);
 }
 
-static void machine_again(struct machine *machine)
+static void board_again(struct board *board)
 {
-    core_pause(machine->core);
-    core_reset_parts(machine->core);
-    core_resume(machine->core);
-    machine_settle(machine);
-    machine->bus_works = true;
-    machine->now_ns = 1000;
-    machine_boot(machine);
-    memset(machine->vram + DATA_AT, 0, OWN_BYTES);
-    memset(machine->sys, 0x33, 2 * PPU_PAGE_4K);
-    memset(machine->vram + SAVE_AT, 0, sizeof(struct ppu_save));
-    map_all(machine);
+    core_pause(board->core);
+    core_reset_parts(board->core);
+    core_resume(board->core);
+    board_settle(board);
+    board->bus_works = true;
+    board->now_ns = 1000;
+    board_boot(board);
+    memset(board->vram + DATA_AT, 0, OWN_BYTES);
+    memset(board->sys, 0x33, 2 * PPU_PAGE_4K);
+    memset(board->vram + SAVE_AT, 0, sizeof(struct ppu_save));
+    map_all(board);
 }
 
 /* ---- the two tasks ---- */
@@ -187,7 +187,7 @@ static uint64_t next_word(struct fuzz_input *in, const struct ppu_tmd *tmd)
 
 static uint64_t *code_of(const struct play *play, uint32_t copy)
 {
-    return (uint64_t *)(void *)(play->machine->vram + CODE_AT + copy * PPU_PAGE_64K);
+    return (uint64_t *)(void *)(play->board->vram + CODE_AT + copy * PPU_PAGE_64K);
 }
 
 static void write_code(struct play *play)
@@ -239,7 +239,7 @@ static void make_task(struct play *play)
     uint32_t threads = threads_of(tmd, 1 + fuzz_below(in, 8), fuzz_below(in, 32));
     tmd->cta[0] = threads % 2 == 0 && fuzz_below(in, 2) ? threads / 2 : threads;
     tmd->cta[1] = threads / tmd->cta[0];
-    memcpy(play->machine->vram + PARAMS_AT, params, sizeof(params));
+    memcpy(play->board->vram + PARAMS_AT, params, sizeof(params));
     if (fuzz_below(in, 2)) {
         tmd->save_vram = SAVE_AT;
         tmd->save_bytes = SAVE_BYTES;
@@ -252,8 +252,8 @@ static void start_attacker(struct play *play)
     if (play->starts != 0 && !play->runs) {
         play->starts--;
         play->runs = true;
-        start_task(play->machine, 0, &play->tmd);
-        machine_settle(play->machine);
+        start_task(play->board, 0, &play->tmd);
+        board_settle(play->board);
     }
 }
 
@@ -262,18 +262,18 @@ static void start_attacker(struct play *play)
 /* The attacker's slot says that its task waits, or has left. */
 static void slot_event(struct play *play, uint32_t kind)
 {
-    struct ppu_tmd *const copy = (struct ppu_tmd *)(void *)(play->machine->vram + TMD_AT(0));
+    struct ppu_tmd *const copy = (struct ppu_tmd *)(void *)(play->board->vram + TMD_AT(0));
 
     if (kind == PPU_SLOT_WAITS) {
-        mcu_write(play->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+        mcu_write(play->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
     } else {
         play->runs = !play->ends && (kind == PPU_SLOT_STOPPED || kind == PPU_SLOT_PARKED);
     }
     if (play->runs && kind != PPU_SLOT_WAITS) {
         copy->resume = kind == PPU_SLOT_PARKED;
-        mcu_write(play->machine, PPU_REG_SLOT_START, TMD_AT(0));
+        mcu_write(play->board, PPU_REG_SLOT_START, TMD_AT(0));
     }
-    machine_settle(play->machine);
+    board_settle(play->board);
 }
 
 static void take_events(struct play *play)
@@ -282,14 +282,14 @@ static void take_events(struct play *play)
     struct ppu_start_event start;
     struct ppu_slot_event slot;
 
-    while (ring_pop(play->machine, PPU_RING_START, &start)) {
+    while (ring_pop(play->board, PPU_RING_START, &start)) {
     }
-    while (ring_pop(play->machine, PPU_RING_FAULT, &fault)) {
+    while (ring_pop(play->board, PPU_RING_FAULT, &fault)) {
         if (fault.slot == NEIGHBOUR_SLOT) {
             fuzz_found("the victim has fault 0x%x at 0x%llx", fault.code, (unsigned long long)fault.pc);
         }
     }
-    while (ring_pop(play->machine, PPU_RING_SLOT, &slot)) {
+    while (ring_pop(play->board, PPU_RING_SLOT, &slot)) {
         if (slot.kind == PPU_SLOT_FLUSHED) {
             continue;
         }
@@ -309,14 +309,14 @@ static void snapshot(struct play *play)
         return; /* it takes long */
     }
     play->moved = true;
-    core_pause(play->machine->core);
-    uint8_t *state = core_save(play->machine->core, &len);
-    if (!state || !core_load(play->machine->core, state, len, &error)) {
+    core_pause(play->board->core);
+    uint8_t *state = core_save(play->board->core, &len);
+    if (!state || !core_load(play->board->core, state, len, &error)) {
         fuzz_found("its own snapshot is refused: %s", error ? error : "there is none");
     }
     free(state);
-    core_resume(play->machine->core);
-    machine_settle(play->machine);
+    core_resume(play->board->core);
+    board_settle(play->board);
 }
 
 static void change_code(struct play *play)
@@ -328,42 +328,42 @@ static void change_code(struct play *play)
 
 static void act(struct play *play)
 {
-    struct machine *const machine = play->machine;
+    struct board *const board = play->board;
 
     switch (fuzz_below(&play->in, 14)) {
     case 0:
         change_code(play);
         break;
     case 1:
-        mcu_write(machine, PPU_REG_MMU_FLUSH, ATTACKER);
+        mcu_write(board, PPU_REG_MMU_FLUSH, ATTACKER);
         break;
     case 2:
-        map_odd(machine, fuzz_u8(&play->in));
+        map_odd(board, fuzz_u8(&play->in));
         break;
     case 3:
         if (play->runs && play->tmd.save_count != 0) {
-            mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
+            mcu_write(board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
         }
         break;
     case 4:
         snapshot(play);
         break;
     case 5:
-        mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        mcu_write(board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
         break;
     case 6:
         start_attacker(play);
         break;
     case 7:
-        machine->bus_works = !machine->bus_works;
+        board->bus_works = !board->bus_works;
         break;
     case 8:
     case 9:
-        machine_settle(machine);
+        board_settle(board);
         take_events(play);
         break;
     default:
-        neighbour_run(play->machine, 1 + fuzz_below(&play->in, 256));
+        neighbour_run(play->board, 1 + fuzz_below(&play->in, 256));
         break;
     }
 }
@@ -376,7 +376,7 @@ static void act(struct play *play)
  */
 __attribute__((no_sanitize("address"))) static const uint32_t *leaked(const struct play *play)
 {
-    const uint32_t *const words = (const uint32_t *)(const void *)(play->machine->vram + DATA_AT);
+    const uint32_t *const words = (const uint32_t *)(const void *)(play->board->vram + DATA_AT);
 
     for (uint32_t i = 0; i < OWN_BYTES / sizeof(uint32_t); i++) {
         if ((words[i] & NEIGHBOUR_MASK) == play->victim.magic ||
@@ -389,15 +389,15 @@ __attribute__((no_sanitize("address"))) static const uint32_t *leaked(const stru
 
 static void end_attacker(struct play *play)
 {
-    play->machine->bus_works = true;
+    play->board->bus_works = true;
     play->ends = true;
     for (uint32_t turns = 0; sm_of(play)->ctas_used != 1 || play->runs; turns++) {
         if (turns == KILL_TURNS) {
             fuzz_found("the attacker does not end");
         }
-        mcu_write(play->machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
-        machine_settle(play->machine);
-        neighbour_run(play->machine, 64);
+        mcu_write(play->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_KILL);
+        board_settle(play->board);
+        neighbour_run(play->board, 64);
         take_events(play);
     }
 }
@@ -427,14 +427,14 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
 
     play.victim.magic = magic_of(bytes, count, salt);
     play.victim.shared_magic = play.victim.magic ^ 0xe1000000u;
-    play.machine = play.victim.machine = machine_of(first & 1u);
-    machine_again(play.machine);
+    play.board = play.victim.board = board_of(first & 1u);
+    board_again(play.board);
     make_task(&play);
     write_code(&play);
     if (first & 2u) {
         play.tmd.grid[0] = 1; /* so that there is room for the victim behind it */
         start_attacker(&play);
-        neighbour_run(play.machine, 1);
+        neighbour_run(play.board, 1);
     }
     neighbour_start(&play.victim);
     neighbour_begin(&play.victim);
@@ -442,12 +442,12 @@ static const uint32_t *run_input(const uint8_t *bytes, size_t count, uint32_t sa
     for (uint32_t left = MOST_ACTIONS; left != 0 && !fuzz_ended(&play.in); left--) {
         act(&play);
     }
-    neighbour_run(play.machine, RUN_INSNS);
-    machine_settle(play.machine);
+    neighbour_run(play.board, RUN_INSNS);
+    board_settle(play.board);
     take_events(&play);
     uint32_t before = neighbour_check(&play.victim);
     end_attacker(&play);
-    neighbour_run(play.machine, RUN_INSNS);
+    neighbour_run(play.board, RUN_INSNS);
     if (neighbour_check(&play.victim) - before < RUN_INSNS / 10) {
         fuzz_found("the victim has not gone on");
     }

@@ -37,27 +37,27 @@ void neighbour_assembled(const char *source, struct ppuasm_image *out, struct pp
     }
 }
 
-static struct sm *only_sm(const struct machine *machine)
+static struct sm *only_sm(const struct board *board)
 {
-    return &(*core_sm_pool(machine->core))->sm[0];
+    return &(*core_sm_pool(board->core))->sm[0];
 }
 
-void neighbour_run(struct machine *machine, uint32_t insns)
+void neighbour_run(struct board *board, uint32_t insns)
 {
     enum sm_activity activity;
 
-    sm_run(only_sm(machine), insns, &activity);
+    sm_run(only_sm(board), insns, &activity);
 }
 
-void neighbour_map(struct machine *machine)
+void neighbour_map(struct board *board)
 {
-    map_page(machine, NEIGHBOUR_CONTEXT, VA, NEIGHBOUR_AT, PPU_PTE_64K, 0);
+    map_page(board, NEIGHBOUR_CONTEXT, VA, NEIGHBOUR_AT, PPU_PTE_64K, 0);
 }
 
 /* Puts the victim's words in the place of those of the text. */
 static void write_code(const struct neighbour *victim, const struct ppu_program_view *view)
 {
-    uint64_t *const code = (uint64_t *)(void *)(victim->machine->vram + NEIGHBOUR_AT);
+    uint64_t *const code = (uint64_t *)(void *)(victim->board->vram + NEIGHBOUR_AT);
 
     memcpy(code, view->code, view->header->code_bytes);
     for (uint32_t i = 0; i < view->header->code_bytes / PPU_INSN_BYTES; i++) {
@@ -85,8 +85,8 @@ void neighbour_start(const struct neighbour *victim)
     tmd.wave = NEIGHBOUR_WAVE;
     tmd.shared_bytes = 1024;
     tmd.params_vram = PARAMS_AT + PPU_MAX_PARAM;
-    start_task(victim->machine, NEIGHBOUR_SLOT, &tmd);
-    machine_settle(victim->machine);
+    start_task(victim->board, NEIGHBOUR_SLOT, &tmd);
+    board_settle(victim->board);
 }
 
 /* NULL: it is not on the SM. */
@@ -107,7 +107,7 @@ static const uint32_t *words_of(const struct sm *sm, const struct sm_cta *cta, u
 
 void neighbour_begin(const struct neighbour *victim)
 {
-    const struct sm *const sm = only_sm(victim->machine);
+    const struct sm *const sm = only_sm(victim->board);
 
     for (uint32_t turns = 0; turns < BEGIN_TURNS; turns++) {
         const struct sm_cta *const cta = its_cta(sm);
@@ -115,14 +115,14 @@ void neighbour_begin(const struct neighbour *victim)
         if (cta && words_of(sm, cta, SM_FILE_VREGS)[NEIGHBOUR_WAVE] != 0) {
             return;
         }
-        neighbour_run(victim->machine, cta ? 64 : 1);
+        neighbour_run(victim->board, cta ? 64 : 1);
     }
     fuzz_found("the victim does not begin beside the attacker");
 }
 
 uint32_t neighbour_check(const struct neighbour *victim)
 {
-    const struct sm *const sm = only_sm(victim->machine);
+    const struct sm *const sm = only_sm(victim->board);
     const struct sm_cta *const cta = its_cta(sm);
 
     if (!cta) {

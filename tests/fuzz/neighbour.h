@@ -7,7 +7,7 @@
 #define TESTS_FUZZ_NEIGHBOUR_H
 
 #include "ppu/image.h"
-#include "tests/device-core/machine.h"
+#include "tests/device-core/board.h"
 #include "tools/asm/ppuasm.h"
 
 #define NEIGHBOUR_CONTEXT 2u
@@ -18,7 +18,7 @@
 #define NEIGHBOUR_MASK 0xffffff00u
 
 struct neighbour {
-    struct machine *machine;
+    struct board *board;
     uint32_t magic; /* its words in registers and shared memory, within NEIGHBOUR_MASK */
     uint32_t shared_magic;
 };
@@ -26,10 +26,10 @@ struct neighbour {
 /* The text assembled, once; what is wrong with it is a finding. */
 void neighbour_assembled(const char *source, struct ppuasm_image *out, struct ppu_program_view *view);
 /* Instructions of the machine's only SM. */
-void neighbour_run(struct machine *machine, uint32_t insns);
+void neighbour_run(struct board *board, uint32_t insns);
 
 /* Its page; after machine_boot(). */
-void neighbour_map(struct machine *machine);
+void neighbour_map(struct board *board);
 void neighbour_start(const struct neighbour *victim);
 /* Runs until it counts: it has all the words that it is looked at for. */
 void neighbour_begin(const struct neighbour *victim);

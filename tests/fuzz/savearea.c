@@ -68,7 +68,7 @@ static const char *const texts[] = {
 };
 #define TEXTS PPU_ARRAY_SIZE(texts)
 
-static struct machine *machine;
+static struct board *board;
 static struct neighbour victim = { .magic = 0x5ec2e700u, .shared_magic = 0xa5c3a500u };
 static uint32_t code_bytes[TEXTS];
 
@@ -91,7 +91,7 @@ static void load_texts(void)
     for (uint32_t i = 0; i < TEXTS; i++) {
         neighbour_assembled(texts[i], &images[i], &view);
         code_bytes[i] = view.header->code_bytes;
-        memcpy(machine->vram + CODE_AT + i * PPU_PAGE_4K, view.code, code_bytes[i]);
+        memcpy(board->vram + CODE_AT + i * PPU_PAGE_4K, view.code, code_bytes[i]);
     }
 }
 
@@ -99,30 +99,30 @@ static void map_all(void)
 {
     const uint64_t write = PPU_PTE_WRITE | PPU_PTE_ATOMIC;
 
-    map_page(machine, HOSTILE, DATA_VA, DATA_AT, PPU_PTE_64K, write);
-    map_page(machine, HOSTILE, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
-    map_page(machine, HOSTILE, SYS_VA, SYS_BASE, PPU_PTE_4K, write | PPU_PTE_SYSTEM);
-    map_page(machine, CLAIMANT, DATA_VA, DATA_AT, PPU_PTE_64K, write);
-    map_page(machine, CLAIMANT, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
-    neighbour_map(machine);
+    map_page(board, HOSTILE, DATA_VA, DATA_AT, PPU_PTE_64K, write);
+    map_page(board, HOSTILE, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
+    map_page(board, HOSTILE, SYS_VA, SYS_BASE, PPU_PTE_4K, write | PPU_PTE_SYSTEM);
+    map_page(board, CLAIMANT, DATA_VA, DATA_AT, PPU_PTE_64K, write);
+    map_page(board, CLAIMANT, CODE_VA, CODE_AT, PPU_PTE_64K, 0);
+    neighbour_map(board);
 }
 
-static void machine_again(void)
+static void board_again(void)
 {
     static const uint64_t params[2] = { DATA_VA, SYS_VA };
 
-    core_pause(machine->core);
-    core_reset_parts(machine->core);
-    core_resume(machine->core);
-    machine_settle(machine);
-    machine->now_ns = 1000;
-    machine_boot(machine);
-    memset(machine->vram + DATA_AT, 0, PPU_PAGE_64K);
-    memset(machine->vram + PLACES_AT, 0, PLACES * PLACE_BYTES);
-    memset(machine->vram + AREA_AT, 0, PPU_PAGE_64K);
-    memcpy(machine->vram + PARAMS_AT, params, sizeof(params));
+    core_pause(board->core);
+    core_reset_parts(board->core);
+    core_resume(board->core);
+    board_settle(board);
+    board->now_ns = 1000;
+    board_boot(board);
+    memset(board->vram + DATA_AT, 0, PPU_PAGE_64K);
+    memset(board->vram + PLACES_AT, 0, PLACES * PLACE_BYTES);
+    memset(board->vram + AREA_AT, 0, PPU_PAGE_64K);
+    memcpy(board->vram + PARAMS_AT, params, sizeof(params));
     map_all();
-    mcu_write(machine, PPU_REG_CTX_SAVE + 4 * HOSTILE, AREA_AT);
+    mcu_write(board, PPU_REG_CTX_SAVE + 4 * HOSTILE, AREA_AT);
 }
 
 /* ---- the tasks ---- */
@@ -162,8 +162,8 @@ static void start(uint32_t slot, bool resume)
         play.starts--;
         play.runs |= 1u << slot;
         play.tmd[slot].resume = resume;
-        start_task(machine, slot, &play.tmd[slot]);
-        machine_settle(machine);
+        start_task(board, slot, &play.tmd[slot]);
+        board_settle(board);
     }
 }
 
@@ -171,13 +171,13 @@ static void start(uint32_t slot, bool resume)
 static void claim(void)
 {
     start(CLAIMS, false);
-    mcu_write(machine, PPU_REG_SLOT_RANK + 4 * CLAIMS, PPU_SLOT_CLAIMS | 2u);
-    mcu_write(machine, PPU_REG_SLOT_RANK + 4 * NEIGHBOUR_SLOT, 3u);
+    mcu_write(board, PPU_REG_SLOT_RANK + 4 * CLAIMS, PPU_SLOT_CLAIMS | 2u);
+    mcu_write(board, PPU_REG_SLOT_RANK + 4 * NEIGHBOUR_SLOT, 3u);
 }
 
 static void slot_event(const struct ppu_slot_event *event)
 {
-    struct ppu_tmd *const copy = (struct ppu_tmd *)(void *)(machine->vram + TMD_AT(event->slot));
+    struct ppu_tmd *const copy = (struct ppu_tmd *)(void *)(board->vram + TMD_AT(event->slot));
 
     if (event->kind == PPU_SLOT_FLUSHED) {
         return;
@@ -186,7 +186,7 @@ static void slot_event(const struct ppu_slot_event *event)
         fuzz_found("the victim's slot has event %u", event->kind);
     }
     if (event->kind == PPU_SLOT_WAITS) {
-        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * event->slot, PPU_SLOT_CMD_RESUME);
+        mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * event->slot, PPU_SLOT_CMD_RESUME);
     } else {
         play.runs &= ~(1u << event->slot);
         if (event->kind == PPU_SLOT_STOPPED || event->kind == PPU_SLOT_PARKED) {
@@ -194,7 +194,7 @@ static void slot_event(const struct ppu_slot_event *event)
             start(event->slot, event->kind == PPU_SLOT_PARKED);
         }
     }
-    machine_settle(machine);
+    board_settle(board);
 }
 
 static void take_events(void)
@@ -202,13 +202,13 @@ static void take_events(void)
     struct ppu_fault_event fault;
     struct ppu_slot_event slot;
 
-    machine_settle(machine);
-    while (ring_pop(machine, PPU_RING_FAULT, &fault)) {
+    board_settle(board);
+    while (ring_pop(board, PPU_RING_FAULT, &fault)) {
         if (fault.slot == NEIGHBOUR_SLOT) {
             fuzz_found("the victim has fault 0x%x at 0x%llx", fault.code, (unsigned long long)fault.pc);
         }
     }
-    while (ring_pop(machine, PPU_RING_SLOT, &slot)) {
+    while (ring_pop(board, PPU_RING_SLOT, &slot)) {
         slot_event(&slot);
     }
 }
@@ -232,12 +232,12 @@ struct left {
 static struct left choose_place(void)
 {
     const uint32_t n = fuzz_u8(&play.in);
-    struct left place = { .at = machine->vram + AREA_AT + n % 32u * PPU_SWITCH_CHUNK, .head = sizeof(uint32_t) };
+    struct left place = { .at = board->vram + AREA_AT + n % 32u * PPU_SWITCH_CHUNK, .head = sizeof(uint32_t) };
 
     if (n & 0x80u) {
         memcpy(&place.bytes, place.at, sizeof(place.bytes));
     } else {
-        place.at = machine->vram + PLACES_AT + n % PLACES * play.tmd[SAVED].save_bytes;
+        place.at = board->vram + PLACES_AT + n % PLACES * play.tmd[SAVED].save_bytes;
         place.head = sizeof(struct ppu_save);
         memcpy(&place.bytes, place.at + offsetof(struct ppu_save, len_bytes), sizeof(place.bytes));
     }
@@ -343,9 +343,9 @@ static void leave(uint32_t what)
     if (what & 0x10u) {
         claim();
     } else if (play.runs & 1u << SAVED) {
-        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * SAVED, PPU_SLOT_CMD_SAVE);
+        mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * SAVED, PPU_SLOT_CMD_SAVE);
     }
-    neighbour_run(machine, 1 + fuzz_u8(&play.in));
+    neighbour_run(board, 1 + fuzz_u8(&play.in));
 }
 
 static void act(void)
@@ -372,16 +372,16 @@ static void act(void)
     case 10:
     case 11:
         take_events();
-        neighbour_run(machine, 1 + fuzz_u8(&play.in));
+        neighbour_run(board, 1 + fuzz_u8(&play.in));
         break;
     case 12:
         start_tasks();
         break;
     case 13:
-        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * (what & 0x10u ? SAVED : SWITCHED), PPU_SLOT_CMD_KILL);
+        mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * (what & 0x10u ? SAVED : SWITCHED), PPU_SLOT_CMD_KILL);
         break;
     default:
-        neighbour_run(machine, 1 + fuzz_u8(&play.in));
+        neighbour_run(board, 1 + fuzz_u8(&play.in));
         break;
     }
 }
@@ -392,21 +392,21 @@ static void end_tasks(void)
 
     play.ends = true;
     take_events();
-    for (uint32_t turns = 0; (*core_sm_pool(machine->core))->sm[0].ctas_used != 1 || play.runs != 0; turns++) {
+    for (uint32_t turns = 0; (*core_sm_pool(board->core))->sm[0].ctas_used != 1 || play.runs != 0; turns++) {
         if (turns == KILL_TURNS) {
             fuzz_found("the tasks do not end: slots 0x%x", play.runs);
         }
         for (uint32_t i = 0; i < PPU_ARRAY_SIZE(slots); i++) {
-            mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slots[i], PPU_SLOT_CMD_KILL);
+            mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * slots[i], PPU_SLOT_CMD_KILL);
         }
-        neighbour_run(machine, 64);
+        neighbour_run(board, 64);
         take_events();
     }
 }
 
 static void check_area(void)
 {
-    const struct switch_area *const area = &machine->core->dist.area[HOSTILE];
+    const struct switch_area *const area = &board->core->dist.area[HOSTILE];
     uint32_t free = 0;
 
     for (uint32_t chunk = area->first; chunk < area->chunks && free <= area->chunks; chunk = area->next[chunk]) {
@@ -419,7 +419,7 @@ static void check_area(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    struct core_config config = machine_small_config(0);
+    struct core_config config = board_small_config(0);
 
     (void)argc;
     (void)argv;
@@ -428,8 +428,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     config.sm_ctas = 4; /* so that whoever claims a place finds none */
     config.test_hooks = false;
     config.engine_level = 1;
-    machine = victim.machine = machine_new(&config);
-    machine_boot(machine);
+    board = victim.board = board_new(&config);
+    board_boot(board);
     load_texts();
     return 0;
 }
@@ -439,7 +439,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     memset(&play, 0, sizeof(play));
     play.in = fuzz_input(bytes, count);
     play.starts = MOST_ACTIONS;
-    machine_again();
+    board_again();
     make_tasks();
     neighbour_start(&victim);
     neighbour_begin(&victim);
@@ -447,12 +447,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     for (uint32_t left = MOST_ACTIONS; left != 0 && !fuzz_ended(&play.in); left--) {
         act();
     }
-    neighbour_run(machine, RUN_INSNS);
+    neighbour_run(board, RUN_INSNS);
     take_events();
     uint32_t before = neighbour_check(&victim);
     end_tasks();
     check_area();
-    neighbour_run(machine, RUN_INSNS);
+    neighbour_run(board, RUN_INSNS);
     if (neighbour_check(&victim) - before < RUN_INSNS / 10) {
         fuzz_found("the victim has not gone on");
     }

@@ -102,12 +102,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     liar_new(&liar);
-    memset(liar.rig->machine->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
+    memset(liar.rig->board->vram + UNUSED_AT, 0x5a, UNUSED_BYTES);
     keep_all();
     victim = rig_new(0);
-    core_pause(victim->machine->core);
+    core_pause(victim->board->core);
     liar_memories(victim, liar.rig);
-    fresh = save(victim->machine->core);
+    fresh = save(victim->board->core);
     return 0;
 }
 
@@ -136,37 +136,37 @@ static void change_words(struct fuzz_input *input, struct written *state)
     }
 }
 
-static void end_all(struct machine *machine)
+static void end_all(struct board *board)
 {
-    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
-        mcu_write(machine, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
+    for (uint32_t slot = 0; slot < board->config.slots; slot++) {
+        mcu_write(board, PPU_REG_SLOT_CONTROL + 4 * slot, PPU_SLOT_CMD_KILL);
     }
     for (uint32_t step = 0; step < END_STEPS; step++) {
         struct ppu_fault_event fault;
 
-        machine_advance(machine, RUN_NS);
-        while (mcu_read(machine, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16 &&
-               ring_pop(machine, PPU_RING_FAULT, &fault)) {
+        board_advance(board, RUN_NS);
+        while (mcu_read(board, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16 &&
+               ring_pop(board, PPU_RING_FAULT, &fault)) {
         }
     }
-    for (uint32_t slot = 0; slot < machine->config.slots; slot++) {
-        if (mcu_read(machine, PPU_REG_SLOT_STATE + 4 * slot) != PPU_SLOT_FREE &&
-            mcu_read(machine, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16) {
+    for (uint32_t slot = 0; slot < board->config.slots; slot++) {
+        if (mcu_read(board, PPU_REG_SLOT_STATE + 4 * slot) != PPU_SLOT_FREE &&
+            mcu_read(board, PPU_REG_RING_SIZE + 4 * PPU_RING_FAULT) == 16) {
             fuzz_found("slot %u does not end", slot);
         }
     }
 }
 
-static void run(struct machine *machine)
+static void run(struct board *board)
 {
-    core_resume(machine->core);
-    machine_advance(machine, RUN_NS);
-    mcu_write(machine, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
-    machine_advance(machine, RUN_NS);
-    end_all(machine);
-    core_pause(machine->core);
+    core_resume(board->core);
+    board_advance(board, RUN_NS);
+    mcu_write(board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_RESUME);
+    board_advance(board, RUN_NS);
+    end_all(board);
+    core_pause(board->core);
     for (uint32_t i = 0; i < UNUSED_BYTES; i++) {
-        if (machine->vram[UNUSED_AT + i] != 0x5a) {
+        if (board->vram[UNUSED_AT + i] != 0x5a) {
             fuzz_found("VRAM at 0x%x has changed, which nothing names", UNUSED_AT + i);
         }
     }
@@ -175,15 +175,15 @@ static void run(struct machine *machine)
 static void put_back(void)
 {
     liar_memories(victim, liar.rig);
-    victim->machine->deadline_ns = UINT64_MAX;
-    victim->machine->kicked = 0;
-    must_load(victim->machine->core, &fresh);
+    victim->board->deadline_ns = UINT64_MAX;
+    victim->board->kicked = 0;
+    must_load(victim->board->core, &fresh);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     struct fuzz_input input = fuzz_input(bytes, count);
-    struct core *core = victim->machine->core;
+    struct core *core = victim->board->core;
     const char *why = NULL;
 
     __lsan_disable(); /* who lies about its areas does not free what it took for them */
@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     }
     free(after.bytes);
     if (loaded) {
-        run(victim->machine);
+        run(victim->board);
         put_back();
     }
     return 0;

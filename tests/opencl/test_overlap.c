@@ -228,8 +228,8 @@ static bool work_items_meet(const struct region *a, const struct region *b)
     return false;
 }
 
-/* A pair that no work-item meets may be called disjoint; one that it meets must not. Steps that differ prove nothing.
- */
+/* A pair that no work-item meets may be called disjoint; one that it meets must not. Steps that differ
+ * prove nothing. */
 static void work_items_keep_apart(void **context)
 {
     struct overlaps *overlaps = new_overlaps();

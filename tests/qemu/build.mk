@@ -28,7 +28,7 @@ QEMU_TEST_FLAGS := -D_GNU_SOURCE -DPSCI_GUEST='"$(QEMU_PSCI).bin"' \
 define qemu_test
 RUNTIME_qemu-$(1) := $(QEMU) $(QEMU_PROBE).bin $(QEMU_PSCI).bin $(BUILD)/firmware/picolibc/ppufw.bin $(BUILD)/firmware/newlib/ppufw.bin
 TIMEOUT_qemu-$(1) := 120
-$$(eval $$(call ppu_test,qemu-$(1),tests/qemu/test_$(1).c tests/qemu/machine.c,$$(QEMU_TEST_FLAGS),,plain))
+$$(eval $$(call ppu_test,qemu-$(1),tests/qemu/test_$(1).c tests/qemu/qemu.c,$$(QEMU_TEST_FLAGS),,plain))
 endef
 
 $(eval $(call qemu_test,function))

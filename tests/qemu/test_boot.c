@@ -11,7 +11,7 @@
 
 #include "ppu/boot.h"
 #include "ppu/macros.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
 #define CRC_AT (PPU_IMAGE_HEADER_OFFSET + offsetof(struct ppu_image_header, crc32))
@@ -52,7 +52,7 @@ static void stamp_crc(void)
 
 static void load(const struct ppu *ppu, const char *path)
 {
-    ppu_load_image(ppu, image, machine_read_file(path, image, sizeof(image)));
+    ppu_load_image(ppu, image, qemu_read_file(path, image, sizeof(image)));
 }
 
 static void start(const struct ppu *ppu, uint32_t status)
@@ -80,8 +80,8 @@ static void expect_ready(const struct ppu *ppu)
 
 static void good_images(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
     (void)state;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(images); i++) {
@@ -90,13 +90,13 @@ static void good_images(void **state)
         expect_ready(&ppu);
         hold(&ppu);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void restarts(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
     (void)state;
 
     load(&ppu, images[0]);
@@ -107,13 +107,13 @@ static void restarts(void **state)
     for (int round = 0; round < 20; round++) {
         start(&ppu, PPU_BOOT_READY);
         ppu_function_level_reset(&ppu);
-        ppu = ppu_map(machine, 0);
+        ppu = ppu_map(qemu, 0);
         ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
         assert_int_equal(ppu_read(&ppu, PPU_REG_PROT_LIMIT), 0);
     }
     start(&ppu, PPU_BOOT_READY);
     expect_ready(&ppu);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 struct damage {
@@ -139,13 +139,13 @@ static const struct damage damages[] = {
 
 static void bad_images(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
     (void)state;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(damages); i++) {
         const struct damage *row = &damages[i];
-        size_t len = machine_read_file(images[0], image, sizeof(image));
+        size_t len = qemu_read_file(images[0], image, sizeof(image));
         uint32_t word = image_word(row->offset) ^ row->flip;
 
         memcpy(image + row->offset, &word, 4);
@@ -161,15 +161,15 @@ static void bad_images(void **state)
         start(&ppu, PPU_BOOT_READY);
         hold(&ppu);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* What is missing is zeros. The first 4 KiB hold what checks the rest. */
 static void truncated_image(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
-    size_t whole = machine_read_file(images[0], image, sizeof(image));
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
+    size_t whole = qemu_read_file(images[0], image, sizeof(image));
     const size_t lengths[] = { 4096, whole / 8 * 4, whole - 16 };
     (void)state;
 
@@ -181,7 +181,7 @@ static void truncated_image(void **state)
         hold(&ppu);
         load(&ppu, images[0]);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* A machine of one SM and one of everything else; the largest counts. */
@@ -196,11 +196,11 @@ static void machine_sizes(void **state)
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(sizes); i++) {
         const char *args[] = { "--ppu", sizes[i], "--firmware", images[0], NULL };
-        struct machine *machine = machine_start(args);
-        struct ppu ppu = ppu_map(machine, 0);
+        struct qemu *qemu = qemu_start(args);
+        struct ppu ppu = ppu_map(qemu, 0);
         uint32_t status = PPU_BOOT_NONE;
 
-        machine_read_file(images[0], image, sizeof(image));
+        qemu_read_file(images[0], image, sizeof(image));
         ppu_write(&ppu, PPU_REG_MCU_CONTROL, 1);
         for (int ms = 0; status <= PPU_BOOT_STARTED && ms < 10000; ms++) {
             sleep_ms(1);
@@ -212,7 +212,7 @@ static void machine_sizes(void **state)
             printf("# %s: status 0x%x, detail 0x%x\n", sizes[i], status, ppu_read(&ppu, PPU_REG_BOOT_DETAIL));
             assert_int_equal(status, PPU_BOOT_BAD_DEVICE);
         }
-        machine_stop(machine);
+        qemu_stop(qemu);
     }
 }
 

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
-#define ANSWERS (MACHINE_RAM + 0x100000)
+#define ANSWERS (QEMU_RAM + 0x100000)
 #define ANSWERED 0x600d600du
 #define PSCI_INVALID 0xfffffffeu
 
@@ -92,26 +92,26 @@ static void namespace_of(int pid, char name[64])
 
 static void gives_up(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
+    struct qemu *qemu = qemu_start(one_ppu);
     char its[64], ours[64];
 
     (void)state;
-    assert_confined(machine_pid(machine));
-    namespace_of(machine_pid(machine), its);
+    assert_confined(qemu_pid(qemu));
+    namespace_of(qemu_pid(qemu), its);
     namespace_of(getpid(), ours);
     assert_string_not_equal(its, ours);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* The answer has these words, and QEMU lives. */
-static void answered(struct machine *machine, const char *command, const char *words)
+static void answered(struct qemu *qemu, const char *command, const char *words)
 {
-    const char *answer = machine_qmp(machine, command);
+    const char *answer = qemu_qmp(qemu, command);
 
     if (!strstr(answer, words)) {
         fail_msg("%s: %s", command, answer);
     }
-    assert_true(machine_alive(machine));
+    assert_true(qemu_alive(qemu));
 }
 
 /* With a guest, and everything that a command line can name. */
@@ -123,38 +123,38 @@ static void guest_is_confined(void **state)
                            "--log-file", in_folder(qemu_log, "qemu.log"),
                            "--snapshot", in_folder(snapshot, "s.qcow2"),
                            NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
     (void)state;
-    assert_confined(machine_pid(machine));
-    answered(machine, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"savevm s\"}}",
+    assert_confined(qemu_pid(qemu));
+    answered(qemu, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"savevm s\"}}",
              "{\"return\": \"\"}");
-    answered(machine, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"loadvm s\"}}",
+    answered(qemu, "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"loadvm s\"}}",
              "{\"return\": \"\"}");
-    assert_confined(machine_pid(machine));
-    machine_stop(machine);
+    assert_confined(qemu_pid(qemu));
+    qemu_stop(qemu);
 }
 
 static void is_refused(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
+    struct qemu *qemu = qemu_start(one_ppu);
     char path[64], command[512];
 
     (void)state;
     /* Another program. */
     snprintf(command, sizeof(command), "{\"execute\": \"migrate\", \"arguments\": {\"uri\": \"exec:touch %s\"}}",
              in_folder(path, "executed"));
-    answered(machine, command, "not permitted");
+    answered(qemu, command, "not permitted");
     assert_int_not_equal(access(path, F_OK), 0);
     /* The network, to listen and to connect; a socket of somebody else's. */
     answered(
-        machine,
+        qemu,
         "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"a\", \"backend\": {\"type\": \"socket\", \"data\": "
         "{\"server\": true, \"wait\": false, \"addr\": {\"type\": \"inet\", \"data\": {\"host\": \"127.0.0.1\", "
         "\"port\": \"0\"}}}}}}",
         "not permitted");
     answered(
-        machine,
+        qemu,
         "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"b\", \"backend\": {\"type\": \"socket\", \"data\": "
         "{\"server\": false, \"addr\": {\"type\": \"unix\", \"data\": {\"path\": \"/run/ppu-nobody\"}}}}}}",
         "not permitted");
@@ -162,14 +162,14 @@ static void is_refused(void **state)
     snprintf(command, sizeof(command),
              "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
              in_folder(path, "written"));
-    answered(machine, command, "Permission denied");
+    answered(qemu, command, "Permission denied");
     assert_int_not_equal(access(path, F_OK), 0);
     answered(
-        machine,
+        qemu,
         "{\"execute\": \"blockdev-add\", \"arguments\": {\"driver\": \"file\", \"node-name\": \"f\", \"read-only\": "
         "true, \"filename\": \"/etc/hostname\"}}",
         "Permission denied");
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* What options name may be done, and no more. */
@@ -177,49 +177,49 @@ static void named_files_are_there(void **state)
 {
     char path[64], other[64], command[512];
     const char *args[] = { "--ppu", ONE_PPU, "--allow-write", in_folder(path, "named"), NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
     (void)state;
     snprintf(command, sizeof(command),
              "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
              path);
-    answered(machine, command, "return");
+    answered(qemu, command, "return");
     snprintf(command, sizeof(command),
              "{\"execute\": \"pmemsave\", \"arguments\": {\"val\": 1073741824, \"size\": 4096, \"filename\": \"%s\"}}",
              in_folder(other, "beside"));
-    answered(machine, command, "Permission denied");
-    machine_stop(machine);
+    answered(qemu, command, "Permission denied");
+    qemu_stop(qemu);
 }
 
 static void only_if_asked(void **state)
 {
     const char *args[] = { "--ppu", ONE_PPU, "--unconfined", NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
     (void)state;
-    assert_int_equal(status_of(machine_pid(machine), "Seccomp"), 0);
-    machine_stop(machine);
+    assert_int_equal(status_of(qemu_pid(qemu), "Seccomp"), 0);
+    qemu_stop(qemu);
 }
 
 /* A core that its device holds is nobody else's to start. */
 static void psci_does_not_find_the_mcu(void **state)
 {
     const char *args[] = { "--ppu", ONE_PPU, "--kernel", PSCI_GUEST, NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
     (void)state;
-    for (unsigned ms = 0; machine_read(machine, ANSWERS + 8) != ANSWERED && ms < 20000; ms += 10) {
+    for (unsigned ms = 0; qemu_read(qemu, ANSWERS + 8) != ANSWERED && ms < 20000; ms += 10) {
         sleep_ms(10);
     }
-    assert_int_equal(machine_read(machine, ANSWERS + 8), ANSWERED);
-    assert_int_equal(machine_read(machine, ANSWERS), PSCI_INVALID);
-    assert_int_equal(machine_read(machine, ANSWERS + 4), PSCI_INVALID);
+    assert_int_equal(qemu_read(qemu, ANSWERS + 8), ANSWERED);
+    assert_int_equal(qemu_read(qemu, ANSWERS), PSCI_INVALID);
+    assert_int_equal(qemu_read(qemu, ANSWERS + 4), PSCI_INVALID);
     sleep_ms(20);
     const char *text =
-        machine_qmp(machine, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
-                             "\"property\": \"state\"}}");
+        qemu_qmp(qemu, "{\"execute\": \"qom-get\", \"arguments\": {\"path\": \"/machine/peripheral/ppu0\", "
+                       "\"property\": \"state\"}}");
     assert_non_null(strstr(text, "mcu: off, halted 1"));
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/qemu/fw/probe.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
 #define TWICE(text) text, "--ppu", text
@@ -33,17 +33,17 @@ static int remove_socket(void **state)
     return 0;
 }
 
-static struct machine *start_two(struct ppu ppu[2])
+static struct qemu *start_two(struct ppu ppu[2])
 {
     const char *args[] = { "--ppu", TWICE(ONE_PPU), "--gdb", socket_path, NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
     for (unsigned i = 0; i < 2; i++) {
-        ppu[i] = ppu_map(machine, i);
+        ppu[i] = ppu_map(qemu, i);
         probe_load(&ppu[i]);
         probe_start(&ppu[i]);
     }
-    return machine;
+    return qemu;
 }
 
 /* Runs gdb with `commands`; its output is read from the pipe. */
@@ -83,14 +83,14 @@ static void processes(void **state)
                                          "3.1  Thread 3.1 (max-arm-cpu",
                                          NULL };
     struct ppu ppu[2];
-    struct machine *machine = start_two(ppu);
+    struct qemu *qemu = start_two(ppu);
     (void)state;
 
     expect_words(gdb("-ex 'x/wx 0x40000000' -ex 'add-inferior' -ex 'inferior 2' -ex 'attach 2' -ex 'x/wx 0x40000050'"
                      " -ex 'info registers msp' -ex 'add-inferior' -ex 'inferior 3' -ex 'attach 3' -ex 'info threads'"),
                  words);
-    assert_true(machine_alive(machine));
-    machine_stop(machine);
+    assert_true(qemu_alive(qemu));
+    qemu_stop(qemu);
 }
 
 /* gdb waits at the breakpoint for an interrupt, which comes from here. */
@@ -98,7 +98,7 @@ static void breakpoint(void **state)
 {
     static const char *const words[] = { "Breakpoint 1, on_interrupt", "#1  <signal handler called>", NULL };
     struct ppu ppu[2];
-    struct machine *machine = start_two(ppu);
+    struct qemu *qemu = start_two(ppu);
     FILE *output = gdb("-ex 'break on_interrupt' -ex 'continue' -ex 'bt' -ex 'stepi' -ex 'delete' -ex 'detach'");
     (void)state;
 
@@ -108,7 +108,7 @@ static void breakpoint(void **state)
     }
     expect_words(output, words);
     assert_int_equal(probe_do(&ppu[0], PROBE_READ, PPU_MCU_REGS + PPU_REG_INSTANCE, 0), 0);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ppu/macros.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define MIB ((uint64_t)PPU_MIB)
 
@@ -44,49 +44,49 @@ static const struct identity identities[] = {
 
 static void identity_blocks(void **state)
 {
-    struct machine *machine = machine_start(two_ppus);
+    struct qemu *qemu = qemu_start(two_ppus);
     (void)state;
 
     for (unsigned i = 0; i < 2; i++) {
-        struct ppu ppu = ppu_map(machine, i);
+        struct ppu ppu = ppu_map(qemu, i);
 
         for (size_t row = 0; row < PPU_ARRAY_SIZE(identities); row++) {
             assert_int_equal(ppu_read(&ppu, identities[row].reg), identities[row].value[i]);
         }
         assert_int_equal(!!(ppu_read(&ppu, PPU_REG_FEATURES) & PPU_FEATURE_TEST_HOOKS), i == 1);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void bars(void **state)
 {
     static const uint64_t doorbell_bytes[] = { 64 * PPU_DOORBELL_STRIDE, 8 * PPU_DOORBELL_STRIDE };
     static const uint64_t vram_bytes[] = { 64 * MIB, 32 * MIB };
-    struct machine *machine = machine_start(two_ppus);
+    struct qemu *qemu = qemu_start(two_ppus);
     (void)state;
 
     for (unsigned i = 0; i < 2; i++) {
-        struct ppu ppu = ppu_map(machine, i);
+        struct ppu ppu = ppu_map(qemu, i);
 
         assert_int_equal(ppu.bar_bytes[PPU_BAR_REGS], PPU_BAR0_SIZE);
         assert_int_equal(ppu.bar_bytes[PPU_BAR_DOORBELLS], doorbell_bytes[i]);
         assert_int_equal(ppu.bar_bytes[PPU_BAR_VRAM], vram_bytes[i]);
-        assert_int_equal(machine_read(machine, ppu.config + 8) >> 16, 0x1200);
+        assert_int_equal(qemu_read(qemu, ppu.config + 8) >> 16, 0x1200);
         ppu_vram_write(&ppu, vram_bytes[i] - 4, 0x600d0000 + i);
         assert_int_equal(ppu_vram_read(&ppu, vram_bytes[i] - 4), 0x600d0000 + i);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void containers(void **state)
 {
-    struct machine *machine = machine_start(two_ppus);
+    struct qemu *qemu = qemu_start(two_ppus);
     (void)state;
 
-    assert_non_null(strstr(machine_monitor(machine, "qom-list /machine"), "ppu-cluster0"));
-    assert_non_null(strstr(machine_monitor(machine, "qom-list /machine"), "ppu-cluster1"));
-    assert_non_null(strstr(machine_monitor(machine, "qom-get ppu1 state"), "mcu: off"));
-    machine_stop(machine);
+    assert_non_null(strstr(qemu_monitor(qemu, "qom-list /machine"), "ppu-cluster0"));
+    assert_non_null(strstr(qemu_monitor(qemu, "qom-list /machine"), "ppu-cluster1"));
+    assert_non_null(strstr(qemu_monitor(qemu, "qom-get ppu1 state"), "mcu: off"));
+    qemu_stop(qemu);
 }
 
 struct refusal {
@@ -140,7 +140,7 @@ static void properties_refused(void **state)
         const struct refusal *row = &refusals[i];
         const char *args[] = { "--ppu", row->ppu, row->backend ? "--" : NULL, "-object", row->backend, NULL };
         int status;
-        char *text = machine_run_to_end(args, &status);
+        char *text = qemu_run_to_end(args, &status);
 
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(text, row->words)) {
             fail_msg("%s: status 0x%x, said: %s", row->ppu, (unsigned)status, text);
@@ -153,7 +153,7 @@ static void maxcpus_refused(void **state)
 {
     static const char *const args[] = { "--ppus", "2", "--", "-smp", "1,maxcpus=2", NULL };
     int status;
-    char *text = machine_run_to_end(args, &status);
+    char *text = qemu_run_to_end(args, &status);
     (void)state;
 
     assert_true(WIFEXITED(status));
@@ -165,15 +165,15 @@ static void maxcpus_refused(void **state)
 static void hotplug_refused(void **state)
 {
     static const char *const args[] = { NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
     (void)state;
 
     assert_non_null(
-        strstr(machine_qmp(machine, "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"ppu\"}}"), "error"));
+        strstr(qemu_qmp(qemu, "{\"execute\": \"device_add\", \"arguments\": {\"driver\": \"ppu\"}}"), "error"));
     assert_non_null(
-        strstr(machine_qmp(machine, "{\"execute\": \"device_del\", \"arguments\": {\"id\": \"ppu0\"}}"), "error"));
-    assert_true(machine_alive(machine));
-    machine_stop(machine);
+        strstr(qemu_qmp(qemu, "{\"execute\": \"device_del\", \"arguments\": {\"id\": \"ppu0\"}}"), "error"));
+    assert_true(qemu_alive(qemu));
+    qemu_stop(qemu);
 }
 
 static uint32_t next_random(uint32_t *rng)
@@ -187,21 +187,21 @@ static uint32_t next_random(uint32_t *rng)
 /* Any offset of BAR0 but the reset key; and every doorbell page. The device must stay what it is. */
 static void random_writes(void **state)
 {
-    struct machine *machine = machine_start(two_ppus);
+    struct qemu *qemu = qemu_start(two_ppus);
     uint32_t rng = test_seed();
     (void)state;
 
     for (unsigned i = 0; i < 2; i++) {
-        struct ppu ppu = ppu_map(machine, i);
+        struct ppu ppu = ppu_map(qemu, i);
 
         for (unsigned n = 0; n < 4000; n++) {
             uint32_t value = next_random(&rng);
 
             value = value & 1 ? value : value & 0x3f;
             if (n % 4 == 0) {
-                machine_write(machine,
-                              ppu.bar[PPU_BAR_DOORBELLS] + next_random(&rng) % ppu.bar_bytes[PPU_BAR_DOORBELLS] / 4 * 4,
-                              value);
+                qemu_write(qemu,
+                           ppu.bar[PPU_BAR_DOORBELLS] + next_random(&rng) % ppu.bar_bytes[PPU_BAR_DOORBELLS] / 4 * 4,
+                           value);
             } else {
                 ppu_write(&ppu, next_random(&rng) % PPU_BAR0_MSIX_TABLE / 4 * 4, value);
             }
@@ -216,7 +216,7 @@ static void random_writes(void **state)
             assert_int_equal(ppu_read(&ppu, identities[row].reg), identities[row].value[i]);
         }
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 int main(void)

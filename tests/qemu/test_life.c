@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/qemu/fw/probe.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define FORMER 0x1fffff8u /* VRAM offset of what a former owner leaves */
 #define ONE_PPU "vram-size=32M,sm-threads=1"
@@ -26,15 +26,15 @@ static uint32_t count(const struct ppu *ppu)
     return probe_field(ppu, offsetof(struct probe_mailbox, result[0]));
 }
 
-static struct machine *start_counting(struct ppu *ppu)
+static struct qemu *start_counting(struct ppu *ppu)
 {
-    struct machine *machine = machine_start(one_ppu);
+    struct qemu *qemu = qemu_start(one_ppu);
 
-    *ppu = ppu_map(machine, 0);
+    *ppu = ppu_map(qemu, 0);
     probe_load(ppu);
     probe_start(ppu);
     probe_ask(ppu, PROBE_COUNT, 0, 0);
-    return machine;
+    return qemu;
 }
 
 static void expect_counting(const struct ppu *ppu)
@@ -50,38 +50,38 @@ static void expect_counting(const struct ppu *ppu)
 static void stop_and_go(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_counting(&ppu);
+    struct qemu *qemu = start_counting(&ppu);
     (void)state;
 
     for (int round = 0; round < 20; round++) {
         expect_counting(&ppu);
-        machine_qmp(machine, "{\"execute\": \"stop\"}");
+        qemu_qmp(qemu, "{\"execute\": \"stop\"}");
         uint32_t before = count(&ppu);
         sleep_ms(2);
         assert_int_equal(count(&ppu), before);
-        machine_qmp(machine, "{\"execute\": \"cont\"}");
+        qemu_qmp(qemu, "{\"execute\": \"cont\"}");
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* Held and released while the machine is stopped: it happens all the same. */
 static void control_while_stopped(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_counting(&ppu);
+    struct qemu *qemu = start_counting(&ppu);
     (void)state;
 
-    machine_qmp(machine, "{\"execute\": \"stop\"}");
+    qemu_qmp(qemu, "{\"execute\": \"stop\"}");
     ppu_write(&ppu, PPU_REG_MCU_CONTROL, 0);
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_HELD);
     ppu_vram_write(&ppu, PROBE_MAILBOX, PROBE_IDLE);
     ppu_write(&ppu, PPU_REG_MCU_CONTROL, 1);
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
     assert_int_equal(ppu_read(&ppu, PPU_REG_BOOT_STATUS), 0);
-    machine_qmp(machine, "{\"execute\": \"cont\"}");
+    qemu_qmp(qemu, "{\"execute\": \"cont\"}");
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
     assert_int_equal(probe_do(&ppu, PROBE_READ, PPU_MCU_REGS + PPU_REG_MAGIC, 0), PPU_MAGIC);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 enum reset_kind {
@@ -90,41 +90,41 @@ enum reset_kind {
     RESET_REGISTER,
 };
 
-static void wait_unmapped(struct machine *machine, const struct ppu *ppu)
+static void wait_unmapped(struct qemu *qemu, const struct ppu *ppu)
 {
-    for (int ms = 0; machine_read(machine, ppu->config + 4) & 2 && ms < 5000; ms++) {
+    for (int ms = 0; qemu_read(qemu, ppu->config + 4) & 2 && ms < 5000; ms++) {
         sleep_ms(1);
     }
-    assert_int_equal(machine_read(machine, ppu->config + 0x10), 0);
+    assert_int_equal(qemu_read(qemu, ppu->config + 0x10), 0);
 }
 
-static void reset(struct machine *machine, struct ppu *ppu, enum reset_kind kind)
+static void reset(struct qemu *qemu, struct ppu *ppu, enum reset_kind kind)
 {
     switch (kind) {
     case RESET_FUNCTION:
         ppu_function_level_reset(ppu);
         break;
     case RESET_SYSTEM:
-        machine_qmp(machine, "{\"execute\": \"system_reset\"}");
+        qemu_qmp(qemu, "{\"execute\": \"system_reset\"}");
         break;
     case RESET_REGISTER:
         ppu_write(ppu, PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
         return;
     }
-    wait_unmapped(machine, ppu);
-    *ppu = ppu_map(machine, 0);
+    wait_unmapped(qemu, ppu);
+    *ppu = ppu_map(qemu, 0);
 }
 
 static void reset_under_load(enum reset_kind kind)
 {
     struct ppu ppu;
-    struct machine *machine = start_counting(&ppu);
+    struct qemu *qemu = start_counting(&ppu);
 
     for (int round = 0; round < 10; round++) {
         expect_counting(&ppu);
-        ppu_route_vector(&ppu, 4, MACHINE_RAM, 1);
+        ppu_route_vector(&ppu, 4, QEMU_RAM, 1);
         ppu_vram_write(&ppu, FORMER, 0x5ec2e7);
-        reset(machine, &ppu, kind);
+        reset(qemu, &ppu, kind);
         ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
         assert_int_equal(ppu_vram_read(&ppu, FORMER), 0);
         assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_CONTROL), 0);
@@ -134,7 +134,7 @@ static void reset_under_load(enum reset_kind kind)
         probe_start(&ppu);
         probe_ask(&ppu, PROBE_COUNT, 0, 0);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void function_level_reset(void **state)
@@ -159,7 +159,7 @@ static void register_reset(void **state)
 static void reset_races(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_counting(&ppu);
+    struct qemu *qemu = start_counting(&ppu);
     (void)state;
 
     for (int round = 0; round < 200; round++) {
@@ -173,7 +173,7 @@ static void reset_races(void **state)
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
     ppu_write(&ppu, PPU_REG_MCU_CONTROL, 0);
     ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_HELD);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void autostart(void **state)
@@ -183,15 +183,15 @@ static void autostart(void **state)
     (void)state;
 
     snprintf(props, sizeof(props), "%s,autostart=on,firmware=%s", ONE_PPU, PROBE_IMAGE);
-    struct machine *machine = machine_start(args);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(args);
+    struct ppu ppu = ppu_map(qemu, 0);
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
-    reset(machine, &ppu, RESET_FUNCTION);
+    reset(qemu, &ppu, RESET_FUNCTION);
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
-static struct machine *start_with_life(int *ours)
+static struct qemu *start_with_life(int *ours)
 {
     int life[2];
     char spec[16];
@@ -202,28 +202,28 @@ static struct machine *start_with_life(int *ours)
     *ours = fcntl(life[0], F_DUPFD_CLOEXEC, 0);
     close(life[0]);
     snprintf(spec, sizeof(spec), "fd:%d", life[1]);
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
     close(life[1]);
-    return machine;
+    return qemu;
 }
 
 static void ends_when_the_client_closes(void **state)
 {
     int ours;
-    struct machine *machine = start_with_life(&ours);
+    struct qemu *qemu = start_with_life(&ours);
     (void)state;
 
     sleep_ms(50);
-    assert_true(machine_alive(machine));
+    assert_true(qemu_alive(qemu));
     close(ours);
-    assert_true(WIFEXITED(machine_wait_end(machine)));
-    machine_stop(machine);
+    assert_true(WIFEXITED(qemu_wait_end(qemu)));
+    qemu_stop(qemu);
 }
 
 static void ends_when_the_client_is_killed(void **state)
 {
     int ours;
-    struct machine *machine = start_with_life(&ours);
+    struct qemu *qemu = start_with_life(&ours);
     pid_t client = fork();
     (void)state;
 
@@ -235,11 +235,11 @@ static void ends_when_the_client_is_killed(void **state)
     }
     close(ours);
     sleep_ms(50);
-    assert_true(machine_alive(machine));
+    assert_true(qemu_alive(qemu));
     kill(client, SIGKILL);
     assert_int_equal(waitpid(client, NULL, 0), client);
-    assert_true(WIFEXITED(machine_wait_end(machine)));
-    machine_stop(machine);
+    assert_true(WIFEXITED(qemu_wait_end(qemu)));
+    qemu_stop(qemu);
 }
 
 int main(void)

@@ -16,25 +16,25 @@
 #include "ppu/macros.h"
 #include "ppu/mailbox.h"
 #include "tests/qemu/fw/probe.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define ONE_PPU "vram-size=32M,sm-threads=1"
 #define MAILBOX_BYTES 65536u
 #define COPIED 0x100000u             /* VRAM offset */
 #define DESC (PPU_MCU_DTCM + 0x8000) /* that the MCU leaves alone */
 #define PCI_INTERRUPT_LINE 0x3c
-#define RAM_WORD (MACHINE_RAM + 0x100000)
+#define RAM_WORD (QEMU_RAM + 0x100000)
 
 static const char *const one_ppu[] = { "--ppu", ONE_PPU, NULL };
 
-static struct machine *start_probe(struct ppu *ppu, const char *const *args)
+static struct qemu *start_probe(struct ppu *ppu, const char *const *args)
 {
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
-    *ppu = ppu_map(machine, 0);
+    *ppu = ppu_map(qemu, 0);
     probe_load(ppu);
     probe_start(ppu);
-    return machine;
+    return qemu;
 }
 
 static uint32_t boots(const struct ppu *ppu)
@@ -45,7 +45,7 @@ static uint32_t boots(const struct ppu *ppu)
 static void hold_and_release(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     for (uint32_t cycle = 1; cycle <= 50; cycle++) {
@@ -55,13 +55,13 @@ static void hold_and_release(void **state)
         assert_int_equal(ppu_read(&ppu, PPU_REG_BOOT_STATUS), 0);
         probe_start(&ppu);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void hold_a_busy_one(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     for (int cycle = 0; cycle < 10; cycle++) {
@@ -74,7 +74,7 @@ static void hold_a_busy_one(void **state)
         ppu_vram_write(&ppu, PROBE_MAILBOX, PROBE_IDLE);
         probe_start(&ppu);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void windows_follow_the_mcu(void **state)
@@ -82,7 +82,7 @@ static void windows_follow_the_mcu(void **state)
     static const uint32_t windows[] = { PPU_BAR0_ITCM + 0x8000, PPU_BAR0_DTCM + 0x8000,
                                         PPU_BAR0_DTCM + PPU_MCU_DTCM_BYTES - 4 };
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     probe_hold(&ppu);
@@ -100,13 +100,13 @@ static void windows_follow_the_mcu(void **state)
     probe_hold(&ppu);
     ppu_write(&ppu, windows[1], 0x1234);
     assert_int_equal(ppu_read(&ppu, windows[1]), 0x1234);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void lock_up(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     for (uint32_t time = 1; time <= 3; time++) {
@@ -120,14 +120,14 @@ static void lock_up(void **state)
         probe_start(&ppu);
         assert_int_equal(boots(&ppu), time + 1);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* A vector table of zeros or of random words: whatever happens, the host can start over. */
 static void hopeless_images(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
     uint32_t rng = test_seed();
     (void)state;
 
@@ -143,13 +143,13 @@ static void hopeless_images(void **state)
     probe_load(&ppu);
     probe_start(&ppu);
     assert_int_equal(probe_do(&ppu, PROBE_READ, PPU_MCU_REGS + PPU_REG_MAGIC, 0), PPU_MAGIC);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void reset_request(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     probe_do(&ppu, PROBE_RESET, 0, 0);
@@ -159,14 +159,14 @@ static void reset_request(void **state)
     assert_int_equal(boots(&ppu), 2);
     ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_RUNNING);
     ppu_expect(&ppu, PPU_REG_BOOT_STATUS, PROBE_STARTED);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* What was pending when the MCU is released reaches it. */
 static void lines_survive_release(void **state)
 {
-    struct machine *machine = machine_start(one_ppu);
-    struct ppu ppu = ppu_map(machine, 0);
+    struct qemu *qemu = qemu_start(one_ppu);
+    struct ppu ppu = ppu_map(qemu, 0);
     (void)state;
 
     probe_load(&ppu);
@@ -176,7 +176,7 @@ static void lines_survive_release(void **state)
         sleep_ms(1);
     }
     assert_int_equal(probe_field(&ppu, offsetof(struct probe_mailbox, beats)), 1);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static int wait_byte(int fd)
@@ -201,15 +201,15 @@ static void vectors(void **state)
     /* The end for QEMU must survive exec; ours does no harm there. */
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, notify), 0);
     snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
-    struct machine *machine = start_probe(&ppu, args);
+    struct qemu *qemu = start_probe(&ppu, args);
     close(notify[1]);
     for (uint32_t vector = 0; vector < PPU_MAX_VECTORS; vector++) {
         uint64_t address = RAM_WORD + 4 * vector;
 
-        machine_write(machine, address, 0);
+        qemu_write(qemu, address, 0);
         ppu_route_vector(&ppu, vector, address, 0xcafe0000 + vector);
         probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, vector);
-        assert_int_equal(machine_read(machine, address), 0xcafe0000 + vector);
+        assert_int_equal(qemu_read(qemu, address), 0xcafe0000 + vector);
         assert_int_equal(wait_byte(notify[0]), vector);
         assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << vector);
         ppu_write(&ppu, PPU_REG_VECTOR_PENDING, 1u << vector);
@@ -223,7 +223,7 @@ static void vectors(void **state)
     close(notify[0]);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 5);
     assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << 5);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* ---- the mailbox, by a client that does all of it by hand ---- */
@@ -231,7 +231,7 @@ static void vectors(void **state)
 struct client {
     struct ppu_mailbox *mailbox;
     int notify;
-    struct machine *machine;
+    struct qemu *qemu;
     struct ppu ppu;
 };
 
@@ -248,7 +248,7 @@ static void client_start(struct client *client)
     assert_ptr_not_equal(client->mailbox, MAP_FAILED);
     snprintf(spec, sizeof(spec), "fd:%d", notify[1]);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-    client->machine = start_probe(&client->ppu, args);
+    client->qemu = start_probe(&client->ppu, args);
     client->notify = notify[0];
     close(notify[1]);
     close(memory);
@@ -256,7 +256,7 @@ static void client_start(struct client *client)
 
 static void client_stop(const struct client *client)
 {
-    machine_stop(client->machine);
+    qemu_stop(client->qemu);
     munmap(client->mailbox, MAILBOX_BYTES);
     close(client->notify);
 }
@@ -291,7 +291,7 @@ static void mailbox_doorbells(void **state)
     /* The host's next access comes after what it rang before. */
     assert_false(ppu_mailbox_ring(client.mailbox, 37, 6));
     assert_false(ppu_mailbox_ring(client.mailbox, 0, 7));
-    assert_int_equal(machine_read(client.machine, client.ppu.bar[PPU_BAR_DOORBELLS] + 37 * PPU_DOORBELL_STRIDE), 6);
+    assert_int_equal(qemu_read(client.qemu, client.ppu.bar[PPU_BAR_DOORBELLS] + 37 * PPU_DOORBELL_STRIDE), 6);
     assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT), 7);
     client_stop(&client);
 }
@@ -349,39 +349,39 @@ static uint32_t faults(const struct ppu *ppu)
 static void window_reaches_system_memory(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
-    machine_write(machine, RAM_WORD, 0x11223344);
+    qemu_write(qemu, RAM_WORD, 0x11223344);
     set_window(&ppu, RAM_WORD);
     assert_int_equal(probe_do(&ppu, PROBE_READ, PPU_MCU_WINDOW, 0), 0x11223344);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_WINDOW + PPU_MCU_WINDOW_BYTES - 4, 0x55667788);
-    assert_int_equal(machine_read(machine, RAM_WORD + PPU_MCU_WINDOW_BYTES - 4), 0x55667788);
+    assert_int_equal(qemu_read(qemu, RAM_WORD + PPU_MCU_WINDOW_BYTES - 4), 0x55667788);
     assert_int_equal(faults(&ppu), 0);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void bus_master_off(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
-    machine_write(machine, RAM_WORD, 0x11223344);
+    qemu_write(qemu, RAM_WORD, 0x11223344);
     set_window(&ppu, RAM_WORD);
     ppu_route_vector(&ppu, 3, RAM_WORD + 4, 0xcafe);
-    machine_write(machine, RAM_WORD + 4, 0);
+    qemu_write(qemu, RAM_WORD + 4, 0);
     ppu_set_bus_master(&ppu, false);
     probe_do(&ppu, PROBE_READ, PPU_MCU_WINDOW, 0);
     assert_int_equal(faults(&ppu), 1);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_WINDOW, 0xbad);
     assert_int_equal(faults(&ppu), 2);
-    assert_int_equal(machine_read(machine, RAM_WORD), 0x11223344);
+    assert_int_equal(qemu_read(qemu, RAM_WORD), 0x11223344);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 3);
-    assert_int_equal(machine_read(machine, RAM_WORD + 4), 0);
+    assert_int_equal(qemu_read(qemu, RAM_WORD + 4), 0);
     ppu_set_bus_master(&ppu, true);
     assert_int_equal(probe_do(&ppu, PROBE_READ, PPU_MCU_WINDOW, 0), 0x11223344);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /*
@@ -405,12 +405,12 @@ static void doorbells_outlive_a_dma_to_itself(void **state)
         memcpy(&word, (const uint8_t *)&desc + 4 * i, 4);
         probe_do(&client.ppu, PROBE_WRITE, DESC + 4 * i, word);
     }
-    machine_qmp(client.machine, "{\"execute\": \"stop\"}");
+    qemu_qmp(client.qemu, "{\"execute\": \"stop\"}");
     probe_ask(&client.ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_DMA_SUBMIT, DESC);
     assert_false(ppu_mailbox_ring(client.mailbox, 37, 5));
-    machine_qmp(client.machine, "{\"execute\": \"cont\"}");
+    qemu_qmp(client.qemu, "{\"execute\": \"cont\"}");
     probe_wait(&client.ppu);
-    assert_int_equal(machine_read(client.machine, client.ppu.config + PCI_INTERRUPT_LINE) & 0xff, 0x2a);
+    assert_int_equal(qemu_read(client.qemu, client.ppu.config + PCI_INTERRUPT_LINE) & 0xff, 0x2a);
     assert_int_equal(mcu_sees(&client, PPU_REG_DB_PENDING + 4), 1u << 5);
     assert_int_equal(mcu_sees(&client, PPU_REG_GP_PUT + 4 * 37), 5);
     client_stop(&client);
@@ -420,7 +420,7 @@ static void doorbells_outlive_a_dma_to_itself(void **state)
 static void window_onto_itself(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     (void)state;
 
     set_window(&ppu, ppu.bar[PPU_BAR_REGS]);
@@ -433,13 +433,13 @@ static void window_onto_itself(void **state)
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 2);
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
     assert_int_equal(boots(&ppu), 1);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void register_storm(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_probe(&ppu, one_ppu);
+    struct qemu *qemu = start_probe(&ppu, one_ppu);
     uint32_t seed = test_seed();
     (void)state;
 
@@ -452,14 +452,14 @@ static void register_storm(void **state)
         probe_start(&ppu);
         assert_int_equal(probe_do(&ppu, PROBE_READ, PPU_MCU_REGS + PPU_REG_MAGIC, 0), PPU_MAGIC);
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void two_at_once(void **state)
 {
     static const char *const args[] = { "--ppu", ONE_PPU, "--ppu", "vram-size=64M,sms=1,gpcs=1,sm-threads=1", NULL };
-    struct machine *machine = machine_start(args);
-    struct ppu ppu[2] = { ppu_map(machine, 0), ppu_map(machine, 1) };
+    struct qemu *qemu = qemu_start(args);
+    struct ppu ppu[2] = { ppu_map(qemu, 0), ppu_map(qemu, 1) };
     (void)state;
 
     for (int i = 0; i < 2; i++) {
@@ -473,7 +473,7 @@ static void two_at_once(void **state)
     ppu_write(&ppu[1], PPU_REG_DEVICE_RESET, PPU_RESET_KEY);
     ppu_expect(&ppu[1], PPU_REG_MCU_STATE, PPU_MCU_HELD);
     assert_int_equal(ppu_read(&ppu[0], PPU_REG_MCU_STATE), PPU_MCU_LOCKUP);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 int main(void)

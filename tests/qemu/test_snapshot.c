@@ -12,11 +12,11 @@
 
 #include "ppu/macros.h"
 #include "tests/qemu/fw/probe.h"
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #define PPU_A "vram-size=32M,sm-threads=1"
 #define PPU_B "vram-size=32M,sms=1,gpcs=1,sm-threads=1"
-#define RAM_WORD (MACHINE_RAM + 0x100000)
+#define RAM_WORD (QEMU_RAM + 0x100000)
 
 static char snapshot_file[64];
 
@@ -35,31 +35,31 @@ static int remove_file(void **state)
     return 0;
 }
 
-static struct machine *start_one(struct ppu *ppu)
+static struct qemu *start_one(struct ppu *ppu)
 {
     const char *args[] = { "--ppu", PPU_A, "--snapshot", snapshot_file, NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
-    *ppu = ppu_map(machine, 0);
+    *ppu = ppu_map(qemu, 0);
     probe_load(ppu);
     probe_start(ppu);
-    return machine;
+    return qemu;
 }
 
 /* The machine that was saved, in a new process; `ppu` keeps its addresses. */
-static struct machine *start_loaded(struct ppu *ppu)
+static struct qemu *start_loaded(struct ppu *ppu)
 {
     const char *args[] = { "--ppu", PPU_A, "--snapshot", snapshot_file, "--loadvm", "s", NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
 
-    ppu->machine = machine;
-    return machine;
+    ppu->qemu = qemu;
+    return qemu;
 }
 
 /* The monitor says nothing when it worked. */
-static void monitor_quiet(struct machine *machine, const char *line)
+static void monitor_quiet(struct qemu *qemu, const char *line)
 {
-    const char *answer = machine_monitor(machine, line);
+    const char *answer = qemu_monitor(qemu, line);
 
     if (strncmp(answer, "{\"return\": \"\"}", 14) != 0) {
         fail_msg("%s: %s", line, answer);
@@ -93,81 +93,81 @@ static void counts_on(struct ppu *ppu, uint32_t at_least, uint32_t less_than)
 static void busy_same_process(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_one(&ppu);
+    struct qemu *qemu = start_one(&ppu);
     (void)state;
 
     probe_ask(&ppu, PROBE_COUNT, 0, 0);
     for (int round = 0; round < 5; round++) {
-        machine_qmp(machine, "{\"execute\": \"stop\"}");
+        qemu_qmp(qemu, "{\"execute\": \"stop\"}");
         uint32_t saved = count(&ppu);
-        monitor_quiet(machine, "savevm s");
-        machine_qmp(machine, "{\"execute\": \"cont\"}");
+        monitor_quiet(qemu, "savevm s");
+        qemu_qmp(qemu, "{\"execute\": \"cont\"}");
         sleep_ms(20);
-        machine_qmp(machine, "{\"execute\": \"stop\"}");
+        qemu_qmp(qemu, "{\"execute\": \"stop\"}");
         assert_true(count(&ppu) > saved);
-        monitor_quiet(machine, "loadvm s");
+        monitor_quiet(qemu, "loadvm s");
         assert_int_equal(count(&ppu), saved);
-        machine_qmp(machine, "{\"execute\": \"cont\"}");
+        qemu_qmp(qemu, "{\"execute\": \"cont\"}");
     }
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void busy_new_process(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_one(&ppu);
+    struct qemu *qemu = start_one(&ppu);
     (void)state;
 
     probe_ask(&ppu, PROBE_COUNT, 0, 0);
     sleep_ms(5);
-    machine_qmp(machine, "{\"execute\": \"stop\"}");
+    qemu_qmp(qemu, "{\"execute\": \"stop\"}");
     uint32_t saved = count(&ppu);
-    monitor_quiet(machine, "savevm s");
-    machine_stop(machine);
-    machine = start_loaded(&ppu);
+    monitor_quiet(qemu, "savevm s");
+    qemu_stop(qemu);
+    qemu = start_loaded(&ppu);
     counts_on(&ppu, saved, UINT32_MAX);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 /* Everything of the function: registers, MSI-X, interrupts, windows. */
 static void idle_new_process(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_one(&ppu);
+    struct qemu *qemu = start_one(&ppu);
     (void)state;
 
-    machine_write(machine, RAM_WORD, 0);
+    qemu_write(qemu, RAM_WORD, 0);
     ppu_route_vector(&ppu, 7, RAM_WORD, 0xcafe);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_FW_INFO, 0x12345678);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 9);
-    monitor_quiet(machine, "savevm s");
-    machine_stop(machine);
+    monitor_quiet(qemu, "savevm s");
+    qemu_stop(qemu);
 
-    machine = start_loaded(&ppu);
+    qemu = start_loaded(&ppu);
     assert_int_equal(ppu_read(&ppu, PPU_REG_FW_INFO), 0x12345678);
     assert_int_equal(ppu_read(&ppu, PPU_REG_VECTOR_PENDING), 1u << 9);
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_RUNNING);
     ppu_write(&ppu, PPU_BAR0_DTCM + 0x8000, 0xbad);
     assert_int_not_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0xbad);
     probe_do(&ppu, PROBE_WRITE, PPU_MCU_REGS + PPU_REG_VECTOR_RAISE, 7);
-    assert_int_equal(machine_read(machine, RAM_WORD), 0xcafe);
+    assert_int_equal(qemu_read(qemu, RAM_WORD), 0xcafe);
     probe_hold(&ppu);
     probe_start(&ppu);
     assert_int_equal(boots(&ppu), 2);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void held_stays_held(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_one(&ppu);
+    struct qemu *qemu = start_one(&ppu);
     (void)state;
 
     probe_hold(&ppu);
     ppu_write(&ppu, PPU_BAR0_DTCM + 0x8000, 0x600d);
-    monitor_quiet(machine, "savevm s");
+    monitor_quiet(qemu, "savevm s");
     probe_start(&ppu);
-    monitor_quiet(machine, "loadvm s");
+    monitor_quiet(qemu, "loadvm s");
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_HELD);
     assert_int_equal(boots(&ppu), 1);
     assert_int_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0x600d);
@@ -175,25 +175,25 @@ static void held_stays_held(void **state)
     assert_int_equal(ppu_read(&ppu, PPU_BAR0_DTCM + 0x8000), 0x1234);
     probe_start(&ppu);
     assert_int_equal(boots(&ppu), 2);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void locked_up_stays_locked_up(void **state)
 {
     struct ppu ppu;
-    struct machine *machine = start_one(&ppu);
+    struct qemu *qemu = start_one(&ppu);
     (void)state;
 
     probe_ask(&ppu, PROBE_LOCK_UP, 0, 0);
     ppu_expect(&ppu, PPU_REG_MCU_STATE, PPU_MCU_LOCKUP);
-    monitor_quiet(machine, "savevm s");
-    machine_stop(machine);
-    machine = start_loaded(&ppu);
+    monitor_quiet(qemu, "savevm s");
+    qemu_stop(qemu);
+    qemu = start_loaded(&ppu);
     assert_int_equal(ppu_read(&ppu, PPU_REG_MCU_STATE), PPU_MCU_LOCKUP);
     ppu_vram_write(&ppu, PROBE_MAILBOX, PROBE_IDLE);
     probe_hold(&ppu);
     probe_start(&ppu);
-    machine_stop(machine);
+    qemu_stop(qemu);
 }
 
 static void wrong_machine_refused(void **state)
@@ -206,16 +206,16 @@ static void wrong_machine_refused(void **state)
         { "channels=32," PPU_A, PPU_A, "ppu0" },
     };
     const char *args[] = { "--ppu", PPU_A, "--ppu", PPU_A, "--snapshot", snapshot_file, NULL };
-    struct machine *machine = machine_start(args);
+    struct qemu *qemu = qemu_start(args);
     (void)state;
 
-    monitor_quiet(machine, "savevm s");
-    machine_stop(machine);
+    monitor_quiet(qemu, "savevm s");
+    qemu_stop(qemu);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         const char *load[] = { "--ppu",    rows[i].first, "--ppu", rows[i].second, "--snapshot", snapshot_file,
                                "--loadvm", "s",           NULL };
         int status;
-        char *text = machine_run_to_end(load, &status);
+        char *text = qemu_run_to_end(load, &status);
 
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(text, rows[i].words)) {
             fail_msg("row %zu: status 0x%x, said: %s", i, (unsigned)status, text);

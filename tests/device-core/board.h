@@ -3,8 +3,8 @@
  * A device core in a test: VRAM, MCU memory and system memory as arrays, a clock that the test turns, and a record of
  * what the core did to the world outside.
  */
-#ifndef TESTS_DEVICE_CORE_MACHINE_H
-#define TESTS_DEVICE_CORE_MACHINE_H
+#ifndef TESTS_DEVICE_CORE_BOARD_H
+#define TESTS_DEVICE_CORE_BOARD_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_state.h"
 
-/* Where things lie in VRAM after machine_boot(). */
+/* Where things lie in VRAM after board_boot(). */
 #define PROT_BASE 0x100000u
 #define TOKENS_AT 0x300000u
 #define TOKENS_BYTES 0xf0000u
@@ -40,7 +40,7 @@
 #define MCU_BYTES (64u * PPU_KIB)
 #define DESC_AT PPU_MCU_DTCM
 
-struct machine {
+struct board {
     struct core *core;
     struct core_config config;
     uint8_t *vram;
@@ -61,43 +61,43 @@ struct machine {
     uint32_t run_requests;
     bool run;
     char last_char;
-    bool hidden;                                 /* VRAM, from all but the core */
-    uint64_t cleared_bytes;                      /* of VRAM */
-    void (*during_dma)(struct machine *machine); /* called by every bus access, as a device that is reached by DMA */
+    bool hidden;                             /* VRAM, from all but the core */
+    uint64_t cleared_bytes;                  /* of VRAM */
+    void (*during_dma)(struct board *board); /* called by every bus access, as a device that is reached by DMA */
 };
 
 /* The smallest machine that shows everything; sm_threads as asked. */
-struct core_config machine_small_config(uint32_t sm_threads);
-struct machine *machine_new(const struct core_config *config);
-void machine_free(struct machine *machine);
+struct core_config board_small_config(uint32_t sm_threads);
+struct board *board_new(const struct core_config *config);
+void board_free(struct board *board);
 /* What the firmware does first: protected range, rings, trace ring. */
-void machine_boot(struct machine *machine);
+void board_boot(struct board *board);
 /* Runs the bottom half until nothing asks for it. */
-void machine_settle(struct machine *machine);
+void board_settle(struct board *board);
 /* Lets time pass, timers and bottom halves run as they fall due. */
-void machine_advance(struct machine *machine, uint64_t ns);
+void board_advance(struct board *board, uint64_t ns);
 
-void mcu_write(struct machine *machine, uint32_t reg, uint32_t value);
-uint32_t mcu_read(struct machine *machine, uint32_t reg);
-void host_write(struct machine *machine, uint32_t reg, uint32_t value);
-uint32_t host_read(struct machine *machine, uint32_t reg);
+void mcu_write(struct board *board, uint32_t reg, uint32_t value);
+uint32_t mcu_read(struct board *board, uint32_t reg);
+void host_write(struct board *board, uint32_t reg, uint32_t value);
+uint32_t host_read(struct board *board, uint32_t reg);
 
 /* Submits a descriptor; it holds the answer afterwards. Returns its status. */
-uint32_t submit(struct machine *machine, struct ppu_dma_desc *desc);
+uint32_t submit(struct board *board, struct ppu_dma_desc *desc);
 /* Takes an entry as the MCU does; false: the ring is empty. */
-bool ring_pop(struct machine *machine, enum ppu_ring_id ring, void *entry);
+bool ring_pop(struct board *board, enum ppu_ring_id ring, void *entry);
 
 /* Maps one page; `bits` are PPU_PTE_* without size and valid. */
-void map_page(struct machine *machine, uint32_t context, uint64_t va, uint64_t frame, enum ppu_pte_size size,
+void map_page(struct board *board, uint32_t context, uint64_t va, uint64_t frame, enum ppu_pte_size size,
               uint64_t bits);
 /* Place of the entry of `level` that serves va, which must have tables down to there. */
-uint32_t pte_at(struct machine *machine, uint32_t context, uint64_t va, uint32_t level);
-uint64_t read_pte(struct machine *machine, uint32_t at);
-void write_pte(struct machine *machine, uint32_t at, uint64_t pte);
+uint32_t pte_at(struct board *board, uint32_t context, uint64_t va, uint32_t level);
+uint64_t read_pte(struct board *board, uint32_t at);
+void write_pte(struct board *board, uint32_t at, uint64_t pte);
 
 /* A TMD copy that this device runs: grid x * y * z of CTAs of `threads`. */
 struct ppu_tmd good_tmd(uint32_t x, uint32_t y, uint32_t z, uint32_t threads);
-void start_task(struct machine *machine, uint32_t slot, const struct ppu_tmd *tmd);
+void start_task(struct board *board, uint32_t slot, const struct ppu_tmd *tmd);
 
 /* Random numbers from PPU_SEED or a fixed seed; the seed is printed. */
 uint64_t random_seed(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/qemu/machine.h"
+#include "tests/qemu/qemu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ struct wire {
     size_t used; /* of them given out as the last line */
 };
 
-struct machine {
+struct qemu {
     pid_t pid;
     bool ended;
     int status;
@@ -155,28 +155,28 @@ static void fill_argv(char **argv, const char *const *first, const char *const *
     argv[count] = NULL;
 }
 
-static void handshake(struct machine *machine)
+static void handshake(struct qemu *qemu)
 {
-    assert_non_null(strstr(wire_line(&machine->qmp), "QMP"));
-    assert_non_null(strstr(machine_qmp(machine, "{\"execute\": \"qmp_capabilities\"}"), "return"));
+    assert_non_null(strstr(wire_line(&qemu->qmp), "QMP"));
+    assert_non_null(strstr(qemu_qmp(qemu, "{\"execute\": \"qmp_capabilities\"}"), "return"));
 }
 
-struct machine *machine_start(const char *const *args)
+struct qemu *qemu_start(const char *const *args)
 {
-    struct machine *machine = calloc(1, sizeof(*machine));
+    struct qemu *qemu = calloc(1, sizeof(*qemu));
     int qtest[2], qmp[2];
     char qtest_spec[16], qmp_spec[16];
     char *argv[ARGS_MAX];
 
-    assert_non_null(machine);
+    assert_non_null(qemu);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qtest), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, qmp), 0);
     snprintf(qtest_spec, sizeof(qtest_spec), "fd:%d", qtest[1]);
     snprintf(qmp_spec, sizeof(qmp_spec), "fd:%d", qmp[1]);
     fill_argv(argv, (const char *[]){ "--qtest", qtest_spec, "--qmp", qmp_spec, NULL }, args);
-    machine->pid = fork();
-    assert_true(machine->pid >= 0);
-    if (machine->pid == 0) {
+    qemu->pid = fork();
+    assert_true(qemu->pid >= 0);
+    if (qemu->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         keep_open(qtest[1]);
         keep_open(qmp[1]);
@@ -185,46 +185,46 @@ struct machine *machine_start(const char *const *args)
     }
     close(qtest[1]);
     close(qmp[1]);
-    machine->qtest = wire_open(qtest[0]);
-    machine->qmp = wire_open(qmp[0]);
-    handshake(machine);
-    return machine;
+    qemu->qtest = wire_open(qtest[0]);
+    qemu->qmp = wire_open(qmp[0]);
+    handshake(qemu);
+    return qemu;
 }
 
-static bool reaped(struct machine *machine, int flags)
+static bool reaped(struct qemu *qemu, int flags)
 {
-    if (!machine->ended && waitpid(machine->pid, &machine->status, flags) == machine->pid) {
-        machine->ended = true;
+    if (!qemu->ended && waitpid(qemu->pid, &qemu->status, flags) == qemu->pid) {
+        qemu->ended = true;
     }
-    return machine->ended;
+    return qemu->ended;
 }
 
-void machine_stop(struct machine *machine)
+void qemu_stop(struct qemu *qemu)
 {
-    if (!reaped(machine, WNOHANG)) {
-        kill(machine->pid, SIGKILL);
-        reaped(machine, 0);
+    if (!reaped(qemu, WNOHANG)) {
+        kill(qemu->pid, SIGKILL);
+        reaped(qemu, 0);
     }
-    wire_close(&machine->qtest);
-    wire_close(&machine->qmp);
-    free(machine);
+    wire_close(&qemu->qtest);
+    wire_close(&qemu->qmp);
+    free(qemu);
 }
 
-int machine_pid(const struct machine *machine)
+int qemu_pid(const struct qemu *qemu)
 {
-    return machine->pid;
+    return qemu->pid;
 }
 
-bool machine_alive(struct machine *machine)
+bool qemu_alive(struct qemu *qemu)
 {
-    return !reaped(machine, WNOHANG);
+    return !reaped(qemu, WNOHANG);
 }
 
-int machine_wait_end(struct machine *machine)
+int qemu_wait_end(struct qemu *qemu)
 {
     for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
-        if (reaped(machine, WNOHANG)) {
-            return machine->status;
+        if (reaped(qemu, WNOHANG)) {
+            return qemu->status;
         }
         sleep_ms(10);
     }
@@ -243,7 +243,7 @@ static size_t read_all(int fd, char *buf, size_t size)
     return len;
 }
 
-char *machine_run_to_end(const char *const *args, int *status)
+char *qemu_run_to_end(const char *const *args, int *status)
 {
     char *text = calloc(1, LINE_MAX_BYTES);
     char *argv[ARGS_MAX];
@@ -278,31 +278,31 @@ static bool is_answer(const char *line)
     return strncmp(line, "{\"return\"", 9) == 0 || strncmp(line, "{\"error\"", 8) == 0;
 }
 
-const char *machine_qmp(struct machine *machine, const char *command)
+const char *qemu_qmp(struct qemu *qemu, const char *command)
 {
     const char *line;
 
-    wire_send(&machine->qmp, command, strlen(command));
-    wire_send(&machine->qmp, "\n", 1);
+    wire_send(&qemu->qmp, command, strlen(command));
+    wire_send(&qemu->qmp, "\n", 1);
     do {
-        line = wire_line(&machine->qmp); /* events come between */
+        line = wire_line(&qemu->qmp); /* events come between */
     } while (!is_answer(line));
     return line;
 }
 
-const char *machine_monitor(struct machine *machine, const char *line)
+const char *qemu_monitor(struct qemu *qemu, const char *line)
 {
     char command[512];
 
     snprintf(command, sizeof(command),
              "{\"execute\": \"human-monitor-command\", \"arguments\": {\"command-line\": \"%s\"}}", line);
-    return machine_qmp(machine, command);
+    return qemu_qmp(qemu, command);
 }
 
 /* One qtest command; the words after OK. */
-static const char *qtest(struct machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static const char *qtest(struct qemu *qemu, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static const char *qtest(struct machine *machine, const char *format, ...)
+static const char *qtest(struct qemu *qemu, const char *format, ...)
 {
     char command[2 * LOAD_CHUNK + 128];
     const char *line;
@@ -312,9 +312,9 @@ static const char *qtest(struct machine *machine, const char *format, ...)
     int len = vsnprintf(command, sizeof(command), format, args);
     va_end(args);
     assert_true(len > 0 && (size_t)len < sizeof(command));
-    wire_send(&machine->qtest, command, (size_t)len);
+    wire_send(&qemu->qtest, command, (size_t)len);
     do {
-        line = wire_line(&machine->qtest);
+        line = wire_line(&qemu->qtest);
     } while (strncmp(line, "IRQ", 3) == 0);
     if (strncmp(line, "OK", 2) != 0) {
         fail_msg("qtest: %s: %s", command, line);
@@ -322,41 +322,41 @@ static const char *qtest(struct machine *machine, const char *format, ...)
     return line[2] != '\0' ? line + 3 : line + 2;
 }
 
-uint32_t machine_read(struct machine *machine, uint64_t address)
+uint32_t qemu_read(struct qemu *qemu, uint64_t address)
 {
-    return (uint32_t)strtoull(qtest(machine, "readl 0x%" PRIx64 "\n", address), NULL, 16);
+    return (uint32_t)strtoull(qtest(qemu, "readl 0x%" PRIx64 "\n", address), NULL, 16);
 }
 
-void machine_write(struct machine *machine, uint64_t address, uint32_t value)
+void qemu_write(struct qemu *qemu, uint64_t address, uint32_t value)
 {
-    qtest(machine, "writel 0x%" PRIx64 " 0x%" PRIx32 "\n", address, value);
+    qtest(qemu, "writel 0x%" PRIx64 " 0x%" PRIx32 "\n", address, value);
 }
 
-void machine_write16(struct machine *machine, uint64_t address, uint16_t value)
+void qemu_write16(struct qemu *qemu, uint64_t address, uint16_t value)
 {
-    qtest(machine, "writew 0x%" PRIx64 " 0x%x\n", address, value);
+    qtest(qemu, "writew 0x%" PRIx64 " 0x%x\n", address, value);
 }
 
-static void load_chunk(struct machine *machine, uint64_t address, const uint8_t *bytes, size_t len)
+static void load_chunk(struct qemu *qemu, uint64_t address, const uint8_t *bytes, size_t len)
 {
     char text[2 * LOAD_CHUNK + 1];
 
     for (size_t i = 0; i < len; i++) {
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     }
-    qtest(machine, "write 0x%" PRIx64 " 0x%zx 0x%s\n", address, len, text);
+    qtest(qemu, "write 0x%" PRIx64 " 0x%zx 0x%s\n", address, len, text);
 }
 
-void machine_load(struct machine *machine, uint64_t address, const void *bytes, size_t len)
+void qemu_load(struct qemu *qemu, uint64_t address, const void *bytes, size_t len)
 {
     const uint8_t *from = bytes;
 
     for (size_t at = 0; at < len; at += LOAD_CHUNK) {
-        load_chunk(machine, address + at, from + at, len - at < LOAD_CHUNK ? len - at : LOAD_CHUNK);
+        load_chunk(qemu, address + at, from + at, len - at < LOAD_CHUNK ? len - at : LOAD_CHUNK);
     }
 }
 
-size_t machine_read_file(const char *path, void *bytes, size_t size)
+size_t qemu_read_file(const char *path, void *bytes, size_t size)
 {
     FILE *file = fopen(path, "rb");
 
@@ -377,11 +377,11 @@ static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
 {
     uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
 
-    machine_write(ppu->machine, at, UINT32_MAX);
-    uint64_t mask = machine_read(ppu->machine, at) & ~0xfull;
+    qemu_write(ppu->qemu, at, UINT32_MAX);
+    uint64_t mask = qemu_read(ppu->qemu, at) & ~0xfull;
     if (wide) {
-        machine_write(ppu->machine, at + 4, UINT32_MAX);
-        mask |= (uint64_t)machine_read(ppu->machine, at + 4) << 32;
+        qemu_write(ppu->qemu, at + 4, UINT32_MAX);
+        mask |= (uint64_t)qemu_read(ppu->qemu, at + 4) << 32;
     } else {
         mask |= 0xffffffffull << 32;
     }
@@ -391,24 +391,24 @@ static uint64_t bar_probe(const struct ppu *ppu, unsigned bar, bool wide)
 static void bar_place(struct ppu *ppu, unsigned bar, uint64_t *next)
 {
     uint64_t at = ppu->config + PCI_BAR0 + 4 * bar;
-    bool wide = machine_read(ppu->machine, at) & 4;
+    bool wide = qemu_read(ppu->qemu, at) & 4;
 
     ppu->bar_bytes[bar] = bar_probe(ppu, bar, wide);
     ppu->bar[bar] = ppu_align_up64(*next, ppu->bar_bytes[bar]);
     *next = ppu->bar[bar] + ppu->bar_bytes[bar];
-    machine_write(ppu->machine, at, (uint32_t)ppu->bar[bar]);
+    qemu_write(ppu->qemu, at, (uint32_t)ppu->bar[bar]);
     if (wide) {
-        machine_write(ppu->machine, at + 4, (uint32_t)(ppu->bar[bar] >> 32));
+        qemu_write(ppu->qemu, at + 4, (uint32_t)(ppu->bar[bar] >> 32));
     }
 }
 
-struct ppu ppu_map(struct machine *machine, unsigned index)
+struct ppu ppu_map(struct qemu *qemu, unsigned index)
 {
-    struct ppu ppu = { .machine = machine, .config = ECAM + ((uint64_t)(index + 1) << 15) };
+    struct ppu ppu = { .qemu = qemu, .config = ECAM + ((uint64_t)(index + 1) << 15) };
     uint64_t next_32 = WINDOW_32 + (uint64_t)index * 2 * PPU_BAR0_SIZE;
     uint64_t next_64 = WINDOW_64 + ((uint64_t)index << 36);
 
-    assert_int_equal(machine_read(machine, ppu.config), PPU_PCI_DEVICE << 16 | PPU_PCI_VENDOR);
+    assert_int_equal(qemu_read(qemu, ppu.config), PPU_PCI_DEVICE << 16 | PPU_PCI_VENDOR);
     bar_place(&ppu, PPU_BAR_REGS, &next_32);
     bar_place(&ppu, PPU_BAR_DOORBELLS, &next_64);
     bar_place(&ppu, PPU_BAR_VRAM, &next_64);
@@ -418,35 +418,35 @@ struct ppu ppu_map(struct machine *machine, unsigned index)
 
 void ppu_set_bus_master(const struct ppu *ppu, bool on)
 {
-    machine_write16(ppu->machine, ppu->config + PCI_COMMAND, COMMAND_MEM | (on ? COMMAND_BUS : 0));
+    qemu_write16(ppu->qemu, ppu->config + PCI_COMMAND, COMMAND_MEM | (on ? COMMAND_BUS : 0));
 }
 
 uint32_t ppu_read(const struct ppu *ppu, uint32_t offset)
 {
-    return machine_read(ppu->machine, ppu->bar[PPU_BAR_REGS] + offset);
+    return qemu_read(ppu->qemu, ppu->bar[PPU_BAR_REGS] + offset);
 }
 
 void ppu_write(const struct ppu *ppu, uint32_t offset, uint32_t value)
 {
-    machine_write(ppu->machine, ppu->bar[PPU_BAR_REGS] + offset, value);
+    qemu_write(ppu->qemu, ppu->bar[PPU_BAR_REGS] + offset, value);
 }
 
 uint32_t ppu_vram_read(const struct ppu *ppu, uint64_t offset)
 {
-    return machine_read(ppu->machine, ppu->bar[PPU_BAR_VRAM] + offset);
+    return qemu_read(ppu->qemu, ppu->bar[PPU_BAR_VRAM] + offset);
 }
 
 void ppu_vram_write(const struct ppu *ppu, uint64_t offset, uint32_t value)
 {
-    machine_write(ppu->machine, ppu->bar[PPU_BAR_VRAM] + offset, value);
+    qemu_write(ppu->qemu, ppu->bar[PPU_BAR_VRAM] + offset, value);
 }
 
 uint32_t ppu_capability(const struct ppu *ppu, uint8_t id)
 {
-    uint32_t at = machine_read(ppu->machine, ppu->config + PCI_CAP_FIRST) & 0xfc;
+    uint32_t at = qemu_read(ppu->qemu, ppu->config + PCI_CAP_FIRST) & 0xfc;
 
     for (int steps = 0; at != 0 && steps < 48; steps++) {
-        uint32_t head = machine_read(ppu->machine, ppu->config + at);
+        uint32_t head = qemu_read(ppu->qemu, ppu->config + at);
 
         if ((head & 0xff) == id) {
             return at;
@@ -461,7 +461,7 @@ void ppu_function_level_reset(const struct ppu *ppu)
 {
     uint64_t control = ppu->config + ppu_capability(ppu, PCI_CAP_EXP) + 8;
 
-    machine_write16(ppu->machine, control, (uint16_t)machine_read(ppu->machine, control) | 1u << 15);
+    qemu_write16(ppu->qemu, control, (uint16_t)qemu_read(ppu->qemu, control) | 1u << 15);
 }
 
 void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, uint32_t data)
@@ -469,16 +469,16 @@ void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, 
     uint64_t entry = ppu->bar[PPU_BAR_REGS] + PPU_BAR0_MSIX_TABLE + 16ull * vector;
     uint64_t control = ppu->config + ppu_capability(ppu, PCI_CAP_MSIX) + 2;
 
-    machine_write(ppu->machine, entry, (uint32_t)address);
-    machine_write(ppu->machine, entry + 4, (uint32_t)(address >> 32));
-    machine_write(ppu->machine, entry + 8, data);
-    machine_write(ppu->machine, entry + 12, 0);
-    machine_write16(ppu->machine, control, 0x8000);
+    qemu_write(ppu->qemu, entry, (uint32_t)address);
+    qemu_write(ppu->qemu, entry + 4, (uint32_t)(address >> 32));
+    qemu_write(ppu->qemu, entry + 8, data);
+    qemu_write(ppu->qemu, entry + 12, 0);
+    qemu_write16(ppu->qemu, control, 0x8000);
 }
 
 void ppu_load_image(const struct ppu *ppu, const void *image, size_t len)
 {
-    machine_load(ppu->machine, ppu->bar[PPU_BAR_REGS] + PPU_BAR0_ITCM, image, len);
+    qemu_load(ppu->qemu, ppu->bar[PPU_BAR_REGS] + PPU_BAR0_ITCM, image, len);
 }
 
 void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value)
@@ -505,7 +505,7 @@ void probe_load(const struct ppu *ppu)
 {
     static uint8_t image[16 * 1024];
 
-    ppu_load_image(ppu, image, machine_read_file(PROBE_IMAGE, image, sizeof(image)));
+    ppu_load_image(ppu, image, qemu_read_file(PROBE_IMAGE, image, sizeof(image)));
     for (uint32_t offset = 0; offset < sizeof(struct probe_mailbox); offset += 4) {
         ppu_vram_write(ppu, PROBE_MAILBOX + offset, 0);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "demo/machine.h"
+#include "demo/inventory.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static int is_ppu(const struct dirent *entry)
     return attribute(entry->d_name, "vendor") == PPU_PCI_VENDOR && attribute(entry->d_name, "device") == PPU_PCI_DEVICE;
 }
 
-void machine_show(void)
+void inventory_show(void)
 {
     struct dirent **found = NULL;
     struct utsname name;

@@ -3,8 +3,8 @@
  * A QEMU started by tools/ppu-run for a test: its qtest and machine-protocol sockets, and
  * the PPUs in it. Whatever goes wrong with QEMU itself fails the test that asked.
  */
-#ifndef TESTS_QEMU_MACHINE_H
-#define TESTS_QEMU_MACHINE_H
+#ifndef TESTS_QEMU_QEMU_H
+#define TESTS_QEMU_QEMU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,41 +12,41 @@
 
 #include "ppu/regs.h"
 
-#define MACHINE_RAM 0x40000000ull /* system memory of the virt machine */
+#define QEMU_RAM 0x40000000ull /* system memory of the virt machine */
 
-struct machine;
+struct qemu;
 
 /* One PPU, mapped by ppu_map(). Addresses are those of the machine's CPU. */
 struct ppu {
-    struct machine *machine;
+    struct qemu *qemu;
     uint64_t config; /* its configuration space */
     uint64_t bar[6];
     uint64_t bar_bytes[6];
 };
 
 /* `args`: of ppu-run beside the connections; NULL at the end. */
-struct machine *machine_start(const char *const *args);
-void machine_stop(struct machine *machine);
-int machine_pid(const struct machine *machine);
-bool machine_alive(struct machine *machine);
+struct qemu *qemu_start(const char *const *args);
+void qemu_stop(struct qemu *qemu);
+int qemu_pid(const struct qemu *qemu);
+bool qemu_alive(struct qemu *qemu);
 /* Waits for QEMU to end by itself; its wait status. */
-int machine_wait_end(struct machine *machine);
+int qemu_wait_end(struct qemu *qemu);
 /* Runs ppu-run with `args` until it ends (it must, within seconds); what it printed, the caller's. */
-char *machine_run_to_end(const char *const *args, int *status);
+char *qemu_run_to_end(const char *const *args, int *status);
 
 /* Machine protocol: the answer to one command, until the next call. `command` is a JSON object. */
-const char *machine_qmp(struct machine *machine, const char *command);
+const char *qemu_qmp(struct qemu *qemu, const char *command);
 /* The same with a line for QEMU's monitor; the answer is what the monitor printed, as JSON string. */
-const char *machine_monitor(struct machine *machine, const char *line);
+const char *qemu_monitor(struct qemu *qemu, const char *line);
 
 /* Memory as the machine's CPU sees it; len a multiple of 4. */
-uint32_t machine_read(struct machine *machine, uint64_t address);
-void machine_write(struct machine *machine, uint64_t address, uint32_t value);
-void machine_write16(struct machine *machine, uint64_t address, uint16_t value);
-void machine_load(struct machine *machine, uint64_t address, const void *bytes, size_t len);
+uint32_t qemu_read(struct qemu *qemu, uint64_t address);
+void qemu_write(struct qemu *qemu, uint64_t address, uint32_t value);
+void qemu_write16(struct qemu *qemu, uint64_t address, uint16_t value);
+void qemu_load(struct qemu *qemu, uint64_t address, const void *bytes, size_t len);
 
 /* Finds the PPU in slot `index` + 1 of the bus, gives it addresses and switches it on, bus mastering included. */
-struct ppu ppu_map(struct machine *machine, unsigned index);
+struct ppu ppu_map(struct qemu *qemu, unsigned index);
 uint32_t ppu_read(const struct ppu *ppu, uint32_t offset);
 void ppu_write(const struct ppu *ppu, uint32_t offset, uint32_t value);
 uint32_t ppu_vram_read(const struct ppu *ppu, uint64_t offset);
@@ -64,7 +64,7 @@ void ppu_route_vector(const struct ppu *ppu, uint32_t vector, uint64_t address, 
 void ppu_expect(const struct ppu *ppu, uint32_t offset, uint32_t value);
 
 /* Reads a file of at most `size` bytes, padded with zeros to a multiple of 4; its length with the padding. */
-size_t machine_read_file(const char *path, void *bytes, size_t size);
+size_t qemu_read_file(const char *path, void *bytes, size_t size);
 
 /* The test firmware (fw/probe.h). */
 void probe_load(const struct ppu *ppu);
