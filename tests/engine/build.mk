@@ -32,8 +32,9 @@ $(eval $(call engine_test,fuzz,asan plain,tests/engine/generate.c tests/engine/o
 $(eval $(call engine_test,subvector,asan plain))
 $(eval $(call engine_test,mode,asan plain))
 $(eval $(call engine_test,isolation,asan plain))
-TIMEOUT_engine-pause := 120
-SERIAL_engine-pause := 1
+TIMEOUT_engine-pause := 240
+# With the address sanitizer it looks at no time.
+SERIAL_engine-pause := plain
 $(eval $(call engine_test,pause,asan plain,tests/engine/worst.c))
 $(eval $(call engine_test,litmus))
 $(eval $(call engine_test,pending_adds,asan plain))
