@@ -362,8 +362,31 @@ static cl_int open_queue(cl_command_queue queue, cl_command_queue maker)
                                  : device_error(open_host(queue));
 }
 
-static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_command_queue_properties properties,
-                                  cl_command_queue maker, cl_int *error)
+/* What was asked for; bytes 0: the size was left open. */
+struct wanted {
+    cl_command_queue_properties flags;
+    cl_queue_properties bytes;
+    bool sized;
+    cl_command_queue maker;       /* of a work queue, else NULL */
+    cl_queue_properties limit_ms; /* of its kernels' time; 0: none */
+    cl_queue_properties priority; /* cl_queue_priority_khr, 0: left open */
+    cl_queue_properties throttle; /* cl_queue_throttle_khr, 0: left open */
+};
+
+/* The levels between are for hints to come; the highest is above what libppu's callers have who ask for nothing. */
+uint32_t queue_level(const struct _cl_command_queue *queue)
+{
+    switch (queue->priority) {
+    case CL_QUEUE_PRIORITY_HIGH_KHR:
+        return PPU_PRIORITIES - 1;
+    case CL_QUEUE_PRIORITY_LOW_KHR:
+        return 1;
+    default:
+        return PPU_PRIORITIES / 2;
+    }
+}
+
+static cl_command_queue queue_new(cl_context context, cl_device_id device, const struct wanted *wanted, cl_int *error)
 {
     cl_command_queue queue = calloc(1, sizeof(*queue));
 
@@ -375,13 +398,16 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, cl_co
     queue->context = context;
     queue->device = device;
     queue->ppu_index = context_ppu_index(context, device);
-    queue->properties = properties;
+    queue->properties = wanted->flags;
+    queue->limit_ms = (uint32_t)wanted->limit_ms;
+    queue->priority = wanted->priority != 0 ? (cl_uint)wanted->priority : CL_QUEUE_PRIORITY_MED_KHR;
+    queue->throttle = wanted->throttle != 0 ? (cl_uint)wanted->throttle : CL_QUEUE_THROTTLE_MED_KHR;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    *error = open_queue(queue, maker);
+    *error = open_queue(queue, wanted->maker);
     if (*error == CL_OUT_OF_RESOURCES) { /* maybe because others are still being ended */
         service_thread_drain();
-        *error = open_queue(queue, maker);
+        *error = open_queue(queue, wanted->maker);
     }
     if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
@@ -415,31 +441,55 @@ static cl_int check_flags(cl_command_queue_properties flags)
     return CL_SUCCESS;
 }
 
-/* What was asked for; bytes 0: the size was left open. */
-struct wanted {
-    cl_command_queue_properties flags;
-    cl_queue_properties bytes;
-    bool sized;
-    cl_command_queue maker;       /* of a work queue, else NULL */
-    cl_queue_properties limit_ms; /* of its kernels' time; 0: none */
-};
+/* One of three bits, for queues of the host. */
+static cl_int read_hint(const cl_queue_properties *property, cl_queue_properties *hint)
+{
+    if (property[1] != 1 && property[1] != 2 && property[1] != 4) {
+        return CL_INVALID_VALUE;
+    }
+    *hint = property[1];
+    return CL_SUCCESS;
+}
+
+_Static_assert((CL_QUEUE_PRIORITY_HIGH_KHR | CL_QUEUE_PRIORITY_MED_KHR | CL_QUEUE_PRIORITY_LOW_KHR) == 7, "bits");
+_Static_assert((CL_QUEUE_THROTTLE_HIGH_KHR | CL_QUEUE_THROTTLE_MED_KHR | CL_QUEUE_THROTTLE_LOW_KHR) == 7, "bits");
+
+static cl_int read_property(const cl_queue_properties *property, struct wanted *wanted)
+{
+    switch (property[0]) {
+    case CL_QUEUE_PROPERTIES:
+        wanted->flags = property[1];
+        return CL_SUCCESS;
+    case CL_QUEUE_SIZE:
+        wanted->bytes = property[1];
+        wanted->sized = true;
+        return CL_SUCCESS;
+    case CL_QUEUE_WORK_QUEUE_PPU:
+        wanted->maker = (cl_command_queue)property[1];
+        return CL_SUCCESS;
+    case CL_QUEUE_TIME_LIMIT_PPU:
+        wanted->limit_ms = property[1];
+        return CL_SUCCESS;
+    case CL_QUEUE_PRIORITY_KHR:
+        return read_hint(property, &wanted->priority);
+    case CL_QUEUE_THROTTLE_KHR:
+        return read_hint(property, &wanted->throttle);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
 
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
 {
     *wanted = (struct wanted){ .bytes = device_queue_bytes(device) };
     for (; properties && *properties != 0; properties += 2) {
-        if (properties[0] == CL_QUEUE_PROPERTIES) {
-            wanted->flags = properties[1];
-        } else if (properties[0] == CL_QUEUE_SIZE) {
-            wanted->bytes = properties[1];
-            wanted->sized = true;
-        } else if (properties[0] == CL_QUEUE_WORK_QUEUE_PPU) {
-            wanted->maker = (cl_command_queue)properties[1];
-        } else if (properties[0] == CL_QUEUE_TIME_LIMIT_PPU) {
-            wanted->limit_ms = properties[1];
-        } else {
-            return CL_INVALID_VALUE;
+        cl_int error = read_property(properties, wanted);
+        if (error != CL_SUCCESS) {
+            return error;
         }
+    }
+    if ((wanted->priority != 0 || wanted->throttle != 0) && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0) {
+        return CL_INVALID_QUEUE_PROPERTIES;
     }
     if ((wanted->sized || wanted->maker) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;
@@ -485,14 +535,11 @@ static cl_int keep_given(cl_command_queue queue, const cl_queue_properties *prop
 static cl_command_queue queue_create(cl_context context, cl_device_id device, const cl_queue_properties *properties,
                                      const struct wanted *wanted, cl_int *error)
 {
-    cl_command_queue queue = queue_new(context, device, wanted->flags, wanted->maker, error);
+    cl_command_queue queue = queue_new(context, device, wanted, error);
 
     if (queue && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
-    }
-    if (queue) {
-        queue->limit_ms = (uint32_t)wanted->limit_ms;
     }
     if (queue && is_on_device(queue)) {
         queue->device_bytes = (cl_uint)wanted->bytes;
@@ -536,7 +583,7 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
                                                                                       : check_flags(properties);
     }
     if (error == CL_SUCCESS) {
-        queue = queue_new(context, device, properties, NULL, &error);
+        queue = queue_new(context, device, &(struct wanted){ .flags = properties }, &error);
     }
     if (errcode) {
         *errcode = error;

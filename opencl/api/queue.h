@@ -27,6 +27,8 @@ struct _cl_command_queue {
     struct errand end;
     uint32_t submitters;
     uint32_t limit_ms;       /* that its kernels may run; 0: as long as the device lets them */
+    cl_uint priority;        /* cl_queue_priority_khr */
+    cl_uint throttle;        /* cl_queue_throttle_khr; a hint that changes nothing */
     uint64_t device_va;      /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
     uint32_t device_index;   /* its number among those of the address space */
     cl_uint device_bytes;    /* CL_QUEUE_SIZE */
@@ -47,6 +49,9 @@ struct _cl_command_queue {
     pthread_t thread; /* runs what runs on the host */
     pthread_cond_t host_work;
 };
+
+/* Of what the queue launches, as the device counts. */
+uint32_t queue_level(const struct _cl_command_queue *queue);
 
 /* Says what a command comes after, beside the events of its list and the queue's order. */
 enum queue_order {

@@ -205,12 +205,12 @@ static bool can_make(const struct _cl_command_queue *queue, const struct _cl_com
 /* Both queues are used by others only when this is done, but for the maker's commands. */
 cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
 {
-    const struct ppu_workq_options options = { .block_bytes = PPU_CHILD_WORK_BYTES, .priority = PPU_PRIORITIES / 2 };
     cl_context context = queue->context;
 
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
+    const struct ppu_workq_options options = { .block_bytes = PPU_CHILD_WORK_BYTES, .priority = queue_level(maker) };
     enum ppu_err err = device_queues_need(context, queue->ppu_index);
     if (err != PPU_OK) {
         return device_error(err);

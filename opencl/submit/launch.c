@@ -343,7 +343,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     if (!launch) {
         return CL_OUT_OF_HOST_MEMORY;
     }
-    launch->launch.priority = PPU_PRIORITIES / 2;
+    launch->launch.priority = queue_level(queue);
     launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
     launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0]));

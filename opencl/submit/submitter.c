@@ -205,7 +205,7 @@ static void *serve_submitter(void *opaque)
 
 static enum ppu_err open_parts(struct submitter *submitter)
 {
-    const struct ppu_channel_options options = { .entries = ENTRIES, .priority = PPU_PRIORITIES / 2 };
+    const struct ppu_channel_options options = { .entries = ENTRIES, .priority = queue_level(submitter->queue) };
     struct ppu_context *context = submitter_space(submitter);
     enum ppu_err err = ppu_channel_create(context, &options, &submitter->channel);
 

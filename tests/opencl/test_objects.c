@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "opencl/api/cl_ppu.h"
 #include "ppu/macros.h"
@@ -201,6 +202,86 @@ static void queue_is_checked(void **state)
 #define LANES 1u
 #define COUNTERS 10u
 #define MAX_WAVE 128u
+/* ---- hints ---- */
+
+static cl_command_queue hinted_queue(struct fixture *f, cl_queue_properties name, cl_queue_properties value,
+                                     cl_queue_properties flags, cl_int expected)
+{
+    const cl_queue_properties properties[] = { name, value, CL_QUEUE_PROPERTIES, flags, 0 };
+    cl_int error = CL_SUCCESS;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(f->context, f->device, properties, &error);
+
+    assert_int_equal(error, expected);
+    return queue;
+}
+
+static cl_uint hint(cl_command_queue queue, cl_queue_properties name)
+{
+    cl_uint value = 0;
+
+    check(clGetCommandQueueInfo(queue, (cl_command_queue_info)name, sizeof(value), &value, NULL));
+    return value;
+}
+
+static void hints_are_checked(void **state)
+{
+    static const cl_queue_properties names[] = { CL_QUEUE_PRIORITY_KHR, CL_QUEUE_THROTTLE_KHR };
+    static const cl_queue_properties bad[] = { 0, 3, 7, 8, 1ull << 32, 1ull << 32 | 1 };
+    struct fixture *f = *state;
+    char extensions[2000] = "";
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL));
+    assert_non_null(strstr(extensions, "cl_khr_priority_hints"));
+    assert_non_null(strstr(extensions, "cl_khr_throttle_hints"));
+    for (size_t n = 0; n < PPU_ARRAY_SIZE(names); n++) {
+        for (cl_uint value = 1; value <= 4; value *= 2) {
+            cl_command_queue queue = hinted_queue(f, names[n], value, 0, CL_SUCCESS);
+            assert_int_equal(hint(queue, names[n]), value);
+            check(clReleaseCommandQueue(queue));
+        }
+        for (size_t i = 0; i < PPU_ARRAY_SIZE(bad); i++) {
+            assert_null(hinted_queue(f, names[n], bad[i], 0, CL_INVALID_VALUE));
+        }
+        assert_null(hinted_queue(f, names[n], 2, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+                                 CL_INVALID_QUEUE_PROPERTIES));
+    }
+    assert_int_equal(hint(f->queue, CL_QUEUE_PRIORITY_KHR), CL_QUEUE_PRIORITY_MED_KHR);
+    assert_int_equal(hint(f->queue, CL_QUEUE_THROTTLE_KHR), CL_QUEUE_THROTTLE_MED_KHR);
+}
+
+/* Work-items that fill the device wait for one of another queue: it has a place only because it is more urgent. */
+static void urgent_queues_go_first(void **state)
+{
+    static const char *text = "kernel void wait(global atomic_int *go) { while (atomic_load(go) == 0); }"
+                              "kernel void set(global atomic_int *go) { atomic_store(go, 1); }";
+    struct fixture *f = *state;
+    const size_t many = 1 << 20, one = 1;
+    cl_int error = CL_SUCCESS, zero = 0;
+
+    cl_command_queue low = hinted_queue(f, CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_LOW_KHR, 0, CL_SUCCESS);
+    cl_command_queue high = hinted_queue(f, CL_QUEUE_PRIORITY_KHR, CL_QUEUE_PRIORITY_HIGH_KHR, 0, CL_SUCCESS);
+    cl_program program = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+    check(error);
+    check(clBuildProgram(program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cl_kernel wait = clCreateKernel(program, "wait", &error), set = clCreateKernel(program, "set", &error);
+    cl_mem go = clCreateBuffer(f->context, CL_MEM_COPY_HOST_PTR, sizeof(zero), &zero, &error);
+    check(error);
+    check(clSetKernelArg(wait, 0, sizeof(go), &go));
+    check(clSetKernelArg(set, 0, sizeof(go), &go));
+    check(clEnqueueNDRangeKernel(low, wait, 1, NULL, &many, NULL, 0, NULL, NULL));
+    check(clFlush(low));
+    usleep(100000);
+    check(clEnqueueNDRangeKernel(high, set, 1, NULL, &one, NULL, 0, NULL, NULL));
+    check(clFinish(high));
+    check(clFinish(low));
+    check(clReleaseMemObject(go));
+    check(clReleaseKernel(wait));
+    check(clReleaseKernel(set));
+    check(clReleaseProgram(program));
+    check(clReleaseCommandQueue(low));
+    check(clReleaseCommandQueue(high));
+}
+
 #define BESIDE 4u /* kernels that can run at the same time, in a queue that lets them */
 
 static cl_ulong counter(cl_command_queue queue, uint32_t number)
@@ -487,6 +568,9 @@ int main(void)
         cl_test("all the local memory that is reported can be used [F6]", all_local_memory_is_there),
         cl_test("arguments of kernels keep nothing alive [F6]", arguments_keep_nothing),
         cl_test("a queue has properties the device has [F6]", queue_is_checked),
+        cl_test("priority and throttle of a queue are checked and told [A3]", hints_are_checked),
+        cl_test("an urgent queue's kernel has a place beside one that fills the device [A3] [A5]",
+                urgent_queues_go_first),
         cl_test("a queue tells what its kernels have executed [A10]", queues_count),
         cl_test("wrong flags, sizes and pointers of buffers get their errors [F6]", buffer_is_checked),
         cl_test("wrong sub-buffers get their errors [F6]", sub_buffer_is_checked),
