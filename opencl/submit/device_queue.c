@@ -63,12 +63,15 @@ static uint32_t state_bytes(const struct _cl_context *context, const struct _cl_
                : power_of_two(device->info->vram_bytes / STATE_SHARE, LEAST_STATE, MOST_STATE);
 }
 
-/* Others may have taken the records, or the memory: then it is fewer of them, or a place at each depth and no more. */
-static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *options)
+/*
+ * Others may have taken the records: then it is fewer of them. Or the memory: with `modest` it is then a place at each
+ * depth and no more.
+ */
+static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *options, bool modest)
 {
     enum ppu_err err = ppu_context_nest(ppu, options);
 
-    if (err == PPU_ERR_NO_VRAM) {
+    if (err == PPU_ERR_NO_VRAM && modest) {
         options->save_bytes = options->depth * ppu_align_up(options->state_bytes, PPU_SAVE_ALIGN);
         err = ppu_context_nest(ppu, options);
     }
@@ -79,7 +82,8 @@ static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *
     return err;
 }
 
-static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, struct device_queues *queues)
+static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, struct device_queues *queues,
+                                       bool modest)
 {
     cl_device_id device = context->devices[ppu_index];
     struct ppu_nest_options options = {
@@ -99,7 +103,7 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
     queues_shared(queues)->sm_vregs = device->info->sm_vregs;
     queues_shared(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
     queues_shared(queues)->sm_shared = device->info->sm_shared;
-    err = open_nest(context->ppus[ppu_index], &options);
+    err = open_nest(context->ppus[ppu_index], &options, modest);
     if (err != PPU_OK) {
         ppu_memory_free(queues->shared);
         queues->shared = NULL;
@@ -109,23 +113,23 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
     return PPU_OK;
 }
 
-static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index)
+static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index, bool modest)
 {
     struct device_queues *queues = &context->device_queues[ppu_index];
 
     pthread_mutex_lock(&context->device_queues_lock);
-    enum ppu_err err = !queues->shared ? open_device_queues(context, ppu_index, queues) : PPU_OK;
+    enum ppu_err err = !queues->shared ? open_device_queues(context, ppu_index, queues, modest) : PPU_OK;
     pthread_mutex_unlock(&context->device_queues_lock);
     return err;
 }
 
 enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
 {
-    enum ppu_err err = device_queues_make(context, ppu_index);
+    enum ppu_err err = device_queues_make(context, ppu_index, false);
 
     if (err != PPU_OK) { /* maybe because other contexts are still being closed */
         service_thread_drain();
-        err = device_queues_make(context, ppu_index);
+        err = device_queues_make(context, ppu_index, true);
     }
     return err;
 }

@@ -81,7 +81,7 @@ static uint32_t any_place(struct fuzz_input *input)
     case 0:
         return world->area[which / 4 % WORLD_AREAS].place;
     case 1:
-        return world->saves + which / 4 % 16u * TMD_BYTES;
+        return world->unused + which / 4 % 16u * TMD_BYTES;
     case 2:
         return which & 0x80u ? world->root : world->pool;
     default:
@@ -271,7 +271,7 @@ static void submit(struct fuzz_input *input)
 static void start_task(struct fuzz_input *input)
 {
     const uint8_t which = fuzz_u8(input);
-    const uint32_t at = world->saves + which % 8u * TMD_BYTES;
+    const uint32_t at = world->unused + which % 8u * TMD_BYTES;
     const struct world_area *memory = &world->area[WORLD_AREA_MEMORY];
     struct ppu_tmd tmd = world->kernel[fuzz_below(input, world->kernels)].tmd;
     uint32_t words[sizeof(tmd) / 4];
@@ -280,7 +280,7 @@ static void start_task(struct fuzz_input *input)
     tmd.context = (uint16_t)world->context;
     tmd.params_vram = at + TMD_BYTES / 2;
     if (which & 0x80u) {
-        tmd.save_vram = world->saves + 16 * TMD_BYTES;
+        tmd.save_vram = world->saves;
         tmd.save_bytes = 0x4000;
         tmd.save_count = 1 + which % 4u;
     }

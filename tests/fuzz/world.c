@@ -285,6 +285,7 @@ static void open_hostile(void)
     made.saves = (uint32_t)hostile->nest_saves;
     made.pool = device->firmware.pt_base;
     made.pool_bytes = device->firmware.pt_bytes;
+    made.unused = made.pool + made.pool_bytes - WORLD_UNUSED;
 }
 
 /* Its block launches the task, waits for it and says so. */

@@ -12,6 +12,7 @@
 
 #include "ppu.h"
 
+#define WORLD_UNUSED 0x20000u
 #define WORLD_MEMORY (256u * 1024u) /* bytes of the hostile context's memory in VRAM */
 #define WORLD_SYSTEM (64u * 1024u)  /* and in system memory */
 #define WORLD_CHANNELS 2u
@@ -48,7 +49,8 @@ struct world_kernel {
 
 struct world {
     uint32_t context; /* the hostile one */
-    uint32_t root;    /* VRAM offsets: its tables, the places its CTAs are saved in, the pool of both */
+    uint32_t root;    /* VRAM offsets: its tables, their pool, protected memory that nothing uses, its save area */
+    uint32_t unused;
     uint32_t saves;
     uint32_t pool;
     uint32_t pool_bytes;

@@ -315,6 +315,7 @@ enum { TREE_COUNTERS_AT = 256, TREE_CELL_AT = 320 }; /* grids begun, refused, en
 
 struct tree {
     struct work work; /* x: TMD, counters; y: scratch */
+    uint32_t group;   /* enum ppu_launch_group */
 };
 
 static uint32_t tree_word(const struct tree *tree, uint32_t offset)
@@ -357,7 +358,9 @@ static void tree_begin(struct tree *tree)
                  va + TREE_CELL_AT,
                  4,
                  0 };
-    const struct ppu_launch launch = { .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params) };
+    const struct ppu_launch launch = {
+        .grid = { 1 }, .cta = { 32 }, .params = &params, .param_bytes = sizeof(params), .group = tree->group
+    };
     const struct ppu_kernel *kernel = NULL;
 
     memset(ppu_memory_host(tree->work.x), 0, 4096);
@@ -376,13 +379,12 @@ static void tree_end(struct tree *tree)
 }
 
 /* At any place of the tree, which then ends; and goes back there, and ends the same, several times. */
-static void in_a_tree(void **state)
+static void goes_back_in_a_tree(struct box *box, uint32_t group)
 {
-    struct box *box = *state;
     uint32_t random = 12345;
 
     for (size_t i = 0; i < PPU_ARRAY_SIZE(sm_threads); i++) {
-        struct tree tree = { 0 };
+        struct tree tree = { .group = group };
 
         machine_begin(box, sm_threads[i], false);
         tree_open(&tree, box->machine);
@@ -413,6 +415,17 @@ static void in_a_tree(void **state)
         machine_end(box);
         unlink(box->file);
     }
+}
+
+static void in_a_tree(void **state)
+{
+    goes_back_in_a_tree(*state, PPU_LAUNCH_GROUP_KERNEL);
+}
+
+/* Saved CTAs wait for their own children, and their counters lie in the nest. */
+static void in_a_tree_of_ctas(void **state)
+{
+    goes_back_in_a_tree(*state, PPU_LAUNCH_GROUP_CTA);
 }
 
 /* ---- a round of a work queue (tests/kernels/creator.s) ---- */
@@ -698,6 +711,8 @@ int main(void)
         { "a kernel goes on in a new process and ends with the same bits [A1]", new_process, box_make, box_remove,
           NULL },
         { "a tree of tasks goes back to any place and ends with the same bits [B1 B5 B7]", in_a_tree, box_make,
+          box_remove, NULL },
+        { "a tree whose CTAs wait for their own children goes back to any place [B3 B7]", in_a_tree_of_ctas, box_make,
           box_remove, NULL },
         { "a round of a work queue goes back to any place and ends the same [C3 C4 C5]", in_a_round, box_make,
           box_remove, NULL },
