@@ -29,7 +29,7 @@ static const struct device_variant variant = {
 struct device *locality_device_new(void)
 {
     struct device *device = device_new();
-    struct core_config config = *core_config_of(device->rig->machine->core);
+    struct core_config config = *core_config_of(device->rig->board->core);
 
     rig_free(device->rig);
     config.cache_model = true;
@@ -41,7 +41,7 @@ struct device *locality_device_new(void)
 
 static uint64_t counted(const struct device *device, enum ppu_counter counter)
 {
-    struct core *core = device->rig->machine->core;
+    struct core *core = device->rig->board->core;
     uint64_t sum = 0;
 
     for (uint32_t sm = 0; sm < core_config_of(core)->sms; sm++) {
