@@ -117,10 +117,13 @@ static const struct source {
     /* clang-format on */
 };
 
+_Static_assert(PPU_ARRAY_SIZE(sources) == 8, "the loop below is unrolled as often");
+
 /* One round over all sources: the events that are to be served again. */
 static uint32_t serve_events(uint32_t events)
 {
     uint32_t again = 0;
+#pragma GCC unroll 8
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(sources); i++) {
         if ((events & sources[i].events) && sources[i].serve(sources[i].most)) {
             again |= sources[i].events;

@@ -15,6 +15,7 @@
 #define FAVOURED (PPU_SLOT_LEVEL_MASK + 1u) /* above all levels */
 
 struct rank {
+    ppu_task_t task; /* of whom the rest is */
     uint32_t ran_us; /* SLOT_RUN_US at the last look */
     uint32_t passed; /* looks, up to the last, at which it waited and had had nothing on SMs */
     bool preempts;
@@ -31,11 +32,6 @@ void rank_init(void)
     timer = (struct timer){ .fire = look_at_all };
 }
 
-void rank_started(uint32_t slot)
-{
-    ranks[slot] = (struct rank){ 0 };
-}
-
 void rank_look_later(void)
 {
     if (!timer.heap_index) {
@@ -43,14 +39,24 @@ void rank_look_later(void)
     }
 }
 
+/* Of the task that the slot has now: nothing is done for it when it starts. */
+static struct rank *rank_of(uint32_t slot)
+{
+    struct rank *rank = &ranks[slot];
+    if (rank->task != wdu_task(slot)->handle) {
+        *rank = (struct rank){ .task = wdu_task(slot)->handle };
+    }
+    return rank;
+}
+
 static uint32_t level(uint32_t slot)
 {
-    return ranks[slot].passed >= policy(PPU_POLICY_AGE) ? PPU_SLOT_LEVELS : wdu_task(slot)->priority;
+    return rank_of(slot)->passed >= policy(PPU_POLICY_AGE) ? PPU_SLOT_LEVELS : wdu_task(slot)->priority;
 }
 
 void rank_write(uint32_t slot)
 {
-    uint32_t value = level(slot) | (ranks[slot].preempts ? PPU_SLOT_PREEMPTS : 0);
+    uint32_t value = level(slot) | (rank_of(slot)->preempts ? PPU_SLOT_PREEMPTS : 0);
     if (share_favours(wdu_task(slot)->context)) {
         value |= FAVOURED | PPU_SLOT_CLAIMS;
     }
@@ -60,7 +66,7 @@ void rank_write(uint32_t slot)
 /* True when its level has changed, or it preempts no more. */
 static bool look_at(uint32_t slot, bool waits, uint32_t lowest)
 {
-    struct rank *rank = &ranks[slot];
+    struct rank *rank = rank_of(slot);
     uint32_t before = level(slot);
     uint32_t ran_us = hal_read(PPU_REG_SLOT_RUN_US + 4 * slot);
     bool preempted = rank->preempts;
@@ -86,7 +92,7 @@ static void look_at_all(struct timer *unused)
         }
     }
     for (uint32_t slot = 0; slot < caps.slots; slot++) {
-        if (wdu_task(slot) && ranks[slot].preempts) {
+        if (wdu_task(slot) && rank_of(slot)->preempts) {
             rank_write(slot);
         }
     }

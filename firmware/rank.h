@@ -14,9 +14,6 @@
 /* Needs timers. */
 void rank_init(void);
 
-/* A task has begun in the slot, with the rank that the device gives it: its priority. */
-void rank_started(uint32_t slot);
-
 /* Tasks of several priorities run. */
 void rank_look_later(void);
 

@@ -35,10 +35,9 @@ struct slot {
 };
 
 static struct slot slots[PPU_MAX_SLOTS];
-static uint64_t free_slots;              /* bit n: slot n */
-static uint8_t running[PPU_PRIORITIES];  /* slots whose task is RUNNING, by its priority */
-static uint32_t running_all;             /* and of any */
-static uint32_t stopping;                /* slots whose task is STOPPING */
+static uint64_t free_slots;                                /* bit n: slot n */
+static _Alignas(uint32_t) uint8_t running[PPU_PRIORITIES]; /* slots whose task is RUNNING, by its priority */
+static uint32_t stopping;                                  /* slots whose task is STOPPING */
 static uint8_t ending[PPU_MAX_CONTEXTS]; /* slots of the address space whose task is STOPPING or KILLING */
 
 static void watchdog_expired(struct timer *timer);
@@ -51,7 +50,6 @@ void wdu_init(void)
     memset(ending, 0, sizeof(ending));
     free_slots = 0;
     stopping = 0;
-    running_all = 0;
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
     for (uint32_t i = 0; i < caps.slots; i++) {
         slots[i].watchdog.fire = watchdog_expired;
@@ -86,7 +84,6 @@ static void enter_running(struct task *task, uint32_t slot)
     task_enter(task, TASK_RUNNING);
     task->slot = (uint8_t)slot;
     running[task->priority]++;
-    running_all++;
 }
 
 /* STOPPING or KILLING */
@@ -95,7 +92,6 @@ static void enter_ending(struct task *task, enum task_state state)
     stopping -= task->state == TASK_STOPPING;
     if (task->state == TASK_RUNNING) {
         running[task->priority]--;
-        running_all--;
         ending[task->context]++;
     }
     task_enter(task, state);
@@ -107,11 +103,19 @@ static void count_out(const struct task *task)
 {
     if (task->state == TASK_RUNNING) {
         running[task->priority]--;
-        running_all--;
     } else {
         stopping -= task->state == TASK_STOPPING;
         ending[task->context]--;
     }
+}
+
+/* Tasks of other priorities than this are RUNNING. Counted when one starts, not at each step of a task. */
+static bool others_run(uint32_t priority)
+{
+    uint32_t half[2];
+    memcpy(half, running, sizeof(half));
+    uint32_t own = (uint32_t)running[priority] << 8u * (priority % 4);
+    return half[priority / 4] != own || half[priority / 4 ^ 1u];
 }
 
 static void slice_begin(struct slot *slot)
@@ -161,9 +165,8 @@ static void slot_start(uint32_t index, struct task *task)
         watchdog_begin(&slots[index], task->left_us);
     }
     slice_begin(&slots[index]);
-    rank_started(index);
     share_started(task->context, index);
-    if (running[task->priority] != running_all) {
+    if (others_run(task->priority)) {
         rank_look_later();
     }
     stats_count(PPU_KEY_LAUNCHES);
@@ -263,7 +266,7 @@ uint32_t wdu_lowest(void)
 
 bool wdu_priorities_differ(void)
 {
-    return running[wdu_lowest()] != running_all;
+    return others_run(wdu_lowest());
 }
 
 const struct task *wdu_task(uint32_t slot)

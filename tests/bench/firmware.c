@@ -150,7 +150,8 @@ static const struct row {
       "COMPLETION_BEGIN to SLOT_STARTED" },
     { "fw.thread_launch_to_child", thread_launch, PPU_MARK_START_REQUEST, PPU_MARK_SLOT_STARTED, 800,
       "START_REQUEST to SLOT_STARTED, with which the CTA is distributed" },
-    { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 0, "doorbell to interrupt, without the SMs" },
+    { "fw.launch", one_launch, PPU_MARK_DOORBELL_WRITTEN, WHOLE_LAUNCH, 2400,
+      "doorbell to interrupt, without the SMs" },
     { "fw.sem_acquire", acquire, PPU_MARK_ACQUIRE_BEGIN, PPU_MARK_ACQUIRE_PASSED, 250,
       "ACQUIRE_BEGIN to ACQUIRE_PASSED" },
 };

@@ -107,7 +107,7 @@ static void count_instructions(void)
     double queue = released_ns(&work) / (BLOCKS - 1) / (1u << ICOUNT_SHIFT);
     snprintf(note, sizeof(note),
              "MCU instructions from the release in one block of a queue to that in the next, mean of %u", BLOCKS - 1);
-    bench_row("fw.workq_block", queue, "instructions", 600, note);
+    bench_row("fw.workq_block", queue, "instructions", 400, note);
     work_close(&work);
 }
 

@@ -16,7 +16,7 @@
 #define SAVE_STRIDE 0x4000u
 #define PLACES 8u
 #define NEST_CTAS 6u
-#define AREA_AT (HEAP_AT + 0x400000u)
+#define AREA_AT (HEAP_AT + 0x100000u)
 
 /* Even CTAs of `nest` wait for children, odd ones run. Of `segments`, warp 0 waits at a barrier, warp 1 is in a
  * segment. */
