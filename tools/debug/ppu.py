@@ -131,7 +131,7 @@ class Task(Line):
         channel = t["channel"]
         yield f"channel {index_in('channels', channel.dereference())}" if int(channel) else "channel gone"
         stream = int(t["stream"])
-        yield f"stream {stream}" if stream != defined("firmware/task.h", "TASK_NO_STREAM") else "no stream"
+        yield f"stream {stream}" if stream != defined("include/ppu/task.h", "PPU_MAX_STREAMS") else "no stream"
         yield f"depth {int(t['depth'])}"
         if int(t["children"]):
             yield f"{int(t['children'])} children"
