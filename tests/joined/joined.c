@@ -237,7 +237,7 @@ const char *joined_firmware(const struct joined *joined)
 void joined_default(struct joined_options *options)
 {
     core_config_default(&options->config);
-    options->config.vram_bytes = 64ull * PPU_MIB;
+    options->config.vram_bytes = 128ull * PPU_MIB;
     options->config.sm_threads = 2;
     options->config.test_hooks = true;
     options->system_bytes = 32ull * PPU_MIB;
