@@ -127,11 +127,22 @@ static struct dist_slot *first_gang(struct dist *dist)
     return first;
 }
 
+/* CTAs of the gang that have no room yet: of one that came back while others were planned, it alone. */
+static uint64_t unplanned(const struct core *core, const struct dist_slot *slot)
+{
+    uint64_t need = pending(slot), planned = 0;
+
+    for (uint32_t sm = 0; sm < core->config.sms; sm++) {
+        planned += slot->planned[sm];
+    }
+    return need > planned ? need - planned : 0;
+}
+
 /* Room for every CTA of the gang, in turn on the SMs that have some; false: there is not enough. */
 static bool plan(struct core *core, struct dist_slot *slot)
 {
     uint32_t holds[PPU_MAX_SMS];
-    uint64_t need = pending(slot), all = 0;
+    uint64_t need = unplanned(core, slot), all = 0;
 
     for (uint32_t sm = 0; sm < core->config.sms; sm++) {
         const struct dist_room room = room_left(core, sm, &core->dist.used[sm]);
@@ -143,7 +154,8 @@ static bool plan(struct core *core, struct dist_slot *slot)
         return false;
     }
     for (uint32_t sm = 0; need != 0; sm = (sm + 1) % core->config.sms) {
-        if (slot->planned[sm] < holds[sm]) {
+        if (holds[sm] != 0) {
+            holds[sm]--;
             slot->planned[sm]++;
             room_change(&core->dist.used[sm], &slot->task, 1);
             need--;
