@@ -87,7 +87,7 @@ bool nest_can_save(uint32_t nest, const struct ppu_tmd *tmd);
 struct task *nest_release(struct task *task);
 
 /* Another ADMITTED task that there are places for, which it has now. NULL: none. */
-struct task *nest_admit_waiting(uint32_t nest);
+struct task *nest_admit_waiting(uint32_t number);
 
 /* An ADMITTED task waits no longer. */
 void nest_withdraw(struct task *task);
