@@ -5,6 +5,8 @@
  */
 #include "compiler/mir/liveness.h"
 
+#define FIRST_MENTIONS 64u
+
 /* One block in the list of a word. */
 struct mention {
     uint32_t block;
@@ -137,6 +139,8 @@ struct liveness liveness_find(struct mir *mir)
                         .arena = arena,
                         .live = { arena_new(arena, struct live_words, blocks),
                                   arena_new(arena, struct live_words, blocks) },
+                        .mentions = arena_new(arena, struct mention, FIRST_MENTIONS),
+                        .mention_cap = FIRST_MENTIONS,
                         .uses = arena_new(arena, uint32_t, mir->words + 1),
                         .writes = arena_new(arena, uint32_t, mir->words + 1),
                         .in = arena_new(arena, uint32_t, blocks),

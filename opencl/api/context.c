@@ -237,7 +237,7 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint num_
                            cl_int *errcode)
 {
     cl_context context = NULL;
-    struct waiting waiting;
+    struct waiting waiting = { 0 };
     cl_int error = check_properties(properties);
 
     if (error == CL_SUCCESS) {

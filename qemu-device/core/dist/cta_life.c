@@ -131,10 +131,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
         return;
     }
     slot->save[cta->save] = (struct dist_saved_cta){ cta->number, cta->local_backing };
-    if (!waits) {
-        slot->save_ready |= bit(cta->save);
-        offer_again(core, slot);
-    } else if (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0) {
+    if (!waits || (cta_groups_exist(&slot->task.tmd) && cta_groups_idle(core, &slot->task, bit(cta->save)) != 0)) {
         slot->save_ready |= bit(cta->save);
         offer_again(core, slot);
     } else {
