@@ -123,6 +123,9 @@ static void board_again(void)
     memcpy(board->vram + PARAMS_AT, params, sizeof(params));
     map_all();
     mcu_write(board, PPU_REG_CTX_SAVE + 4 * HOSTILE, AREA_AT);
+    if (board->core->dist.area[HOSTILE].chunks == 0) {
+        fuzz_found("the address space has no area: %u bytes of VRAM are too few", (unsigned)board->config.vram_bytes);
+    }
 }
 
 /* ---- the tasks ---- */
@@ -428,6 +431,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     config.sm_ctas = 4; /* so that whoever claims a place finds none */
     config.test_hooks = false;
     config.engine_level = 1;
+    config.vram_bytes = 2u * MACHINE_VRAM; /* the area alone is 11 MiB */
     board = victim.board = board_new(&config);
     board_boot(board);
     load_texts();

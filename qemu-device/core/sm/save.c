@@ -85,16 +85,20 @@ static bool leave_to_area(struct sm *sm, struct sm_cta *cta)
     struct dist_cta saved = cta->cta;
     struct snap snap = { 0 };
 
+    if (!dist_switch_take(sm->core, &saved)) {
+        return false;
+    }
     snap_put_u32(&snap, 0);
     sm_snap_put(sm, cta, &snap);
-    bool good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK &&
-                dist_switch_take(sm->core, &saved);
+    bool good = !snap.bad && snap.len <= (uint64_t)saved.task->cta_chunks * PPU_SWITCH_CHUNK;
     if (good) {
         const uint32_t len = (uint32_t)snap.len;
 
         memcpy(snap.buf, &len, sizeof(len));
         dist_switch_write(sm->core, &saved, snap.buf, len);
         left(sm, cta, &saved, false);
+    } else {
+        dist_switch_give(sm->core, &saved);
     }
     free(snap.buf);
     return good;
