@@ -22,6 +22,7 @@ struct farewell {
 struct device_queues {
     struct ppu_memory *shared; /* struct ppu_enqueue; NULL: not made yet */
     cl_command_queue default_queue;
+    uint32_t heap_bytes;
 };
 
 struct _cl_context {

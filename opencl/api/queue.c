@@ -400,6 +400,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
     queue->ppu_index = context_ppu_index(context, device);
     queue->properties = wanted->flags;
     queue->limit_ms = (uint32_t)wanted->limit_ms;
+    queue->device_bytes = (cl_uint)wanted->bytes;
     queue->priority = wanted->priority != 0 ? (cl_uint)wanted->priority : CL_QUEUE_PRIORITY_MED_KHR;
     queue->throttle = wanted->throttle != 0 ? (cl_uint)wanted->throttle : CL_QUEUE_THROTTLE_MED_KHR;
     object_use(context);
@@ -481,7 +482,7 @@ static cl_int read_property(const cl_queue_properties *property, struct wanted *
 
 static cl_int read_properties(cl_device_id device, const cl_queue_properties *properties, struct wanted *wanted)
 {
-    *wanted = (struct wanted){ .bytes = device_queue_bytes(device) };
+    *wanted = (struct wanted){ .flags = 0 };
     for (; properties && *properties != 0; properties += 2) {
         cl_int error = read_property(properties, wanted);
         if (error != CL_SUCCESS) {
@@ -540,9 +541,6 @@ static cl_command_queue queue_create(cl_context context, cl_device_id device, co
     if (queue && (*error = keep_given(queue, properties)) != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
         return NULL;
-    }
-    if (queue && is_on_device(queue)) {
-        queue->device_bytes = (cl_uint)wanted->bytes;
     }
     if (queue && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
         device_queue_set_default(context, queue->ppu_index, queue);

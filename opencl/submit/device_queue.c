@@ -6,11 +6,12 @@
 #include "ppu/nest.h"
 #include "ppu/save.h"
 
-/* The firmware has twice as many records. Each context gets half of what those before it have left, about. What finds
- * none waits in the heap. */
+/* The firmware has twice as many records. Each context gets half of what those before it have left, about, of records
+ * and of memory for the heap. What finds no record waits in the heap. */
 #define MEMORY_A_RECORD (256u * PPU_KIB)
 #define MOST_RECORDS 2048u
 #define HEAP_SHARE 16u /* one byte of heap for so many bytes of memory */
+#define LEAST_HEAP PPU_MIB
 #define MOST_HEAP (64u * PPU_MIB)
 #define DEPTH 32u
 /* Of a work-group that waits. */
@@ -28,27 +29,36 @@ static uint32_t power_of_two(uint64_t n, uint32_t least, uint32_t most)
     return power;
 }
 
+/* The device's other contexts whose kernels can enqueue. */
+static uint32_t other_nests(const struct _cl_device_id *device)
+{
+    return __atomic_load_n(&device->nests, __ATOMIC_RELAXED);
+}
+
 static uint32_t records(const struct _cl_device_id *device)
 {
-    uint32_t others = __atomic_load_n(&device->nests, __ATOMIC_RELAXED);
-    uint64_t share = device->info->vram_bytes / MEMORY_A_RECORD >> PPU_MIN(others, 31u);
+    const uint32_t others = other_nests(device);
+    const uint64_t share = device->info->vram_bytes / MEMORY_A_RECORD >> PPU_MIN(others, 31u);
 
     return power_of_two(share, PPU_NEST_MIN_TASKS, MOST_RECORDS >> PPU_MIN(others, 5u));
 }
 
-static uint32_t heap_bytes(const struct _cl_device_id *device)
-{
-    return power_of_two(device->info->vram_bytes / HEAP_SHARE, PPU_MIB, MOST_HEAP);
-}
-
 uint32_t device_queue_bytes(const struct _cl_device_id *device)
 {
-    return heap_bytes(device);
+    return power_of_two(device->info->vram_bytes / HEAP_SHARE, LEAST_HEAP, MOST_HEAP);
 }
 
 uint32_t device_queue_events(const struct _cl_device_id *device)
 {
-    return heap_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
+    return device_queue_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
+}
+
+/* What the context gets that is not asked for a size, and at least what is asked for. */
+static uint32_t heap_bytes(const struct _cl_device_id *device, uint32_t wanted)
+{
+    const uint32_t share = device_queue_bytes(device) >> PPU_MIN(other_nests(device), 31u);
+
+    return PPU_MAX(PPU_MAX(share, LEAST_HEAP), wanted);
 }
 
 static struct ppu_enqueue *queues_shared(const struct device_queues *queues)
@@ -65,14 +75,18 @@ static uint32_t state_bytes(const struct _cl_context *context, const struct _cl_
 
 /*
  * Others may have taken the records: then it is fewer of them. Or the memory: with `modest` it is then a place at each
- * depth and no more.
+ * depth and no more, and a smaller heap, but not below `wanted` bytes.
  */
-static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *options, bool modest)
+static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *options, bool modest, uint32_t wanted)
 {
     enum ppu_err err = ppu_context_nest(ppu, options);
 
     if (err == PPU_ERR_NO_VRAM && modest) {
         options->save_bytes = options->depth * ppu_align_up(options->state_bytes, PPU_SAVE_ALIGN);
+        err = ppu_context_nest(ppu, options);
+    }
+    while (err == PPU_ERR_NO_VRAM && modest && options->heap_bytes > PPU_MAX(LEAST_HEAP, wanted)) {
+        options->heap_bytes = PPU_MAX(PPU_MAX(options->heap_bytes / 2, LEAST_HEAP), wanted);
         err = ppu_context_nest(ppu, options);
     }
     while (err == PPU_ERR_NO_RESOURCE && options->tasks > PPU_NEST_MIN_TASKS) {
@@ -83,13 +97,13 @@ static enum ppu_err open_nest(struct ppu_context *ppu, struct ppu_nest_options *
 }
 
 static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, struct device_queues *queues,
-                                       bool modest)
+                                       bool modest, uint32_t wanted)
 {
     cl_device_id device = context->devices[ppu_index];
     struct ppu_nest_options options = {
         .tasks = records(device),
         .depth = DEPTH,
-        .heap_bytes = heap_bytes(device),
+        .heap_bytes = heap_bytes(device, wanted),
         .state_bytes = state_bytes(context, device),
         .ctas = context->waiting.groups,
     };
@@ -103,33 +117,44 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
     queues_shared(queues)->sm_vregs = device->info->sm_vregs;
     queues_shared(queues)->sm_lanes = device->info->sm_warps * PPU_LANES;
     queues_shared(queues)->sm_shared = device->info->sm_shared;
-    err = open_nest(context->ppus[ppu_index], &options, modest);
+    err = open_nest(context->ppus[ppu_index], &options, modest, wanted);
     if (err != PPU_OK) {
         ppu_memory_free(queues->shared);
         queues->shared = NULL;
         return err;
     }
+    queues->heap_bytes = options.heap_bytes;
     __atomic_fetch_add(&device->nests, 1, __ATOMIC_RELAXED);
     return PPU_OK;
 }
 
-static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index, bool modest)
+static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index, bool modest, uint32_t wanted)
 {
     struct device_queues *queues = &context->device_queues[ppu_index];
 
     pthread_mutex_lock(&context->device_queues_lock);
-    enum ppu_err err = !queues->shared ? open_device_queues(context, ppu_index, queues, modest) : PPU_OK;
+    enum ppu_err err = !queues->shared ? open_device_queues(context, ppu_index, queues, modest, wanted) : PPU_OK;
     pthread_mutex_unlock(&context->device_queues_lock);
     return err;
 }
 
-enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index)
+static bool has_device_queues(cl_context context, uint32_t ppu_index)
 {
-    enum ppu_err err = device_queues_make(context, ppu_index, false);
+    pthread_mutex_lock(&context->device_queues_lock);
+    bool has = context->device_queues[ppu_index].shared != NULL;
+    pthread_mutex_unlock(&context->device_queues_lock);
+    return has;
+}
 
-    if (err != PPU_OK) { /* maybe because other contexts are still being closed */
+enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index, uint32_t wanted)
+{
+    if (!has_device_queues(context, ppu_index) && other_nests(context->devices[ppu_index]) != 0) {
+        service_thread_drain(); /* contexts that are still being closed are no others to share with */
+    }
+    enum ppu_err err = device_queues_make(context, ppu_index, false, wanted);
+    if (err != PPU_OK) {
         service_thread_drain();
-        err = device_queues_make(context, ppu_index, true);
+        err = device_queues_make(context, ppu_index, true, wanted);
     }
     return err;
 }
@@ -164,13 +189,26 @@ static uint32_t find_unused(const struct ppu_enqueue *shared)
     return i;
 }
 
-cl_int device_queue_add(cl_command_queue queue)
+/* Makes what the queue needs, and says how large the queue is, if that was left open. */
+static cl_int need_for_queue(cl_command_queue queue)
 {
-    cl_context context = queue->context;
-    enum ppu_err err = device_queues_need(context, queue->ppu_index);
+    enum ppu_err err = device_queues_need(queue->context, queue->ppu_index, queue->device_bytes);
 
     if (err != PPU_OK) {
         return device_error(err);
+    }
+    const uint32_t heap = queue->context->device_queues[queue->ppu_index].heap_bytes;
+    queue->device_bytes = queue->device_bytes != 0 ? queue->device_bytes : heap;
+    return queue->device_bytes <= heap ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+cl_int device_queue_add(cl_command_queue queue)
+{
+    cl_context context = queue->context;
+    cl_int error = need_for_queue(queue);
+
+    if (error != CL_SUCCESS) {
+        return error;
     }
     struct ppu_enqueue *shared = queues_shared(&context->device_queues[queue->ppu_index]);
     pthread_mutex_lock(&context->device_queues_lock);
@@ -215,13 +253,13 @@ cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
         return CL_INVALID_COMMAND_QUEUE;
     }
     const struct ppu_workq_options options = { .block_bytes = PPU_CHILD_WORK_BYTES, .priority = queue_level(maker) };
-    enum ppu_err err = device_queues_need(context, queue->ppu_index);
-    if (err != PPU_OK) {
-        return device_error(err);
+    cl_int error = need_for_queue(queue);
+    if (error != CL_SUCCESS) {
+        return error;
     }
     pthread_mutex_lock(&context->lock);
     bool first = !maker->filled;
-    err = first ? ppu_workq_create(maker->submitter[0].channel, &options, &queue->workq) : PPU_OK;
+    enum ppu_err err = first ? ppu_workq_create(maker->submitter[0].channel, &options, &queue->workq) : PPU_OK;
     if (first && err == PPU_OK) {
         maker->filled = queue;
         queue->maker = maker;

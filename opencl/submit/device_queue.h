@@ -9,17 +9,20 @@
 #include "opencl/api/queue.h"
 #include "ppu/child.h"
 
-/* Room that CL_QUEUE_SIZE asks for is there from the beginning: the heap, where what finds no record waits. */
+/* The most that CL_QUEUE_SIZE can ask for: the heap, there from the beginning, where what finds no record waits. */
 uint32_t device_queue_bytes(const struct _cl_device_id *device);
 /* Events that a context can have on the device at once. */
 uint32_t device_queue_events(const struct _cl_device_id *device);
 
-/* Makes it, when it is not there yet. */
-enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index);
+/* Makes it, when it is not there yet, with a heap of at least `wanted` bytes. */
+enum ppu_err device_queues_need(cl_context context, uint32_t ppu_index, uint32_t wanted);
 /* The context's address space on that device ends. */
 void device_queues_end(cl_context context, uint32_t ppu_index);
 
-/* A queue on the device gets an address for kernels, or loses it. OUT_OF_RESOURCES: there are too many. */
+/*
+ * A queue on the device gets an address for kernels, or loses it; a size that was left open becomes the heap's.
+ * OUT_OF_RESOURCES: there are too many, or the context's heap was made smaller than it asks for.
+ */
 cl_int device_queue_add(cl_command_queue queue);
 void device_queue_remove(cl_command_queue queue);
 /* Adds a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */

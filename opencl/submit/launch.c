@@ -365,7 +365,7 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         error = find_work(launch, queue);
     }
     if (error == CL_SUCCESS && (kernel->entry->flags & PPU_TMD_NEST) != 0) {
-        error = device_error(device_queues_need(queue->context, queue->ppu_index));
+        error = device_error(device_queues_need(queue->context, queue->ppu_index, 0));
     }
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, launch);

@@ -732,6 +732,40 @@ static void contexts_with_queues(void **state)
     }
 }
 
+static cl_command_queue queue_of_size(const struct fixture *f, cl_uint bytes, cl_int *error)
+{
+    const cl_queue_properties sized[] = { CL_QUEUE_PROPERTIES,
+                                          CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, CL_QUEUE_SIZE,
+                                          bytes, 0 };
+
+    return clCreateCommandQueueWithProperties(f->context, f->device, sized, error);
+}
+
+/* The second context beside others has less memory for what is enqueued, unless it asks for it first. */
+static void sizes_of_queues_beside_others(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture small = waiting_fixture(f, NULL), large = waiting_fixture(f, NULL);
+    cl_command_queue queue = default_queue(f), left_open = default_queue(&small);
+    cl_uint most = 0, size = 0;
+    cl_int error = CL_SUCCESS;
+
+    check(clGetDeviceInfo(f->device, CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, sizeof(most), &most, NULL));
+    check(clGetCommandQueueInfo(left_open, CL_QUEUE_SIZE, sizeof(size), &size, NULL));
+    assert_in_range(size, 1u << 20, most / 2);
+    assert_null(queue_of_size(&small, most, &error));
+    assert_int_equal(error, CL_OUT_OF_RESOURCES);
+    cl_command_queue sized = queue_of_size(&large, most, &error);
+    check(error);
+    check(clGetCommandQueueInfo(sized, CL_QUEUE_SIZE, sizeof(size), &size, NULL));
+    assert_int_equal(size, most);
+    check(clReleaseCommandQueue(sized));
+    check(clReleaseCommandQueue(left_open));
+    check(clReleaseCommandQueue(queue));
+    waiting_fixture_end(&large);
+    waiting_fixture_end(&small);
+}
+
 /* The command fails; the queue and what needs less go on. */
 static void state_larger_than_its_place(void **state)
 {
@@ -1234,6 +1268,7 @@ int main(void)
         cl_test("work-items that take memory have it alone [B14]", pieces_are_disjoint),
         cl_test("a block that is enqueued at the head starts before those that wait [A4]", blocks_at_the_head),
         cl_test("kernels of several contexts enqueue and wait [B3]", contexts_with_queues),
+        cl_test("queues have the size that was asked for, or are refused [F6]", sizes_of_queues_beside_others),
         cl_test("a work-group with more state than a place fails its command alone [B3]", state_larger_than_its_place),
         cl_test("a work-group waits for its own children, not for its sisters' [B3 B7]", sisters_wait_for_their_own),
         cl_test("kernels make work for a work queue, and so does that work [C1 C2 C3]", work_is_made),
