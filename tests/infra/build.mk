@@ -28,6 +28,8 @@ $(eval $(call ppu_script_test,assembler-commands,tests/infra/test_assembler.py $
 TIMEOUT_fresh = 600
 $(eval $(call ppu_script_test,fresh,tests/infra/test_fresh.py,))
 
+$(eval $(call ppu_script_test,ci,tests/infra/test_ci.py,))
+
 TIMEOUT_installation = 120
 $(eval $(call ppu_script_test,installation,tests/infra/test_installation.py,$(QEMU) firmware $(addprefix $(BUILD)/plain/tools/,saxpy squares) $(BUILD)/kernels/saxpy.ppu $(BUILD)/opencl/ppu.icd))
 

@@ -4,6 +4,7 @@
 
 import importlib.machinery
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -32,8 +33,8 @@ def module():
 class Cache:
     """A cache that holds an archive of such a root."""
 
-    def __init__(self, script):
-        self.script = script
+    def __init__(self, script, apt="true"):
+        self.scripts = {"make": script, "apt-get": apt}
 
     def __enter__(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -45,8 +46,9 @@ class Cache:
             self.copy(shutil.which(command), root / "bin" / command)
             for library in re.findall(r"(/\S+) \(", subprocess.run(["ldd", shutil.which(command)], capture_output=True, text=True, check=True).stdout):
                 self.copy(library, root / library.lstrip("/"))
-        (root / "bin/make").write_text(f"#!/bin/bash\n{self.script}\n")
-        (root / "bin/make").chmod(0o755)
+        for command, script in self.scripts.items():
+            (root / "bin" / command).write_text(f"#!/bin/bash\n{script}\n")
+            (root / "bin" / command).chmod(0o755)
         (self.path / "cache/fresh").mkdir(parents=True)
         (self.path / "cache/of-this-machine").write_text("")
         subprocess.run(["tar", "-C", root, "-cf", self.path / "cache/fresh/root.tar", "."], check=True)
@@ -62,8 +64,10 @@ class Cache:
 
     def start(self, *arguments):
         return subprocess.Popen([RUN, "--only", "make demo", "--log", self.path / "logs", *arguments], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                env=os.environ | {"PPU_CACHE": str(self.path / "cache")})
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=self.environment())
+
+    def environment(self):
+        return os.environ | {"PPU_CACHE": str(self.path / "cache")}
 
     def run(self, *arguments):
         process = self.start(*arguments)
@@ -132,6 +136,23 @@ def test_no_command():
         assert status == 1 and printed.endswith("0 passed, 0 failed\n"), printed
 
 
+def test_possible():
+    for apt, wanted in (("true", 0), ("echo no network; exit 100", 1)):
+        with Cache("exit 1", apt) as cache:
+            status, printed = cache.run("--possible")
+            assert status == wanted and "make demo" not in printed, printed
+            assert wanted == 0 or "no network" in printed, printed
+
+
+def test_rows_from_nothing():
+    with Cache('echo "3 passed, 0 failed"') as cache:
+        done = subprocess.run([TOP / "tests/bench/setup.py"], capture_output=True, text=True, env=cache.environment(), timeout=100)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert done.returncode == 0, done.stderr
+        assert [(row["name"], row["budget"]) for row in rows] == [("setup.cold_demo_s", 360), ("setup.cold_test_s", 1200)], rows
+        assert all("first on a bare Debian 12" in row["note"] and "3 passed" in row["note"] for row in rows), rows
+
+
 def check_interrupted(number, again=False):
     with Cache(f"sleep {MARK} & sleep {MARK}") as cache:
         process = cache.start()
@@ -159,6 +180,8 @@ tap.main([("the commands are the README's", test_commands_of_the_readme)] + [
         ("a command that fails, with what it said", test_failure),
         ("the machine's caches are there, unless cold", test_caches),
         ("no command is no success", test_no_command),
+        ("whether a root can be made is tried", test_possible),
+        ("the rows of the set-up from nothing have their budgets", test_rows_from_nothing),
         ("interrupted from the keyboard nothing is left", lambda: check_interrupted(signal.SIGINT)),
         ("terminated nothing is left", lambda: check_interrupted(signal.SIGTERM)),
         ("terminated again and again nothing is left", lambda: check_interrupted(signal.SIGTERM, again=True)),
