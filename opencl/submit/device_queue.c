@@ -141,7 +141,7 @@ static enum ppu_err device_queues_make(cl_context context, uint32_t ppu_index, b
 static bool has_device_queues(cl_context context, uint32_t ppu_index)
 {
     pthread_mutex_lock(&context->device_queues_lock);
-    bool has = context->device_queues[ppu_index].shared != NULL;
+    bool has = !!context->device_queues[ppu_index].shared;
     pthread_mutex_unlock(&context->device_queues_lock);
     return has;
 }
