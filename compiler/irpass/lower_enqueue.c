@@ -478,18 +478,24 @@ static void call_hook(struct compilation *compilation, LLVMBuilderRef builder, c
     LLVMBuildCall2(builder, type, hook, &block, 1, "");
 }
 
+static void call_hook_last(struct compilation *compilation, LLVMValueRef kernel, const char *name)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
+
+    LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(LLVMGetEntryBasicBlock(kernel)));
+    call_hook(compilation, builder, name, LLVMGetParam(kernel, 0));
+    LLVMDisposeBuilder(builder);
+}
+
 /* clang's kernel for a block calls the block's function and returns. */
 static void add_times(struct compilation *compilation, LLVMValueRef kernel)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(compilation->llvm);
-    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(kernel);
-    LLVMValueRef block = LLVMGetParam(kernel, 0);
 
-    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(entry));
-    call_hook(compilation, builder, "__ppu_child_begin", block);
-    LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(entry));
-    call_hook(compilation, builder, "__ppu_child_end", block);
+    LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+    call_hook(compilation, builder, "__ppu_child_begin", LLVMGetParam(kernel, 0));
     LLVMDisposeBuilder(builder);
+    call_hook_last(compilation, kernel, "__ppu_child_end");
 }
 
 /* ---- all of it ---- */
@@ -556,6 +562,9 @@ void lower_enqueue_calls(struct compilation *compilation)
         }
         for (uint32_t i = 0; i < count; i++) {
             add_end(compilation, deferring[i]);
+        }
+        for (uint32_t i = LIBRARY_KERNELS; i < compilation->child_count; i++) {
+            call_hook_last(compilation, compilation->children[i].function, "__ppu_child_give");
         }
     }
     drop_addresses(compilation);

@@ -100,6 +100,8 @@ bool select_task(struct isel *s, LLVMValueRef call, enum primitive primitive)
     s->scalar = false; /* what each lane asks for is its own */
     if (primitive == PRIMITIVE_START) {
         add_start(s, operand(s, call, 0), select_reg(s, element_number(PPU_TASK_NULL)), (struct mir_ref){ 0 });
+    } else if (primitive == PRIMITIVE_REQUEST) {
+        add_start(s, operand(s, call, 0), operand(s, call, 1), (struct mir_ref){ 0 });
     } else if (primitive == PRIMITIVE_FOLLOW) {
         add_follow(s, call);
     } else if (primitive == PRIMITIVE_STAMP) {

@@ -323,12 +323,21 @@ void LIBRARY __ppu_child_begin(const uchar *block)
 
 void LIBRARY __ppu_child_end(const uchar *block)
 {
-    global struct ppu_child_head *head = head_of(block);
-    device_event_t event = (device_event_t)head->event;
+    device_event_t event = (device_event_t)head_of(block)->event;
 
     if (event != 0 && __ppu_sr(PPU_SR_TID) == 0) {
         __ppu_stamp((ulong)event->left);
     }
+}
+
+/*
+ * The last that a work-item does: private memory may lie behind the block, and whoever takes the piece next has it. What
+ * gives it back is one exchange, behind which there is nothing but the end.
+ */
+void LIBRARY __ppu_child_give(const uchar *block)
+{
+    global struct ppu_child_head *head = head_of(block);
+
     if (head->heap != 0 && add((global uint *)(head + 1), 0xffffffffu) == 1) {
         heap_give_to((global struct ppu_heap *)head->heap, (ulong)head);
     }

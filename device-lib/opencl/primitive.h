@@ -44,6 +44,8 @@ void __ppu_fence(uint order, uint scope);
 void __attribute__((convergent)) __ppu_wait_children(void);
 /* Asks for a task in no TMDQ. */
 void __attribute__((convergent)) __ppu_start(uint task);
+/* A start request as it stands (include/ppu/workq.h, taskq.h): task 0 asks for entries of a work queue. */
+void __attribute__((convergent)) __ppu_request(uint task, uint word);
 /* Appends a task, whose status is there, to the TMDQ of that last_task, and asks for it when it is the first (B4). */
 void __attribute__((convergent)) __ppu_follow(ulong last_task, uint task, ulong status);
 /* Writes the device's time to a semaphore (ppu/sem.h). */

@@ -1,135 +1,289 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts work into work queues by threads (ppu/workq.h; as device-lib/asm/workq.s does). */
-#include "enqueue/launch.h"
-#include "ppu/workq.h"
+/* Puts work into work queues by threads (C3 to C6; docs/spec/opencl.md; as device-lib/asm/workq.s does). */
+#include "enqueue/workq.h"
 
-#define RESERVED 2u /* entries: the launch, and the acquire behind it */
-#define LOOKS 64u   /* at a queue that is full, before the thread gives up */
-#define BLOCK_HEAD 0x00100001u
-#define LAUNCH_METHOD 0x00030004u
-#define ACQUIRE_METHOD 0x00040001u
+#define ERROR_VALUE (-30)     /* CL_INVALID_VALUE */
+#define ERROR_OPERATION (-59) /* CL_INVALID_OPERATION */
+#define MOST_PIECE (1u << 30) /* bytes of the heap */
 
-typedef global struct ppu_workq_head *work_queue_t;
+/* ---- kernels ---- */
 
-INLINE bool reserve(work_queue_t queue, uint *first)
+/* A launch whose block, with the private memory behind it, is a piece of the heap. */
+struct work {
+    constant struct ppu_child *child;
+    const private struct range *range;
+    const private uchar *block;
+    uint bytes; /* of the block */
+    uint locals;
+    const private ulong *sizes;
+    uint flags;
+};
+
+/* The piece for the block and, when the kernel has any, private memory; as many groups' as there is room for. */
+INLINE ulong take_block(global struct ppu_nest *nest, global struct ppu_tmd *tmd, uint bytes)
 {
-    uint period = queue->period;
+    uint at = (sizeof(struct ppu_child_head) + max(bytes, 4u) + 15u) / 16u * 16u, groups = min(tmd->grid[0], LOCAL_GROUPS);
+    ulong group = group_private(tmd), head = 0;
 
-    for (uint looks = LOOKS; looks != 0;) {
-        uint put = load(&queue->soft_put); /* and only then shadow_put: else what is free may seem more than it is */
-        if (ppu_workq_distance(put, load(&queue->shadow_put), period) < RESERVED) {
-            uint stall = load(&queue->stall);
-            looks = stall == PPU_WORKQ_AT_X || stall == PPU_WORKQ_ENDED ? 0 : looks - 1;
-        } else if (replace(&queue->soft_put, put, ppu_workq_add(put, RESERVED, period))) {
-            *first = put;
-            return true;
-        }
+    do {
+        head = at + group * groups <= MOST_PIECE ? heap_take(nest, at + (uint)group * groups) : 0;
+        tmd->local_size = group * groups;
+        groups /= 2;
+    } while (head == 0 && group != 0 && groups != 0);
+    tmd->local_va = group != 0 ? head + at : 0;
+    return head;
+}
+
+INLINE void put_block(ulong head, global struct ppu_nest *nest, global struct ppu_tmd *tmd,
+                      const private struct work *work)
+{
+    global struct ppu_child_head *to = (global struct ppu_child_head *)head;
+
+    to->event = 0;
+    to->heap = nest->heap_va;
+    __builtin_memcpy((global uchar *)(to + 1), work->block, work->bytes);
+    *(global uint *)(to + 1) = tmd->grid[0] * tmd->grid[1] * tmd->grid[2] * tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+}
+
+/* Describes the launch in the entry's block; 0 or an error. */
+INLINE int describe(global uint *block, const private struct work *work)
+{
+    record_t own = own_record();
+    constant struct ppu_child *child = work->child;
+    global struct ppu_tmd *tmd = (global struct ppu_tmd *)((ulong)block + PPU_CHILD_WORK_TMD);
+    global uchar *param = (global uchar *)block + PPU_CHILD_WORK_PARAM;
+
+    copy_task(tmd, child);
+    tmd->flags |= (work->flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
+    if (!set_space(tmd, work->range, max_group(enqueue_of(own), child))) {
+        return ERROR_RANGE;
     }
-    return false;
+    uint used = put_locals(param, child->tmd.shared_bytes, work->locals, work->sizes);
+    if (used == UINT_MAX) {
+        return ERROR_SIZE;
+    }
+    ulong head = used <= min(enqueue_of(own)->sm_shared, PPU_MAX_SHARED) ? take_block(nest_of(own), tmd, work->bytes) : 0;
+    if (head == 0) {
+        return ERROR_RESOURCES;
+    }
+    put_block(head, nest_of(own), tmd, work);
+    put64(param, 0, head + sizeof(struct ppu_child_head));
+    put_facts(param, child);
+    put_range(param, child->launch_at, work->range);
+    tmd->shared_bytes = used;
+    tmd->param_va = (ulong)param;
+    tmd->param_bytes = block_at(child, work->locals) - sizeof(struct ppu_child_head);
+    return 0;
 }
 
-INLINE uint entry_of(work_queue_t queue, uint counter)
+#define LAUNCH_WORDS 4u
+
+INLINE int add_launch(batch_t batch, const private struct work *work)
 {
-    return counter % queue->entries;
+    global uint *at = add_words(batch, LAUNCH_WORDS, 1);
+
+    if (at == 0) {
+        return ERROR_FULL;
+    }
+    global uint *block = block_of(queue_of(batch), counter_of(batch, batch->piece));
+    int error = describe(block, work);
+    if (error != 0) {
+        batch->words -= LAUNCH_WORDS;
+        batch->launches = 0;
+        return error;
+    }
+    ulong tmd = (ulong)block + PPU_CHILD_WORK_TMD;
+    at[0] = PPU_METHOD_WORD(PPU_METHOD_LAUNCH, 3);
+    at[1] = (uint)tmd;
+    at[2] = (uint)(tmd >> 32);
+    at[3] = PPU_STREAM_NONE;
+    return 0;
 }
 
-INLINE global uint *block_of(work_queue_t queue, uint entry)
-{
-    return (global uint *)((ulong)queue + queue->block_at + (ulong)entry * queue->block_bytes);
-}
-
-INLINE ulong sem_of(work_queue_t queue, uint entry)
-{
-    return (ulong)queue + queue->sem_at + (ulong)entry * sizeof(struct ppu_sem);
-}
-
-/* The entry points to its block of so many words. */
-INLINE void point(work_queue_t queue, uint entry, uint words)
-{
-    global uint *block = block_of(queue, entry);
-
-    block[0] = BLOCK_HEAD;
-    block[1] = words;
-    block[2] = block[3] = 0;
-    ((global ulong *)((ulong)queue + queue->ring_at))[entry] = (ulong)block | (ulong)words << 48;
-}
-
-INLINE void publish(work_queue_t queue, uint first)
-{
-    uint last = entry_of(queue, ppu_workq_add(first, RESERVED - 1, queue->period));
-    global uint *block = block_of(queue, last);
-    ulong sem = sem_of(queue, last);
-
-    block[4] = ACQUIRE_METHOD;
-    block[5] = (uint)sem;
-    block[6] = (uint)(sem >> 32);
-    block[7] = 1;
-    block[8] = PPU_SEM_EQUAL;
-    point(queue, last, 9);
-    __ppu_fence(PPU_ORDER_RELEASE, PPU_SCOPE_OF_DEVICE);
-    __ppu_release(sem_of(queue, entry_of(queue, ppu_workq_add(first, queue->period - 1, queue->period))), 1);
-}
-
-/* The queue's work begins when the kernel that makes it has ended; it is in no stream, and has no private memory. */
+/* The queue's work begins when the kernel that makes it has ended; it is in no stream. */
 int LIBRARY __ppu_enqueue_work(device_queue_t given, uint flags, const private struct range *range,
                                constant struct ppu_child *child, const private uchar *block, uint bytes, uint locals,
                                const private ulong *sizes)
 {
-    work_queue_t queue = (work_queue_t)given;
-    record_t own = own_record();
-    uint first = 0, used;
+    const struct work work = { child, range, block, bytes, locals, sizes, flags };
 
-    if (own == 0 || nest_of(own)->enqueue_va == 0 || queue == 0 || queue->head.size_bytes != sizeof(*queue)) {
-        return told(ERROR_QUEUE, flags);
-    }
-    if (child->tmd.local_bytes != 0 || block_at(child, locals) > PPU_CHILD_WORK_BYTES - PPU_CHILD_WORK_PARAM) {
+    if (block_at(child, locals) > PPU_CHILD_WORK_BYTES - PPU_CHILD_WORK_PARAM) {
         return told(ERROR_RESOURCES, flags);
     }
-    global struct ppu_nest *nest = nest_of(own);
-    ulong head = heap_take(nest, sizeof(struct ppu_child_head) + max(bytes, 4u));
-    if (head == 0) {
-        return told(ERROR_RESOURCES, flags);
+    struct place place = find_place(given);
+    if (place.error != 0) {
+        return told(place.error, flags);
     }
-    if (!reserve(queue, &first)) {
-        heap_give(nest, head);
-        return told(ERROR_FULL, flags);
-    }
-    uint entry = entry_of(queue, first);
-    global uint *at = block_of(queue, entry);
-    global struct ppu_tmd *tmd = (global struct ppu_tmd *)((ulong)at + PPU_CHILD_WORK_TMD);
-    global uchar *param = (global uchar *)at + PPU_CHILD_WORK_PARAM;
-    int error = 0;
-
-    copy_task(tmd, child);
-    tmd->flags |= (flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
-    if (!set_space(tmd, range, max_group(enqueue_of(own), child))) {
-        error = ERROR_RANGE;
-    }
-    used = put_locals(param, child->tmd.shared_bytes, locals, sizes);
-    if (used == UINT_MAX) {
-        error = ERROR_SIZE;
-    } else if (used > enqueue_of(own)->sm_shared || used > PPU_MAX_SHARED) {
-        error = ERROR_RESOURCES;
-    }
-    put64(param, 0, head + sizeof(struct ppu_child_head));
-    put_facts(param, child);
-    put_range(param, child->launch_at, range);
-    tmd->shared_bytes = used;
-    tmd->param_va = (ulong)param;
-    tmd->param_bytes = block_at(child, locals) - sizeof(struct ppu_child_head);
-    ((global ulong *)head)[0] = 0;
-    ((global ulong *)head)[1] = nest->heap_va;
-    __builtin_memcpy((global uchar *)head + sizeof(struct ppu_child_head), block, bytes);
-    ((global uint *)head)[4] = tmd->grid[0] * tmd->grid[1] * tmd->grid[2] * tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
-    at[4] = LAUNCH_METHOD;
-    at[5] = (uint)(ulong)tmd;
-    at[6] = (uint)((ulong)tmd >> 32);
-    at[7] = PPU_STREAM_NONE;
-    /* What was reserved must be published: after an error, as a block of nothing. */
-    point(queue, entry, error == 0 ? 8 : 4);
-    publish(queue, first);
-    if (error != 0) {
-        heap_give(nest, head);
-    }
+    int error = add_launch(place.batch, &work);
+    leave_place(&place);
     return told(error, flags);
+}
+
+/* ---- other commands (C6) ---- */
+
+int LIBRARY ppu_enqueue_copy(device_queue_t given, global void *to, const global void *from, ulong bytes)
+{
+    if (bytes > UINT_MAX) {
+        return ERROR_VALUE;
+    }
+    struct place place = find_place(given);
+    if (place.error != 0) {
+        return place.error;
+    }
+    global uint *at = add_words(place.batch, 6, 0);
+    if (at != 0) {
+        at[0] = PPU_METHOD_WORD(PPU_METHOD_COPY, 5);
+        at[1] = (uint)(ulong)from;
+        at[2] = (uint)((ulong)from >> 32);
+        at[3] = (uint)(ulong)to;
+        at[4] = (uint)((ulong)to >> 32);
+        at[5] = (uint)bytes;
+    }
+    leave_place(&place);
+    return at != 0 ? 0 : ERROR_FULL;
+}
+
+int LIBRARY ppu_enqueue_wait(device_queue_t given)
+{
+    struct place place = find_place(given);
+
+    if (place.error != 0) {
+        return place.error;
+    }
+    global uint *at = add_words(place.batch, 1, 0);
+    if (at != 0) {
+        at[0] = PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0);
+    }
+    leave_place(&place);
+    return at != 0 ? 0 : ERROR_FULL;
+}
+
+INLINE int enqueue_sem(device_queue_t given, enum ppu_method method, ulong sem, uint value, uint how)
+{
+    if (sem == 0 || sem % sizeof(struct ppu_sem) != 0) {
+        return ERROR_VALUE;
+    }
+    struct place place = find_place(given);
+    if (place.error != 0) {
+        return place.error;
+    }
+    global uint *at = add_words(place.batch, 5, 0);
+    if (at != 0) {
+        put_sem(at, method, sem, value, how);
+    }
+    leave_place(&place);
+    return at != 0 ? 0 : ERROR_FULL;
+}
+
+int LIBRARY ppu_enqueue_acquire(device_queue_t given, global void *semaphore, uint value)
+{
+    return enqueue_sem(given, PPU_METHOD_SEM_ACQUIRE, (ulong)semaphore, value, PPU_SEM_GREATER_EQUAL);
+}
+
+int LIBRARY ppu_enqueue_release(device_queue_t given, global void *semaphore, uint value)
+{
+    return enqueue_sem(given, PPU_METHOD_SEM_RELEASE, (ulong)semaphore, value, 0);
+}
+
+int LIBRARY ppu_release_semaphore(global void *semaphore, uint value)
+{
+    if (semaphore == 0 || (ulong)semaphore % sizeof(struct ppu_sem) != 0) {
+        return ERROR_VALUE;
+    }
+    __ppu_fence(PPU_ORDER_RELEASE, PPU_SCOPE_OF_DEVICE);
+    __ppu_release((ulong)semaphore, value);
+    return 0;
+}
+
+/* ---- several commands as one piece of work (C3) ---- */
+
+INLINE bool fits(work_queue_t queue, uint pieces)
+{
+    return pieces != 0 && pieces < PPU_WORKQ_MOST(queue->entries);
+}
+
+device_queue_t LIBRARY ppu_reserve_work(device_queue_t given, uint pieces)
+{
+    work_queue_t queue = workq_of(given);
+
+    return queue != 0 && fits(queue, pieces) ? (device_queue_t)begin_batch(queue, pieces) : 0;
+}
+
+int LIBRARY ppu_publish_work(device_queue_t given)
+{
+    batch_t batch = batch_of(given);
+
+    if (batch == 0) {
+        return ERROR_QUEUE;
+    }
+    publish_batch(batch);
+    return 0;
+}
+
+/* ---- room (C4) ---- */
+
+/* Sleeps until shadow_put is another than this; false: in vain. */
+INLINE bool sleep_until_moved(work_queue_t queue, uint shadow)
+{
+    record_t own = own_record();
+    global struct ppu_cta_group *group = cta_group(own, __ppu_sr(PPU_SR_PLACE));
+    uint refused = load(&own->group.refused);
+
+    add(&own->group.work, 1);
+    if (group != 0) {
+        __opencl_atomic_fetch_or(ATOM(&group->work), PPU_CTA_WORK_ENTRIES, memory_order_seq_cst, memory_scope_device);
+    }
+    __ppu_request(PPU_TASK_NULL, PPU_WORKQ_REQUEST(queue->channel, shadow));
+    __ppu_wait_children();
+    return load(&own->group.refused) == refused;
+}
+
+int LIBRARY ppu_wait_room(device_queue_t given, uint pieces)
+{
+    work_queue_t queue = workq_of(given);
+    uint put, shadow;
+    bool in_vain = false;
+
+    if (queue == 0 || !fits(queue, pieces)) {
+        return queue == 0 ? ERROR_QUEUE : ERROR_VALUE;
+    }
+    while (free_entries(queue, &put, &shadow) <= pieces) {
+        if (in_vain || stands_still(queue)) {
+            return ERROR_FULL;
+        }
+        in_vain = !sleep_until_moved(queue, shadow); /* the enqueuing that failed has looked for a while */
+    }
+    return 0;
+}
+
+/* ---- rounds (C5) ---- */
+
+uint LIBRARY ppu_work_round(device_queue_t given)
+{
+    work_queue_t queue = workq_of(given);
+
+    return queue != 0 ? load(&queue->round) : 0;
+}
+
+/* An entry that was reserved in vain holds nothing but its acquire. */
+int LIBRARY ppu_end_round(device_queue_t given, uint round)
+{
+    work_queue_t queue = workq_of(given);
+    uint first = 0, words = HEADER_WORDS;
+
+    if (queue == 0 || round == 0) {
+        return queue == 0 ? ERROR_QUEUE : ERROR_OPERATION;
+    }
+    if (!reserve(queue, 1, &first)) {
+        return ERROR_FULL;
+    }
+    global uint *block = block_of(queue, first);
+    bool ours = replace(&queue->round, round, round + 1);
+    if (ours) {
+        block[words++] = PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0);
+        words += put_sem(block + words, PPU_METHOD_SEM_RELEASE, (ulong)&queue->y, round, 0);
+        words += put_sem(block + words, PPU_METHOD_SEM_ACQUIRE, (ulong)&queue->x, round + 1, PPU_SEM_EQUAL);
+    }
+    seal(queue, first, first, words);
+    return ours ? 0 : ERROR_OPERATION;
 }

@@ -87,11 +87,29 @@ PPU_ASSERT_SIZE(struct ppu_child_head, 16);
  * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
  * arguments, the launch facts; behind them, at a multiple of 16, the block with its head, and the task's waits: these
  * in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has its parameters in
- * the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap. The first word of a block in the
- * heap, which says its size otherwise, counts the work-items that have not ended.
+ * the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap, with its private memory behind it.
+ * The first word of a block in the heap, which says its size otherwise, counts the work-items that have not ended.
  */
-#define PPU_CHILD_WORK_TMD 64u
-#define PPU_CHILD_WORK_PARAM 256u
+#define PPU_CHILD_WORK_WORDS 48u /* of commands and their header, one launch among them at most */
+#define PPU_CHILD_WORK_TMD (4u * PPU_CHILD_WORK_WORDS)
+#define PPU_CHILD_WORK_PARAM 384u
 #define PPU_CHILD_WORK_BYTES 1024u /* of an entry's block */
+
+#define PPU_WORK_BATCH_VERSION 1u
+
+/*
+ * What a thread has reserved of a work queue and has not published: in the block of the last entry, whose header takes
+ * its place then. Its address is a queue to kernels.
+ */
+struct ppu_work_batch {
+    struct ppu_struct_header head; /* PPU_WORK_BATCH_VERSION, sizeof */
+    uint32_t first;                /* counter of the first entry */
+    uint32_t pieces;               /* entries for commands; one more is for the acquire */
+    uint32_t piece;                /* the one that is being filled, from 0 */
+    uint32_t words;                /* of it that are filled, its header included */
+    uint32_t launches;             /* in it */
+    uint64_t queue;                /* address of the struct ppu_workq_head */
+};
+PPU_ASSERT_SIZE(struct ppu_work_batch, 32);
 
 #endif

@@ -16,6 +16,12 @@
 #define CL_QUEUE_WORK_QUEUE_PPU 0x4f51
 
 /*
+ * cl_ppu_nested_streams: property of a work queue: how many entries its ring has, 4 to 65536; 1024 when it is not said.
+ * A piece of work takes one for each of its parts and one more.
+ */
+#define CL_QUEUE_WORK_ENTRIES_PPU 0x4f55
+
+/*
  * cl_ppu_nested_streams: properties of a context, for kernels that wait for what they enqueue: how many work-groups of
  * one of them can have begun at once, 1 to 64 (16 when it is not said), and for how many bytes of a work-group's state
  * there is room, at most 16 MiB. Without the property the variables PPU_WAITING_GROUPS and PPU_WAITING_BYTES of the

@@ -355,23 +355,24 @@ static enum ppu_err open_host(cl_command_queue queue)
     return err;
 }
 
-static cl_int open_queue(cl_command_queue queue, cl_command_queue maker)
-{
-    return maker                 ? device_queue_add_workq(queue, maker)
-           : is_on_device(queue) ? device_queue_add(queue)
-                                 : device_error(open_host(queue));
-}
-
 /* What was asked for; bytes 0: the size was left open. */
 struct wanted {
     cl_command_queue_properties flags;
     cl_queue_properties bytes;
     bool sized;
     cl_command_queue maker;       /* of a work queue, else NULL */
+    cl_queue_properties entries;  /* of that, 0: left open */
     cl_queue_properties limit_ms; /* of its kernels' time; 0: none */
     cl_queue_properties priority; /* cl_queue_priority_khr, 0: left open */
     cl_queue_properties throttle; /* cl_queue_throttle_khr, 0: left open */
 };
+
+static cl_int open_queue(cl_command_queue queue, const struct wanted *wanted)
+{
+    return wanted->maker         ? device_queue_add_workq(queue, wanted->maker, (uint32_t)wanted->entries)
+           : is_on_device(queue) ? device_queue_add(queue)
+                                 : device_error(open_host(queue));
+}
 
 /* The levels between are for hints to come; the highest is above what libppu's callers have who ask for nothing. */
 uint32_t queue_level(const struct _cl_command_queue *queue)
@@ -405,10 +406,10 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
     queue->throttle = wanted->throttle != 0 ? (cl_uint)wanted->throttle : CL_QUEUE_THROTTLE_MED_KHR;
     object_use(context);
     pthread_cond_init(&queue->host_work, NULL);
-    *error = open_queue(queue, wanted->maker);
+    *error = open_queue(queue, wanted);
     if (*error == CL_OUT_OF_RESOURCES) { /* maybe because others are still being ended */
         service_thread_drain();
-        *error = open_queue(queue, wanted->maker);
+        *error = open_queue(queue, wanted);
     }
     if (*error != CL_SUCCESS) {
         clReleaseCommandQueue(queue);
@@ -468,6 +469,12 @@ static cl_int read_property(const cl_queue_properties *property, struct wanted *
     case CL_QUEUE_WORK_QUEUE_PPU:
         wanted->maker = (cl_command_queue)property[1];
         return CL_SUCCESS;
+    case CL_QUEUE_WORK_ENTRIES_PPU:
+        if (property[1] < PPU_WORKQ_MIN_ENTRIES || property[1] > PPU_WORKQ_MAX_ENTRIES) {
+            return CL_INVALID_QUEUE_PROPERTIES;
+        }
+        wanted->entries = property[1];
+        return CL_SUCCESS;
     case CL_QUEUE_TIME_LIMIT_PPU:
         wanted->limit_ms = property[1];
         return CL_SUCCESS;
@@ -491,6 +498,9 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
     }
     if ((wanted->priority != 0 || wanted->throttle != 0) && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0) {
         return CL_INVALID_QUEUE_PROPERTIES;
+    }
+    if (wanted->entries != 0 && !wanted->maker) {
+        return CL_INVALID_VALUE;
     }
     if ((wanted->sized || wanted->maker) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;

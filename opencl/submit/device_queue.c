@@ -245,14 +245,18 @@ static bool can_make(const struct _cl_command_queue *queue, const struct _cl_com
 }
 
 /* Both queues are used by others only when this is done, but for the maker's commands. */
-cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker)
+cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker, uint32_t entries)
 {
     cl_context context = queue->context;
 
     if (!object_is(maker, OBJECT_queue) || !can_make(queue, maker)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    const struct ppu_workq_options options = { .block_bytes = PPU_CHILD_WORK_BYTES, .priority = queue_level(maker) };
+    const struct ppu_workq_options options = {
+        .entries = entries,
+        .block_bytes = PPU_CHILD_WORK_BYTES,
+        .priority = queue_level(maker),
+    };
     cl_int error = need_for_queue(queue);
     if (error != CL_SUCCESS) {
         return error;

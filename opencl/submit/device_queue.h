@@ -25,8 +25,9 @@ void device_queues_end(cl_context context, uint32_t ppu_index);
  */
 cl_int device_queue_add(cl_command_queue queue);
 void device_queue_remove(cl_command_queue queue);
-/* Adds a work queue, which kernels of `maker` fill. INVALID_COMMAND_QUEUE: there is or can be none of it. */
-cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker);
+/* Adds a work queue, which kernels of `maker` fill; 0 entries: as many as libppu gives it. INVALID_COMMAND_QUEUE: there
+ * is or can be none of it. */
+cl_int device_queue_add_workq(cl_command_queue queue, cl_command_queue maker, uint32_t entries);
 void device_queue_remove_workq(cl_command_queue queue);
 /* Says which queue kernels get as the default one. */
 void device_queue_set_default(cl_context context, uint32_t ppu_index, cl_command_queue queue);

@@ -10,6 +10,8 @@ $(eval $(call ppu_lib,cl-source-joined,tests/opencl/source_joined.c tests/opencl
 
 CL_TEST_SOURCES_alias := tests/opencl/store.c
 CL_TEST_SOURCES_build := tests/opencl/store.c
+CL_TEST_SOURCES_enqueue := tests/opencl/enqueue_run.c
+CL_TEST_SOURCES_workq := tests/opencl/enqueue_run.c
 
 # $(call cl_test,NAME)
 define cl_test

@@ -114,12 +114,19 @@ INLINE uint put_locals(global uchar *param, uint shared, uint locals, const priv
     return shared;
 }
 
+/* Bytes of private memory of a group of the task. */
+INLINE uint group_private(global struct ppu_tmd *tmd)
+{
+    uint wave = tmd->wave, threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
+
+    return (threads + wave - 1) / wave * wave * tmd->local_bytes;
+}
+
 /* Private memory: a piece of the heap that stays with the record. False: there is none. */
 INLINE bool set_private(global struct ppu_nest *nest, record_t record)
 {
     global struct ppu_tmd *tmd = &record->tmd;
-    uint wave = tmd->wave, threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
-    uint group = (threads + wave - 1) / wave * wave * tmd->local_bytes;
+    uint group = group_private(tmd);
     uint groups = min(tmd->grid[0], LOCAL_GROUPS);
 
     if (tmd->local_bytes == 0) {
