@@ -472,6 +472,11 @@ static void admin_TASKQ_CLOSE(struct admin_ticket *ticket, const uint32_t *arg)
     admin_answer(ticket, taskq_close(arg[0]), arg[0]);
 }
 
+static void admin_TASKQ_REOPEN(struct admin_ticket *ticket, const uint32_t *arg)
+{
+    admin_answer(ticket, taskq_reopen(arg[0]), arg[0]);
+}
+
 static void admin_POLICY(struct admin_ticket *ticket, const uint32_t *arg)
 {
     if (policy_set(arg[0], arg[1])) {
@@ -528,6 +533,7 @@ static const struct operation operations[] = {
     [PPU_ADMIN_TASKQ_OPEN] = { admin_TASKQ_OPEN, 4 },
     [PPU_ADMIN_POLICY] = { admin_POLICY, 2 },
     [PPU_ADMIN_TASKQ_CLOSE] = { admin_TASKQ_CLOSE, 1 },
+    [PPU_ADMIN_TASKQ_REOPEN] = { admin_TASKQ_REOPEN, 1 },
     [PPU_ADMIN_QUOTA] = { admin_QUOTA, 3 },
     [PPU_ADMIN_STREAMS] = { admin_STREAMS, 3 },
 };

@@ -64,16 +64,32 @@ static void release_taskq(struct taskq *queue)
     quota_give(PPU_RESOURCE_TASKQS, queue->plan.context);
 }
 
-enum ppu_fault taskq_close(uint32_t number)
+/* Why it cannot be closed or opened again. */
+static enum ppu_fault unusable(uint32_t number)
 {
     if (number >= PPU_TASKQS || !taskqs[number].open) {
         return PPU_FAULT_NO_OBJECT;
     }
-    if (taskqs[number].task) {
-        return PPU_FAULT_IN_USE;
+    return taskqs[number].task ? PPU_FAULT_IN_USE : PPU_FAULT_NONE;
+}
+
+enum ppu_fault taskq_close(uint32_t number)
+{
+    enum ppu_fault why = unusable(number);
+    if (why == PPU_FAULT_NONE) {
+        release_taskq(&taskqs[number]);
     }
-    release_taskq(&taskqs[number]);
-    return PPU_FAULT_NONE;
+    return why;
+}
+
+enum ppu_fault taskq_reopen(uint32_t number)
+{
+    enum ppu_fault why = unusable(number);
+    if (why == PPU_FAULT_NONE) {
+        taskqs[number].published = 0;
+        taskqs[number].used = false;
+    }
+    return why;
 }
 
 void taskq_close_all(uint32_t context)

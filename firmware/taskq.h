@@ -28,6 +28,9 @@ bool taskq_open(const struct taskq_plan *plan, uint32_t *number);
 /* NO_OBJECT, IN_USE: a task takes from it. */
 enum ppu_fault taskq_close(uint32_t number);
 
+/* Lets it have another task, whose entries are numbered from 0 again. NO_OBJECT, IN_USE: as above. */
+enum ppu_fault taskq_reopen(uint32_t number);
+
 /* Closes those of an address space; nothing of it runs any more. */
 void taskq_close_all(uint32_t context);
 

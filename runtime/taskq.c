@@ -24,18 +24,22 @@ static struct ppu_taskq_entry *entry_of(const struct ppu_taskq *queue, uint32_t 
     return (struct ppu_taskq_entry *)(void *)(first + (uint64_t)(ticket % queue->entries) * queue->entry_bytes);
 }
 
-/* Every place is free for the ticket that comes to it first. */
+/* Every place is free for the ticket that comes to it first; the first can be taken when all are. */
 static void fill_places(const struct ppu_taskq *queue)
 {
-    *head_of(queue) = (struct ppu_taskq_head){
+    struct ppu_taskq_head *head = head_of(queue);
+
+    *head = (struct ppu_taskq_head){
         .head = { PPU_TASKQ_VERSION, sizeof(struct ppu_taskq_head) },
         .entries = queue->entries,
         .entry_bytes = queue->entry_bytes,
         .number = queue->number,
+        .tail = PPU_TASKQ_CLOSED,
     };
     for (uint32_t i = 0; i < queue->entries; i++) {
         *entry_of(queue, i) = (struct ppu_taskq_entry){ .sequence = i };
     }
+    shared_store_release(&head->tail, 0);
 }
 
 static enum ppu_err open_queue(struct ppu_taskq *queue)
@@ -96,6 +100,16 @@ enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue)
     enum ppu_err kept = memory_end(queue->memory);
     free(queue);
     return err != PPU_OK ? err : kept;
+}
+
+enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue)
+{
+    enum ppu_err err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_REOPEN, &queue->number, 1, NULL, 0);
+
+    if (err == PPU_OK) {
+        fill_places(queue);
+    }
+    return err;
 }
 
 ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue)

@@ -407,6 +407,11 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
                               struct ppu_taskq **out);
 /* Destroys the queue. While a task takes from it, this returns BUSY and does nothing. */
 enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue);
+/*
+ * Empties the queue and opens it again, for another task. Nobody may append meanwhile: what had a place is lost. BUSY:
+ * a task takes from it.
+ */
+enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue);
 /* Returns the queue's address for kernels that feed it or take from it. */
 ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue);
 /*

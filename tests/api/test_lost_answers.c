@@ -90,6 +90,9 @@ static void end_queues(struct objects *o)
     if (again(ppu_workq_destroy(o->workq))) {
         (void)ppu_workq_destroy(o->workq);
     }
+    if (o->taskq) {
+        (void)ppu_taskq_reopen(o->taskq);
+    }
     if (again(ppu_taskq_destroy(o->taskq))) {
         (void)ppu_taskq_destroy(o->taskq);
     }

@@ -195,9 +195,31 @@ static void arguments(void **state)
     check(api_finish(world.feed));
     assert_int_equal(ppu_taskq_destroy(world.queue), PPU_ERR_BUSY);
     close_and_wait(&world);
-    /* A queue has one task in its life. */
+    /* A queue has one task, until it is opened again. */
     check(launch(&world, "taker"));
     assert_int_equal(ppu_event_wait(&world.event, LONG_NS), PPU_ERR_BAD_TMD);
+    world_end(&world);
+}
+
+/* One task after the other, each from the first entry on; not while one takes. */
+static void opened_again(void **state)
+{
+    struct world world = world_new(*state, 8);
+
+    for (uint32_t round = 1; round <= 4; round++) {
+        push(&world, 0, 0);
+        check(launch(&world, "taker"));
+        for (uint32_t i = 1; i < 5 * round; i++) {
+            push(&world, i, 0);
+        }
+        assert_int_equal(ppu_taskq_reopen(world.queue), PPU_ERR_BUSY);
+        close_and_wait(&world);
+        assert_int_equal(ppu_taskq_push(world.queue, world.feed, &(struct item){ 0, 0 }, sizeof(struct item)),
+                         PPU_ERR_CLOSED);
+        check(ppu_taskq_reopen(world.queue));
+    }
+    assert_int_equal(counter(&world, TAKEN), 5 * (1 + 2 + 3 + 4));
+    each_seen(&world, 5, 4);
     world_end(&world);
 }
 
@@ -521,6 +543,7 @@ int main(void)
         api_test("the host feeds while the task runs, many times round [A6 A12]", while_it_runs),
         api_test("closed before it is launched [A6]", closed_and_empty),
         api_test("queues that cannot be, and what is refused [A6]", arguments),
+        api_test("a queue is opened again for another task [A6]", opened_again),
         api_test("threads of another task feed, and close [A6 A12]", by_threads),
         api_test("threads and host feed one queue [A6 A12]", by_threads_and_host),
         api_test("a queue task feeds itself [A6 A12]", by_itself),

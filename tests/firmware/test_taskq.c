@@ -50,15 +50,20 @@ static uint16_t close_queue(uint32_t which)
     return mock_admin(PPU_ADMIN_TASKQ_CLOSE, &which, 1).status;
 }
 
+static void empty_queue(void)
+{
+    *head() = (struct ppu_taskq_head){ .entries = ENTRIES, .entry_bytes = ENTRY_BYTES };
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        *entry(i) = (struct ppu_taskq_entry){ .sequence = i };
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
     mock_start();
     context = mock_context();
-    *head() = (struct ppu_taskq_head){ .entries = ENTRIES, .entry_bytes = ENTRY_BYTES };
-    for (uint32_t i = 0; i < ENTRIES; i++) {
-        *entry(i) = (struct ppu_taskq_entry){ .sequence = i };
-    }
+    empty_queue();
     struct ppu_admin_msg reply = open_queue(context, queue_place(), ENTRIES, ENTRY_BYTES);
     assert_int_equal(reply.status, 0);
     number = reply.arg[0];
@@ -370,6 +375,41 @@ static void tasks_without_a_queue_of_their_own(void **state)
     is_fault(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq));
 }
 
+static uint16_t reopen_queue(uint32_t which)
+{
+    return mock_admin(PPU_ADMIN_TASKQ_REOPEN, &which, 1).status;
+}
+
+/* Each task takes from entry 0 on what the driver has emptied, however far the one before came. */
+static void opened_again(void **state)
+{
+    (void)state;
+    assert_int_equal(reopen_queue(number + 1), PPU_FAULT_NO_OBJECT);
+    assert_int_equal(reopen_queue(UINT32_MAX), PPU_FAULT_NO_OBJECT);
+    for (uint32_t round = 0; round < 3; round++) {
+        const uint32_t entries = 10 + 100 * round;
+        uint32_t started = mock.started;
+        launch(number);
+        assert_int_equal(mock.started, started);
+        assert_int_equal(reopen_queue(number), PPU_FAULT_IN_USE);
+        for (uint32_t i = 0; i < entries; i++) {
+            push();
+        }
+        head()->tail |= PPU_TASKQ_CLOSED;
+        tell();
+        assert_int_equal(mock.started, started + 1);
+        while (pending()) {
+            park(0);
+        }
+        assert_int_equal(entry(entries - 1)->sequence, entries - 1 + ENTRIES);
+        assert_int_equal(head()->armed, 0);
+        assert_int_equal(reopen_queue(number), 0);
+        empty_queue();
+    }
+    assert_int_equal(close_queue(number), 0);
+    assert_int_equal(reopen_queue(number), PPU_FAULT_NO_OBJECT);
+}
+
 /* The producer that was to tell cannot know that the task has ended, the queue been closed, and its number be
  * another's. */
 static void told_of_a_queue_that_was_closed(void **state)
@@ -598,7 +638,8 @@ int main(void)
         TEST("a stale or foreign teller harms nobody [A6]", a_stale_teller_harms_nobody),
         TEST("an entry that is never published is reported after the queue is closed [A6]", a_hole_is_reported),
         TEST("an entry that is published late is none [A6]", a_hole_is_filled_in_time),
-        TEST("a queue has one task in its life; others are refused [A6]", tasks_without_a_queue_of_their_own),
+        TEST("a queue has one task; others are refused [A6]", tasks_without_a_queue_of_their_own),
+        TEST("a queue is opened again, for one more task each time [A6]", opened_again),
         TEST("a queue that has been closed since is told of [A6]", told_of_a_queue_that_was_closed),
         TEST("a channel is reset while its queue task waits or runs [A6]", a_channel_is_reset_with_its_queue_task),
         TEST("a channel is reset as its queue task ends, whose child runs [A6 B8]", a_reset_as_the_task_ends),
