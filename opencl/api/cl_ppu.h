@@ -42,4 +42,25 @@
  */
 #define CL_QUEUE_COUNTER_PPU(number) (0x4f60 + (number))
 
+/*
+ * cl_ppu_task_queues: properties of a queue on the device: the bytes of an entry, 1 to 4080, make it a task queue; how
+ * many entries its ring has, a power of two from 2 to 65536, 256 when it is not said.
+ */
+#define CL_QUEUE_TASK_BYTES_PPU 0x4f56
+#define CL_QUEUE_TASK_ENTRIES_PPU 0x4f57
+
+#ifdef __OPENCL_CL_H /* CL/cl.h came before; clGetExtensionFunctionAddressForPlatform() returns these functions */
+/*
+ * Enqueues a kernel that has a work-group of `local` for each entry of `tasks`, as they come, until the queue is closed
+ * and empty. The command opens a queue again that had one before. INVALID_OPERATION: that has not ended.
+ */
+typedef cl_int(CL_API_CALL *clEnqueueTaskQueuePPU_fn)(cl_command_queue queue, cl_command_queue tasks, cl_kernel kernel,
+                                                      cl_uint dim, const size_t *local, cl_uint count,
+                                                      const cl_event *events, cl_event *out);
+/* Appends an entry. OUT_OF_RESOURCES: the queue is full; INVALID_OPERATION: it is closed. */
+typedef cl_int(CL_API_CALL *clPushTaskQueuePPU_fn)(cl_command_queue tasks, const void *data, size_t bytes);
+/* Nothing can be appended any more. */
+typedef cl_int(CL_API_CALL *clCloseTaskQueuePPU_fn)(cl_command_queue tasks);
+#endif
+
 #endif

@@ -89,6 +89,7 @@ void work_drop(struct work *work)
         work->drop(work);
     }
     work->drop = NULL;
+    work->ended = NULL;
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(work->needs); i++) {
         object_drop(work->needs[i]);
         work->needs[i] = NULL;
@@ -190,6 +191,9 @@ void event_reach(cl_event event, cl_int status)
 void event_end(cl_event event, cl_int status)
 {
     event->status = status;
+    if (event->work.ended) {
+        event->work.ended(&event->work);
+    }
     release_dependents(event);
     event->submitter = NULL;
     due_calls(event);

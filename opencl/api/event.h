@@ -64,6 +64,7 @@ struct work {
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
     /* Frees what the work owns; NULL: nothing. */
     void (*drop)(struct work *work);
+    void (*ended)(struct work *work);  /* with the lock, before anybody is told, unless it has been dropped; or NULL */
     void *needs[2];                    /* objects in use until the command has ended; may be NULL */
     cl_program prints;                 /* on the device: whose kernels may print; NULL: nothing prints */
     uint64_t printf_va;                /* where to; given by the submitter before build() */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "opencl/api/device.h"
+#include "opencl/submit/task_queue.h"
 #include "ppu/macros.h"
 
 const cl_icd_dispatch dispatch_table = {
@@ -19,6 +20,9 @@ static const struct entry {
 #include "opencl/api/entry.def"
 #undef CL_ENTRY
     { "clIcdGetPlatformIDsKHR", (void *)clIcdGetPlatformIDsKHR },
+    { "clEnqueueTaskQueuePPU", (void *)clEnqueueTaskQueuePPU },
+    { "clPushTaskQueuePPU", (void *)clPushTaskQueuePPU },
+    { "clCloseTaskQueuePPU", (void *)clCloseTaskQueuePPU },
 };
 
 cl_int clIcdGetPlatformIDsKHR(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms)

@@ -7,6 +7,7 @@
 #include "opencl/api/cl_ppu.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
+#include "opencl/submit/task_queue.h"
 #include "ppu/macros.h"
 
 #define FIRST_ROOM 16u
@@ -322,7 +323,9 @@ void queue_destroy(void *object)
 {
     cl_command_queue queue = object;
 
-    if (queue->workq) {
+    if (queue->taskq) {
+        task_queue_remove(queue);
+    } else if (queue->workq) {
         device_queue_remove_workq(queue);
     } else if (queue->device_va != 0) {
         device_queue_remove(queue);
@@ -360,18 +363,21 @@ struct wanted {
     cl_command_queue_properties flags;
     cl_queue_properties bytes;
     bool sized;
-    cl_command_queue maker;       /* of a work queue, else NULL */
-    cl_queue_properties entries;  /* of that, 0: left open */
-    cl_queue_properties limit_ms; /* of its kernels' time; 0: none */
-    cl_queue_properties priority; /* cl_queue_priority_khr, 0: left open */
-    cl_queue_properties throttle; /* cl_queue_throttle_khr, 0: left open */
+    cl_command_queue maker;           /* of a work queue, else NULL */
+    cl_queue_properties entries;      /* of that, 0: left open */
+    cl_queue_properties task_bytes;   /* of an entry of a task queue; 0: it is none */
+    cl_queue_properties task_entries; /* of that, 0: left open */
+    cl_queue_properties limit_ms;     /* of its kernels' time; 0: none */
+    cl_queue_properties priority;     /* cl_queue_priority_khr, 0: left open */
+    cl_queue_properties throttle;     /* cl_queue_throttle_khr, 0: left open */
 };
 
 static cl_int open_queue(cl_command_queue queue, const struct wanted *wanted)
 {
-    return wanted->maker         ? device_queue_add_workq(queue, wanted->maker, (uint32_t)wanted->entries)
-           : is_on_device(queue) ? device_queue_add(queue)
-                                 : device_error(open_host(queue));
+    return wanted->task_bytes != 0 ? task_queue_add(queue, (uint32_t)wanted->task_bytes, (uint32_t)wanted->task_entries)
+           : wanted->maker         ? device_queue_add_workq(queue, wanted->maker, (uint32_t)wanted->entries)
+           : is_on_device(queue)   ? device_queue_add(queue)
+                                   : device_error(open_host(queue));
 }
 
 /* The levels between are for hints to come; the highest is above what libppu's callers have who ask for nothing. */
@@ -402,6 +408,7 @@ static cl_command_queue queue_new(cl_context context, cl_device_id device, const
     queue->properties = wanted->flags;
     queue->limit_ms = (uint32_t)wanted->limit_ms;
     queue->device_bytes = (cl_uint)wanted->bytes;
+    queue->entry_bytes = (uint32_t)wanted->task_bytes;
     queue->priority = wanted->priority != 0 ? (cl_uint)wanted->priority : CL_QUEUE_PRIORITY_MED_KHR;
     queue->throttle = wanted->throttle != 0 ? (cl_uint)wanted->throttle : CL_QUEUE_THROTTLE_MED_KHR;
     object_use(context);
@@ -475,6 +482,19 @@ static cl_int read_property(const cl_queue_properties *property, struct wanted *
         }
         wanted->entries = property[1];
         return CL_SUCCESS;
+    case CL_QUEUE_TASK_BYTES_PPU:
+        if (property[1] == 0 || property[1] > PPU_TASKQ_MAX_ENTRY_BYTES - sizeof(struct ppu_taskq_entry)) {
+            return CL_INVALID_QUEUE_PROPERTIES;
+        }
+        wanted->task_bytes = property[1];
+        return CL_SUCCESS;
+    case CL_QUEUE_TASK_ENTRIES_PPU:
+        if (property[1] < PPU_TASKQ_MIN_ENTRIES || property[1] > PPU_TASKQ_MAX_ENTRIES ||
+            !PPU_IS_POWER_OF_TWO(property[1])) {
+            return CL_INVALID_QUEUE_PROPERTIES;
+        }
+        wanted->task_entries = property[1];
+        return CL_SUCCESS;
     case CL_QUEUE_TIME_LIMIT_PPU:
         wanted->limit_ms = property[1];
         return CL_SUCCESS;
@@ -499,10 +519,11 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
     if ((wanted->priority != 0 || wanted->throttle != 0) && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0) {
         return CL_INVALID_QUEUE_PROPERTIES;
     }
-    if (wanted->entries != 0 && !wanted->maker) {
+    if ((wanted->entries != 0 && !wanted->maker) || (wanted->task_entries != 0 && wanted->task_bytes == 0) ||
+        (wanted->task_bytes != 0 && (wanted->maker || wanted->sized))) {
         return CL_INVALID_VALUE;
     }
-    if ((wanted->sized || wanted->maker) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
+    if ((wanted->sized || wanted->maker || wanted->task_bytes != 0) && (wanted->flags & CL_QUEUE_ON_DEVICE) == 0) {
         return CL_INVALID_VALUE;
     }
     if (wanted->limit_ms > PPU_MAX_LIMIT_MS || (wanted->limit_ms != 0 && (wanted->flags & CL_QUEUE_ON_DEVICE) != 0)) {
@@ -511,7 +532,7 @@ static cl_int read_properties(cl_device_id device, const cl_queue_properties *pr
     if (wanted->bytes > device_queue_bytes(device)) {
         return CL_INVALID_QUEUE_PROPERTIES;
     }
-    if (wanted->maker && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
+    if ((wanted->maker || wanted->task_bytes != 0) && (wanted->flags & CL_QUEUE_ON_DEVICE_DEFAULT) != 0) {
         return CL_INVALID_VALUE;
     }
     return check_flags(wanted->flags);
@@ -616,8 +637,8 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->workq || queue->context != context ||
-        queue->device != device) {
+    if (!object_is(queue, OBJECT_queue) || !is_on_device(queue) || queue->workq || queue->taskq ||
+        queue->context != context || queue->device != device) {
         return CL_INVALID_COMMAND_QUEUE;
     }
     device_queue_set_default(context, queue->ppu_index, queue);

@@ -26,15 +26,20 @@ struct _cl_command_queue {
     size_t given_bytes;
     struct errand end;
     uint32_t submitters;
-    uint32_t limit_ms;       /* that its kernels may run; 0: as long as the device lets them */
-    cl_uint priority;        /* cl_queue_priority_khr */
-    cl_uint throttle;        /* cl_queue_throttle_khr; a hint that changes nothing */
-    uint64_t device_va;      /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
-    uint32_t device_index;   /* its number among those of the address space */
-    cl_uint device_bytes;    /* CL_QUEUE_SIZE */
-    cl_command_queue maker;  /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
-    struct ppu_workq *workq; /* of that; NULL: this is no work queue */
-    cl_command_queue filled; /* of a host's queue, with the context's lock: its work queue; NULL: none */
+    uint32_t limit_ms;          /* that its kernels may run; 0: as long as the device lets them */
+    cl_uint priority;           /* cl_queue_priority_khr */
+    cl_uint throttle;           /* cl_queue_throttle_khr; a hint that changes nothing */
+    uint64_t device_va;         /* of a queue on the device: its address for kernels, 0: not made; of others 0 */
+    uint32_t device_index;      /* its number among those of the address space */
+    cl_uint device_bytes;       /* CL_QUEUE_SIZE */
+    cl_command_queue maker;     /* of a work queue: the host's queue whose kernels fill it, in use; else NULL */
+    struct ppu_workq *workq;    /* of that; NULL: this is no work queue */
+    struct ppu_taskq *taskq;    /* of a task queue: its entries; NULL: this is none */
+    struct ppu_channel *feeder; /* that tells its kernel of entries */
+    uint32_t entry_bytes;       /* of an entry's data */
+    bool taken;                 /* a command takes its entries, which has not ended; by exchange */
+    bool served;                /* for who has taken it: it must be opened again */
+    cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
     /* Under the context's lock. */
     struct submitter submitter[QUEUE_SUBMITTERS];

@@ -6,6 +6,7 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/queue.h"
 #include "opencl/submit/device_queue.h"
+#include "opencl/submit/task_queue.h"
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"
 #include "ppu/macros.h"
@@ -71,11 +72,26 @@ static void note_time(const struct launch *launch)
     variant_note(launch->variants, launch->index, launch->variant, time);
 }
 
+static void leave_tasks(struct launch *launch)
+{
+    if (launch->tasks) {
+        task_queue_leave(launch->tasks, !!launch->event);
+    }
+    launch->tasks = NULL;
+}
+
+/* Whoever is told of the end can enqueue for the same task queue. */
+static void end_launch(struct work *work)
+{
+    leave_tasks(work->owned);
+}
+
 static void drop_launch(struct work *work)
 {
     struct launch *launch = work->owned;
 
     note_time(launch);
+    leave_tasks(launch);
     if (launch->variant) {
         variant_drop(launch->variant);
     }
@@ -154,6 +170,19 @@ static cl_int find_work(struct launch *launch, cl_command_queue queue)
     return CL_SUCCESS;
 }
 
+/* A queue task in place of a grid (A6). */
+static cl_int take_tasks(struct launch *launch, cl_command_queue tasks)
+{
+    cl_int error = task_queue_take(tasks);
+
+    if (error == CL_SUCCESS) {
+        launch->tasks = launch->queue[launch->queues++] = tasks;
+        launch->launch.taskq = tasks->taskq;
+        object_use(tasks);
+    }
+    return error;
+}
+
 static bool all_set(cl_kernel kernel)
 {
     bool set = true;
@@ -180,6 +209,7 @@ static bool takes_shared(cl_kernel kernel)
 struct space {
     cl_uint dim;
     const size_t *offset, *global, *local; /* offset, local may be NULL */
+    cl_command_queue tasks;                /* has an entry for each group, and there is no range; NULL: a grid */
 };
 
 /* The largest divisor of `n` that is at most `most`. */
@@ -346,9 +376,10 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     launch->launch.priority = queue_level(queue);
     launch->launch.watchdog_ns = (uint64_t)queue->limit_ms * NS_PER_MS;
     launch->memory = calloc(kernel->entry->argument_count + 1u, sizeof(launch->memory[0]));
-    launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0]));
-    *work =
-        (struct work){ .executor = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .needs = { kernel } };
+    launch->queue = calloc(kernel->entry->argument_count + 1u, sizeof(launch->queue[0])); /* one more: of tasks */
+    *work = (struct work){
+        .executor = WORK_ON_DEVICE, .build = build_launch, .drop = drop_launch, .ended = end_launch, .needs = { kernel }
+    };
     if (queue->ppu_index != 0) {
         work->executor = WORK_ON_HOST;
         work->run = launch_remote;
@@ -370,7 +401,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     if (error == CL_SUCCESS) {
         error = set_space(kernel, space, launch);
     }
-    if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere buffers lie otherwise */
+    if (error == CL_SUCCESS && space->tasks) {
+        error = take_tasks(launch, space->tasks);
+    } else if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere buffers lie otherwise */
         variant_choose(kernel, launch, work->variant);
     }
     if (error != CL_SUCCESS) {
@@ -391,6 +424,10 @@ static cl_int check_launch(cl_command_queue queue, cl_kernel kernel, const struc
     if (kernel->program->context != queue->context) {
         return CL_INVALID_CONTEXT;
     }
+    if (space->tasks && (!object_is(space->tasks, OBJECT_queue) || !space->tasks->taskq ||
+                         space->tasks->context != queue->context || space->tasks->device != queue->device)) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
     if (space->dim < 1 || space->dim > 3) {
         return CL_INVALID_WORK_DIMENSION;
     }
@@ -410,7 +447,7 @@ static cl_int take_launch(cl_command_queue queue, cl_kernel kernel, const struct
     cl_int error = check_launch(queue, kernel, space, command->count, command->events);
 
     /* No work-items: an event all the same. */
-    if (error == CL_SUCCESS && !is_empty(space)) {
+    if (error == CL_SUCCESS && (space->tasks || !is_empty(space))) {
         error = launch_new(queue, kernel, space, &work);
     }
     return error == CL_SUCCESS ? queue_take(queue, command, &work) : error;
@@ -421,7 +458,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               cl_event *out)
 {
     const struct command command = { CL_COMMAND_NDRANGE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
-    const struct space space = { dim, offset, global, local };
+    const struct space space = { dim, offset, global, local, NULL };
 
     return take_launch(queue, kernel, &space, &command);
 }
@@ -430,7 +467,19 @@ cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, co
 {
     const struct command command = { CL_COMMAND_TASK, ORDER_AS_QUEUE, false, count, events, out };
     const size_t one = 1;
-    const struct space space = { 1, NULL, &one, &one };
+    const struct space space = { 1, NULL, &one, &one, NULL };
 
     return take_launch(queue, kernel, &space, &command);
+}
+
+cl_int CL_API_CALL clEnqueueTaskQueuePPU(cl_command_queue queue, cl_command_queue tasks, cl_kernel kernel, cl_uint dim,
+                                         const size_t *local, cl_uint count, const cl_event *events, cl_event *out)
+{
+    const struct command command = { CL_COMMAND_NDRANGE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
+    const struct space space = { dim, NULL, local, local, tasks };
+
+    if (!tasks) {
+        return CL_INVALID_COMMAND_QUEUE;
+    }
+    return local ? take_launch(queue, kernel, &space, &command) : CL_INVALID_WORK_GROUP_SIZE;
 }

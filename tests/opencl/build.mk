@@ -12,6 +12,7 @@ CL_TEST_SOURCES_alias := tests/opencl/store.c
 CL_TEST_SOURCES_build := tests/opencl/store.c
 CL_TEST_SOURCES_enqueue := tests/opencl/enqueue_run.c
 CL_TEST_SOURCES_workq := tests/opencl/enqueue_run.c
+CL_TEST_SOURCES_taskq := tests/opencl/enqueue_run.c
 
 # $(call cl_test,NAME)
 define cl_test
