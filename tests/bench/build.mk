@@ -19,6 +19,9 @@ $(eval $(call ppu_tool,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAG
 $(eval $(call guest_program,bench-nested,$(NESTED_BENCH_SOURCES),$(NESTED_BENCH_CFLAGS),ppu -pthread))
 $(eval $(call ppu_bench,nested,PPU_DEVICE=native $(BUILD)/plain/tools/bench-nested rate $(BUILD)/kernels,$(BUILD)/plain/tools/bench-nested $(QEMU) firmware $(BENCH_KERNELS)))
 
+# Who launches what only the grid before knows.
+$(eval $(call ppu_bench,bfs,tests/bench/bfs.py,$(BUILD)/plain/tools/bfs $(BUILD)/kernels/bfs.ppu $(QEMU) firmware))
+
 # In the Linux guest.
 GUEST_BENCH_SOURCES := tests/bench/guest.c tests/bench/bench.c demo/latency.c demo/user.c demo/report.c
 GUEST_BENCH_CFLAGS := -D_GNU_SOURCE -Iruntime/include
