@@ -94,3 +94,4 @@ $$(call guest_objects,$(1),examples/opencl/$(1).c): | $$(GUEST_TOOLCHAIN)
 endef
 $(eval $(call cl_example,squares))
 $(eval $(call cl_example,nested))
+$(eval $(call cl_example,levels))
