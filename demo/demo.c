@@ -14,6 +14,7 @@
 #include "demo/inventory.h"
 #include "demo/latency.h"
 #include "demo/mandelbrot.h"
+#include "demo/queued.h"
 #include "demo/report.h"
 #include "demo/sharing.h"
 #include "demo/user.h"
@@ -103,6 +104,7 @@ int main(int argc, char **argv)
     user_open(&user, device, kernels);
     work_show(&report, &user, argc > 2 ? argv[2] : COUNTED_FILE);
     mandelbrot_show(&report, &user, argc > 3 ? argv[3] : NULL);
+    queued_show(&report, &user);
     sharing_show(&report, device, kernels);
     show_way(&report, device, &user);
     user_close(&user);
