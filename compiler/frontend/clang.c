@@ -68,6 +68,8 @@ static const char *const absent[] = {
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 #define FLAG(name, value) "#define PPU_ENQUEUE_FLAGS_" #name " " TEXT(value) "\n"
+#define PRIORITY_FLAG "#define PPU_ENQUEUE_FLAGS_PRIORITY(n) ((((n)&7) + 1) << " TEXT(PPU_ENQUEUE_PRIORITY_SHIFT) ")\n"
+_Static_assert(PPU_PRIORITIES == 8, "a priority is the low bits of the macro's argument");
 static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
                                "#define cl_ppu_task_queues 1\n"
                                "void ppu_wait_children(void);\n"
@@ -90,7 +92,7 @@ static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
                                "int ppu_wait_room(queue_t, unsigned int);\n"
                                "unsigned int ppu_work_round(queue_t);\n"
                                "int ppu_end_round(queue_t, unsigned int);\n"
-                               "#endif\n" FLAG(WORK, ENQUEUE_WORK) FLAG(HEAD, PPU_ENQUEUE_HEAD);
+                               "#endif\n" FLAG(WORK, ENQUEUE_WORK) FLAG(HEAD, PPU_ENQUEUE_HEAD) PRIORITY_FLAG;
 
 static const char *const fixed_arguments[] = {
     "-x",

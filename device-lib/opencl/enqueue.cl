@@ -74,7 +74,7 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     uint at = block_at(child, request->locals), used;
 
     copy_task(&record->tmd, child);
-    record->tmd.flags |= (request->flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
+    set_urgency(&record->tmd, request->flags);
     if (!set_space(&record->tmd, request->range, max_group(shared, child))) {
         return ERROR_RANGE;
     }

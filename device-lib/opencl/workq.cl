@@ -54,7 +54,7 @@ INLINE int describe(global uint *block, const private struct work *work)
     global uchar *param = (global uchar *)block + PPU_CHILD_WORK_PARAM;
 
     copy_task(tmd, child);
-    tmd->flags |= (work->flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
+    set_urgency(tmd, work->flags);
     if (!set_space(tmd, work->range, max_group(enqueue_of(own), child))) {
         return ERROR_RANGE;
     }

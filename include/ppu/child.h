@@ -9,7 +9,9 @@
 
 #include "ppu/tmd.h"
 
-#define PPU_ENQUEUE_HEAD 0x20000 /* flag of enqueue_kernel: before the tasks that wait for a slot (A4) */
+#define PPU_ENQUEUE_HEAD 0x20000      /* flag of enqueue_kernel: before the tasks that wait for a slot (A4) */
+#define PPU_ENQUEUE_PRIORITY_SHIFT 24 /* flags of enqueue_kernel: priority + 1 (A3), 0: the highest there may be */
+#define PPU_ENQUEUE_PRIORITY_MASK 0xf
 
 /* A kernel that threads enqueue; constant data of the program. */
 struct ppu_child {

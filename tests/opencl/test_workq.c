@@ -342,6 +342,32 @@ static void a_thread_ends_the_round(void **state)
     finish_work(run, work);
 }
 
+/*
+ * Work of low priority fills all slots, and ends when a block says so that was put in behind it and is more urgent.
+ */
+static void urgent_work_goes_first(void **state)
+{
+    cl_command_queue work = NULL;
+    struct run *run = prepare_work(
+        state,
+        "kernel void k(global int *out, queue_t work) {\n"
+        "    volatile global atomic_int *done = (volatile global atomic_int *)out;\n"
+        "    atomic_store(done, 0);\n"
+        "    for (int i = 0; i < 60; i++)\n"
+        "        enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK | PPU_ENQUEUE_FLAGS_PRIORITY(0), ndrange_1D(1),\n"
+        "                       ^{ while (atomic_load(done) == 0); atomic_fetch_add(done + 1, 1); });\n"
+        "    enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK | PPU_ENQUEUE_FLAGS_PRIORITY(7), ndrange_1D(1),\n"
+        "                   ^{ atomic_store(done, 1); });\n"
+        "}",
+        0, &work);
+
+    for (int round = 1; round <= 3; round++) {
+        assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
+        assert_int_equal(run->out[1], 60 * round);
+    }
+    finish_work(run, work);
+}
+
 /* ---- private memory ---- */
 
 /* Memory goes from one launch to the next while others run; in the end all of it is there again. */
@@ -476,6 +502,7 @@ int main(void)
         cl_test("work begins in the order of its reservations [C3]", reservations_keep_their_order),
         cl_test("work acquires and releases semaphores [C6 C8]", work_waits_for_semaphores),
         cl_test("a thread ends the round, and what follows is the next one's [C5]", a_thread_ends_the_round),
+        cl_test("urgent work goes before work that was put in earlier [A3 A4 A5]", urgent_work_goes_first),
         cl_test("work has private memory, which is given back [C6 B14]", work_has_private_memory),
         cl_test("wrong work is told, and the work queue goes on [C3 C4 C5 C6]", wrong_work_is_told),
         cl_test("commands of work that fault are their command's [C6]", commands_that_fault_are_told),

@@ -79,6 +79,17 @@ INLINE bool set_space(global struct ppu_tmd *tmd, const private struct range *ra
     return good;
 }
 
+/* What flags of enqueue_kernel say about when it starts. */
+INLINE void set_urgency(global struct ppu_tmd *tmd, uint flags)
+{
+    uint priority = flags >> PPU_ENQUEUE_PRIORITY_SHIFT & PPU_ENQUEUE_PRIORITY_MASK;
+
+    tmd->flags |= (flags & PPU_ENQUEUE_HEAD) != 0 ? PPU_TMD_HEAD : 0;
+    if (priority != 0) {
+        tmd->priority = min(priority - 1, PPU_PRIORITIES - 1);
+    }
+}
+
 /* ---- parameters ---- */
 
 /* Where the block lies behind the parameters. */
