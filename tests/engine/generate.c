@@ -46,6 +46,7 @@ struct gen {
     char *text;
     size_t len;
     enum gen_style style;
+    bool ended;      /* some lanes may have */
     bool region;     /* inside what an exit token covers: whatever may drop it is left out */
     bool parts;      /* the program has segments for parts of warps, and this may be inside of one */
     bool segment;    /* it is */
@@ -114,9 +115,10 @@ static bool usable(uint32_t op, bool joined)
            op != PPU_OP_RDTIME && (joined || !together(row, op));
 }
 
-static void choose_reg(struct gen *g, uint32_t words, bool scalar, uint8_t *reg)
+/* `cross`: it is read in other lanes. A lane that has ended has nothing in registers that a segment shares. */
+static void choose_reg(struct gen *g, uint32_t words, bool scalar, bool cross, uint8_t *reg)
 {
-    uint32_t shared = scalar ? 0 : shared_reg(g, words);
+    uint32_t shared = scalar || (cross && g->ended) ? 0 : shared_reg(g, words);
 
     if (shared != 0) {
         *reg = (uint8_t)shared;
@@ -192,15 +194,15 @@ static void choose_operands(struct gen *g, const struct ppu_isa_row *row, struct
     }
     if (words[1] != 0) {
         insn->a_scalar = !cross && (insn->scalar || below(g, 4) == 0);
-        choose_reg(g, words[1], insn->a_scalar, &insn->ra);
+        choose_reg(g, words[1], insn->a_scalar, cross, &insn->ra);
     }
     if (words[2] != 0 && !insn->immed) {
         insn->b_scalar = insn->scalar || below(g, 4) == 0;
-        choose_reg(g, words[2], insn->b_scalar, &insn->rb);
+        choose_reg(g, words[2], insn->b_scalar, cross, &insn->rb);
     }
     if (words[3] != 0) {
         insn->c_scalar = insn->scalar || below(g, 4) == 0;
-        choose_reg(g, words[3], insn->c_scalar, &insn->rc);
+        choose_reg(g, words[3], insn->c_scalar, cross, &insn->rc);
     }
 }
 
@@ -502,7 +504,7 @@ static void emit_segment(struct gen *g, uint32_t depth)
 static void emit_across(struct gen *g)
 {
     static const char *const ops[] = { "shfl", "shflup", "shfldn", "shflx" };
-    const uint32_t from = dest(g, 1), lane = below(g, PPU_MAX_WAVE);
+    const uint32_t from = g->ended ? RANDOM_V + below(g, RANDOM_REGS) : dest(g, 1), lane = below(g, PPU_MAX_WAVE);
 
     if (below(g, 2)) {
         emit(g, "%s v%u, v%u, %u\n", ops[below(g, 4)], dest(g, 1), from, lane);
@@ -549,6 +551,7 @@ static void emit_item(struct gen *g, uint32_t depth, bool in_loop, uint32_t loop
     } else if (pick == 10 && (g->region || below(g, 4) == 0)) {
         emit_condition(g);
         emit(g, "@p6 exit\n");
+        g->ended = true;
     } else if (pick == 11 && top) {
         emit_exchange(g);
     } else if (joined && g->segment && below(g, 2)) {
