@@ -321,14 +321,25 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
     return STEP_MOVED;
 }
 
+/*
+ * Whether a token of the type may lie behind this one. Only yields are pushed at the back, so the bits of all other
+ * types stay true (E10); break, continue and exit tokens share one.
+ */
+static bool more_behind(const struct ppu_token *token, uint32_t type)
+{
+    return (token->summary & ppu_token_sum_bit(type)) != 0;
+}
+
 /* Lanes of `mask` that one of the first `tokens` of this type and address names. */
 static struct lanes matched(struct exec *x, const struct lanes *mask, uint32_t tokens, uint32_t type, uint32_t address)
 {
     struct lanes all = { { 0 } };
+    bool more = true;
 
-    for (uint32_t n = 0; n < tokens; n++) {
+    for (uint32_t n = 0; n < tokens && more; n++) {
         struct ppu_token token;
         token_get(x, n, &token);
+        more = more_behind(&token, type);
         if (token.type == type && token.address == address) {
             struct lanes named = token_mask(&token);
             all = lanes_or(&all, &named);
@@ -383,12 +394,14 @@ static bool find_called(struct exec *x, const struct lanes *mask, const uint32_t
 {
     const uint32_t inside = x->w->token_count - token_floor(x->w);
     struct lanes left = *mask;
+    bool more = true;
 
-    for (uint32_t n = 0; n < x->w->token_count && lanes_any(&left); n++) {
+    for (uint32_t n = 0; n < x->w->token_count && more && lanes_any(&left); n++) {
         struct lanes found = { { 0 } };
         struct ppu_token token;
 
         token_get(x, n, &token);
+        more = more_behind(&token, PPU_TOKEN_CALL);
         if (token.type != PPU_TOKEN_CALL) {
             continue;
         }
@@ -440,10 +453,12 @@ static enum step leave_lanes(struct exec *x, const struct lanes *mask)
 {
     struct warp *w = x->w;
     struct lanes rest = *mask;
+    bool more = true;
 
-    for (uint32_t n = 0; n < w->token_count && lanes_any(&rest); n++) {
+    for (uint32_t n = 0; n < w->token_count && more && lanes_any(&rest); n++) {
         struct ppu_token token;
         token_get(x, n, &token);
+        more = more_behind(&token, PPU_TOKEN_EXIT);
         if (token.type == PPU_TOKEN_EXIT) {
             struct lanes named = token_mask(&token);
             named = lanes_and(&named, &rest);
