@@ -77,6 +77,24 @@ static const char barrier[] = START "mov v7, 0\nmov v12, 0x1000\nand v11, v0, 1\
                                     "wait: ldg.b32 v2, [s0]\nisetp.geu p0, v2, s2\n@p0 bra all\n%s\nbra wait\n"
                                     "all: atomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
 
+#define CHANCE 256u /* of YIELD_CHANCE after a reset */
+
+/*
+ * Even lanes exchange 1 until they read 1, odd ones 0 until they read 0: each undoes what the other waits for. All of
+ * them by one instruction, in the order of the lanes.
+ */
+static const char undone_together[] =
+    START "mov v7, 0\nand v11, v0, 1\nxor v11, v11, 1\n"
+          "again: atomg.xchg.acq_rel.dev v2, [s0+v7], v11\nisetp.eq p0, v2, v11\n@p0 bra got\n%s\nbra again\n"
+          "got: mov v12, 0x1000\natomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
+
+/* The same by two instructions, with a yield each: the sides take turns. */
+static const char undone_in_turns[] =
+    START "mov v7, 0\nmov v12, 0x1000\nand v11, v0, 1\nisetp.ne p1, v11, 0\n@p1 bra odd\n"
+          "even: atomg.xchg.acq_rel.dev v2, [s0+v7], v9\nisetp.eq p0, v2, 1\n@p0 bra got\n%s\nbra even\n"
+          "odd: atomg.xchg.acq_rel.dev v2, [s0+v7], v8\nisetp.eq p0, v2, 0\n@p0 bra got\n%s\nbra odd\n"
+          "got: atomg.add.relaxed.dev _, [s0+v12], v9\nexit\n";
+
 static struct ppu_tmd prepare(struct rig *rig, const char *shape, const char *yield, uint32_t wave, uint32_t ctas,
                               uint32_t threads, uint32_t number)
 {
@@ -188,6 +206,36 @@ static void producers_and_consumers(void **state)
     }
 }
 
+/* Whatever the lanes do to each other, one side goes twice now and then; without chance they take turns for ever. */
+static void one_side_goes_twice(struct rig *rig, const char *shape, uint32_t wave, uint32_t threads)
+{
+    struct ppu_tmd tmd = prepare(rig, shape, "yield", wave, 1, threads, 0);
+
+    for (uint32_t chance = 1; chance <= CHANCE; chance *= 4) {
+        mcu_write(rig->board, PPU_REG_YIELD_CHANCE, chance);
+        memset(rig_data(rig, 0), 0, 0x2000);
+        printf("# wave %u, %u threads, chance %u: %llu instructions\n", wave, threads, chance,
+               (unsigned long long)finishes(rig, &tmd, threads));
+    }
+    mcu_write(rig->board, PPU_REG_YIELD_CHANCE, 0);
+    memset(rig_data(rig, 0), 0, 0x2000);
+    hangs(rig, &tmd);
+    mcu_write(rig->board, PPU_REG_YIELD_CHANCE, CHANCE);
+}
+
+static void lanes_that_undo_each_other(void **state)
+{
+    static const char *const shapes[] = { undone_together, undone_in_turns };
+
+    assert_int_equal(mcu_read(((struct rig *)*state)->board, PPU_REG_YIELD_CHANCE), CHANCE);
+    for (uint32_t wave = PPU_LANES; wave <= PPU_MAX_WAVE; wave *= 2) {
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(shapes); i++) {
+            one_side_goes_twice(*state, shapes[i], wave, 2);
+            one_side_goes_twice(*state, shapes[i], wave, wave);
+        }
+    }
+}
+
 /* All CTAs on the SMs at once, else the threads would wait for some that never run. */
 static void barrier_of_atomics(void **state)
 {
@@ -257,6 +305,8 @@ int main(void)
         { "a list with a lock a node [E6]", locks_of_nodes, rig_setup_slices, rig_teardown, NULL },
         { "locks on ranges [E6]", locks_of_ranges, rig_setup_slices, rig_teardown, NULL },
         { "producers and consumers in one warp [E6]", producers_and_consumers, rig_setup_slices, rig_teardown, NULL },
+        { "lanes that undo each other's work part [E6]", lanes_that_undo_each_other, rig_setup_slices, rig_teardown,
+          NULL },
         { "a barrier of atomics over co-resident CTAs", barrier_of_atomics, rig_setup_slices, rig_teardown, NULL },
         { "co-resident CTAs are evicted and come back together [A5]", barrier_that_is_evicted, rig_setup_slices,
           rig_teardown, NULL },

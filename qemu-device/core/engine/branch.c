@@ -7,10 +7,12 @@
  * stale token, and lanes that no token names any more go on by themselves when the queue is empty.
  */
 #include "qemu-device/core/engine/branch.h"
+#include "ppu/regs.h"
 #include "qemu-device/core/engine/barrier.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/memory/guest_mem.h"
+#include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/registers.h"
@@ -482,14 +484,39 @@ static enum step leave_lanes(struct exec *x, const struct lanes *mask)
     return after(x);
 }
 
-static enum step yield(struct exec *x, const struct lanes *mask)
+/* xorshift64*: the upper half of its product. */
+static uint32_t next_random(struct warp *w)
+{
+    w->random ^= w->random >> 12;
+    w->random ^= w->random << 25;
+    w->random ^= w->random >> 27;
+    return (uint32_t)(w->random * 0x2545f4914f6cdd1dull >> 32);
+}
+
+/*
+ * One of so many times as YIELD_CHANCE says: some of the lanes, by chance, go on and come here once more before the
+ * others have their turn. Lanes that take turns for ever, as each undoes what the other waits for, part then. A queue
+ * that is half full keeps its room for the program's own tokens.
+ */
+static void let_some_pass(struct exec *x, struct lanes *mask)
+{
+    const uint32_t chance = reg_get(x->core, PPU_REG_YIELD_CHANCE);
+    struct warp *w = x->w;
+
+    if (chance == 0 || (uint64_t)next_random(w) * chance > UINT32_MAX || w->token_count >= w->token_cap / 2) {
+        return;
+    }
+    for (uint32_t pass = 0; pass < w->passes; pass++) {
+        mask->m[pass] &= next_random(w);
+    }
+}
+
+/* The lanes of `mask` make room for others (E6). */
+static enum step yield_lanes(struct exec *x, const struct lanes *mask)
 {
     struct warp *w = x->w;
     uint32_t next = w->pc + 1;
 
-    if (w->segment.on) {
-        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
-    }
     if (w->token_count == 0 && w->token_cap != 0 && lanes_equal(mask, &w->active)) {
         w->pc = next; /* their token would be the only one: they go on at once */
         return STEP_MOVED;
@@ -516,13 +543,15 @@ static enum step yield(struct exec *x, const struct lanes *mask)
     return after(x);
 }
 
-/* xorshift64*: the upper half of its product. */
-static uint32_t next_random(struct warp *w)
+static enum step yield(struct exec *x, const struct lanes *mask)
 {
-    w->random ^= w->random >> 12;
-    w->random ^= w->random << 25;
-    w->random ^= w->random >> 27;
-    return (uint32_t)(w->random * 0x2545f4914f6cdd1dull >> 32);
+    struct lanes yielding = *mask;
+
+    if (x->w->segment.on) {
+        return engine_insn_fault(x, PPU_FAULT_SUBVECTOR, mask);
+    }
+    let_some_pass(x, &yielding);
+    return lanes_any(&yielding) ? yield_lanes(x, &yielding) : STEP_NEXT;
 }
 
 /* Counts for every lane, so that one which passes n times yields whatever set of lanes it passes with. */
