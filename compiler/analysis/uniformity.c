@@ -127,8 +127,17 @@ static bool is_break(LLVMValueRef value)
 {
     enum primitive primitive = ir_is_instruction(value, LLVMCall) ? primitive_find(ir_callee(value)) : PRIMITIVE_NONE;
 
-    return primitive == PRIMITIVE_YIELD || primitive == PRIMITIVE_BARRIER || primitive == PRIMITIVE_WAIT ||
-           ir_called(value);
+    switch (primitive) {
+    case PRIMITIVE_YIELD:
+    case PRIMITIVE_YIELD_NOW:
+    case PRIMITIVE_YIELD_EVERY:
+    case PRIMITIVE_YIELD_CHANCE:
+    case PRIMITIVE_BARRIER:
+    case PRIMITIVE_WAIT:
+        return true;
+    default:
+        return ir_called(value);
+    }
 }
 
 static void find_breaks(const struct ir *ir, bool *breaks)

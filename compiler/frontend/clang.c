@@ -70,7 +70,11 @@ static const char *const absent[] = {
 #define FLAG(name, value) "#define PPU_ENQUEUE_FLAGS_" #name " " TEXT(value) "\n"
 #define PRIORITY_FLAG "#define PPU_ENQUEUE_FLAGS_PRIORITY(n) ((((n)&7) + 1) << " TEXT(PPU_ENQUEUE_PRIORITY_SHIFT) ")\n"
 _Static_assert(PPU_PRIORITIES == 8, "a priority is the low bits of the macro's argument");
-static const char prologue[] = "#define cl_ppu_nested_streams 1\n"
+static const char prologue[] = "#define cl_ppu_yield 1\n"
+                               "void __attribute__((convergent)) ppu_yield(void);\n"
+                               "void __attribute__((convergent)) ppu_yield_every(unsigned int);\n"
+                               "void __attribute__((convergent)) ppu_yield_chance(unsigned int);\n"
+                               "#define cl_ppu_nested_streams 1\n"
                                "#define cl_ppu_task_queues 1\n"
                                "void ppu_wait_children(void);\n"
                                "__global void *ppu_heap_take(unsigned int);\n"

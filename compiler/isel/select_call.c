@@ -20,11 +20,13 @@ static uint32_t constant_operand(struct isel *s, LLVMValueRef call, uint32_t ind
     return (uint32_t)LLVMConstIntGetZExtValue(operand);
 }
 
-static void select_plain(struct isel *s, enum ppu_op op)
+/* `number`: its immediate, if it has one. */
+static void select_plain(struct isel *s, enum ppu_op op, uint32_t number)
 {
     struct mir_insn insn = mir_insn(op);
 
     insn.code.immed = insn.code.format == PPU_FMT_IMM;
+    insn.code.imm = (int32_t)number;
     insn.ordered = true;
     select_add(s, &insn);
 }
@@ -82,13 +84,20 @@ static bool select_primitive(struct isel *s, LLVMValueRef call)
         select_set(s, call, 0, select_fact(s, constant_operand(s, call, 0), 1));
         return true;
     case PRIMITIVE_BARRIER:
-        select_plain(s, PPU_OP_BAR);
+        select_plain(s, PPU_OP_BAR, 0);
         return true;
     case PRIMITIVE_WAIT:
-        select_plain(s, PPU_OP_CWAIT);
+        select_plain(s, PPU_OP_CWAIT, 0);
         return true;
     case PRIMITIVE_YIELD:
-        select_plain(s, PPU_OP_YIELD);
+    case PRIMITIVE_YIELD_NOW:
+        select_plain(s, PPU_OP_YIELD, 0);
+        return true;
+    case PRIMITIVE_YIELD_EVERY:
+        select_plain(s, PPU_OP_YIELDN, constant_operand(s, call, 0));
+        return true;
+    case PRIMITIVE_YIELD_CHANCE:
+        select_plain(s, PPU_OP_YIELDP, constant_operand(s, call, 0));
         return true;
     case PRIMITIVE_FENCE:
         fence.code.order = (uint8_t)constant_operand(s, call, 0);

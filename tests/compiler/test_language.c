@@ -695,6 +695,44 @@ static void waits(void **state)
     }
 }
 
+#define LANES 8u
+
+/* In which order eight work-items came through, so many times. */
+static const int32_t *turns_of(struct device *device, const char *kernel, uint32_t rounds)
+{
+    device_kernel(device, kernel);
+    const int32_t *out = device_buffer(device, 0, 4 * LANES * rounds);
+    device_buffer(device, 1, 4);
+    device_run(device, 1, 1, LANES, 1);
+    return out;
+}
+
+static void yields(void **state)
+{
+    static const struct {
+        const char *kernel;
+        uint32_t rounds;
+        uint32_t last; /* round in which the first work-item is the last */
+    } wanted[] = { { "order", 1, 0 }, { "never", 1, 1 }, { "third", 3, 2 } };
+    struct device *device = *state;
+
+    for (uint32_t v = 0; v < device_variant_count; v++) {
+        device->variant = &device_variants[v];
+        device_load_file(device, "yields", "");
+        for (uint32_t k = 0; k < PPU_ARRAY_SIZE(wanted); k++) {
+            const int32_t *out = turns_of(device, wanted[k].kernel, wanted[k].rounds);
+            for (uint32_t i = 0; i < wanted[k].rounds; i++) {
+                device_expect(device, wanted[k].kernel, i, out[LANES * i],
+                              (int32_t)(LANES * i + (i == wanted[k].last ? LANES - 1 : 0)));
+            }
+        }
+        const int32_t *out = turns_of(device, "undone", 1);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            device_expect(device, "undone", lane, out[lane], lane % 2 == 0 ? 2 : 1);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -706,6 +744,8 @@ int main(void)
           device_setup, device_teardown, NULL },
         { "the image says how memory is indexed, and whether work-items keep apart [F1][F8]", forms, device_setup,
           device_teardown, NULL },
+        { "work-items let others go first where the program says so [E3][E6]", yields, device_setup, device_teardown,
+          NULL },
         { "kernels that reach a wait for children are flagged, others are not [B7]", waits, device_setup,
           device_teardown, NULL },
     };

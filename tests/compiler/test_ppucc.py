@@ -50,6 +50,19 @@ def spills():
     assert status == 1 and "kernel 'saxpy' needs more registers than there are" in text, text
 
 
+def yields():
+    with tempfile.TemporaryDirectory() as folder:
+        for call_text, code in (("ppu_yield()", "yield "), ("ppu_yield_every(7)", "yieldn 7 "),
+                                ("ppu_yield_chance(1 << 20)", "yieldp 1048576 "), ("ppu_yield_every(n)", None)):
+            source = f"kernel void k(global int *out, uint n) {{ if (out[n]) {call_text}; out[0] = n; }}"
+            status, _, errors = call(PPUCC, "-x", "cl", "-", "-o", "k.ppu", text=source, folder=folder)
+            if code:
+                assert status == 0, errors
+                assert code in call(PPU_DIS, "k.ppu", folder=folder)[1], call_text
+            else:
+                assert status == 1 and "this built-in function needs a constant argument" in errors, errors
+
+
 def names_of(table, macro):
     """The names of the passes of a table that are always run."""
     text = (TOP / "compiler" / table).read_text()
@@ -284,6 +297,7 @@ tap.main([
     ("a listing has the source's lines beside the code [A7]", listing),
     ("numbers of each kernel, and curves that stay below them [A7]", numbers),
     ("with too few registers some are spilled [A7]", spills),
+    ("yields that a kernel asks for are the machine's, and count by constants [E3][E6]", yields),
     ("every pass can be looked at [A7]", dumps),
     ("segments of five kernels save 30 % of the registers, and the curve shows them [D9]", segments),
     ("each form of segments has its code, each wrong option its error [D6][D7][D10]", forms),
