@@ -40,7 +40,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
         uint64_t bytes = LLVMABISizeOfType(compilation->layout, type);
         uint64_t align = LLVMABIAlignmentOfType(compilation->layout, type);
         at = ppu_align_up64(at, align);
-        if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_launch_facts) - 16) {
+        if (bytes > PPU_MAX_PARAM || at + bytes > PPU_MAX_PARAM - sizeof(struct ppu_implicit_args) - 16) {
             compilation_fail(compilation, PPU_COMPILE_TOO_LARGE, "kernel '%s' has more than %u bytes of arguments",
                              kernel->name, PPU_MAX_PARAM);
         }
@@ -57,7 +57,7 @@ static void lay_out_arguments(struct compilation *compilation, struct kernel_inf
     kernel->explicit_bytes = (uint32_t)at;
 }
 
-static void read_group_size(struct compilation *compilation, struct kernel_info *kernel)
+static void read_work_group_size(struct compilation *compilation, struct kernel_info *kernel)
 {
     LLVMValueRef operands[3], node;
     uint32_t kind = LLVMGetMDKindIDInContext(compilation->llvm, "reqd_work_group_size", 20);
@@ -86,7 +86,7 @@ void kernel_describe(struct compilation *compilation, struct kernel_info *kernel
     kernel->function = function;
     kernel->name = LLVMGetValueName2(function, &len);
     lay_out_arguments(compilation, kernel);
-    read_group_size(compilation, kernel);
+    read_work_group_size(compilation, kernel);
 }
 
 /* ---- code ---- */

@@ -193,8 +193,8 @@ static uint32_t param_bytes(const struct kernel_info *kernel)
 {
     const uint32_t word = sizeof(uint32_t);
 
-    return kernel->launch_at != 0 ? kernel->launch_at + (uint32_t)sizeof(struct ppu_launch_facts)
-                                  : (kernel->explicit_bytes + word - 1) / word * word;
+    return kernel->implicit_at != 0 ? kernel->implicit_at + (uint32_t)sizeof(struct ppu_implicit_args)
+                                    : (kernel->explicit_bytes + word - 1) / word * word;
 }
 
 static void add_kernel(struct compilation *compilation, const struct kernel_info *kernel, struct tables *tables)
@@ -212,11 +212,11 @@ static void add_kernel(struct compilation *compilation, const struct kernel_info
         .local_bytes = kernel->local_bytes,
         .param_bytes = param_bytes(kernel),
         .cta = { kernel->cta[0], kernel->cta[1], kernel->cta[2] },
-        .launch_at = kernel->launch_at,
+        .implicit_at = kernel->implicit_at,
         .argument_first = (uint32_t)(tables->arguments.len / sizeof(struct ppu_argument_entry)),
         .argument_count = kernel->argument_count,
         .attributes = add_attributes(compilation, kernel->function, tables),
-        .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_GROUP : 0,
+        .gains = shape_matters(kernel->function) ? PPU_KERNEL_GAINS_WORK_GROUP : 0,
         .allows = grid_split_allowed(kernel->function) && kernel->shared_bytes == 0 ? PPU_KERNEL_CUT : 0,
     };
 
@@ -251,7 +251,7 @@ static struct ppu_child child_of(const struct compilation *compilation, const st
             .grid = { 1, 1, 1 },
             .param_bytes = param_bytes(kernel),
         },
-        .launch_at = kernel->launch_at,
+        .implicit_at = kernel->implicit_at,
     };
 }
 

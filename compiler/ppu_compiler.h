@@ -87,7 +87,7 @@ struct ppu_compile_facts {
     uint32_t argument_count;
     const struct ppu_compile_pair *pairs; /* others: disjoint when both are separate, else unknown */
     uint32_t pair_count;
-    uint32_t group[3]; /* threads that all groups have in a dimension; 0: any */
+    uint32_t work_group[3]; /* threads that all work-groups have in a dimension; 0: any */
 };
 
 /* How parts of a wave run through segments of a kernel one after the other (D7). */

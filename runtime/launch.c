@@ -56,7 +56,7 @@ static enum ppu_err choose_local(struct ppu_stream *stream, struct ppu_tmd *tmd)
 static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch, const struct ppu_tmd *tmd)
 {
     for (uint32_t i = 0; i < 3; i++) {
-        uint64_t offset = kernel->launch_at != 0 ? launch->facts.global_offset[i] : 0;
+        uint64_t offset = kernel->implicit_at != 0 ? launch->implicit.global_offset[i] : 0;
         if (!ppu_kernel_takes_ids(kernel, offset, (uint64_t)tmd->grid[i] * tmd->cta[i])) {
             return false;
         }
@@ -64,12 +64,12 @@ static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_la
     return true;
 }
 
-/* Of the launcher: its arguments, without the launch facts behind them. */
+/* Of the launcher: its arguments, without the implicit arguments behind them. */
 static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
 
-    if (entry->launch_at == 0) {
+    if (entry->implicit_at == 0) {
         return entry->param_bytes;
     }
     if (entry->argument_count == 0) {
@@ -129,8 +129,8 @@ static struct ppu_tmd describe_tmd(const struct ppu_kernel *kernel, const struct
         .local_bytes = entry->local_bytes,
         .grid = { queue ? 1 : launch->grid[0], queue ? 1 : at_least_one(launch->grid[1]),
                   queue ? 1 : at_least_one(launch->grid[2]) },
-        .param_bytes = entry->launch_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
-                                                                                         : launch->param_bytes,
+        .param_bytes = entry->implicit_at != 0 && launch->param_bytes < entry->param_bytes ? entry->param_bytes
+                                                                                           : launch->param_bytes,
         .watchdog_ns = launch->watchdog_ns,
         .taskq = queue ? queue->number : 0,
         .miss_rate = (uint16_t)launch->miss_rate,
@@ -147,21 +147,21 @@ static uint32_t dimensions(const struct ppu_tmd *tmd)
 }
 
 /* The launcher's parameters with what a compiled kernel asks about its launch, where its entry says so. */
-static const void *add_facts(const struct ppu_kernel *kernel, const struct ppu_launch *launch,
-                             const struct ppu_tmd *tmd, uint8_t params[PPU_MAX_PARAM])
+static const void *add_implicit_args(const struct ppu_kernel *kernel, const struct ppu_launch *launch,
+                                     const struct ppu_tmd *tmd, uint8_t params[PPU_MAX_PARAM])
 {
-    struct ppu_launch_facts facts = launch->facts;
+    struct ppu_implicit_args implicit = launch->implicit;
 
-    if (kernel->entry->launch_at == 0) {
+    if (kernel->entry->implicit_at == 0) {
         return launch->params;
     }
-    facts.code_va = tmd->code_va;
-    facts.variables_va = kernel->program->variables_va.va;
-    facts.work_dim = facts.work_dim != 0 ? facts.work_dim : dimensions(tmd);
+    implicit.code_va = tmd->code_va;
+    implicit.variables_va = kernel->program->variables_va.va;
+    implicit.work_dim = implicit.work_dim != 0 ? implicit.work_dim : dimensions(tmd);
     if (launch->param_bytes != 0) {
         memcpy(params, launch->params, launch->param_bytes);
     }
-    memcpy(params + kernel->entry->launch_at, &facts, sizeof(facts));
+    memcpy(params + kernel->entry->implicit_at, &implicit, sizeof(implicit));
     return params;
 }
 
@@ -203,5 +203,5 @@ void ppu_block_launch(struct ppu_block *block, struct ppu_stream *stream, const 
         return;
     }
     uint8_t params[PPU_MAX_PARAM] = { 0 };
-    block_launch_inline(block, &tmd, add_facts(kernel, launch, &tmd, params), stream->index);
+    block_launch_inline(block, &tmd, add_implicit_args(kernel, launch, &tmd, params), stream->index);
 }

@@ -107,7 +107,7 @@ static uint8_t form_of(LLVMValueRef value, uint32_t depth)
 
 /* Parts of a sum. */
 struct parts {
-    uint32_t tid, group, offset;
+    uint32_t tid, work_group, offset;
     bool uniform, other; /* something else that is the same for all, or is not */
 };
 
@@ -135,8 +135,8 @@ static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
     value = id_narrow(value);
     if (work_item_register(value) == PPU_SR_TID_X) {
         parts->tid++;
-    } else if (work_item_is_group_begin(value, 0)) {
-        parts->group++;
+    } else if (work_item_is_work_group_begin(value, 0)) {
+        parts->work_group++;
     } else if (is_offset(value)) {
         parts->offset++;
     } else if (is_sum(value) && depth != 0) {
@@ -169,8 +169,8 @@ static struct stride stride_of(const struct affine *address)
         }
         add_parts(&parts, term->value, DEPTH);
     }
-    bool same = parts.tid == 0 && parts.group == 0 && parts.offset == 0 && !parts.other;
-    bool disjoint = one && parts.tid == 1 && parts.group == 1 && !parts.other;
+    bool same = parts.tid == 0 && parts.work_group == 0 && parts.offset == 0 && !parts.other;
+    bool disjoint = one && parts.tid == 1 && parts.work_group == 1 && !parts.other;
     return (struct stride){ step, disjoint, !parts.uniform && (same || (disjoint && parts.offset == 1)) };
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/analysis/launch_shape.h"
 
-#include "compiler/analysis/group_size.h"
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/work_group_size.h"
 #include "compiler/analysis/work_item.h"
 
-/* The size is used for nothing but the numbers that groups begin with. */
+/* The size is used for nothing but the numbers that work-groups begin with. */
 static bool only_begins(LLVMValueRef size)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(size); use; use = LLVMGetNextUse(use)) {
         LLVMValueRef user = LLVMGetUser(use);
-        if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !work_item_is_group_begin(user, 0)) {
+        if (ir_is_instruction(user, LLVMZExt) ? !only_begins(user) : !work_item_is_work_group_begin(user, 0)) {
             return false;
         }
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what a kernel asks about the shape of its launch: sizes of groups, and values that it compares with ids. */
+/* Finds what a kernel asks about the shape of its launch: sizes of work-groups, and values that it
+ * compares with ids. */
 #ifndef COMPILER_ANALYSIS_LAUNCH_SHAPE_H
 #define COMPILER_ANALYSIS_LAUNCH_SHAPE_H
 
 #include "compiler/base/compilation.h"
 
-/* True when a kernel asks for more about its group than its global id in dimension 0. */
+/* True when a kernel asks for more about its work-group than its global id in dimension 0. */
 bool shape_matters(LLVMValueRef kernel);
 /* Dimensions whose global ids are compared with the argument, as bits. */
 uint8_t shape_compared(LLVMValueRef argument);

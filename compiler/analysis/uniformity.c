@@ -7,8 +7,8 @@
  * times, it would lose what the others still need; so a value is scalar only when its block is convergent. Where lanes
  * yield apart from each other the warp need not meet again, and nothing behind is convergent.
  */
-#include "compiler/analysis/group_size.h"
 #include "compiler/analysis/ir.h"
+#include "compiler/analysis/work_group_size.h"
 #include "compiler/base/primitive.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static bool register_scalar(const struct ir *ir, LLVMValueRef which)
     }
     uint64_t sr = LLVMConstIntGetZExtValue(which);
     if (sr == PPU_SR_TID_Y || sr == PPU_SR_TID_Z) {
-        return group_size_is_uniform(ir->compilation, ir->function, (uint32_t)sr - PPU_SR_TID_X);
+        return work_group_size_is_uniform(ir->compilation, ir->function, (uint32_t)sr - PPU_SR_TID_X);
     }
     return sr >= PPU_SR_COUNT || ppu_sr_of((uint32_t)sr) != PPU_SR_OF_THREAD;
 }

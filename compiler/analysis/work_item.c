@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/analysis/work_item.h"
 
-#include "compiler/analysis/group_size.h"
+#include "compiler/analysis/work_group_size.h"
 #include "compiler/base/primitive.h"
 
 #define ID_DEPTH 4u
@@ -77,10 +77,10 @@ static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
         uint64_t constant = LLVMIsAConstantInt(by) ? LLVMConstIntGetZExtValue(by) : 0;
         size = times ? constant : constant < ID_BITS ? 1ull << constant : 0;
     }
-    return size != 0 && size == group_size_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
+    return size != 0 && size == work_group_size_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(value)), dimension);
 }
 
-bool work_item_is_group_begin(LLVMValueRef value, uint32_t dimension)
+bool work_item_is_work_group_begin(LLVMValueRef value, uint32_t dimension)
 {
     value = id_narrow(value);
     if (is_constant_begin(value, dimension)) {
@@ -107,7 +107,7 @@ static uint32_t id_parts(LLVMValueRef value, uint32_t dimension, uint32_t effort
     if (work_item_register(value) == PPU_SR_TID_X + dimension) {
         return ID_THREAD;
     }
-    if (work_item_is_group_begin(value, dimension)) {
+    if (work_item_is_work_group_begin(value, dimension)) {
         return ID_GROUP;
     }
     return work_item_offset_word(value) == 2 * dimension ? ID_OFFSET : is_high(value, dimension) ? ID_HIGH : 0;

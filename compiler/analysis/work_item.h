@@ -12,8 +12,9 @@ uint32_t work_item_register(LLVMValueRef value);
 uint32_t work_item_offset_word(LLVMValueRef value);
 /* The value before it was widened, or cut to what all ids have room in. */
 LLVMValueRef id_narrow(LLVMValueRef value);
-/* A group's number times its size (analysis/group_size.h): the id that its first work-item has, but for the offset. */
-bool work_item_is_group_begin(LLVMValueRef value, uint32_t dimension);
+/* A work-group's number times its size (analysis/work_group_size.h): the id that its first work-item has, but for the
+ * offset. */
+bool work_item_is_work_group_begin(LLVMValueRef value, uint32_t dimension);
 /* The dimension of a global id or a part of one, also of less than its bits; 3: it is none. */
 uint32_t work_item_dimension(LLVMValueRef value);
 /* A global id, or a part of one that is not the thread alone. */

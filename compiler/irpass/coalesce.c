@@ -23,7 +23,7 @@ enum item_kind {
 struct item {
     enum item_kind kind;
     struct facts_access access;
-    uint32_t size; /* bytes of an integer or float; 0: of something else, which joins no group */
+    uint32_t size; /* bytes of an integer or float; 0: of something else, which joins no wide access */
 };
 
 struct block {
@@ -34,7 +34,7 @@ struct block {
     uint32_t count;
 };
 
-/* Items of one group, by rising address. */
+/* Items of one wide access, by rising address. */
 struct members {
     uint32_t item[MOST_MEMBERS];
     uint32_t count;
@@ -197,13 +197,13 @@ static LLVMTypeRef integer_type(const struct block *block, uint32_t bytes)
     return LLVMIntTypeInContext(block->compilation->llvm, 8 * bytes);
 }
 
-/* Words, or pairs of them, that the group is made of. */
+/* Words, or pairs of them, that the wide access is made of. */
 static uint32_t piece_bytes(uint32_t size)
 {
     return PPU_MAX(size, WORD_BYTES);
 }
 
-static LLVMTypeRef group_type(const struct block *block, uint32_t size, uint32_t count)
+static LLVMTypeRef wide_type(const struct block *block, uint32_t size, uint32_t count)
 {
     uint32_t pieces = size * count / piece_bytes(size);
     LLVMTypeRef piece = integer_type(block, piece_bytes(size));
@@ -216,8 +216,8 @@ static LLVMValueRef offset_constant(const struct block *block, uint32_t value)
     return LLVMConstInt(LLVMInt32TypeInContext(block->compilation->llvm), value, false);
 }
 
-/* Address of the group's first byte, where the builder stands: `near` is there already. */
-static LLVMValueRef group_pointer(const struct block *block, const struct item *lowest, const struct item *near)
+/* Address of the wide access's first byte, where the builder stands: `near` is there already. */
+static LLVMValueRef wide_pointer(const struct block *block, const struct item *lowest, const struct item *near)
 {
     int64_t by = (int64_t)((uint64_t)lowest->access.address.offset - (uint64_t)near->access.address.offset);
     LLVMTypeRef i64 = LLVMInt64TypeInContext(block->compilation->llvm),
@@ -227,16 +227,15 @@ static LLVMValueRef group_pointer(const struct block *block, const struct item *
     return by == 0 ? pointer_of(near) : LLVMBuildGEP2(block->builder, i8, pointer_of(near), &index, 1, "");
 }
 
-static uint32_t group_align(const struct item *lowest)
+static uint32_t wide_align(const struct item *lowest)
 {
     uint32_t zeros = facts_zero_bits(&lowest->access.address);
 
     return zeros >= 4 ? GROUP_BYTES : zeros >= 3 ? 8 : WORD_BYTES;
 }
 
-/* What all members say, the group may say. */
-static void keep_metadata(const struct block *block, const struct members *members, LLVMValueRef group,
-                          const char *name)
+/* What all members say, the wide access may say. */
+static void keep_metadata(const struct block *block, const struct members *members, LLVMValueRef wide, const char *name)
 {
     uint32_t kind = LLVMGetMDKindIDInContext(block->compilation->llvm, name, (unsigned)strlen(name));
     LLVMValueRef said = LLVMGetMetadata(block->items[members->item[0]].access.insn, kind);
@@ -247,18 +246,18 @@ static void keep_metadata(const struct block *block, const struct members *membe
         }
     }
     if (said) {
-        LLVMSetMetadata(group, kind, said);
+        LLVMSetMetadata(wide, kind, said);
     }
 }
 
-static void keep_facts(const struct block *block, const struct members *members, LLVMValueRef group)
+static void keep_alias_metadata(const struct block *block, const struct members *members, LLVMValueRef wide)
 {
-    keep_metadata(block, members, group, "alias.scope");
-    keep_metadata(block, members, group, "noalias");
-    LLVMInstructionSetDebugLoc(group, LLVMInstructionGetDebugLoc(block->items[members->item[0]].access.insn));
+    keep_metadata(block, members, wide, "alias.scope");
+    keep_metadata(block, members, wide, "noalias");
+    LLVMInstructionSetDebugLoc(wide, LLVMInstructionGetDebugLoc(block->items[members->item[0]].access.insn));
 }
 
-/* Member `i` of `size` bytes of the group's value. */
+/* Member `i` of `size` bytes of the wide access's value. */
 static LLVMValueRef take_part(const struct block *block, LLVMValueRef value, uint32_t size, uint32_t i)
 {
     uint32_t piece = i * size / piece_bytes(size), shift = 8 * (i * size % piece_bytes(size));
@@ -279,14 +278,14 @@ static void join_loads(struct block *block, const struct members *members)
     uint32_t size = lowest->size;
 
     LLVMPositionBuilderBefore(block->builder, near->access.insn);
-    LLVMValueRef group =
-        LLVMBuildLoad2(block->builder, group_type(block, size, members->count), group_pointer(block, lowest, near), "");
-    LLVMSetAlignment(group, group_align(lowest));
-    keep_facts(block, members, group);
+    LLVMValueRef wide =
+        LLVMBuildLoad2(block->builder, wide_type(block, size, members->count), wide_pointer(block, lowest, near), "");
+    LLVMSetAlignment(wide, wide_align(lowest));
+    keep_alias_metadata(block, members, wide);
     for (uint32_t i = 0; i < members->count; i++) {
         LLVMValueRef load = block->items[members->item[i]].access.insn;
         LLVMPositionBuilderBefore(block->builder, near->access.insn);
-        LLVMValueRef part = take_part(block, group, size, i);
+        LLVMValueRef part = take_part(block, wide, size, i);
         LLVMReplaceAllUsesWith(load, LLVMBuildBitCast(block->builder, part, LLVMTypeOf(load), ""));
     }
     for (uint32_t i = 0; i < members->count; i++) {
@@ -317,15 +316,15 @@ static void join_stores(struct block *block, const struct members *members)
 {
     const struct item *lowest = &block->items[members->item[0]], *near = &block->items[last_of(members)];
     uint32_t size = lowest->size;
-    LLVMValueRef value = LLVMGetPoison(group_type(block, size, members->count));
+    LLVMValueRef value = LLVMGetPoison(wide_type(block, size, members->count));
 
     LLVMPositionBuilderBefore(block->builder, near->access.insn);
     for (uint32_t i = 0; i < members->count; i++) {
         value = add_part(block, value, LLVMGetOperand(block->items[members->item[i]].access.insn, 0), size, i);
     }
-    LLVMValueRef group = LLVMBuildStore(block->builder, value, group_pointer(block, lowest, near));
-    LLVMSetAlignment(group, group_align(lowest));
-    keep_facts(block, members, group);
+    LLVMValueRef wide = LLVMBuildStore(block->builder, value, wide_pointer(block, lowest, near));
+    LLVMSetAlignment(wide, wide_align(lowest));
+    keep_alias_metadata(block, members, wide);
     for (uint32_t i = 0; i < members->count; i++) {
         LLVMInstructionEraseFromParent(block->items[members->item[i]].access.insn);
     }
@@ -333,7 +332,7 @@ static void join_stores(struct block *block, const struct members *members)
 
 /* ---- choosing ---- */
 
-static bool is_groupable(const struct item *item)
+static bool is_joinable(const struct item *item)
 {
     return item->kind != ITEM_WALL && item->size != 0;
 }
@@ -395,13 +394,13 @@ static bool join_run(struct block *block, uint32_t item, uint32_t bytes)
     return true;
 }
 
-/* Joins one group; false: there is none. The longest first; those from the lowest address on before others. */
+/* Joins one wide access; false: there is none. The longest first; those from the lowest address on before others. */
 static bool join_one(struct block *block)
 {
     for (uint32_t bytes = GROUP_BYTES; bytes >= WORD_BYTES; bytes /= 2) {
         for (uint32_t anywhere = 0; anywhere < 2; anywhere++) {
             for (uint32_t i = 0; i < block->count; i++) {
-                if (is_groupable(&block->items[i]) && (anywhere != 0 || !has_lower(block, i)) &&
+                if (is_joinable(&block->items[i]) && (anywhere != 0 || !has_lower(block, i)) &&
                     join_run(block, i, bytes)) {
                     return true;
                 }

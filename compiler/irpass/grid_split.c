@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CUT "ppu-cut"
-#define GLOBAL_ID "_Z13get_global_idj"         /* made of the group's number, but the same in each grid */
+#define GLOBAL_ID "_Z13get_global_idj"         /* made of the work-group's number, but the same in each grid */
 #define GLOBAL_OFFSET "_Z17get_global_offsetj" /* the grid's */
 
 /* A kernel and all that it calls, each once. */
@@ -29,7 +29,7 @@ static void add_function(struct closure *closure, LLVMValueRef function)
     closure->functions[closure->count++] = function;
 }
 
-/* True when something about the group may be learned by the call itself; what it calls is looked at later. */
+/* True when something about the work-group may be learned by the call itself; what it calls is looked at later. */
 static bool call_tells(struct closure *closure, LLVMValueRef call)
 {
     LLVMValueRef function = ir_called(call);
@@ -67,7 +67,7 @@ static bool takes_shared(LLVMValueRef kernel)
     return false;
 }
 
-static bool group_shows(struct compilation *compilation, LLVMValueRef kernel)
+static bool work_group_shows(struct compilation *compilation, LLVMValueRef kernel)
 {
     struct closure closure = { .compilation = compilation };
     bool tells = takes_shared(kernel);
@@ -82,7 +82,7 @@ static bool group_shows(struct compilation *compilation, LLVMValueRef kernel)
 void grid_split_mark(struct compilation *compilation)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
-        if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !group_shows(compilation, f)) {
+        if (ir_is_kernel(f) && !LLVMIsDeclaration(f) && !work_group_shows(compilation, f)) {
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
                                     LLVMCreateStringAttribute(compilation->llvm, CUT, (unsigned)strlen(CUT), "", 0));
         }

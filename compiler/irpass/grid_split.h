@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds kernels whose launches may be split: the work-items of a range may run as several grids, each with its global
- * offset, when none of them can observe its group. All that they know of themselves is their global id.
+ * offset, when none of them can observe its work-group. All that they know of themselves is their global id.
  */
 #ifndef COMPILER_IRPASS_GRID_SPLIT_H
 #define COMPILER_IRPASS_GRID_SPLIT_H

@@ -213,8 +213,8 @@ static const struct form forms[] = {
 static const struct {
     const char *theirs, *ours;
 } queries[] = {
-    { "__get_kernel_work_group_size_impl", "__ppu_child_max_group" },
-    { "__get_kernel_preferred_work_group_size_multiple_impl", "__ppu_child_group_multiple" },
+    { "__get_kernel_work_group_size_impl", "__ppu_child_max_work_group" },
+    { "__get_kernel_preferred_work_group_size_multiple_impl", "__ppu_child_work_group_multiple" },
 };
 #define MARKER "_Z14enqueue_marker9ocl_queuejPU3AS4K12ocl_clkeventPU3AS4S0_"
 

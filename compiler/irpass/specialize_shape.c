@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/irpass/specialize_shape.h"
 
-#include "compiler/analysis/group_size.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/analysis/launch_shape.h"
+#include "compiler/analysis/work_group_size.h"
 #include "compiler/analysis/work_item.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void write_sizes(struct compilation *compilation, const uint32_t size[CTA
     memcpy(copy, size, sizeof(copy));
     for (LLVMValueRef f = LLVMGetFirstFunction(compilation->module); f; f = LLVMGetNextFunction(f)) {
         if (!LLVMIsDeclaration(f)) {
-            group_size_write(compilation, f, size);
+            work_group_size_write(compilation, f, size);
             ir_each_instruction(f, write_size, copy);
         }
     }
@@ -96,7 +96,7 @@ void specialize_shape(struct compilation *compilation, LLVMValueRef kernel)
             ir_each_instruction(kernel, write_comparison, &above);
         }
     }
-    if (group_size_is_possible(facts->group)) {
-        write_sizes(compilation, facts->group);
+    if (work_group_size_is_possible(facts->work_group)) {
+        write_sizes(compilation, facts->work_group);
     }
 }

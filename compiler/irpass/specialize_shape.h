@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps what is known of the shape of the launches that a kernel is specialised for: sizes of groups, and values above
- * ids.
+ * Keeps what is known of the shape of the launches that a kernel is specialised for: sizes of work-groups, and values
+ * above ids.
  */
 #ifndef COMPILER_IRPASS_SPECIALIZE_SHAPE_H
 #define COMPILER_IRPASS_SPECIALIZE_SHAPE_H
@@ -9,8 +9,8 @@
 #include "compiler/base/compilation.h"
 
 /*
- * Constants in place of sizes of groups, of local ids in dimensions of size 1, and of comparisons that hold for all
- * work-items. Before arguments are replaced.
+ * Constants in place of sizes of work-groups, of local ids in dimensions of size 1, and of comparisons that hold for
+ * all work-items. Before arguments are replaced.
  */
 void specialize_shape(struct compilation *compilation, LLVMValueRef kernel);
 

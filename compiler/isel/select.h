@@ -128,7 +128,7 @@ bool select_alu(struct isel *s, LLVMValueRef value);
 bool select_memory(struct isel *s, LLVMValueRef value);
 struct element select_pointer(struct isel *s, LLVMValueRef pointer);
 struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words);
-struct element select_fact(struct isel *s, uint32_t offset, uint32_t words);
+struct element select_implicit_arg(struct isel *s, uint32_t offset, uint32_t words);
 /* All elements of a value to or from local memory, 8 bytes each: how functions get and give values. */
 void select_put_all(struct isel *s, LLVMValueRef value, uint32_t offset);
 void select_get_all(struct isel *s, LLVMValueRef value, uint32_t offset);

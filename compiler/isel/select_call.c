@@ -81,7 +81,7 @@ static bool select_primitive(struct isel *s, LLVMValueRef call)
         select_set(s, call, 0, element_register(select_register(s, constant_operand(s, call, 0)), 1));
         return true;
     case PRIMITIVE_LAUNCH:
-        select_set(s, call, 0, select_fact(s, constant_operand(s, call, 0), 1));
+        select_set(s, call, 0, select_implicit_arg(s, constant_operand(s, call, 0), 1));
         return true;
     case PRIMITIVE_BARRIER:
         select_plain(s, PPU_OP_BAR, 0);

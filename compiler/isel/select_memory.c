@@ -64,21 +64,21 @@ struct element select_parameter(struct isel *s, uint32_t offset, uint32_t words)
     return element_register(insn.d, words);
 }
 
-/* A field of the launch facts, at this offset in their structure. */
-struct element select_fact(struct isel *s, uint32_t offset, uint32_t words)
+/* A field of the implicit arguments, at this offset in their structure. */
+struct element select_implicit_arg(struct isel *s, uint32_t offset, uint32_t words)
 {
-    if (s->kernel->launch_at == 0) { /* which means that nothing is read: not the place of any facts */
-        s->kernel->launch_at = s->kernel->explicit_bytes != 0
-                                   ? ppu_align_up(s->kernel->explicit_bytes, PPU_LAUNCH_ALIGN)
-                                   : PPU_LAUNCH_ALIGN;
+    if (s->kernel->implicit_at == 0) { /* which means that nothing is read: not where they may lie */
+        s->kernel->implicit_at = s->kernel->explicit_bytes != 0
+                                     ? ppu_align_up(s->kernel->explicit_bytes, PPU_IMPLICIT_ALIGN)
+                                     : PPU_IMPLICIT_ALIGN;
     }
-    return select_parameter(s, s->kernel->launch_at + offset, words);
+    return select_parameter(s, s->kernel->implicit_at + offset, words);
 }
 
 static struct mir_ref code_base(struct isel *s)
 {
     if (s->code_base.reg == 0) {
-        s->code_base = select_fact(s, offsetof(struct ppu_launch_facts, code_va), 2).ref;
+        s->code_base = select_implicit_arg(s, offsetof(struct ppu_implicit_args, code_va), 2).ref;
     }
     return s->code_base;
 }
@@ -93,7 +93,7 @@ static struct element written_variable(struct isel *s, LLVMValueRef variable)
         s->block = s->ir->flow->count;
         s->number = IR_NO_VALUE;
         s->scalar = !s->function;
-        s->variable_base = select_fact(s, offsetof(struct ppu_launch_facts, variables_va), 2).ref;
+        s->variable_base = select_implicit_arg(s, offsetof(struct ppu_implicit_args, variables_va), 2).ref;
         s->block = block;
         s->number = value;
         s->scalar = scalar;

@@ -219,7 +219,7 @@ static void resolve(const struct regalloc *a, struct mir_ref *ref)
 }
 
 /* Puts all of `small` at words [at, ...) of `large`; false: their lives overlap. */
-static bool coalesce_groups(struct regalloc *a, uint32_t small, uint32_t large, uint32_t at)
+static bool coalesce_tuples(struct regalloc *a, uint32_t small, uint32_t large, uint32_t at)
 {
     struct mir_reg *s = &a->mir->regs[small], *l = &a->mir->regs[large];
 
@@ -255,11 +255,11 @@ static void join_copy(struct regalloc *a, const struct mir_insn *insn, uint32_t 
         regs[from.reg].brief || a->inside[to.reg] != a->inside[from.reg]) {
         return;
     }
-    if (to.sub == 0 && regs[to.reg].words == words && coalesce_groups(a, to.reg, from.reg, from.sub)) {
+    if (to.sub == 0 && regs[to.reg].words == words && coalesce_tuples(a, to.reg, from.reg, from.sub)) {
         return;
     }
     if (from.sub == 0 && regs[from.reg].words == words) {
-        coalesce_groups(a, from.reg, to.reg, to.sub);
+        coalesce_tuples(a, from.reg, to.reg, to.sub);
     }
 }
 

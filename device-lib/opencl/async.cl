@@ -4,7 +4,7 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
-static uint __attribute__((always_inline)) group_size(void)
+static uint __attribute__((always_inline)) work_group_size(void)
 {
     return __ppu_sr(PPU_SR_NTID_X) * __ppu_sr(PPU_SR_NTID_Y) * __ppu_sr(PPU_SR_NTID_Z);
 }
@@ -12,7 +12,7 @@ static uint __attribute__((always_inline)) group_size(void)
 #define COPY(type, to, from)                                                                                      \
     event_t BUILTIN async_work_group_copy(to type *dst, const from type *src, size_t count, event_t event)        \
     {                                                                                                             \
-        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += group_size()) {                                       \
+        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += work_group_size()) {                                       \
             dst[i] = src[i];                                                                                      \
         }                                                                                                         \
         return event;                                                                                             \
@@ -22,7 +22,7 @@ static uint __attribute__((always_inline)) group_size(void)
     event_t BUILTIN async_work_group_strided_copy(__local type *dst, const __global type *src, size_t count,      \
                                                   size_t stride, event_t event)                                   \
     {                                                                                                             \
-        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += group_size()) {                                       \
+        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += work_group_size()) {                                       \
             dst[i] = src[i * stride];                                                                             \
         }                                                                                                         \
         return event;                                                                                             \
@@ -30,7 +30,7 @@ static uint __attribute__((always_inline)) group_size(void)
     event_t BUILTIN async_work_group_strided_copy(__global type *dst, const __local type *src, size_t count,      \
                                                   size_t stride, event_t event)                                   \
     {                                                                                                             \
-        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += group_size()) {                                       \
+        for (uint i = __ppu_sr(PPU_SR_TID); i < count; i += work_group_size()) {                                       \
             dst[i * stride] = src[i];                                                                             \
         }                                                                                                         \
         return event;                                                                                             \

@@ -75,7 +75,7 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
 
     copy_task(&record->tmd, child);
     set_urgency(&record->tmd, request->flags);
-    if (!set_space(&record->tmd, request->range, max_group(shared, child))) {
+    if (!set_space(&record->tmd, request->range, max_work_group(shared, child))) {
         return ERROR_RANGE;
     }
     if (at > PPU_NEST_INLINE_PARAM) {
@@ -93,8 +93,8 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
         return ERROR_RESOURCES;
     }
     put64(param, 0, block);
-    put_facts(param, child);
-    put_range(param, child->launch_at, request->range);
+    put_implicit_args(param, child);
+    put_range(param, child->implicit_at, request->range);
     record->tmd.shared_bytes = used;
     record->tmd.param_va = (ulong)param;
     record->tmd.param_bytes = at - sizeof(struct ppu_child_head);
@@ -347,8 +347,8 @@ void LIBRARY __ppu_child_give(const uchar *block)
 void LIBRARY __ppu_kernel_end(void)
 {
     record_t own = own_record();
-    uint groups = __ppu_sr(PPU_SR_NCTA_X) * __ppu_sr(PPU_SR_NCTA_Y) * __ppu_sr(PPU_SR_NCTA_Z);
-    uint items = groups * __ppu_sr(PPU_SR_NTID_X) * __ppu_sr(PPU_SR_NTID_Y) * __ppu_sr(PPU_SR_NTID_Z);
+    uint work_groups = __ppu_sr(PPU_SR_NCTA_X) * __ppu_sr(PPU_SR_NCTA_Y) * __ppu_sr(PPU_SR_NCTA_Z);
+    uint items = work_groups * __ppu_sr(PPU_SR_NTID_X) * __ppu_sr(PPU_SR_NTID_Y) * __ppu_sr(PPU_SR_NTID_Z);
 
     if (own == 0 || add(&own->ended, 1) + 1 != items) {
         return;
@@ -371,14 +371,14 @@ device_queue_t LIBRARY __ppu_default_queue(void)
     return shared != 0 ? (device_queue_t)shared->default_queue : 0;
 }
 
-uint LIBRARY __ppu_child_max_group(constant struct ppu_child *child)
+uint LIBRARY __ppu_child_max_work_group(constant struct ppu_child *child)
 {
     record_t own = own_record();
 
-    return own != 0 && nest_of(own)->enqueue_va != 0 ? max_group(enqueue_of(own), child) : child->tmd.wave;
+    return own != 0 && nest_of(own)->enqueue_va != 0 ? max_work_group(enqueue_of(own), child) : child->tmd.wave;
 }
 
-uint LIBRARY __ppu_child_group_multiple(constant struct ppu_child *child)
+uint LIBRARY __ppu_child_work_group_multiple(constant struct ppu_child *child)
 {
     return child->tmd.wave;
 }

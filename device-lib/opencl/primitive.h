@@ -30,11 +30,11 @@ float __attribute__((const)) __ppu_float_of_ulong(ulong x, uint round);
 double __attribute__((const)) __ppu_double_of_long(long x, uint round);
 double __attribute__((const)) __ppu_double_of_ulong(ulong x, uint round);
 
-/* Offsets into struct ppu_launch_facts (ppu/image.h). */
+/* Offsets into struct ppu_implicit_args (ppu/image.h). */
 #define LAUNCH_GLOBAL_OFFSET(dimension) (8u * (dimension))
-#define LAUNCH_CODE_VA 24u
-#define LAUNCH_PRINTF_VA 32u
-#define LAUNCH_VARIABLES_VA 40u
+#define IMPLICIT_CODE_VA 24u
+#define IMPLICIT_PRINTF_VA 32u
+#define IMPLICIT_VARIABLES_VA 40u
 #define LAUNCH_WORK_DIM 48u
 
 uint __attribute__((const)) __ppu_sr(uint number);

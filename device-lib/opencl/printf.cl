@@ -7,7 +7,7 @@
 
 ulong __attribute__((always_inline)) __ppu_printf_begin(uint words, uint format)
 {
-    ulong va = __ppu_launch(LAUNCH_PRINTF_VA) | (ulong)__ppu_launch(LAUNCH_PRINTF_VA + 4) << 32;
+    ulong va = __ppu_launch(IMPLICIT_PRINTF_VA) | (ulong)__ppu_launch(IMPLICIT_PRINTF_VA + 4) << 32;
     __global uint *buffer = (__global uint *)va;
     uint at;
 

@@ -19,18 +19,19 @@ struct work {
     uint flags;
 };
 
-/* The piece for the block and, when the kernel has any, private memory; as many groups' as there is room for. */
+/* The piece for the block and, when the kernel has any, private memory; as many work-groups' as there is room for. */
 INLINE ulong take_block(global struct ppu_nest *nest, global struct ppu_tmd *tmd, uint bytes)
 {
-    uint at = (sizeof(struct ppu_child_head) + max(bytes, 4u) + 15u) / 16u * 16u, groups = min(tmd->grid[0], LOCAL_GROUPS);
-    ulong group = group_private(tmd), head = 0;
+    uint at = (sizeof(struct ppu_child_head) + max(bytes, 4u) + 15u) / 16u * 16u,
+         work_groups = min(tmd->grid[0], LOCAL_WORK_GROUPS);
+    ulong work_group = work_group_private(tmd), head = 0;
 
     do {
-        head = at + group * groups <= MOST_PIECE ? heap_take(nest, at + (uint)group * groups) : 0;
-        tmd->local_size = group * groups;
-        groups /= 2;
-    } while (head == 0 && group != 0 && groups != 0);
-    tmd->local_va = group != 0 ? head + at : 0;
+        head = at + work_group * work_groups <= MOST_PIECE ? heap_take(nest, at + (uint)work_group * work_groups) : 0;
+        tmd->local_size = work_group * work_groups;
+        work_groups /= 2;
+    } while (head == 0 && work_group != 0 && work_groups != 0);
+    tmd->local_va = work_group != 0 ? head + at : 0;
     return head;
 }
 
@@ -55,21 +56,22 @@ INLINE int describe(global uint *block, const private struct work *work)
 
     copy_task(tmd, child);
     set_urgency(tmd, work->flags);
-    if (!set_space(tmd, work->range, max_group(enqueue_of(own), child))) {
+    if (!set_space(tmd, work->range, max_work_group(enqueue_of(own), child))) {
         return ERROR_RANGE;
     }
     uint used = put_locals(param, child->tmd.shared_bytes, work->locals, work->sizes);
     if (used == UINT_MAX) {
         return ERROR_SIZE;
     }
-    ulong head = used <= min(enqueue_of(own)->sm_shared, PPU_MAX_SHARED) ? take_block(nest_of(own), tmd, work->bytes) : 0;
+    ulong head =
+        used <= min(enqueue_of(own)->sm_shared, PPU_MAX_SHARED) ? take_block(nest_of(own), tmd, work->bytes) : 0;
     if (head == 0) {
         return ERROR_RESOURCES;
     }
     put_block(head, nest_of(own), tmd, work);
     put64(param, 0, head + sizeof(struct ppu_child_head));
-    put_facts(param, child);
-    put_range(param, child->launch_at, work->range);
+    put_implicit_args(param, child);
+    put_range(param, child->implicit_at, work->range);
     tmd->shared_bytes = used;
     tmd->param_va = (ulong)param;
     tmd->param_bytes = block_at(child, work->locals) - sizeof(struct ppu_child_head);

@@ -15,8 +15,8 @@
 
 /* A kernel that threads enqueue; constant data of the program. */
 struct ppu_child {
-    struct ppu_tmd tmd; /* but for code_va, groups, parameters and local memory */
-    uint32_t launch_at; /* where struct ppu_launch_facts lies in the parameters; 0: not read */
+    struct ppu_tmd tmd;   /* but for code_va, groups, parameters and local memory */
+    uint32_t implicit_at; /* where struct ppu_implicit_args lies in the parameters; 0: not read */
     uint32_t reserved[3];
 };
 PPU_ASSERT_SIZE(struct ppu_child, 208);
@@ -53,8 +53,8 @@ struct ppu_device_event {
     uint64_t list;    /* of struct ppu_device_wait, by their addresses; 0: none; PPU_DEVICE_EVENT_ENDED */
     uint64_t capture; /* where two 64-bit times go when it ends; 0: nowhere */
     uint64_t reserved;
-    uint32_t began[4]; /* struct ppu_sem: when the task's first group began, */
-    uint32_t left[4];  /* when the last of its groups ended, */
+    uint32_t began[4]; /* struct ppu_sem: when the task's first CTA began, */
+    uint32_t left[4];  /* when the last of its CTAs ended, */
     uint32_t ended[4]; /* and when all that it enqueued had ended too */
 };
 PPU_ASSERT_SIZE(struct ppu_device_event, 80);
@@ -87,10 +87,10 @@ PPU_ASSERT_SIZE(struct ppu_child_head, 16);
 
 /*
  * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
- * arguments, the launch facts; behind them, at a multiple of 16, the block with its head, and the task's waits: these
- * in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has its parameters in
- * the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap, with its private memory behind it.
- * The first word of a block in the heap, which says its size otherwise, counts the work-items that have not ended.
+ * arguments, the implicit arguments; behind them, at a multiple of 16, the block with its head, and the task's waits:
+ * these in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has its parameters
+ * in the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap, with its private memory behind
+ * it. The first word of a block in the heap, which says its size otherwise, counts the work-items that have not ended.
  */
 #define PPU_CHILD_WORK_WORDS 48u /* of commands and their header, one launch among them at most */
 #define PPU_CHILD_WORK_TMD (4u * PPU_CHILD_WORK_WORDS)

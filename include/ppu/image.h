@@ -27,7 +27,7 @@
 #define PPU_PROGRAM_VERSION 5u
 #define PPU_PROGRAM_CODE_ALIGN 8u
 #define PPU_MAX_VARIABLES 0x100000u
-#define PPU_LAUNCH_ALIGN 8u     /* of struct ppu_launch_facts in the parameters */
+#define PPU_IMPLICIT_ALIGN 8u   /* of struct ppu_implicit_args in the parameters */
 #define PPU_MAX_ELEMENT_LOG2 7u /* the largest type has 128 bytes */
 
 struct ppu_program_header {
@@ -57,9 +57,9 @@ PPU_ASSERT_SIZE(struct ppu_program_header, 64);
     (1u << 0) /* a launch may be made as several, of CTAs of other sizes, that give each thread its global id */
 #define PPU_KERNEL_ALLOWS PPU_KERNEL_CUT
 
-/* Bits of ppu_kernel_entry.gains: facts about a launch that code made for it alone may gain from (F4). */
-#define PPU_KERNEL_GAINS_GROUP (1u << 0) /* the group's size */
-#define PPU_KERNEL_GAINS PPU_KERNEL_GAINS_GROUP
+/* Bits of ppu_kernel_entry.gains: what of a launch is asked, which code made for it alone may gain from (F4). */
+#define PPU_KERNEL_GAINS_WORK_GROUP (1u << 0) /* the work-group's size */
+#define PPU_KERNEL_GAINS PPU_KERNEL_GAINS_WORK_GROUP
 
 struct ppu_kernel_entry {
     uint32_t name;           /* offset into text */
@@ -73,9 +73,10 @@ struct ppu_kernel_entry {
     uint32_t local_bytes;    /* a thread, multiple of 16 */
     uint32_t param_bytes;    /* what the kernel reads of its parameters */
     uint32_t cta[3];         /* threads a CTA the kernel was made for, a 0 behind the first is 1; 0, 0, 0: any */
-    uint32_t launch_at;      /* where struct ppu_launch_facts lies in the parameters, multiple of 8; 0: not read */
+    uint32_t implicit_at;    /* where struct ppu_implicit_args lies in the parameters, multiple of 8; 0: not read */
     uint32_t argument_first; /* of the argument entries, which no two kernels share */
-    uint32_t argument_count; /* 0 when the kernel does not say; they lie one behind the other, and before the facts */
+    uint32_t argument_count; /* 0 when the kernel does not say; they lie one behind the other, and before the implicit
+                                ones */
     uint32_t attributes;     /* offset into text: as the source spells them, spaces between; 0: none */
     uint32_t allows;         /* PPU_KERNEL_CUT: what may be done with its launches */
     uint16_t shared_vregs;   /* registers that parts share in sub-vector mode (tmd.h) */
@@ -87,7 +88,7 @@ PPU_ASSERT_SIZE(struct ppu_kernel_entry, 64);
  * Answers what a compiled kernel may ask about its launch. The launcher writes it into the parameters, behind the
  * arguments, when the entry says where. What most kernels ask comes first: it is often read with the last argument.
  */
-struct ppu_launch_facts {
+struct ppu_implicit_args {
     uint64_t global_offset[3]; /* added to the thread's number in the grid */
     uint64_t code_va;          /* as the TMD's: constant data lies behind the code */
     uint64_t printf_va;        /* struct ppu_printf_buffer; 0: printf writes nothing */
@@ -95,7 +96,7 @@ struct ppu_launch_facts {
     uint32_t work_dim;         /* dimensions of the launch, 1 to 3 */
     uint32_t reserved;
 };
-PPU_ASSERT_SIZE(struct ppu_launch_facts, 56);
+PPU_ASSERT_SIZE(struct ppu_implicit_args, 56);
 
 /* True when a kernel may be launched with so many threads in a dimension, numbered from the offset on. */
 static inline int ppu_kernel_takes_ids(const struct ppu_kernel_entry *kernel, uint64_t offset, uint64_t threads)
@@ -244,9 +245,9 @@ static inline const char *ppu_kernel_check(const struct ppu_program_header *head
     if (!ppu_cta_ok(kernel->cta)) {
         return "kernel has a CTA with too many threads, or with none in its first dimension alone";
     }
-    if (kernel->launch_at % PPU_LAUNCH_ALIGN || kernel->launch_at > PPU_MAX_PARAM ||
-        (kernel->launch_at && kernel->launch_at + sizeof(struct ppu_launch_facts) > kernel->param_bytes)) {
-        return "kernel has its launch facts outside of its parameters";
+    if (kernel->implicit_at % PPU_IMPLICIT_ALIGN || kernel->implicit_at > PPU_MAX_PARAM ||
+        (kernel->implicit_at && kernel->implicit_at + sizeof(struct ppu_implicit_args) > kernel->param_bytes)) {
+        return "kernel has its implicit arguments outside of its parameters";
     }
     if (kernel->argument_count > header->arguments ||
         kernel->argument_first > header->arguments - kernel->argument_count) {
@@ -304,11 +305,11 @@ static inline const char *ppu_argument_check(const struct ppu_program_header *he
     return NULL;
 }
 
-/* Arguments lie one behind the other, within what the kernel reads of its parameters, before its launch facts. */
+/* Arguments lie one behind the other, within what the kernel reads of its parameters, before its implicit arguments. */
 static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_entry *kernel,
                                                      const struct ppu_argument_entry *argument)
 {
-    uint32_t limit = kernel->launch_at ? kernel->launch_at : kernel->param_bytes, end = 0;
+    uint32_t limit = kernel->implicit_at ? kernel->implicit_at : kernel->param_bytes, end = 0;
 
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         if (argument[i].offset < end) {
@@ -316,7 +317,7 @@ static inline const char *ppu_kernel_arguments_check(const struct ppu_kernel_ent
         }
         end = argument[i].offset + (uint32_t)argument[i].bytes;
         if (end > limit) {
-            return "argument lies outside of its kernel's parameters, or in the launch facts";
+            return "argument lies outside of its kernel's parameters, or in the implicit arguments";
         }
     }
     return NULL;

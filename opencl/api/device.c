@@ -105,7 +105,7 @@ cl_int device_error(enum ppu_err err)
     }
 }
 
-/* Groups start in memory of the kind that programs of this type get by default. */
+/* Work-groups start in memory of the kind that programs of this type get by default. */
 static const cl_name_version c_versions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "OpenCL C" },
     { CL_MAKE_VERSION(1, 1, 0), "OpenCL C" },

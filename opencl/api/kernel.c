@@ -298,7 +298,7 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t by
 
 /* ---- queries ---- */
 
-size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info)
+size_t kernel_work_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info)
 {
     size_t wave = entry->wave;
     size_t by_registers = info->sm_vregs / ppu_warp_vregs(entry->wave, entry->vregs, entry->shared_vregs) * wave;
@@ -310,9 +310,9 @@ size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_
 }
 
 /* program_load() has refused kernels without any. */
-size_t kernel_max_group(const struct _cl_kernel *kernel)
+size_t kernel_max_work_group(const struct _cl_kernel *kernel)
 {
-    return kernel_group_most(kernel->entry, kernel->program->context->device->info);
+    return kernel_work_group_most(kernel->entry, kernel->program->context->device->info);
 }
 
 const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset)
@@ -347,7 +347,7 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel
         return CL_INVALID_DEVICE;
     }
     const struct ppu_kernel_entry *entry = kernel->entry;
-    const size_t group[3] = { entry->cta[0], entry->cta[1], entry->cta[2] };
+    const size_t work_group[3] = { entry->cta[0], entry->cta[1], entry->cta[2] };
     uint64_t local_bytes = entry->shared_bytes;
     for (uint32_t i = 0; i < entry->argument_count; i++) {
         local_bytes += kernel->arguments[i].local_bytes;

@@ -23,9 +23,9 @@ struct _cl_kernel {
 };
 
 /* Threads that a work-group of a kernel may have on a device: what its registers leave room for; 0: none. */
-size_t kernel_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info);
+size_t kernel_work_group_most(const struct ppu_kernel_entry *entry, const struct ppu_device_info *info);
 /* Returns that number for this kernel on its context's device; never 0. */
-size_t kernel_max_group(const struct _cl_kernel *kernel);
+size_t kernel_max_work_group(const struct _cl_kernel *kernel);
 const char *kernel_text(const struct _cl_kernel *kernel, uint32_t offset);
 
 #endif

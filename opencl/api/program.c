@@ -94,7 +94,7 @@ static bool kernels_fit(cl_program program)
 
     for (uint32_t i = 0; i < program->view.header->kernels; i++) {
         const struct ppu_kernel_entry *entry = &program->view.kernels[i];
-        if (kernel_group_most(entry, info) == 0) {
+        if (kernel_work_group_most(entry, info) == 0) {
             snprintf(text, sizeof(text),
                      "kernel '%.100s' has no room on an SM: a warp of %u threads needs %u registers, and there are %u, "
                      "for at most %u threads\n",

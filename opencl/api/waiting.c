@@ -15,10 +15,10 @@ struct setting {
     uint32_t most;
 };
 
-enum { GROUPS, BYTES };
+enum { WORK_GROUPS, BYTES };
 
 static const struct setting settings[] = {
-    [GROUPS] = { CL_CONTEXT_WAITING_GROUPS_PPU, "PPU_WAITING_GROUPS", PPU_SAVE_PLACES },
+    [WORK_GROUPS] = { CL_CONTEXT_WAITING_GROUPS_PPU, "PPU_WAITING_GROUPS", PPU_SAVE_PLACES },
     [BYTES] = { CL_CONTEXT_WAITING_BYTES_PPU, "PPU_WAITING_BYTES", PPU_NEST_MAX_STATE },
 };
 
@@ -78,6 +78,6 @@ bool waiting_read(struct waiting *waiting, const cl_context_properties *properti
         }
         value[i] = (uint32_t)properties[1];
     }
-    *waiting = (struct waiting){ .groups = value[GROUPS], .state_bytes = value[BYTES] };
+    *waiting = (struct waiting){ .work_groups = value[WORK_GROUPS], .state_bytes = value[BYTES] };
     return true;
 }

@@ -11,7 +11,7 @@
 #define WAITING_TEXT_BYTES 160u
 
 struct waiting {
-    uint32_t groups;      /* of a kernel, that can have begun at once; 0: the default */
+    uint32_t work_groups; /* of a kernel, that can have begun at once; 0: the default */
     uint32_t state_bytes; /* of a work-group; 0: the default */
 };
 

@@ -105,7 +105,7 @@ static enum ppu_err open_device_queues(cl_context context, uint32_t ppu_index, s
         .depth = DEPTH,
         .heap_bytes = heap_bytes(device, wanted),
         .state_bytes = state_bytes(context, device),
-        .ctas = context->waiting.groups,
+        .ctas = context->waiting.work_groups,
     };
     enum ppu_err err =
         ppu_memory_create(context->ppus[ppu_index], PPU_MEMORY_VRAM, sizeof(struct ppu_enqueue), &queues->shared);

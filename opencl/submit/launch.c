@@ -11,17 +11,17 @@
 #include "opencl/variants/variant_choose.h"
 #include "ppu/macros.h"
 
-/* A range that no larger groups divide is cut, where the kernel allows it. */
+/* A range that no larger work-groups divide is cut, where the kernel allows it. */
 #define FEW_THREADS (2u * PPU_LANES)
 #define NS_PER_MS 1000000u
 
-/* Behind the last group that is full. */
+/* Behind the last work-group that is full. */
 static struct ppu_launch rest_of(const struct launch *launch)
 {
     struct ppu_launch rest = launch->launch;
     uint32_t along = launch->along;
 
-    rest.facts.global_offset[along] += (uint64_t)rest.grid[along] * rest.cta[along];
+    rest.implicit.global_offset[along] += (uint64_t)rest.grid[along] * rest.cta[along];
     rest.grid[along] = 1;
     rest.cta[along] = launch->rest;
     return rest;
@@ -42,7 +42,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
 
     launch->event = event;
     launch->launch.params = launch->params;
-    launch->launch.facts.printf_va = event->work.printf_va;
+    launch->launch.implicit.printf_va = event->work.printf_va;
     launch_add(launch, block, stream);
     if (launch->workq) {
         ppu_block_round(block, launch->workq->workq);
@@ -228,10 +228,10 @@ static size_t global_size(const struct space *space, cl_uint i)
     return i < space->dim ? space->global[i] : 1;
 }
 
-/* As many work-items as a group can have: what begins and ends a group is paid less often. */
-static void choose_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+/* As many work-items as a work-group can have: what begins and ends a work-group is paid less often. */
+static void choose_work_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
-    size_t most = kernel_max_group(kernel);
+    size_t most = kernel_max_work_group(kernel);
 
     for (cl_uint i = 0; i < 3; i++) {
         size_t size = divisor(global_size(space, i), most);
@@ -250,7 +250,8 @@ static uint32_t largest_dimension(const struct space *space)
     return largest;
 }
 
-/* Groups that no work-item sees need not divide the range: in its largest dimension they are as large as they can. */
+/* Work-groups that no work-item sees need not divide the range: in its largest dimension they are as large as they
+ * can. */
 static void cut(cl_kernel kernel, const struct space *space, struct launch *launch)
 {
     uint32_t *cta = launch->launch.cta;
@@ -260,7 +261,7 @@ static void cut(cl_kernel kernel, const struct space *space, struct launch *laun
         return;
     }
     uint32_t along = largest_dimension(space);
-    size_t n = space->global[along], most = kernel_max_group(kernel) / (threads / cta[along]);
+    size_t n = space->global[along], most = kernel_max_work_group(kernel) / (threads / cta[along]);
     cta[along] = (uint32_t)PPU_MIN(n, most);
     launch->along = along;
     launch->rest = (uint32_t)(n % cta[along]);
@@ -277,7 +278,7 @@ static uint32_t fixed_size(const struct ppu_kernel_entry *entry, cl_uint i)
 }
 
 /* As the program says. */
-static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
+static cl_int take_work_group(cl_kernel kernel, const struct space *space, uint32_t cta[3])
 {
     size_t threads = 1;
 
@@ -295,7 +296,7 @@ static cl_int take_group(cl_kernel kernel, const struct space *space, uint32_t c
         cta[i] = (uint32_t)n;
         threads *= n;
     }
-    return threads <= kernel_max_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
+    return threads <= kernel_max_work_group(kernel) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
 }
 
 static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launch *to)
@@ -316,9 +317,9 @@ static cl_int set_grid(cl_kernel kernel, const struct space *space, struct launc
             return CL_OUT_OF_RESOURCES;
         }
         launch->grid[i] = (uint32_t)(n / launch->cta[i]);
-        launch->facts.global_offset[i] = offset;
+        launch->implicit.global_offset[i] = offset;
     }
-    launch->facts.work_dim = space->dim;
+    launch->implicit.work_dim = space->dim;
     return CL_SUCCESS;
 }
 
@@ -328,13 +329,13 @@ static cl_int set_space(cl_kernel kernel, const struct space *space, struct laun
     cl_int error = CL_SUCCESS;
 
     if (space->local) {
-        error = take_group(kernel, space, cta);
+        error = take_work_group(kernel, space, cta);
     } else if (is_fixed(kernel->entry)) {
         for (cl_uint i = 0; i < 3; i++) {
             cta[i] = fixed_size(kernel->entry, i);
         }
     } else {
-        choose_group(kernel, space, cta);
+        choose_work_group(kernel, space, cta);
         cut(kernel, space, launch);
     }
     return error == CL_SUCCESS ? set_grid(kernel, space, launch) : error;
@@ -352,10 +353,10 @@ static bool is_empty(const struct space *space)
 
 /* ---- enqueue ---- */
 
-/* The buffer is found through the launch facts: who does not read them does not print. */
+/* The buffer is found through the implicit arguments: who does not read them does not print. */
 static bool may_print(cl_kernel kernel)
 {
-    return kernel->entry->launch_at != 0 && kernel->program->view.header->formats > 0;
+    return kernel->entry->implicit_at != 0 && kernel->program->view.header->formats > 0;
 }
 
 /* The kernel as the queue's device has it. */

@@ -23,7 +23,7 @@ struct launch {
     uint32_t index;            /* of the kernel among the program's */
     cl_event event;            /* once it is built */
     struct ppu_launch launch;
-    uint32_t rest;          /* work-items of a dimension that do not fill a group, a grid of their own; 0: none */
+    uint32_t rest;          /* work-items of a dimension that do not fill a work-group, a grid of their own; 0: none */
     uint32_t along;         /* that dimension */
     cl_command_queue workq; /* whose round it begins and waits for, one of the following; NULL: none */
     cl_command_queue tasks; /* whose entries its groups take, one of the following; NULL: it is a grid */

@@ -101,7 +101,7 @@ static enum ppu_err prepare(struct remote_launch *away)
     }
     if (err == PPU_OK && away->printed) {
         printf_begin(ppu_memory_host(away->printed));
-        away->launch->launch.facts.printf_va = ppu_memory_va(away->printed, away->space).va;
+        away->launch->launch.implicit.printf_va = ppu_memory_va(away->printed, away->space).va;
     }
     return err;
 }

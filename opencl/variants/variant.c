@@ -133,9 +133,10 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
 {
     const struct compiler *compiler = compile_thread_compiler();
     const struct variant_key *key = &job->variant->key;
-    const struct ppu_compile_facts facts = { job->kernel,         key->arguments,
-                                             key->argument_count, key->pairs,
-                                             key->pair_count,     { key->group[0], key->group[1], key->group[2] } };
+    const struct ppu_compile_facts facts = {
+        job->kernel, key->arguments,  key->argument_count,
+        key->pairs,  key->pair_count, { key->work_group[0], key->work_group[1], key->work_group[2] }
+    };
     const struct ppu_compile_options options = {
         .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
     };

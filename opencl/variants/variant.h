@@ -46,7 +46,7 @@ struct variant {
     struct variant_time time;
 };
 
-/* A value that ends loops, or the group's size, in the launch before. */
+/* A value that ends loops, or the work-group's size, in the launch before. */
 struct variant_seen {
     uint64_t value;
     uint32_t times; /* that it was the same, one after the other */
@@ -59,7 +59,7 @@ struct kernel_variants {
     uint32_t compiled, recompiled; /* those that are found in the cache too */
     uint32_t cached;
     uint64_t sums[VARIANTS_REMEMBERED]; /* of the keys compiled last */
-    struct variant_seen seen[OVERLAP_ARGUMENTS], seen_group;
+    struct variant_seen seen[OVERLAP_ARGUMENTS], seen_work_group;
     struct variant_time time; /* of the base variant */
 };
 
@@ -87,7 +87,7 @@ void variants_drop(struct variants *variants);
 struct variant *variant_find(struct variants *variants, uint32_t kernel, const struct variant_key *key);
 /*
  * A new one, which is being compiled from the program's source, in use for the caller; NULL: no memory, or no thread.
- * `vregs`: registers it may use, so that all groups that the base variant can have are possible.
+ * `vregs`: registers it may use, so that all work-groups that the base variant can have are possible.
  */
 struct variant *variant_start(struct variants *variants, cl_program program, uint32_t kernel,
                               const struct variant_key *key, uint32_t vregs);

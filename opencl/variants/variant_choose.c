@@ -90,12 +90,12 @@ static uint64_t ids_end(const struct choice *choice, uint32_t dimension)
     const struct launch *launch = choice->launch;
     uint64_t grid = (uint64_t)launch->launch.grid[dimension] * launch->launch.cta[dimension];
 
-    return launch->launch.facts.global_offset[dimension] + grid + (dimension == launch->along ? launch->rest : 0);
+    return launch->launch.implicit.global_offset[dimension] + grid + (dimension == launch->along ? launch->rest : 0);
 }
 
 static void find_regions(struct choice *choice)
 {
-    uint64_t first = choice->launch->launch.facts.global_offset[0], last = ids_end(choice, 0) - 1;
+    uint64_t first = choice->launch->launch.implicit.global_offset[0], last = ids_end(choice, 0) - 1;
 
     for (uint32_t i = 0; i < argument_count(choice); i++) {
         const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
@@ -148,22 +148,23 @@ static bool stays(struct variant_seen *seen, uint64_t value)
     return seen->times >= SEEN_OFTEN;
 }
 
-/* With the lock: the groups' size, when it stays what it is; a grid of what fills no group has another one. */
-static void add_group(struct choice *choice)
+/* With the lock: the work-groups' size, when it stays what it is; a grid of what fills no work-group
+ * has another one. */
+static void add_work_group(struct choice *choice)
 {
     const struct launch *launch = choice->launch;
-    uint32_t group[3];
+    uint32_t work_group[3];
     uint64_t all = 0;
 
-    if ((choice->kernel->entry->gains & PPU_KERNEL_GAINS_GROUP) == 0) {
+    if ((choice->kernel->entry->gains & PPU_KERNEL_GAINS_WORK_GROUP) == 0) {
         return;
     }
     for (uint32_t d = 0; d < 3; d++) {
-        group[d] = launch->rest != 0 && d == launch->along ? 0 : launch->launch.cta[d];
-        all = all << 16 | group[d];
+        work_group[d] = launch->rest != 0 && d == launch->along ? 0 : launch->launch.cta[d];
+        all = all << 16 | work_group[d];
     }
-    if (stays(&choice->variants->kernels[choice->index].seen_group, all)) {
-        variant_key_add_group(&choice->key, group);
+    if (stays(&choice->variants->kernels[choice->index].seen_work_group, all)) {
+        variant_key_add_work_group(&choice->key, work_group);
     }
 }
 
@@ -291,10 +292,10 @@ static void give_up(struct choice *choice, struct variant *variant)
     pthread_mutex_lock(&choice->variants->lock);
 }
 
-/* Every group that the base variant can have must be possible. */
+/* Every work-group that the base variant can have must be possible. */
 static uint32_t registers_of(const struct _cl_kernel *kernel)
 {
-    return kernel->program->context->device->info->sm_vregs / (uint32_t)kernel_max_group(kernel);
+    return kernel->program->context->device->info->sm_vregs / (uint32_t)kernel_max_work_group(kernel);
 }
 
 /* With the lock. */
@@ -329,7 +330,7 @@ static void find_variant(struct choice *choice)
     struct variant_key without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
         add_constants(choice);
-        add_group(choice);
+        add_work_group(choice);
     }
     use(choice, true);
     if (!choice->variant && !variant_key_equal(&without, &choice->key)) {

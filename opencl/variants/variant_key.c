@@ -31,7 +31,7 @@ void variant_key_set(struct variant_key *key, enum variant_level level, const st
                      const struct overlaps *overlaps)
 {
     key->argument_count = key->pair_count = 0;
-    memset(key->group, 0, sizeof(key->group));
+    memset(key->work_group, 0, sizeof(key->work_group));
     for (uint32_t i = 0; i < count; i++) {
         struct ppu_compile_argument *argument = argument_of(key, regions[i].argument);
         argument->separate = 1;
@@ -55,9 +55,9 @@ void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t di
     argument_of(key, argument)->above_ids = dimensions;
 }
 
-void variant_key_add_group(struct variant_key *key, const uint32_t group[3])
+void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3])
 {
-    memcpy(key->group, group, sizeof(key->group));
+    memcpy(key->work_group, work_group, sizeof(key->work_group));
 }
 
 /* ---- comparing ---- */
@@ -75,14 +75,14 @@ static size_t pair_bytes(const struct variant_key *key)
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
 {
     return a->argument_count == b->argument_count && a->pair_count == b->pair_count &&
-           memcmp(a->group, b->group, sizeof(a->group)) == 0 &&
+           memcmp(a->work_group, b->work_group, sizeof(a->work_group)) == 0 &&
            memcmp(a->arguments, b->arguments, argument_bytes(a)) == 0 && memcmp(a->pairs, b->pairs, pair_bytes(a)) == 0;
 }
 
 uint64_t variant_key_sum(const struct variant_key *key)
 {
     return (fnv_of(key->arguments, argument_bytes(key)) * 31u + fnv_of(key->pairs, pair_bytes(key))) * 31u +
-           fnv_of(key->group, sizeof(key->group));
+           fnv_of(key->work_group, sizeof(key->work_group));
 }
 
 /* ---- printing ---- */
@@ -151,7 +151,7 @@ void variant_key_print(const struct variant_key *key, char *text, size_t bytes)
     for (uint32_t i = 0; i < key->pair_count; i++) {
         print_pair(&line, &key->pairs[i]);
     }
-    if ((key->group[0] | key->group[1] | key->group[2]) != 0) {
-        add(&line, " g%ux%ux%u", key->group[0], key->group[1], key->group[2]);
+    if ((key->work_group[0] | key->work_group[1] | key->work_group[2]) != 0) {
+        add(&line, " g%ux%ux%u", key->work_group[0], key->work_group[1], key->work_group[2]);
     }
 }

@@ -22,7 +22,7 @@ enum variant_level {
 /* Beyond the counts all is 0, padding too: keys are compared as bytes. */
 struct variant_key {
     uint32_t argument_count, pair_count;
-    uint32_t group[3]; /* 0: any */
+    uint32_t work_group[3]; /* 0: any */
     struct ppu_compile_argument arguments[OVERLAP_ARGUMENTS];
     struct ppu_compile_pair pairs[OVERLAPS_MOST];
 };
@@ -38,7 +38,7 @@ void variant_key_set(struct variant_key *key, enum variant_level level, const st
                      const struct overlaps *overlaps);
 /* The argument is above all ids in some dimensions, told as bits. */
 void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t dimensions);
-void variant_key_add_group(struct variant_key *key, const uint32_t group[3]);
+void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3]);
 void variant_key_add_constant(struct variant_key *key, const struct variant_constant *constant);
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b);
 uint64_t variant_key_sum(const struct variant_key *key);

@@ -377,15 +377,15 @@ enum ppu_launch_group {
 struct ppu_launch {
     uint32_t grid[3];
     uint32_t cta[3];
-    const void *params; /* laid out as a C structure: natural alignment; the library writes `facts` behind */
+    const void *params; /* laid out as a C structure: natural alignment; the library writes `implicit` behind */
     uint32_t param_bytes;
-    uint32_t shared_bytes;         /* a CTA, beside what the kernel declares */
-    uint32_t priority;             /* capped by the channel's */
-    uint64_t watchdog_ns;          /* time limit, at most an hour; 0: as PPU_WATCHDOG_MS says, else none */
-    bool head;                     /* before those of its priority that wait for a slot (A4) */
-    bool coresident;               /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
-    struct ppu_launch_facts facts; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
-    const struct ppu_taskq *taskq; /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
+    uint32_t shared_bytes;             /* a CTA, beside what the kernel declares */
+    uint32_t priority;                 /* capped by the channel's */
+    uint64_t watchdog_ns;              /* time limit, at most an hour; 0: as PPU_WATCHDOG_MS says, else none */
+    bool head;                         /* before those of its priority that wait for a slot (A4) */
+    bool coresident;                   /* all CTAs run at the same time and may wait for each other, or BAD_TMD */
+    struct ppu_implicit_args implicit; /* what a compiled kernel may ask; code_va is filled in, a work_dim of 0 too */
+    const struct ppu_taskq *taskq;     /* a CTA for each entry of it, and `grid` is not used; NULL: a grid (A6) */
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address; what the kernel declares is added */
     uint32_t group;     /* enum ppu_launch_group */
     uint32_t mode;      /* enum ppu_tmd_mode: of segments that leave it open (D6) */

@@ -60,7 +60,7 @@ static bool number_is(const char *function, const char *file, unsigned long want
     return read_line(path, line, sizeof(line)) && strtoul(line, NULL, 16) == wanted;
 }
 
-static int group_of(const char *function)
+static int iommu_group_of(const char *function)
 {
     char path[PATH_MAX];
     char name[32];
@@ -89,7 +89,7 @@ static bool describe_function(const char *sysfs, const char *address, struct vfi
     if (!link_name(driver, function->driver, sizeof(function->driver))) {
         function->driver[0] = '\0';
     }
-    function->iommu_group = group_of(path);
+    function->iommu_group = iommu_group_of(path);
     return true;
 }
 

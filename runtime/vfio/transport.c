@@ -37,7 +37,7 @@ struct vfio_ppu {
     struct ppu_transport transport;
     struct vfio_function function;
     int container;
-    int group;
+    int iommu_group;
     int device;
     struct vfio_region config;
     struct vfio_region regs;
@@ -262,7 +262,7 @@ static void vfio_ppu_free(struct vfio_ppu *ppu)
     }
     /* The last of these ends the device's DMA and resets it; memory still mapped for it is let go by the kernel. */
     close_file(ppu->device);
-    close_file(ppu->group);
+    close_file(ppu->iommu_group);
     close_file(ppu->container);
     range_pool_fini(&ppu->bus_memory);
     pthread_mutex_destroy(&ppu->lock);
@@ -297,7 +297,7 @@ static struct vfio_ppu *vfio_ppu_new(const struct vfio_function *function)
     }
     ppu->transport.ops = &vfio_ops;
     ppu->function = *function;
-    ppu->container = ppu->group = ppu->device = -1;
+    ppu->container = ppu->iommu_group = ppu->device = -1;
     for (uint32_t i = 0; i < PPU_MAX_VECTORS; i++) {
         ppu->event[i].fd = -1;
     }
@@ -331,11 +331,11 @@ static enum ppu_err open_group(struct vfio_ppu *ppu, struct ppu_error *error)
     char path[32];
 
     snprintf(path, sizeof(path), "/dev/vfio/%d", ppu->function.iommu_group);
-    ppu->group = open(path, O_RDWR | O_CLOEXEC);
-    if (ppu->group < 0) {
+    ppu->iommu_group = open(path, O_RDWR | O_CLOEXEC);
+    if (ppu->iommu_group < 0) {
         return group_refused(&ppu->function, path, error);
     }
-    if (ioctl(ppu->group, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
+    if (ioctl(ppu->iommu_group, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
         return error_set(
             error, PPU_ERR_TRANSPORT,
             "open PPU %s: it shares IOMMU group %d with a function that another driver has; bind that one to vfio-pci too",
@@ -359,7 +359,7 @@ static enum ppu_err open_container(struct vfio_ppu *ppu, struct ppu_error *error
                          "open PPU %s: this kernel's vfio has another version, or no IOMMU of type 1",
                          ppu->function.address);
     }
-    if (ioctl(ppu->group, VFIO_GROUP_SET_CONTAINER, &ppu->container) != 0 ||
+    if (ioctl(ppu->iommu_group, VFIO_GROUP_SET_CONTAINER, &ppu->container) != 0 ||
         ioctl(ppu->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0) {
         return error_set(error, PPU_ERR_TRANSPORT, "open PPU %s: the IOMMU does not take it: %s", ppu->function.address,
                          strerror(errno));
@@ -405,7 +405,7 @@ static enum ppu_err open_bus_memory(struct vfio_ppu *ppu, struct ppu_error *erro
 
 static enum ppu_err open_regions(struct vfio_ppu *ppu, struct ppu_error *error)
 {
-    ppu->device = ioctl(ppu->group, VFIO_GROUP_GET_DEVICE_FD, ppu->function.address);
+    ppu->device = ioctl(ppu->iommu_group, VFIO_GROUP_GET_DEVICE_FD, ppu->function.address);
     if (ppu->device < 0 || fcntl(ppu->device, F_SETFD, FD_CLOEXEC) != 0 ||
         !vfio_region_open(&ppu->config, ppu->device, VFIO_PCI_CONFIG_REGION_INDEX) ||
         !vfio_region_open(&ppu->regs, ppu->device, PPU_BAR_REGS) ||

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 TOP = Path(__file__).resolve().parents[2]
 ROUNDS = 5
-RUNS = 10  # code for the facts of a launch is compiled beside the first of them
+RUNS = 10  # code for a launch's facts is compiled beside the first of them
 # name: size, Oclgrind's size, floor against pocl, wanted
 KERNELS = {
     "saxpy": (4 << 20, 64 << 10, 0.4, 0.6),

@@ -240,14 +240,14 @@ void device_local(struct device *device, uint32_t index, uint32_t bytes)
 static void describe(struct device *device, uint32_t gx, uint32_t gy, uint32_t x, uint32_t y)
 {
     const struct ppu_kernel_entry *kernel = &device->kernel;
-    struct ppu_launch_facts facts = { .code_va = CODE_VA,
-                                      .variables_va = DATA_VA + VARIABLES_AT,
-                                      .printf_va = device->printf_va,
-                                      .work_dim = gy * y > 1 ? 2 : 1 };
+    struct ppu_implicit_args implicit = { .code_va = CODE_VA,
+                                          .variables_va = DATA_VA + VARIABLES_AT,
+                                          .printf_va = device->printf_va,
+                                          .work_dim = gy * y > 1 ? 2 : 1 };
 
-    memcpy(facts.global_offset, device->global_offset, sizeof(facts.global_offset));
-    if (kernel->launch_at != 0) {
-        memcpy(device->params + kernel->launch_at, &facts, sizeof(facts));
+    memcpy(implicit.global_offset, device->global_offset, sizeof(implicit.global_offset));
+    if (kernel->implicit_at != 0) {
+        memcpy(device->params + kernel->implicit_at, &implicit, sizeof(implicit));
     }
     device->tmd = rig_tmd(device->rig, device->rig->program.text + kernel->name);
     device->tmd.shared_bytes = kernel->shared_bytes;

@@ -152,11 +152,11 @@ WRONG(element_large, e->arguments[O].element_log2 = 8)
 WRONG(reach_backwards, e->arguments[O].reach.low = 1; e->arguments[O].reach.high = 0)
 WRONG(name_beyond, e->arguments[C].name = e->header->text_bytes)
 WRONG(overlap, e->arguments[L].offset = e->arguments[O].offset)
-WRONG(order, e->arguments[O].offset = 64; e->kernels[0].launch_at = 0; e->kernels[0].param_bytes = 4096)
-WRONG(in_facts, e->arguments[C].bytes = 9)
-WRONG(beyond_parameters, e->kernels[0].launch_at = 0; e->kernels[0].param_bytes = 24)
-WRONG(facts_on_arguments, e->kernels[0].launch_at = 16)
-WRONG(facts_beyond, e->kernels[0].launch_at = 4096)
+WRONG(order, e->arguments[O].offset = 64; e->kernels[0].implicit_at = 0; e->kernels[0].param_bytes = 4096)
+WRONG(in_implicit, e->arguments[C].bytes = 9)
+WRONG(beyond_parameters, e->kernels[0].implicit_at = 0; e->kernels[0].param_bytes = 24)
+WRONG(implicit_on_arguments, e->kernels[0].implicit_at = 16)
+WRONG(implicit_beyond, e->kernels[0].implicit_at = 4096)
 WRONG(shared_arguments, e->kernels[1].argument_count = ARGUMENTS; e->kernels[1].argument_first = 0)
 WRONG(flat_cta, e->kernels[0].cta[1] = 4)
 WRONG(large_cta, e->kernels[0].cta[0] = 1000; e->kernels[0].cta[2] = 2)
@@ -184,10 +184,10 @@ static const struct {
     { name_beyond, "argument name lies beyond the text" },
     { overlap, "argument overlaps the one before it, or lies before it" },
     { order, "argument overlaps the one before it, or lies before it" },
-    { in_facts, "argument lies outside of its kernel's parameters, or in the launch facts" },
-    { beyond_parameters, "argument lies outside of its kernel's parameters, or in the launch facts" },
-    { facts_on_arguments, "argument lies outside of its kernel's parameters, or in the launch facts" },
-    { facts_beyond, "kernel has its launch facts outside of its parameters" },
+    { in_implicit, "argument lies outside of its kernel's parameters, or in the implicit arguments" },
+    { beyond_parameters, "argument lies outside of its kernel's parameters, or in the implicit arguments" },
+    { implicit_on_arguments, "argument lies outside of its kernel's parameters, or in the implicit arguments" },
+    { implicit_beyond, "kernel has its implicit arguments outside of its parameters" },
     { shared_arguments, "kernels share names or arguments" },
     { flat_cta, "kernel has a CTA with too many threads, or with none in its first dimension alone" },
     { large_cta, "kernel has a CTA with too many threads, or with none in its first dimension alone" },

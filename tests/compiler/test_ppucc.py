@@ -170,7 +170,7 @@ def image():
         status, text, _ = call(PPU_DIS, path)
         assert status == 0
         assert f"# from {KERNELS}" in text and ".wave 64" in text and "# line 9" in text
-        assert "# 8: float* x, 8 bytes, global, read\n" in text and "# 24: launch facts" in text
+        assert "# 8: float* x, 8 bytes, global, read\n" in text and "# 24: implicit arguments" in text
         listed = call(PPUCC, "-S", "--wave", "64", KERNELS)[1]
         code = re.compile(r"^    (\S.*?)  +# \d+", re.MULTILINE)
         assert code.findall(listed) == code.findall(text)

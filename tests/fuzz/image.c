@@ -164,7 +164,7 @@ static void make_image(struct fuzz_input *input, struct image *image)
         image->kernels[k] = (struct ppu_kernel_entry){ .name = 2 * k, .vregs = 8, .wave = 128, .param_bytes = 128 };
         image->kernels[k].argument_first = 4 * k;
         image->kernels[k].argument_count = k < 2 ? 4 : 0;
-        image->kernels[k].launch_at = k == 1 ? 0 : 64;
+        image->kernels[k].implicit_at = k == 1 ? 0 : 64;
     }
     image->lines[1] = (struct ppu_line_entry){ 2, 7 };
     image->formats[1] = 13;

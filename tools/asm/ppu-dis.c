@@ -47,8 +47,8 @@ static void print_arguments(const struct ppu_program_view *view, const struct pp
             }
         }
     }
-    if (kernel->launch_at) {
-        printf("# %u: launch facts\n", kernel->launch_at);
+    if (kernel->implicit_at) {
+        printf("# %u: implicit arguments\n", kernel->implicit_at);
     }
 }
 

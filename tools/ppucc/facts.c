@@ -66,7 +66,7 @@ static bool add_above(struct facts_text *facts, unsigned argument, const char *d
 
 static bool add_fact(struct facts_text *facts, const char *word)
 {
-    uint32_t *group = facts->facts.group;
+    uint32_t *work_group = facts->facts.work_group;
     unsigned first, second, bytes;
     unsigned long long value;
     int end = 0;
@@ -77,7 +77,7 @@ static bool add_fact(struct facts_text *facts, const char *word)
     if (sscanf(word, "i%u:%n", &first, &end) == 1 && end != 0) {
         return add_above(facts, first, word + end);
     }
-    if (sscanf(word, "g%ux%ux%u%n", &group[0], &group[1], &group[2], &end) == 3) {
+    if (sscanf(word, "g%ux%ux%u%n", &work_group[0], &work_group[1], &work_group[2], &end) == 3) {
         return word[end] == 0;
     }
     if (sscanf(word, "s%u%n", &first, &end) == 1 && word[end] == 0 && is_argument(first)) {

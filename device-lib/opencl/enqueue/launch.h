@@ -22,8 +22,8 @@ struct range {
 #define ERROR_SIZE (-51)
 #define ERROR_EVENT (-100)
 #define ERROR_RESOURCES (-5)
-#define LOCAL_ALIGN 128u /* of shared memory arguments, as the host gives them */
-#define LOCAL_GROUPS 8u  /* groups of a task that have private memory in use at once, at most */
+#define LOCAL_ALIGN 128u     /* of shared memory arguments, as the host gives them */
+#define LOCAL_WORK_GROUPS 8u /* work-groups of a task that have private memory in use at once, at most */
 #define GOOD_GROUP 256u
 
 typedef global struct ppu_device_queue *device_queue_t;
@@ -35,7 +35,7 @@ INLINE int told(int error, uint flags)
 
 /* ---- index space ---- */
 
-INLINE uint max_group(global struct ppu_enqueue *shared, constant struct ppu_child *child)
+INLINE uint max_work_group(global struct ppu_enqueue *shared, constant struct ppu_child *child)
 {
     uint wave = child->tmd.wave;
     uint warps = shared->sm_vregs / ppu_warp_vregs(wave, child->tmd.vregs, child->tmd.shared_vregs);
@@ -45,7 +45,7 @@ INLINE uint max_group(global struct ppu_enqueue *shared, constant struct ppu_chi
 }
 
 /* A divisor of `n` that is large and at most `most`. */
-INLINE uint choose_group(uint n, uint most)
+INLINE uint choose_work_group(uint n, uint most)
 {
     if (n <= most) {
         return n;
@@ -66,9 +66,9 @@ INLINE bool set_space(global struct ppu_tmd *tmd, const private struct range *ra
 #pragma unroll
     for (uint i = 0; i < 3; i++) {
         bool used = i < range->dim;
-        ulong items = used ? range->global_size[i] : 1, group = used ? range->local_size[i] : 1;
-        uint n = (uint)items, size = chosen ? choose_group(n, most / threads) : (uint)group;
-        good = good && items >> 32 == 0 && group >> 32 == 0 && n != 0 && size != 0 && size <= most / threads;
+        ulong items = used ? range->global_size[i] : 1, work_group = used ? range->local_size[i] : 1;
+        uint n = (uint)items, size = chosen ? choose_work_group(n, most / threads) : (uint)work_group;
+        good = good && items >> 32 == 0 && work_group >> 32 == 0 && n != 0 && size != 0 && size <= most / threads;
         if (good) {
             tmd->cta[i] = size;
             tmd->grid[i] = n / size;
@@ -95,12 +95,12 @@ INLINE void set_urgency(global struct ppu_tmd *tmd, uint flags)
 /* Where the block lies behind the parameters. */
 INLINE uint block_at(constant struct ppu_child *child, uint locals)
 {
-    uint bytes = child->launch_at != 0 ? child->tmd.param_bytes : 8 + 8 * locals;
+    uint bytes = child->implicit_at != 0 ? child->tmd.param_bytes : 8 + 8 * locals;
 
     return (bytes + 15u) / 16u * 16u + sizeof(struct ppu_child_head);
 }
 
-/* The facts that are the launch's own. */
+/* The implicit arguments that are the launch's own. */
 INLINE void put_range(global uchar *param, uint at, const private struct range *range)
 {
     for (uint i = 0; i < 3 && at != 0; i++) {
@@ -111,7 +111,7 @@ INLINE void put_range(global uchar *param, uint at, const private struct range *
     }
 }
 
-/* Shared memory arguments; bytes of shared memory a group, UINT_MAX: a size is 0 or too large. */
+/* Shared memory arguments; bytes of shared memory a work-group, UINT_MAX: a size is 0 or too large. */
 INLINE uint put_locals(global uchar *param, uint shared, uint locals, const private ulong *sizes)
 {
     for (uint i = 0; i < locals; i++) {
@@ -125,8 +125,8 @@ INLINE uint put_locals(global uchar *param, uint shared, uint locals, const priv
     return shared;
 }
 
-/* Bytes of private memory of a group of the task. */
-INLINE uint group_private(global struct ppu_tmd *tmd)
+/* Bytes of private memory of a work-group of the task. */
+INLINE uint work_group_private(global struct ppu_tmd *tmd)
 {
     uint wave = tmd->wave, threads = tmd->cta[0] * tmd->cta[1] * tmd->cta[2];
 
@@ -137,21 +137,21 @@ INLINE uint group_private(global struct ppu_tmd *tmd)
 INLINE bool set_private(global struct ppu_nest *nest, record_t record)
 {
     global struct ppu_tmd *tmd = &record->tmd;
-    uint group = group_private(tmd);
-    uint groups = min(tmd->grid[0], LOCAL_GROUPS);
+    uint work_group = work_group_private(tmd);
+    uint work_groups = min(tmd->grid[0], LOCAL_WORK_GROUPS);
 
     if (tmd->local_bytes == 0) {
         return true;
     }
-    if (record->local_va == 0 || record->local_size < group) {
+    if (record->local_va == 0 || record->local_size < work_group) {
         if (record->local_va != 0) {
             heap_give(nest, record->local_va);
         }
         do {
-            record->local_size = group * groups;
+            record->local_size = work_group * work_groups;
             record->local_va = heap_take(nest, record->local_size);
-            groups /= 2;
-        } while (record->local_va == 0 && groups != 0);
+            work_groups /= 2;
+        } while (record->local_va == 0 && work_groups != 0);
     }
     tmd->local_va = record->local_va;
     tmd->local_size = record->local_size;

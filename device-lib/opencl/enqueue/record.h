@@ -100,7 +100,7 @@ INLINE void copy_task(global struct ppu_tmd *to, constant struct ppu_child *chil
     for (uint i = 0; i < sizeof(struct ppu_tmd) / 8 - 9; i++) {
         ((global ulong *)to)[i] = words[i];
     }
-    to->code_va = launch64(LAUNCH_CODE_VA);
+    to->code_va = launch64(IMPLICIT_CODE_VA);
 }
 
 /* What one that keeps its record leaves to others. */
@@ -161,13 +161,13 @@ INLINE void put64(global uchar *param, uint at, ulong value)
     *(global ulong *)(param + at) = value;
 }
 
-/* The facts that all tasks of a launch share: as this task has them. */
-INLINE void put_facts(global uchar *param, constant struct ppu_child *child)
+/* The implicit arguments that all tasks of a launch share, as this task has them. */
+INLINE void put_implicit_args(global uchar *param, constant struct ppu_child *child)
 {
-    if (child->launch_at != 0) {
-        put64(param, child->launch_at + LAUNCH_CODE_VA, launch64(LAUNCH_CODE_VA));
-        put64(param, child->launch_at + LAUNCH_PRINTF_VA, launch64(LAUNCH_PRINTF_VA));
-        put64(param, child->launch_at + LAUNCH_VARIABLES_VA, launch64(LAUNCH_VARIABLES_VA));
+    if (child->implicit_at != 0) {
+        put64(param, child->implicit_at + IMPLICIT_CODE_VA, launch64(IMPLICIT_CODE_VA));
+        put64(param, child->implicit_at + IMPLICIT_PRINTF_VA, launch64(IMPLICIT_PRINTF_VA));
+        put64(param, child->implicit_at + IMPLICIT_VARIABLES_VA, launch64(IMPLICIT_VARIABLES_VA));
     }
 }
 
@@ -186,7 +186,7 @@ INLINE void make_finisher(record_t record, ulong event, int status)
     record->tmd.param_bytes = finisher_bytes();
     put64(param, 0, event);
     put64(param, 8, (uint)status);
-    put_facts(param, &__ppu_finish_child);
+    put_implicit_args(param, &__ppu_finish_child);
 }
 
 INLINE void follow(record_t group, record_t record, uint stream)
@@ -227,7 +227,7 @@ INLINE void start_unparking(record_t own, global struct ppu_nest *nest)
     copy_task(&record->tmd, &__ppu_unpark_child);
     record->tmd.param_va = (ulong)record->param;
     record->tmd.param_bytes = (max(__ppu_unpark_child.tmd.param_bytes, 16u) + 15u) / 16u * 16u;
-    put_facts(record->param, &__ppu_unpark_child);
+    put_implicit_args(record->param, &__ppu_unpark_child);
     count_tasks(record, 1);
     __ppu_start(task);
 }

@@ -298,25 +298,25 @@ static enum step scatter(struct exec *x, const struct lanes *mask, const uint32_
 
     while (lanes_any(&left)) {
         uint32_t first = target[lanes_first(&left)];
-        struct lanes group = { { 0 } };
+        struct lanes alike = { { 0 } };
 
         LANES_EACH(&left, lane)
         {
             if (target[lane] == first) {
-                lanes_set(&group, lane);
+                lanes_set(&alike, lane);
             }
         }
-        left = lanes_without(&left, &group);
+        left = lanes_without(&left, &alike);
         if (!lanes_any(&left) && !others) {
             w->pc = first;
             x->cta->count[PPU_COUNTER_DIVERGENT] += split;
             return STEP_MOVED;
         }
-        if (!token_push_front(x, PPU_TOKEN_DIVERGE, &group, first)) {
-            return queue_full(x, &group);
+        if (!token_push_front(x, PPU_TOKEN_DIVERGE, &alike, first)) {
+            return queue_full(x, &alike);
         }
         split = true;
-        engine_disable(w, &group, PPU_TOKEN_DIVERGE, first);
+        engine_disable(w, &alike, PPU_TOKEN_DIVERGE, first);
     }
     w->pc++;
     x->cta->count[PPU_COUNTER_DIVERGENT] += split;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pass: param-loads. Parameters and launch facts are loaded four words at a time. */
+/* pass: param-loads. Parameters and implicit arguments are loaded four words at a time. */
 __kernel void k(__global int *out, int a, int b, int c)
 {
     out[get_global_id(0)] = a * b + c;

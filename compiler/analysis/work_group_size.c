@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "compiler/analysis/group_size.h"
+#include "compiler/analysis/work_group_size.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ATTRIBUTE "ppu-group" /* of functions: three numbers */
+#define ATTRIBUTE "ppu-work-group" /* of functions: three numbers */
 
-bool group_size_is_possible(const uint32_t size[CTA_DIMENSIONS])
+bool work_group_size_is_possible(const uint32_t size[CTA_DIMENSIONS])
 {
     uint64_t threads = 1;
 
@@ -19,7 +19,7 @@ bool group_size_is_possible(const uint32_t size[CTA_DIMENSIONS])
     return threads <= PPU_MAX_CTA_THREADS && (size[0] | size[1] | size[2]) != 0;
 }
 
-void group_size_write(struct compilation *compilation, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS])
+void work_group_size_write(struct compilation *compilation, LLVMValueRef function, const uint32_t size[CTA_DIMENSIONS])
 {
     char text[48];
     int len = snprintf(text, sizeof(text), "%u %u %u", size[0], size[1], size[2]);
@@ -29,27 +29,27 @@ void group_size_write(struct compilation *compilation, LLVMValueRef function, co
         LLVMCreateStringAttribute(compilation->llvm, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE), text, (unsigned)len));
 }
 
-uint32_t group_size_of(LLVMValueRef function, uint32_t dimension)
+uint32_t work_group_size_of(LLVMValueRef function, uint32_t dimension)
 {
-    LLVMAttributeRef group =
+    LLVMAttributeRef work_group =
         LLVMGetStringAttributeAtIndex(function, LLVMAttributeFunctionIndex, ATTRIBUTE, (unsigned)strlen(ATTRIBUTE));
     uint32_t size[CTA_DIMENSIONS] = { 0 };
     unsigned len;
 
-    if (!group ||
-        sscanf(LLVMGetStringAttributeValue(group, &len), "%u %u %u", &size[0], &size[1], &size[2]) != CTA_DIMENSIONS) {
+    if (!work_group || sscanf(LLVMGetStringAttributeValue(work_group, &len), "%u %u %u", &size[0], &size[1],
+                              &size[2]) != CTA_DIMENSIONS) {
         return 0;
     }
     return size[dimension];
 }
 
 /* Threads of a warp have successive numbers, dimension 0 first: their rows differ only where a warp has several. */
-bool group_size_is_uniform(const struct compilation *compilation, LLVMValueRef function, uint32_t dimension)
+bool work_group_size_is_uniform(const struct compilation *compilation, LLVMValueRef function, uint32_t dimension)
 {
     uint32_t before = 1;
 
     for (uint32_t d = 0; d < dimension; d++) {
-        before *= group_size_of(function, d);
+        before *= work_group_size_of(function, d);
     }
     return dimension != 0 && before != 0 && before % compilation->wave == 0;
 }
