@@ -20,6 +20,7 @@ loader.exec_module(dialect)
 POINTER = "test a pointer by itself"
 EARLY = "is declared before it gets its value"
 UNREAD = "which nobody reads"
+LONG = "a function of 80 lines"
 ALONE = "the end of a comment stands alone"
 
 # bodies of a function, and what is said of them
@@ -36,6 +37,7 @@ REFUSED = {
     "after an initialiser with braces": ("int a;\nstruct b b = { .c = 1 };\n\na = g(b);", EARLY),
     "false, and then another value": ("bool done = false;\n\nf();\ndone = g();", UNREAD),
     "a number, and then another": ("uint32_t i = 0;\n\ni = g();\nf(i);", UNREAD),
+    "a long function": ("\n".join(["f();"] * 77), LONG),
     "the end of a comment alone": ("/* Says something in one line.\n */\nf();", ALONE),
 }
 ALLOWED = {
@@ -53,6 +55,7 @@ ALLOWED = {
     "cases of a switch": "switch (f()) {\ncase 1:\n g();\n}",
     "what setjmp must keep": "volatile int a;\n\na = f();",
     "the end of a comment alone, and its begin": "/*\n * Says something.\n */\nf();",
+    "a function as long as can be": "\n".join(["f();"] * 76),
     "a comment of two lines": "/* Says something,\n * and more. */\nf();",
     "a word that begins like it": "int a;\n\nab = 1;\nf(&a);",
 }
