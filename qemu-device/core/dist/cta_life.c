@@ -11,6 +11,7 @@
 #include "qemu-device/core/dist/counts.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_group.h"
+#include "qemu-device/core/dist/cta_trace.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/local_memory.h"
@@ -23,7 +24,6 @@
 #include "qemu-device/core/dist/switch_area.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/memory/ring.h"
-#include "qemu-device/core/memory/trace.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ static void give_back_cta(struct core *core, uint32_t sm, const struct dist_cta 
 static void ctas_end(struct core *core, uint32_t sm, const struct dist_cta *cta, bool ended,
                      const uint64_t (*count)[PPU_COUNTERS], uint32_t ctas)
 {
-    trace_ctas(core, PPU_TRACE_CTA_END, sm, cta, ctas);
+    cta_trace(core, PPU_TRACE_CTA_END, sm, cta, ctas);
     pthread_mutex_lock(&core->dist.lock);
     for (uint32_t i = 0; i < ctas; i++) {
         give_back_cta(core, sm, &cta[i], ended, count[i]);
@@ -145,7 +145,7 @@ static void put_aside(struct core *core, uint32_t sm, const struct dist_cta *cta
 void dist_saved(struct core *core, uint32_t sm, const struct dist_cta *cta, bool waits,
                 const uint64_t count[PPU_COUNTERS])
 {
-    trace_ctas(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
+    cta_trace(core, PPU_TRACE_CTA_SAVE, sm, cta, 1);
     pthread_mutex_lock(&core->dist.lock);
     put_aside(core, sm, cta, waits, count);
     bool wake = dist_take_stirred(&core->dist);

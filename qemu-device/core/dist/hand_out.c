@@ -8,6 +8,7 @@
 #include "qemu-device/core/core_state.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/cta_group.h"
+#include "qemu-device/core/dist/cta_trace.h"
 #include "qemu-device/core/dist/dist.h"
 #include "qemu-device/core/dist/ends.h"
 #include "qemu-device/core/dist/local_memory.h"
@@ -179,7 +180,7 @@ bool dist_take(struct core *core, uint32_t sm, const struct dist_room *room, str
         if (out->number == 0 && !out->saved) {
             trace_mark(core, PPU_MARK_CTA_DISTRIBUTED, sm);
         }
-        trace_ctas(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, sm, out, 1);
+        cta_trace(core, out->saved ? PPU_TRACE_CTA_RESTORE : PPU_TRACE_CTA_START, sm, out, 1);
     }
     return given;
 }

@@ -6,7 +6,6 @@
 #include "ppu/macros.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/snapshot.h"
@@ -32,8 +31,7 @@ static void append_record(struct core *core, const struct ppu_trace_record *reco
     vram_store_release32(core->vram + core->trace.base + offsetof(struct ppu_trace_ring, tail), n + 1);
 }
 
-/* False: nothing is recorded; else the lock is held. */
-static bool begin_trace(struct core *core)
+bool trace_begin(struct core *core)
 {
     if (__atomic_load_n(&core->trace.size, __ATOMIC_RELAXED) == 0) {
         return false;
@@ -46,8 +44,8 @@ static bool begin_trace(struct core *core)
     return true;
 }
 
-static void record(struct core *core, uint64_t time_ns, enum ppu_trace_type type, uint32_t correlation, uint32_t id0,
-                   uint32_t id1, uint32_t id2)
+void trace_add(struct core *core, uint64_t time_ns, enum ppu_trace_type type, uint32_t correlation, uint32_t id0,
+               uint32_t id1, uint32_t id2)
 {
     const struct ppu_trace_record record = {
         .version = PPU_TRACE_VERSION,
@@ -61,23 +59,17 @@ static void record(struct core *core, uint64_t time_ns, enum ppu_trace_type type
     append_record(core, &record);
 }
 
+void trace_end(struct core *core)
+{
+    pthread_mutex_unlock(&core->trace.lock);
+}
+
 void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
                 uint32_t id2)
 {
-    if (begin_trace(core)) {
-        record(core, core_now(core), type, correlation, id0, id1, id2);
-        pthread_mutex_unlock(&core->trace.lock);
-    }
-}
-
-void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count)
-{
-    if (begin_trace(core)) {
-        const uint64_t time_ns = core_now(core);
-        for (uint32_t i = 0; i < count; i++) {
-            record(core, time_ns, type, cta[i].task->tmd.correlation, sm, cta[i].task->slot, (uint32_t)cta[i].number);
-        }
-        pthread_mutex_unlock(&core->trace.lock);
+    if (trace_begin(core)) {
+        trace_add(core, core_now(core), type, correlation, id0, id1, id2);
+        trace_end(core);
     }
 }
 

@@ -4,18 +4,21 @@
 #define QEMU_DEVICE_CORE_MEMORY_TRACE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/trace.h"
 
 struct core;
-struct dist_cta;
 struct snap;
 
 void trace_emit(struct core *core, enum ppu_trace_type type, uint32_t correlation, uint32_t id0, uint32_t id1,
                 uint32_t id2); /* [any] */
-/* A record for each of `count` CTAs, of now. [any] */
-void trace_ctas(struct core *core, enum ppu_trace_type type, uint32_t sm, const struct dist_cta *cta, uint32_t count);
+/* Several records in a row, by trace_add() between the two; false: nothing is recorded, and nothing to end. [any] */
+bool trace_begin(struct core *core);
+void trace_add(struct core *core, uint64_t time_ns, enum ppu_trace_type type, uint32_t correlation, uint32_t id0,
+               uint32_t id1, uint32_t id2);
+void trace_end(struct core *core);
 
 struct trace {
     pthread_mutex_t lock;
