@@ -6,6 +6,7 @@
 #include "opencl/api/buffer.h"
 #include "opencl/api/queue.h"
 #include "opencl/submit/device_queue.h"
+#include "opencl/submit/launch.h"
 #include "opencl/submit/task_queue.h"
 #include "opencl/variants/variant.h"
 #include "opencl/variants/variant_choose.h"

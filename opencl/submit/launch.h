@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures a kernel with everything its launch needs, as it was when it was enqueued. */
+/* Captures the launch of a kernel, and adds it to blocks. */
 #ifndef OPENCL_SUBMIT_LAUNCH_H
 #define OPENCL_SUBMIT_LAUNCH_H
 
-#include "opencl/api/event.h"
-#include "opencl/api/kernel.h"
-
-/* A buffer among the arguments. */
-struct launch_memory {
-    cl_mem memory;   /* in use */
-    uint32_t offset; /* of the argument in the parameters */
-    bool constant;   /* the kernel only reads it, and says so */
-};
-
-struct variants;
-struct variant;
-
-struct launch {
-    const struct ppu_kernel *kernel;
-    struct variants *variants; /* of the kernel's program; NULL: it has none */
-    struct variant *variant;   /* in use; NULL: the base */
-    uint32_t index;            /* of the kernel among the program's */
-    cl_event event;            /* once it is built */
-    struct ppu_launch launch;
-    uint32_t rest;          /* work-items of a dimension that do not fill a work-group, a grid of their own; 0: none */
-    uint32_t along;         /* that dimension */
-    cl_command_queue workq; /* whose round it begins and waits for, one of the following; NULL: none */
-    cl_command_queue tasks; /* whose entries its groups take, one of the following; NULL: it is a grid */
-    uint32_t queues;
-    cl_command_queue *queue; /* on the device, among the arguments, in use */
-    uint32_t memories;
-    struct launch_memory *memory;
-    uint8_t params[PPU_MAX_PARAM];
-};
+#include "opencl/api/captured_launch.h"
 
 /* Adds its grid to the block, or both. */
 void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream);

@@ -3,7 +3,7 @@
 #ifndef OPENCL_VARIANTS_VARIANT_CHOOSE_H
 #define OPENCL_VARIANTS_VARIANT_CHOOSE_H
 
-#include "opencl/submit/launch.h"
+#include "opencl/api/captured_launch.h"
 
 /*
  * Compares the memory behind the arguments as they are now, and gives the launch the variant for what is found: the

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Describes a kernel with everything its launch needs, as it was when it was enqueued. */
+#ifndef OPENCL_API_CAPTURED_LAUNCH_H
+#define OPENCL_API_CAPTURED_LAUNCH_H
+
+#include "opencl/api/event.h"
+#include "opencl/api/kernel.h"
+
+/* A buffer among the arguments. */
+struct launch_memory {
+    cl_mem memory;   /* in use */
+    uint32_t offset; /* of the argument in the parameters */
+    bool constant;   /* the kernel only reads it, and says so */
+};
+
+struct variants;
+struct variant;
+
+struct launch {
+    const struct ppu_kernel *kernel;
+    struct variants *variants; /* of the kernel's program; NULL: it has none */
+    struct variant *variant;   /* in use; NULL: the base */
+    uint32_t index;            /* of the kernel among the program's */
+    cl_event event;            /* once it is built */
+    struct ppu_launch launch;
+    uint32_t rest;          /* work-items of a dimension that do not fill a work-group, a grid of their own; 0: none */
+    uint32_t along;         /* that dimension */
+    cl_command_queue workq; /* whose round it begins and waits for, one of the following; NULL: none */
+    cl_command_queue tasks; /* whose entries its work-groups take, one of the following; NULL: it is a grid */
+    uint32_t queues;
+    cl_command_queue *queue; /* on the device, among the arguments, in use */
+    uint32_t memories;
+    struct launch_memory *memory;
+    uint8_t params[PPU_MAX_PARAM];
+};
+
+#endif
