@@ -15,7 +15,7 @@ COMPILER_SOURCES := $(sort $(filter-out compiler/foreign/%,$(wildcard $(addprefi
 COMPILER_LIBS := ppucompiler $(LLVM_LIBS) -pthread
 
 $(eval $(call ppu_lib,ppucompiler,$(COMPILER_SOURCES),$(COMPILER_CFLAGS)))
-$(eval $(call ppu_tool,mklibrary,device-lib/opencl/mklibrary.c compiler/irpass/define_arithmetic.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
+$(eval $(call ppu_tool,mklibrary,tools/mklibrary/mklibrary.c compiler/irpass/define_arithmetic.c,$(LLVM_CFLAGS),$(LLVM_LIBS)))
 
 $(foreach v,$(VARIANTS),$(eval $(call ppu_objects,$(v),ppucompiler,compiler/frontend/library.c): $(DEVICE_LIBRARY) $(CORE_LIBRARY)))
 
