@@ -320,3 +320,48 @@ ppu_va_t ppu_workq_va(const struct ppu_workq *queue)
     (void)queue;
     return (ppu_va_t){ FIRST_VA };
 }
+
+/* ---- task queues: there are none ---- */
+
+enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_taskq_options *options,
+                              struct ppu_taskq **out)
+{
+    (void)context;
+    (void)options;
+    *out = NULL;
+    return PPU_ERR_NO_RESOURCE;
+}
+
+enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue)
+{
+    (void)queue;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue)
+{
+    (void)queue;
+    return PPU_OK;
+}
+
+ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue)
+{
+    (void)queue;
+    return (ppu_va_t){ FIRST_VA };
+}
+
+enum ppu_err ppu_taskq_push(struct ppu_taskq *queue, struct ppu_channel *channel, const void *data, uint32_t bytes)
+{
+    (void)queue;
+    (void)channel;
+    (void)data;
+    (void)bytes;
+    return PPU_OK;
+}
+
+enum ppu_err ppu_taskq_close(struct ppu_taskq *queue, struct ppu_channel *channel)
+{
+    (void)queue;
+    (void)channel;
+    return PPU_OK;
+}
