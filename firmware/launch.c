@@ -19,6 +19,7 @@
 #include "firmware/tmdq.h"
 #include "firmware/tmu.h"
 #include "firmware/trace.h"
+#include "firmware/watchdog.h"
 #include "firmware/wdu.h"
 #include "firmware/words.h"
 #include "ppu/macros.h"
@@ -174,7 +175,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
         tmdq_begin(task);
     }
     tmd->watchdog_ns = limit_ns(task, tmd->watchdog_ns);
-    task->left_us = wdu_time_limit_us(tmd);
+    task->left_us = watchdog_limit_us(tmd);
 }
 
 static void end_without_slot(struct task *task)

@@ -21,15 +21,12 @@
 #include "firmware/timer.h"
 #include "firmware/tmu.h"
 #include "firmware/trace.h"
+#include "firmware/watchdog.h"
 #include "firmware/workq.h"
 #include "ppu/macros.h"
 
-#define KILL_RETRY_NS TIMER_NS_PER_S
-#define WATCHDOG_LEAST_US 1000u /* a task whose CTAs wait for room is looked at no more often */
-
 struct slot {
     struct task *task; /* NULL: free */
-    struct timer watchdog;
     struct timer slice;
     bool rotate; /* evicted because its slice is over */
 };
@@ -40,7 +37,6 @@ static _Alignas(uint32_t) uint8_t running[PPU_PRIORITIES]; /* slots whose task i
 static uint32_t stopping;                                  /* slots whose task is STOPPING */
 static uint8_t ending[PPU_MAX_CONTEXTS]; /* slots of the address space whose task is STOPPING or KILLING */
 
-static void watchdog_expired(struct timer *timer);
 static void slice_expired(struct timer *timer);
 
 void wdu_init(void)
@@ -52,7 +48,6 @@ void wdu_init(void)
     stopping = 0;
     quota_total(PPU_RESOURCE_SLOTS, caps.slots);
     for (uint32_t i = 0; i < caps.slots; i++) {
-        slots[i].watchdog.fire = watchdog_expired;
         slots[i].slice.fire = slice_expired;
         free_slots |= 1ull << i;
     }
@@ -65,17 +60,6 @@ static uint32_t take_free(void)
     uint32_t slot = (uint32_t)(low ? __builtin_ctz(low) : 32 + __builtin_ctz((uint32_t)(free_slots >> 32)));
     free_slots &= free_slots - 1;
     return slot;
-}
-
-static uint32_t slot_index(const struct slot *slot)
-{
-    return (uint32_t)(slot - slots);
-}
-
-/* Most tasks have none; dividing 64 bits takes long. */
-uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd)
-{
-    return tmd->watchdog_ns ? (uint32_t)((tmd->watchdog_ns + TIMER_NS_PER_US - 1) / TIMER_NS_PER_US) : 0;
 }
 
 /* What is counted of tasks that have slots follows their states. */
@@ -126,28 +110,6 @@ static void slice_begin(struct slot *slot)
     }
 }
 
-/*
- * Of its time limit, which counts while CTAs of the task are on SMs. That of a queue task begins anew when one of them
- * begins or ends: threads that only say that there are more entries gain no time by it.
- */
-static uint32_t time_left_us(const struct slot *slot)
-{
-    const struct task *task = slot->task;
-    uint32_t limit_us = task->left_us;
-    uint32_t used_us = hal_read(PPU_REG_SLOT_RUN_US + 4 * slot_index(slot));
-    if (task->taskq != TASK_NO_TASKQ) {
-        uint32_t still_us = hal_read(PPU_REG_SLOT_STILL_US + 4 * slot_index(slot));
-        limit_us = still_us < used_us ? wdu_time_limit_us(task_tmd(task)) : limit_us;
-        used_us = still_us;
-    }
-    return used_us < limit_us ? limit_us - used_us : 0;
-}
-
-static void watchdog_begin(struct slot *slot, uint32_t left_us)
-{
-    timer_start(&slot->watchdog, left_us * TIMER_NS_PER_US);
-}
-
 static void slot_start(uint32_t index, struct task *task)
 {
     bool resume = task->resume;
@@ -161,9 +123,7 @@ static void slot_start(uint32_t index, struct task *task)
     enter_running(task, index);
     slots[index].task = task;
     slots[index].rotate = false;
-    if (task->left_us) {
-        watchdog_begin(&slots[index], task->left_us);
-    }
+    watchdog_start(task);
     slice_begin(&slots[index]);
     share_started(task->context, index);
     if (others_run(task->priority)) {
@@ -269,7 +229,7 @@ bool wdu_priorities_differ(void)
     return others_run(wdu_lowest());
 }
 
-const struct task *wdu_task(uint32_t slot)
+struct task *wdu_task(uint32_t slot)
 {
     return slots[slot].task;
 }
@@ -281,14 +241,12 @@ bool wdu_has(const struct task *task)
 
 void wdu_kill(struct task *task)
 {
-    struct slot *slot = &slots[task->slot];
     enter_ending(task, TASK_KILLING);
     hal_write(PPU_REG_SLOT_CONTROL + 4u * task->slot, PPU_SLOT_CMD_KILL);
-    timer_start(&slot->watchdog, KILL_RETRY_NS);
+    watchdog_repeat_kill(task->slot);
 }
 
-/* A fault of a task: reported, and its channel ends with all it started. */
-static void task_failed(struct task *task, struct ppu_error_record *record)
+void wdu_fail(struct task *task, struct ppu_error_record *record)
 {
     task->fault = record->code;
     record->correlation = task->correlation;
@@ -299,27 +257,6 @@ static void task_failed(struct task *task, struct ppu_error_record *record)
         record->context = task->context;
         fault_report(record);
     }
-}
-
-static void watchdog_expired(struct timer *timer)
-{
-    struct slot *slot = PPU_CONTAINER_OF(timer, struct slot, watchdog);
-    struct task *task = slot->task;
-    if (task->state == TASK_KILLING) {
-        log_print("slot %u: not dead %u ms after it was killed\n", (unsigned)slot_index(slot),
-                  (unsigned)(KILL_RETRY_NS / TIMER_NS_PER_MS));
-        hal_write(PPU_REG_SLOT_CONTROL + 4u * slot_index(slot), PPU_SLOT_CMD_KILL);
-        timer_start(&slot->watchdog, KILL_RETRY_NS);
-        return;
-    }
-    uint32_t left_us = time_left_us(slot);
-    if (left_us) {
-        watchdog_begin(slot, PPU_MAX(left_us, WATCHDOG_LEAST_US));
-        return;
-    }
-    struct ppu_error_record record = { .code = PPU_FAULT_WATCHDOG, .address = task_tmd(task)->watchdog_ns };
-    wdu_kill(task);
-    task_failed(task, &record);
 }
 
 /* The slot an event is about, if what the event says fits what the slot runs. */
@@ -353,9 +290,9 @@ void wdu_fault_event(const union ring_entry *entry)
     if (slot->task->state == TASK_RUNNING || slot->task->state == TASK_STOPPING) {
         /* The device kills the slot by itself. */
         enter_ending(slot->task, TASK_KILLING);
-        timer_start(&slot->watchdog, KILL_RETRY_NS);
+        watchdog_repeat_kill(event->slot);
     }
-    task_failed(slot->task, &record);
+    wdu_fail(slot->task, &record);
 }
 
 /* A slot that ended without our doing had a fault, which was published before: take it before the slot is forgotten. */
@@ -372,7 +309,7 @@ static void take_fault_of(const struct slot *slot)
 static struct task *slot_leave(struct slot *slot)
 {
     struct task *task = slot->task;
-    timer_stop(&slot->watchdog);
+    watchdog_stop(task->slot);
     timer_stop(&slot->slice);
     count_out(task);
     slot->task = NULL;
@@ -385,10 +322,7 @@ static struct task *slot_leave(struct slot *slot)
 /* The same when the task goes on later, with what is left of its time. */
 static struct task *slot_pause(struct slot *slot)
 {
-    if (slot->task->left_us) {
-        uint32_t left_us = time_left_us(slot);
-        slot->task->left_us = left_us ? left_us : 1;
-    }
+    watchdog_save(slot->task);
     return slot_leave(slot);
 }
 
@@ -472,7 +406,7 @@ static void slot_refused(const struct slot *slot, uint16_t code)
     struct task *task = slot->task;
     struct ppu_error_record record = { .code = code };
     enter_ending(task, TASK_KILLING);
-    task_failed(task, &record);
+    wdu_fail(task, &record);
 }
 
 void wdu_slot_event(const union ring_entry *entry)
@@ -549,7 +483,7 @@ static void start_refused(const struct ppu_start_event *event, struct task *pare
     if (parent->state == TASK_RUNNING || parent->state == TASK_STOPPING) {
         wdu_kill(parent);
     }
-    task_failed(parent, &record);
+    wdu_fail(parent, &record);
 }
 
 /*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Distributes work (work distribution unit; A5): it keeps the task table, the time slices and the watchdog. A slot runs
- * one task; the device gives its CTAs to the SMs and tells by a slot event when it has ended. The watchdog ends a task
- * that has a time limit and runs longer.
+ * Distributes work (work distribution unit; A5): it keeps the task table and the time slices. A slot runs one task; the
+ * device gives its CTAs to the SMs and tells by a slot event when it has ended.
  */
 #ifndef FIRMWARE_WDU_H
 #define FIRMWARE_WDU_H
@@ -30,11 +29,8 @@ void wdu_look(struct task *task);
 /* There are more entries for a queue task that is RUNNING or PARKED (A6). */
 void wdu_feed(struct task *task);
 
-/* Time limit of a task by its TMD copy; 0: none. */
-uint32_t wdu_time_limit_us(const struct ppu_tmd *tmd);
-
 /* What a slot runs; NULL: nothing. */
-const struct task *wdu_task(uint32_t slot);
+struct task *wdu_task(uint32_t slot);
 
 /* Tasks of several priorities are RUNNING; the lowest of them. */
 bool wdu_priorities_differ(void);
@@ -45,6 +41,9 @@ bool wdu_has(const struct task *task);
 
 /* Ends a RUNNING or STOPPING task that has a slot; its slot event follows. */
 void wdu_kill(struct task *task);
+
+/* Reports a fault of a task. Its channel ends with all that it started. */
+void wdu_fail(struct task *task, struct ppu_error_record *record);
 
 /* Take an entry of their ring. */
 void wdu_slot_event(const union ring_entry *entry);

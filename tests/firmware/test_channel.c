@@ -608,88 +608,6 @@ static void fault_is_found_before_its_end(void **state)
     assert_fault(s.channel, PPU_FAULT_TRAP, 42);
 }
 
-static void watchdog_stops_a_task(void **state)
-{
-    (void)state;
-    struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
-    struct ppu_tmd tmd = mock_tmd(1);
-    tmd.watchdog_ns = 3 * MS;
-    stream_launch(&s, TMD_VA, &tmd, 0);
-    stream_submit(&s);
-    mock_advance(2 * MS);
-    assert_true(runs(1));
-    mock_advance(1 * MS);
-    assert_false(runs(1));
-    assert_fault(s.channel, PPU_FAULT_WATCHDOG, 3 * MS);
-    assert_int_equal(end_channel(PPU_ADMIN_CHANNEL_RESET, s.channel), 0);
-    s.put = 0;
-    tmd.watchdog_ns = UINT64_MAX; /* an hour is the most */
-    tmd.correlation = 2;
-    stream_launch(&s, TMD_VA, &tmd, 0);
-    stream_submit(&s);
-    mock_advance((PPU_MAX_LIMIT_MS - 1) * MS);
-    assert_true(runs(2));
-    mock_advance(2 * MS);
-    assert_fault(s.channel, PPU_FAULT_WATCHDOG, PPU_MAX_LIMIT_MS * MS);
-}
-
-static void set_limit_ms(uint32_t limit_ms)
-{
-    const uint32_t arg[] = { PPU_POLICY_LIMIT_MS, limit_ms };
-
-    assert_int_equal(mock_admin(PPU_ADMIN_POLICY, arg, 2).status, 0);
-}
-
-/* Nothing limits a task at first. A policy holds for tasks accepted later, and caps what their TMDs say. */
-static void limit_of_all_tasks(void **state)
-{
-    (void)state;
-    struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
-    struct ppu_tmd tmd = mock_tmd(1);
-    tmd.watchdog_ns = 0;
-    stream_launch(&s, TMD_VA, &tmd, 0);
-    stream_submit(&s);
-    set_limit_ms(7);
-    mock_advance(3 * PPU_MAX_LIMIT_MS * MS);
-    assert_true(runs(1));
-    mock_slot_event(running_slot(1), PPU_SLOT_DONE, 0);
-    mock_settle();
-    for (uint32_t i = 0; i < 2; i++) {
-        tmd.watchdog_ns = i * 1000 * MS;
-        tmd.correlation = 2 + i;
-        stream_launch(&s, TMD_VA, &tmd, 0);
-        stream_submit(&s);
-        mock_advance(6 * MS);
-        assert_true(runs(2 + i));
-        mock_advance(2 * MS);
-        assert_fault(s.channel, PPU_FAULT_WATCHDOG, 7 * MS);
-        assert_int_equal(end_channel(PPU_ADMIN_CHANNEL_RESET, s.channel), 0);
-        s.put = 0;
-    }
-    set_limit_ms(0);
-}
-
-/* Waiting for room costs nothing, and neither does a look in between. */
-static void watchdog_counts_time_on_sms(void **state)
-{
-    (void)state;
-    struct stream s = stream_open(mock_context(), 0, 16, 7, 0);
-    struct ppu_tmd tmd = mock_tmd(1);
-    tmd.watchdog_ns = 3 * MS;
-    stream_launch(&s, TMD_VA, &tmd, 0);
-    stream_submit(&s);
-    mock_advance(2 * MS);
-    mock_slot_room(running_slot(1), false);
-    mock_advance(60000 * MS);
-    assert_true(runs(1));
-    mock_slot_room(running_slot(1), true);
-    mock_advance(MS / 2);
-    assert_true(runs(1));
-    mock_advance(2 * MS);
-    assert_false(runs(1));
-    assert_fault(s.channel, PPU_FAULT_WATCHDOG, 3 * MS);
-}
-
 static void reset_waits_for_the_kill(void **state)
 {
     (void)state;
@@ -909,9 +827,6 @@ int main(void)
         TEST("the interrupt method raises the channel's vector [A1]", interrupt_raises),
         TEST("a task's fault ends its channel's work and no other [A9]", fault_of_a_task),
         TEST("a fault is reported although its slot ended first [A9]", fault_is_found_before_its_end),
-        TEST("the watchdog stops a task at its own limit [A5]", watchdog_stops_a_task),
-        TEST("a task has no time limit but that of a policy [A5]", limit_of_all_tasks),
-        TEST("the watchdog counts only time in which CTAs are on SMs [A5]", watchdog_counts_time_on_sms),
         TEST("reset is answered when nothing runs any more [A2]", reset_waits_for_the_kill),
         TEST("cancelling one channel's copies spares another's [C8]", cancel_spares_other_channels),
         TEST("a failed copy faults its channel [A9]", failed_copy_faults),

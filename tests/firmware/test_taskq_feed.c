@@ -30,6 +30,7 @@
 #include "firmware/tmdq.h"
 #include "firmware/tmu.h"
 #include "firmware/trace.h"
+#include "firmware/watchdog.h"
 #include "firmware/wdu.h"
 #include "firmware/workq.h"
 #include "ppu/taskq.h"
@@ -289,6 +290,7 @@ static void init_firmware(void)
     nest_init();
     tmdq_init();
     tmu_init();
+    watchdog_init();
     wdu_init();
     copy_init();
     context_init();
