@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORM "ppu-form" /* attribute of a parameter: its form, as numbers */
+#define PATTERN "ppu-pattern" /* attribute of a parameter: its pattern, as numbers */
 #define DEPTH 10u
 #define ANY PPU_REFERENCE_BY_ANY
 
 /* All accesses through one argument, so far. */
-struct form {
+struct pattern {
     uint8_t by;
     bool disjoint, known; /* what one thread reaches: it alone does; by its global id, and constants */
     uint32_t accesses;
@@ -26,9 +26,9 @@ struct form {
 
 /* ---- what an index is made from ---- */
 
-static uint8_t form_of(LLVMValueRef value, uint32_t depth);
+static uint8_t pattern_of(LLVMValueRef value, uint32_t depth);
 
-static uint8_t form_of_call(LLVMValueRef call)
+static uint8_t pattern_of_call(LLVMValueRef call)
 {
     switch (work_item_register(call)) {
     case PPU_SR_TID_X:
@@ -49,29 +49,29 @@ static uint8_t form_of_call(LLVMValueRef call)
 }
 
 /* A counter: what it begins with, and what is added. */
-static uint8_t form_of_phi(LLVMValueRef phi, uint32_t depth)
+static uint8_t pattern_of_phi(LLVMValueRef phi, uint32_t depth)
 {
-    uint8_t form = PPU_REFERENCE_BY_LOOP;
+    uint8_t pattern = PPU_REFERENCE_BY_LOOP;
 
     for (uint32_t i = 0; i < LLVMCountIncoming(phi); i++) {
         LLVMValueRef in = LLVMGetIncomingValue(phi, i);
         bool moves = ir_is_instruction(in, LLVMAdd) && LLVMGetOperand(in, 0) == phi;
-        form |= form_of(moves ? LLVMGetOperand(in, 1) : in, depth);
+        pattern |= pattern_of(moves ? LLVMGetOperand(in, 1) : in, depth);
     }
-    return form;
+    return pattern;
 }
 
-static uint8_t form_of_operands(LLVMValueRef value, uint32_t depth)
+static uint8_t pattern_of_operands(LLVMValueRef value, uint32_t depth)
 {
-    uint8_t form = 0;
+    uint8_t pattern = 0;
 
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-        form |= form_of(LLVMGetOperand(value, (unsigned)i), depth);
+        pattern |= pattern_of(LLVMGetOperand(value, (unsigned)i), depth);
     }
-    return form;
+    return pattern;
 }
 
-static uint8_t form_of(LLVMValueRef value, uint32_t depth)
+static uint8_t pattern_of(LLVMValueRef value, uint32_t depth)
 {
     if (!LLVMIsAInstruction(value)) {
         return 0; /* a constant, or an argument */
@@ -81,23 +81,24 @@ static uint8_t form_of(LLVMValueRef value, uint32_t depth)
     }
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMCall:
-        return form_of_call(value);
+        return pattern_of_call(value);
     case LLVMPHI:
-        return form_of_phi(value, depth - 1);
+        return pattern_of_phi(value, depth - 1);
     case LLVMAdd:
     case LLVMSub:
     case LLVMOr:
     case LLVMSExt:
     case LLVMZExt:
     case LLVMTrunc:
-        return form_of_operands(value, depth - 1);
+        return pattern_of_operands(value, depth - 1);
     case LLVMMul:
     case LLVMShl: {
-        uint8_t a = form_of(LLVMGetOperand(value, 0), depth - 1), b = form_of(LLVMGetOperand(value, 1), depth - 1);
+        uint8_t a = pattern_of(LLVMGetOperand(value, 0), depth - 1),
+                b = pattern_of(LLVMGetOperand(value, 1), depth - 1);
         return a != 0 && b != 0 ? ANY : a | b;
     }
     default:
-        return form_of_operands(value, depth - 1) != 0 ? ANY : 0;
+        return pattern_of_operands(value, depth - 1) != 0 ? ANY : 0;
     }
 }
 
@@ -105,8 +106,8 @@ static uint8_t form_of(LLVMValueRef value, uint32_t depth)
 
 #define WORD_BITS 32u /* of the global offset's words */
 
-/* Parts of a sum. */
-struct parts {
+/* Terms of a sum. */
+struct terms {
     uint32_t tid, work_group, offset;
     bool uniform, other; /* something else that is the same for all, or is not */
 };
@@ -130,22 +131,22 @@ static bool is_sum(LLVMValueRef value)
     return ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value));
 }
 
-static void add_parts(struct parts *parts, LLVMValueRef value, uint32_t depth)
+static void add_terms(struct terms *terms, LLVMValueRef value, uint32_t depth)
 {
     value = id_narrow(value);
     if (work_item_register(value) == PPU_SR_TID_X) {
-        parts->tid++;
+        terms->tid++;
     } else if (work_item_is_work_group_begin(value, 0)) {
-        parts->work_group++;
+        terms->work_group++;
     } else if (is_offset(value)) {
-        parts->offset++;
+        terms->offset++;
     } else if (is_sum(value) && depth != 0) {
-        add_parts(parts, LLVMGetOperand(value, 0), depth - 1);
-        add_parts(parts, LLVMGetOperand(value, 1), depth - 1);
+        add_terms(terms, LLVMGetOperand(value, 0), depth - 1);
+        add_terms(terms, LLVMGetOperand(value, 1), depth - 1);
     } else if (!is_offset_high(value)) {
-        bool differs = form_of(value, DEPTH) != 0;
-        parts->other |= differs;
-        parts->uniform |= !differs;
+        bool differs = pattern_of(value, DEPTH) != 0;
+        terms->other |= differs;
+        terms->uniform |= !differs;
     }
 }
 
@@ -157,50 +158,50 @@ struct stride {
 
 static struct stride stride_of(const struct affine *address)
 {
-    struct parts parts = { .tid = 0 };
+    struct terms terms = { .tid = 0 };
     int64_t step = 0;
     bool one = true; /* step, of all terms that make the thread's number */
 
     for (uint32_t i = 0; i < address->count; i++) {
         const struct affine_term *term = &address->terms[i];
-        if (form_of(term->value, DEPTH) != 0 || is_offset(id_narrow(term->value))) {
+        if (pattern_of(term->value, DEPTH) != 0 || is_offset(id_narrow(term->value))) {
             one &= step == 0 || step == term->scale;
             step = term->scale;
         }
-        add_parts(&parts, term->value, DEPTH);
+        add_terms(&terms, term->value, DEPTH);
     }
-    bool same = parts.tid == 0 && parts.work_group == 0 && parts.offset == 0 && !parts.other;
-    bool disjoint = one && parts.tid == 1 && parts.work_group == 1 && !parts.other;
-    return (struct stride){ step, disjoint, !parts.uniform && (same || (disjoint && parts.offset == 1)) };
+    bool same = terms.tid == 0 && terms.work_group == 0 && terms.offset == 0 && !terms.other;
+    bool disjoint = one && terms.tid == 1 && terms.work_group == 1 && !terms.other;
+    return (struct stride){ step, disjoint, !terms.uniform && (same || (disjoint && terms.offset == 1)) };
 }
 
-static void give_up(struct form *form)
+static void give_up(struct pattern *pattern)
 {
-    form->by |= ANY;
-    form->disjoint = form->known = false;
+    pattern->by |= ANY;
+    pattern->disjoint = pattern->known = false;
 }
 
-static void note(struct form *form, const struct affine *address, LLVMValueRef argument, int64_t bytes)
+static void note(struct pattern *pattern, const struct affine *address, LLVMValueRef argument, int64_t bytes)
 {
     if (address->root != argument) {
-        give_up(form);
+        give_up(pattern);
         return;
     }
     const struct stride stride = stride_of(address);
     for (uint32_t i = 0; i < address->count; i++) {
-        form->by |= form_of(address->terms[i].value, DEPTH);
+        pattern->by |= pattern_of(address->terms[i].value, DEPTH);
     }
-    if (form->accesses++ == 0) {
-        form->first = *address;
-        form->step = stride.step;
-        form->low = address->offset;
-        form->high = address->offset + bytes;
+    if (pattern->accesses++ == 0) {
+        pattern->first = *address;
+        pattern->step = stride.step;
+        pattern->low = address->offset;
+        pattern->high = address->offset + bytes;
     }
-    form->low = PPU_MIN(address->offset, form->low);
-    form->high = address->offset + bytes > form->high ? address->offset + bytes : form->high;
-    form->disjoint &=
-        stride.disjoint && affine_is_parallel(&form->first, address) && llabs(stride.step) >= form->high - form->low;
-    form->known &= stride.known && stride.step == form->step;
+    pattern->low = PPU_MIN(address->offset, pattern->low);
+    pattern->high = address->offset + bytes > pattern->high ? address->offset + bytes : pattern->high;
+    pattern->disjoint &= stride.disjoint && affine_is_parallel(&pattern->first, address) &&
+                         llabs(stride.step) >= pattern->high - pattern->low;
+    pattern->known &= stride.known && stride.step == pattern->step;
 }
 
 /* ---- what is done with pointers ---- */
@@ -209,7 +210,7 @@ static void note(struct form *form, const struct affine *address, LLVMValueRef a
 struct walk {
     struct compilation *compilation;
     LLVMValueRef argument;
-    struct form form;
+    struct pattern pattern;
     LLVMValueRef *list;
     uint32_t count;
     unsigned cap;
@@ -230,13 +231,13 @@ static void note_access(struct walk *walk, LLVMValueRef pointer, LLVMTypeRef typ
 {
     struct affine address = affine_of(walk->compilation, pointer);
 
-    note(&walk->form, &address, walk->argument, (int64_t)LLVMStoreSizeOfType(walk->compilation->layout, type));
+    note(&walk->pattern, &address, walk->argument, (int64_t)LLVMStoreSizeOfType(walk->compilation->layout, type));
 }
 
 static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
 {
     if (!LLVMIsAInstruction(user)) {
-        give_up(&walk->form);
+        give_up(&walk->pattern);
         return;
     }
     switch (LLVMGetInstructionOpcode(user)) {
@@ -245,7 +246,7 @@ static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
         break;
     case LLVMStore:
         if (LLVMGetOperand(user, 0) == pointer) {
-            give_up(&walk->form);
+            give_up(&walk->pattern);
         } else {
             note_access(walk, pointer, LLVMTypeOf(LLVMGetOperand(user, 0)));
         }
@@ -260,16 +261,16 @@ static void note_use(struct walk *walk, LLVMValueRef user, LLVMValueRef pointer)
     case LLVMICmp:
         break;
     default:
-        give_up(&walk->form);
+        give_up(&walk->pattern);
         break;
     }
 }
 
-static struct form find_form(struct compilation *compilation, LLVMValueRef argument)
+static struct pattern find_pattern(struct compilation *compilation, LLVMValueRef argument)
 {
     struct walk walk = { .compilation = compilation,
                          .argument = argument,
-                         .form = { .disjoint = true, .known = true } };
+                         .pattern = { .disjoint = true, .known = true } };
 
     follow(&walk, argument);
     for (uint32_t i = 0; i < walk.count; i++) {
@@ -278,7 +279,7 @@ static struct form find_form(struct compilation *compilation, LLVMValueRef argum
             note_use(&walk, LLVMGetUser(use), pointer);
         }
     }
-    return walk.form;
+    return walk.pattern;
 }
 
 /* ---- kernels ---- */
@@ -288,19 +289,19 @@ static bool stride_fits(int64_t bytes)
     return bytes >= INT32_MIN && bytes <= INT32_MAX;
 }
 
-static void keep_form(struct compilation *compilation, LLVMValueRef function, uint32_t argument,
-                      const struct form *form)
+static void keep_pattern(struct compilation *compilation, LLVMValueRef function, uint32_t argument,
+                         const struct pattern *pattern)
 {
-    uint8_t bits = (uint8_t)(form->by | (form->disjoint && form->accesses != 0 ? PPU_REFERENCE_DISJOINT : 0));
-    bool known = form->known && form->accesses != 0 && stride_fits(form->step) && stride_fits(form->low) &&
-                 stride_fits(form->high);
+    uint8_t bits = (uint8_t)(pattern->by | (pattern->disjoint && pattern->accesses != 0 ? PPU_REFERENCE_DISJOINT : 0));
+    bool known = pattern->known && pattern->accesses != 0 && stride_fits(pattern->step) && stride_fits(pattern->low) &&
+                 stride_fits(pattern->high);
     char text[64];
-    int length = snprintf(text, sizeof(text), "%u %lld %lld %lld", bits, known ? (long long)form->step : 0,
-                          known ? (long long)form->low : 0, known ? (long long)form->high : 0);
+    int length = snprintf(text, sizeof(text), "%u %lld %lld %lld", bits, known ? (long long)pattern->step : 0,
+                          known ? (long long)pattern->low : 0, known ? (long long)pattern->high : 0);
 
     LLVMAddAttributeAtIndex(
         function, argument + 1,
-        LLVMCreateStringAttribute(compilation->llvm, FORM, (unsigned)strlen(FORM), text, (unsigned)length));
+        LLVMCreateStringAttribute(compilation->llvm, PATTERN, (unsigned)strlen(PATTERN), text, (unsigned)length));
 }
 
 static bool is_memory(LLVMValueRef argument)
@@ -312,24 +313,25 @@ void access_pattern_find(struct compilation *compilation, LLVMValueRef function)
 {
     for (uint32_t i = 0; ir_is_kernel(function) && i < LLVMCountParams(function); i++) {
         if (is_memory(LLVMGetParam(function, i))) {
-            struct form form = find_form(compilation, LLVMGetParam(function, i));
-            keep_form(compilation, function, i, &form);
+            struct pattern pattern = find_pattern(compilation, LLVMGetParam(function, i));
+            keep_pattern(compilation, function, i, &pattern);
         }
     }
 }
 
 struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argument)
 {
-    LLVMAttributeRef attribute = LLVMGetStringAttributeAtIndex(function, argument + 1, FORM, (unsigned)strlen(FORM));
-    struct access_patterns forms = { .by = 0 };
+    LLVMAttributeRef attribute =
+        LLVMGetStringAttributeAtIndex(function, argument + 1, PATTERN, (unsigned)strlen(PATTERN));
+    struct access_patterns patterns = { .by = 0 };
     unsigned length;
 
     if (attribute) {
         char *at = (char *)(uintptr_t)LLVMGetStringAttributeValue(attribute, &length);
-        forms.by = (uint8_t)strtoul(at, &at, 10);
-        forms.reach.step = (int32_t)strtol(at, &at, 10);
-        forms.reach.low = (int32_t)strtol(at, &at, 10);
-        forms.reach.high = (int32_t)strtol(at, &at, 10);
+        patterns.by = (uint8_t)strtoul(at, &at, 10);
+        patterns.reach.step = (int32_t)strtol(at, &at, 10);
+        patterns.reach.low = (int32_t)strtol(at, &at, 10);
+        patterns.reach.high = (int32_t)strtol(at, &at, 10);
     }
-    return forms;
+    return patterns;
 }

@@ -12,7 +12,7 @@ struct access_patterns {
     struct ppu_reach reach;
 };
 
-/* Finds the forms of a kernel's arguments and keeps them with it, while its indexes can still be read. */
+/* Finds the patterns of a kernel's arguments and keeps them with it, while its indexes can still be read. */
 void access_pattern_find(struct compilation *compilation, LLVMValueRef function);
 /* Returns what was found of an argument; all 0 when the function was not looked at. */
 struct access_patterns access_pattern_of(LLVMValueRef function, uint32_t argument);

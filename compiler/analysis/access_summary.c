@@ -98,7 +98,7 @@ static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef po
     }
 }
 
-static struct access_patterns forms_of_argument(LLVMValueRef argument)
+static struct access_patterns patterns_of_argument(LLVMValueRef argument)
 {
     LLVMValueRef function = LLVMGetParamParent(argument);
     uint32_t i = 0;
@@ -124,11 +124,11 @@ struct access_summary access_summary_of(struct compilation *compilation, LLVMVal
     if (access == 0) {
         return (struct access_summary){ .access = 0 };
     }
-    /* What is done elsewhere with an address that escapes, or by an atomic operation, has no form. */
+    /* What is done elsewhere with an address that escapes, or by an atomic operation, has no pattern. */
     bool elsewhere = (access & PPU_REFERENCE_ESCAPES) != 0 || p.elsewhere;
-    struct access_patterns forms = { .by = PPU_REFERENCE_BY_ANY };
-    forms = elsewhere ? forms : forms_of_argument(argument);
-    return (struct access_summary){ (uint8_t)(access | forms.by), p.element_log2, forms.reach };
+    struct access_patterns patterns = { .by = PPU_REFERENCE_BY_ANY };
+    patterns = elsewhere ? patterns : patterns_of_argument(argument);
+    return (struct access_summary){ (uint8_t)(access | patterns.by), p.element_log2, patterns.reach };
 }
 
 /* ---- values ---- */

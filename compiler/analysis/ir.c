@@ -5,38 +5,38 @@
 
 #define SPIR_KERNEL 76u /* LLVM's number of the calling convention */
 
-struct ir_slot {
+struct ir_entry {
     const void *key;
     uint32_t number;
 };
 
-static struct ir_slot *find_slot(const struct ir *ir, const void *key)
+static struct ir_entry *find_entry(const struct ir *ir, const void *key)
 {
-    uint32_t at = (uint32_t)((uintptr_t)key >> 4) * 2654435761u % ir->slot_count;
+    uint32_t at = (uint32_t)((uintptr_t)key >> 4) * 2654435761u % ir->entry_count;
 
-    while (ir->slots[at].key && ir->slots[at].key != key) {
-        at = (at + 1) % ir->slot_count;
+    while (ir->entries[at].key && ir->entries[at].key != key) {
+        at = (at + 1) % ir->entry_count;
     }
-    return &ir->slots[at];
+    return &ir->entries[at];
 }
 
 uint32_t ir_value(const struct ir *ir, LLVMValueRef value)
 {
-    const struct ir_slot *slot = find_slot(ir, value);
+    const struct ir_entry *entry = find_entry(ir, value);
 
-    return !slot->key ? IR_NO_VALUE : slot->number;
+    return !entry->key ? IR_NO_VALUE : entry->number;
 }
 
 uint32_t ir_block(const struct ir *ir, LLVMBasicBlockRef block)
 {
-    const struct ir_slot *slot = find_slot(ir, block);
+    const struct ir_entry *entry = find_entry(ir, block);
 
-    return !slot->key ? FLOW_NONE : slot->number;
+    return !entry->key ? FLOW_NONE : entry->number;
 }
 
 static void add_value(struct ir *ir, LLVMValueRef value, uint32_t block)
 {
-    *find_slot(ir, value) = (struct ir_slot){ value, ir->value_count };
+    *find_entry(ir, value) = (struct ir_entry){ value, ir->value_count };
     ir->values[ir->value_count] = value;
     ir->block_of[ir->value_count++] = block;
 }
@@ -90,7 +90,7 @@ static void build_flow(struct ir *ir)
     ir->blocks = arena_new(arena, LLVMBasicBlockRef, ir->flow->count);
     for (uint32_t b = 0; b < ir->flow->count; b++) {
         ir->blocks[b] = blocks[order[b]];
-        *find_slot(ir, ir->blocks[b]) = (struct ir_slot){ ir->blocks[b], b };
+        *find_entry(ir, ir->blocks[b]) = (struct ir_entry){ ir->blocks[b], b };
     }
 }
 
@@ -104,8 +104,8 @@ struct ir *ir_new(struct compilation *compilation, LLVMValueRef function)
     ir->name = LLVMGetValueName2(function, &name_len);
     ir->argument_count = LLVMCountParams(function);
     uint32_t values = ir->argument_count + count_instructions(function);
-    ir->slot_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
-    ir->slots = arena_new(&compilation->arena, struct ir_slot, ir->slot_count);
+    ir->entry_count = 2 * (values + LLVMCountBasicBlocks(function)) + 1;
+    ir->entries = arena_new(&compilation->arena, struct ir_entry, ir->entry_count);
     ir->values = arena_new(&compilation->arena, LLVMValueRef, values);
     ir->block_of = arena_new(&compilation->arena, uint32_t, values);
     ir->scalar = arena_new(&compilation->arena, bool, values);

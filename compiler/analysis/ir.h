@@ -16,8 +16,8 @@ struct ir {
     uint32_t *block_of;        /* of each value; 0 for arguments */
     uint32_t value_count;
     uint32_t argument_count;
-    struct ir_slot *slots; /* hash table of values and blocks */
-    uint32_t slot_count;
+    struct ir_entry *entries; /* hash table of values and blocks */
+    uint32_t entry_count;
     bool *scalar; /* of each value: the same for all lanes, and computed where the warp is together */
     bool *force;  /* of each value: kept out of scalar registers */
 };

@@ -32,7 +32,7 @@ static const char *skip_spaces(const char *text)
 }
 
 /* As clang does: "file:line:column: error: ", as much of it as the IR knows. */
-static void print_place(struct compilation *compilation, LLVMValueRef value)
+static void print_location(struct compilation *compilation, LLVMValueRef value)
 {
     uint32_t line = LLVMIsAInstruction(value) ? LLVMGetDebugLocLine(value) : 0;
 
@@ -47,7 +47,7 @@ void compilation_fail_value(struct compilation *compilation, const char *what, L
 {
     char *text = LLVMPrintValueToString(value);
 
-    print_place(compilation, value);
+    print_location(compilation, value);
     bytes_print(&compilation->log, "%s %.300s", what, skip_spaces(text));
     LLVMDisposeMessage(text);
     end(compilation, compilation->status != PPU_COMPILE_OK ? compilation->status : PPU_COMPILE_UNSUPPORTED);

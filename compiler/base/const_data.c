@@ -187,8 +187,8 @@ static void write_constant(const struct writer *w, LLVMValueRef value, uint32_t 
 /* ---- variables ---- */
 
 /* Room for the variable's first value at the end of `bytes`; its offset there. */
-static uint32_t place_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
-                               uint32_t limit, const char *what)
+static uint32_t lay_out_variable(struct compilation *compilation, LLVMValueRef variable, struct bytes *bytes,
+                                 uint32_t limit, const char *what)
 {
     LLVMValueRef value = LLVMGetInitializer(variable);
 
@@ -231,7 +231,7 @@ uint32_t const_data_variable(struct compilation *compilation, LLVMValueRef varia
     }
     compilation->variables = arena_grow(&compilation->arena, compilation->variables, sizeof(compilation->variables[0]),
                                         compilation->variable_count, &compilation->variable_cap);
-    uint32_t offset = place_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
+    uint32_t offset = lay_out_variable(compilation, variable, &compilation->data, PPU_MAX_CODE, "constant");
     compilation->variables[compilation->variable_count++] = (struct data_symbol){ variable, offset };
     fill_variable(compilation, variable, &compilation->data, offset);
     return index;
@@ -248,7 +248,7 @@ uint32_t const_data_written(struct compilation *compilation, LLVMValueRef variab
     }
     compilation->written = arena_grow(&compilation->arena, compilation->written, sizeof(compilation->written[0]),
                                       compilation->written_count, &compilation->written_cap);
-    offset = place_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
+    offset = lay_out_variable(compilation, variable, &compilation->written_data, PPU_MAX_VARIABLES, "program-scope");
     compilation->written[compilation->written_count++] = (struct data_symbol){ variable, offset };
     fill_variable(compilation, variable, &compilation->written_data, offset);
     return offset;

@@ -121,11 +121,11 @@ enum ppu_compile_status headers_write(struct headers *headers, const struct ppu_
     return status;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)
 {
     (void)info;
     (void)kind;
-    (void)place;
+    (void)walk;
     return remove(path);
 }
 

@@ -22,7 +22,7 @@ enum item_kind {
 
 struct item {
     enum item_kind kind;
-    struct facts_access access;
+    struct alias_access access;
     uint32_t size; /* bytes of an integer or float; 0: of something else, which joins no wide access */
 };
 
@@ -149,7 +149,7 @@ static bool may_pass(const struct block *block, const struct members *members, u
         if (i == item || is_member(members, i) || reads) {
             continue;
         }
-        if (other->kind == ITEM_WALL || facts_may_meet(block->compilation, &moved->access, &other->access)) {
+        if (other->kind == ITEM_WALL || alias_may_overlap(block->compilation, &moved->access, &other->access)) {
             return false;
         }
     }
@@ -229,7 +229,7 @@ static LLVMValueRef wide_pointer(const struct block *block, const struct item *l
 
 static uint32_t wide_align(const struct item *lowest)
 {
-    uint32_t zeros = facts_zero_bits(&lowest->access.address);
+    uint32_t zeros = alias_zero_bits(&lowest->access.address);
 
     return zeros >= 4 ? GROUP_BYTES : zeros >= 3 ? 8 : WORD_BYTES;
 }
@@ -357,7 +357,7 @@ static bool find_run(const struct block *block, uint32_t item, uint32_t bytes, s
     const struct item *lowest = &block->items[item];
 
     members->count = 0;
-    if (lowest->size >= bytes || (lowest->size < WORD_BYTES && facts_zero_bits(&lowest->access.address) < 2)) {
+    if (lowest->size >= bytes || (lowest->size < WORD_BYTES && alias_zero_bits(&lowest->access.address) < 2)) {
         return false;
     }
     for (uint32_t at = 0; at < bytes; at += lowest->size) {

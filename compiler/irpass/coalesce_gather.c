@@ -86,11 +86,11 @@ bool gather_is_like(LLVMValueRef a, LLVMValueRef b)
 
 /* ---- moving ---- */
 
-static bool is_before(LLVMValueRef value, LLVMValueRef place)
+static bool is_before(LLVMValueRef value, LLVMValueRef position)
 {
-    for (LLVMValueRef i = place; i; i = LLVMGetPreviousInstruction(i)) {
+    for (LLVMValueRef i = position; i; i = LLVMGetPreviousInstruction(i)) {
         if (i == value) {
-            return i != place;
+            return i != position;
         }
     }
     return false;
@@ -130,43 +130,43 @@ static bool is_pure(LLVMValueRef value)
     }
 }
 
-static bool can_move(LLVMValueRef value, LLVMValueRef place, uint32_t *left)
+static bool can_move(LLVMValueRef value, LLVMValueRef position, uint32_t *left)
 {
-    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
-        is_before(value, place)) {
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(position) ||
+        is_before(value, position)) {
         return true;
     }
-    if (value == place || *left == 0 || !is_pure(value)) {
+    if (value == position || *left == 0 || !is_pure(value)) {
         return false;
     }
     --*left;
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-        if (!can_move(LLVMGetOperand(value, (unsigned)i), place, left)) {
+        if (!can_move(LLVMGetOperand(value, (unsigned)i), position, left)) {
             return false;
         }
     }
     return true;
 }
 
-bool gather_can_move(LLVMValueRef load, LLVMValueRef place)
+bool gather_can_move(LLVMValueRef load, LLVMValueRef position)
 {
     uint32_t left = MOST_MOVED;
 
-    return can_move(index_of(load), place, &left);
+    return can_move(index_of(load), position, &left);
 }
 
-/* The value is there before `place`. */
-static void move_before(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef place)
+/* The value is there before `position`. */
+static void move_before(LLVMBuilderRef builder, LLVMValueRef value, LLVMValueRef position)
 {
-    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(place) ||
-        is_before(value, place)) {
+    if (!LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) != LLVMGetInstructionParent(position) ||
+        is_before(value, position)) {
         return;
     }
     for (int i = 0; i < LLVMGetNumOperands(value); i++) {
-        move_before(builder, LLVMGetOperand(value, (unsigned)i), place);
+        move_before(builder, LLVMGetOperand(value, (unsigned)i), position);
     }
     LLVMInstructionRemoveFromParent(value);
-    LLVMPositionBuilderBefore(builder, place);
+    LLVMPositionBuilderBefore(builder, position);
     LLVMInsertIntoBuilder(builder, value);
 }
 

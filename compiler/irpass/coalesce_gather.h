@@ -11,9 +11,9 @@
 bool gather_takes(LLVMValueRef load);
 /* True when both take from the same array. */
 bool gather_is_like(LLVMValueRef a, LLVMValueRef b);
-/* True when the load's index can be known before `place`, in the same block. */
-bool gather_can_move(LLVMValueRef load, LLVMValueRef place);
-/* `count` loads, 2 or 4, become one in the place of the first; what the indexes are made of moves there. */
+/* True when the load's index can be known before `position`, in the same block. */
+bool gather_can_move(LLVMValueRef load, LLVMValueRef position);
+/* `count` loads, 2 or 4, become one in the position of the first; what the indexes are made of moves there. */
 void gather_build(struct compilation *compilation, LLVMBuilderRef builder, LLVMValueRef *loads, uint32_t count);
 
 #endif

@@ -199,11 +199,11 @@ void lower_enqueue_linked(struct compilation *compilation)
 
 /* Where operands of clang's functions are; NONE: the function has no such. */
 #define NONE 99u
-struct form {
+struct enqueue_function {
     const char *name;
     uint32_t events, kernel, locals;
 };
-static const struct form forms[] = {
+static const struct enqueue_function enqueue_functions[] = {
     { "__enqueue_kernel_basic", NONE, 3, NONE },
     { "__enqueue_kernel_basic_events", 3, 6, NONE },
     { "__enqueue_kernel_varargs", NONE, 3, 5 },
@@ -218,11 +218,11 @@ static const struct {
 };
 #define MARKER "_Z14enqueue_marker9ocl_queuejPU3AS4K12ocl_clkeventPU3AS4S0_"
 
-static const struct form *form_of(const char *name)
+static const struct enqueue_function *enqueue_function_of(const char *name)
 {
-    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
-        if (strcmp(forms[i].name, name) == 0) {
-            return &forms[i];
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(enqueue_functions); i++) {
+        if (strcmp(enqueue_functions[i].name, name) == 0) {
+            return &enqueue_functions[i];
         }
     }
     return NULL;
@@ -312,12 +312,12 @@ static bool is_work(LLVMValueRef call)
 }
 
 /* `operands` as of the library's other functions: without events. */
-static void lower_work(struct compilation *compilation, LLVMValueRef call, const struct form *form,
+static void lower_work(struct compilation *compilation, LLVMValueRef call, const struct enqueue_function *function,
                        LLVMValueRef *operands)
 {
     LLVMValueRef kept[8];
 
-    if (form->events != NONE) {
+    if (function->events != NONE) {
         compilation_fail_value(compilation, "work for a work queue has no events:", call);
     }
     for (uint32_t i = 0; i < 8; i++) {
@@ -326,9 +326,9 @@ static void lower_work(struct compilation *compilation, LLVMValueRef call, const
     replace_call(compilation, call, "__ppu_enqueue_work", kept, 8);
 }
 
-static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, const struct form *form)
+static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, const struct enqueue_function *function)
 {
-    LLVMValueRef block = without_cast(LLVMGetOperand(call, form->kernel + 1));
+    LLVMValueRef block = without_cast(LLVMGetOperand(call, function->kernel + 1));
     LLVMValueRef none = LLVMConstInt(i32(compilation), 0, 0),
                  nowhere = LLVMConstNull(pointer(compilation, SPACE_PRIVATE));
     uint32_t bytes = block_bytes(compilation, block, call);
@@ -336,7 +336,7 @@ static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, co
         LLVMGetOperand(call, 0),
         with_reason(compilation, LLVMGetOperand(call, 1), call),
         LLVMGetOperand(call, 2),
-        kernel_of(compilation, call, form->kernel),
+        kernel_of(compilation, call, function->kernel),
         bytes != 0 ? block : nowhere,
         LLVMConstInt(i32(compilation), bytes, 0),
         none,
@@ -346,20 +346,20 @@ static void lower_enqueue(struct compilation *compilation, LLVMValueRef call, co
         nowhere,
     };
     bool generic = false;
-    if (form->events != NONE) {
-        operands[6] = LLVMGetOperand(call, form->events);
-        operands[7] = LLVMGetOperand(call, form->events + 1);
-        operands[8] = LLVMGetOperand(call, form->events + 2);
+    if (function->events != NONE) {
+        operands[6] = LLVMGetOperand(call, function->events);
+        operands[7] = LLVMGetOperand(call, function->events + 1);
+        operands[8] = LLVMGetOperand(call, function->events + 2);
         LLVMValueRef list = without_cast(operands[7]);
         generic = !LLVMIsNull(operands[7]) && ir_pointer_space(list) != SPACE_PRIVATE;
         operands[7] = generic ? operands[7] : LLVMIsNull(operands[7]) ? nowhere : list;
     }
-    if (form->locals != NONE) {
-        operands[9] = LLVMGetOperand(call, form->locals);
-        operands[10] = LLVMGetOperand(call, form->locals + 1);
+    if (function->locals != NONE) {
+        operands[9] = LLVMGetOperand(call, function->locals);
+        operands[10] = LLVMGetOperand(call, function->locals + 1);
     }
     if (is_work(call)) {
-        lower_work(compilation, call, form, operands);
+        lower_work(compilation, call, function, operands);
         return;
     }
     replace_call(compilation, call, generic ? "__ppu_enqueue_g" : "__ppu_enqueue_p", operands, 11);
@@ -378,10 +378,10 @@ static void lower_marker(struct compilation *compilation, LLVMValueRef call)
 static void lower_call(struct compilation *compilation, LLVMValueRef call)
 {
     const char *name = ir_callee(call);
-    const struct form *form = form_of(name);
+    const struct enqueue_function *function = enqueue_function_of(name);
 
-    if (form) {
-        lower_enqueue(compilation, call, form);
+    if (function) {
+        lower_enqueue(compilation, call, function);
         return;
     }
     if (strcmp(name, MARKER) == 0) {
@@ -442,7 +442,7 @@ static bool defers(LLVMValueRef function, uint32_t depth)
             if (called && depth < MOST_CALLS && defers(called, depth + 1)) {
                 return true;
             }
-            if (ir_is_instruction(i, LLVMCall) && form_of(ir_callee(i)) && may_wait(i)) {
+            if (ir_is_instruction(i, LLVMCall) && enqueue_function_of(ir_callee(i)) && may_wait(i)) {
                 return true;
             }
         }
@@ -504,8 +504,8 @@ static bool uses_blocks(const struct compilation *compilation)
 {
     bool uses = false;
 
-    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(forms); i++) {
-        uses |= !!LLVMGetNamedFunction(compilation->module, forms[i].name);
+    for (uint32_t i = 0; i < PPU_ARRAY_SIZE(enqueue_functions); i++) {
+        uses |= !!LLVMGetNamedFunction(compilation->module, enqueue_functions[i].name);
     }
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(queries); i++) {
         uses |= !!LLVMGetNamedFunction(compilation->module, queries[i].theirs);

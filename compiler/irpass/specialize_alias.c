@@ -43,7 +43,7 @@ static bool delete_others(struct compilation *compilation, LLVMValueRef kernel)
     return deleted;
 }
 
-void facts_extract_kernel(struct compilation *compilation)
+void alias_extract_kernel(struct compilation *compilation)
 {
     LLVMValueRef kernel = find_kernel(compilation);
 
@@ -374,7 +374,7 @@ static bool are_apart(LLVMValueRef a, LLVMValueRef b)
     return x != y && x != IR_UNIFIED && y != IR_UNIFIED;
 }
 
-bool facts_may_meet(struct compilation *compilation, const struct facts_access *a, const struct facts_access *b)
+bool alias_may_overlap(struct compilation *compilation, const struct alias_access *a, const struct alias_access *b)
 {
     struct reach reach;
 
@@ -404,7 +404,7 @@ static uint32_t root_zero_bits(LLVMValueRef root)
     return align ? (uint32_t)__builtin_ctzll(LLVMGetEnumAttributeValue(align)) : 0;
 }
 
-uint32_t facts_zero_bits(const struct affine *address)
+uint32_t alias_zero_bits(const struct affine *address)
 {
     uint32_t zeros = root_zero_bits(address->root);
 

@@ -10,7 +10,7 @@
 #include "compiler/analysis/affine.h"
 
 /* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
-void facts_extract_kernel(struct compilation *compilation);
+void alias_extract_kernel(struct compilation *compilation);
 /*
  * What the launch's shape tells (irpass/specialize_shape.h), constants in place of arguments, alignment of arguments,
  * an argument that is another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses
@@ -19,15 +19,15 @@ void facts_extract_kernel(struct compilation *compilation);
 void specialize_alias(struct compilation *compilation);
 
 /* Bytes of memory that one execution of an instruction touches. */
-struct facts_access {
+struct alias_access {
     LLVMValueRef insn; /* load or store */
     struct affine address;
     uint64_t bytes;
 };
 
 /* False only when the two, executed once each in one turn of all loops around them, cannot touch the same byte. */
-bool facts_may_meet(struct compilation *compilation, const struct facts_access *a, const struct facts_access *b);
+bool alias_may_overlap(struct compilation *compilation, const struct alias_access *a, const struct alias_access *b);
 /* Low bits that are known to be 0 of the address. */
-uint32_t facts_zero_bits(const struct affine *address);
+uint32_t alias_zero_bits(const struct affine *address);
 
 #endif

@@ -166,10 +166,10 @@ static bool grows(const struct reduction *r, LLVMValueRef value, const struct li
 }
 
 /*
- * True when the index is a sum of parts that are not negative, each the same for all lanes or the same in each turn.
+ * True when the index is a sum of terms that are not negative, each the same for all lanes or the same in each turn.
  * The latter then is at most the index: within an object, and so less than 32 bits as an offset in bytes.
  */
-static bool has_parts(const struct reduction *r, LLVMValueRef value, const struct linear *linear, uint32_t block,
+static bool has_terms(const struct reduction *r, LLVMValueRef value, const struct linear *linear, uint32_t block,
                       bool *lanes)
 {
     if (value == linear->counter || ir_is_invariant(r->ir, r->loop, value)) {
@@ -179,12 +179,12 @@ static bool has_parts(const struct reduction *r, LLVMValueRef value, const struc
     if (ir_is_instruction(value, LLVMSub) || !grows(r, value, linear)) {
         return false;
     }
-    return has_parts(r, LLVMGetOperand(value, 0), linear, block, lanes) &&
-           has_parts(r, LLVMGetOperand(value, 1), linear, block, lanes);
+    return has_terms(r, LLVMGetOperand(value, 0), linear, block, lanes) &&
+           has_terms(r, LLVMGetOperand(value, 1), linear, block, lanes);
 }
 
-/* Parts of an index in the first turn; NULL: 0. */
-struct parts {
+/* Terms of an index in the first turn; NULL: 0. */
+struct terms {
     LLVMValueRef uniform;
     LLVMValueRef lanes;
 };
@@ -203,23 +203,23 @@ static LLVMValueRef first_of(const struct reduction *r, LLVMValueRef counter)
 }
 
 /* Computed where the builder stands. */
-static struct parts first_parts(struct reduction *r, LLVMValueRef value, const struct linear *linear)
+static struct terms first_terms(struct reduction *r, LLVMValueRef value, const struct linear *linear)
 {
     if (value == linear->counter) {
-        return (struct parts){ first_of(r, value), NULL };
+        return (struct terms){ first_of(r, value), NULL };
     }
     if (ir_is_invariant(r->ir, r->loop, value)) {
-        return part_is_scalar(r, value) ? (struct parts){ value, NULL } : (struct parts){ NULL, value };
+        return part_is_scalar(r, value) ? (struct terms){ value, NULL } : (struct terms){ NULL, value };
     }
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
     if (opcode == LLVMAdd) {
-        struct parts x = first_parts(r, a, linear), y = first_parts(r, b, linear);
-        return (struct parts){ combined(r, opcode, x.uniform, y.uniform), combined(r, opcode, x.lanes, y.lanes) };
+        struct terms x = first_terms(r, a, linear), y = first_terms(r, b, linear);
+        return (struct terms){ combined(r, opcode, x.uniform, y.uniform), combined(r, opcode, x.lanes, y.lanes) };
     }
     bool left = ir_is_invariant(r->ir, r->loop, a); /* times, or shifted by, what the loop does not change */
-    struct parts x = first_parts(r, left ? b : a, linear);
-    return (struct parts){ combined(r, opcode, x.uniform, left ? a : b), combined(r, opcode, x.lanes, left ? a : b) };
+    struct terms x = first_terms(r, left ? b : a, linear);
+    return (struct terms){ combined(r, opcode, x.uniform, left ? a : b), combined(r, opcode, x.lanes, left ? a : b) };
 }
 
 /* The index in the first turn, computed where the builder stands. */
@@ -357,19 +357,19 @@ static bool share(struct reduction *r, LLVMValueRef address, const struct linear
 
     if (linear->modulo || !bounds_inside(r->ir, address, root, block) || !part_is_scalar(r, root) ||
         !part_is_scalar(r, linear->counter) || (linear->factor && !part_is_scalar(r, linear->factor)) ||
-        !has_parts(r, index, linear, block, &lanes) || !lanes) {
+        !has_terms(r, index, linear, block, &lanes) || !lanes) {
         return false;
     }
     before_loop(r);
-    struct parts parts = first_parts(r, index, linear);
-    if (parts.lanes) {
-        offset = offset_32(r, parts.lanes, address);
+    struct terms terms = first_terms(r, index, linear);
+    if (terms.lanes) {
+        offset = offset_32(r, terms.lanes, address);
     }
     if (based) {
         LLVMValueRef more = offset_32(r, LLVMGetOperand(base, 1), base);
         offset = offset ? LLVMBuildAdd(r->builder, offset, more, "") : more;
     }
-    replace(r, address, moving_pointer(r, address, root, parts.uniform, linear), offset);
+    replace(r, address, moving_pointer(r, address, root, terms.uniform, linear), offset);
     return true;
 }
 

@@ -11,7 +11,7 @@
 #define BODY_INSTRUCTIONS 200u /* of the unrolled loop, about */
 #define MOST_PROPERTIES 16u
 #define MOST_ADDED 2u
-#define MOST_PARTS 8u
+#define MOST_TERMS 8u
 #define DEPTH 8u
 
 struct loop_size {
@@ -96,10 +96,10 @@ struct property {
 static LLVMMetadataRef property_node(struct compilation *compilation, const struct property *property)
 {
     LLVMTypeRef i32 = LLVMInt32TypeInContext(compilation->llvm);
-    LLVMMetadataRef parts[2] = { LLVMMDStringInContext2(compilation->llvm, property->name, strlen(property->name)),
+    LLVMMetadataRef terms[2] = { LLVMMDStringInContext2(compilation->llvm, property->name, strlen(property->name)),
                                  LLVMValueAsMetadata(LLVMConstInt(i32, property->number, false)) };
 
-    return LLVMMDNodeInContext2(compilation->llvm, parts, 2);
+    return LLVMMDNodeInContext2(compilation->llvm, terms, 2);
 }
 
 /* Adds some to those of the loop that ends with the branch, unless the source says something about unrolling. */
@@ -174,45 +174,45 @@ static bool is_uniform(const struct ir *ir, LLVMValueRef value, uint32_t depth)
     }
 }
 
-/* Parts of a sum that lanes may have different values of. */
-struct parts {
-    LLVMValueRef list[MOST_PARTS];
+/* Terms of a sum that lanes may have different values of. */
+struct terms {
+    LLVMValueRef list[MOST_TERMS];
     uint32_t count;
 };
 
 /* False: too many. */
-static bool add_parts(const struct ir *ir, struct parts *parts, LLVMValueRef value)
+static bool add_terms(const struct ir *ir, struct terms *terms, LLVMValueRef value)
 {
     if (is_uniform(ir, value, DEPTH)) {
         return true;
     }
     if (ir_is_instruction(value, LLVMAdd) || (ir_is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value))) {
-        return add_parts(ir, parts, LLVMGetOperand(value, 0)) && add_parts(ir, parts, LLVMGetOperand(value, 1));
+        return add_terms(ir, terms, LLVMGetOperand(value, 0)) && add_terms(ir, terms, LLVMGetOperand(value, 1));
     }
     if (ir_is_instruction(value, LLVMSExt) || ir_is_instruction(value, LLVMZExt)) {
-        return add_parts(ir, parts, LLVMGetOperand(value, 0));
+        return add_terms(ir, terms, LLVMGetOperand(value, 0));
     }
-    if (parts->count == MOST_PARTS) {
+    if (terms->count == MOST_TERMS) {
         return false;
     }
-    parts->list[parts->count++] = value;
+    terms->list[terms->count++] = value;
     return true;
 }
 
-static bool take_part(struct parts *parts, LLVMValueRef value)
+static bool take_part(struct terms *terms, LLVMValueRef value)
 {
-    for (uint32_t i = 0; i < parts->count; i++) {
-        if (parts->list[i] == value) {
-            parts->list[i] = parts->list[--parts->count];
+    for (uint32_t i = 0; i < terms->count; i++) {
+        if (terms->list[i] == value) {
+            terms->list[i] = terms->list[--terms->count];
             return true;
         }
     }
     return false;
 }
 
-static bool is_same_for_lanes(const struct parts *a, const struct parts *b)
+static bool is_same_for_lanes(const struct terms *a, const struct terms *b)
 {
-    struct parts left = *b;
+    struct terms left = *b;
 
     for (uint32_t i = 0; i < a->count; i++) {
         if (!take_part(&left, a->list[i])) {
@@ -244,7 +244,7 @@ static LLVMValueRef first_of(const struct ir *ir, uint32_t loop, LLVMValueRef va
 /* The condition becomes true in the same turn of all lanes: it compares a counter with what is as far away for all. */
 static bool is_met_together(const struct ir *ir, uint32_t loop, LLVMValueRef condition)
 {
-    struct parts first = { .count = 0 }, end = { .count = 0 };
+    struct terms first = { .count = 0 }, end = { .count = 0 };
 
     if (is_uniform(ir, condition, DEPTH)) {
         return true;
@@ -257,7 +257,7 @@ static bool is_met_together(const struct ir *ir, uint32_t loop, LLVMValueRef con
         begin = first_of(ir, loop, b);
         b = a;
     }
-    return begin && ir_is_invariant(ir, loop, b) && add_parts(ir, &first, begin) && add_parts(ir, &end, b) &&
+    return begin && ir_is_invariant(ir, loop, b) && add_terms(ir, &first, begin) && add_terms(ir, &end, b) &&
            is_same_for_lanes(&first, &end);
 }
 

@@ -284,7 +284,7 @@ static bool is_bounded(const struct ir *ir, uint32_t loop, uint32_t latch)
  * Where the yield of a loop's latch goes. A latch that only goes on is left without code when it stays empty: then the
  * yield goes before the test that ends the loop.
  */
-static LLVMBasicBlockRef place_of_yield(const struct ir *ir, uint32_t loop, uint32_t latch)
+static LLVMBasicBlockRef position_of_yield(const struct ir *ir, uint32_t loop, uint32_t latch)
 {
     const struct flow_block *block = &ir->flow->blocks[latch];
 
@@ -307,7 +307,7 @@ void yield_unbounded_loops(struct compilation *compilation, LLVMValueRef functio
         for (uint32_t p = 0; p < header->pred_count; p++) {
             uint32_t latch = header->preds[p];
             if (flow_in_loop(ir->flow, loop, latch) && !has_yield[loop] && !is_bounded(ir, loop, latch)) {
-                add_yield(compilation, place_of_yield(ir, loop, latch));
+                add_yield(compilation, position_of_yield(ir, loop, latch));
             }
         }
     }

@@ -503,7 +503,7 @@ static void transfer_all(struct isel *s, struct transfer *list, uint32_t count)
     }
 }
 
-static bool same_place(const struct transfer *transfer)
+static bool same_register(const struct transfer *transfer)
 {
     return reads(transfer, transfer->to) && transfer->from.ref.sub == transfer->to.sub && !transfer->from.ref.negated;
 }
@@ -535,7 +535,7 @@ static void select_edge(struct isel *s, uint32_t from, uint32_t to)
             }
             list = arena_grow(&s->compilation->arena, list, sizeof(*list), count, &cap);
             list[count] = (struct transfer){ phi_element.ref, from_element, phi_element.words };
-            count += !same_place(&list[count]);
+            count += !same_register(&list[count]);
         }
     }
     s->scalar = false;

@@ -80,20 +80,20 @@ static struct element private_atomic(struct isel *s, struct address address, enu
 }
 
 /* What an atomic operation on a pointer to any memory does to private memory, and the predicate that it is that. */
-struct private_part {
+struct private_access {
     struct element is_private;
     struct address address;
 };
 
-static struct private_part private_part(struct isel *s, struct address address)
+static struct private_access private_access(struct isel *s, struct address address)
 {
-    struct private_part part = { .address = address };
+    struct private_access access = { .address = address };
 
-    part.address.at = element_register(select_reg(s, address.at), 2);
-    struct element high = element_half(part.address.at, 1);
-    part.is_private =
+    access.address.at = element_register(select_reg(s, address.at), 2);
+    struct element high = element_half(access.address.at, 1);
+    access.is_private =
         select_compare(s, PPU_OP_ISETP, PPU_ICMP_EQ, high, element_number((uint32_t)(PPU_LOCAL_WINDOW >> 32)));
-    return part;
+    return access;
 }
 
 static struct mir_insn *last_insn(struct isel *s)
@@ -104,12 +104,13 @@ static struct mir_insn *last_insn(struct isel *s)
 }
 
 /* The old value: `old` has it where the memory was not private. */
-static struct element load_part(struct isel *s, const struct private_part *part, struct element old, uint32_t words)
+static struct element load_if_private(struct isel *s, const struct private_access *access, struct element old,
+                                      uint32_t words)
 {
-    struct mir_ref loaded = select_load_words(s, part->address, 0, select_width(words), true);
+    struct mir_ref loaded = select_load_words(s, access->address, 0, select_width(words), true);
     struct mir_insn *load = last_insn(s);
 
-    load->guard = part->is_private.ref;
+    load->guard = access->is_private.ref;
     if (old.ref.reg != 0) {
         load->d = loaded = old.ref;
         load->keeps = true;
@@ -117,23 +118,23 @@ static struct element load_part(struct isel *s, const struct private_part *part,
     return element_register(loaded, words);
 }
 
-static void store_part(struct isel *s, const struct private_part *part, struct element value)
+static void store_if_private(struct isel *s, const struct private_access *access, struct element value)
 {
-    select_store_words(s, part->address, 0, select_width(value.words), select_reg(s, value), true);
-    last_insn(s)->guard = part->is_private.ref;
+    select_store_words(s, access->address, 0, select_width(value.words), select_reg(s, value), true);
+    last_insn(s)->guard = access->is_private.ref;
 }
 
 /* The atomic operation on a generic pointer, which may point to the thread's private memory: both, guarded. */
 static struct element generic_atomic(struct isel *s, struct address address, enum ppu_aop op, struct element data,
                                      uint32_t order, bool want_old)
 {
-    struct private_part part = private_part(s, address);
+    struct private_access access = private_access(s, address);
 
     data = element_register(select_reg(s, data), data.words);
-    struct element old = atomic(s, part.address, op, data.words == 2, data.ref, order, want_old);
-    last_insn(s)->guard = element_not(part.is_private).ref;
-    old = load_part(s, &part, old, data.words);
-    store_part(s, &part, atomic_result(s, op, old, data));
+    struct element old = atomic(s, access.address, op, data.words == 2, data.ref, order, want_old);
+    last_insn(s)->guard = element_not(access.is_private).ref;
+    old = load_if_private(s, &access, old, data.words);
+    store_if_private(s, &access, atomic_result(s, op, old, data));
     return old;
 }
 
@@ -160,14 +161,14 @@ struct element select_atomic(struct isel *s, struct address address, enum ppu_ao
 static struct element generic_exchange(struct isel *s, struct address address, struct element wanted,
                                        struct element desired, struct mir_ref both, uint32_t order)
 {
-    struct private_part part = private_part(s, address);
+    struct private_access access = private_access(s, address);
     uint32_t words = desired.words;
-    struct element old = atomic(s, part.address, PPU_AOP_CAS, words == 2, both, order, true);
+    struct element old = atomic(s, access.address, PPU_AOP_CAS, words == 2, both, order, true);
 
-    last_insn(s)->guard = element_not(part.is_private).ref;
-    old = load_part(s, &part, old, words);
+    last_insn(s)->guard = element_not(access.is_private).ref;
+    old = load_if_private(s, &access, old, words);
     struct element same = select_compare(s, words == 2 ? PPU_OP_ISETP64 : PPU_OP_ISETP, PPU_ICMP_EQ, old, wanted);
-    store_part(s, &part, select_choose(s, same, desired, old));
+    store_if_private(s, &access, select_choose(s, same, desired, old));
     return old;
 }
 

@@ -18,8 +18,8 @@
 /* ---- objects ---- */
 
 /* Place of a new object in memory that grows, at most `limit` bytes of it. */
-static uint32_t place(struct isel *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align, uint32_t limit,
-                      LLVMValueRef value)
+static uint32_t reserve_memory(struct isel *s, uint32_t *used, LLVMTypeRef type, uint64_t count, uint32_t align,
+                               uint32_t limit, LLVMValueRef value)
 {
     uint64_t bytes = LLVMABISizeOfType(s->compilation->layout, type) * count;
     uint32_t at = ppu_align_up(*used != 0 ? *used : FIRST_OBJECT, PPU_MAX(align, 4));
@@ -40,8 +40,8 @@ static struct element shared_variable(struct isel *s, LLVMValueRef variable)
         }
     }
     uint32_t align = LLVMGetAlignment(variable);
-    uint32_t at = place(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, PPU_MAX(align, 16),
-                        PPU_MAX_SHARED, variable);
+    uint32_t at = reserve_memory(s, &s->kernel->shared_bytes, LLVMGlobalGetValueType(variable), 1, PPU_MAX(align, 16),
+                                 PPU_MAX_SHARED, variable);
     s->kernel->shared = arena_grow(&s->compilation->arena, s->kernel->shared, sizeof(s->kernel->shared[0]),
                                    s->kernel->shared_count, &s->kernel->shared_cap);
     s->kernel->shared[s->kernel->shared_count++] = (struct data_symbol){ variable, at };
@@ -558,8 +558,8 @@ static uint32_t chunk_of(uint32_t words)
 }
 
 /* A value that is less aligned than a word, put together from bytes or halves. */
-static struct element load_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes,
-                                 uint32_t align)
+static struct element load_pieces(struct isel *s, struct address address, uint32_t offset, uint32_t bytes,
+                                  uint32_t align)
 {
     uint32_t step = PPU_MIN(align, bytes);
     struct element word = element_number(0);
@@ -671,9 +671,9 @@ static void select_load(struct isel *s, LLVMValueRef load)
         load_elements(s, load, address, bytes / 4, ordered);
     } else {
         for (uint32_t i = 0; i < select_elements(s, type); i++) {
-            struct element element = load_parts(s, address, i * bytes, PPU_MIN(bytes, 4), align);
+            struct element element = load_pieces(s, address, i * bytes, PPU_MIN(bytes, 4), align);
             if (bytes == 8 && !is_narrow(s, type, i, bytes)) {
-                element = join_halves(s, element, load_parts(s, address, i * bytes + 4, 4, align));
+                element = join_halves(s, element, load_pieces(s, address, i * bytes + 4, 4, align));
             }
             if (bits == 1) {
                 element = select_compare(s, PPU_OP_ISETP, PPU_ICMP_NE,
@@ -687,8 +687,8 @@ static void select_load(struct isel *s, LLVMValueRef load)
     }
 }
 
-static void store_parts(struct isel *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
-                        struct element word)
+static void store_pieces(struct isel *s, struct address address, uint32_t offset, uint32_t bytes, uint32_t align,
+                         struct element word)
 {
     uint32_t step = PPU_MIN(align, bytes);
 
@@ -779,9 +779,9 @@ static void select_store(struct isel *s, LLVMValueRef store)
         if (bytes == 8 && element.kind == ELEMENT_REGISTER) {
             element = element_register(select_reg(s, element), 2);
         }
-        store_parts(s, address, i * bytes, PPU_MIN(bytes, 4), align, bytes == 8 ? element_half(element, 0) : element);
+        store_pieces(s, address, i * bytes, PPU_MIN(bytes, 4), align, bytes == 8 ? element_half(element, 0) : element);
         if (bytes == 8) {
-            store_parts(s, address, i * bytes + 4, 4, align, element_half(element, 1));
+            store_pieces(s, address, i * bytes + 4, 4, align, element_half(element, 1));
         }
     }
     if (select_order(ordering) == PPU_ORDER_SEQ_CST) {
@@ -893,10 +893,10 @@ bool select_memory(struct isel *s, LLVMValueRef value)
         if (!LLVMIsAConstantInt(count)) {
             return false;
         }
-        select_set(
-            s, value, 0,
-            element_number(place(s, &s->mir->local_bytes, LLVMGetAllocatedType(value), LLVMConstIntGetZExtValue(count),
-                                 LLVMGetAlignment(value), PPU_MAX_LOCAL, value)));
+        select_set(s, value, 0,
+                   element_number(reserve_memory(s, &s->mir->local_bytes, LLVMGetAllocatedType(value),
+                                                 LLVMConstIntGetZExtValue(count), LLVMGetAlignment(value),
+                                                 PPU_MAX_LOCAL, value)));
         return true;
     case LLVMLoad:
         select_load(s, value);

@@ -53,7 +53,7 @@ static uint32_t register_number(const struct emit *e, struct mir_ref ref)
 {
     const struct mir_reg *reg = &e->mir->regs[ref.reg];
 
-    return reg->place + ref.sub + (reg->class == MIR_PRED && ref.negated ? PPU_PRED_NEGATE : 0);
+    return reg->phys + ref.sub + (reg->class == MIR_PRED && ref.negated ? PPU_PRED_NEGATE : 0);
 }
 
 static bool ref_is_scalar(const struct emit *e, struct mir_ref ref)
@@ -346,27 +346,27 @@ static void put_end(struct emit *e, uint32_t b)
 
 /* ---- segments ---- */
 
-/* A place in the graph: before an instruction of a block, or its end. */
-struct place {
+/* A position in the graph: before an instruction of a block, or its end. */
+struct position {
     uint32_t block;
     uint32_t insn;
 };
 
-static const struct mir_insn *insn_at(const struct emit *e, struct place at)
+static const struct mir_insn *insn_at(const struct emit *e, struct position at)
 {
     return &e->mir->blocks[at.block].insns[at.insn];
 }
 
-static bool is_segment_end(const struct emit *e, struct place at)
+static bool is_segment_end(const struct emit *e, struct position at)
 {
     return at.insn < e->mir->blocks[at.block].count && subvector_ends(insn_at(e, at));
 }
 
-static struct place segment_end(const struct emit *e, struct place at)
+static struct position segment_end(const struct emit *e, struct position at)
 {
     while (!is_segment_end(e, at)) {
-        at = at.insn < e->mir->blocks[at.block].count ? (struct place){ at.block, at.insn + 1 }
-                                                      : (struct place){ at.block + 1, 0 };
+        at = at.insn < e->mir->blocks[at.block].count ? (struct position){ at.block, at.insn + 1 }
+                                                      : (struct position){ at.block + 1, 0 };
     }
     return at;
 }
@@ -380,10 +380,11 @@ static uint32_t put_sync(struct emit *e, enum ppu_op op, struct mir_ref guard, u
     return here(e) - 1;
 }
 
-static void put_code(struct emit *e, struct place at, struct place to);
+static void put_code(struct emit *e, struct position at, struct position to);
 
 /* The lanes of one part go on, the others wait behind the copy. `border`: of the segment, before the copy. */
-static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *border, struct place from, struct place to)
+static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *border, struct position from,
+                     struct position to)
 {
     struct mir_insn is_part = mir_insn(PPU_OP_ISETP);
     struct mir_ref others = border->pred;
@@ -413,14 +414,14 @@ static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *borde
 }
 
 /* A copy of the segment for each part; where it goes on. */
-static struct place put_copies(struct emit *e, struct place begin)
+static struct position put_copies(struct emit *e, struct position begin)
 {
-    struct place from = { begin.block, begin.insn + 1 }, end = segment_end(e, begin);
+    struct position from = { begin.block, begin.insn + 1 }, end = segment_end(e, begin);
 
     for (uint32_t part = 0; part < subvector_parts(e->compilation); part++) {
         put_copy(e, part, insn_at(e, part == 0 ? begin : end), from, end);
     }
-    return (struct place){ end.block, end.insn + 1 };
+    return (struct position){ end.block, end.insn + 1 };
 }
 
 /* The loop's begin and end name each other. */
@@ -438,7 +439,7 @@ static void put_loop_border(struct emit *e, const struct mir_insn *insn)
 }
 
 /* One instruction, or a whole segment; where it goes on. */
-static struct place put_next(struct emit *e, struct place at)
+static struct position put_next(struct emit *e, struct position at)
 {
     const struct mir_insn *insn = insn_at(e, at);
     bool border = subvector_begins(insn) || subvector_ends(insn);
@@ -451,20 +452,20 @@ static struct place put_next(struct emit *e, struct place at)
     } else if (!border || here(e) != 0 || e->mir->entry != MIR_ENTRY_SEGMENT) {
         put_insn(e, insn);
     }
-    return (struct place){ at.block, at.insn + 1 };
+    return (struct position){ at.block, at.insn + 1 };
 }
 
-static void put_code(struct emit *e, struct place at, struct place to)
+static void put_code(struct emit *e, struct position at, struct position to)
 {
     while (at.block != to.block || at.insn != to.insn) {
         if (at.insn == 0) {
             e->start[at.block] = here(e);
         }
         if (at.insn == 0 && is_left_out(e, at.block)) {
-            at = (struct place){ at.block + 1, 0 };
+            at = (struct position){ at.block + 1, 0 };
         } else if (at.insn == e->mir->blocks[at.block].count) {
             put_end(e, at.block);
-            at = (struct place){ at.block + 1, 0 };
+            at = (struct position){ at.block + 1, 0 };
         } else {
             at = put_next(e, at);
         }
@@ -491,7 +492,7 @@ static uint32_t put_graph(struct emit *e, struct mir *mir, bool is_function)
         put_return_access(e, true, 0);
     }
     put_inverted_entry(e);
-    put_code(e, (struct place){ 0, 0 }, (struct place){ mir->flow->count, 0 });
+    put_code(e, (struct position){ 0, 0 }, (struct position){ mir->flow->count, 0 });
     resolve_jumps(e, 0);
     return begin;
 }

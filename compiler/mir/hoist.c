@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Registers are compared by their places: several share one. */
+/* Registers are compared by their physical registers, which several share. */
 static bool same_ref(const struct mir *mir, struct mir_ref x, struct mir_ref y)
 {
     const struct mir_reg *rx = &mir->regs[x.reg], *ry = &mir->regs[y.reg];
@@ -13,7 +13,7 @@ static bool same_ref(const struct mir *mir, struct mir_ref x, struct mir_ref y)
     if (x.reg == 0 || y.reg == 0) {
         return x.reg == y.reg;
     }
-    return rx->class == ry->class && rx->place + x.sub == ry->place + y.sub;
+    return rx->class == ry->class && rx->phys + x.sub == ry->phys + y.sub;
 }
 
 /* Of copies and constants, which have nothing else. */
@@ -27,7 +27,7 @@ static bool same_insn(const struct mir *mir, const struct mir_insn *x, const str
 static bool overlap(const struct mir *mir, const struct mir_operand *x, const struct mir_operand *y)
 {
     const struct mir_reg *rx = &mir->regs[x->ref->reg], *ry = &mir->regs[y->ref->reg];
-    uint32_t px = (uint32_t)rx->place + x->ref->sub, py = (uint32_t)ry->place + y->ref->sub;
+    uint32_t px = (uint32_t)rx->phys + x->ref->sub, py = (uint32_t)ry->phys + y->ref->sub;
 
     return rx->class == ry->class && px < py + y->words && py < px + x->words;
 }
@@ -105,7 +105,7 @@ static void move_up(struct mir *mir, uint32_t b)
     }
 }
 
-/* Copies of a register to itself: what they joined got one place by itself. */
+/* Copies of a register to itself: what they joined got one physical register by itself. */
 static void drop_copies(struct mir *mir, struct mir_block *block)
 {
     uint32_t kept = 0, words;

@@ -22,7 +22,7 @@ struct mir_ref mir_reg(struct mir *mir, enum mir_class class, uint32_t words, ui
 {
     mir->regs = arena_grow(&mir->compilation->arena, mir->regs, sizeof(mir->regs[0]), mir->reg_count, &mir->reg_cap);
     mir->regs[mir->reg_count] =
-        (struct mir_reg){ .class = (uint8_t) class, .words = (uint8_t)words, .value = value, .place = MIR_NO_PLACE };
+        (struct mir_reg){ .class = (uint8_t) class, .words = (uint8_t)words, .value = value, .phys = MIR_NO_PHYS };
     return (struct mir_ref){ .reg = mir->reg_count++ };
 }
 
@@ -179,8 +179,8 @@ void mir_count(struct mir *mir, struct mir_counts *counts)
 
 /* ---- words ---- */
 
-/* When they have places, words are those of the machine's registers, which several registers share. */
-static void number_places(struct mir *mir)
+/* When they are allocated, words are those of the machine's registers, which several registers share. */
+static void number_allocated(struct mir *mir)
 {
     static const uint32_t first[MIR_CLASSES] = {
         [MIR_VECTOR] = 0, [MIR_SCALAR] = PPU_MAX_VREGS, [MIR_PRED] = PPU_MAX_VREGS + PPU_SREGS
@@ -189,14 +189,14 @@ static void number_places(struct mir *mir)
     mir->words = PPU_MAX_VREGS + PPU_SREGS + PPU_PREDS;
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         const struct mir_reg *reg = &mir->regs[r];
-        mir->regs[r].word = first[reg->class] + (reg->place != MIR_NO_PLACE ? reg->place : 0u);
+        mir->regs[r].word = first[reg->class] + (reg->phys != MIR_NO_PHYS ? reg->phys : 0u);
     }
 }
 
 void mir_number_words(struct mir *mir)
 {
-    if (mir->placed) {
-        number_places(mir);
+    if (mir->allocated) {
+        number_allocated(mir);
         return;
     }
     mir->words = 0;
@@ -303,8 +303,8 @@ static void print_ref(const struct mir *mir, const struct mir_ref *ref, uint32_t
     const struct mir_reg *reg = &mir->regs[ref->reg];
 
     fprintf(file, "%s%c", ref->negated ? "!" : "", "vsp"[reg->class]);
-    if (reg->place != MIR_NO_PLACE) {
-        fprintf(file, "%u", (uint32_t)reg->place + ref->sub);
+    if (reg->phys != MIR_NO_PHYS) {
+        fprintf(file, "%u", (uint32_t)reg->phys + ref->sub);
     } else {
         fprintf(file, "%%%u", ref->reg);
         if (words != reg->words) {

@@ -3,8 +3,8 @@
  * Defines the machine IR: instructions over virtual registers, in the basic blocks of a flow graph (flow.h).
  *
  * A register is a tuple of 1, 2 or 4 words of one class; a reference names a run of its words. What is live is known
- * word by word, what is assigned a place is the tuple. Registers are not in SSA form: phis are copies, and a tuple may
- * be written word by word.
+ * word by word, what gets a physical register is the tuple. Registers are not in SSA form: phis are copies, and a tuple
+ * may be written word by word.
  *
  * Scalar registers are one for all lanes. They are written only in convergent blocks, where all living lanes of the
  * warp pass together (compiler/analysis/uniformity.c).
@@ -23,7 +23,7 @@ enum mir_class {
     MIR_CLASSES,
 };
 
-#define MIR_NO_PLACE 0xffffu
+#define MIR_NO_PHYS 0xffffu
 #define MIR_MAX_WORDS 4u
 
 /* Words [sub, sub + n) of a register; how many the operand says. */
@@ -39,7 +39,7 @@ struct mir_reg {
     bool brief;     /* made by spilling: it cannot be spilled again */
     uint32_t value; /* 1 + the value of the function it holds, 0: none; names what to keep out of scalar registers */
     uint32_t word;  /* number of its first word among all words; set by mir_number_words() */
-    uint16_t place; /* number of the machine's register, MIR_NO_PLACE before it has one */
+    uint16_t phys;  /* physical register, MIR_NO_PHYS before it has one */
 };
 
 struct mir_insn {
@@ -89,7 +89,7 @@ struct mir {
     uint32_t reg_count;
     unsigned reg_cap;
     struct mir_block *blocks; /* as many as the flow has, in its order, and one that selection needs */
-    bool placed;              /* registers have places */
+    bool allocated;           /* registers have physical registers */
     uint32_t words;           /* after mir_number_words() */
     uint32_t return_at;       /* of a function: where it keeps the address that it returns to */
     uint32_t local_bytes;     /* private memory in use, without spills */

@@ -54,19 +54,19 @@ static void find_loads(struct join *j)
     }
 }
 
-/* The loads [first, end) become one of `words`, in the place of the first of them in the block. */
+/* The loads [first, end) become one of `words`, at the position of the first of them in the block. */
 static void join_loads(struct join *j, uint32_t first, uint32_t end, uint32_t words)
 {
-    uint32_t start = offset_of(j, first) / PAIR_BYTES * PAIR_BYTES, place = j->order[first];
+    uint32_t start = offset_of(j, first) / PAIR_BYTES * PAIR_BYTES, position = j->order[first];
     struct mir_ref whole = mir_reg(j->mir, MIR_SCALAR, words, 0);
 
     for (uint32_t n = first; n < end; n++) {
         struct mir_insn *load = &j->entry->insns[j->order[n]];
         j->now[load->d.reg] = mir_sub(whole, (offset_of(j, n) - start) / 4);
-        place = PPU_MIN(j->order[n], place);
+        position = PPU_MIN(j->order[n], position);
         load->code.wd = 0; /* marked as gone */
     }
-    struct mir_insn *load = &j->entry->insns[place];
+    struct mir_insn *load = &j->entry->insns[position];
     load->d = whole;
     load->code.imm = (int32_t)start;
     load->code.wd = (uint8_t)words;

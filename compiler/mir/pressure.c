@@ -10,7 +10,7 @@
 struct scan {
     struct mir *mir;
     struct pressure *pressure;
-    uint64_t *set; /* words live at the place that was reached, going up */
+    uint64_t *set; /* words live at the point that was reached, going up */
 };
 
 static void set_live(struct scan *scan, const struct mir_operand *operand, bool live)
@@ -38,7 +38,7 @@ static uint32_t count_vectors(const struct scan *scan)
 }
 
 /* Over one instruction, upwards. Its results take registers even when nobody reads them. */
-static void pass(struct scan *scan, struct mir_operand *operands, uint32_t count, uint32_t slot)
+static void visit(struct scan *scan, struct mir_operand *operands, uint32_t count, uint32_t point)
 {
     struct pressure *p = scan->pressure;
 
@@ -59,8 +59,8 @@ static void pass(struct scan *scan, struct mir_operand *operands, uint32_t count
         }
     }
     uint32_t before = count_vectors(scan);
-    p->need[slot] = PPU_MAX(behind, before);
-    memcpy(p->before + (size_t)slot * p->set_words, scan->set, p->set_words * sizeof(scan->set[0]));
+    p->need[point] = PPU_MAX(behind, before);
+    memcpy(p->before + (size_t)point * p->set_words, scan->set, p->set_words * sizeof(scan->set[0]));
 }
 
 static void scan_block(struct scan *scan, uint32_t b, const struct live_words *out)
@@ -74,14 +74,14 @@ static void scan_block(struct scan *scan, uint32_t b, const struct live_words *o
         scan->set[out->list[i] / 64] |= 1ull << out->list[i] % 64;
     }
     operands[0] = (struct mir_operand){ &block->cond, 1, true, false, true };
-    pass(scan, operands, block->end == MIR_BRANCH ? 1 : 0, end);
+    visit(scan, operands, block->end == MIR_BRANCH ? 1 : 0, end);
     for (uint32_t i = block->count; i-- != 0;) {
         uint32_t count = mir_operands(&block->insns[i], operands);
-        pass(scan, operands, count, end - block->count + i);
+        visit(scan, operands, count, end - block->count + i);
     }
 }
 
-static void number_slots(struct mir *mir, struct pressure *p)
+static void number_points(struct mir *mir, struct pressure *p)
 {
     uint32_t blocks = mir->flow->count;
 
@@ -89,9 +89,9 @@ static void number_slots(struct mir *mir, struct pressure *p)
     for (uint32_t b = 0; b < blocks; b++) {
         p->first[b + 1] = p->first[b] + mir->blocks[b].count + 1;
     }
-    p->slots = p->first[blocks];
-    p->block = arena_new(&mir->compilation->arena, uint32_t, p->slots + 1);
-    p->line = arena_new(&mir->compilation->arena, uint32_t, p->slots + 1);
+    p->points = p->first[blocks];
+    p->block = arena_new(&mir->compilation->arena, uint32_t, p->points + 1);
+    p->line = arena_new(&mir->compilation->arena, uint32_t, p->points + 1);
     for (uint32_t b = 0; b < blocks; b++) {
         for (uint32_t s = p->first[b]; s < p->first[b + 1]; s++) {
             uint32_t i = s - p->first[b];
@@ -99,7 +99,7 @@ static void number_slots(struct mir *mir, struct pressure *p)
             p->line[s] = i < mir->blocks[b].count ? mir->blocks[b].insns[i].line : mir->blocks[b].line;
         }
     }
-    p->block[p->slots] = blocks;
+    p->block[p->points] = blocks;
 }
 
 struct pressure *pressure_new(struct mir *mir)
@@ -108,10 +108,10 @@ struct pressure *pressure_new(struct mir *mir)
     struct pressure *p = arena_new(arena, struct pressure, 1);
 
     struct liveness live = liveness_find(mir);
-    number_slots(mir, p);
+    number_points(mir, p);
     p->set_words = mir->words / 64 + 1;
-    p->need = arena_new(arena, uint32_t, p->slots + 1);
-    p->before = arena_new(arena, uint64_t, (size_t)(p->slots + 1) * p->set_words);
+    p->need = arena_new(arena, uint32_t, p->points + 1);
+    p->before = arena_new(arena, uint64_t, (size_t)(p->points + 1) * p->set_words);
     p->vectors = arena_new(arena, uint64_t, p->set_words);
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         for (uint32_t w = mir->regs[r].word; w < mir->regs[r].word + mir->regs[r].words; w++) {

@@ -17,11 +17,11 @@ struct columns {
 static struct columns columns_of(const struct segment_plan *plan)
 {
     const struct pressure *p = plan->pressure;
-    struct columns c = { .count = p->slots < COLUMNS ? p->slots : COLUMNS };
+    struct columns c = { .count = p->points < COLUMNS ? p->points : COLUMNS };
     uint32_t next = 0;
 
-    for (uint32_t s = 0; s < p->slots; s++) {
-        uint32_t column = (uint32_t)((uint64_t)s * c.count / p->slots);
+    for (uint32_t s = 0; s < p->points; s++) {
+        uint32_t column = (uint32_t)((uint64_t)s * c.count / p->points);
         c.need[column] = PPU_MAX(p->need[s], c.need[column]);
         c.most = PPU_MAX(p->need[s], c.most);
         while (next < plan->chosen.count && plan->chosen.at[next].to <= s) {
@@ -67,9 +67,9 @@ struct frame {
     double most; /* registers at the top of the curve */
 };
 
-static double x_of(const struct frame *frame, uint32_t slot)
+static double x_of(const struct frame *frame, uint32_t point)
 {
-    return LEFT + (PRESSURE_SVG_WIDTH - LEFT - RIGHT) * slot / frame->plan->pressure->slots;
+    return LEFT + (PRESSURE_SVG_WIDTH - LEFT - RIGHT) * point / frame->plan->pressure->points;
 }
 
 static double y_of(const struct frame *frame, double registers)
@@ -94,12 +94,12 @@ static void draw_curve(const struct frame *frame)
 
     fprintf(frame->file, "<path fill=\"none\" stroke=\"#204080\" stroke-width=\"1.5\" d=\"M%.1f %.1f", LEFT,
             y_of(frame, 0));
-    for (uint32_t s = 0; s < p->slots; s++) {
+    for (uint32_t s = 0; s < p->points; s++) {
         if (s == 0 || p->need[s] != p->need[s - 1]) {
             fprintf(frame->file, "H%.1fV%.1f", x_of(frame, s), y_of(frame, p->need[s]));
         }
     }
-    fprintf(frame->file, "H%.1fV%.1f\"/>\n", x_of(frame, p->slots), y_of(frame, 0));
+    fprintf(frame->file, "H%.1fV%.1f\"/>\n", x_of(frame, p->points), y_of(frame, 0));
 }
 
 static void draw_axes(const struct frame *frame)
@@ -113,7 +113,7 @@ static void draw_axes(const struct frame *frame)
                 y_of(frame, r) + 4, r);
     }
     fprintf(frame->file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%u instructions and ends of blocks</text>\n",
-            PRESSURE_SVG_WIDTH - RIGHT, y_of(frame, 0) + 22, frame->plan->pressure->slots);
+            PRESSURE_SVG_WIDTH - RIGHT, y_of(frame, 0) + 22, frame->plan->pressure->points);
 }
 
 void pressure_svg(FILE *file, const struct segment_plan *plan, const char *name, uint32_t down)

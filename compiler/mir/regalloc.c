@@ -40,7 +40,7 @@ struct regalloc {
     uint32_t order_count;
     uint32_t *active; /* registers that were placed, and may live with the next ones, as they begin to live */
     uint32_t active_count;
-    bool *gone; /* of each register: it has no place */
+    bool *gone; /* of each register: it gets no physical register */
     bool spilled;
     bool *force;
     bool *fewer_constants;
@@ -85,7 +85,7 @@ static void scan_operands(struct scan *scan, struct mir_operand *operands, uint3
         uint32_t first = mir->regs[operands[o].ref->reg].word + operands[o].ref->sub;
         scan->assign->weight[operands[o].ref->reg] += scan->cost;
         for (uint32_t w = first; operands[o].def && w < first + operands[o].words; w++) {
-            begin_range(scan, w, position + 2); /* if nobody reads it, it still needs a place to be written to */
+            begin_range(scan, w, position + 2); /* if nobody reads it, it still needs a register to be written to */
             if (!operands[o].reads) {
                 end_range(scan, w, position + 1);
             }
@@ -318,35 +318,35 @@ static void mark(uint64_t *map, const struct ranges *ranges, bool take)
     }
 }
 
-static bool register_fits(const struct regalloc *a, uint32_t reg, uint32_t place)
+static bool register_fits(const struct regalloc *a, uint32_t reg, uint32_t phys)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
     for (uint32_t w = 0; w < r->words; w++) {
-        if (taken(a->maps[r->class][place + w], &a->words[r->word + w])) {
+        if (taken(a->maps[r->class][phys + w], &a->words[r->word + w])) {
             return false;
         }
     }
     return true;
 }
 
-static void put_register(struct regalloc *a, uint32_t reg, uint32_t place, bool take)
+static void put_register(struct regalloc *a, uint32_t reg, uint32_t phys, bool take)
 {
     struct mir_reg *r = &a->mir->regs[reg];
 
     for (uint32_t w = 0; w < r->words; w++) {
-        mark(a->maps[r->class][place + w], &a->words[r->word + w], take);
+        mark(a->maps[r->class][phys + w], &a->words[r->word + w], take);
     }
-    r->place = (uint16_t)(take ? place : MIR_NO_PLACE);
+    r->phys = (uint16_t)(take ? phys : MIR_NO_PHYS);
 }
 
-static bool try_place(struct regalloc *a, uint32_t reg)
+static bool try_assign(struct regalloc *a, uint32_t reg)
 {
     const struct mir_reg *r = &a->mir->regs[reg];
 
-    for (uint32_t place = 0; place + r->words <= a->limits->registers[r->class]; place += r->words) {
-        if (register_fits(a, reg, place)) {
-            put_register(a, reg, place, true);
+    for (uint32_t phys = 0; phys + r->words <= a->limits->registers[r->class]; phys += r->words) {
+        if (register_fits(a, reg, phys)) {
+            put_register(a, reg, phys, true);
             return true;
         }
     }
@@ -416,7 +416,7 @@ static uint32_t cheapest(const struct regalloc *a, uint32_t reg, uint32_t words)
 
     for (uint32_t i = 0; i < a->active_count; i++) {
         uint32_t other = a->active[i];
-        if (a->mir->regs[other].class == r->class && a->mir->regs[other].place != MIR_NO_PLACE &&
+        if (a->mir->regs[other].class == r->class && a->mir->regs[other].phys != MIR_NO_PHYS &&
             a->mir->regs[other].words >= words && price(a, other) < price(a, victim) && lives_with(a, other, reg)) {
             victim = other;
         }
@@ -441,8 +441,8 @@ static void make_room(struct regalloc *a, uint32_t reg)
         if (victim == reg) {
             return;
         }
-        put_register(a, victim, a->mir->regs[victim].place, false);
-        if (try_place(a, reg)) {
+        put_register(a, victim, a->mir->regs[victim].phys, false);
+        if (try_assign(a, reg)) {
             return;
         }
     }
@@ -531,7 +531,7 @@ static void mark_clobbered(struct regalloc *a)
     }
 }
 
-static void place_all(struct regalloc *a)
+static void assign_all(struct regalloc *a)
 {
     for (uint32_t c = 0; c < MIR_CLASSES; c++) {
         uint32_t count = a->limits->registers[c];
@@ -548,7 +548,7 @@ static void place_all(struct regalloc *a)
             memcpy(a->active, a->order, i * sizeof(a->active[0]));
             a->active_count = i;
         }
-        if (!try_place(a, reg)) {
+        if (!try_assign(a, reg)) {
             drop_dead(a, birth(a, reg));
             make_room(a, reg);
         }
@@ -570,7 +570,7 @@ static uint32_t count_private(const struct regalloc *a)
 
     for (uint32_t i = 0; i < a->order_count; i++) {
         const struct mir_reg *reg = &a->mir->regs[a->order[i]];
-        uint32_t end = reg->place + (uint32_t)reg->words;
+        uint32_t end = reg->phys + (uint32_t)reg->words;
         if (reg->class == MIR_VECTOR && !a->inside[a->order[i]] && end > count) {
             count = end;
         }
@@ -594,7 +594,7 @@ static uint32_t count_shared(const struct regalloc *a, const struct range *segme
 
     for (uint32_t i = 0; i < a->order_count; i++) {
         const struct mir_reg *reg = &a->mir->regs[a->order[i]];
-        uint32_t end = reg->place + (uint32_t)reg->words;
+        uint32_t end = reg->phys + (uint32_t)reg->words;
         for (uint32_t w = reg->word; a->inside[a->order[i]] && w < reg->word + reg->words; w++) {
             if (end > private + count && ranges_overlap(&a->words[w], &within)) {
                 count = end - private;
@@ -664,8 +664,8 @@ static void count_used(struct mir *mir)
     memset(mir->used, 0, sizeof(mir->used));
     for (uint32_t r = 1; r < mir->reg_count; r++) {
         const struct mir_reg *reg = &mir->regs[r];
-        if (reg->place != MIR_NO_PLACE && reg->place + reg->words > mir->used[reg->class]) {
-            mir->used[reg->class] = reg->place + (uint32_t)reg->words;
+        if (reg->phys != MIR_NO_PHYS && reg->phys + reg->words > mir->used[reg->class]) {
+            mir->used[reg->class] = reg->phys + (uint32_t)reg->words;
         }
     }
 }
@@ -685,7 +685,7 @@ static struct regalloc *round_new(struct mir *mir, const struct register_limits 
     a->root_word = arena_new(a->arena, uint8_t, mir->reg_count);
     for (uint32_t r = 0; r < mir->reg_count; r++) {
         a->root[r] = r;
-        mir->regs[r].place = MIR_NO_PLACE;
+        mir->regs[r].phys = MIR_NO_PHYS;
     }
     return a;
 }
@@ -698,7 +698,7 @@ bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force
         join_copies(a);
         apply_joins(a);
         sort_registers(a);
-        place_all(a);
+        assign_all(a);
         if (a->scalar_failed) {
             return false;
         }
@@ -706,7 +706,7 @@ bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force
             count_used(mir);
             share_registers(a);
             drop_idle(mir);
-            mir->placed = true;
+            mir->allocated = true;
             return true;
         }
         spill_registers(mir, a->words, a->gone);

@@ -10,9 +10,10 @@ struct register_limits {
 };
 
 /*
- * Gives every register a place; what finds none in vector registers is spilled to local memory, predicates to vector
- * registers. Scalar registers cannot be spilled (they may only be written where the warp is together): false when they
- * do not suffice, with force[v] set for values of the IR that must be kept elsewhere, or *fewer_constants.
+ * Assigns a physical register to each register; what finds none among the vector registers is spilled to local memory,
+ * predicates to vector registers. Scalar registers cannot be spilled (they may only be written where the warp is
+ * together): false when they do not suffice, with force[v] set for values of the IR that must be kept elsewhere, or
+ * *fewer_constants.
  */
 bool regalloc(struct mir *mir, const struct register_limits *limits, bool *force, bool *fewer_constants);
 

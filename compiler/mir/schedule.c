@@ -131,21 +131,21 @@ static void find_pressure(struct schedule *s, const struct live_words *out)
 
 /* ---- moving ---- */
 
-/* The place that load `at` may be moved up to: behind the last thing it may not pass, or another load. */
+/* The position that load `at` may be moved up to: behind the last thing it may not pass, or another load. */
 static uint32_t earliest(struct schedule *s, uint32_t at)
 {
     struct mir_insn *load = &s->block->insns[at];
-    uint32_t place = at;
+    uint32_t to = at;
 
-    while (place != 0) {
-        struct mir_insn *before = &s->block->insns[place - 1];
+    while (to != 0) {
+        struct mir_insn *before = &s->block->insns[to - 1];
         if (is_wall(before) || is_free_load(before) || depends(before, load) ||
-            s->live[place - 1] + load->code.wd > s->most) {
+            s->live[to - 1] + load->code.wd > s->most) {
             break;
         }
-        place--;
+        to--;
     }
-    return place;
+    return to;
 }
 
 static void move(struct schedule *s, uint32_t from, uint32_t to)
@@ -175,9 +175,9 @@ static void schedule_block(struct schedule *s, const struct live_words *out)
     s->live = arena_new(&s->mir->compilation->arena, uint32_t, s->block->count);
     find_pressure(s, out);
     for (uint32_t i = 1; i < s->block->count; i++) {
-        uint32_t place = is_free_load(&s->block->insns[i]) ? earliest(s, i) : i;
-        if (place != i) {
-            move(s, i, place);
+        uint32_t to = is_free_load(&s->block->insns[i]) ? earliest(s, i) : i;
+        if (to != i) {
+            move(s, i, to);
         }
     }
 }

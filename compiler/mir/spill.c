@@ -20,7 +20,7 @@ struct spill {
     uint32_t *first_use;  /* of each register: into uses; one more at the end */
     const bool *gone;     /* of each register; NULL: none is */
     bool *rematerialized; /* of each register that is gone: it is rematerialized */
-    uint32_t *slot;       /* of the others: place in local memory; of predicates: vector register */
+    uint32_t *slot;       /* of the others: spill slot, an offset in local memory; of predicates: vector register */
     uint32_t block;       /* being rewritten */
     uint32_t position;    /* of the instruction being rewritten */
     uint32_t line;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spills registers that get no place: they are kept in local memory between their uses, predicates in vector registers.
- * A value that few cheap instructions make from constants, parameters, special registers and what is live anyway is
- * not kept. It is made again before each use (rematerialization).
+ * Spills registers that get no physical register: they are kept in local memory between their uses, predicates in
+ * vector registers. A value that few cheap instructions make from constants, parameters, special registers and what is
+ * live anyway is not kept. It is made again before each use (rematerialization).
  */
 #ifndef COMPILER_MIR_SPILL_H
 #define COMPILER_MIR_SPILL_H

@@ -48,7 +48,7 @@ static void set_live(struct curves *c, const struct mir_operand *operand, bool l
     }
 }
 
-/* Registers live at the end of a block: when they have places, classes follow each other among the words. */
+/* Registers live at the end of a block: when they are allocated, classes follow each other among the words. */
 static void begin_block(struct curves *c, const struct live_words *out)
 {
     memset(c->set, 0, (c->mir->words / 64 + 1) * sizeof(c->set[0]));
@@ -127,12 +127,12 @@ static void print_segment(const struct compilation *compilation, const struct se
 {
     uint32_t first = plan->pressure->line[segment->from], last = plan->pressure->line[segment->to - 1];
 
-    fprintf(compilation->dump, "  %s: slots %u to %u, lines %u to %u, %u registers",
+    fprintf(compilation->dump, "  %s: points %u to %u, lines %u to %u, %u registers",
             segment->refusal.kind == REFUSAL_NONE ? "segment" : "refused", segment->from, segment->to, first, last,
             segment->need);
     if (segment->refusal.kind != REFUSAL_NONE) {
-        fprintf(compilation->dump, ": %s at slot %u, line %u", refusal_text(segment->refusal.kind),
-                segment->refusal.slot, plan->pressure->line[segment->refusal.slot]);
+        fprintf(compilation->dump, ": %s at point %u, line %u", refusal_text(segment->refusal.kind),
+                segment->refusal.point, plan->pressure->line[segment->refusal.point]);
     }
     fputc('\n', compilation->dump);
 }
@@ -144,9 +144,9 @@ static void print_segments(const struct compilation *compilation, const struct k
 
     fprintf(compilation->dump,
             "  %u segments above %u registers; a wave takes %u times %u and %u shared, without segments %u times %u; "
-            "%.1f %% more passes expected\n",
+            "%.1f %% more instruction issues expected\n",
             plan->chosen.count, plan->threshold, subvector_parts(compilation), kernel->vregs, kernel->shared_vregs,
-            subvector_parts(compilation), mir->plain_vregs, 100 * plan->estimate.more / plan->estimate.passes);
+            subvector_parts(compilation), mir->plain_vregs, 100 * plan->estimate.more / plan->estimate.issues);
     pressure_text(compilation->dump, plan);
     for (uint32_t i = 0; i < plan->chosen.count; i++) {
         print_segment(compilation, plan, &plan->chosen.at[i]);

@@ -110,7 +110,7 @@ static void take_image(struct device *device, enum ppu_compile_status status, st
     uint8_t *const parts[] = { rig_code(device->rig), rig_data(device->rig, VARIABLES_AT) };
     const uint64_t va[] = { CODE_VA, DATA_VA + VARIABLES_AT };
     memcpy(parts[PPU_PROGRAM_VARIABLES], device->rig->program.variables, device->rig->program.header->variable_bytes);
-    ppu_program_place(&device->rig->program, parts, va);
+    ppu_program_relocate(&device->rig->program, parts, va);
 }
 
 void device_load_bitcode(struct device *device, const struct ppu_compiled *bitcode,

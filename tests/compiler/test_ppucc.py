@@ -111,13 +111,13 @@ def segments():
         status, text, _ = call(PPUCC, "--stats", "-S", "--wave", wave, "--subvector=enter", PRESSURE)
         assert status == 0
         waves = re.findall(r"(\d+) segments above \d+ registers; a wave takes (\d+) times (\d+) and (\d+) shared, "
-                           r"without segments \d+ times (\d+); ([\d.]+) % more passes expected\n", text)
+                           r"without segments \d+ times (\d+); ([\d.]+) % more instruction issues expected\n", text)
         assert len(waves) == 5, text
         for number, times, private, shared, plain, more in waves:
             assert int(number) > 0 and int(times) == parts and float(more) < 5
             assert parts * int(private) + int(shared) <= 0.7 * parts * int(plain), (private, shared, plain)
         assert text.count("#") > 100 and text.count(" threshold\n") == 5 and text.count(" segments\n") == 5
-        assert len(re.findall(r"refused: .*: barrier at slot \d+, line \d+\n", text)) == 1, text
+        assert len(re.findall(r"refused: .*: barrier at point \d+, line \d+\n", text)) == 1, text
         assert len(re.findall(r"^    sventer ", text, re.MULTILINE)) == len(re.findall(r"^    svleave ", text, re.MULTILINE)) == 6
 
 

@@ -215,7 +215,7 @@ static void check_contents(void (*put)(struct program *p, const struct names *n)
     if (refusal.kind != kind) {
         fail_msg("%s: %s", name, refusal_text(refusal.kind));
     }
-    assert_true(kind == REFUSAL_NONE || pressure->block[refusal.slot] == 1);
+    assert_true(kind == REFUSAL_NONE || pressure->block[refusal.point] == 1);
     program_free(p);
 }
 
@@ -233,7 +233,7 @@ static const struct {
     uint32_t blocks;
     uint32_t succ[MAX_BLOCKS][2];
     uint32_t succs[MAX_BLOCKS];
-    uint32_t from, to; /* slots behind the beginnings of these blocks: */
+    uint32_t from, to; /* points behind the beginnings of these blocks: */
     uint32_t from_more, to_more;
     bool masks_scalar;
     bool together;
@@ -559,7 +559,7 @@ static void curve(void **state)
     add(p, 0, PPU_OP_MULW, pair, v, s);                /* reads 1, then 2 live: 2, v dies */
     add(p, 0, PPU_OP_MULW, pair, mir_sub(pair, 1), s); /* reads 1, a result that nobody reads is 2 */
     const struct pressure *pressure = pressure_new(p->mir);
-    assert_int_equal(pressure->slots, 5);
+    assert_int_equal(pressure->points, 5);
     static const uint32_t expected[] = { 0, 1, 2, 2, 0 };
     assert_memory_equal(pressure->need, expected, sizeof(expected));
     program_free(p);

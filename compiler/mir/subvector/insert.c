@@ -117,21 +117,21 @@ static void add_end(struct inserter *in)
 
 static void insert_all(struct inserter *in, const struct segment_list *segments)
 {
-    uint32_t slot = 0, next = 0;
+    uint32_t point = 0, next = 0;
     bool inside = false;
 
     for (in->block = 0; in->block < in->mir->flow->count; in->block++) {
         struct mir_block old = in->mir->blocks[in->block], *block = &in->mir->blocks[in->block];
         block->insns = NULL;
         block->count = block->cap = 0;
-        for (uint32_t i = 0; i <= old.count; i++, slot++) {
+        for (uint32_t i = 0; i <= old.count; i++, point++) {
             in->line = i < old.count ? old.insns[i].line : old.line;
-            if (inside && segments->at[next].to == slot) {
+            if (inside && segments->at[next].to == point) {
                 add_end(in);
                 inside = false;
                 next++;
             }
-            if (next < segments->count && segments->at[next].from == slot) {
+            if (next < segments->count && segments->at[next].from == point) {
                 add_begin(in);
                 inside = true;
             }

@@ -72,10 +72,10 @@ static enum refusal_kind of_results(const struct refusal_code *code, struct mir_
     return REFUSAL_NONE;
 }
 
-enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t slot, uint32_t from)
+enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t point, uint32_t from)
 {
-    uint32_t b = code->pressure->block[slot];
-    struct mir_insn *insn = &code->mir->blocks[b].insns[slot - code->pressure->first[b]];
+    uint32_t b = code->pressure->block[point];
+    struct mir_insn *insn = &code->mir->blocks[b].insns[point - code->pressure->first[b]];
     enum refusal_kind kind = insn->callee != 0 ? of_function(code->kernel, insn->callee - 1) : of_operation(insn);
 
     return kind != REFUSAL_NONE ? kind : of_results(code, insn, from);
@@ -145,17 +145,17 @@ struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32
     if (code->masks_scalar && (!flow->convergent[first] || !flow->convergent[last])) {
         return (struct refusal){ REFUSAL_PARTED, from };
     }
-    for (uint32_t slot = from; slot < to; slot++) {
-        uint32_t b = p->block[slot];
+    for (uint32_t point = from; point < to; point++) {
+        uint32_t b = p->block[point];
         if (b != first && mir_only_ends(code->mir, b)) {
             continue; /* nothing is there */
         }
-        refusal.slot = slot;
-        if (b != first && slot == p->first[b] && is_entered(flow, b, first, last)) {
+        refusal.point = point;
+        if (b != first && point == p->first[b] && is_entered(flow, b, first, last)) {
             refusal.kind = REFUSAL_ENTERS;
             return refusal;
         }
-        refusal.kind = slot == pressure_end(p, b) ? of_end(code, b, first, last) : refusal_of_insn(code, slot, from);
+        refusal.kind = point == pressure_end(p, b) ? of_end(code, b, first, last) : refusal_of_insn(code, point, from);
         if (refusal.kind != REFUSAL_NONE) {
             return refusal;
         }

@@ -34,7 +34,7 @@ enum refusal_kind {
 
 struct refusal {
     enum refusal_kind kind;
-    uint32_t slot; /* what the refusal is about */
+    uint32_t point; /* what the refusal is about */
 };
 
 /* The code in question. */
@@ -45,10 +45,10 @@ struct refusal_code {
     bool masks_scalar; /* segments keep masks in scalar registers (the loop form) */
 };
 
-/* Says why the slots [from, to) cannot be a segment, if they cannot. */
+/* Says why the points [from, to) cannot be a segment, if they cannot. */
 struct refusal refusal_of(const struct refusal_code *code, uint32_t from, uint32_t to);
-/* Says the same of one instruction among them, where `from` is the first slot. */
-enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t slot, uint32_t from);
+/* Says the same of one instruction among them, where `from` is the first point. */
+enum refusal_kind refusal_of_insn(const struct refusal_code *code, uint32_t point, uint32_t from);
 const char *refusal_text(enum refusal_kind kind);
 
 #endif

@@ -26,20 +26,20 @@ static void add_segment(struct finder *f, struct segment_list *list, struct segm
 
 /* ---- needs ---- */
 
-static const struct mir_insn *insn_at(const struct refusal_code *code, uint32_t slot)
+static const struct mir_insn *insn_at(const struct refusal_code *code, uint32_t point)
 {
-    uint32_t b = code->pressure->block[slot];
+    uint32_t b = code->pressure->block[point];
 
-    return slot == pressure_end(code->pressure, b) ? NULL
-                                                   : &code->mir->blocks[b].insns[slot - code->pressure->first[b]];
+    return point == pressure_end(code->pressure, b) ? NULL
+                                                    : &code->mir->blocks[b].insns[point - code->pressure->first[b]];
 }
 
 /* A function's registers lie below those of what lives across the call. */
-static uint32_t need_at(const struct refusal_code *code, uint32_t slot)
+static uint32_t need_at(const struct refusal_code *code, uint32_t point)
 {
-    const struct mir_insn *insn = insn_at(code, slot);
+    const struct mir_insn *insn = insn_at(code, point);
 
-    return code->pressure->need[slot] + (insn && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0u);
+    return code->pressure->need[point] + (insn && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0u);
 }
 
 static uint32_t most_needed(const struct refusal_code *code, uint32_t from, uint32_t to)
@@ -86,13 +86,13 @@ static void add_refused(struct finder *f, uint32_t from, uint32_t to, uint32_t l
 }
 
 /* True when a run that began before must end before the instruction. */
-static bool ends_run(const struct finder *f, uint32_t from, uint32_t slot)
+static bool ends_run(const struct finder *f, uint32_t from, uint32_t point)
 {
-    if (refusal_of_insn(f->code, slot, from) != REFUSAL_NONE) {
+    if (refusal_of_insn(f->code, point, from) != REFUSAL_NONE) {
         return true;
     }
-    return f->limits->run != 0 ? slot - from == f->limits->run
-                               : is_above(f, need_at(f->code, slot)) != is_above(f, need_at(f->code, from));
+    return f->limits->run != 0 ? point - from == f->limits->run
+                               : is_above(f, need_at(f->code, point)) != is_above(f, need_at(f->code, from));
 }
 
 /* Instructions of one block. */
@@ -145,7 +145,7 @@ static void add_step(struct finder *f, uint32_t from, uint32_t to, uint32_t leve
 
 /* ---- scalar registers that are set before ---- */
 
-/* True when some scalar result of the slots [from, to) is live at a slot before them. */
+/* True when some scalar result of the points [from, to) is live at a point before them. */
 static bool carries(const struct finder *f, uint32_t from, uint32_t to, uint32_t at)
 {
     for (uint32_t s = from; s < to; s++) {
@@ -177,7 +177,7 @@ static uint32_t begin_before(const struct finder *f, uint32_t first, uint32_t fr
     return from;
 }
 
-/* Takes back the pieces from a slot on. */
+/* Takes back the pieces from a point on. */
 static void cut_pieces(struct finder *f, uint32_t from)
 {
     struct segment_list *list = &f->plan->pieces;
@@ -325,7 +325,7 @@ static uint32_t crossing(const struct pressure *p, const struct segment *segment
     return count;
 }
 
-/* Passes of a slot: parts for a vector instruction, else 1; often in loops. */
+/* Issues of a point: parts for a vector instruction, else 1; often in loops. */
 static double weight(const struct flow *flow, uint32_t block)
 {
     double turns = 1;
@@ -336,11 +336,11 @@ static double weight(const struct flow *flow, uint32_t block)
     return turns;
 }
 
-static bool is_idle_end(const struct refusal_code *code, uint32_t slot)
+static bool is_idle_end(const struct refusal_code *code, uint32_t point)
 {
-    uint32_t b = code->pressure->block[slot];
+    uint32_t b = code->pressure->block[point];
 
-    return slot == pressure_end(code->pressure, b) && code->mir->blocks[b].end == MIR_JUMP;
+    return point == pressure_end(code->pressure, b) && code->mir->blocks[b].end == MIR_JUMP;
 }
 
 static void estimate(struct finder *f)
@@ -348,21 +348,21 @@ static void estimate(struct finder *f)
     struct segment_estimate *e = &f->plan->estimate;
     uint32_t parts = f->limits->parts, next = 0, most = 0;
 
-    for (uint32_t s = 0; s < f->pressure->slots; s++) {
+    for (uint32_t s = 0; s < f->pressure->points; s++) {
         const struct segment *segment = next < f->plan->chosen.count ? &f->plan->chosen.at[next] : NULL;
         double turns = weight(f->flow, f->pressure->block[s]);
         const struct mir_insn *insn = insn_at(f->code, s);
         const uint32_t need = need_at(f->code, s);
         bool vector = insn && !insn->code.scalar, inside = segment && s >= segment->from;
-        double passes = is_idle_end(f->code, s) ? 0 : vector ? parts : 1;
-        e->passes += turns * passes;
+        double issues = is_idle_end(f->code, s) ? 0 : vector ? parts : 1;
+        e->issues += turns * issues;
         if (segment && s == segment->from) {
             uint32_t crosses = crossing(f->pressure, segment);
             e->private = PPU_MAX(e->private, crosses);
             e->more += turns * (1 + parts);
         }
         if (inside) {
-            e->more += vector ? 0 : turns * passes * (parts - 1);
+            e->more += vector ? 0 : turns * issues * (parts - 1);
             e->private = PPU_MAX(e->private, insn && insn->callee != 0 ? insn->clobbers[MIR_VECTOR] : 0);
         } else {
             e->private = PPU_MAX(e->private, need);
@@ -405,12 +405,12 @@ static bool is_better(const struct segment_plan *plan, const struct segment_plan
 
 struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits)
 {
-    uint32_t most = most_needed(code, 0, code->pressure->slots), step = most / THRESHOLDS + 1;
+    uint32_t most = most_needed(code, 0, code->pressure->points), step = most / THRESHOLDS + 1;
     struct segment_plan *best = segment_plan(code, limits, most); /* no segment */
 
     for (uint32_t threshold = 0; threshold < most; threshold += step) {
         struct segment_plan *plan = segment_plan(code, limits, threshold);
-        if (plan->estimate.more <= SEGMENT_MAX_MORE * plan->estimate.passes && is_better(plan, best)) {
+        if (plan->estimate.more <= SEGMENT_MAX_MORE * plan->estimate.issues && is_better(plan, best)) {
             best = plan;
         }
     }

@@ -32,7 +32,7 @@ struct segment_list {
 struct segment_estimate {
     uint32_t private;  /* vector registers that each part has */
     uint32_t shared;   /* and that all parts have together */
-    double passes;     /* of the kernel without segments, weighed by loops */
+    double issues;     /* of instructions, of the kernel without segments, weighed by loops */
     double more;       /* that segments add */
     uint32_t resident; /* waves that fit an SM */
 };
@@ -50,7 +50,7 @@ struct segment_limits {
     uint32_t parts;    /* of a wave */
     uint32_t run;      /* instructions of a run; 0: up to where the need crosses the threshold */
     uint32_t sm_vregs; /* vector registers of an SM, over all lanes */
-    uint32_t sm_warps; /* that an SM holds, in passes */
+    uint32_t sm_warps; /* that an SM holds, in passes of 32 lanes */
     bool shares;       /* parts share registers inside segments */
 };
 
@@ -58,7 +58,7 @@ struct segment_limits {
 struct segment_plan *segment_plan(const struct refusal_code *code, const struct segment_limits *limits,
                                   uint32_t threshold);
 /*
- * The plan whose threshold lets the most waves be resident, of those that add at most SEGMENT_MAX_MORE of the passes;
+ * The plan whose threshold lets the most waves be resident, of those that add at most SEGMENT_MAX_MORE of the issues;
  * of several such the one that adds least.
  */
 struct segment_plan *segment_plan_best(const struct refusal_code *code, const struct segment_limits *limits);
