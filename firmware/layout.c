@@ -79,7 +79,7 @@ static void choose_ring_sizes(void)
     layout.ring_entries[PPU_RING_TOUCH] = power_of_two_from(caps.channels + TOUCHES_IN_FLIGHT);
 }
 
-static void place_all(void)
+static void lay_out_all(void)
 {
     uint32_t end = PROTECTED_ALIGN; /* offset 0 stays unused: it reads as "none" in descriptors */
     layout.fw_info = reserve(&end, sizeof(struct ppu_fw_info), 64);
@@ -130,7 +130,7 @@ void layout_init(void)
     layout.pt_bytes = ppu_align_up(share_of_vram(PT_POOL_SHARE, PT_POOL_MIN, PT_POOL_MAX), PPU_PT_BYTES);
     layout.sm_tokens = sm_token_bytes();
     choose_ring_sizes();
-    place_all();
+    lay_out_all();
     tell_device();
 }
 

@@ -35,7 +35,7 @@ static enum ppu_err load_code(struct ppu_program *program, struct ppu_error *err
     }
     return err == PPU_OK
                ? err
-               : error_set(error, err, "load a program: no place for %u bytes of code: %s", bytes, ppu_error_text(err));
+               : error_set(error, err, "load a program: no room for %u bytes of code: %s", bytes, ppu_error_text(err));
 }
 
 static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error *error)
@@ -51,11 +51,11 @@ static enum ppu_err load_variables(struct ppu_program *program, struct ppu_error
         err = ppu_memory_map(program->variables, program->context, 0, &program->variables_va);
     }
     return err == PPU_OK ? err
-                         : error_set(error, err, "load a program: no place for %u bytes of variables: %s", bytes,
+                         : error_set(error, err, "load a program: no room for %u bytes of variables: %s", bytes,
                                      ppu_error_text(err));
 }
 
-static void place_addresses(struct ppu_program *program)
+static void write_addresses(struct ppu_program *program)
 {
     uint8_t *const bytes[] = {
         [PPU_PROGRAM_CODE] = ppu_memory_host(program->code),
@@ -65,7 +65,7 @@ static void place_addresses(struct ppu_program *program)
         [PPU_PROGRAM_CODE] = program->code_va.va, [PPU_PROGRAM_VARIABLES] = program->variables_va.va
     };
 
-    ppu_program_place(&program->view, bytes, va);
+    ppu_program_relocate(&program->view, bytes, va);
 }
 
 static enum ppu_err make_kernels(struct ppu_program *program, struct ppu_error *error)
@@ -112,7 +112,7 @@ enum ppu_err ppu_program_load(struct ppu_context *context, const void *image, si
         err = load_variables(program, error);
     }
     if (err == PPU_OK) {
-        place_addresses(program);
+        write_addresses(program);
     }
     if (err == PPU_OK) {
         err = make_kernels(program, error);

@@ -24,8 +24,8 @@ static struct ppu_taskq_entry *entry_of(const struct ppu_taskq *queue, uint32_t 
     return (struct ppu_taskq_entry *)(void *)(first + (uint64_t)(ticket % queue->entries) * queue->entry_bytes);
 }
 
-/* Every place is free for the ticket that comes to it first; the first can be taken when all are. */
-static void fill_places(const struct ppu_taskq *queue)
+/* Every cell is free for the ticket that comes to it first; the first can be taken when all are. */
+static void fill_cells(const struct ppu_taskq *queue)
 {
     struct ppu_taskq_head *head = head_of(queue);
 
@@ -57,7 +57,7 @@ static enum ppu_err open_queue(struct ppu_taskq *queue)
         ppu_memory_free(queue->memory);
         return err;
     }
-    fill_places(queue);
+    fill_cells(queue);
     return PPU_OK;
 }
 
@@ -107,7 +107,7 @@ enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue)
     enum ppu_err err = admin_call(queue->context->device, PPU_ADMIN_TASKQ_REOPEN, &queue->number, 1, NULL, 0);
 
     if (err == PPU_OK) {
-        fill_places(queue);
+        fill_cells(queue);
     }
     return err;
 }
@@ -119,7 +119,7 @@ ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue)
 
 /* ---- producer ---- */
 
-/* Takes the next ticket, when its place is free. Pairs with the CTA that frees the place (release). */
+/* Takes the next ticket, when its cell is free. Pairs with the CTA that frees the cell (release). */
 static enum ppu_err take_ticket(const struct ppu_taskq *queue, uint32_t *ticket)
 {
     uint32_t *tail = &head_of(queue)->tail;

@@ -153,7 +153,7 @@ nest_record_taken:
     mov v23, PPU_DEVLIB_NO_RECORD
     isetp.eq p4, v34, 0
     @p4 bra nest_record_end
-    call v42, nest_place
+    call v42, nest_address
     mov64 v32, v28
     add64 v28, v28, ppu_nest_task.tmd
     add64 v30, v32, ppu_nest_task.param
@@ -183,8 +183,8 @@ nest_count:
     atomg.add.acq_rel.dev _, [v40], v36
     ret v42
 
-# nest_place (of this file and asm/taskq.s): v26:v27 the nest, v34 handle of a record; v28:v29 out its address. Called with v42.
-nest_place:
+# nest_address (of this file and asm/taskq.s): v26:v27 the nest, v34 handle of a record; v28:v29 out its address. Called with v42.
+nest_address:
     ldg.b64 v32, [v26+ppu_nest.tasks] # tasks, first
     and v28, v34, ppu_task.index_mask
     sub v28, v28, v33           # number of the record

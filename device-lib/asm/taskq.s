@@ -76,7 +76,7 @@ taskq_close:
 taskq_entry:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, taskq_place
+    call v43, taskq_cell
     ldg.b32 v16, [v28+ppu_taskq_entry.kind]
     add64 v18, v28, ppu_taskq_entry.size
     ret v15
@@ -87,7 +87,7 @@ taskq_entry:
 taskq_start:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, taskq_place
+    call v43, taskq_cell
     ldg.b64 v34, [v28+ppu_taskq_entry.kind] # kind, handle
     mov v23, PPU_DEVLIB_NOT_A_TASK
     isetp.ne p4, v34, PPU_TASKQ_TASK
@@ -105,7 +105,7 @@ taskq_start:
     isetp.geu p4, v29, v28
     @p4 bra nest_failed
     mov v34, v35
-    call v42, nest_place
+    call v42, nest_address
     mov v36, v34                # status: task, next_stream, group, stream
     mov v37, 0
     rdsr v38, %task
@@ -117,12 +117,12 @@ taskq_start:
     mov v16, 0
     ret v15
 
-# taskq_free: gives the place of this CTA's entry to producers. One thread of the CTA, when all have read.
+# taskq_free: gives the cell of this CTA's entry to producers. One thread of the CTA, when all have read.
 #   v16:v17  address of the queue
 taskq_free:
     mov64 v24, v16
     rdsr v34, %qpos
-    call v43, taskq_place
+    call v43, taskq_cell
     ldg.b32 v30, [v24+ppu_taskq_head.entries]
     add v34, v34, v30
     and v34, v34, PPU_TASKQ_TICKET_MASK
@@ -132,8 +132,8 @@ taskq_free:
 
 # ---- of this file; called with v43 ----
 
-# v24:v25 queue, v34 number of an entry; out v28:v29 its place.
-taskq_place:
+# v24:v25 queue, v34 number of an entry; out v28:v29 its cell.
+taskq_cell:
     ldg.b64 v30, [v24+ppu_taskq_head.entries] # entries, bytes of one
     sub v32, v30, 1
     and v32, v34, v32
@@ -142,7 +142,7 @@ taskq_place:
     add64 v28, v28, ppu_taskq_head.size
     ret v43
 
-# v24:v25 queue; out v23 status, v34 ticket, v28:v29 place of the entry, which is ours to fill.
+# v24:v25 queue; out v23 status, v34 ticket, v28:v29 cell of the entry, which is ours to fill.
 taskq_ticket:
     add64 v40, v24, ppu_taskq_head.tail
     ldg.b64 v30, [v24+ppu_taskq_head.entries] # entries, bytes of one
@@ -181,7 +181,7 @@ taskq_ticket_again:
 taskq_ticket_end:
     ret v43
 
-# v24:v25 queue, v28:v29 place, v34 ticket: the entry is there, and the task is told when it waits to be.
+# v24:v25 queue, v28:v29 cell, v34 ticket: the entry is there, and the task is told when it waits to be.
 taskq_publish:
     add v33, v34, 1
     and v33, v33, PPU_TASKQ_TICKET_MASK

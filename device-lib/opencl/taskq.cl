@@ -26,7 +26,7 @@ INLINE entry_t entry_at(task_queue_t queue, uint number)
 
 /* ---- producers ---- */
 
-/* Takes the next ticket, when its place is free; 0 or an error. Pairs with who frees the place. */
+/* Takes the next ticket, when its cell is free; 0 or an error. Pairs with who frees the cell. */
 INLINE int take_ticket(task_queue_t queue, private uint *ticket)
 {
     for (;;) {

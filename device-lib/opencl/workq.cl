@@ -112,12 +112,12 @@ int LIBRARY __ppu_enqueue_work(device_queue_t given, uint flags, const private s
     if (block_at(child, locals) > PPU_CHILD_WORK_BYTES - PPU_CHILD_WORK_PARAM) {
         return told(ERROR_RESOURCES, flags);
     }
-    struct place place = find_place(given);
-    if (place.error != 0) {
-        return told(place.error, flags);
+    struct entered_batch entered = enter_batch(given);
+    if (entered.error != 0) {
+        return told(entered.error, flags);
     }
-    int error = add_launch(place.batch, &work);
-    leave_place(&place);
+    int error = add_launch(entered.batch, &work);
+    leave_batch(&entered);
     return told(error, flags);
 }
 
@@ -128,11 +128,11 @@ int LIBRARY ppu_enqueue_copy(device_queue_t given, global void *to, const global
     if (bytes > UINT_MAX) {
         return ERROR_VALUE;
     }
-    struct place place = find_place(given);
-    if (place.error != 0) {
-        return place.error;
+    struct entered_batch entered = enter_batch(given);
+    if (entered.error != 0) {
+        return entered.error;
     }
-    global uint *at = add_words(place.batch, 6, 0);
+    global uint *at = add_words(entered.batch, 6, 0);
     if (at != 0) {
         at[0] = PPU_METHOD_WORD(PPU_METHOD_COPY, 5);
         at[1] = (uint)(ulong)from;
@@ -141,22 +141,22 @@ int LIBRARY ppu_enqueue_copy(device_queue_t given, global void *to, const global
         at[4] = (uint)((ulong)to >> 32);
         at[5] = (uint)bytes;
     }
-    leave_place(&place);
+    leave_batch(&entered);
     return at != 0 ? 0 : ERROR_FULL;
 }
 
 int LIBRARY ppu_enqueue_wait(device_queue_t given)
 {
-    struct place place = find_place(given);
+    struct entered_batch entered = enter_batch(given);
 
-    if (place.error != 0) {
-        return place.error;
+    if (entered.error != 0) {
+        return entered.error;
     }
-    global uint *at = add_words(place.batch, 1, 0);
+    global uint *at = add_words(entered.batch, 1, 0);
     if (at != 0) {
         at[0] = PPU_METHOD_WORD(PPU_METHOD_WAIT_IDLE, 0);
     }
-    leave_place(&place);
+    leave_batch(&entered);
     return at != 0 ? 0 : ERROR_FULL;
 }
 
@@ -165,15 +165,15 @@ INLINE int enqueue_sem(device_queue_t given, enum ppu_method method, ulong sem, 
     if (sem == 0 || sem % sizeof(struct ppu_sem) != 0) {
         return ERROR_VALUE;
     }
-    struct place place = find_place(given);
-    if (place.error != 0) {
-        return place.error;
+    struct entered_batch entered = enter_batch(given);
+    if (entered.error != 0) {
+        return entered.error;
     }
-    global uint *at = add_words(place.batch, 5, 0);
+    global uint *at = add_words(entered.batch, 5, 0);
     if (at != 0) {
         put_sem(at, method, sem, value, how);
     }
-    leave_place(&place);
+    leave_batch(&entered);
     return at != 0 ? 0 : ERROR_FULL;
 }
 

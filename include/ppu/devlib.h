@@ -11,7 +11,7 @@ enum ppu_devlib_status {
     PPU_DEVLIB_NO_RECORD = 1,  /* every task record of the nest is in use */
     PPU_DEVLIB_TOO_DEEP = 2,   /* the grid would be deeper than the nest allows */
     PPU_DEVLIB_NO_NEST = 3,    /* this task cannot launch */
-    PPU_DEVLIB_TASKQ_FULL = 4, /* no place of the queue is free */
+    PPU_DEVLIB_TASKQ_FULL = 4, /* no cell of the queue is free */
     PPU_DEVLIB_CLOSED = 5,     /* the queue is closed */
     PPU_DEVLIB_TOO_LONG = 6,   /* parameters or data are longer than there is room for, or no multiple of 16 */
     PPU_DEVLIB_PRIVATE = 7,    /* a parameter is an address of shared or local memory (B14) */

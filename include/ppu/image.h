@@ -445,8 +445,8 @@ static inline const char *ppu_program_open(const void *image, size_t len_bytes, 
  * Writes the addresses into a program that is being loaded: bytes[p] is what was copied from the image's part p, and
  * va[p] where it will be; NULL and 0 for variables that there are none of.
  */
-static inline void ppu_program_place(const struct ppu_program_view *view, uint8_t *const bytes[PPU_PROGRAM_PARTS],
-                                     const uint64_t va[PPU_PROGRAM_PARTS])
+static inline void ppu_program_relocate(const struct ppu_program_view *view, uint8_t *const bytes[PPU_PROGRAM_PARTS],
+                                        const uint64_t va[PPU_PROGRAM_PARTS])
 {
     for (uint32_t i = 0; i < view->header->addresses; i++) {
         const struct ppu_address_entry *address = &view->addresses[i];

@@ -7,15 +7,15 @@
  *   struct ppu_taskq_head
  *   struct ppu_taskq_entry [entries], `entry_bytes` apart, each followed by its data
  *
- * Entries are numbered from 0; entry n lies at place n % entries, and its number modulo 2^31 is its ticket. The
- * sequence word of a place says whose it is:
+ * Entries are numbered from 0; entry n lies in cell n % entries, and its number modulo 2^31 is its ticket. The
+ * sequence word of a cell says whose it is:
  *
  *   sequence == ticket        free: the producer that takes this ticket fills it
  *   sequence == ticket + 1    published: the CTA with this number reads it, and frees it by ticket + entries
  *
- * A producer takes the ticket in `tail` by compare-and-swap when its place is free, fills the place, publishes it
+ * A producer takes the ticket in `tail` by compare-and-swap when its cell is free, fills the cell, publishes it
  * (release), and exchanges `armed` with 0; a task found there is told, by a start request or the method FEED. The
- * firmware arms before it looks at the places for the last time, a producer publishes before it looks at `armed`, each
+ * firmware arms before it looks at the cells for the last time, a producer publishes before it looks at `armed`, each
  * with a full fence between: so either the firmware sees the entry, or the producer sees that it has to tell.
  *
  * Closing sets bit 0 of `tail`: from then on no ticket is taken. The task ends when every ticket taken before has been

@@ -107,7 +107,7 @@ struct _cl_event {
     size_t open_at;   /* in the queue's open commands */
     struct submitter *submitter;
     struct ppu_event done; /* in the submitter */
-    uint32_t slot;         /* its times in the submitter */
+    uint32_t flight_index; /* of its times in the submitter */
     cl_event next;         /* in a ready list, later in the context's list of ended commands */
     struct call *calls;
 };

@@ -18,19 +18,19 @@ static void drop_native_kernel(struct work *work)
 }
 
 static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
-                              const void **places)
+                              const void **locations)
 {
     if ((!arguments && (bytes > 0 || memories > 0)) || (arguments && bytes == 0) || ((memories == 0) != !list) ||
-        ((memories == 0) != !places)) {
+        ((memories == 0) != !locations)) {
         return CL_INVALID_VALUE;
     }
     const uint8_t *first = arguments;
     for (cl_uint i = 0; i < memories; i++) {
-        const uint8_t *place = places[i];
+        const uint8_t *location = locations[i];
         if (!buffer_is(list[i])) {
             return CL_INVALID_MEM_OBJECT;
         }
-        if (bytes < sizeof(void *) || place < first || place > first + (bytes - sizeof(void *))) {
+        if (bytes < sizeof(void *) || location < first || location > first + (bytes - sizeof(void *))) {
             return CL_INVALID_VALUE;
         }
     }
@@ -39,7 +39,7 @@ static cl_int check_arguments(const void *arguments, size_t bytes, cl_uint memor
 
 /* The function gets a copy, with the buffers' bytes where the handles were. */
 static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memories, const cl_mem *list,
-                            const void **places)
+                            const void **locations)
 {
     uint8_t *copy = malloc(bytes);
 
@@ -49,13 +49,13 @@ static void *copy_arguments(const void *arguments, size_t bytes, cl_uint memorie
     memcpy(copy, arguments, bytes);
     for (cl_uint i = 0; i < memories; i++) {
         const uint8_t *at = list[i]->at;
-        memcpy(copy + ((const uint8_t *)places[i] - (const uint8_t *)arguments), &at, sizeof(at));
+        memcpy(copy + ((const uint8_t *)locations[i] - (const uint8_t *)arguments), &at, sizeof(at));
     }
     return copy;
 }
 
 cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t bytes,
-                             cl_uint memories, const cl_mem *list, const void **places, cl_uint count,
+                             cl_uint memories, const cl_mem *list, const void **locations, cl_uint count,
                              const cl_event *events, cl_event *out)
 {
     const struct command command = { CL_COMMAND_NATIVE_KERNEL, ORDER_AS_QUEUE, false, count, events, out };
@@ -63,14 +63,14 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)
     cl_int error = command_check(queue, count, events);
 
     if (error == CL_SUCCESS) {
-        error = function ? check_arguments(arguments, bytes, memories, list, places) : CL_INVALID_VALUE;
+        error = function ? check_arguments(arguments, bytes, memories, list, locations) : CL_INVALID_VALUE;
     }
     if (error != CL_SUCCESS) {
         return error;
     }
     work.native_kernel.function = function;
     if (arguments) {
-        work.native_kernel.arguments = copy_arguments(arguments, bytes, memories, list, places);
+        work.native_kernel.arguments = copy_arguments(arguments, bytes, memories, list, locations);
         if (!work.native_kernel.arguments) {
             return CL_OUT_OF_HOST_MEMORY;
         }

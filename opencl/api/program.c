@@ -11,10 +11,10 @@
 
 /* ---- life ---- */
 
-void program_set_text(char **place, const char *text)
+void program_set_text(char **to, const char *text)
 {
-    free(*place);
-    *place = strdup(text);
+    free(*to);
+    *to = strdup(text);
 }
 
 void program_forget(cl_program program)
@@ -319,10 +319,10 @@ static cl_int answer_binaries(cl_program program, const struct info_room *room)
     if (room->bytes < count * sizeof(unsigned char *)) {
         return CL_INVALID_VALUE;
     }
-    unsigned char **places = room->at;
+    unsigned char **to = room->at;
     for (uint32_t i = 0; i < count; i++) {
-        if (places[i] && program->binary.at) {
-            memcpy(places[i], program->binary.at, program->binary.bytes);
+        if (to[i] && program->binary.at) {
+            memcpy(to[i], program->binary.at, program->binary.bytes);
         }
     }
     return CL_SUCCESS;

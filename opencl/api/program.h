@@ -45,6 +45,6 @@ cl_int program_load(cl_program program);
 /* With the lock: what was built is given up. */
 void program_forget(cl_program program);
 /* Replaces a text of the program. */
-void program_set_text(char **place, const char *text);
+void program_set_text(char **to, const char *text);
 
 #endif

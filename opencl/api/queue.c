@@ -335,7 +335,7 @@ void queue_destroy(void *object)
 }
 
 /* An out-of-order queue takes as many submitters as it can get. */
-static enum ppu_err open_lanes(cl_command_queue queue)
+static enum ppu_err open_submitters(cl_command_queue queue)
 {
     uint32_t wanted = in_order(queue) ? 1 : QUEUE_SUBMITTERS;
     enum ppu_err err = PPU_OK;
@@ -349,7 +349,7 @@ static enum ppu_err open_lanes(cl_command_queue queue)
 
 static enum ppu_err open_host(cl_command_queue queue)
 {
-    enum ppu_err err = open_lanes(queue);
+    enum ppu_err err = open_submitters(queue);
 
     if (err == PPU_OK) {
         queue->threaded = pthread_create(&queue->thread, NULL, serve_queue, queue) == 0;

@@ -17,7 +17,7 @@ struct module_header {
     uint32_t type; /* CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT or _LIBRARY */
     uint32_t reserved;
     uint64_t bitcode_bytes;
-    uint64_t sum;                  /* of the bitcode */
+    uint64_t checksum;             /* of the bitcode */
     uint8_t tag[ORIGIN_TAG_BYTES]; /* of type and bitcode; zeros: it comes from elsewhere */
 };
 
@@ -77,7 +77,7 @@ cl_int binary_of_module(struct binary *binary, cl_program_binary_type type, cons
         .version = MODULE_VERSION,
         .type = type,
         .bitcode_bytes = bitcode->len_bytes,
-        .sum = fnv_of(bitcode->bytes, bitcode->len_bytes),
+        .checksum = fnv_of(bitcode->bytes, bitcode->len_bytes),
     };
 
     if (!give_room(binary, sizeof(header) + bitcode->len_bytes, type)) {
@@ -113,7 +113,8 @@ static cl_program_binary_type module_type(struct binary *binary)
     bool known =
         header.magic == MODULE_MAGIC && header.version == MODULE_VERSION && header.reserved == 0 &&
         (header.type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT || header.type == CL_PROGRAM_BINARY_TYPE_LIBRARY);
-    bool whole = header.bitcode_bytes == module.len_bytes && header.sum == fnv_of(module.bitcode, module.len_bytes);
+    bool whole =
+        header.bitcode_bytes == module.len_bytes && header.checksum == fnv_of(module.bitcode, module.len_bytes);
     binary->foreign = !(known && whole && is_ours(&header, &module));
     return known && whole ? header.type : CL_PROGRAM_BINARY_TYPE_NONE;
 }

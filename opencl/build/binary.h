@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Defines what a program saves and loads. An executable is a program image (ppu/image.h). A compiled object or a
- * library is bitcode behind a header of ours, with a sum, by which a damaged one is refused, and a tag (origin.h), by
- * which one is recognised that this user's programs have made: any other is not for LLVM to read in this process.
+ * library is bitcode behind a header of ours, with a checksum, by which a damaged one is refused, and a tag (origin.h),
+ * by which one is recognised that this user's programs have made: any other is not for LLVM to read in this process.
  */
 #ifndef OPENCL_BUILD_BINARY_H
 #define OPENCL_BUILD_BINARY_H

@@ -38,11 +38,11 @@ bool foreign_path(char path[PATH_MAX])
 }
 
 /* ISO C has no cast from an object's address to a function's. */
-static bool find_symbol(void *library, const char *name, void *place)
+static bool find_symbol(void *library, const char *name, void *to)
 {
     void *function = dlsym(library, name);
 
-    memcpy(place, &function, sizeof(function));
+    memcpy(to, &function, sizeof(function));
     return function;
 }
 

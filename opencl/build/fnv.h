@@ -9,12 +9,12 @@
 static inline uint64_t fnv_of(const void *data, size_t bytes)
 {
     const uint8_t *at = (const uint8_t *)data;
-    uint64_t sum = 0xcbf29ce484222325u;
+    uint64_t hash = 0xcbf29ce484222325u;
 
     for (size_t i = 0; i < bytes; i++) {
-        sum = (sum ^ at[i]) * 0x100000001b3u;
+        hash = (hash ^ at[i]) * 0x100000001b3u;
     }
-    return sum;
+    return hash;
 }
 
 #endif

@@ -43,84 +43,84 @@ static uint8_t *host_of(const struct copy *copy)
 
 /* ---- there and back ---- */
 
-static struct copy *find_copy(const struct remote_launch *away, cl_mem memory)
+static struct copy *find_copy(const struct remote_launch *remote, cl_mem memory)
 {
     uint32_t i = 0;
 
-    while (i < away->count && away->copies[i].root != root_of(memory)) {
+    while (i < remote->count && remote->copies[i].root != root_of(memory)) {
         i++;
     }
-    return &away->copies[i];
+    return &remote->copies[i];
 }
 
 /* Arguments that are parts of one buffer share its copy. */
-static enum ppu_err take_there(struct remote_launch *away, const struct launch_memory *argument)
+static enum ppu_err take_there(struct remote_launch *remote, const struct launch_memory *argument)
 {
-    struct copy *copy = find_copy(away, argument->memory);
+    struct copy *copy = find_copy(remote, argument->memory);
     cl_mem root = root_of(argument->memory);
     enum ppu_err err = PPU_OK;
 
-    if (copy == &away->copies[away->count]) {
+    if (copy == &remote->copies[remote->count]) {
         copy->root = root;
-        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, root->bytes, &copy->there);
+        err = ppu_memory_create(remote->space, PPU_MEMORY_VRAM, root->bytes, &copy->there);
         if (err != PPU_OK) {
             return err;
         }
         memcpy(host_of(copy), root->at, root->bytes);
-        away->count++;
+        remote->count++;
     }
-    const uint64_t va = ppu_memory_va(copy->there, away->space).va + argument->memory->origin;
-    memcpy(away->launch->params + argument->offset, &va, sizeof(va));
+    const uint64_t va = ppu_memory_va(copy->there, remote->space).va + argument->memory->origin;
+    memcpy(remote->launch->params + argument->offset, &va, sizeof(va));
     return PPU_OK;
 }
 
-static void take_back(const struct remote_launch *away)
+static void take_back(const struct remote_launch *remote)
 {
-    for (uint32_t i = 0; i < away->launch->memories; i++) {
-        const struct launch_memory *argument = &away->launch->memory[i];
+    for (uint32_t i = 0; i < remote->launch->memories; i++) {
+        const struct launch_memory *argument = &remote->launch->memory[i];
         cl_mem memory = argument->memory;
         if (!argument->constant && (memory->flags & CL_MEM_READ_ONLY) == 0) {
-            memcpy(memory->at, host_of(find_copy(away, memory)) + memory->origin, memory->bytes);
+            memcpy(memory->at, host_of(find_copy(remote, memory)) + memory->origin, memory->bytes);
         }
     }
 }
 
-static enum ppu_err prepare(struct remote_launch *away)
+static enum ppu_err prepare(struct remote_launch *remote)
 {
     enum ppu_err err = PPU_OK;
 
-    away->copies = calloc(away->launch->memories + 1u, sizeof(away->copies[0]));
-    if (!away->copies) {
+    remote->copies = calloc(remote->launch->memories + 1u, sizeof(remote->copies[0]));
+    if (!remote->copies) {
         return PPU_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < away->launch->memories && err == PPU_OK; i++) {
-        err = take_there(away, &away->launch->memory[i]);
+    for (uint32_t i = 0; i < remote->launch->memories && err == PPU_OK; i++) {
+        err = take_there(remote, &remote->launch->memory[i]);
     }
-    if (err == PPU_OK && away->event->work.prints) {
-        err = ppu_memory_create(away->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &away->printed);
+    if (err == PPU_OK && remote->event->work.prints) {
+        err = ppu_memory_create(remote->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &remote->printed);
     }
-    if (err == PPU_OK && away->printed) {
-        printf_begin(ppu_memory_host(away->printed));
-        away->launch->launch.implicit.printf_va = ppu_memory_va(away->printed, away->space).va;
+    if (err == PPU_OK && remote->printed) {
+        printf_begin(ppu_memory_host(remote->printed));
+        remote->launch->launch.implicit.printf_va = ppu_memory_va(remote->printed, remote->space).va;
     }
     return err;
 }
 
-static void finish_remote(struct remote_launch *away)
+static void finish_remote(struct remote_launch *remote)
 {
-    for (uint32_t i = 0; i < away->count; i++) {
-        ppu_memory_free(away->copies[i].there);
+    for (uint32_t i = 0; i < remote->count; i++) {
+        ppu_memory_free(remote->copies[i].there);
     }
-    free(away->copies);
-    ppu_memory_free(away->printed);
+    free(remote->copies);
+    ppu_memory_free(remote->printed);
 }
 
 /* ---- the launch ---- */
 
 /* The first submitter is this thread's: nothing else of such a queue runs on the device. */
-static enum ppu_err run_remote(struct remote_launch *away)
+static enum ppu_err run_remote(struct remote_launch *remote)
 {
-    struct submitter *submitter = &away->queue->submitter[0];
+    struct submitter *submitter = &remote->queue->submitter[0];
     struct ppu_block *block = NULL;
     struct ppu_event done;
     enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : ppu_block_begin(submitter->channel, &block);
@@ -128,8 +128,8 @@ static enum ppu_err run_remote(struct remote_launch *away)
     if (err != PPU_OK) {
         return err;
     }
-    away->launch->launch.params = away->launch->params;
-    launch_add(away->launch, block, submitter->stream);
+    remote->launch->launch.params = remote->launch->params;
+    launch_add(remote->launch, block, submitter->stream);
     ppu_block_wait_idle(block);
     err = ppu_block_submit(block, &done);
     if (err == PPU_OK) {
@@ -140,13 +140,13 @@ static enum ppu_err run_remote(struct remote_launch *away)
     return err;
 }
 
-static void tell(struct remote_launch *away, enum ppu_err err)
+static void tell(struct remote_launch *remote, enum ppu_err err)
 {
-    struct submitter *submitter = &away->queue->submitter[0];
+    struct submitter *submitter = &remote->queue->submitter[0];
     struct ppu_error error;
     enum ppu_err told = ppu_channel_error(submitter->channel, &error);
 
-    context_notify(away->event->context, event_command_name(away->event),
+    context_notify(remote->event->context, event_command_name(remote->event),
                    told != PPU_OK ? error.text : ppu_error_text(err));
     submitter->broken = ppu_channel_reset(submitter->channel) != PPU_OK;
 }
@@ -154,24 +154,24 @@ static void tell(struct remote_launch *away, enum ppu_err err)
 cl_int launch_remote(cl_event event)
 {
     cl_command_queue queue = event->queue;
-    struct remote_launch away = { .event = event, .queue = queue, .launch = event->work.owned };
-    away.space = event->context->ppus[queue->ppu_index];
-    enum ppu_err err = prepare(&away);
+    struct remote_launch remote = { .event = event, .queue = queue, .launch = event->work.owned };
+    remote.space = event->context->ppus[queue->ppu_index];
+    enum ppu_err err = prepare(&remote);
 
     if (err == PPU_OK) {
-        err = run_remote(&away);
+        err = run_remote(&remote);
         if (err != PPU_OK) {
-            tell(&away, err);
+            tell(&remote, err);
         }
         const char *lost =
-            away.printed ? printf_end(ppu_memory_host(away.printed), event->work.prints, queue->ppu_index) : NULL;
+            remote.printed ? printf_end(ppu_memory_host(remote.printed), event->work.prints, queue->ppu_index) : NULL;
         if (lost) {
             context_notify(event->context, "printf", lost);
         }
     }
     if (err == PPU_OK) {
-        take_back(&away);
+        take_back(&remote);
     }
-    finish_remote(&away);
+    finish_remote(&remote);
     return device_error(err);
 }

@@ -79,10 +79,10 @@ static enum ppu_err open_transport(const struct files *files, uint32_t index, st
         .ppus = source_count(),
     };
     const char *wanted = secure_getenv("PPU_DEVICE");
-    bool native = wanted && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
+    bool starts_machine = wanted && *wanted != '\0' ? strcmp(wanted, "native") == 0 : !ppu_vfio_present();
     enum ppu_err err = PPU_OK;
 
-    if (!native) {
+    if (!starts_machine) {
         return ppu_vfio_transport(NULL, transport, error); /* the next that is free */
     }
     if (!machine) {

@@ -50,9 +50,9 @@ static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
     return err;
 }
 
-static enum ppu_err submit_command(struct submitter *submitter, cl_event event, uint32_t slot)
+static enum ppu_err submit_command(struct submitter *submitter, cl_event event, uint32_t index)
 {
-    uint64_t times_va = ppu_memory_va(submitter->times, submitter_space(submitter)).va + slot * sizeof(struct times);
+    uint64_t times_va = ppu_memory_va(submitter->times, submitter_space(submitter)).va + index * sizeof(struct times);
     struct ppu_block *block = NULL;
     enum ppu_err err = ppu_block_begin(submitter->channel, &block);
 
@@ -72,7 +72,7 @@ static enum ppu_err submit_command(struct submitter *submitter, cl_event event, 
 
 void submitter_issue(struct submitter *submitter, cl_event event)
 {
-    uint32_t slot = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
+    uint32_t index = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
 
     event_reach(event, CL_SUBMITTED);
     if (wants_times(submitter)) {
@@ -83,16 +83,16 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         err = give_printer(submitter, event);
     }
     if (err == PPU_OK) {
-        err = submit_command(submitter, event, slot);
+        err = submit_command(submitter, event, index);
     }
     if (err != PPU_OK) {
         submitter->printing = submitter->printing == event ? NULL : submitter->printing;
         event_end(event, device_error(err));
         return;
     }
-    event->slot = slot;
+    event->flight_index = index;
     event->submitter = submitter;
-    submitter->flight[slot] = event;
+    submitter->flight[index] = event;
     submitter->count++;
     event_issued(event);
     pthread_cond_signal(&submitter->work);
@@ -115,8 +115,8 @@ static void finish_event(const struct submitter *submitter, cl_event event)
     const struct times *times = ppu_memory_host(submitter->times);
 
     if (wants_times(submitter)) {
-        event->time_ns[TIME_START] = times[event->slot].begin.time_ns;
-        event->time_ns[TIME_END] = times[event->slot].end.time_ns;
+        event->time_ns[TIME_START] = times[event->flight_index].begin.time_ns;
+        event->time_ns[TIME_END] = times[event->flight_index].end.time_ns;
     }
     work_drop(&event->work);
 }

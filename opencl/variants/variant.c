@@ -252,16 +252,16 @@ struct variant *variant_find(struct variants *variants, uint32_t kernel, const s
 
 static void note_compiled(struct kernel_variants *of, const struct variant_key *key)
 {
-    uint64_t sum = variant_key_sum(key);
+    uint64_t hash = variant_key_hash(key);
     uint32_t known = PPU_MIN(of->compiled, VARIANTS_REMEMBERED);
 
     for (uint32_t i = 0; i < known; i++) {
-        if (of->sums[i] == sum) {
+        if (of->hashes[i] == hash) {
             of->recompiled++;
             break;
         }
     }
-    of->sums[of->compiled++ % VARIANTS_REMEMBERED] = sum;
+    of->hashes[of->compiled++ % VARIANTS_REMEMBERED] = hash;
 }
 
 /* With the lock, which is given up for the one that leaves. */

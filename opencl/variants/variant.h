@@ -15,7 +15,7 @@
 #include "opencl/variants/variant_key.h"
 
 #define VARIANTS_MOST 8u        /* of a kernel, beside the base variant */
-#define VARIANTS_REMEMBERED 64u /* sums of keys, to tell what is compiled again */
+#define VARIANTS_REMEMBERED 64u /* hashes of keys, to tell what is compiled again */
 
 enum variant_state {
     VARIANT_COMPILING,
@@ -58,7 +58,7 @@ struct kernel_variants {
     uint32_t count;
     uint32_t compiled, recompiled; /* those that are found in the cache too */
     uint32_t cached;
-    uint64_t sums[VARIANTS_REMEMBERED]; /* of the keys compiled last */
+    uint64_t hashes[VARIANTS_REMEMBERED]; /* of the keys compiled last */
     struct variant_seen seen[OVERLAP_ARGUMENTS], seen_work_group;
     struct variant_time time; /* of the base variant */
 };

@@ -79,7 +79,7 @@ bool variant_key_equal(const struct variant_key *a, const struct variant_key *b)
            memcmp(a->arguments, b->arguments, argument_bytes(a)) == 0 && memcmp(a->pairs, b->pairs, pair_bytes(a)) == 0;
 }
 
-uint64_t variant_key_sum(const struct variant_key *key)
+uint64_t variant_key_hash(const struct variant_key *key)
 {
     return (fnv_of(key->arguments, argument_bytes(key)) * 31u + fnv_of(key->pairs, pair_bytes(key))) * 31u +
            fnv_of(key->work_group, sizeof(key->work_group));

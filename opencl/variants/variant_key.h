@@ -41,7 +41,7 @@ void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t di
 void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3]);
 void variant_key_add_constant(struct variant_key *key, const struct variant_constant *constant);
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b);
-uint64_t variant_key_sum(const struct variant_key *key);
+uint64_t variant_key_hash(const struct variant_key *key);
 /* In words (docs/spec/alias.md), cut off where there is no more room. */
 void variant_key_print(const struct variant_key *key, char *text, size_t bytes);
 

@@ -408,7 +408,7 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
 /* Destroys the queue. While a task takes from it, this returns BUSY and does nothing. */
 enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue);
 /*
- * Empties the queue and opens it again, for another task. Nobody may append meanwhile: what had a place is lost. BUSY:
+ * Empties the queue and opens it again, for another task. Nobody may append meanwhile: what had a cell is lost. BUSY:
  * a task takes from it.
  */
 enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue);
@@ -417,7 +417,7 @@ ppu_va_t ppu_taskq_va(const struct ppu_taskq *queue);
 /*
  * Appends an entry, from any thread. When the queue's task must be notified, `channel` does it. That is a channel of
  * the same context, which executes the method before anything that waits for that task. Errors: BUSY: the queue is
- * full, or others have taken every place that this call tried to take; CLOSED.
+ * full, or others have taken every cell that this call tried to take; CLOSED.
  */
 enum ppu_err ppu_taskq_push(struct ppu_taskq *queue, struct ppu_channel *channel, const void *data, uint32_t bytes);
 /* Closes the queue: no entry can be appended any more. */

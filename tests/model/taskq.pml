@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Queue tasks (A6, A12): producers, who may be threads or the host, append to a small circular queue whose tickets
- * wrap; the firmware arms, is told, and lets CTAs begin; CTAs on two SMs read entries and give their places back; the
+ * wrap; the firmware arms, is told, and lets CTAs begin; CTAs on two SMs read entries and give their cells back; the
  * slot parks when it has nothing left; somebody closes the queue at any time. Each statement that touches a shared word
  * is one step.
  *

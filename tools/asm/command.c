@@ -69,9 +69,9 @@ static void print_coloured(const char *line, int len)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(kinds); i++) {
         const char *at = memmem(line, (size_t)len, kinds[i].word, strlen(kinds[i].word));
         if (at) {
-            int place = (int)(at - line), word = (int)strlen(kinds[i].word);
-            fprintf(stderr, "\033[1m%.*s\033[%sm%.*s\033[0m%.*s\n", place, line, kinds[i].colour, word, at,
-                    len - place - word, at + word);
+            int prefix = (int)(at - line), word = (int)strlen(kinds[i].word);
+            fprintf(stderr, "\033[1m%.*s\033[%sm%.*s\033[0m%.*s\n", prefix, line, kinds[i].colour, word, at,
+                    len - prefix - word, at + word);
             return;
         }
     }

@@ -189,30 +189,30 @@ INLINE void publish_batch(batch_t batch)
 
 /* ---- a batch, or one of a single piece ---- */
 
-struct place {
+struct entered_batch {
     batch_t batch; /* NULL: there is none */
     bool own;      /* made for one command */
     int error;
 };
 
-INLINE struct place find_place(device_queue_t given)
+INLINE struct entered_batch enter_batch(device_queue_t given)
 {
     work_queue_t queue = workq_of(given);
-    struct place place = { batch_of(given), queue != 0, 0 };
+    struct entered_batch entered = { batch_of(given), queue != 0, 0 };
 
     if (queue != 0) {
-        place.batch = begin_batch(queue, 1);
-        place.error = place.batch == 0 ? ERROR_FULL : 0;
-    } else if (place.batch == 0) {
-        place.error = ERROR_QUEUE;
+        entered.batch = begin_batch(queue, 1);
+        entered.error = entered.batch == 0 ? ERROR_FULL : 0;
+    } else if (entered.batch == 0) {
+        entered.error = ERROR_QUEUE;
     }
-    return place;
+    return entered;
 }
 
-INLINE void leave_place(const private struct place *place)
+INLINE void leave_batch(const private struct entered_batch *entered)
 {
-    if (place->own) {
-        publish_batch(place->batch);
+    if (entered->own) {
+        publish_batch(entered->batch);
     }
 }
 
