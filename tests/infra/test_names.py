@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What tools/check/names says of the tree, and that it refuses each kind of wrong name."""
+"""Tests what tools/check/names says of the tree, and that it refuses each kind of wrong name."""
 
 import sys
 from importlib.machinery import SourceFileLoader
@@ -65,8 +65,41 @@ def test_mechanism(text, right):
     assert len(found) == 1 and found[0].endswith(f"names what is called {right} everywhere else"), found
 
 
+# identifiers that a file may not have, and those that it may
+SECOND_MEANINGS = {
+    "a variable": ("compiler/mir/a.c", "uint16_t place;\n"),
+    "several of it": ("opencl/submit/a.c", "int open_lanes(void);\n"),
+    "a structure": ("compiler/analysis/a.h", "struct group_size {\n};\n"),
+    "a macro": ("runtime/nested.c", "#define MOST 4\nint most_places = MOST;\n"),
+    "a word of tests": ("firmware/a.h", "struct bench *bench;\n"),
+    "after a string": ("runtime/a.c", 'char *a = "\\"/*"; int native_slot, place;\n'),
+}
+ONE_MEANING = {
+    "where the word belongs": ("firmware/a.c", "uint32_t place, slot, groups;\n"),
+    "a file of its own": ("runtime/nest.c", "uint32_t place_bytes;\n"),
+    "part of a word": ("compiler/a.c", "LLVMReplaceAllUsesWith(displaced, replace);\n"),
+    "another word": ("opencl/api/a.c", "size_t work_group, sub_groups;\n"),
+    "a comment": ("compiler/a.c", "/* in place\n * place */\nint a; // place\n"),
+    "a string": ("compiler/a.c", 'char *a = "in its \\"place\\", place";\n'),
+    "an included file": ("compiler/a.c", '#include "qemu-device/core/dist/place.h"\n'),
+    "a test": ("tests/compiler/a.c", "struct place place;\n"),
+}
+
+
+def test_second_meaning(file, text):
+    found = names.problems_of({file: text})
+    assert len(found) == 1 and found[0].startswith(f"{file}: ") and "another meaning than: " in found[0], found
+
+
+def test_one_meaning(file, text):
+    found = names.problems_of({file: text})
+    assert found == [], found
+
+
 tap.main([("the tree keeps the rules", test_tree), ("programs that are read alone may repeat a name", test_programs),
           ("refused: workqueue", lambda: test_mechanism("struct ppu_workqueue;\n", "workq")),
           ("refused: a queue of tasks by half its name", lambda: test_mechanism("PPU_QUEUE_CLOSED\n", "taskq"))] + [
     (f"found in four files: {name}", lambda text=text: test_function(text)) for name, text in FUNCTIONS.items()] + [
-    (f"passes: {name}", lambda text=text: test_other(text)) for name, text in OTHERS.items()])
+    (f"passes: {name}", lambda text=text: test_other(text)) for name, text in OTHERS.items()] + [
+    (f"refused, a word's second meaning: {name}", lambda of=of: test_second_meaning(*of)) for name, of in SECOND_MEANINGS.items()] + [
+    (f"passes: {name}", lambda of=of: test_one_meaning(*of)) for name, of in ONE_MEANING.items()])
