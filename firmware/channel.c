@@ -6,6 +6,7 @@
 #include "firmware/admin.h"
 #include "firmware/block.h"
 #include "firmware/caps.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
 #include "firmware/crash.h"
@@ -13,7 +14,6 @@
 #include "firmware/fault.h"
 #include "firmware/hal.h"
 #include "firmware/hooks.h"
-#include "firmware/launch.h"
 #include "firmware/layout.h"
 #include "firmware/quota.h"
 #include "firmware/sem.h"
@@ -232,7 +232,7 @@ static void stop(struct channel *channel, enum ppu_fault cause)
     while (node != &channel->tasks) {
         struct task *task = PPU_CONTAINER_OF(node, struct task, owner);
         node = node->next;
-        launch_cancel(task, (uint16_t)cause);
+        completion_cancel(task, (uint16_t)cause);
     }
     copy_cancel(channel);
     if (channel->workq != CHANNEL_NO_WORKQ) {

@@ -3,21 +3,17 @@
 
 #include <string.h>
 
-#include "firmware/caps.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/dma.h"
-#include "firmware/fault.h"
 #include "firmware/hal.h"
 #include "firmware/hooks.h"
 #include "firmware/nest.h"
 #include "firmware/policy.h"
-#include "firmware/shared.h"
-#include "firmware/stats.h"
 #include "firmware/taskq.h"
 #include "firmware/timer.h"
 #include "firmware/tmd.h"
 #include "firmware/tmdq.h"
-#include "firmware/tmu.h"
 #include "firmware/trace.h"
 #include "firmware/watchdog.h"
 #include "firmware/wdu.h"
@@ -25,15 +21,7 @@
 #include "ppu/macros.h"
 #include "ppu/mmu.h"
 
-#define ADMISSIONS 16u /* tasks that get places when one has ended, at most */
-
 static FW_DMA struct ppu_tmd fetched; /* a channel's, before it has a record */
-static struct list_node ended;        /* tasks in state ENDED */
-
-void launch_init(void)
-{
-    list_init(&ended);
-}
 
 /* ---- from a TMD to a record: the launcher's part is copied once, and the copy is checked and run (A11) ---- */
 
@@ -178,37 +166,20 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     task->left_us = watchdog_limit_us(tmd);
 }
 
-static void end_without_slot(struct task *task)
-{
-    task_enter(task, TASK_ENDED);
-    list_push_back(&ended, &task->node);
-}
-
-static void leave_channel(struct task *task)
-{
-    if (task->channel) {
-        if (task_tmd(task)->next_cta) { /* else there is nothing that the device has written */
-            channel_count(task->channel, task_counts(task));
-        }
-        channel_remove_task(task->channel, task);
-    }
-}
-
 /* A fault that is no fault of the task's threads: it ends with all its tree. The task is HELD. */
 static void fail_held(struct task *task, struct refusal why)
 {
     struct ppu_error_record record = { .code = why.code, .address = why.payload, .correlation = task->correlation };
     struct channel *channel = task->channel;
     task->fault = why.code;
-    leave_channel(task);
-    end_without_slot(task);
+    completion_leave_channel(task);
+    completion_defer(task);
     if (channel) {
         channel_fail(channel, &record);
     }
 }
 
-/* It has all it needs but a slot; a queue task asks for that when there are entries. */
-static void make_ready(struct task *task)
+void launch_ready(struct task *task)
 {
     if (task->taskq == TASK_NO_TASKQ) {
         wdu_ready(task);
@@ -218,16 +189,15 @@ static void make_ready(struct task *task)
     }
 }
 
-/* Everything before it in its TMDQ has completed. */
-static void start_task(struct task *task)
+void launch_start(struct task *task)
 {
     const struct ppu_tmd *tmd = task_tmd(task);
     if (task->fault) {
-        end_without_slot(task);
+        completion_defer(task);
     } else if (tmd->kind == PPU_TMD_TASKQ && !taskq_bind(task, tmd->taskq)) {
         fail_held(task, refuse_launch(PPU_FAULT_TMD_TASKQ, offsetof(struct ppu_tmd, taskq)));
     } else if (!(tmd->flags & (PPU_TMD_MAY_WAIT | PPU_TMD_SAVE)) || nest_admit(task)) {
-        make_ready(task);
+        launch_ready(task);
     }
 }
 
@@ -239,12 +209,7 @@ static uint16_t tmdq_number(uint32_t stream)
 
 /* ---- launches by channels ---- */
 
-/*
- * The words of a TMDQ were written over. Its order is lost: the TMDQ becomes empty, the tasks that waited in it end
- * with a fault, and those that run complete without it. Looks at every record; only a context that harmed itself comes
- * here.
- */
-static void rebuild_tmdq(uint32_t context, uint32_t stream)
+void launch_rebuild_tmdq(uint32_t context, uint32_t stream)
 {
     tmdq_clear(context, stream);
     for (uint32_t i = 0; i < layout.tasks + layout.nest_tasks; i++) {
@@ -266,13 +231,13 @@ static void append_task(struct task *task)
 {
     switch (tmdq_append(task)) {
     case TMDQ_FIRST:
-        start_task(task);
+        launch_start(task);
         wdu_dispatch();
         break;
     case TMDQ_BEHIND:
         break;
     case TMDQ_APPEND_BROKEN:
-        rebuild_tmdq(task->context, task->stream);
+        launch_rebuild_tmdq(task->context, task->stream);
         break;
     }
 }
@@ -290,7 +255,7 @@ static struct task *new_record(uint32_t context)
     return task;
 }
 
-static void give_back_task(struct task *task)
+void launch_give_back(struct task *task)
 {
     if (task_has_nest(task)) {
         nest_return(task);
@@ -314,7 +279,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
     }
     if (why.code) {
         if (task) {
-            give_back_task(task);
+            launch_give_back(task);
         }
         *code = why.code;
         *payload = why.payload;
@@ -333,8 +298,7 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
 
 /* ---- launches by threads ---- */
 
-/* A LENT record becomes the parent's child and starts. What the launcher wrote is copied once, here. */
-static void start_child(struct task *child, struct task *parent, uint32_t stream)
+void launch_start_child(struct task *child, struct task *parent, uint32_t stream)
 {
     struct ppu_tmd *tmd = task_tmd(child);
     nest_adopt(child);
@@ -358,7 +322,7 @@ static void start_child(struct task *child, struct task *parent, uint32_t stream
         return;
     }
     record_task(child, tmd, parent->correlation);
-    start_task(child);
+    launch_start(child);
     wdu_dispatch();
     trace_write(PPU_TRACE_LAUNCH, child->correlation, channel_index(channel), child->handle, stream);
 }
@@ -410,198 +374,6 @@ bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former)
     if (former != PPU_TASK_NULL && !release_former(child, parent, former)) {
         return false;
     }
-    start_child(child, parent, stream);
+    launch_start_child(child, parent, stream);
     return true;
-}
-
-/* ---- waiting for children ---- */
-
-bool launch_can_go_on(const struct task *parent)
-{
-    if (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) {
-        return nest_has_idle_cta(parent);
-    }
-    return tmdq_idle(parent) && parent->children == 0;
-}
-
-void launch_unblock(struct task *parent)
-{
-    if (parent->state == TASK_DRAINING) {
-        if (parent->children == 0 && (parent->fault || tmdq_idle(parent))) {
-            end_without_slot(parent);
-        }
-    } else if (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) {
-        wdu_look(parent);
-    } else if (parent->waits && launch_can_go_on(parent)) {
-        wdu_resume(parent);
-    }
-}
-
-/* The CTA that a task was launched from, as its launcher says. */
-struct origin {
-    uint32_t place;
-    uint32_t cta;
-};
-
-static struct origin origin_of(const struct task *task)
-{
-    struct origin none = { 0, 0 };
-    return task->parent ? (struct origin){ nest_record(task)->place, nest_record(task)->cta } : none;
-}
-
-/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
-static void child_completed(struct task *parent, struct origin child)
-{
-    bool of_ctas = (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) != 0;
-    parent->children--;
-    if (!of_ctas || nest_child_done(parent, child.place, child.cta) || parent->state == TASK_DRAINING) {
-        launch_unblock(parent);
-    }
-}
-
-/* ---- completion ---- */
-
-/* Whoever waits for places and gets some is ready; what is not given now is when a task ends that has some. */
-static void release_places(struct task *task)
-{
-    struct task *next = nest_release(task);
-    for (uint32_t n = 1; next; n++) {
-        make_ready(next);
-        next = n < ADMISSIONS ? nest_admit_waiting(task->nest) : NULL;
-    }
-}
-
-/* The TMDQ step of B6. In a tree that is killed nobody follows: what was launched behind is not run. */
-static enum tmdq_complete_result step_tmdq(struct task *task)
-{
-    struct task *next = NULL;
-    if (task->parent && (task->fault || task->parent->fault || !task->parent->channel)) {
-        return TMDQ_EMPTY;
-    }
-    enum tmdq_complete_result result = tmdq_complete(task, &next);
-    if (result == TMDQ_NEXT && task->parent) {
-        start_child(next, task->parent, task->stream);
-    } else if (result == TMDQ_NEXT) {
-        start_task(next);
-    }
-    return result;
-}
-
-/* A TMDQ that does not hold what it must: the tree that scribbled over it ends. */
-static void tmdq_broken(struct task *task)
-{
-    struct ppu_error_record record = { .code = PPU_FAULT_BAD_START,
-                                       .address = task->handle,
-                                       .correlation = task->correlation };
-    nest_lost(task->nest);
-    if (task->channel) {
-        channel_fail(task->channel, &record);
-    }
-}
-
-/* The order matters: first the TMDQ and the next task, then whoever waits for this one (B6). */
-static void complete_task(struct task *task)
-{
-    if (task_has_nest(task) && task->fault) {
-        nest_lost(task->nest); /* what its threads took or launched, and nobody started */
-    }
-    enum tmdq_complete_result result = step_tmdq(task);
-    wdu_dispatch();
-
-    struct task *parent = task->parent;
-    struct origin origin = origin_of(task);
-    uint32_t context = task->context;
-    uint32_t stream = task->stream;
-    bool broken = result == TMDQ_COMPLETE_BROKEN || (result == TMDQ_PENDING && !parent);
-    stats_count(PPU_KEY_COMPLETIONS);
-    trace_write(PPU_TRACE_TASK_END, task->correlation, task->handle, task->slot, task->fault);
-    if (broken && parent) {
-        tmdq_broken(task);
-    }
-    leave_channel(task);
-    if (result == TMDQ_PENDING && parent) {
-        nest_linger(task);
-    } else {
-        give_back_task(task);
-    }
-    if (parent) {
-        child_completed(parent, origin);
-    } else if (broken) {
-        /* Only this thread launches into the TMDQs of channels: nobody is between the two steps of B4. */
-        rebuild_tmdq(context, stream);
-    }
-    channel_provide(CHANNEL_NEEDS_RECORD);
-    context_remove_task(context);
-}
-
-void launch_complete(struct task *task)
-{
-    bool has_nest = task_has_nest(task);
-    if (has_nest && task->places != TASK_NO_PLACES) {
-        release_places(task);
-    }
-    taskq_unbind(task);
-    if (task->children || (has_nest && !task->fault && !tmdq_idle(task))) {
-        task_enter(task, TASK_DRAINING);
-        wdu_dispatch();
-        return;
-    }
-    complete_task(task);
-}
-
-void launch_cancel(struct task *task, uint16_t fault)
-{
-    switch (task->state) {
-    case TASK_RUNNING:
-    case TASK_STOPPING:
-        /* One that is just completing has left its slot, which may have another task by now. */
-        if (wdu_has(task)) {
-            task->fault = fault;
-            wdu_kill(task);
-        }
-        return;
-    case TASK_READY:
-        tmu_remove(task);
-        break;
-    case TASK_ADMITTED:
-        nest_withdraw(task);
-        break;
-    case TASK_DRAINING:
-        task->fault = fault;
-        if (task->children == 0) {
-            end_without_slot(task);
-        }
-        leave_channel(task);
-        return;
-    case TASK_HELD:
-        task->fault = fault;
-        leave_channel(task);
-        return;
-    case TASK_ENDED:
-        /* About to complete, or to wait for children: they end now, and do not count themselves off. */
-        task->fault = task->fault ? task->fault : fault;
-        return;
-    case TASK_PARKED:
-        break;
-    default:
-        return;
-    }
-    task->fault = fault;
-    taskq_unbind(task);
-    end_without_slot(task);
-    leave_channel(task);
-}
-
-void launch_end_parked(struct task *task)
-{
-    end_without_slot(task);
-}
-
-bool launch_complete_ended(uint32_t most)
-{
-    uint32_t done = 0;
-    for (; done < most && !list_empty(&ended); done++) {
-        launch_complete(PPU_CONTAINER_OF(list_take_front(&ended), struct task, node));
-    }
-    return done != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes a task from a TMD in a context's memory to its completion: it is accepted, starts after its predecessors, and
- * completes.
+ * Launches tasks: takes a TMD from a context's memory, checks it, makes a task of it, and starts the task after its
+ * predecessors (B4, B10, A11). completion.h says what follows.
  */
 #ifndef FIRMWARE_LAUNCH_H
 #define FIRMWARE_LAUNCH_H
@@ -10,8 +10,6 @@
 
 #include "firmware/channel.h"
 #include "firmware/task.h"
-
-void launch_init(void);
 
 enum launch_result {
     LAUNCH_ACCEPTED,
@@ -30,26 +28,23 @@ enum launch_result launch_task(struct channel *channel, ppu_va_t tmd, uint32_t s
  */
 bool launch_child(uint32_t context, ppu_task_t handle, ppu_task_t former);
 
-/* True when what the task's threads wait for has completed, with its subtrees: all children, or with CTA_GROUPS, where
- * the task is PARKED, those of some CTA that waits (B7). */
-bool launch_can_go_on(const struct task *parent);
+/* Everything before the task in its TMDQ has completed: it starts, or ends without having run when it has a fault. */
+void launch_start(struct task *task);
 
-/* Something that the task's threads waited for has happened, and its group's `work` says so: it goes on when that was
- * the last (B7, B8). */
-void launch_unblock(struct task *parent);
+/* A LENT record becomes the parent's child and starts. What the launcher wrote is copied once, here. */
+void launch_start_child(struct task *child, struct task *parent, uint32_t stream);
 
-/* A task's threads have ended; it has no slot. When its subtree has ended too it completes (B8): B6, and the next task
- * of its TMDQ. */
-void launch_complete(struct task *task);
+/* The task has all it needs but a slot. A queue task requests one when there are entries. */
+void launch_ready(struct task *task);
 
-/* Ends a task of a channel that is being stopped. What has a slot ends with its slot event; the others
- * leave the channel now and complete when their turn in the TMDQ comes, without having run. */
-void launch_cancel(struct task *task, uint16_t fault);
+/*
+ * The words of a TMDQ were written over, so its order is lost: the TMDQ becomes empty, the tasks that waited in it end
+ * with a fault, and those that run complete without it. Looks at every record; only a context that harmed itself comes
+ * here.
+ */
+void launch_rebuild_tmdq(uint32_t context, uint32_t stream);
 
-/* A PARKED task whose CTAs have all ended begins no other: it completes. */
-void launch_end_parked(struct task *task);
-
-/* Completes at most `most` tasks that ended without a slot event; true: there were some, and a channel may go on. */
-bool launch_complete_ended(uint32_t most);
+/* The record is free for other launches. */
+void launch_give_back(struct task *task);
 
 #endif

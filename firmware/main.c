@@ -4,12 +4,12 @@
 #include "firmware/block.h"
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
 #include "firmware/doorbell.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
-#include "firmware/launch.h"
 #include "firmware/layout.h"
 #include "firmware/log.h"
 #include "firmware/nest.h"
@@ -43,10 +43,10 @@ _Static_assert(TOUCHES_A_ROUND >= TURNS_A_ROUND * CHANNEL_TURN_METHODS + 3 * EVE
 
 /* In this order; what a row needs stands above it. */
 static void (*const inits[])(void) = {
-    layout_init, quota_init,  ring_init,     trace_init,    log_init,   fault_init,   stats_init,
-    timers_init, policy_init, task_init,     taskq_init,    nest_init,  tmdq_init,    tmu_init,
-    rank_init,   share_init,  watchdog_init, wdu_init,      copy_init,  context_init, channel_init,
-    workq_init,  launch_init, block_init,    doorbell_init, admin_init,
+    layout_init, quota_init,      ring_init,     trace_init,    log_init,   fault_init,   stats_init,
+    timers_init, policy_init,     task_init,     taskq_init,    nest_init,  tmdq_init,    tmu_init,
+    rank_init,   share_init,      watchdog_init, wdu_init,      copy_init,  context_init, channel_init,
+    workq_init,  completion_init, block_init,    doorbell_init, admin_init,
 };
 
 /* The firmware has broken a rule of the device, or somebody wrote over its memory. */
@@ -114,7 +114,7 @@ static const struct source {
     { ON(TIMER),    EVENTS_A_ROUND,  timers_run },
     { ALWAYS,       TURNS_A_ROUND,   channel_turns },
     { ALWAYS,       EVENTS_A_ROUND,  taskq_serve_more },
-    { ALWAYS,       EVENTS_A_ROUND,  launch_complete_ended },
+    { ALWAYS,       EVENTS_A_ROUND,  completion_run_deferred },
     /* clang-format on */
 };
 

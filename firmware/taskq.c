@@ -3,9 +3,9 @@
 
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/completion.h"
 #include "firmware/hal.h"
 #include "firmware/hooks.h"
-#include "firmware/launch.h"
 #include "firmware/quota.h"
 #include "firmware/shared.h"
 #include "firmware/timer.h"
@@ -186,7 +186,7 @@ static void settle_taskq(struct taskq *queue)
         return;
     }
     if (PPU_TASKQ_TICKET(tail) == ((uint32_t)queue->published & PPU_TASKQ_TICKET_MASK)) {
-        launch_end_parked(queue->task);
+        completion_defer(queue->task);
     } else if (!queue->hole.heap_index) {
         timer_start(&queue->hole, HOLE_NS);
     }

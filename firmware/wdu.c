@@ -5,6 +5,7 @@
 
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/fault.h"
 #include "firmware/hal.h"
@@ -328,7 +329,7 @@ static struct task *slot_pause(struct slot *slot)
 
 static void slot_ended(struct slot *slot)
 {
-    launch_complete(slot_leave(slot));
+    completion_begin(slot_leave(slot));
 }
 
 /* Evicted: it goes on where it stopped, first of its priority, or last when its slice was over. */
@@ -379,7 +380,7 @@ void wdu_feed(struct task *task)
 static void task_waits(struct task *task)
 {
     task->waits = true;
-    if (launch_can_go_on(task)) {
+    if (completion_can_go_on(task)) {
         wdu_resume(task);
     }
 }

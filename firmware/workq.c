@@ -5,9 +5,9 @@
 
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/hal.h"
-#include "firmware/launch.h"
 #include "firmware/nest.h"
 #include "firmware/quota.h"
 #include "firmware/sem.h"
@@ -245,7 +245,7 @@ static void wake_threads(struct task *task, uint32_t threads, bool in_vain)
     }
     shared_add(&group->work, (uint32_t)-threads);
     nest_entries_came(task);
-    launch_unblock(task);
+    completion_unblock(task);
 }
 
 static void wake(struct waiter *waiter, bool in_vain)

@@ -14,7 +14,9 @@ $(eval $(call firmware_test,taskq_feed,firmware/taskq.c tests/firmware/orders.c,
 $(eval $(call firmware_test,cta_groups,firmware/nest.c tests/firmware/orders.c,-DSHARED_STEP=orders_step))
 FLAGS_tests/firmware/test_bound.c := -fno-sanitize-coverage=trace-pc
 $(eval $(call firmware_test,bound,firmware/wdu.c firmware/watchdog.c firmware/tmu.c,-fsanitize-coverage=trace-pc))
-$(eval $(call firmware_test,timer_ring))
+$(eval $(call firmware_test,timer))
+$(eval $(call firmware_test,ring))
+$(eval $(call firmware_test,layout))
 $(eval $(call firmware_test,watchdog))
 $(eval $(call firmware_test,admin))
 $(eval $(call firmware_test,taskq))

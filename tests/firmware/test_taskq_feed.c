@@ -14,6 +14,7 @@
 #include "firmware/block.h"
 #include "firmware/caps.h"
 #include "firmware/channel.h"
+#include "firmware/completion.h"
 #include "firmware/context.h"
 #include "firmware/copy.h"
 #include "firmware/fault.h"
@@ -195,7 +196,7 @@ static void serve(void)
     }
     while (taskq_serve_more(1)) {
     }
-    launch_complete_ended(1);
+    completion_run_deferred(1);
 }
 
 static void firmware(void)
@@ -296,7 +297,7 @@ static void init_firmware(void)
     context_init();
     channel_init();
     workq_init();
-    launch_init();
+    completion_init();
     block_init();
 }
 
