@@ -34,4 +34,16 @@ struct launch {
     uint8_t params[PPU_MAX_PARAM];
 };
 
+/* Work-items of all its grids. */
+static inline uint64_t launch_items(const struct launch *launch)
+{
+    uint64_t items = 1;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t full = (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
+        items *= i == launch->along ? full + launch->rest : full;
+    }
+    return items;
+}
+
 #endif

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "opencl/api/host_clock.h"
 #include "opencl/api/info.h"
 #include "opencl/submit/device_queue.h"
 #include "opencl/submit/printf.h"
@@ -16,7 +16,6 @@
 #include "ppu/version.h"
 
 #define LARGE_HEAP (256ull * PPU_MIB)
-#define NS_PER_S 1000000000ull
 
 struct _cl_platform_id the_platform = {
     .object = { .dispatch = &dispatch_table, .kind = OBJECT_platform, .references = 1, .uses = 1 }
@@ -255,14 +254,6 @@ cl_int clReleaseDeviceEXT(cl_device_id device)
     return clReleaseDevice(device);
 }
 
-static cl_ulong host_time_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (cl_ulong)now.tv_sec * NS_PER_S + (cl_ulong)now.tv_nsec;
-}
-
 cl_int clGetHostTimer(cl_device_id device, cl_ulong *host_time)
 {
     if (!object_is(device, OBJECT_device)) {
@@ -271,7 +262,7 @@ cl_int clGetHostTimer(cl_device_id device, cl_ulong *host_time)
     if (!host_time) {
         return CL_INVALID_VALUE;
     }
-    *host_time = host_time_ns();
+    *host_time = host_clock_ns();
     return CL_SUCCESS;
 }
 
@@ -284,6 +275,6 @@ cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *device_time, cl_ul
         return CL_INVALID_VALUE;
     }
     *device_time = ppu_device_time_ns(device->ppu);
-    *host_time = host_time_ns();
+    *host_time = host_clock_ns();
     return CL_SUCCESS;
 }

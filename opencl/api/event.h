@@ -96,6 +96,8 @@ struct _cl_event {
     struct work work;
     cl_int status;
     uint64_t time_ns[EVENT_TIMES];
+    uint64_t issued_ns; /* when it was given to the device, by the host's clock */
+    uint64_t took_ns;   /* on the device, as the host sees it; 0: it has not ended well */
 
     cl_event *dependents; /* commands that wait for this one */
     size_t dependent_count, dependent_room;

@@ -50,26 +50,15 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     }
 }
 
-static uint64_t work_items(const struct launch *launch)
-{
-    uint64_t items = 1;
-
-    for (uint32_t i = 0; i < 3; i++) {
-        uint64_t full = (uint64_t)launch->launch.grid[i] * launch->launch.cta[i];
-        items *= i == launch->along ? full + launch->rest : full;
-    }
-    return items;
-}
-
-/* What it has taken, when that was measured. */
+/* What it has taken, when it has ended well. */
 static void note_time(const struct launch *launch)
 {
     const struct _cl_event *event = launch->event;
 
-    if (!event || !launch->variants || event->time_ns[TIME_END] <= event->time_ns[TIME_START]) {
+    if (!event || !launch->variants || event->took_ns == 0) {
         return;
     }
-    const struct variant_time time = { event->time_ns[TIME_END] - event->time_ns[TIME_START], work_items(launch) };
+    const struct variant_time time = { event->took_ns, launch_items(launch) };
     variant_note(launch->variants, launch->index, launch->variant, time);
 }
 

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "opencl/api/host_clock.h"
 #include "opencl/api/queue.h"
 #include "opencl/submit/printf.h"
+#include "ppu/macros.h"
 #include "ppu/sem.h"
 
 #define ENTRIES (2u * SUBMITTER_DEPTH)
@@ -75,6 +77,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
     uint32_t index = (submitter->first + submitter->count) % SUBMITTER_DEPTH;
 
     event_reach(event, CL_SUBMITTED);
+    event->issued_ns = host_clock_ns();
     if (wants_times(submitter)) {
         event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(submitter->queue->device->ppu);
     }
@@ -110,10 +113,13 @@ static const char *print(struct submitter *submitter, cl_event event)
  * Without the lock: whoever is told that the command has ended finds what it used given back, such as a kernel that
  * keeps its program from being built.
  */
-static void finish_event(const struct submitter *submitter, cl_event event)
+static void finish_event(struct submitter *submitter, cl_event event)
 {
     const struct times *times = ppu_memory_host(submitter->times);
+    uint64_t now_ns = host_clock_ns();
 
+    event->took_ns = now_ns - PPU_MAX(event->issued_ns, submitter->ended_ns);
+    submitter->ended_ns = now_ns;
     if (wants_times(submitter)) {
         event->time_ns[TIME_START] = times[event->flight_index].begin.time_ns;
         event->time_ns[TIME_END] = times[event->flight_index].end.time_ns;

@@ -18,6 +18,7 @@ struct submitter {
     uint32_t first, count;
     struct ppu_memory *printed; /* where kernels print to; NULL: none of them has so far */
     cl_event printing;          /* in flight, with that memory; NULL: none. There is at most one */
+    uint64_t ended_ns;          /* when the last command has, by the host's clock; of the thread */
     bool broken;                /* its channel cannot be used again */
     bool threaded;
     pthread_t thread; /* waits for the commands in flight */

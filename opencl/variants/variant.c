@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "opencl/variants/variant.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/host_clock.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
 #include "ppu/macros.h"
 
 #define KEY_TEXT_BYTES 16384u /* enough for every key */
+#define NS_PER_S 1000000000u
+#define FAR_NS (UINT64_MAX / 4) /* beyond what anybody waits */
 
 /* ---- life ---- */
 
@@ -32,6 +36,31 @@ static bool is_on(const char *variable)
     return text && *text != '\0' && strcmp(text, "0") != 0;
 }
 
+static struct variant_patience read_patience(void)
+{
+    const char *text = secure_getenv("PPU_ALIAS_WAIT");
+    struct variant_patience patience = { false, 0 };
+
+    if (text && *text != '\0' && !variant_patience_read(text, &patience)) {
+        fprintf(stderr,
+                "OpenCL on the PPU: read PPU_ALIAS_WAIT: '%.40s' is none of auto, never, always, or a time such as "
+                "200ms or 2s; auto is used\n",
+                text);
+    }
+    return patience;
+}
+
+/* Its clock is not set while a launch waits. */
+static void init_changed(pthread_cond_t *changed)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
 struct variants *variants_new(const struct _cl_program *program)
 {
     uint32_t count = program->view.header->kernels;
@@ -46,10 +75,10 @@ struct variants *variants_new(const struct _cl_program *program)
         return NULL;
     }
     pthread_mutex_init(&variants->lock, NULL);
-    pthread_cond_init(&variants->changed, NULL);
+    init_changed(&variants->changed);
     variants->users = 1;
     variants->level = level_of(secure_getenv("PPU_ALIAS"));
-    variants->waits = is_on("PPU_ALIAS_WAIT");
+    variants->patience = read_patience();
     variants->prints = is_on("PPU_ALIAS_PRINT");
     variants->kernel_count = count;
     return variants;
@@ -107,12 +136,14 @@ struct job {
     uint32_t shared_bytes; /* of the base variant */
     uint32_t assumes;      /* the same */
     uint32_t vregs;
+    struct cache_key key;
 };
 
 static void job_free(struct job *job)
 {
     variant_drop(job->variant);
     object_drop(job->program);
+    cache_key_free(&job->key);
     free(job->kernel);
     free(job);
 }
@@ -145,26 +176,15 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
                     : PPU_COMPILE_NO_TOOL;
 }
 
-static enum ppu_compile_status compile_cached(const struct job *job, struct ppu_compiled *image, bool *cached)
+/* Without memory it is not cached. */
+static void make_key(struct job *job)
 {
-    enum ppu_compile_status status = PPU_COMPILE_OK;
-    struct cache_key key;
     char *text = key_text(job);
 
-    if (!text) {
-        return PPU_COMPILE_NO_MEMORY;
+    if (text) {
+        cache_key_init(&job->key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
     }
-    cache_key_init(&key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
-    *cached = cache_find(&key, image);
-    if (!*cached) {
-        status = compile_image(job, image);
-        if (status == PPU_COMPILE_OK) {
-            cache_store(&key, image);
-        }
-    }
-    cache_key_free(&key);
     free(text);
-    return status;
 }
 
 /* NULL when launches of the base variant may run this instead: they share variables and strings with it. */
@@ -202,8 +222,9 @@ static const char *load_image(const struct job *job, const struct ppu_compiled *
     return why;
 }
 
+/* NULL in `loaded`: `why` says why not. */
 static void finish_variant(struct variant *variant, struct ppu_program *loaded, const struct ppu_kernel *code,
-                           const char *why, bool cached)
+                           const char *why)
 {
     struct variants *owner = variant->owner;
 
@@ -211,10 +232,33 @@ static void finish_variant(struct variant *variant, struct ppu_program *loaded, 
     variant->loaded = loaded;
     variant->code = code;
     variant->why = why;
-    variant->cached = cached;
-    owner->kernels[variant->kernel].cached += cached;
+    owner->kernels[variant->kernel].cached += variant->cached;
     variant->state = !why ? VARIANT_READY : VARIANT_FAILED;
     pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
+}
+
+static void finish_with_image(const struct job *job, const struct ppu_compiled *image)
+{
+    struct ppu_program *loaded = NULL;
+    const struct ppu_kernel *code = NULL;
+    const char *why = load_image(job, image, &loaded, &code);
+
+    finish_variant(job->variant, loaded, code, why);
+}
+
+/* Forecasts of later launches count what it took. */
+static void note_compile_time(struct variant *variant)
+{
+    struct variants *owner = variant->owner;
+    uint64_t ns = host_clock_ns() - variant->began_ns;
+
+    pthread_mutex_lock(&owner->lock);
+    struct compile_time *sums[] = { &owner->compile, &owner->kernels[variant->kernel].compile };
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(sums); i++) {
+        sums[i]->ns += ns;
+        sums[i]->count++;
+    }
     pthread_mutex_unlock(&owner->lock);
 }
 
@@ -222,17 +266,48 @@ static void compile_variant(void *opaque)
 {
     struct job *job = opaque;
     struct ppu_compiled image = { NULL, 0, NULL };
-    struct ppu_program *loaded = NULL;
-    const struct ppu_kernel *code = NULL;
-    const char *why = "the compiler refuses it";
-    bool cached = false;
 
-    if (compile_cached(job, &image, &cached) == PPU_COMPILE_OK) {
-        why = load_image(job, &image, &loaded, &code);
+    if (compile_image(job, &image) == PPU_COMPILE_OK) {
+        note_compile_time(job->variant);
+        cache_store(&job->key, &image);
+        finish_with_image(job, &image);
+    } else {
+        finish_variant(job->variant, NULL, NULL, "the compiler refuses it");
     }
     compiler_free(&image);
-    finish_variant(job->variant, loaded, code, why, cached);
     job_free(job);
+}
+
+/* What another process, or this one, has compiled already; false: it has to be compiled. */
+static bool take_cached(struct job *job)
+{
+    struct ppu_compiled image = { NULL, 0, NULL };
+
+    make_key(job);
+    if (!cache_find(&job->key, &image)) {
+        return false;
+    }
+    job->variant->cached = true;
+    finish_with_image(job, &image);
+    compiler_free(&image);
+    return true;
+}
+
+/* By a thread of its own, which frees the job. */
+static void begin_compiling(struct job *job)
+{
+    struct variant *variant = job->variant;
+    struct variants *owner = variant->owner;
+
+    pthread_mutex_lock(&owner->lock);
+    variant->state = VARIANT_COMPILING;
+    variant->began_ns = host_clock_ns();
+    pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
+    if (!compile_thread_start(compile_variant, job)) {
+        finish_variant(variant, NULL, NULL, "there is no thread for the compiler");
+        job_free(job);
+    }
 }
 
 /* ---- the table ---- */
@@ -334,19 +409,52 @@ struct variant *variant_start(struct variants *variants, cl_program program, uin
     object_use(program);
     insert(variants, variant);
     pthread_mutex_unlock(&variants->lock);
-    if (!compile_thread_start(compile_variant, job)) {
-        finish_variant(variant, NULL, NULL, "there is no thread for the compiler", false);
+    if (take_cached(job)) {
         job_free(job);
+    } else {
+        begin_compiling(job);
     }
     pthread_mutex_lock(&variants->lock);
     return variant;
 }
 
-void variant_await(struct variant *variant)
+void variant_await_search(struct variant *variant)
 {
-    while (variant->state == VARIANT_COMPILING) {
+    while (variant->state == VARIANT_SOUGHT) {
         pthread_cond_wait(&variant->owner->changed, &variant->owner->lock);
     }
+}
+
+void variant_await(struct variant *variant, uint64_t ns)
+{
+    struct variants *owner = variant->owner;
+    uint64_t now_ns = host_clock_ns(), end_ns = PPU_MIN(ns, FAR_NS) + now_ns;
+    const struct timespec end = { (time_t)(end_ns / NS_PER_S), (long)(end_ns % NS_PER_S) };
+    int error = ns == 0 ? ETIMEDOUT : 0;
+
+    while (variant->state == VARIANT_COMPILING && error != ETIMEDOUT) {
+        error = pthread_cond_timedwait(&owner->changed, &owner->lock, &end);
+    }
+}
+
+static uint64_t mean_ns(const struct compile_time *time)
+{
+    return time->count != 0 ? time->ns / time->count : 0;
+}
+
+void variant_forecast(const struct variant *variant, struct variant_forecast *forecast)
+{
+    const struct variants *owner = variant->owner;
+    const struct kernel_variants *of = &owner->kernels[variant->kernel];
+
+    forecast->base = of->time;
+    forecast->variant = (struct variant_time){ 0, 0 };
+    for (uint32_t i = 0; i < of->count; i++) {
+        forecast->variant.ns += of->list[i]->time.ns;
+        forecast->variant.items += of->list[i]->time.items;
+    }
+    forecast->compile_ns = of->compile.count != 0 ? mean_ns(&of->compile) : mean_ns(&owner->compile);
+    forecast->since_ns = host_clock_ns() - variant->began_ns;
 }
 
 void variant_note(struct variants *variants, uint32_t kernel, struct variant *variant, struct variant_time time)

@@ -3,8 +3,9 @@
  * Keeps variants (specialisations) of a program's kernels: they are compiled again for what is known of launches (F3,
  * F5). The program's own code is the base variant, which is right for every launch.
  *
- * A variant is compiled once, by a thread of its own, and used by launches from then on. Who has one in use keeps it
- * loaded; the table forgets the oldest of a kernel when there are too many.
+ * A variant that is in the cache is loaded by the launch that asks for it first. Another one is compiled once, by a
+ * thread of its own, and used by launches from then on. Who has one in use keeps it loaded; the table forgets the
+ * oldest of a kernel when there are too many.
  */
 #ifndef OPENCL_VARIANTS_VARIANT_H
 #define OPENCL_VARIANTS_VARIANT_H
@@ -13,19 +14,16 @@
 
 #include "opencl/api/program.h"
 #include "opencl/variants/variant_key.h"
+#include "opencl/variants/variant_patience.h"
 
 #define VARIANTS_MOST 8u        /* of a kernel, beside the base variant */
 #define VARIANTS_REMEMBERED 64u /* hashes of keys, to tell what is compiled again */
 
 enum variant_state {
+    VARIANT_SOUGHT, /* in the cache, by the launch that has started it */
     VARIANT_COMPILING,
     VARIANT_READY,
     VARIANT_FAILED, /* the compiler has refused, or its result cannot take the base variant's place */
-};
-
-/* Time on the device, as far as it was measured. */
-struct variant_time {
-    uint64_t ns, items;
 };
 
 struct variants;
@@ -41,9 +39,16 @@ struct variant {
     enum variant_state state;
     struct ppu_program *loaded;
     const struct ppu_kernel *code;
-    const char *why; /* FAILED: a sentence */
-    bool cached;     /* found on disk */
+    const char *why;   /* FAILED: a sentence */
+    uint64_t began_ns; /* COMPILING: when that began, by the host's clock */
+    bool cached;       /* found on disk */
     struct variant_time time;
+};
+
+/* What compilations have taken. */
+struct compile_time {
+    uint64_t ns;
+    uint32_t count;
 };
 
 /* A value that ends loops, or the work-group's size, in the launch before. */
@@ -61,17 +66,19 @@ struct kernel_variants {
     uint64_t hashes[VARIANTS_REMEMBERED]; /* of the keys compiled last */
     struct variant_seen seen[OVERLAP_ARGUMENTS], seen_work_group;
     struct variant_time time; /* of the base variant */
+    struct compile_time compile;
 };
 
 /* Keeps the variants of one loaded program. Settings are those of the environment when it was loaded. */
 struct variants {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a variant is no longer compiling */
+    pthread_cond_t changed; /* the state of a variant; by the host's clock */
     uint32_t users;         /* the program, and each variant */
     enum variant_level level;
-    bool waits;  /* a launch waits for its variant */
-    bool prints; /* decisions, to standard error */
+    struct variant_patience patience; /* of launches whose variant is being compiled */
+    bool prints;                      /* decisions, to standard error */
     char *options;
+    struct compile_time compile; /* of all kernels */
     uint32_t kernel_count;
     struct kernel_variants kernels[];
 };
@@ -86,13 +93,18 @@ void variants_drop(struct variants *variants);
 /* The kernel's variant for that key, in use for the caller; NULL: there is none. */
 struct variant *variant_find(struct variants *variants, uint32_t kernel, const struct variant_key *key);
 /*
- * A new one, which is being compiled from the program's source, in use for the caller; NULL: no memory, or no thread.
- * `vregs`: registers it may use, so that all work-groups that the base variant can have are possible.
+ * A new one, ready when the cache has it, else being compiled from the program's source, in use for the caller; NULL:
+ * no memory, or no thread. `vregs`: registers it may use, so that all work-groups that the base variant can have are
+ * possible. Gives the lock up meanwhile.
  */
 struct variant *variant_start(struct variants *variants, cl_program program, uint32_t kernel,
                               const struct variant_key *key, uint32_t vregs);
-/* Returns when it is no longer being compiled. Gives the lock up meanwhile. */
-void variant_await(struct variant *variant);
+/* Returns when it is no longer sought. Gives the lock up meanwhile. */
+void variant_await_search(struct variant *variant);
+/* Returns when it is no longer being compiled, or that time has gone. Gives the lock up meanwhile. */
+void variant_await(struct variant *variant, uint64_t ns);
+/* Sets what is known of the kernel's launches, and of the variant's compilation. */
+void variant_forecast(const struct variant *variant, struct variant_forecast *forecast);
 
 /* Without the lock. */
 

@@ -298,6 +298,22 @@ static uint32_t registers_of(const struct _cl_kernel *kernel)
     return kernel->program->context->device->info->sm_vregs / (uint32_t)kernel_max_work_group(kernel);
 }
 
+/* With the lock: as long as waiting is worth it. */
+static void await(const struct choice *choice, struct variant *variant)
+{
+    struct variant_forecast forecast = {
+        .items = launch_items(choice->launch),
+        .percent =
+            choice->overlaps.references > choice->overlaps.identical ? VARIANT_PERCENT_APART : VARIANT_PERCENT_IDS,
+    };
+
+    variant_await_search(variant);
+    if (variant->state == VARIANT_COMPILING) {
+        variant_forecast(variant, &forecast);
+        variant_await(variant, variant_wait_ns(&choice->variants->patience, &forecast));
+    }
+}
+
 /* With the lock. */
 static void use(struct choice *choice, bool start)
 {
@@ -311,9 +327,7 @@ static void use(struct choice *choice, bool start)
         choice->why = choice->why ? choice->why : "there is no memory for a variant";
         return;
     }
-    if (choice->variants->waits) {
-        variant_await(variant);
-    }
+    await(choice, variant);
     if (variant->state != VARIANT_READY) {
         give_up(choice, variant);
         return;

@@ -2,7 +2,7 @@
 # OpenCL from a program's side: through the ICD loader on QEMU, and linked with the joined machine, sanitizers on.
 CL_TEST_CFLAGS := -D_GNU_SOURCE
 # Those below have rules of their own.
-CL_OWN := allocation_failures cache channels confine foreign narrow_device overlap two_devices
+CL_OWN := allocation_failures cache channels confine foreign narrow_device overlap patience two_devices
 CL_TESTS := $(filter-out $(CL_OWN),$(patsubst tests/opencl/test_%.c,%,$(wildcard tests/opencl/test_*.c)))
 CL_SOURCE_CFLAGS := $(JOINED_CFLAGS)
 
@@ -44,6 +44,9 @@ cts: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL's conformance suite 
 
 # Places of arguments, without a device.
 $(eval $(call ppu_test,opencl-overlap,tests/opencl/test_overlap.c opencl/variants/overlap.c,,))
+
+# What waiting for a variant is worth, without a device.
+$(eval $(call ppu_test,opencl-patience,tests/opencl/test_patience.c opencl/variants/variant_patience.c,,))
 
 # What queues are to the device.
 $(eval $(call ppu_test,opencl-channels,tests/opencl/test_channels.c tests/opencl/fixture.c,$(CL_TEST_CFLAGS) -Iruntime/include,cl-source-joined $(OPENCL_LIBS) $(JOINED_LIBS),asan tsan))

@@ -16,14 +16,36 @@ void store_open(struct store *store)
     assert_non_null(mkdtemp(store->folder));
     snprintf(store->clang, sizeof(store->clang), "%s/clang", store->folder);
     snprintf(store->calls, sizeof(store->calls), "%s/calls", store->folder);
+    snprintf(store->hold, sizeof(store->hold), "%s/hold", store->folder);
     snprintf(store->entries, sizeof(store->entries), "%s/opencl", store->folder);
     FILE *script = fopen(store->clang, "w");
     assert_non_null(script);
-    fprintf(script, "#!/bin/sh\nprintf x >>%s\nexec clang-19 \"$@\"\n", store->calls);
+    fprintf(script, "#!/bin/sh\nprintf x >>%s\nwhile [ -e %s ]; do sleep 0.1; done\nexec clang-19 \"$@\"\n",
+            store->calls, store->hold);
     fclose(script);
     chmod(store->clang, 0700);
     setenv("PPU_CLANG", store->clang, 1);
     setenv("PPU_CACHE", store->folder, 1);
+}
+
+void store_replace_clang(const struct store *store, const char *line)
+{
+    FILE *script = fopen(store->clang, "w");
+
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\n%s\n", line);
+    fclose(script);
+}
+
+void store_hold(const struct store *store, bool hold)
+{
+    if (hold) {
+        FILE *file = fopen(store->hold, "w");
+        assert_non_null(file);
+        fclose(file);
+    } else {
+        assert_int_equal(remove(store->hold), 0);
+    }
 }
 
 uint32_t store_each(const struct store *store, void (*function)(const char *path))

@@ -3,13 +3,18 @@
 #ifndef TESTS_OPENCL_STORE_H
 #define TESTS_OPENCL_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct store {
-    char folder[32], clang[64], calls[64], entries[64];
+    char folder[32], clang[64], calls[64], hold[64], entries[64];
 };
 
 void store_open(struct store *store);
+/* A compiler that is called meanwhile does not end. */
+void store_hold(const struct store *store, bool hold);
+/* The compiler is this line of shell from now on. */
+void store_replace_clang(const struct store *store, const char *line);
 /* Removes all of it; nothing is cached from then on. */
 void store_close(struct store *store);
 /* Calls it for each entry of the cache; their number. */

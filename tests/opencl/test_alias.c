@@ -514,6 +514,134 @@ static void levels(void **state)
     }
 }
 
+/* ---- how long a launch waits ---- */
+
+/* Builds with a compiler that then never ends by itself. */
+static void begin_held(struct alias *t, struct store *store, struct fixture *f, const char *waits)
+{
+    store_open(store);
+    begin(t, f, "alignment", waits); /* one variant */
+    store_hold(store, true);
+}
+
+/* Launches until the variant is there; nobody compiles any more then. */
+static void await_variant(struct alias *t, cl_kernel kernel)
+{
+    const struct timespec moment = { 0, 20000000 };
+
+    for (uint32_t launches = 0; strcmp(t->name, "base") == 0 && launches < 1500; launches++) {
+        nanosleep(&moment, NULL);
+        launch(t, kernel, 1);
+    }
+    assert_string_not_equal(t->name, "base");
+}
+
+static void end_held(struct alias *t, cl_kernel kernel, struct store *store)
+{
+    store_hold(store, false);
+    await_variant(t, kernel);
+    end(t);
+    store_close(store);
+}
+
+/* The compiler does not end: the launch does, with the base; and takes the variant when there is one. */
+static void waits_for_a_time(void **state)
+{
+    static const char *const waits[] = { "never", "0", "30ms", "auto", "", "nonsense" };
+    struct store store;
+    struct alias t;
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(waits); i++) {
+        begin_held(&t, &store, *state, waits[i]);
+        set_add(&t, t.a, t.b, t.c, TURNS);
+        launch(&t, t.add, ITEMS);
+        assert_string_equal(t.name, "base");
+        expect_sum(&t);
+        end_held(&t, t.add, &store);
+    }
+    begin(&t, *state, "all", "600s");
+    set_add(&t, t.a, t.b, t.c, TURNS);
+    launch(&t, t.add, ITEMS);
+    assert_string_equal(t.name, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    expect_sum(&t);
+    end(&t);
+}
+
+/*
+ * A work-item of the first launch takes at least what a launch takes: half a million of them are expected to take long,
+ * one is not. What is computed by all of them is the same.
+ */
+static void waits_for_a_gain(void **state)
+{
+    static const struct {
+        size_t items;
+        bool waits;
+    } cases[] = { { 1, false }, { 1u << 19, true } };
+
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        struct store store;
+        struct alias t;
+        uint32_t got = 0;
+        const cl_int turns = 1;
+        store_open(&store);
+        begin(&t, *state, "alignment", "auto");
+        if (!cases[i].waits) {
+            store_hold(&store, true);
+        }
+        check(clSetKernelArg(t.scan, 0, sizeof(cl_mem), &t.a));
+        check(clSetKernelArg(t.scan, 1, sizeof(cl_mem), &t.a)); /* nothing to gain, and measured */
+        check(clSetKernelArg(t.scan, 2, sizeof(turns), &turns));
+        launch(&t, t.scan, 1);
+        assert_string_equal(t.name, "base");
+        check(clSetKernelArg(t.scan, 1, sizeof(cl_mem), &t.b));
+        launch(&t, t.scan, cases[i].items);
+        assert_int_equal(strcmp(t.name, "base") != 0, cases[i].waits);
+        check(clEnqueueReadBuffer(t.f->queue, t.b, CL_TRUE, 0, sizeof(got), &got, 0, NULL, NULL));
+        assert_int_equal(got, (t.values[0] * 3 + 1) * 3 + 1);
+        if (!cases[i].waits) {
+            store_hold(&store, false);
+        }
+        await_variant(&t, t.scan);
+        end(&t);
+        store_close(&store);
+    }
+}
+
+static void wrong_patience(void **state)
+{
+    struct alias t;
+    struct printed printed;
+
+    printf_begin(&printed);
+    begin(&t, *state, "all", "for ever");
+    printf_end(&printed);
+    expect_printed(&printed, "read PPU_ALIAS_WAIT: 'for ever' is none of auto, never, always, or a time");
+    end(&t);
+}
+
+/* Who compiles for a launch that waits is killed: the launch runs, and the next program compiles again. */
+static void compiler_dies(void **state)
+{
+    struct store store;
+    struct alias t;
+    struct printed printed;
+
+    store_open(&store);
+    setenv("PPU_ALIAS_PRINT", "1", 1);
+    begin(&t, *state, "all", "always");
+    unsetenv("PPU_ALIAS_PRINT");
+    store_replace_clang(&store, "kill -9 $$");
+    set_add(&t, t.a, t.b, t.c, TURNS);
+    printf_begin(&printed);
+    launch(&t, t.add, ITEMS);
+    printf_end(&printed);
+    assert_string_equal(t.name, "base");
+    expect_printed(&printed, "variant base: the compiler refuses it");
+    expect_sum(&t);
+    end(&t);
+    store_close(&store);
+}
+
 /* This program again, as another process: its exit status. */
 static int run_other_process(void)
 {
@@ -530,13 +658,13 @@ static int run_other_process(void)
     return status;
 }
 
-static void launch_cached(void **state, const char *counts)
+static void launch_cached(void **state, const char *waits, const char *counts)
 {
     struct alias t;
     struct printed printed;
 
     setenv("PPU_ALIAS_PRINT", "1", 1);
-    begin(&t, *state, "all", "1");
+    begin(&t, *state, "all", waits);
     set_add(&t, t.a, t.b, t.c, TURNS);
     printf_begin(&printed);
     launch(&t, t.add, ITEMS);
@@ -553,30 +681,67 @@ static void keep(const char *path)
     (void)path;
 }
 
-static void expect_calls(const struct store *store, long calls)
+static void expect_compilations(const struct store *store, long calls)
 {
     assert_int_equal(store_compilations(store), calls);
+}
+
+static void expect_calls(const struct store *store, long calls)
+{
+    expect_compilations(store, calls);
     assert_int_equal(store_each(store, keep), calls);
 }
 
-/* Programs of the same source find the variant, in another process too: nothing is compiled or stored there. */
+static void damage(const char *path)
+{
+    FILE *file = fopen(path, "r+");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -40, SEEK_END), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, -40, SEEK_END), 0);
+    fputc(byte ^ 1, file);
+    fclose(file);
+}
+
+/* Programs of the same source find the variant, in another process too: nothing is compiled or stored there. The first
+ * launch runs it, though no launch waits for a compiler. */
 static void cached(void **state)
 {
     struct store store;
 
     store_open(&store);
-    launch_cached(state, "1 compiled, 0 of them again, 0 found in the cache");
+    launch_cached(state, "always", "1 compiled, 0 of them again, 0 found in the cache");
     expect_calls(&store, 2); /* the program, and the variant */
-    launch_cached(state, "1 compiled, 0 of them again, 1 found in the cache");
+    launch_cached(state, "never", "1 compiled, 0 of them again, 1 found in the cache");
+    launch_cached(state, "auto", "1 compiled, 0 of them again, 1 found in the cache");
     expect_calls(&store, 2);
     assert_int_equal(run_other_process(), 0);
     expect_calls(&store, 2);
+    store_each(&store, damage); /* as if there were none */
+    launch_cached(state, "always", "1 compiled, 0 of them again, 0 found in the cache");
+    expect_compilations(&store, 4);
+    store_close(&store);
+}
+
+/* Nothing can be kept, and everything runs. */
+static void nothing_is_kept(void **state)
+{
+    struct store store;
+    struct stat info;
+
+    store_open(&store);
+    assert_int_equal(stat(store.folder, &info), 0);
+    assert_int_equal(symlink("/dev/full", store.entries), 0); /* no folder, and nothing can be written to it */
+    launch_cached(state, "always", "1 compiled, 0 of them again, 0 found in the cache");
+    launch_cached(state, "always", "1 compiled, 0 of them again, 0 found in the cache");
+    expect_compilations(&store, 4);
     store_close(&store);
 }
 
 static void in_other_process(void **state)
 {
-    launch_cached(state, "1 compiled, 0 of them again, 1 found in the cache");
+    launch_cached(state, "never", "1 compiled, 0 of them again, 1 found in the cache");
 }
 
 /* One argument has no pair; what is only known to the event of a kernel is "" for others. */
@@ -654,7 +819,12 @@ int main(int argc, char **argv)
         cl_test("compiled in the background, used from then on [F3][F5]", background),
         cl_test("values that end loops, seen twice [F5]", constants),
         cl_test("how much is used is said by the environment [F4]", levels),
-        cl_test("variants are found in the cache, by another process too [F5]", cached),
+        cl_test("the first launch runs what is in the cache, in another process too [F5]", cached),
+        cl_test("a cache that keeps nothing costs compilations [F5]", nothing_is_kept),
+        cl_test("a launch waits as long as it is told to [F3][F5]", waits_for_a_time),
+        cl_test("a launch waits when it gains more than that [F3][F5]", waits_for_a_gain),
+        cl_test("a wrong word for waiting is told [F5]", wrong_patience),
+        cl_test("a compiler that is killed costs a launch nothing [F3]", compiler_dies),
         cl_test("kernels without pairs, commands that are no kernels [F3]", without_pairs),
         cl_test("decisions are printed [F2][F3]", decisions),
         cl_test("programs that end while they are compiled [F5]", early_end),
