@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests written in Python: functions that raise when they fail, reported as TAP."""
+"""Runs tests written in Python: functions that raise when they fail, reported as TAP."""
 
 import sys
 import traceback

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Breadth-first search: each level of a graph is a grid, and the last level's nodes say how large the next one is. Who
- * launches it? the CPU        waits for each grid, reads how many nodes it found, launches the next a work queue   the
- * last thread of each grid puts the next one into a queue of the PPU's own (C3); the CPU waits once nested streams one
- * thread launches each grid as its child, waits for it, and looks (B7); the CPU waits once usage: bfs [KERNELS [NODES]]
- * KERNELS: build/kernels/bfs.ppu
+ * Searches a graph breadth first: each level of the graph is a grid, and the nodes of a level say how large the next
+ * one is. Three ways to launch the next grid are measured side by side:
+ *
+ *  - the CPU waits for each grid, reads how many nodes it found, and launches the next;
+ *  - a work queue: the last thread of each grid puts the next one into a queue of the PPU's own (C3), and the CPU waits
+ *    once;
+ *  - nested streams: one thread launches each grid as its child, waits for it, and looks (B7), and the CPU waits once.
+ *
+ * usage: bfs [KERNELS [NODES]]     KERNELS: build/kernels/bfs.ppu
  */
 #include <stdio.h>
 #include <stdlib.h>

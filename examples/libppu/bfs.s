@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Breadth-first search, level by level. Nodes are in `order` in the order they are found, so those of one level, the frontier, follow
+# Searches a graph breadth first, level by level. Nodes are in `order` in the order they are found, so those of one level, the frontier, follow
 # one another there; a grid visits one frontier, and what it finds is the next.
 #
 # The search lies in memory (struct search of bfs.c), addresses: 0 offsets, 8 edges, 16 level (a word a node, -1: not found),

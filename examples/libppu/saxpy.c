@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* y = a * x + y on the PPU. usage: saxpy build/kernels/saxpy.ppu */
+/* Computes y = a * x + y on the PPU. Usage: saxpy build/kernels/saxpy.ppu */
 #include <stdio.h>
 
 #include "ppu.h"

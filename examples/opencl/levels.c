@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The third program of docs/tutorial.md: a search in a graph, whose kernels put the next level into a work queue. */
+/* Shows the third program of docs/tutorial.md: a search in a graph whose kernels fill a work queue. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The second program of docs/tutorial.md: kernels that enqueue kernels, and wait for them. */
+/* Shows the second program of docs/tutorial.md: kernels that enqueue kernels, and wait for them. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quicksort on the PPU alone: a kernel splits its part of the numbers and enqueues itself for both halves. The CPU
+ * Sorts numbers on the PPU alone: a kernel splits its part of the numbers and enqueues itself for both halves. The CPU
  * launches one work-group, and waits for all that came of it.
  *
  *   quicksort [COUNT]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program of docs/tutorial.md: nothing in it knows of PPUs. */
+/* Shows the first program of docs/tutorial.md: nothing in it knows of PPUs. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the API tests share. A program's tests run on one machine, joined or native; each test opens the
- * device anew, so that none sees what another left.
+ * Gives the API tests what they share: a machine, a device with a context, and checks of results. A program's tests
+ * run on one machine, joined or native; each test opens the device anew, so that none sees what another left.
  */
 #ifndef TESTS_API_API_H
 #define TESTS_API_API_H

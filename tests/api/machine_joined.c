@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts the machine of the API tests in the test's own process. */
 #include "tests/api/api.h"
 #include "tests/joined/joined.h"
 

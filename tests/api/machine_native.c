@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts the machine of the API tests in a QEMU of its own, by libppu's native transport. */
 #include <stdio.h>
 
 #include "tests/api/api.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trees of launches that follow a script (tests/kernels/script.s), and the rules that any run of one must obey. Node 0
- * is the host: its children are launched by it, in order. The others are grids.
+ * Makes trees of launches that follow a script (tests/kernels/script.s), and checks the rules that any run of one must
+ * obey. Node 0 is the host: its children are launched by it, in order. The others are grids.
  */
 #ifndef TESTS_API_SCRIPT_H
 #define TESTS_API_SCRIPT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bad input, one row each: the right fault and error, a sentence that names it, the channel can be reset and used
- * again, and another channel's work goes on meanwhile.
+ * Tests bad input, one row each: the fault and the error are right, a sentence names it, the channel can be reset and
+ * used again, and another channel's work goes on meanwhile.
  */
 #include "tests/api/api.h"
 

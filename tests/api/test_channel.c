@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channels: rings of any size, blocks, semaphores, waits, copies as seen from a channel. */
+/* Tests channels: rings of any size, blocks, semaphores, waits, and copies as seen from a channel. */
 #include "tests/api/api.h"
 
 #include <string.h>

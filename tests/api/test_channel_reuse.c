@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the firmware's answer that a channel has ended and what libppu does then, another thread makes a channel. */
+/*
+ * Tests a channel that another thread makes between the firmware's answer that the one before has ended and what
+ * libppu does then.
+ */
 #include "tests/api/api.h"
 
 #define PATIENCE_NS (10ull * 1000000000u)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device as a whole: identity, admin requests, firmware images, a firmware that stops. */
+/* Tests the device as a whole: identity, admin requests, firmware images, and a firmware that stops. */
 #include "tests/api/api.h"
 
 #include <pthread.h>

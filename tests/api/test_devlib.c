@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The device library beside launching: the heap of threads, the last error, addresses that are no child's. */
+/*
+ * Tests the device library beside launching: the heap of threads, the last error, and addresses that are no child's.
+ */
 #include "tests/api/api.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One context cannot starve or harm another's work: an empty kernel beside programs that take all they can get, shares
- * of SM time, and CTAs that are taken off their SMs in the middle and come back.
+ * Tests one context beside another that cannot starve or harm it: an empty kernel beside programs that take all they
+ * can get, shares of SM time, and CTAs that are taken off their SMs and come back.
  */
 #include "tests/api/api.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Trees that end before their time, and threads that write over their nest: the trees of others come to their end. */
+/*
+ * Tests trees that end before their time, and threads that write over their nest: the trees of others come to their
+ * end.
+ */
 #include "tests/api/script.h"
 
 #include <string.h>

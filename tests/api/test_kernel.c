@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels: results against the CPU, grids, streams, faults of kernels, the watchdog. */
+/* Tests kernels: results against the CPU, grids, streams, faults of kernels, and the watchdog. */
 #include "tests/api/api.h"
 
 #include <stdlib.h>

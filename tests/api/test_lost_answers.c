@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The n-th request to the firmware gets no answer, for every n: what was made can be given back, and
- * nothing is lost. */
+/* Tests each request to the firmware whose answer is lost: what was made can be given back, and nothing is lost. */
 #include "tests/api/api.h"
 
 #include "ppu/macros.h"

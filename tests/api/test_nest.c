@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that launch tasks, to any depth: trees whose parents wait for their children. */
+/* Tests threads that launch tasks, to any depth: trees whose parents wait for their children. */
 #include "tests/api/api.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The scheduler through the library: what policies are set holds, children inherit or do not, grids give way. */
+/* Tests the scheduler's policies through the library: children inherit or do not, and grids give way. */
 #include "tests/api/api.h"
 
 #include <stdlib.h>

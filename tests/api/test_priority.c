@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priorities of one context's tasks on SMs that are full: what is urgent gets places that others are taken off, who is
- * taken off goes on as if nothing had been, and who is passed over has a turn.
+ * Tests priorities of one context's tasks on SMs that are full: urgent tasks get places, tasks that were taken off go
+ * on as if nothing had been, and tasks that were passed over have a turn.
  */
 #include "tests/api/api.h"
 

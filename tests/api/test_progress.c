@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forward progress of nested tasks on a machine of two SMs: whatever waits, and whatever the CPU does (B9). Where the
- * machine is stopped and loaded from a snapshot on the way, the tree goes on.
+ * Tests forward progress of nested tasks on a machine of two SMs, whatever waits and whatever the CPU does (B9). Where
+ * the machine is stopped and loaded from a snapshot on the way, the tree goes on.
  */
 #include "tests/api/script.h"
 

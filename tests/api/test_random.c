@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random input: whatever words a channel is given, it executes them or faults; other channels go on and the machine
- * is as good as new after a reset. And faults injected at every n-th walk, copy and allocation.
+ * Tests random words in a channel: it executes them or faults, other channels go on, and the machine is as good as new
+ * after a reset. And faults injected at every n-th walk, copy and allocation.
  */
 #include "tests/api/api.h"
 

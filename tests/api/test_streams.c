@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of threads and of the host: order, independence, sharing of TMDQs, and every race window of B4 and B6. */
+/*
+ * Tests streams of threads and of the host: order, independence, sharing of TMDQs, and every race window of B4 and B6.
+ */
 #include "tests/api/script.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue tasks: fed by the host and by threads while they run, with data and with tasks; closed, drained, evicted,
- * ended. */
+/*
+ * Tests queue tasks that the host and threads feed while they run, with data and with tasks, and that are closed,
+ * drained, evicted or ended.
+ */
 #include "tests/api/api.h"
 
 #include <string.h>

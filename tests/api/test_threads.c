@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several threads of the host, several machines' sizes, stops and snapshots in the middle of work. */
+/* Tests several threads of the host, machines of several sizes, and stops and snapshots in the middle of work. */
 #include "tests/api/api.h"
 
 #include <stdio.h>

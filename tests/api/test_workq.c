@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work queues: threads put work into a channel of the PPU's own; rounds; entries used again and again. */
+/* Tests work queues: threads put work into a channel of the PPU's own, in rounds, and use entries again and again. */
 #include "tests/api/api.h"
 
 #include <string.h>

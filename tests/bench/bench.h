@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What benchmark programs share: a device, and rows as tests/bench/run wants them. */
+/* Gives benchmark programs what they share: a device, and rows as tests/bench/run wants them. */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 

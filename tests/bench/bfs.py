@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a level of a breadth-first search of 575 levels takes, by who launches its grid, beside QEMU (examples/libppu/bfs.c)."""
+"""Measures a level of a breadth-first search of 575 levels, by who launches its grid, beside QEMU
+(examples/libppu/bfs.c).
+"""
 
 import json
 import re

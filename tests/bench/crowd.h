@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be present while something is measured: channels parked on a semaphore, tasks that wait in TMDQs. */
+/*
+ * Makes what may be present while something is measured: channels that are parked on a semaphore, and tasks that wait
+ * in TMDQs.
+ */
 #ifndef TESTS_BENCH_CROWD_H
 #define TESTS_BENCH_CROWD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One context beside another that takes all it can get: how long an empty kernel takes, alone and beside the worst of
- * several hostile programs, and what part of the SMs' time the smaller of two has that both want everything.
+ * Measures one context beside another that takes all it can get: how long an empty kernel takes, alone and beside the
+ * worst of several hostile programs, and what part of the SMs' time the smaller of two has that both want everything.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions of the firmware between two trace marks (mark.def). QEMU counts instructions, the SMs run on the
+ * Counts instructions of the firmware between two trace marks (mark.def). QEMU counts instructions, the SMs run on the
  * virtual clock, the MCU is idle before each event: the counts are the same in every run. Each is counted again with a
  * crowd of 10, 100 and 1000 channels that are parked and as many tasks that wait in TMDQs: no path may grow with them.
  */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* In the guest: from the doorbell of the smallest launch to its interrupt. usage: guest KERNELS */
+/*
+ * Measures the time from the doorbell of the smallest launch to its interrupt, in the guest.
+ *
+ * usage: guest KERNELS
+ */
 #include <stdio.h>
 
 #include "demo/latency.h"

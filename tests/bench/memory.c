@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of QEMU's own (anonymous, resident; VRAM and system memory are files) by the number of SMs. */
+/* Measures the memory of QEMU's own (anonymous, resident; VRAM and system memory are files) by the number of SMs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a process beside QEMU waits for a PPU that is not there yet, for the smallest kernel and for the smallest
- * block; what QEMU does while nobody waits.
+ * Measures how long a process beside QEMU waits for a PPU that is not there yet, for the smallest kernel and for the
+ * smallest block, and what QEMU does while nobody waits.
  */
 #include <dirent.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What OpenCL costs: opencl WHERE prints rows whose names end in .WHERE. The first build of the process is timed, with
- * a cache that is empty, and then the same build again by `opencl WHERE cached` in a process of its own.
+ * Measures what OpenCL costs: opencl WHERE prints rows whose names end in .WHERE. The first build of the process is
+ * timed, with a cache that is empty, and then the same build again by `opencl WHERE cached` in a process of its own.
  */
 #include <stdbool.h>
 #include <stdio.h>

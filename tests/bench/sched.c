@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Priorities: how long an empty urgent kernel takes alone, and beside a grid of the lowest priority that fills all SMs
- * for ever; and what an address space has of the SMs' time beside urgent tasks of another that want everything.
+ * Measures priorities: how long an empty urgent kernel takes alone and beside a grid of the lowest priority that fills
+ * all SMs for ever, and what an address space has of the SMs' time beside urgent tasks of another that want
+ * everything.
  */
 #include <stdio.h>
 #include <unistd.h>

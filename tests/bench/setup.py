@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How long a bare machine takes to the demo's verdict and to the last line of the tests, with nothing in any cache.
+"""Measures how long a bare machine takes to the demo's verdict and to the last line of the tests, with nothing in any
+cache.
 
 Each is the first command in a minimal Debian 12 of its own (tools/fresh/run): packages, QEMU and the guest are fetched too.
 """

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command blocks that a thread puts into a work queue, against the same blocks submitted by the CPU. */
+/* Measures command blocks that a thread puts into a work queue, against the same blocks submitted by the CPU. */
 #include <stdio.h>
 #include <string.h>
 

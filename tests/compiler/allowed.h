@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is allowed of build options, said once more beside compiler/frontend/options.c. */
+/* Says once more, beside compiler/frontend/options.c, which build options are allowed. */
 #ifndef TESTS_COMPILER_ALLOWED_H
 #define TESTS_COMPILER_ALLOWED_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What facts about launches are worth: kernels of tests/compiler/kernels/alias.cl as they come, with restrict written
- * by hand, and with each level of facts; and what it costs to find them. Rows as tests/bench/run wants them.
+ * Measures what facts about launches are worth: kernels of tests/compiler/kernels/alias.cl as they come, with restrict
+ * written by hand, and with each level of facts, and what it costs to find them. Rows as tests/bench/run wants them.
  */
 #define _DEFAULT_SOURCE /* clock_gettime */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What compiled code costs beside code written by hand, and what compiling costs; rows as
- * tests/bench/run wants them. */
+/*
+ * Measures what compiled code costs beside code written by hand, and what compiling costs, in rows as tests/bench/run
+ * wants them.
+ */
 #define _DEFAULT_SOURCE /* clock_gettime, getrusage, open_memstream */
 
 #include "tests/compiler/compare.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What segments save and cost kernels of high pressure; rows as tests/bench/run wants them. */
+/* Measures what segments save and cost kernels of high pressure, in rows as tests/bench/run wants them. */
 #include "ppu/macros.h"
 #include "tests/compiler/locality.h"
 #include "tests/compiler/pressure.h"

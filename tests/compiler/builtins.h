@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Built-in functions, what the host computes in their place in long double, and how far a result may be from it. */
+/* Lists built-in functions, what the host computes for them in long double, and how far a result may be from it. */
 #ifndef TESTS_COMPILER_BUILTINS_H
 #define TESTS_COMPILER_BUILTINS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels that are compared with code written by hand: kernels/compare.cl and compare.s. */
+/* Describes the kernels that are compared with code written by hand: kernels/compare.cl and compare.s. */
 #ifndef TESTS_COMPILER_COMPARE_H
 #define TESTS_COMPILER_COMPARE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs in OpenCL C, compiled and run on a device core (tests/engine/rig.h). A ring of variants makes the compiler
- * take its rarer paths: few registers, no optimisation, other waves.
+ * Compiles programs in OpenCL C and runs them on a device core (tests/engine/rig.h). A ring of variants makes the
+ * compiler take its rarer paths: few registers, no optimisation, other waves.
  */
 #ifndef TESTS_COMPILER_DEVICE_H
 #define TESTS_COMPILER_DEVICE_H

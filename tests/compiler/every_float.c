@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every float through each built-in function of one argument.
+ * Puts every float through each built-in function of one argument.
  *
  *   every-float [--step N] [--results FILE] [NAME...]
  *

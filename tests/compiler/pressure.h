@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of high pressure, kernels/pressure.cl: their data, and what they compute. */
+/* Describes the kernels of high pressure (kernels/pressure.cl): their data, and what they compute. */
 #ifndef TESTS_COMPILER_PRESSURE_H
 #define TESTS_COMPILER_PRESSURE_H
 

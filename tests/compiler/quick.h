@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What built-in functions give, in double and quickly: for billions of arguments. */
+/* Computes what built-in functions give, in double and quickly: for billions of arguments. */
 #ifndef TESTS_COMPILER_QUICK_H
 #define TESTS_COMPILER_QUICK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Indexes of every kind (kernels/addresses.cl) in every variant: whatever form of address the compiler takes, each
- * element is the one that C says. Which forms it takes: passes/lane_offsets.cl, passes/strength_reduce.cl.
+ * Tests indexes of every kind (kernels/addresses.cl) in every variant: whatever form of address the compiler takes,
+ * each element is the one that C says. Which forms it takes: passes/lane_offsets.cl, passes/strength_reduce.cl.
  */
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Built-in functions against the host's, computed in long double; differences in units of the last place.
+ * Tests built-in functions against the host's, computed in long double, by differences in units of the last place.
  * PPU_ULP=FILE writes the table of the largest differences, with what every_float.c found.
  */
 #include "ppu/macros.h"

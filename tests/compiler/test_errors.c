@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that cannot be compiled, options that are none, bitcode and images that are damaged. */
+/* Tests programs that cannot be compiled, options that are none, and bitcode and images that are damaged. */
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow graphs: numbering, dominators, loops, where lanes meet; random graphs against what "dominates" means. */
+/*
+ * Tests flow graphs: numbering, dominators, loops, where lanes meet, and random graphs against what "dominates" means.
+ */
 #include "tests/compiler/device.h"
 
 #include "compiler/analysis/flow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Built-in functions that kernels can check by themselves (functions.cl): vectors against their elements,
+ * Tests built-in functions that kernels can check by themselves (functions.cl): vectors against their elements,
  * geometry, loads and stores of vectors and halves, atomics, fences.
  */
 #include "ppu/macros.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Integer built-in functions and conversions of every type against plain arithmetic, over corner values. */
+/* Tests integer built-in functions and conversions of every type against plain arithmetic, over corner values. */
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole kernels from OpenCL C against plain C, in every variant of compilation. */
+/* Tests whole kernels from OpenCL C against plain C, in every variant of compilation. */
 #include "tests/compiler/compare.h"
 
 #include <stdlib.h>

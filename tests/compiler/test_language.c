@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constructs of OpenCL C against plain C, in every variant of compilation. */
+/* Tests constructs of OpenCL C against plain C, in every variant of compilation. */
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the control unit does for kernels whose waves work on more than the first-level cache holds. */
+/* Tests what the control unit does for kernels whose waves work on more than the first-level cache holds. */
 #include "tests/compiler/locality.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Build options: whatever the text is, no word reaches clang that is not allowed by itself. */
+/* Tests build options: whatever the text is, no word reaches clang that is not allowed by itself. */
 #include "compiler/frontend/options.h"
 #include "ppu/macros.h"
 #include "tests/compiler/allowed.h"

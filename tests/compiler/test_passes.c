@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each pass makes of a small kernel: tests/compiler/passes/<name>.cl says in its first comment which pass is
- * looked at, and in its last one what that prints, word for word. PPU_UPDATE=1 writes that anew, to be read and judged.
+ * Tests what each pass makes of a small kernel: tests/compiler/passes/<name>.cl says in its first comment which pass
+ * is looked at, and in its last one what that prints, word for word. PPU_UPDATE=1 writes that anew, to be read and
+ * judged.
  */
 #include "tests/compiler/device.h"
 

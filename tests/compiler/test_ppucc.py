@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ppucc and ppu-dis as their users see them: listing, numbers, dumps, images, errors. Arguments: ppucc, ppu-dis."""
+"""Tests ppucc and ppu-dis as their users see them: listing, numbers, dumps, images, errors. Arguments: ppucc,
+ppu-dis.
+"""
 
 import re
 import subprocess

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of high pressure with segments: the same results in every form, fewer registers, few more passes. */
+/* Tests kernels of high pressure with segments: the same results in every form, fewer registers, few more issues. */
 #include "ppu/macros.h"
 #include "tests/compiler/pressure.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random kernels, compiled in every variant and run on the device and on the reference executor, against the same text
- * compiled by the host's compiler and by pocl. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how many there
- * are.
+ * Tests random kernels, compiled in every variant and run on the device and on the reference executor, against the
+ * same text compiled by the host's compiler and by pocl. PPU_SEED chooses the first program, PPU_RANDOM_PROGRAMS how
+ * many there are.
  */
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Segments of a kernel (D9): which code may be one, by small graphs made by hand; which pieces become one for a
- * threshold; what is put into the code.
+ * Tests segments of a kernel (D9): which code may be one, by small graphs made by hand, which pieces become one for a
+ * threshold, and what is put into the code.
  */
 #include "compiler/mir/emit.h"
 #include "compiler/mir/functions.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every built-in function that clang declares for OpenCL C is called by a test, or is one of those that the device lacks.
+"""Checks every built-in function that clang declares for OpenCL C: a test calls it, or the device lacks it.
 
 A function is called by a test when its name stands in a table, a kernel or a program text of tests/compiler. Argument: clang's header.
 """

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The verifier between the back end's passes: it accepts sound code, and names what is wrong with code that is not. */
+/*
+ * Tests the verifier between the back end's passes: it accepts sound code, and names what is wrong with code that is
+ * not.
+ */
 #include "tests/compiler/device.h"
 
 #include "compiler/mir/mir.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Something to stop: a kernel keeps every SM busy while another channel's doorbell rings. Runs until it is killed.
- * usage: debuggee IMAGE, that of tests/kernels/spin.s
+ * Gives the debugger something to stop: a kernel keeps every SM busy while another channel's doorbell rings. Runs
+ * until it is killed. usage: debuggee IMAGE, that of tests/kernels/spin.s
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What gdb does in test_debug.py; prints lines `found NAME: JSON`."""
+"""Drives gdb as test_debug.py asks, and prints lines `found NAME: JSON`."""
 
 import json
 import time

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gdb on a machine whose guest drives the PPU: tools/debug/debug does in batch what a person would do."""
+"""Tests gdb on a machine whose guest drives the PPU: tools/debug/debug does in batch what a person would do."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device core in a test: VRAM, MCU memory and system memory as arrays, a clock that the test turns, and a record of
- * what the core did to the world outside.
+ * Builds a device core in a test: VRAM, MCU memory and system memory as arrays, a clock that the test turns, and a
+ * record of what the core did to the world outside.
  */
 #ifndef TESTS_DEVICE_CORE_BOARD_H
 #define TESTS_DEVICE_CORE_BOARD_H

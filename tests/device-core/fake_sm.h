@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SMs without an instruction set: they take CTAs, keep them for a random time and end them in random order. The test
- * says how they misbehave and is told of every CTA that ran.
+ * Makes SMs without an instruction set: they take CTAs, keep them for a random time and end them in random order. The
+ * test says how they misbehave and is told of every CTA that ran.
  */
 #ifndef TESTS_DEVICE_CORE_FAKE_SM_H
 #define TESTS_DEVICE_CORE_FAKE_SM_H

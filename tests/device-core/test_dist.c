@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Task-table slots and the distribution of CTAs, with SMs that pretend: one thread or many.
+ * Tests task-table slots and the distribution of CTAs, by SMs that pretend, on one thread or many.
  */
 #include "tests/device-core/board.h"
 #include "tests/device-core/fake_sm.h"

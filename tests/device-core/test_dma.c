@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors: copies between all address spaces against a model, queued copies, probes, semaphores.
+ * Tests descriptors: copies between all address spaces against a model, queued copies, probes, semaphores.
  */
 #include "qemu-device/core/memory/guest_mem.h"
 #include "tests/device-core/board.h"

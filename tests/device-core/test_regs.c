@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers: every row of regs.def from both sides, the identity block, doorbells, interrupts, bring-up.
+ * Tests registers: every row of regs.def from both sides, the identity block, doorbells, interrupts, bring-up.
  */
 #include "tests/device-core/board.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event rings against a model, with the MCU's word misused; the trace ring.
+ * Tests event rings against a model, with the MCU's word misused, and the trace ring.
  */
 #include "ppu/macros.h"
 #include "tests/device-core/board.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Snapshots: the state goes from one core to another at random points, and comes from strangers.
+ * Tests snapshots: the state goes from one core to another at random points, and comes from strangers.
  */
 #include "tests/device-core/board.h"
 #include "tests/device-core/fake_sm.h"

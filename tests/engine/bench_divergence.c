@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What divergence costs the host: one warp of 32 on one SM, in slices; rows as tests/bench/run wants them. */
+/*
+ * Measures what divergence costs the host: one warp of 32 on one SM, in slices, in rows as tests/bench/run wants them.
+ */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 
 #include "tests/engine/rig.h"

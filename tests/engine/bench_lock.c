@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the host lock is held at most by one call of the core, whatever kernels do: a row for tests/bench/run.
- * Resets with the kernels that are slowest to stop, what follows a reset, copies, and accesses to system memory.
+ * Measures how long the host lock is held at most by one call of the core, whatever kernels do: a row for
+ * tests/bench/run. Resets with the kernels that are slowest to stop, what follows a reset, copies, and accesses to
+ * system memory.
  */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* How long core_pause() waits at most for an SM whose kernel is as slow to stop as any: a row for tests/bench/run. */
+/*
+ * Measures how long core_pause() waits at most for an SM whose kernel is as slow to stop as any: a row for
+ * tests/bench/run.
+ */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
 #include "tests/engine/worst.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What divergence costs, in instructions of the host (callgrind).
+"""Measures what divergence costs, in instructions of the host (callgrind).
 
 Warps that never diverge: the same kernel runs on the engine and on an engine that cannot diverge (uniform_branch.c).
 Each is counted whole, and without the turns of its loop, so that the loop alone is known too.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the counters cost, in instructions of the host (callgrind): the engine beside one that does not count, and what
-the model of the caches costs when it is on.
+"""Measures what the counters cost, in instructions of the host (callgrind): the engine beside one that does not count,
+and what the model of the caches costs when it is on.
 
 Prints TAP, or with --bench rows for tests/bench/run.
 """

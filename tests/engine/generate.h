@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random programs that end, are free of races between threads, and touch only the memory described here, so that the
- * reference and the engine must agree on every byte of it.
+ * Generates random programs that end, are free of races between threads, and touch only the memory described here, so
+ * that the reference and the engine must agree on every byte of it.
  *
  *   global memory   from the first parameter on: GEN_BYTES, all of which are compared
  *   parameters      GEN_PARAMS bytes: the address of the global memory, then anything

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Machines in the middle of everything that lie about it when they are saved: about what lies.def
- * says, or any field. */
+/*
+ * Makes machines in the middle of everything that lie about it when they are saved: about what lies.def says, or any
+ * field.
+ */
 #ifndef TESTS_ENGINE_LIAR_H
 #define TESTS_ENGINE_LIAR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cache as one would explain it: a list of lines, each with the time it was used last. */
+/* Models a cache as one would explain it: a list of lines, each with the time it was used last. */
 #ifndef TESTS_ENGINE_MODEL_CACHE_H
 #define TESTS_ENGINE_MODEL_CACHE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each arithmetic operation does to one lane, in plain C that shares nothing with the engine. Operands and results
- * are 64 bits; operations of 32 bits use and define the low halves.
+ * Says what each arithmetic operation does to one lane, in plain C that shares nothing with the engine. Operands and
+ * results are 64 bits; operations of 32 bits use and define the low halves.
  */
 #ifndef TESTS_ENGINE_MODELS_H
 #define TESTS_ENGINE_MODELS_H

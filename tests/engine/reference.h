@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reference executor: one thread at a time, decoded words and nothing else, no warps, no token queue, no page
- * tables. A thread runs until it ends, waits at a barrier, or comes to an operation of the whole warp (scalar, or
- * across lanes): that is done when all threads of the warp that have not ended stand there. A segment that all threads
- * of a warp come to together is run part by part, with registers that the parts share; into another one each thread
- * goes for itself, which is the same where it neither looks at other lanes nor reads shared registers it has not
- * written.
+ * Executes a program as the reference: one thread at a time, decoded words and nothing else, no warps, no token queue,
+ * no page tables. A thread runs until it ends, waits at a barrier, or comes to an operation of the whole warp (scalar,
+ * or across lanes): that is done when all threads of the warp that have not ended stand there. A segment that all
+ * threads of a warp come to together is run part by part, with registers that the parts share; into another one each
+ * thread goes for itself, which is the same where it neither looks at other lanes nor reads shared registers it has
+ * not written.
  *
  * It runs programs that are free of data races between threads. Divergence operations are what they mean for one
  * thread: pushes do nothing, waits and branches go to their target. An exit token holds until the thread has gone to

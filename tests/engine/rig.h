@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device core with its real SMs, driven as the firmware would: programs are assembled and put into VRAM, tasks are
+ * Drives a device core with its real SMs as the firmware would: programs are assembled and put into VRAM, tasks are
  * started in slots, events are taken from the rings. Memory of context 1:
  *
  *   CODE_VA    CODE_BYTES of VRAM, read-only

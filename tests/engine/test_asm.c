@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instruction words, assembler, disassembler, program images, tokens. */
+/* Tests instruction words, assembler, disassembler, program images, and tokens. */
 #include "ppu/macros.h"
 #include "ppu/token.h"
 #include "tests/engine/rig.h"

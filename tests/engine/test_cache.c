@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of the caches: beside an obvious one, and kernels whose hits and misses can be told beforehand. */
+/* Tests the model of the caches: beside an obvious one, and by kernels whose hits and misses are known beforehand. */
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/cache_model.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
+/* Tests kernels that do wrong, never end, wait, or are moved: what the SM does about it. */
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/sm/pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random structured programs against a model that runs one thread at a time and knows no warps: branches, loops,
+ * Tests random structured programs against a model that runs one thread at a time and knows no warps: branches, loops,
  * breaks, continues, calls, early exits, with yields anywhere (E3 to E6, E9, E12).
  */
 #include "ppu/macros.h"

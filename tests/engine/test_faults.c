@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one thread of a large grid can do wrong: the fault names its CTA, warp, pass, lane, instruction and address,
- * whatever the wave size; and what is no fault is defined.
+ * Tests what one thread of a large grid can do wrong: the fault names its CTA, warp, pass, lane, instruction and
+ * address, whatever the wave size, and what is no fault is defined.
  */
 #include "tests/engine/rig.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What warps find when they begin: zeros in every register (docs/spec/isa.md), whoever had the registers before. Those
- * of programs that write them first are not made zeros, which nobody may see.
+ * Tests what warps find when they begin: zeros in every register (docs/spec/isa.md), whoever had the registers before.
+ * Those of programs that write them first are not made zeros, which nobody may see.
  */
 #include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random programs on the engine and on the reference executor: every byte of memory must agree. */
+/* Tests random programs on the engine and on the reference executor: every byte of memory must agree. */
 #include "ppu/save.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every arithmetic operation on corner operands, against plain C; comparisons, conversions, memory widths, atomics. */
+/*
+ * Tests every arithmetic operation on corner operands against plain C, and comparisons, conversions, memory widths,
+ * atomics.
+ */
 #include "ppu/macros.h"
 #include "tests/engine/models.h"
 #include "tests/engine/rig.h"

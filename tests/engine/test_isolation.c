@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a warp does stays its own: an instruction that it has begun ends as it began, whatever code is written over it
+ * Tests how a warp is kept apart: an instruction that it has begun ends as it began, whatever code is written over it
  * meanwhile, and no instruction reaches a register that is not one of the warp's.
  */
 #include "ppu/macros.h"

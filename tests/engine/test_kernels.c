@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole kernels against plain C. */
+/* Tests whole kernels against plain C. */
 #include "ppu/macros.h"
 #include "ppu/sem.h"
 #include "tests/engine/rig.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control unit: which mode segments run in that leave it open, and what it does to the caches. */
+/* Tests the control unit: which mode segments run in that leave it open, and what it does to the caches. */
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"
 #include "qemu-device/core/core_private.h"

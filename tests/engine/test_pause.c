@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long who stops an SM waits for it, whatever its kernel does: in instructions, and in time. */
+/* Tests how long it takes to stop an SM, whatever its kernel does: in instructions, and in time. */
 #define _POSIX_C_SOURCE 200809L /* clocks */
 
 #include "ppu/macros.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Relaxed additions whose old values nobody wants, which an SM sums up (docs/spec/memory.md): whoever reads a word, in
- * whatever way, sees what its own thread has added; what is ordered behind an addition is not seen before it; and
- * whoever waits for one sees it.
+ * Tests relaxed additions whose old values nobody wants, which an SM sums up (docs/spec/memory.md): whoever reads a
+ * word, in whatever way, sees what its own thread has added. What is ordered behind an addition is not seen before it,
+ * and whoever waits for one sees it.
  */
 #include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes while kernels run: their code, the pages they use; and how many of them an SM holds. */
+/* Tests what changes while kernels run: their code, the pages they use, and how many of them an SM holds. */
 #include "tests/engine/rig.h"
 
 #include "ppu/macros.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CTAs that are saved and restored: when all their threads wait for children, and when their slot is evicted. The test
- * plays the firmware.
+ * Tests CTAs that are saved and restored: when all their threads wait for children, and when their slot is evicted.
+ * The test plays the firmware.
  */
 #include "tests/engine/rig.h"
 

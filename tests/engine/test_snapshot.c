@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots that lie: about one thing at a time (lies.def), and about several at random. */
+/* Tests snapshots that lie: about one thing at a time (lies.def), and about several at random. */
 #include "tests/engine/liar.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the engine knows of registers that count up with the lanes (docs/design/engine.md): whatever a program does with
- * them, each lane loads from where its own register says.
+ * Tests what the engine knows of registers that count up with the lanes (docs/design/engine.md): whatever a program
+ * does with them, each lane loads from where its own register says.
  */
 #include "ppu/macros.h"
 #include "qemu-device/core/memory/guest_mem.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sub-vector mode, instruction by instruction: in which order parts run, which registers they share, what a segment
- * must not have, and that its loop form is the algorithm of D7. That both modes give the same is in test_fuzz.c.
+ * Tests sub-vector mode, instruction by instruction: in which order parts run, which registers they share, what a
+ * segment must not have, and how its loop form is the algorithm of D7. That both modes give the same is in
+ * test_fuzz.c.
  */
 #include "ppu/macros.h"
 #include "qemu-device/core/core.h"

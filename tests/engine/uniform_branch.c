@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What engine/branch.c would be in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes. The
- * yardstick for what warps that never diverge pay for divergence (bench_uniform.c); runs uniform kernels only.
+ * Takes the place of engine/branch.c in a machine whose warps cannot diverge: no tokens, no reasons, no sets of lanes.
+ * The yardstick for what warps that never diverge pay for divergence (bench_uniform.c); runs uniform kernels only.
  */
 #include "ppu/image.h"
 #include "ppu/isa.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device that a test drives step by step, under the firmware's hal.h. The firmware
- * runs in a thread of its own, but never at the same time as the test: mock_settle()
- * lets it run until it would sleep.
+ * Mocks a device that a test drives step by step, under the firmware's hal.h. The firmware runs in a thread of its
+ * own, but never at the same time as the test: mock_settle() lets it run until it would sleep.
  */
 #ifndef TESTS_FIRMWARE_MOCK_HAL_H
 #define TESTS_FIRMWARE_MOCK_HAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Orders of accesses: actors are coroutines that stop before every access to a word they share, and a test runs every
- * order of these accesses, or random ones.
+ * Runs orders of accesses: actors are coroutines that stop before every access to a word they share, and a test runs
+ * every order of these accesses, or random ones.
  */
 #ifndef TESTS_FIRMWARE_ORDERS_H
 #define TESTS_FIRMWARE_ORDERS_H

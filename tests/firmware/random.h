@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers of a test: the seed is PPU_SEED or the time, and is printed. */
+/* Makes random numbers of a test: the seed is PPU_SEED or the time, and is printed. */
 #ifndef TESTS_FIRMWARE_RANDOM_H
 #define TESTS_FIRMWARE_RANDOM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A channel as a test sees it: builds command blocks in the context's memory and puts them into the ring. */
+/* Builds command blocks in a context's memory and puts them into the ring of a channel, as a test sees it. */
 #ifndef TESTS_FIRMWARE_STREAM_H
 #define TESTS_FIRMWARE_STREAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The admin queue: every operation with every bad argument, then random requests, blocks and memory. */
+/* Tests the admin queue: every operation with every bad argument, then random requests, blocks and memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

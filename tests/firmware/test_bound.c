@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch that finds no free slot, in basic blocks of wdu.c, tmu.c and the mock: they grow as the slots do. */
+/* Counts basic blocks of wdu.c, tmu.c and the mock in a launch that finds no free slot: they grow as the slots do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Channels, command blocks, semaphores, copies and tasks through the whole firmware. */
+/* Tests channels, command blocks, semaphores, copies and tasks through the whole firmware. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Policies of the scheduler: what each changes in which task runs next. */
+/* Tests policies of the scheduler: what each changes in which task runs next. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What address spaces share: none takes so much of it that another cannot run a task, or more than its quota. */
+/*
+ * Tests what address spaces share: none takes so much of it that another cannot run a task, or more than its quota.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

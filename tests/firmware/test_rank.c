@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of slots: by priority, for those that wait for room on SMs, and for those that were passed over too long. */
+/*
+ * Tests ranks of slots: by priority, for those that wait for room on SMs, and for those that were passed over too
+ * long.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

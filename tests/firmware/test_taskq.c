@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue tasks through the whole firmware: who is told what when entries are published, taken, and the queue is
- * closed. */
+/*
+ * Tests queue tasks through the whole firmware: who is told what when entries are published, taken, and the queue is
+ * closed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Feeding a queue task (A6, A12): producers, who are threads or the host, the firmware, the device and whoever closes
- * the queue, in every order of their accesses for small cases, in random ones for larger. What a thread does is
+ * Tests feeding a queue task (A6, A12): producers, who are threads or the host, the firmware, the device and whoever
+ * closes the queue, in every order of their accesses for small cases, in random ones for larger. What a thread does is
  * device-lib/asm/taskq.s in C.
  */
 #include <setjmp.h>

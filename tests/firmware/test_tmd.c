@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every field of a task descriptor with every kind of wrong value. */
+/* Tests every field of a task descriptor with every kind of wrong value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

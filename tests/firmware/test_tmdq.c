@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * B4 and B6 against each other: launchers and the scheduler in every order of their accesses. Then long random
+ * Tests B4 and B6 against each other: launchers and the scheduler in every order of their accesses. Then long random
  * histories against a model.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work queues: threads and the firmware in every order of their accesses for small cases, in random ones for larger.
- * What a thread does is device-lib/asm/workq.s in C.
+ * Tests work queues: threads and the firmware in every order of their accesses for small cases, in random ones for
+ * larger. What a thread does is device-lib/asm/workq.s in C.
  */
 #include <setjmp.h>
 #include <stdarg.h>

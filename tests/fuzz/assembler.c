@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _POSIX_C_SOURCE 200809L /* strdup */
-
 /*
  * Surface: text given to ppu-as, and instruction words given to ppu-dis.
  *
@@ -8,6 +6,8 @@
  * opens; each of its words, and each word that the input's own bytes make, must be printed as text that is assembled to
  * the same word again.
  */
+#define _POSIX_C_SOURCE 200809L /* strdup */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

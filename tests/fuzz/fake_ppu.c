@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libppu without a device, for what stands above it: memory is the process's own, whatever is submitted has ended.
- * Programs and launches are libppu's own code (runtime/program.c, launch.c) up to the descriptor, which is looked at
- * here.
+ * Stands for libppu without a device, below what uses it: memory is the process's own, whatever is submitted has
+ * ended. Programs and launches are libppu's own code (runtime/program.c, launch.c) up to the descriptor, which is
+ * looked at here.
  */
 #include <stdlib.h>
 #include <string.h>

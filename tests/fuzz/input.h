@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every fuzz target needs: libFuzzer's entry points, and an input that is taken field by field.
+ * Gives every fuzz target what it needs: libFuzzer's entry points, and an input that is taken field by field.
  */
 #ifndef TESTS_FUZZ_INPUT_H
 #define TESTS_FUZZ_INPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task of another context on the SM that a hostile task runs on, whose registers, shared memory and progress are what
- * a target looks at. It counts in a register and compares its shared memory with what it wrote.
+ * Puts a task of another context on the SM that a hostile task runs on, whose registers, shared memory and progress
+ * are what a target looks at. It counts in a register and compares its shared memory with what it wrote.
  */
 #ifndef TESTS_FUZZ_NEIGHBOUR_H
 #define TESTS_FUZZ_NEIGHBOUR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs of a small language, taken from an input: variables, three-address statements, branches, loops with few
+ * Makes programs of a small language from an input: variables, three-address statements, branches, loops with few
  * turns, memory of a thread and of its group. Each can be written as LLVM IR of an OpenCL kernel, and interpreted.
  */
 #ifndef TESTS_FUZZ_PROGRAM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stepped machine: the real device core, the real firmware and libppu in this process, without a thread. The
- * firmware runs on a stack of its own until it sleeps; the SMs run in slices of virtual time. What happens depends on
- * nothing but what the target does, so that the same input covers the same.
+ * Steps the real device core, the real firmware and libppu in this process, without a thread. The firmware runs on a
+ * stack of its own until it sleeps; the SMs run in slices of virtual time. What happens depends on nothing but what
+ * the target does, so that the same input covers the same.
  *
  * A machine is started and set up once, by libppu, and remembered; each input begins with stepped_restore(). From then
  * on no function of libppu may be called: its objects stay as they were when the machine was remembered.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The world of the targets that attack the firmware: a stepped machine with two contexts. The victim's channel launches
- * a task whose result is known; the hostile context has two channels, a nest, a queue and a work queue, and memory in
- * which the input writes what it likes, at any time.
+ * Builds the world of the targets that attack the firmware: a stepped machine with two contexts. The victim's channel
+ * launches a task whose result is known; the hostile context has two channels, a nest, a queue and a work queue, and
+ * memory in which the input writes what it likes, at any time.
  */
 #ifndef TESTS_FUZZ_WORLD_H
 #define TESTS_FUZZ_WORLD_H

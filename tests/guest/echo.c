@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's program: says what it was given, leaves a file, ends with the status asked for. */
+/* Acts as a user's program: says what it was given, leaves a file, ends with the status asked for. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine of the API tests in the guest: the PPU that was there when it booted. */
+/* Gives the API tests their machine in the guest: the PPU that was there when it booted. */
 #include "runtime/transport.h"
 #include "tests/api/api.h"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make demo: what it prints, and that it can fail."""
+"""Tests make demo: what it prints, and that it can fail."""
 
 import os
 import re

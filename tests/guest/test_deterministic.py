@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Deterministic mode: guest, microcontroller and SMs under one instruction count."""
+"""Tests deterministic mode: guest, microcontroller and SMs under one instruction count."""
 
 import subprocess
 import sys

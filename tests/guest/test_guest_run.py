@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/guest-run: a user's program behaves in the guest as it would here."""
+"""Tests tools/guest-run: a user's program behaves in the guest as it would here."""
 
 import os
 import pty

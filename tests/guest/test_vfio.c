@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The vfio transport, in the guest: who gets the PPU, and what is left when its process is killed. */
+/* Tests the vfio transport in the guest: who gets the PPU, and what is left when its process is killed. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ppu-as and ppu-dis as their users see them: options, files, messages, exit status. Arguments: ppu-as, ppu-dis."""
+"""Tests ppu-as and ppu-dis as their users see them: options, files, messages, exit status. Arguments: ppu-as,
+ppu-dis.
+"""
 
 import os
 import pty

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The runner of the benchmarks: what it writes, and what it refuses."""
+"""Tests the runner of the benchmarks: what it writes, and what it refuses."""
 
 import json
 import subprocess

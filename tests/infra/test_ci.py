@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-""".ci/run with a make and a tools/fresh/run that do what a test says: its last line counts everything, and nothing is hidden."""
+"""Tests .ci/run with a make and a tools/fresh/run that do what a test says: its last line counts everything, and
+nothing is hidden.
+"""
 
 import os
 import shutil

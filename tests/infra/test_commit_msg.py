@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The form of commit messages (tools/check/commit-msg): what it accepts, and what it says of the rest."""
+"""Tests the form of commit messages (tools/check/commit-msg): what it accepts, and what it says of the rest."""
 
 import subprocess
 import sys

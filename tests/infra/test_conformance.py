@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The runner of the conformance suite must name what is no suite, and keep the results of programs that crash or hang."""
+"""Tests the runner of the conformance suite: it must name what is no suite, and keep the results of programs that crash
+or hang.
+"""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `make coverage` says of programs that ran (tools/check/coverage)."""
+"""Tests what `make coverage` says of programs that ran (tools/check/coverage)."""
 
 import re
 import subprocess

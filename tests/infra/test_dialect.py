@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What tools/check/dialect says of the tree, that it refuses each kind of habit, and that it lets its neighbours be."""
+"""Tests what tools/check/dialect says of the tree, that it refuses each kind of habit, and that it lets its neighbours
+be.
+"""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What tools/check/documents says of the tree, and that it finds each kind of mistake."""
+"""Tests what tools/check/documents says of the tree, and that it finds each kind of mistake."""
 
 import sys
 from importlib.machinery import SourceFileLoader

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The first `make` on a machine that has nothing but Debian's essential packages, make and git.
+"""Tests the first `make` on a machine that has nothing but Debian's essential packages, make and git.
 
 The checkout is one of links whose set-up is replaced: it makes appear, all at once, what the machine did not have. What
 make read from the machine before that is then wrong, and so is what make would have done: it must not differ from what a

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/fresh/run on a root that has bash, sleep, and a make that does what a test says: it needs no network and no minute."""
+"""Tests tools/fresh/run on a root that has bash, sleep, and a make that does what a test says: it needs no network and
+no minute.
+"""
 
 import importlib.machinery
 import importlib.util

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The runner of the fuzz targets, with scripts in place of libFuzzer programs: what it keeps, counts and refuses."""
+"""Tests the runner of the fuzz targets, with scripts in place of libFuzzer programs: what it keeps, counts and
+refuses.
+"""
 
 import base64
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`make install` into a folder: what is there, what it names, and that it works with no checkout in sight."""
+"""Tests `make install` into a folder: what is there, what it names, and that it works with no checkout in sight."""
 
 import os
 import re

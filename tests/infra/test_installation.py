@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What is said when a part of the installation is missing or broken: the operation, the object, the cause, what helps."""
+"""Tests what is said when a part of the installation is missing or broken: the operation, the object, the cause, what
+helps.
+"""
 
 import os
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Debian packages that `make deb` made: lintian has no error, and each file is in one of them."""
+"""Tests the Debian packages that `make deb` made: lintian has no error, and each file is in one of them."""
 
 import os
 import re

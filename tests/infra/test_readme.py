@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""README.md is true: its folders are those of the tree, what it links to exists, its commands are ones that make knows."""
+"""Checks README.md: its folders are those of the tree, what it links to exists, its commands are ones that make
+knows.
+"""
 
 import re
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Traceability: the specification has all requirements, and the report says for each what the tests say."""
+"""Checks traceability: the specification has all requirements, and the report says for each what the tests say."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What tools/check/rooms says of the tree, and that it refuses each kind of wrong #include."""
+"""Tests what tools/check/rooms says of the tree, and that it refuses each kind of wrong #include."""
 
 import sys
 from importlib.machinery import SourceFileLoader

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The test runner must notice every way in which a test program can go wrong."""
+"""Tests the test runner, which must notice every way in which a test program can go wrong."""
 
 import json
 import os

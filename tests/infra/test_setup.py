@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The set-up scripts: quiet when nothing is to be done, and plain about what to do when something is wrong.
+"""Tests the set-up scripts: quiet when nothing is to be done, and plain about what to do when something is wrong.
 
 Nothing is installed or downloaded here: the commands that would are replaced by scripts first on the PATH.
 """

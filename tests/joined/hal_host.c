@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* firmware/hal.h on the joined machine: called by the MCU's thread only. */
+/* Implements firmware/hal.h on the joined machine: the MCU's thread alone calls it. */
 #include "firmware/hal.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a machine that is one process with its tests is to the device core, whether it has threads (joined.h) or steps
- * (tests/fuzz/stepped.h): system memory behind the bus, the MCU's memory that DMA reaches, and where text goes.
+ * Gives the device core what a machine that is one process with its tests is to it, whether it has threads (joined.h)
+ * or steps (tests/fuzz/stepped.h): system memory behind the bus, the MCU's memory that DMA reaches, and where text
+ * goes.
  */
 #ifndef TESTS_JOINED_HOST_H
 #define TESTS_JOINED_HOST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The joined machine: the real device core and the real firmware in this process, and a
- * transport that leads libppu to them. No QEMU, so that sanitizers see every side.
+ * Joins the real device core and the real firmware in this process, and leads libppu to them by a transport. No QEMU,
+ * so that sanitizers see every side.
  *
  * Threads: the firmware's, which enters the device only with the host lock held; one for
  * bottom halves and the timer; the SMs' own.

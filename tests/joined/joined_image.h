@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that libppu accepts as a firmware image. Where the firmware runs in this process, what is loaded is not
- * executed. */
+/*
+ * Makes a file that libppu accepts as a firmware image. Where the firmware runs in this process, what is loaded is not
+ * executed.
+ */
 #ifndef TESTS_JOINED_JOINED_IMAGE_H
 #define TESTS_JOINED_JOINED_IMAGE_H
 

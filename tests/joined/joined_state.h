@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of the joined machine. */
+/* Holds the state of the joined machine. */
 #ifndef TESTS_JOINED_JOINED_STATE_H
 #define TESTS_JOINED_JOINED_STATE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Leads libppu to the joined machine: a transport whose registers and memory are the core's own. */
 #include "runtime/transport.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# y[i] = y[i] + x[i], again and again; each turn reads and writes memory, so that a turn lost or made twice is seen
-# parameters: 0 x, 8 y (addresses, a word for each thread), 16 turns (at least 1)
+# Adds x[i] to y[i], again and again; each turn reads and writes memory, so that a turn lost or made twice is seen.
+# Parameters: 0 x, 8 y (addresses, a word for each thread), 16 turns (at least 1)
 .kernel accumulate
 .param 24
     ldp.b64 s0, [0]

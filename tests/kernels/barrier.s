@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A barrier of atomics over the whole grid, whose CTAs run at the same time because the kernel asks for it.
+# Makes a barrier of atomics over the whole grid, whose CTAs run at the same time because the kernel asks for it.
 
 # Parameters: a word that counts arrivals, a word that counts those that saw all, threads of the grid. Two rounds.
 .kernel grid_barrier

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every thread adds 1 to the word at parameter 0 and keeps the value before at parameter 8 + 4 * thread of the grid.
+# Adds 1 by every thread to the word at parameter 0 and keeps the value before at parameter 8 + 4 * thread of the grid.
 .kernel counter
 .param 16
     ldp.b64 s0, [0]

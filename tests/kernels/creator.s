@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Every thread puts launches into a work queue, one after the other. Parameters: 0 queue, 8 TMD of the kernel to launch, 16 counters,
-# 24 scratch: 64 bytes a thread (addresses), 32 launches a thread, 36 1: the task may wait, 40 1: the last thread ends the round, 44 stream.
-# counters: 0 launched, 4 refused because full, 8 refused for ever, 12 threads to come (counts down), 16 result of the end. The launched
-# kernel's parameters are 16 bytes: its number (global thread id * launches + i), zero, address of the counters.
+# Puts launches into a work queue by every thread, one after the other. Parameters: 0 queue, 8 TMD of the kernel to
+# launch, 16 counters, 24 scratch: 64 bytes a thread (addresses), 32 launches a thread, 36 1: the task may wait, 40 1:
+# the last thread ends the round, 44 stream. counters: 0 launched, 4 refused because full, 8 refused for ever, 12
+# threads to come (counts down), 16 result of the end. The launched kernel's parameters are 16 bytes: its number (global
+# thread id * launches + i), zero, address of the counters.
 .kernel creator
 .param 48
 .wait

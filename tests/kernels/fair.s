@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# One address space beside another that wants everything.
+# Sets one address space beside another that wants everything.
 
 .kernel nothing
     exit

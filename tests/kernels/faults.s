@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Kernels that do one wrong thing. Parameter 0: an address.
+# Defines kernels that do one wrong thing. Parameter 0: an address.
 
 # Reads the word at the address: unmapped memory.
 .kernel fault_load

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Fibonacci numbers the long way: a grid for F(n) launches one for F(n - 1) and one for F(n - 2), waits for both, and writes their sum.
-# parameters: 0 TMD of this kernel, 8 free results, 16 counter of results taken, 24 own result (addresses), 32 n, 36 zero,
+# Computes Fibonacci numbers the long way: a grid for F(n) launches one for F(n - 1) and one for F(n - 2), waits for
+# both, and writes their sum.
+# Parameters: 0 TMD of this kernel, 8 free results, 16 counter of results taken, 24 own result (addresses), 32 n, 36 zero,
 # 40 zero. A result is 64 bytes: the number; from byte 16 on the parameters of the child that writes it
 .kernel fibonacci
 .param 48

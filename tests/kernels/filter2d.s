@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# 3 x 3 box filter of a picture of bytes; pixels outside count as 0; sum / 9.
-# parameters: 0 in, 8 out (addresses), 16 width, 20 height
+# Filters a picture of bytes by a 3 x 3 box: pixels outside count as 0; sum / 9.
+# Parameters: 0 in, 8 out (addresses), 16 width, 20 height
 .kernel filter2d
 .param 24
     ldp.b64 s0, [0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# parameters: 0 bytes, 8 counts (256 words), 16 n
+# Counts how often each byte occurs.
+# Parameters: 0 bytes, 8 counts (256 words), 16 n
 
 # Every thread counts one byte straight into global memory.
 .kernel histogram

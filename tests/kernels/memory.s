@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
+# Copies words that may lie in system memory, adding 1 to each.
 
 # out[i] = in[i] + 1; either may lie in system memory.
-# parameters: 0 in, 8 out (addresses), 16 n
+# Parameters: 0 in, 8 out (addresses), 16 n
 .kernel copy_plus
 .param 24
     ldp.b64 s0, [0]

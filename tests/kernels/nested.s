@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Nested divergence: out[tid] = sum over i in 0..tid of (i odd ? (i * 3 > tid ? i : 7) : call twice(i))
-# parameters: 0 out (address)
+# Nests divergent branches: out[tid] = sum over i in 0..tid of (i odd ? (i * 3 > tid ? i : 7) : call twice(i)).
+# Parameters: 0 out (address)
 .kernel nested
 .param 8
     ldp.b64 s0, [0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Grids that put the scheduler under pressure.
+# Puts the scheduler under pressure by grids.
 
 # Each CTA launches one child, waits for it and looks whether it has run; then it says so itself.
-# parameters: 0 TMD of the child (0: none), 8 parameters of the children, 32 bytes for each CTA, 16 own count, 24 count of errors
+# Parameters: 0 TMD of the child (0: none), 8 parameters of the children, 32 bytes for each CTA, 16 own count, 24 count of errors
 .kernel each_waits
 .param 32
 .launch

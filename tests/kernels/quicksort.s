@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Quicksort of words. A grid parts its range and launches a grid for each side; nobody waits, the first task completes with the last.
-# What is short, or cannot be launched, is sorted by insertion.
-# parameters: 0 TMD of this kernel, 8 words, 16 cells of 64 bytes for the parameters of children, 24 counter of cells taken (addresses),
+# Sorts words by quicksort. A grid parts its range and launches a grid for each side; nobody waits, the first task
+# completes with the last. What is short, or cannot be launched, is sorted by insertion.
+# Parameters: 0 TMD of this kernel, 8 words, 16 cells of 64 bytes for the parameters of children, 24 counter of cells taken (addresses),
 # 32 first, 36 end, 40 zero
 .kernel quicksort
 .param 48

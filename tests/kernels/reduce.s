@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Adds n words; each CTA of at most 256 threads (a power of two) reduces its part in shared memory
 # and stores one partial sum.
-# parameters: 0 in, 8 partial sums (addresses), 16 n
+# Parameters: 0 in, 8 partial sums (addresses), 16 n
 .kernel reduce
 .param 24
 .shared 1024

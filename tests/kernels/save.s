@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# CTAs that leave their SM and come back. out[i] = 3 i + 1 (even threads) or 3 i + 10 (odd ones), plus i ^ 1, plus the thread's
-# own i again; i counts threads over the whole grid. count += 1 for each thread.
-# parameters: 0 out, 8 count (addresses), 16 turns of the loop
+# Lets CTAs leave their SM and come back. out[i] = 3 i + 1 (even threads) or 3 i + 10 (odd ones), plus i ^ 1, plus the
+# thread's own i again; i counts threads over the whole grid. count += 1 for each thread.
+# Parameters: 0 out, 8 count (addresses), 16 turns of the loop
 .kernel waits
 .param 24
 .shared 4096

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# y[i] = a * x[i] + y[i]
-# parameters: 0 x, 8 y (addresses), 16 n, 20 a (float)
+# Computes y[i] = a * x[i] + y[i].
+# Parameters: 0 x, 8 y (addresses), 16 n, 20 a (float)
 .kernel saxpy
 .param 24
     ldp.b64 s0, [0]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Grids that do what a script in memory says, so that a test may make any tree of launches. The script is an array of nodes of 64
-# bytes, the first 48 of which are the parameters of the node's grid:
-#   0 script, 8 log (addresses), 16 own number, 20 number of the first child, 24 children, 28 waits for them: 1, 32 turns to spin,
-#   36 number of the node to wait for until it has begun, + 1, 40 by the launcher with marks: 1,
-#   44 number of the node that its launcher waits for before, + 1,
-#   48 TMD (address), 56 stream, 60 has begun: 1
-# Each thread launches the children that are its own modulo the number of threads, in their order. The log is a counter, at byte 64
-# followed by words: 4 * node + 0 a thread has begun, + 1 it ends, + 2 the node could not be launched.
+# Does what a script in memory says, so that a test may make any tree of launches. The script is an array of nodes of 64
+# bytes, the first 48 of which are the parameters of the node's grid: 0 script, 8 log (addresses), 16 own number, 20
+# number of the first child, 24 children, 28 waits for them: 1, 32 turns to spin, 36 number of the node to wait for
+# until it has begun, + 1, 40 by the launcher with marks: 1, 44 number of the node that its launcher waits for before, +
+# 1, 48 TMD (address), 56 stream, 60 has begun: 1 Each thread launches the children that are its own modulo the number
+# of threads, in their order. The log is a counter, at byte 64 followed by words: 4 * node + 0 a thread has begun, + 1
+# it ends, + 2 the node could not be launched.
 .kernel script
 .param 48
 .launch

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# CTAs whose children wait for a flag, and one that sets it when its own child, which waits for nobody, has ended.
-# parameters: 0 TMD of `child`, 8 words: 0 flag, 4 children that have ended, 8 parents that have, 16 and on parameters of the children,
+# Launches children of CTAs that wait for a flag, and one that sets it when its own child, which waits for nobody, has
+# ended.
+# Parameters: 0 TMD of `child`, 8 words: 0 flag, 4 children that have ended, 8 parents that have, 16 and on parameters of the children,
 # 16 bytes for each CTA; 16 the CTA that sets the flag, 20 not 0: the others do not wait for their children
 .kernel sisters
 .param 32

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Every thread writes 16 words about itself to out + 64 * (its number in the grid):
-# tid x y z, cta x y z, ntid x y z, ncta x y z, tid, lane, warp, wave
-# parameters: 0 out (address)
+# Writes by every thread 16 words about itself to out + 64 * (its number in the grid): tid x y z, cta x y z, ntid x y z,
+# ncta x y z, tid, lane, warp, wave.
+# Parameters: 0 out (address)
 .kernel special
 .param 8
     ldp.b64 s0, [0]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# Spins for ever, or until a word is not zero.
 
 # Never ends.
 .kernel spin

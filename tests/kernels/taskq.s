@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Queue tasks. An entry's data is a value and a count of hops: the CTA that takes it counts seen[value], and appends it once more with one
-# hop less, until none is left. A task in an entry is started.
-# parameters of taker and saver: 0 queue, 8 counters (taken, tasks started, entries of nothing, failed calls), 16 seen (addresses),
-# 24 scratch: 16 bytes for each entry in flight, by position modulo 4,096; 32 turns of a loop that takes time
+# Runs queue tasks. An entry's data is a value and a count of hops: the CTA that takes it counts seen[value], and
+# appends it once more with one hop less, until none is left. A task in an entry is started. parameters of taker and
+# saver: 0 queue, 8 counters (taken, tasks started, entries of nothing, failed calls), 16 seen (addresses), 24 scratch:
+# 16 bytes for each entry in flight, by position modulo 4,096; 32 turns of a loop that takes time
 .kernel taker
 .param 40
     bra take

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# A tree of grids. Each grid counts itself, launches `fanout` children one level down until level 0, waits for them, and adds the nodes
-# of its subtree to its parent's cell, so that a parent that did not wait would count too few.
-# parameters: 0 TMD of this kernel, 8 counters (started, failed launches, finished), 16 scratch: 128 bytes for each task record,
+# Launches a tree of grids. Each grid counts itself, launches `fanout` children one level down until level 0, waits for
+# them, and adds the nodes of its subtree to its parent's cell, so that a parent that did not wait would count too few.
+# Parameters: 0 TMD of this kernel, 8 counters (started, failed launches, finished), 16 scratch: 128 bytes for each task record,
 # 24 level, 28 fanout, 32 cell to add to, 40 streams to use, 44 zero
 .kernel tree
 .param 48

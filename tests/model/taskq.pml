@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queue tasks (A6, A12): producers, who may be threads or the host, append to a small circular queue whose tickets
- * wrap; the firmware arms, is told, and lets CTAs begin; CTAs on two SMs read entries and give their cells back; the
- * slot parks when it has nothing left; somebody closes the queue at any time. Each statement that touches a shared word
- * is one step.
+ * Models queue tasks (A6, A12): producers, who may be threads or the host, append to a small circular queue whose
+ * tickets wrap; the firmware arms, is told, and lets CTAs begin; CTAs on two SMs read entries and give their cells
+ * back; the slot parks when it has nothing left; somebody closes the queue at any time. Each statement that touches a
+ * shared word is one step.
  *
  * What is proved: every entry for which a ticket was taken is read, once, as it was written, by the CTA of its number;
  * nothing is taken after the queue is closed; the task then ends, and nobody hangs.

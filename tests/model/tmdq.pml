@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Launch (B4) and completion (B6) of one TMDQ: threads of a grid that launch at the same time and may be swapped out, the
+ * Models launch (B4) and completion (B6) of one TMDQ: threads of a grid that launch at the same time and may be swapped out, the
  * scheduler, and whatever runs the tasks. Each statement that touches a shared word is one step, as one atomic operation
  * of the machine is.
  *

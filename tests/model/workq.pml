@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reserve, publish, release and consume on a work queue (C3, C4): threads on a small ring whose counters wrap, so that
+ * Models reserve, publish, release and consume on a work queue (C3, C4): threads on a small ring whose counters wrap, so that
  * entries, blocks and semaphores are used again and again. Each statement that touches a shared word is one step.
  *
  * What is proved: every piece of work runs, once, in the order of the reservations; no entry, block or semaphore is written by

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example programs, each on a QEMU of its own."""
+"""Tests the example programs, each on a QEMU of its own."""
 
 import os
 import re

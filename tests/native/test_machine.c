@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The native transport itself: machines that do not start, several PPUs, a QEMU that dies. */
+/* Tests the native transport itself: machines that do not start, several PPUs, a QEMU that dies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mailbox between a client and the device, with a thread in the place of the device; and how long the two look
- * before they sleep.
+ * Tests the mailbox between a client and the device, with a thread in the place of the device, and how long the two
+ * look before they sleep.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * savevm and loadvm while the firmware runs a kernel. The kernel reads and writes the same words, so that a thread lost
- * or run twice gives other bits.
+ * Tests savevm and loadvm while the firmware runs a kernel. The kernel reads and writes the same words, so that a
+ * thread lost or run twice gives other bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What Boost.Compute offers, each against the standard library. Run by tests/opencl/programs when the headers are
- * there. */
+/*
+ * Compares what Boost.Compute offers with the standard library. Run by tests/opencl/programs when the headers are
+ * there.
+ */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

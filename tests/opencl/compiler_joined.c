@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The compiler of tests with sanitizers is part of the program. */
+/* Makes the compiler part of the program, for tests with sanitizers. */
 #include <stdio.h>
 
 #include "opencl/build/compiler_dl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that ends while a thread of the ICD compiles. What libraries ask exit() to do comes through this program
+ * Ends its process while a thread of the ICD compiles. What libraries ask exit() to do comes through this program
  * (__cxa_atexit), which so knows how far LLVM is and what exit() will do first.
  *
  *     opencl-exit N     ends when LLVM asks for the N-th time, while it does; 0: when a variant of the kernel runs.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the OpenCL tests share: a context of the device and queues of both orders. */
+/* Gives the OpenCL tests what they share: a context of the device and queues of both orders. */
 #ifndef TESTS_OPENCL_FIXTURE_H
 #define TESTS_OPENCL_FIXTURE_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Forces of a box of water by OpenMM's OpenCL platform against its reference. Run by tests/opencl/programs."""
+"""Compares forces of a box of water by OpenMM's OpenCL platform with its reference. Run by tests/opencl/programs."""
 
 import sys
 

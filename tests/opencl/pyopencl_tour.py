@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What python3-pyopencl offers, each against numpy. Run by tests/opencl/programs when the package is there."""
+"""Compares what python3-pyopencl offers with numpy. Run by tests/opencl/programs when the package is there."""
 
 import sys
 import time

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The joined machine that OpenCL tests run on; a test that defines the function has another one. */
+/* Starts the joined machine that OpenCL tests run on; a test that defines the function has another one. */
 #ifndef TESTS_OPENCL_SOURCE_JOINED_H
 #define TESTS_OPENCL_SOURCE_JOINED_H
 

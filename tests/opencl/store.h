@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A cache of its own, and a compiler that counts its calls: what PPU_CACHE and PPU_CLANG name meanwhile. */
+/* Makes a cache of its own, and a compiler that counts its calls: what PPU_CACHE and PPU_CLANG name meanwhile. */
 #ifndef TESTS_OPENCL_STORE_H
 #define TESTS_OPENCL_STORE_H
 

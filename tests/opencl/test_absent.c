@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the platform has not: each function is there all the same, and says so with the specification's error. */
+/*
+ * Tests what the platform has not: each function is there all the same, and says so with the specification's error.
+ */
 #include <stdio.h>
 
 #include "ppu/macros.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Variants of kernels: which one a launch gets, when, and that it computes the same. */
+/* Tests variants of kernels: which one a launch gets, when, and that it computes the same. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The n-th allocation of a call fails, for every n: the call says so, or does without, and leaves nothing behind. */
+/* Tests each allocation of a call that fails: the call says so, or does without, and leaves nothing behind. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Building in parts, in the background, and from the cache; what binaries hold. */
+/* Tests building in parts, in the background, and from the cache, and what binaries hold. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cache alone: whose folder it is, what an entry must be, and what happens when the disk does not help. */
+/* Tests the cache alone: whose folder it is, what an entry must be, and what happens when the disk does not help. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What queues are to the device: its channels and streams, as its firmware counts and traces them. */
+/* Tests what queues are to the device: its channels and streams, as its firmware counts and traces them. */
 #include <stdlib.h>
 #include <time.h>
 

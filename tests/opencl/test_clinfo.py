@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What OpenCL says of the PPU: complete, and the same natively and in the guest."""
+"""Tests what OpenCL says of the PPU: complete, and the same natively and in the guest."""
 
 import ctypes
 import os

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process can still do when it has given up its rights: each attempt in a child, which tells by its end. */
+/*
+ * Tests what a process can still do when it has given up its rights: each attempt in a child, which tells by its end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

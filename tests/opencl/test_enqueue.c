@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that enqueue kernels: what they left in memory, when their parent's command has ended. */
+/* Tests kernels that enqueue kernels: what they left in memory, when their parent's command has ended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every entry point of OpenCL 1.2 is there, and only those of what the platform has not refuse."""
+"""Checks every entry point of OpenCL 1.2: it is there, and only those of what the platform has not refuse."""
 
 import re
 import sys

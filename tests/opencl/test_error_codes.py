@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every error code of the specification that the ICD returns is asked for by a test."""
+"""Checks every error code of the specification that the ICD returns: a test asks for it."""
 
 import re
 import sys

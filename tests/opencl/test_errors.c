@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles of the wrong kind, and what is asked of the wrong object: each function says so with its own error. */
+/*
+ * Tests handles of the wrong kind, and what is asked of the wrong object: each function says so with its own error.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs that end while a thread of the ICD compiles (exit_program.c)."""
+"""Tests programs that end while a thread of the ICD compiles (exit_program.c)."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that compiles modules from elsewhere ends in every way there is, and the log says which. */
+/* Tests the process that compiles modules from elsewhere: it ends in every way there is, and the log says which. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

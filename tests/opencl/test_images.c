@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Program images from elsewhere: refused with a reason, or used like any other, whatever their entries say. */
+/* Tests program images from elsewhere: refused with a reason, or used like any other, whatever their entries say. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What programs from elsewhere have found missing or wrong in the language. */
+/* Tests what programs from elsewhere have found missing or wrong in the language. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A device whose SMs have few registers: a kernel of which no warp has room is refused when it is built. */
+/* Tests a device whose SMs have few registers: a kernel of which no warp has room is refused when it is built. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Platform, device, contexts, queues, buffers as objects: making, counting, asking, and every way to get it wrong. */
+/*
+ * Tests platform, device, contexts, queues and buffers as objects: making, counting, asking, and every way to get it
+ * wrong.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

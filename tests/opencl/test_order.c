@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: what waits for what, what is told when, by whatever thread. */
+/* Tests events: what waits for what, what is told when, by whatever thread. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions of memory to relations, against a comparison of each with each; and how many comparisons it takes. PPU_SEED
- * chooses the first set of regions.
+ * Tests the way from regions of memory to relations, against a comparison of each with each, and how many comparisons
+ * it takes. PPU_SEED chooses the first set of regions.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What kernels print, against what C prints. */
+/* Tests what kernels print, against what C prints. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Task queues: kernels whose work-groups take entries that the host and other kernels append. */
+/* Tests task queues: kernels whose work-groups take entries that the host and other kernels append. */
 #include "tests/opencl/enqueue_run.h"
 
 #include <stdio.h>

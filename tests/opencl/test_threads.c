@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Many threads use one context, one program and each other's events. */
+/* Tests many threads that use one context, one program and each other's events. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads, writes, copies, fills, maps, shared virtual memory. */
+/* Tests reads, writes, copies, fills, maps, and shared virtual memory. */
 #include <stdlib.h>
 #include <string.h>
 

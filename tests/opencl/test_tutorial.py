@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The program of docs/tutorial.md does what the tutorial shows, in both places."""
+"""Tests the program of docs/tutorial.md: it does what the tutorial shows, in both places."""
 
 import os
 import re

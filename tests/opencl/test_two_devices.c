@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two devices, apart and in one context. Natively: PPU_DEVICES=2. */
+/* Tests two devices, apart and in one context. Natively: PPU_DEVICES=2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

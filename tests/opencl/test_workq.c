@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work queues that kernels fill, from the host's side and from OpenCL C's. */
+/* Tests work queues that kernels fill, from the host's side and from OpenCL C's. */
 #include <stdio.h>
 
 #include "opencl/api/cl_ppu.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What ViennaCL offers over OpenCL, each against the processor. Run by tests/opencl/programs when the headers are
- * there. */
+/*
+ * Compares what ViennaCL offers over OpenCL with the processor. Run by tests/opencl/programs when the headers are
+ * there.
+ */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

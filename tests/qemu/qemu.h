@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A QEMU started by tools/ppu-run for a test: its qtest and machine-protocol sockets, and
- * the PPUs in it. Whatever goes wrong with QEMU itself fails the test that asked.
+ * Starts a QEMU by tools/ppu-run for a test: its qtest and machine-protocol sockets, and the PPUs in it. Whatever goes
+ * wrong with QEMU itself fails the test that asked.
  */
 #ifndef TESTS_QEMU_QEMU_H
 #define TESTS_QEMU_QEMU_H

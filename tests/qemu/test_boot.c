@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The real firmware on its core: good images start, bad ones say what is wrong with them, resets bring it back. */
+/*
+ * Tests the real firmware on its core: good images start, bad ones say what is wrong with them, resets bring it back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

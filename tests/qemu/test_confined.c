@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What QEMU gives up when ppu-run starts it, and what it is refused then. */
+/* Tests what QEMU gives up when ppu-run starts it, and what it is refused then. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The debugger sees each microcontroller as a process of its own. */
+/* Tests the debugger, which sees each microcontroller as a process of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

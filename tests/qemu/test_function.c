@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PCI function as the host sees it: identity, BARs, properties, bad accesses. */
+/* Tests the PCI function as the host sees it: identity, BARs, properties, bad accesses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

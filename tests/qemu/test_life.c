@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops, resets under load, and the end of QEMU when its client has gone. */
+/* Tests stops, resets under load, and the end of QEMU when its client has gone. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

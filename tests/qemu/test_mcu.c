@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The microcontroller in its container: held, released, locked up, its windows, its interrupts to the host. */
+/* Tests the microcontroller in its container: held, released, locked up, its windows, its interrupts to the host. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>

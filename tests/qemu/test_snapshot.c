@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of the device and its MCU, loaded in the same and in a new process. */
+/* Tests snapshots of the device and its MCU, loaded in the same and in a new process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors: every fault has one, and its sentence says what the record says. */
+/* Tests errors: every fault has one, and its sentence says what the record says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The range allocator against a plain map of units. */
+/* Tests the range allocator against a plain map of units. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

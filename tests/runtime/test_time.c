@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's clock, read in two halves. */
+/* Tests the device's clock, read in two halves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers of the kernel as bytes, well-formed and not. */
+/* Tests answers of the kernel as bytes, well-formed and not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Made-up /sys and /proc trees. */
+/* Tests made-up /sys and /proc trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

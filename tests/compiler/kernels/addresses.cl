@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Indexes of every kind, whose addresses the compiler computes as it finds best: the same sum each time. */
+/* Indexes memory in every way whose addresses the compiler computes as it finds best: the same sum each time. */
 
 /* Numbers that are not known to be positive, of pointers into the middle. */
 __kernel void negative(__global const int *in, __global int *out, int shift, __global const int *where)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that are called, not written into their caller; OpenCL C 3.0. */
+/* Calls functions that are not written into their caller (OpenCL C 3.0). */
 
 #define CALLED __attribute__((noinline))
 

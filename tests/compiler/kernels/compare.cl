@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels that are compared with code written by hand, with other compilers and other engines. */
+/* Defines the kernels that are compared with code written by hand, with other compilers and other engines. */
 
 __kernel void saxpy(int n, float a, __global const float *x, __global float *y)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow of control that makes lanes part in many ways. */
+/* Lets lanes part in many ways by flow of control. */
 
 /* Both sides of a branch in a loop, one of them with work and a break. */
 __kernel void work_and_break(__global int *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constructs of the language, one a kernel; OpenCL C 3.0. */
+/* Uses constructs of the language, one a kernel (OpenCL C 3.0). */
 
 struct pair {
     int a;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each work-item of a wave works on a row of its own, ROW words apart: what a wave holds on to does not fit the first-level cache. */
+/*
+ * Lets each work-item of a wave work on a row of its own, ROW words apart: what a wave holds on to does not fit the
+ * first-level cache.
+ */
 #define ROW 256
 #define ROWS 512
 

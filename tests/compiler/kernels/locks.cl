@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Critical sections taken by every thread of a warp, in both idioms (E8). */
+/* Takes critical sections by every thread of a warp, in both idioms (E8). */
 
 __kernel void lock_inside(__global volatile int *lock, __global volatile int *count)
 {

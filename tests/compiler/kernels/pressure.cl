@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that need many registers (D9). What they compute: tests/compiler/pressure.c. */
+/* Defines kernels that need many registers (D9). What they compute: tests/compiler/pressure.c. */
 
 /* ---- c = a * b, a tile of 8 by 8 each work-item ---- */
 

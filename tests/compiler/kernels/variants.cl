@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels that are compiled for facts about their launches: what each is about says tests/compiler/test_variants.c. */
+/*
+ * Defines kernels that are compiled for facts about their launches: tests/compiler/test_variants.c says what each is
+ * about.
+ */
 
 /* A machine of states: the source has a branch with many targets. */
 kernel void states(global const uint *in, global uint *out, int n)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernels may wait for children (B7): those that reach a wait, whatever way and however seldom. */
+/*
+ * Defines kernels of which some may wait for children (B7): those that reach a wait, whatever way and however seldom.
+ */
 
 void ppu_wait_children(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who goes first where some of a warp's work-items yield (E6). */
+/* Shows who goes first where some of a warp's work-items yield (E6). */
 
 /* Each tells when it came through: the first has yielded, the others have not. */
 kernel void order(global int *out, global int *turn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Test firmware: does what the host asks for in a mailbox in VRAM, one request at a time.
+ * Serves as test firmware: does what the host asks for in a mailbox in VRAM, one request at a time.
  */
 #ifndef TESTS_QEMU_FW_PROBE_H
 #define TESTS_QEMU_FW_PROBE_H

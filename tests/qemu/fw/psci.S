@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A guest of a few instructions: asks PSCI to switch the PPU's microcontroller on, whose number it knows, and how it is. The
- * answers are left in memory: CPU_ON, AFFINITY_INFO, then a word that says that both are there.
+ * Asks PSCI, as a guest of a few instructions, to switch the PPU's microcontroller on, whose number it knows, and how
+ * it is. The answers are left in memory: CPU_ON, AFFINITY_INFO, then a word that says that both are there.
  */
 #define CPU_ON 0xc4000003
 #define AFFINITY_INFO 0xc4000004
