@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests deterministic mode: guest, microcontroller and SMs under one instruction count."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,7 @@ def test_two_runs():
         finally:
             hog.kill()
             hog.wait()
-    assert b"PASSED: 11 checks, 0 failed" in one[0], one[0]
+    assert re.search(rb"^PASSED: [1-9]\d* checks, 0 failed", one[0], re.M), one[0]
     assert one[1].count(b"doorbell page") > 400 and one[1].count(b": vector") > 200, one[1][-1000:]
     for a, b in zip(one, other):
         assert a == b, first_difference(a, b)
