@@ -408,8 +408,8 @@ enum ppu_err ppu_taskq_create(struct ppu_context *context, const struct ppu_task
 /* Destroys the queue. While a task takes from it, this returns BUSY and does nothing. */
 enum ppu_err ppu_taskq_destroy(struct ppu_taskq *queue);
 /*
- * Empties the queue and opens it again, for another task. Nobody may append meanwhile: what had a cell is lost. BUSY:
- * a task takes from it.
+ * Empties the queue and opens it again, for another task. Nobody may append meanwhile: what had a cell is lost. A task
+ * whose launch has not begun yet takes from the queue as it is afterwards. BUSY: a task takes from it.
  */
 enum ppu_err ppu_taskq_reopen(struct ppu_taskq *queue);
 /* Returns the queue's address for kernels that feed it or take from it. */

@@ -117,6 +117,17 @@ static void close_and_wait(struct world *world)
     assert_int_equal(counter(world, FAILED), 0);
 }
 
+/* Until the task has begun: a launch that is on its way takes from no queue yet. */
+static void wait_for_taken(const struct world *world, uint32_t entries)
+{
+    uint64_t deadline_ns = deadline_after(LONG_NS);
+
+    while (counter(world, TAKEN) < entries) {
+        assert_true(deadline_left(deadline_ns) > 0);
+        sleep_ns(10 * NS_PER_US);
+    }
+}
+
 static void each_seen(const struct world *world, uint32_t values, uint32_t times)
 {
     for (uint32_t i = 0; i < values; i++) {
@@ -214,6 +225,7 @@ static void opened_again(void **state)
         for (uint32_t i = 1; i < 5 * round; i++) {
             push(&world, i, 0);
         }
+        wait_for_taken(&world, 5 * (round * (round - 1) / 2) + 1);
         assert_int_equal(ppu_taskq_reopen(world.queue), PPU_ERR_BUSY);
         close_and_wait(&world);
         assert_int_equal(ppu_taskq_push(world.queue, world.feed, &(struct item){ 0, 0 }, sizeof(struct item)),
