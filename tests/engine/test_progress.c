@@ -267,7 +267,7 @@ static void barrier_that_is_evicted(void **state)
         memset(rig->board->vram + SAVE_AT, 0, 6 * SAVE_STRIDE);
         rig_start(rig, 0, &tmd);
         do {
-            board_advance(rig->board, 300 + 40 * evictions);
+            board_advance(rig->board, 300 + 200 * evictions);
             mcu_write(rig->board, PPU_REG_SLOT_CONTROL, PPU_SLOT_CMD_SAVE);
             assert_true(rig_wait(rig, 0, &outcome));
             assert_false(outcome.faulted);
