@@ -18,7 +18,7 @@
 
 #define BUDGET 4096u
 #define PAUSES 9u
-#define MOST_PARTS 50u                        /* looked at: a slice of 10,000 instructions without memory has fewer */
+#define MOST_PARTS 24u                        /* looked at: a slice of 10,000 instructions without memory has fewer */
 #define MOST_TRANSACTIONS (4u * PPU_MAX_WAVE) /* of an instruction: a gather of four words by each lane */
 #define MOST_NS 10000000ull
 

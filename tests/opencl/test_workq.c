@@ -6,6 +6,8 @@
 #include "ppu/macros.h"
 #include "tests/opencl/enqueue_run.h"
 
+#define SLOTS 16 /* of the device, unless somebody says otherwise */
+
 static cl_command_queue work_queue(struct fixture *f, cl_command_queue maker, cl_int *error)
 {
     const cl_queue_properties wanted[] = { CL_QUEUE_PROPERTIES,
@@ -343,7 +345,8 @@ static void a_thread_ends_the_round(void **state)
 }
 
 /*
- * Work of low priority fills all slots, and ends when a block says so that was put in behind it and is more urgent.
+ * Work of low priority fills all slots until a semaphore is released behind work that is more urgent, which waits for a
+ * slot then: it ends before the work that has none.
  */
 static void urgent_work_goes_first(void **state)
 {
@@ -351,19 +354,22 @@ static void urgent_work_goes_first(void **state)
     struct run *run = prepare_work(
         state,
         "kernel void k(global int *out, queue_t work) {\n"
-        "    volatile global atomic_int *done = (volatile global atomic_int *)out;\n"
-        "    atomic_store(done, 0);\n"
+        "    global int *sem = out + 16;\n"
+        "    out[0] = sem[0] = 0;\n"
         "    for (int i = 0; i < 60; i++)\n"
         "        enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK | PPU_ENQUEUE_FLAGS_PRIORITY(0), ndrange_1D(1),\n"
-        "                       ^{ while (atomic_load(done) == 0); atomic_fetch_add(done + 1, 1); });\n"
+        "                       ^{ while (atomic_or(sem, 0) == 0); atomic_inc(out); });\n"
         "    enqueue_kernel(work, PPU_ENQUEUE_FLAGS_WORK | PPU_ENQUEUE_FLAGS_PRIORITY(7), ndrange_1D(1),\n"
-        "                   ^{ atomic_store(done, 1); });\n"
+        "                   ^{ out[1] = atomic_inc(out); });\n"
+        "    out[2] = ppu_enqueue_release(work, sem, 1);\n"
         "}",
         0, &work);
 
     for (int round = 1; round <= 3; round++) {
         assert_int_equal(run_launch(run, 1, 1), CL_COMPLETE);
-        assert_int_equal(run->out[1], 60 * round);
+        assert_int_equal(run->out[2], 0);
+        assert_int_equal(run->out[0], 61);
+        assert_in_range(run->out[1], 0, SLOTS);
     }
     finish_work(run, work);
 }
