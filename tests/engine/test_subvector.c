@@ -325,8 +325,7 @@ static void more_warps_fit(void **state)
             enum sm_activity activity;
             struct outcome outcome;
 
-            rig_load_text(rig,
-                          ".kernel k\nmov v0, 200\nspin: sub v0, v0, 1\nisetp.ne p0, v0, 0\n@p0 bra spin\nexit\n");
+            rig_load_text(rig, ".kernel k\nmov v0, 200\nspin: sub v0, v0, 1\nisetp.ne p0, v0, 0\n@p0 bra spin\nexit\n");
             struct ppu_tmd tmd = rig_tmd(rig, "k");
             tmd.wave = (uint8_t)wave;
             tmd.vregs = shapes[i].vregs;
