@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starts ppu-foreign: a process of its own in which LLVM reads modules that this installation has not compiled, so that
- * a crash harms nobody else. What it is given and what it gives back are files without names:
+ * Starts ppu-foreign: a process of its own in which LLVM reads modules that this installation has not compiled, and
+ * makes variants while programs run, so that a crash harms nobody else. What it is given and what it gives back are
+ * files without names:
  *
  *   request, its standard input: struct foreign_request, uint64_t bytes[modules], the modules one behind the other
  *   answer, its standard output: struct foreign_answer, what was made, the log without a final zero; the structure is
@@ -19,7 +20,7 @@
 #include "compiler/ppu_compiler.h"
 
 #define FOREIGN_MAGIC 0x46555050u /* "PPUF" */
-#define FOREIGN_VERSION 1u
+#define FOREIGN_VERSION 2u
 #define FOREIGN_MOST_MODULES 1024u
 #define FOREIGN_MOST_BYTES ((size_t)64 << 20) /* of a request, and of an answer */
 
@@ -32,6 +33,7 @@
 enum foreign_make {
     FOREIGN_IMAGE = 1,   /* all modules as a program image */
     FOREIGN_LIBRARY = 2, /* all modules as one */
+    FOREIGN_VARIANT = 3, /* the second module as an image with one kernel; the first is struct foreign_facts */
 };
 
 struct foreign_request {
@@ -39,7 +41,22 @@ struct foreign_request {
     uint32_t make; /* enum foreign_make */
     uint32_t wave;
     uint32_t modules; /* 1 to FOREIGN_MOST_MODULES */
-    uint32_t reserved;
+    uint32_t max_vregs;
+};
+
+#define FOREIGN_MOST_ARGUMENTS 64u
+#define FOREIGN_MOST_PAIRS 256u
+
+/* Followed by arguments, pairs, and the kernel's name with its final zero, without gaps. */
+struct foreign_facts {
+    uint32_t arguments, pairs; /* at most FOREIGN_MOST_ARGUMENTS, FOREIGN_MOST_PAIRS */
+    uint32_t work_group[3];
+};
+
+/* Where facts are taken apart. */
+struct foreign_facts_room {
+    struct ppu_compile_argument arguments[FOREIGN_MOST_ARGUMENTS];
+    struct ppu_compile_pair pairs[FOREIGN_MOST_PAIRS];
 };
 
 struct foreign_answer {
@@ -58,8 +75,8 @@ static inline bool foreign_read_request(const uint8_t *at, size_t bytes, struct 
     }
     memcpy(request, at, sizeof(*request));
     if (request->magic != FOREIGN_MAGIC || request->version != FOREIGN_VERSION || request->modules == 0 ||
-        request->modules > FOREIGN_MOST_MODULES ||
-        (request->make != FOREIGN_IMAGE && request->make != FOREIGN_LIBRARY) ||
+        request->modules > FOREIGN_MOST_MODULES || request->make < FOREIGN_IMAGE || request->make > FOREIGN_VARIANT ||
+        (request->make == FOREIGN_VARIANT && request->modules != 2) ||
         bytes - sizeof(*request) < request->modules * sizeof(uint64_t)) {
         return false;
     }
@@ -76,6 +93,36 @@ static inline bool foreign_read_request(const uint8_t *at, size_t bytes, struct 
         left -= (size_t)size;
     }
     return left == 0;
+}
+
+/* Takes the facts apart; the name stays where it is. False: they are malformed. */
+static inline bool foreign_read_facts(const struct ppu_compile_module *module, struct foreign_facts_room *room,
+                                      struct ppu_compile_facts *facts)
+{
+    const uint8_t *at = module->bitcode;
+    struct foreign_facts head;
+
+    if (module->len_bytes < sizeof(head)) {
+        return false;
+    }
+    memcpy(&head, at, sizeof(head));
+    if (head.arguments > FOREIGN_MOST_ARGUMENTS || head.pairs > FOREIGN_MOST_PAIRS) {
+        return false;
+    }
+    const size_t argument_bytes = head.arguments * sizeof(room->arguments[0]);
+    const size_t pair_bytes = head.pairs * sizeof(room->pairs[0]), before = sizeof(head) + argument_bytes + pair_bytes;
+    if (module->len_bytes <= before || at[module->len_bytes - 1] != '\0') {
+        return false;
+    }
+    memcpy(room->arguments, at + sizeof(head), argument_bytes);
+    memcpy(room->pairs, at + sizeof(head) + argument_bytes, pair_bytes);
+    *facts = (struct ppu_compile_facts){ (const char *)at + before,
+                                         room->arguments,
+                                         head.arguments,
+                                         room->pairs,
+                                         head.pairs,
+                                         { head.work_group[0], head.work_group[1], head.work_group[2] } };
+    return true;
 }
 
 /* False: there is none, or it is malformed. What was made is behind it, then the log. */

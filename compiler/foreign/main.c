@@ -57,13 +57,22 @@ static bool answer(enum ppu_compile_status status, const struct ppu_compiled *ma
            write_at(0, &head, sizeof(head));
 }
 
+static struct foreign_facts_room room;
+
 static enum ppu_compile_status compile(const struct foreign_request *request, const struct ppu_compile_module *modules,
                                        struct ppu_compiled *made)
 {
-    const struct ppu_compile_options options = { .wave = request->wave };
+    struct ppu_compile_options options = { .wave = request->wave, .max_vregs = request->max_vregs };
     struct ppu_compile_module whole = modules[0];
     enum ppu_compile_status status = PPU_COMPILE_OK;
+    struct ppu_compile_facts facts;
 
+    if (request->make == FOREIGN_VARIANT) {
+        options.facts = &facts;
+        return foreign_read_facts(&modules[0], &room, &facts)
+                   ? ppu_compile_bitcode(modules[1].bitcode, modules[1].len_bytes, &options, made)
+                   : PPU_COMPILE_BAD_OPTIONS;
+    }
     if (request->modules > 1 || request->make == FOREIGN_LIBRARY) {
         status = ppu_compile_link(modules, request->modules, made);
         whole = (struct ppu_compile_module){ made->bytes, made->len_bytes };

@@ -11,6 +11,7 @@
 #define OPENCL_API_EVENT_H
 
 #include "opencl/api/context.h"
+#include "ppu/image.h"
 
 struct submitter;
 
@@ -55,6 +56,12 @@ struct svm_free {
 
 #define EVENT_VARIANT_BYTES 96u
 
+/* Says where the strings lie that a kernel prints. */
+struct print_source {
+    const struct ppu_program_view *view; /* of the image with the kernel; NULL: nothing prints */
+    uint64_t code_va;                    /* where its code is on the device */
+};
+
 /* Describes what a command does. */
 struct work {
     enum work_executor executor;
@@ -66,7 +73,7 @@ struct work {
     void (*drop)(struct work *work);
     void (*ended)(struct work *work);  /* with the lock, before anybody is told, unless it has been dropped; or NULL */
     void *needs[2];                    /* objects in use until the command has ended; may be NULL */
-    cl_program prints;                 /* on the device: whose kernels may print; NULL: nothing prints */
+    struct print_source prints;        /* on the device */
     uint64_t printf_va;                /* where to; given by the submitter before build() */
     char variant[EVENT_VARIANT_BYTES]; /* of a kernel: which runs; "": it is no kernel */
     union {

@@ -132,7 +132,7 @@ cl_int program_load(cl_program program)
     }
     program->loaded = program->on[0];
     program->names = list_names(&program->view);
-    program->variants = program->source ? variants_new(program) : NULL;
+    program->variants = program->source || program->binary.module.bytes ? variants_new(program) : NULL;
     return program->names ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 

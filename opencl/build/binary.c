@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/build/compiler_dl.h"
 #include "opencl/build/fnv.h"
 #include "opencl/build/origin.h"
 #include "ppu/image.h"
@@ -26,12 +27,13 @@ enum { MODULE_TYPE, MODULE_BITCODE, MODULE_PARTS };
 void binary_free(struct binary *binary)
 {
     free(binary->at);
-    *binary = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
+    compiler_free(&binary->module);
+    *binary = (struct binary){ .at = NULL };
 }
 
 static bool give_room(struct binary *binary, size_t bytes, cl_program_binary_type type)
 {
-    *binary = (struct binary){ malloc(bytes), bytes, type, false };
+    *binary = (struct binary){ .at = malloc(bytes), .bytes = bytes, .type = type };
     if (!binary->at) {
         binary_free(binary);
     }
@@ -91,7 +93,8 @@ cl_int binary_of_module(struct binary *binary, cl_program_binary_type type, cons
 
 void binary_of_image(struct binary *binary, struct ppu_compiled *image)
 {
-    *binary = (struct binary){ image->bytes, image->len_bytes, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, false };
+    *binary =
+        (struct binary){ .at = image->bytes, .bytes = image->len_bytes, .type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE };
     image->bytes = NULL;
 }
 

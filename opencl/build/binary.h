@@ -16,6 +16,8 @@ struct binary {
     size_t bytes;
     cl_program_binary_type type; /* CL_PROGRAM_BINARY_TYPE_NONE: none */
     bool foreign;                /* an object or a library that comes from elsewhere, or from what does */
+    struct ppu_compiled
+        module; /* of an executable: the bitcode it was made of, `foreign` or not; NULL bytes: not kept */
 };
 
 /* Takes what the compiler made, `foreign` of what came from elsewhere. OUT_OF_HOST_MEMORY. */

@@ -132,29 +132,41 @@ static cl_int make_from_source(const struct build *build, struct binary *made, c
     return compile_error(status, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS);
 }
 
-/* Modules as one, an image or a library; what comes from elsewhere is read in a process of its own. */
-static enum ppu_compile_status join_modules(const struct build *build, const struct ppu_compile_module *modules,
-                                            bool library, struct ppu_compiled *made)
+static const struct ppu_compile_options wide = { .wave = BUILD_WAVE };
+
+static enum ppu_compile_status copy_bitcode(const struct ppu_compile_module *module, struct ppu_compiled *copy)
 {
-    const struct ppu_compile_options options = { .wave = BUILD_WAVE };
+    *copy = (struct ppu_compiled){ malloc(module->len_bytes + 1), module->len_bytes, NULL };
+    if (!copy->bytes) {
+        return PPU_COMPILE_NO_MEMORY;
+    }
+    memcpy(copy->bytes, module->bitcode, module->len_bytes);
+    return PPU_COMPILE_OK;
+}
+
+/* Modules as one; what comes from elsewhere is read in a process of its own. */
+static enum ppu_compile_status join_modules(const struct build *build, const struct ppu_compile_module *modules,
+                                            bool foreign, struct ppu_compiled *whole)
+{
+    if (build->input_count == 1 && !build->library) {
+        return copy_bitcode(&modules[0], whole);
+    }
+    if (foreign) {
+        return foreign_compile(FOREIGN_LIBRARY, &wide, modules, build->input_count, whole);
+    }
     const struct compiler *compiler = compile_thread_compiler();
-    struct ppu_compiled whole = { NULL, 0, NULL };
+    return compiler ? compiler->link(modules, build->input_count, whole) : PPU_COMPILE_NO_TOOL;
+}
 
-    if (!compiler) {
-        return PPU_COMPILE_NO_TOOL;
-    }
-    if (build->input_count == 1 && !library) {
-        return compiler->compile_bitcode(modules[0].bitcode, modules[0].len_bytes, &options, made);
-    }
-    enum ppu_compile_status status = compiler->link(modules, build->input_count, &whole);
+static enum ppu_compile_status make_image(const struct ppu_compiled *whole, bool foreign, struct ppu_compiled *image)
+{
+    const struct ppu_compile_module module = { whole->bytes, whole->len_bytes };
 
-    if (status != PPU_COMPILE_OK || library) {
-        *made = whole;
-        return status;
+    if (foreign) {
+        return foreign_compile(FOREIGN_IMAGE, &wide, &module, 1, image);
     }
-    status = compiler->compile_bitcode(whole.bytes, whole.len_bytes, &options, made);
-    compiler_free(&whole);
-    return status;
+    const struct compiler *compiler = compile_thread_compiler();
+    return compiler ? compiler->compile_bitcode(whole->bytes, whole->len_bytes, &wide, image) : PPU_COMPILE_NO_TOOL;
 }
 
 static bool has_foreign(const struct build *build)
@@ -167,11 +179,25 @@ static bool has_foreign(const struct build *build)
     return foreign;
 }
 
+/* Takes the program's image, or the library; an executable keeps the bitcode for variants. */
+static cl_int take_made(const struct build *build, struct binary *made, struct ppu_compiled *whole,
+                        struct ppu_compiled *image, bool foreign)
+{
+    if (build->library) {
+        return binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, whole, foreign);
+    }
+    binary_of_image(made, image);
+    made->foreign = foreign;
+    made->module = *whole;
+    *whole = (struct ppu_compiled){ NULL, 0, NULL };
+    return CL_SUCCESS;
+}
+
 /* `failure`: what modules that cannot be used are to this function. */
 static cl_int make_of_inputs(const struct build *build, struct binary *made, char **log, cl_int failure, cl_int options)
 {
     struct ppu_compile_module *modules = calloc(build->input_count, sizeof(modules[0]));
-    struct ppu_compiled compiled = { NULL, 0, NULL };
+    struct ppu_compiled whole = { NULL, 0, NULL }, image = { NULL, 0, NULL };
     bool foreign = has_foreign(build);
 
     if (!modules) {
@@ -180,18 +206,19 @@ static cl_int make_of_inputs(const struct build *build, struct binary *made, cha
     for (uint32_t i = 0; i < build->input_count; i++) {
         modules[i] = binary_module(&build->inputs[i]);
     }
-    enum ppu_compile_status status = foreign ? foreign_compile(build->library ? FOREIGN_LIBRARY : FOREIGN_IMAGE,
-                                                               BUILD_WAVE, modules, build->input_count, &compiled)
-                                             : join_modules(build, modules, build->library, &compiled);
+    enum ppu_compile_status status = join_modules(build, modules, foreign, &whole);
+    bool joined = status == PPU_COMPILE_OK;
     free(modules);
-    *log = take_log(&compiled);
-    cl_int error = compile_error(status, failure, options);
-    if (error == CL_SUCCESS && build->library) {
-        error = binary_of_module(made, CL_PROGRAM_BINARY_TYPE_LIBRARY, &compiled, foreign);
-    } else if (error == CL_SUCCESS) {
-        binary_of_image(made, &compiled);
+    if (joined && !build->library) {
+        status = make_image(&whole, foreign, &image);
     }
-    compiler_free(&compiled);
+    *log = take_log(joined && !build->library ? &image : &whole);
+    cl_int error = compile_error(status, failure, options);
+    if (error == CL_SUCCESS) {
+        error = take_made(build, made, &whole, &image, foreign);
+    }
+    compiler_free(&whole);
+    compiler_free(&image);
     return error;
 }
 
@@ -200,7 +227,7 @@ static cl_int make_from_binary(const struct build *build, struct binary *made, c
 {
     if (build->inputs[0].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
         *made = build->inputs[0];
-        build->inputs[0] = (struct binary){ NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
+        build->inputs[0] = (struct binary){ .at = NULL };
         return CL_SUCCESS;
     }
     return make_of_inputs(build, made, log, CL_BUILD_PROGRAM_FAILURE, CL_BUILD_PROGRAM_FAILURE);
@@ -279,7 +306,7 @@ static cl_int put_binary(cl_program program, struct binary *made, char *log, cl_
 
 static cl_int build_run(struct build *build)
 {
-    struct binary made = { NULL, 0, CL_PROGRAM_BINARY_TYPE_NONE, false };
+    struct binary made = { .at = NULL };
     char *log = NULL;
     cl_int error = build->make(build, &made, &log);
 

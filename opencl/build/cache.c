@@ -143,6 +143,21 @@ void cache_key_init(struct cache_key *key, const char *source, size_t bytes, con
     }
 }
 
+void cache_key_of_module(struct cache_key *key, const struct ppu_compile_module *module, const char *facts)
+{
+    *key = (struct cache_key){ NULL, 0 };
+    FILE *to = open_memstream(&key->text, &key->bytes);
+    if (!to) {
+        return;
+    }
+    bool known = write_compiler(to);
+    fprintf(to, "module %zu\n%zu %s\n", module->len_bytes, strlen(facts), facts);
+    fwrite(module->bitcode, 1, module->len_bytes, to);
+    if ((fclose(to) != 0) | !known) {
+        cache_key_free(key);
+    }
+}
+
 void cache_key_free(struct cache_key *key)
 {
     free(key->text);

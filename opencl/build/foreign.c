@@ -17,7 +17,7 @@
 
 #include "opencl/build/compiler_dl.h"
 
-#define WHO "a module that this installation has not compiled for this user is compiled in a process of its own"
+#define WHO "a variant, or a module that this installation has not compiled, is compiled in a process of its own"
 
 /* How it went. */
 struct outcome {
@@ -43,10 +43,11 @@ static bool write_all(int file, const void *data, size_t bytes)
     return true;
 }
 
-static bool write_request(int file, enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
-                          uint32_t count)
+static bool write_request(int file, enum foreign_make make, const struct ppu_compile_options *options,
+                          const struct ppu_compile_module *modules, uint32_t count)
 {
-    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, make, wave, count, 0 };
+    const struct foreign_request request = { FOREIGN_MAGIC, FOREIGN_VERSION, make,
+                                             options->wave, count,           options->max_vregs };
     bool written = write_all(file, &request, sizeof(request));
 
     for (uint32_t i = 0; i < count && written; i++) {
@@ -234,8 +235,9 @@ static void close_file(int file)
     }
 }
 
-enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
-                                        uint32_t count, struct ppu_compiled *made)
+enum ppu_compile_status foreign_compile(enum foreign_make make, const struct ppu_compile_options *options,
+                                        const struct ppu_compile_module *modules, uint32_t count,
+                                        struct ppu_compiled *made)
 {
     int in = make_file("ppu-modules"), out = make_file("ppu-made");
     enum ppu_compile_status status = PPU_COMPILE_NO_MEMORY;
@@ -249,10 +251,49 @@ enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, c
         status =
             say(made, PPU_COMPILE_TOO_LARGE, "error: " WHO ", which takes at most %u modules of %zu bytes together\n",
                 FOREIGN_MOST_MODULES, FOREIGN_MOST_BYTES);
-    } else if (in >= 0 && out >= 0 && write_request(in, make, wave, modules, count)) {
+    } else if (in >= 0 && out >= 0 && write_request(in, make, options, modules, count)) {
         status = compile_foreign(in, out, made);
     }
     close_file(in);
     close_file(out);
+    return status;
+}
+
+static uint8_t *put(uint8_t *at, const void *data, size_t bytes)
+{
+    return (uint8_t *)memcpy(at, data, bytes) + bytes;
+}
+
+/* As the process takes them apart; to be freed. NULL: no memory. */
+static uint8_t *write_facts(const struct ppu_compile_facts *facts, size_t *bytes)
+{
+    const struct foreign_facts head = { facts->argument_count,
+                                        facts->pair_count,
+                                        { facts->work_group[0], facts->work_group[1], facts->work_group[2] } };
+    const size_t argument_bytes = facts->argument_count * sizeof(facts->arguments[0]);
+    const size_t pair_bytes = facts->pair_count * sizeof(facts->pairs[0]), name_bytes = strlen(facts->kernel) + 1;
+
+    *bytes = sizeof(head) + argument_bytes + pair_bytes + name_bytes;
+    uint8_t *made = malloc(*bytes);
+    if (made) {
+        uint8_t *at = put(made, &head, sizeof(head));
+        at = put(at, facts->arguments, argument_bytes);
+        at = put(at, facts->pairs, pair_bytes);
+        put(at, facts->kernel, name_bytes);
+    }
+    return made;
+}
+
+enum ppu_compile_status foreign_compile_variant(const struct ppu_compile_options *options,
+                                                const struct ppu_compile_module *module, struct ppu_compiled *made)
+{
+    struct ppu_compile_module modules[2] = { { NULL, 0 }, *module };
+    uint8_t *facts = write_facts(options->facts, &modules[0].len_bytes);
+
+    *made = (struct ppu_compiled){ NULL, 0, NULL };
+    modules[0].bitcode = facts;
+    enum ppu_compile_status status =
+        facts ? foreign_compile(FOREIGN_VARIANT, options, modules, 2, made) : PPU_COMPILE_NO_MEMORY;
+    free(facts);
     return status;
 }

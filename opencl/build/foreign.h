@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiles modules that this installation has not compiled in a process whose crash harms nobody
+ * Compiles modules that this installation has not compiled, and variants, in a process whose crash harms nobody
  * (compiler/foreign/foreign.h).
  */
 #ifndef OPENCL_BUILD_FOREIGN_H
@@ -13,10 +13,14 @@
 #endif
 
 /*
- * Works as the functions of the compiler do. A process that ends without an answer is BAD_SOURCE, one that cannot be
- * started NO_TOOL, and the log says so.
+ * Works as the functions of the compiler do; of the options `wave`, `max_vregs` and `facts` count. A process that ends
+ * without an answer is BAD_SOURCE, one that cannot be started NO_TOOL, and the log says so.
  */
-enum ppu_compile_status foreign_compile(enum foreign_make make, uint32_t wave, const struct ppu_compile_module *modules,
-                                        uint32_t count, struct ppu_compiled *made);
+enum ppu_compile_status foreign_compile(enum foreign_make make, const struct ppu_compile_options *options,
+                                        const struct ppu_compile_module *modules, uint32_t count,
+                                        struct ppu_compiled *made);
+/* A variant: an image of the one kernel that the options' facts are about. */
+enum ppu_compile_status foreign_compile_variant(const struct ppu_compile_options *options,
+                                                const struct ppu_compile_module *module, struct ppu_compiled *made);
 
 #endif

@@ -349,6 +349,22 @@ static bool may_print(cl_kernel kernel)
     return kernel->entry->implicit_at != 0 && kernel->program->view.header->formats > 0;
 }
 
+struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint32_t ppu_index,
+                                  char name[EVENT_VARIANT_BYTES])
+{
+    const struct _cl_program *program = kernel->program;
+
+    if (!launch->tasks) {
+        variant_choose(kernel, launch, ppu_index, name);
+    }
+    if (!may_print(kernel)) {
+        return (struct print_source){ NULL, 0 };
+    }
+    const struct variant_code *code = launch->variant ? &launch->variant->code : NULL;
+    const struct ppu_program *loaded = code ? code->on[ppu_index] : program->on[ppu_index];
+    return (struct print_source){ code ? &code->view : &program->view, ppu_program_code_va(loaded).va };
+}
+
 /* The kernel as the queue's device has it. */
 static cl_int find_kernel(cl_command_queue queue, cl_kernel kernel, struct launch *launch)
 {
@@ -376,7 +392,6 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
         work->run = launch_remote;
     }
     work->owned = launch;
-    work->prints = may_print(kernel) ? kernel->program : NULL;
     object_use(kernel);
     bool room = launch->memory && launch->queue;
     cl_int error = room ? capture(launch, kernel, queue->device->info) : CL_OUT_OF_HOST_MEMORY;
@@ -394,8 +409,9 @@ static cl_int launch_new(cl_command_queue queue, cl_kernel kernel, const struct 
     }
     if (error == CL_SUCCESS && space->tasks) {
         error = take_tasks(launch, space->tasks);
-    } else if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere buffers lie otherwise */
-        variant_choose(kernel, launch, work->variant);
+    }
+    if (error == CL_SUCCESS && queue->ppu_index == 0) { /* elsewhere it is not known yet where buffers will lie */
+        work->prints = launch_choose(launch, kernel, queue->ppu_index, work->variant);
     }
     if (error != CL_SUCCESS) {
         work_drop(work);

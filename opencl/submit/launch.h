@@ -9,6 +9,13 @@
 void launch_add(const struct launch *launch, struct ppu_block *block, struct ppu_stream *stream);
 
 /*
+ * When it is known where its arguments lie on that device: takes the variant for them, or the base, and tells its name.
+ * Returns where what it prints is described.
+ */
+struct print_source launch_choose(struct launch *launch, cl_kernel kernel, uint32_t ppu_index,
+                                  char name[EVENT_VARIANT_BYTES]);
+
+/*
  * Work of a queue whose device is not the one that buffers lie on: copies them there, runs the launch, and copies back
  * what it may have written.
  */

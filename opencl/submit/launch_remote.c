@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "opencl/api/buffer.h"
+#include "opencl/api/host_clock.h"
 #include "opencl/api/queue.h"
 #include "opencl/submit/launch.h"
 #include "opencl/submit/printf.h"
@@ -85,6 +86,18 @@ static void take_back(const struct remote_launch *remote)
     }
 }
 
+/* Others may ask for the variant's name meanwhile. */
+static void choose(struct remote_launch *remote)
+{
+    cl_event event = remote->event;
+    char name[EVENT_VARIANT_BYTES] = "";
+
+    event->work.prints = launch_choose(remote->launch, event->work.needs[0], remote->queue->ppu_index, name);
+    pthread_mutex_lock(&event->context->lock);
+    memcpy(event->work.variant, name, sizeof(name));
+    pthread_mutex_unlock(&event->context->lock);
+}
+
 static enum ppu_err prepare(struct remote_launch *remote)
 {
     enum ppu_err err = PPU_OK;
@@ -96,7 +109,10 @@ static enum ppu_err prepare(struct remote_launch *remote)
     for (uint32_t i = 0; i < remote->launch->memories && err == PPU_OK; i++) {
         err = take_there(remote, &remote->launch->memory[i]);
     }
-    if (err == PPU_OK && remote->event->work.prints) {
+    if (err == PPU_OK) {
+        choose(remote);
+    }
+    if (err == PPU_OK && remote->event->work.prints.view) {
         err = ppu_memory_create(remote->space, PPU_MEMORY_VRAM, PRINTF_BUFFER_BYTES, &remote->printed);
     }
     if (err == PPU_OK && remote->printed) {
@@ -128,6 +144,8 @@ static enum ppu_err run_remote(struct remote_launch *remote)
     if (err != PPU_OK) {
         return err;
     }
+    uint64_t begin_ns = host_clock_ns();
+    remote->launch->event = remote->event;
     remote->launch->launch.params = remote->launch->params;
     launch_add(remote->launch, block, submitter->stream);
     ppu_block_wait_idle(block);
@@ -137,6 +155,7 @@ static enum ppu_err run_remote(struct remote_launch *remote)
             err = ppu_event_wait(&done, WAIT_NS);
         } while (err == PPU_ERR_TIMEOUT && ppu_channel_error(submitter->channel, NULL) == PPU_OK);
     }
+    remote->event->took_ns = err == PPU_OK ? host_clock_ns() - begin_ns : 0;
     return err;
 }
 
@@ -163,8 +182,7 @@ cl_int launch_remote(cl_event event)
         if (err != PPU_OK) {
             tell(&remote, err);
         }
-        const char *lost =
-            remote.printed ? printf_end(ppu_memory_host(remote.printed), event->work.prints, queue->ppu_index) : NULL;
+        const char *lost = remote.printed ? printf_end(ppu_memory_host(remote.printed), &event->work.prints) : NULL;
         if (lost) {
             context_notify(event->context, "printf", lost);
         }

@@ -15,8 +15,7 @@
 struct record {
     const uint32_t *words;
     uint32_t left;
-    cl_program program;
-    uint32_t ppu_index;
+    const struct print_source *source;
 };
 
 /* Where text goes, and how much more may. */
@@ -221,8 +220,8 @@ static void print_pointer(struct output *out, struct record *record, const struc
 /* A string is a literal: it lies behind the code. */
 static void print_string(struct output *out, struct record *record, const struct conversion *c)
 {
-    const struct ppu_program_view *view = &record->program->view;
-    uint64_t va = take_words(record, 2), offset = va - ppu_program_code_va(record->program->on[record->ppu_index]).va;
+    const struct ppu_program_view *view = record->source->view;
+    uint64_t va = take_words(record, 2), offset = va - record->source->code_va;
     const char *text = va == 0 ? "(null)" : "(not a literal)";
     struct conversion bounded = *c;
     size_t length = strlen(text);
@@ -299,24 +298,23 @@ static void print_record(struct output *out, struct record *record, const char *
 }
 
 /* `words`: nobody else's. */
-static void print_records(struct output *out, const uint32_t *words, uint32_t used, cl_program program,
-                          uint32_t ppu_index)
+static void print_records(struct output *out, const uint32_t *words, uint32_t used, const struct print_source *source)
 {
-    const struct ppu_program_view *view = &program->view;
+    const struct ppu_program_view *view = source->view;
 
     for (uint32_t at = 0; used - at >= HEAD_WORDS && out->left > 0;) {
         uint32_t count = words[at], format = words[at + 1];
         if (count < HEAD_WORDS || count > used - at || format >= view->header->formats) {
             return;
         }
-        struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, program, ppu_index };
+        struct record record = { words + at + HEAD_WORDS, count - HEAD_WORDS, source };
         print_record(out, &record, view->text + view->formats[format]);
         at += count;
     }
 }
 
 /* False: no memory. `all`: nothing was left out. */
-static bool print_copy(const uint32_t *words, uint32_t used, cl_program program, uint32_t ppu_index, bool *all)
+static bool print_copy(const uint32_t *words, uint32_t used, const struct print_source *source, bool *all)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -325,7 +323,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     if (!out.to) {
         return false;
     }
-    print_records(&out, words, used, program, ppu_index);
+    print_records(&out, words, used, source);
     bool written = fclose(out.to) == 0;
     if (written) {
         fwrite(text, 1, bytes, stdout);
@@ -336,7 +334,7 @@ static bool print_copy(const uint32_t *words, uint32_t used, cl_program program,
     return written;
 }
 
-const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t ppu_index)
+const char *printf_end(struct ppu_printf_buffer *buffer, const struct print_source *source)
 {
     uint32_t asked = __atomic_load_n(&buffer->used, __ATOMIC_RELAXED), used = PPU_MIN(asked, CAPACITY);
     size_t bytes = used * sizeof(buffer->words[0]);
@@ -345,7 +343,7 @@ const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uin
 
     if (printed && used > 0) {
         memcpy(words, buffer->words, bytes);
-        printed = print_copy(words, used, program, ppu_index, &all);
+        printed = print_copy(words, used, source, &all);
     }
     free(words);
     /* What a thread has not written, because its record did not fit, must not look like one. */

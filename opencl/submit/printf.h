@@ -3,7 +3,7 @@
 #ifndef OPENCL_SUBMIT_PRINTF_H
 #define OPENCL_SUBMIT_PRINTF_H
 
-#include "opencl/api/program.h"
+#include "opencl/api/event.h"
 
 /* Size of a submitter's buffer, with its head; CL_DEVICE_PRINTF_BUFFER_SIZE tells it. */
 #define PRINTF_BUFFER_BYTES (1u << 20)
@@ -14,10 +14,10 @@
 /* A buffer of PRINTF_BUFFER_BYTES zeros, seen by the host, gets ready for its first launch. */
 void printf_begin(struct ppu_printf_buffer *buffer);
 /*
- * Writes what a launch of the program, on the context's device of that index, has left to standard output, in one
- * piece, and makes the buffer ready for the next launch. NULL, or a sentence that says why what came last is lost.
+ * Writes what a launch of a kernel from there has left to standard output, in one piece, and makes the buffer ready for
+ * the next launch. NULL, or a sentence that says why what came last is lost.
  * Records that make no sense end the output. Kernels may go on writing to the buffer: it is read once.
  */
-const char *printf_end(struct ppu_printf_buffer *buffer, cl_program program, uint32_t ppu_index);
+const char *printf_end(struct ppu_printf_buffer *buffer, const struct print_source *source);
 
 #endif

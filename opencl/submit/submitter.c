@@ -31,7 +31,7 @@ struct ppu_context *submitter_space(const struct submitter *submitter)
 
 bool submitter_takes(const struct submitter *submitter, const struct _cl_event *event)
 {
-    return submitter->count < SUBMITTER_DEPTH && (!event->work.prints || !submitter->printing);
+    return submitter->count < SUBMITTER_DEPTH && (!event->work.prints.view || !submitter->printing);
 }
 
 static enum ppu_err give_printer(struct submitter *submitter, cl_event event)
@@ -82,7 +82,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
         event->time_ns[TIME_SUBMIT] = ppu_device_time_ns(submitter->queue->device->ppu);
     }
     enum ppu_err err = submitter->broken ? PPU_ERR_DEVICE_LOST : PPU_OK;
-    if (err == PPU_OK && event->work.prints) {
+    if (err == PPU_OK && event->work.prints.view) {
         err = give_printer(submitter, event);
     }
     if (err == PPU_OK) {
@@ -106,7 +106,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 /* Of a command that runs no more. NULL, or why some of it is lost. */
 static const char *print(struct submitter *submitter, cl_event event)
 {
-    return printf_end(ppu_memory_host(submitter->printed), event->work.prints, submitter->queue->ppu_index);
+    return printf_end(ppu_memory_host(submitter->printed), &event->work.prints);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "opencl/api/host_clock.h"
 #include "opencl/build/cache.h"
 #include "opencl/build/compile_thread.h"
+#include "opencl/build/foreign.h"
 #include "ppu/macros.h"
 
 #define KEY_TEXT_BYTES 16384u /* enough for every key */
@@ -61,7 +62,7 @@ static void init_changed(pthread_cond_t *changed)
     pthread_condattr_destroy(&attributes);
 }
 
-struct variants *variants_new(const struct _cl_program *program)
+struct variants *variants_new(struct _cl_program *program)
 {
     uint32_t count = program->view.header->kernels;
     struct variants *variants = calloc(1, sizeof(*variants) + count * sizeof(variants->kernels[0]));
@@ -81,6 +82,9 @@ struct variants *variants_new(const struct _cl_program *program)
     variants->patience = read_patience();
     variants->prints = is_on("PPU_ALIAS_PRINT");
     variants->kernel_count = count;
+    variants->module = program->binary.module;
+    variants->foreign = program->binary.foreign;
+    program->binary.module = (struct ppu_compiled){ NULL, 0, NULL };
     return variants;
 }
 
@@ -93,9 +97,18 @@ static void release_variants(struct variants *variants)
     if (last) {
         pthread_cond_destroy(&variants->changed);
         pthread_mutex_destroy(&variants->lock);
+        compiler_free(&variants->module);
         free(variants->options);
         free(variants);
     }
+}
+
+static void free_code(struct variant_code *code)
+{
+    for (uint32_t i = 0; i < MAX_DEVICES; i++) {
+        ppu_program_unload(code->on[i]);
+    }
+    compiler_free(&code->image);
 }
 
 void variant_drop(struct variant *variant)
@@ -106,7 +119,7 @@ void variant_drop(struct variant *variant)
     bool last = --variant->users == 0;
     pthread_mutex_unlock(&owner->lock);
     if (last) {
-        ppu_program_unload(variant->loaded);
+        free_code(&variant->code);
         free(variant);
         release_variants(owner);
     }
@@ -160,9 +173,38 @@ static char *key_text(const struct job *job)
     return text;
 }
 
+/* Of a program built from source, which is read once for all variants. */
+static enum ppu_compile_status read_source(const struct job *job, struct ppu_compiled *bitcode)
+{
+    const struct ppu_compile_options options = { .options = job->variant->owner->options };
+    const struct compiler *compiler = compile_thread_compiler();
+
+    return compiler ? compiler->compile_source(job->program->source, job->program->source_bytes, &options, bitcode)
+                    : PPU_COMPILE_NO_TOOL;
+}
+
+static enum ppu_compile_status find_module(const struct job *job, struct ppu_compile_module *module)
+{
+    struct variants *owner = job->variant->owner;
+    struct ppu_compiled bitcode = { NULL, 0, NULL };
+
+    pthread_mutex_lock(&owner->lock);
+    bool there = owner->module.bytes;
+    pthread_mutex_unlock(&owner->lock);
+    enum ppu_compile_status status = there ? PPU_COMPILE_OK : read_source(job, &bitcode);
+    pthread_mutex_lock(&owner->lock);
+    if (status == PPU_COMPILE_OK && !owner->module.bytes) {
+        owner->module = bitcode;
+        bitcode = (struct ppu_compiled){ NULL, 0, NULL };
+    }
+    *module = (struct ppu_compile_module){ owner->module.bytes, owner->module.len_bytes };
+    pthread_mutex_unlock(&owner->lock);
+    compiler_free(&bitcode);
+    return status;
+}
+
 static enum ppu_compile_status compile_image(const struct job *job, struct ppu_compiled *image)
 {
-    const struct compiler *compiler = compile_thread_compiler();
     const struct variant_key *key = &job->variant->key;
     const struct ppu_compile_facts facts = {
         job->kernel, key->arguments,  key->argument_count,
@@ -171,9 +213,10 @@ static enum ppu_compile_status compile_image(const struct job *job, struct ppu_c
     const struct ppu_compile_options options = {
         .options = job->variant->owner->options, .wave = BUILD_WAVE, .max_vregs = job->vregs, .facts = &facts
     };
+    struct ppu_compile_module module;
+    enum ppu_compile_status status = find_module(job, &module);
 
-    return compiler ? compiler->compile(job->program->source, job->program->source_bytes, &options, image)
-                    : PPU_COMPILE_NO_TOOL;
+    return status == PPU_COMPILE_OK ? foreign_compile_variant(&options, &module, image) : status;
 }
 
 /* Without memory it is not cached. */
@@ -181,56 +224,70 @@ static void make_key(struct job *job)
 {
     char *text = key_text(job);
 
-    if (text) {
+    if (text && job->program->source) {
         cache_key_init(&job->key, job->program->source, job->program->source_bytes, job->variant->owner->options, text);
+    } else if (text && !job->variant->owner->foreign) {
+        const struct ppu_compiled *module = &job->variant->owner->module;
+        cache_key_of_module(&job->key, &(struct ppu_compile_module){ module->bytes, module->len_bytes }, text);
     }
     free(text);
 }
 
-/* NULL when launches of the base variant may run this instead: they share variables and strings with it. */
+static const struct ppu_kernel_entry *find_entry(const struct ppu_program_view *view, const char *name)
+{
+    for (uint32_t i = 0; i < view->header->kernels; i++) {
+        if (strcmp(view->text + view->kernels[i].name, name) == 0) {
+            return &view->kernels[i];
+        }
+    }
+    return NULL;
+}
+
+/* NULL when launches of the base variant may run this instead: they share variables with it. */
 static const char *refuse_variant(const struct job *job, const struct ppu_program_view *made)
 {
-    if (made->header->kernels != 1) {
-        return "it launches other kernels";
+    const struct ppu_kernel_entry *entry = find_entry(made, job->kernel);
+
+    if (!entry) {
+        return "it is not there";
     }
-    if (made->header->variable_bytes != 0 || made->header->formats != 0) {
-        return "it writes variables of the program, or prints";
+    if (made->header->variable_bytes != 0) {
+        return "it writes variables of the program";
     }
-    if ((made->kernels[0].assumes & ~job->assumes) != 0) {
+    if ((entry->assumes & ~job->assumes) != 0) {
         return "it is made for fewer launches than the base variant";
     }
-    if (made->kernels[0].vregs > job->vregs || made->kernels[0].shared_bytes != job->shared_bytes) {
+    if (entry->vregs > job->vregs || entry->shared_bytes != job->shared_bytes) {
         return "it needs other registers or local memory than the base variant";
     }
     return NULL;
 }
 
-/* NULL: it is loaded. */
-static const char *load_image(const struct job *job, const struct ppu_compiled *image, struct ppu_program **loaded,
-                              const struct ppu_kernel **code)
+/* NULL: it is loaded on all devices. */
+static const char *load_code(const struct job *job, struct variant_code *code)
 {
-    struct ppu_program_view view;
-    const char *why = ppu_program_open(image->bytes, image->len_bytes, &view);
+    cl_context context = job->program->context;
+    const char *why = ppu_program_open(code->image.bytes, code->image.len_bytes, &code->view);
 
-    why = !why ? refuse_variant(job, &view) : why;
-    if (!why && ppu_program_load(job->program->context->ppu, image->bytes, image->len_bytes, loaded, NULL) != PPU_OK) {
-        why = "it cannot be loaded";
-    }
-    if (!why && ppu_kernel_find(*loaded, job->kernel, code) != PPU_OK) {
-        why = "it is not there";
+    why = !why ? refuse_variant(job, &code->view) : why;
+    for (uint32_t i = 0; i < context->device_count && !why; i++) {
+        if (ppu_program_load(context->ppus[i], code->image.bytes, code->image.len_bytes, &code->on[i], NULL) !=
+            PPU_OK) {
+            why = "it cannot be loaded";
+        } else if (ppu_kernel_find(code->on[i], job->kernel, &code->kernel[i]) != PPU_OK) {
+            why = "it is not there";
+        }
     }
     return why;
 }
 
-/* NULL in `loaded`: `why` says why not. */
-static void finish_variant(struct variant *variant, struct ppu_program *loaded, const struct ppu_kernel *code,
-                           const char *why)
+/* `why`: NULL, or why there is no code. */
+static void finish_variant(struct variant *variant, const struct variant_code *code, const char *why)
 {
     struct variants *owner = variant->owner;
 
     pthread_mutex_lock(&owner->lock);
-    variant->loaded = loaded;
-    variant->code = code;
+    variant->code = *code;
     variant->why = why;
     owner->kernels[variant->kernel].cached += variant->cached;
     variant->state = !why ? VARIANT_READY : VARIANT_FAILED;
@@ -238,13 +295,25 @@ static void finish_variant(struct variant *variant, struct ppu_program *loaded, 
     pthread_mutex_unlock(&owner->lock);
 }
 
-static void finish_with_image(const struct job *job, const struct ppu_compiled *image)
+static void fail_variant(struct variant *variant, const char *why)
 {
-    struct ppu_program *loaded = NULL;
-    const struct ppu_kernel *code = NULL;
-    const char *why = load_image(job, image, &loaded, &code);
+    const struct variant_code none = { .image = { NULL, 0, NULL } };
 
-    finish_variant(job->variant, loaded, code, why);
+    finish_variant(variant, &none, why);
+}
+
+/* Takes the image. */
+static void finish_with_image(const struct job *job, struct ppu_compiled *image)
+{
+    struct variant_code code = { .image = *image };
+    const char *why = load_code(job, &code);
+
+    if (why) {
+        free_code(&code);
+        fail_variant(job->variant, why);
+    } else {
+        finish_variant(job->variant, &code, NULL);
+    }
 }
 
 /* Forecasts of later launches count what it took. */
@@ -272,9 +341,9 @@ static void compile_variant(void *opaque)
         cache_store(&job->key, &image);
         finish_with_image(job, &image);
     } else {
-        finish_variant(job->variant, NULL, NULL, "the compiler refuses it");
+        compiler_free(&image);
+        fail_variant(job->variant, "the compiler refuses it");
     }
-    compiler_free(&image);
     job_free(job);
 }
 
@@ -289,7 +358,6 @@ static bool take_cached(struct job *job)
     }
     job->variant->cached = true;
     finish_with_image(job, &image);
-    compiler_free(&image);
     return true;
 }
 
@@ -305,7 +373,7 @@ static void begin_compiling(struct job *job)
     pthread_cond_broadcast(&owner->changed);
     pthread_mutex_unlock(&owner->lock);
     if (!compile_thread_start(compile_variant, job)) {
-        finish_variant(variant, NULL, NULL, "there is no thread for the compiler");
+        fail_variant(variant, "there is no thread for the compiler");
         job_free(job);
     }
 }

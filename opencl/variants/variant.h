@@ -28,6 +28,14 @@ enum variant_state {
 
 struct variants;
 
+/* What was made of a variant. */
+struct variant_code {
+    struct ppu_compiled image;
+    struct ppu_program_view view;                 /* of the image */
+    struct ppu_program *on[MAX_DEVICES];          /* loaded on each device of the context */
+    const struct ppu_kernel *kernel[MAX_DEVICES]; /* there */
+};
+
 struct variant {
     struct variants *owner;
     uint32_t kernel; /* in the image */
@@ -37,11 +45,10 @@ struct variant {
     /* Under the owner's lock. */
     uint32_t users; /* the table is one */
     enum variant_state state;
-    struct ppu_program *loaded;
-    const struct ppu_kernel *code;
-    const char *why;   /* FAILED: a sentence */
-    uint64_t began_ns; /* COMPILING: when that began, by the host's clock */
-    bool cached;       /* found on disk */
+    struct variant_code code; /* READY */
+    const char *why;          /* FAILED: a sentence */
+    uint64_t began_ns;        /* COMPILING: when that began, by the host's clock */
+    bool cached;              /* found on disk */
     struct variant_time time;
 };
 
@@ -78,13 +85,15 @@ struct variants {
     struct variant_patience patience; /* of launches whose variant is being compiled */
     bool prints;                      /* decisions, to standard error */
     char *options;
+    struct ppu_compiled module;  /* bitcode of the program; no bytes: not made from the source yet. Stays */
+    bool foreign;                /* it comes from elsewhere: nothing of it is cached */
     struct compile_time compile; /* of all kernels */
     uint32_t kernel_count;
     struct kernel_variants kernels[];
 };
 
-/* NULL: no memory. */
-struct variants *variants_new(const struct _cl_program *program);
+/* Takes the program's bitcode. NULL: no memory. */
+struct variants *variants_new(struct _cl_program *program);
 /* The program does not need them any more; NULL is none. */
 void variants_drop(struct variants *variants);
 
@@ -93,7 +102,7 @@ void variants_drop(struct variants *variants);
 /* The kernel's variant for that key, in use for the caller; NULL: there is none. */
 struct variant *variant_find(struct variants *variants, uint32_t kernel, const struct variant_key *key);
 /*
- * A new one, ready when the cache has it, else being compiled from the program's source, in use for the caller; NULL:
+ * A new one, ready when the cache has it, else being compiled from the program's bitcode, in use for the caller; NULL:
  * no memory, or no thread. `vregs`: registers it may use, so that all work-groups that the base variant can have are
  * possible. Gives the lock up meanwhile.
  */

@@ -33,7 +33,7 @@ static uint64_t value_of(const struct choice *choice, uint32_t i)
     const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
     uint64_t value = 0;
 
-    memcpy(&value, choice->kernel->params + argument->offset,
+    memcpy(&value, choice->launch->params + argument->offset,
            argument->bytes < sizeof(value) ? argument->bytes : sizeof(value));
     return value;
 }
@@ -53,20 +53,19 @@ static cl_mem memory_of(const struct choice *choice, const struct ppu_argument_e
 /* What may be reached through an argument; false: nobody knows. */
 static bool find_region(const struct choice *choice, uint32_t i, struct region *region)
 {
-    const struct argument *argument = &choice->kernel->arguments[i];
     const struct ppu_argument_entry *entry = &choice->kernel->descriptions[i];
 
     *region = (struct region){ .address = value_of(choice, i),
                                .argument = (uint8_t)i,
                                .element_log2 = entry->element_log2,
                                .writes = (entry->references & PPU_REFERENCE_WRITE) != 0 };
-    if (argument->shared) {
+    cl_mem memory = memory_of(choice, entry);
+    if (!memory && region->address != 0) {
         return svm_piece(choice->kernel->program->context, (const void *)(uintptr_t)region->address, &region->start,
                          &region->bytes);
     }
-    cl_mem memory = memory_of(choice, entry);
     if (memory) {
-        region->start = memory->va;
+        region->start = region->address;
         region->bytes = memory->bytes;
     }
     return true;
@@ -269,8 +268,8 @@ static bool is_worth_it(struct choice *choice)
 {
     if (choice->variants->level == VARIANT_OFF) {
         choice->why = "switched off";
-    } else if ((choice->kernel->entry->flags & PPU_TMD_NEST) != 0) {
-        choice->why = "it enqueues kernels";
+    } else if (choice->launch->workq) {
+        choice->why = "it fills a work queue, whose work may outlive it";
     } else if (!overlaps_find(choice->regions, choice->region_count, &choice->overlaps)) {
         choice->why = "too many arguments overlap";
     } else if (choice->fits) {
@@ -364,7 +363,8 @@ static void write_name(const struct choice *choice, char name[EVENT_VARIANT_BYTE
     }
 }
 
-static void choose_for_launch(struct choice *choice, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+static void choose_for_launch(struct choice *choice, struct launch *launch, uint32_t ppu_index,
+                              char name[EVENT_VARIANT_BYTES])
 {
     find_regions(choice);
     if (choice->variants->level >= VARIANT_ALL) {
@@ -384,11 +384,11 @@ static void choose_for_launch(struct choice *choice, struct launch *launch, char
     launch->index = choice->index;
     if (choice->variant) {
         launch->variant = choice->variant;
-        launch->kernel = choice->variant->code;
+        launch->kernel = choice->variant->code.kernel[ppu_index];
     }
 }
 
-void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES])
+void variant_choose(cl_kernel kernel, struct launch *launch, uint32_t ppu_index, char name[EVENT_VARIANT_BYTES])
 {
     struct choice choice;
 
@@ -407,5 +407,5 @@ void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VAR
     choice.key.argument_count = choice.key.pair_count = 0;
     choice.variant = NULL;
     choice.why = NULL;
-    choose_for_launch(&choice, launch, name);
+    choose_for_launch(&choice, launch, ppu_index, name);
 }

@@ -7,8 +7,9 @@
 
 /*
  * Compares the memory behind the arguments as they are now, and gives the launch the variant for what is found: the
- * base variant while it is not there, for which nothing changes. `name` gets its name.
+ * base variant while it is not there, for which nothing changes. `ppu_index`: the device, on which arguments have the
+ * addresses in the launch's parameters. `name` gets the variant's name.
  */
-void variant_choose(cl_kernel kernel, struct launch *launch, char name[EVENT_VARIANT_BYTES]);
+void variant_choose(cl_kernel kernel, struct launch *launch, uint32_t ppu_index, char name[EVENT_VARIANT_BYTES]);
 
 #endif

@@ -50,6 +50,19 @@ static const char *const source =
     "    global uint *p = (global uint *)table[0];\n"
     "    for (int i = 0; i < n; i++) { b[i] = a[i]; p[i + 1] = a[i] * 3 + 1; }\n"
     "}\n"
+    "kernel void words(global const uint *a) { if (a == 0) { printf(\"no %s\", \"memory\"); } }\n"
+    "kernel void told(global const uint *a, global uint *b, int n)\n"
+    "{\n"
+    "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
+    "    printf(\"%s %d of %u\\n\", n > 9 ? \"many\" : \"few\", n, b[0]);\n"
+    "}\n"
+    "kernel void both(global const uint *a, global uint *b, int n)\n"
+    "{\n"
+    "    for (int i = 0; i < n; i++) { b[i] = a[i] * 3 + 1; }\n"
+    "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_WAIT_KERNEL, ndrange_1D(1), ^{\n"
+    "        for (int i = 0; i < n; i++) { b[i] += a[i]; }\n"
+    "    });\n"
+    "}\n"
     "kernel void parent(global const uint *a, global uint *b, int n)\n"
     "{\n"
     "    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{\n"
@@ -392,26 +405,197 @@ static void records(void **state)
     end(&t);
 }
 
-/* ---- what is not known ---- */
+/* ---- programs of every kind ---- */
 
-/* Nobody looks at what a thread gives its children: they run as first compiled, and so right. */
-static void launched_by_threads(void **state)
+static void keep(const char *path)
 {
-    static const int32_t some[] = { 64, 1, 3, -2 };
+    (void)path;
+}
+
+/* A program of which `add` is taken; it is ours. */
+static void check_program(struct alias *t, cl_program program, const char *name)
+{
+    check(clReleaseKernel(t->add));
+    t->add = kernel_of(program, "add");
+    restore(t);
+    set_add(t, t->a, t->b, t->c, TURNS);
+    launch(t, t->add, ITEMS);
+    assert_string_equal(t->name, name);
+    expect_sum(t);
+    check(clReleaseProgram(program));
+}
+
+static cl_program object_of(struct fixture *f, const char *text)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program object = clCreateProgramWithSource(f->context, 1, &text, NULL, &error);
+
+    check(error);
+    check(clCompileProgram(object, 0, NULL, "-cl-std=CL3.0", 0, NULL, NULL, NULL, NULL));
+    return object;
+}
+
+static void linked(void **state)
+{
     struct alias t;
+    cl_int error = CL_SUCCESS;
+
+    begin(&t, *state, "alignment", "always");
+    const cl_program objects[] = { object_of(t.f, source), object_of(t.f, "kernel void other(void) { }\n") };
+    for (cl_uint count = 1; count <= PPU_ARRAY_SIZE(objects); count++) {
+        cl_program program = clLinkProgram(t.f->context, 0, NULL, "", count, objects, NULL, NULL, &error);
+        check(error);
+        check_program(&t, program, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+    }
+    check(clReleaseProgram(objects[0]));
+    check(clReleaseProgram(objects[1]));
+    end(&t);
+}
+
+#define TAG_AT 32u /* of the header of a compiled object */
+
+/* Compiled objects that are loaded: this user's, and another's. An image has no bitcode to make variants from. */
+static void loaded(void **state)
+{
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+    size_t bytes = 0;
+
+    begin(&t, *state, "alignment", "always");
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        cl_program from = kind < 2 ? object_of(t.f, source) : program_of(t.f);
+        check(clGetProgramInfo(from, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, NULL));
+        unsigned char *binary = malloc(bytes);
+        assert_non_null(binary);
+        check(clGetProgramInfo(from, CL_PROGRAM_BINARIES, sizeof(binary), &binary, NULL));
+        binary[TAG_AT] ^= kind == 1;
+        cl_program program = clCreateProgramWithBinary(t.f->context, 1, &t.f->device, &bytes,
+                                                       (const unsigned char **)(uintptr_t)&binary, NULL, &error);
+        check(error);
+        free(binary);
+        check(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+        check_program(&t, program, kind < 2 ? "1: s0 a0:16 s1 a1:16 s2 a2:16" : "base");
+        check(clReleaseProgram(from));
+    }
+    end(&t);
+}
+
+/* What is linked is found in the cache again; of another's objects nothing is kept. */
+static void linked_and_cached(void **state)
+{
+    struct store store;
+    struct alias t;
+    cl_int error = CL_SUCCESS;
+
+    store_open(&store);
+    begin(&t, *state, "alignment", "always");
+    cl_program object = object_of(t.f, source);
+    for (uint32_t i = 0; i < 2; i++) {
+        cl_program program = clLinkProgram(t.f->context, 0, NULL, "", 1, &object, NULL, NULL, &error);
+        check(error);
+        check_program(&t, program, "1: s0 a0:16 s1 a1:16 s2 a2:16");
+        assert_int_equal(store_each(&store, keep), 2); /* the first program, and the variant */
+        setenv("PPU_ALIAS_WAIT", "never", 1);
+    }
+    check(clReleaseProgram(object));
+    end(&t);
+    store_close(&store);
+}
+
+/* What a variant prints is described by its own image: it has other formats than the program. */
+static void printing(void **state)
+{
+    struct alias t;
+    char text[64] = "";
+    int ends[2];
+
+    begin(&t, *state, "all", "always");
+    cl_kernel told = kernel_of(t.program, "told");
+    uint32_t *shared = shared_memory(&t);
+    fflush(stdout);
+    int kept = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_true(dup2(ends[1], STDOUT_FILENO) >= 0);
+    check_scan_of(&t, told, shared, 3);
+    fflush(stdout);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    close(ends[1]);
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    close(ends[0]);
+    assert_non_null(strstr(t.name, " 1-0=3*4"));
+    char wanted[64];
+    snprintf(wanted, sizeof(wanted), "many 40 of %u\n", t.values[ROOM / 2] * 3 + 1);
+    assert_string_equal(text, wanted);
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(told));
+    end(&t);
+}
+
+static cl_command_queue device_queue(struct alias *t)
+{
     cl_int error = CL_SUCCESS;
     const cl_queue_properties properties[] = {
         CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0
     };
+    cl_command_queue own = clCreateCommandQueueWithProperties(t->f->context, t->f->device, properties, &error);
+
+    check(error);
+    return own;
+}
+
+/* The kernel runs as a variant, what its thread launches as first compiled: right at each distance. */
+static void enqueuing(void **state)
+{
+    static const int32_t some[] = { 64, 1, 3, -2 };
+    const cl_int turns = 40;
+    struct alias t;
+
+    begin(&t, *state, "alignment", "always");
+    cl_command_queue own = device_queue(&t);
+    cl_kernel both = kernel_of(t.program, "both");
+    uint32_t *shared = shared_memory(&t), expected[ROOM];
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(some); i++) {
+        uint32_t *a = shared + ROOM / 2, *b = a + some[i], *model = expected + ROOM / 2;
+        check(clEnqueueSVMMap(t.f->queue, CL_TRUE, CL_MAP_WRITE, shared, sizeof(expected), 0, NULL, NULL));
+        memcpy(shared, t.values, sizeof(expected));
+        check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+        memcpy(expected, t.values, sizeof(expected));
+        for (int32_t k = 0; k < turns; k++) {
+            model[some[i] + k] = model[k] * 3 + 1;
+        }
+        for (int32_t k = 0; k < turns; k++) {
+            model[some[i] + k] += model[k];
+        }
+        check(clSetKernelArgSVMPointer(both, 0, a));
+        check(clSetKernelArgSVMPointer(both, 1, b));
+        check(clSetKernelArg(both, 2, sizeof(turns), &turns));
+        launch(&t, both, 1);
+        assert_string_not_equal(t.name, "base");
+        check(clEnqueueSVMMap(t.f->queue, CL_TRUE, CL_MAP_READ, shared, sizeof(expected), 0, NULL, NULL));
+        assert_memory_equal(shared, expected, sizeof(expected));
+        check(clEnqueueSVMUnmap(t.f->queue, shared, 0, NULL, NULL));
+    }
+    clSVMFree(t.f->context, shared);
+    check(clReleaseKernel(both));
+    check(clReleaseCommandQueue(own));
+    end(&t);
+}
+
+/* ---- what is not known ---- */
+
+/* Nobody looks at what a thread gives its children: they run as compiled for any launch, and so right. */
+static void launched_by_threads(void **state)
+{
+    static const int32_t some[] = { 64, 1, 3, -2 };
+    struct alias t;
 
     begin(&t, *state, "all", "1");
-    cl_command_queue own = clCreateCommandQueueWithProperties(t.f->context, t.f->device, properties, &error);
-    check(error);
+    cl_command_queue own = device_queue(&t);
     cl_kernel parent = kernel_of(t.program, "parent");
     uint32_t *shared = shared_memory(&t);
     for (size_t i = 0; i < PPU_ARRAY_SIZE(some); i++) {
-        check_scan_of(&t, parent, shared, some[i]);
-        assert_string_equal(t.name, "base");
+        check_scan_of(&t, parent, shared, some[i]); /* a variant, for all that it does not access anything */
     }
     clSVMFree(t.f->context, shared);
     check(clReleaseKernel(parent));
@@ -676,11 +860,6 @@ static void launch_cached(void **state, const char *waits, const char *counts)
     end(&t);
 }
 
-static void keep(const char *path)
-{
-    (void)path;
-}
-
 static void expect_compilations(const struct store *store, long calls)
 {
     assert_int_equal(store_compilations(store), calls);
@@ -814,6 +993,11 @@ int main(int argc, char **argv)
         cl_test("eight variants; what is compiled again is counted and told [F5]", eviction),
         cl_test("one buffer, and work-items that do not meet in it [F1][F8]", reached),
         cl_test("records whose parts each work-item keeps apart [F2][F8]", records),
+        cl_test("kernels of linked programs have variants [F3][F6]", linked),
+        cl_test("kernels of loaded objects have variants [F3][F6]", loaded),
+        cl_test("variants of linked programs are found in the cache [F5]", linked_and_cached),
+        cl_test("kernels that print have variants [F3]", printing),
+        cl_test("kernels that launch kernels have variants [F3][F9]", enqueuing),
         cl_test("kernels that threads launch run as first compiled [F9]", launched_by_threads),
         cl_test("pointers from memory are never taken for separate [F9]", pointers_from_memory),
         cl_test("compiled in the background, used from then on [F3][F5]", background),

@@ -77,11 +77,13 @@ static const struct {
     { "head -c 70000000 /dev/zero", PPU_COMPILE_BAD_SOURCE, "without an answer, status 0" },
 };
 
+static const struct ppu_compile_options options = { .wave = 128 };
+
 static enum ppu_compile_status compile(struct ppu_compiled *made)
 {
     const struct ppu_compile_module modules[] = { { "ab", 2 }, { "cde", 3 } };
 
-    return foreign_compile(FOREIGN_IMAGE, 128, modules, 2, made);
+    return foreign_compile(FOREIGN_IMAGE, &options, modules, 2, made);
 }
 
 static void ends_are_told(void **state)
@@ -101,6 +103,60 @@ static void ends_are_told(void **state)
         compiler_free(&made);
     }
     assert_int_equal(misses, 0);
+}
+
+/* Facts reach the process as they were, and what is malformed is refused: every cut, every value of every byte. */
+static void facts_are_passed(void **state)
+{
+    const struct ppu_compile_argument arguments[] = { { 1, 4, 0, 0, 0 }, { 0, 0, 1, 5, 40 } };
+    const struct ppu_compile_pair pair = { 0, 1, PPU_RELATION_OVERLAP, 2, -3, 1 };
+    const struct ppu_compile_facts facts = { "kernel", arguments, 2, &pair, 1, { 64, 2, 1 } };
+    const struct ppu_compile_options with = { .wave = 128, .max_vregs = 17, .facts = &facts };
+    const struct ppu_compile_module bitcode = { "BC", 2 };
+    static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
+    static struct foreign_facts_room room;
+    struct foreign_request request;
+    struct ppu_compile_facts read;
+    struct ppu_compiled made;
+    uint8_t bytes[512];
+    char path[128], script[300];
+
+    snprintf(path, sizeof(path), "%s/said", (char *)*state);
+    snprintf(script, sizeof(script), "cat /proc/self/fd/0 >%s; kill -SEGV $$", path);
+    write_script(script);
+    assert_int_equal(foreign_compile_variant(&with, &bitcode, &made), PPU_COMPILE_BAD_SOURCE);
+    assert_non_null(strstr(made.log, "which ended by signal 11"));
+    compiler_free(&made);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t count = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    remove(path);
+    assert_true(foreign_read_request(bytes, count, &request, modules));
+    assert_int_equal(request.make, FOREIGN_VARIANT);
+    assert_int_equal(request.max_vregs, 17);
+    assert_memory_equal(modules[1].bitcode, "BC", 2);
+    assert_true(foreign_read_facts(&modules[0], &room, &read));
+    assert_string_equal(read.kernel, "kernel");
+    assert_int_equal(read.argument_count, 2);
+    assert_memory_equal(read.arguments, arguments, sizeof(arguments));
+    assert_int_equal(read.pair_count, 1);
+    assert_memory_equal(read.pairs, &pair, sizeof(pair));
+    assert_memory_equal(read.work_group, facts.work_group, sizeof(facts.work_group));
+    for (size_t at = 0; at < modules[0].len_bytes * 257; at++) {
+        size_t left = at < modules[0].len_bytes ? at : modules[0].len_bytes;
+        uint8_t *copy = malloc(left + 1);
+        assert_non_null(copy);
+        memcpy(copy, modules[0].bitcode, left);
+        if (left == modules[0].len_bytes) {
+            copy[(at - left) / 256] = (uint8_t)at;
+        }
+        const struct ppu_compile_module damaged = { copy, left };
+        bool good = foreign_read_facts(&damaged, &room, &read);
+        assert_true(!good || strlen(read.kernel) < left);
+        assert_true(!good || left == modules[0].len_bytes);
+        free(copy);
+    }
 }
 
 static void it_may_be_missing(void **state)
@@ -150,12 +206,12 @@ static void too_much_is_refused(void **state)
     (void)state;
     assert_non_null(modules);
     write_script("exit 0");
-    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, 32, modules, FOREIGN_MOST_MODULES + 1, &made),
+    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, &options, modules, FOREIGN_MOST_MODULES + 1, &made),
                      PPU_COMPILE_TOO_LARGE);
     assert_non_null(strstr(made.log, "at most 1024 modules"));
     compiler_free(&made);
     modules[0] = (struct ppu_compile_module){ &byte, FOREIGN_MOST_BYTES };
-    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, 32, modules, 1, &made), PPU_COMPILE_TOO_LARGE);
+    assert_int_equal(foreign_compile(FOREIGN_LIBRARY, &options, modules, 1, &made), PPU_COMPILE_TOO_LARGE);
     compiler_free(&made);
     free(modules);
 }
@@ -249,6 +305,7 @@ int main(void)
         folder_test("it is given nothing that it does not need [F6]", little_is_passed_on),
         folder_test("more than it takes is refused [F6]", too_much_is_refused),
         folder_test("requests are checked [F6]", requests_are_checked),
+        folder_test("facts of variants are passed, and checked [F2][F6]", facts_are_passed),
         folder_test("answers are checked [F6]", answers_are_checked),
     };
 

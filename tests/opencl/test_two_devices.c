@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opencl/api/cl_ppu.h"
+#include "ppu/macros.h"
 #include "tests/opencl/fixture.h"
 
 #define DEVICES 2u
@@ -18,6 +20,8 @@ static const char *const source =
     "{ size_t i = get_global_id(0); to[i] += from[i]; }\n"
     "kernel void both(global uint *whole, global uint *part)\n"
     "{ size_t i = get_global_id(0); part[i] = 7; barrier(CLK_GLOBAL_MEM_FENCE); whole[i] += 1; }\n"
+    "kernel void add(global const uint *a, global uint *b, int n)\n"
+    "{ for (int i = 0; i < n; i++) { b[i] = 3 * a[i] + 1; } }\n"
     "kernel void wild(global uint *a) { a[0x40000000u + get_global_id(0)] = 1; }\n"
     "uint turns = 5;\n"
     "kernel void count(global uint *a) { a[0] = ++turns; }\n";
@@ -260,6 +264,55 @@ static void arguments_may_overlap(void **state)
     check(clReleaseKernel(both));
 }
 
+/* In buffers apart, and in one with a distance: on each device its variant runs. */
+static void each_has_variants(void **state)
+{
+    static const struct {
+        uint32_t distance; /* bytes; 0: another buffer */
+        const char *name;
+    } cases[] = { { 0, ": s0 a0:16 s1 a1:16" }, { 128, " 1-0=16*4" } };
+    struct pair *pair = *state;
+    uint32_t model[128], seen[128];
+    const size_t one = 1;
+    const uint32_t turns = 60;
+    char name[128] = "";
+    cl_event event = NULL;
+    cl_int error = CL_SUCCESS;
+
+    setenv("PPU_ALIAS_WAIT", "always", 1);
+    check(clBuildProgram(pair->program, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    unsetenv("PPU_ALIAS_WAIT");
+    cl_kernel add = kernel_of(pair, "add");
+    check(clSetKernelArg(add, 2, sizeof(turns), &turns));
+    for (uint32_t n = 0; n < DEVICES * PPU_ARRAY_SIZE(cases); n++) {
+        uint32_t distance = cases[n / DEVICES].distance;
+        const cl_buffer_region region = { distance, sizeof(seen) - distance };
+        for (uint32_t i = 0; i < PPU_ARRAY_SIZE(model); i++) {
+            model[i] = seen[i] = i * 2654435761u;
+        }
+        cl_mem a = buffer_of(pair, sizeof(seen), seen);
+        cl_mem b = distance == 0 ? buffer_of(pair, sizeof(seen), NULL)
+                                 : clCreateSubBuffer(a, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+        check(error);
+        for (uint32_t i = 0; i < turns; i++) {
+            model[i + distance / 4] = 3 * (distance == 0 ? seen[i] : model[i]) + 1;
+        }
+        check(clSetKernelArg(add, 0, sizeof(a), &a));
+        check(clSetKernelArg(add, 1, sizeof(b), &b));
+        check(clEnqueueNDRangeKernel(pair->queue[n % DEVICES], add, 1, NULL, &one, NULL, 0, NULL, &event));
+        check(clWaitForEvents(1, &event));
+        check(clGetEventInfo(event, CL_EVENT_VARIANT_PPU, sizeof(name), name, NULL));
+        assert_non_null(strstr(name, cases[n / DEVICES].name));
+        check(clReleaseEvent(event));
+        check(clEnqueueReadBuffer(pair->queue[n % DEVICES], distance == 0 ? b : a, CL_TRUE, 0, turns * 4, seen, 0, NULL,
+                                  NULL));
+        assert_memory_equal(seen, model, turns * 4);
+        check(clReleaseMemObject(b));
+        check(clReleaseMemObject(a));
+    }
+    check(clReleaseKernel(add));
+}
+
 static void each_has_its_variables(void **state)
 {
     struct pair *pair = *state;
@@ -362,6 +415,7 @@ int main(void)
         pair_test("devices of a context share its buffers [A7, F6]", buffers_are_shared),
         pair_test("two devices work on parts of a buffer at once [F6]", parts_are_used_at_once),
         pair_test("arguments that overlap are the same bytes on any device [F6]", arguments_may_overlap),
+        pair_test("each device runs variants [F1][F3][F6]", each_has_variants),
         pair_test("each device has a program's variables for itself [F6]", each_has_its_variables),
         pair_test("a fault on the second device is told, and its queue goes on [A2]", faults_are_told),
         pair_test("binaries are for both devices [F6]", binaries_are_for_both),
