@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a launch waits for its variant: what the user may say, and what is decided, without a device. */
+/* Tests how long a launch waits for its variant: what the user may say, and what is decided, without a device. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #include "qemu-device/core/engine/branch.h"
 #include "ppu/regs.h"
 #include "qemu-device/core/engine/barrier.h"
-#include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/regs.h"

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declares what an SM needs from the engine, and what its operations need from the slow path. */
+/* Declares what an SM calls of the engine. No other header of this folder but levels.h is the SM's. */
 #ifndef QEMU_DEVICE_CORE_ENGINE_ENGINE_H
 #define QEMU_DEVICE_CORE_ENGINE_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "ppu/ring.h"
-#include "qemu-device/core/sm/step.h"
-
+struct dist_task;
 struct exec;
-struct lanes;
 struct ppu_insn;
 struct sm;
+struct sm_cta;
+struct warp;
 
 /* Runs a ready warp for at most `budget` instructions; returns how many it executed. */
 uint32_t engine_run(struct sm *sm, uint32_t index, uint32_t budget);
-/* The instruction at the warp's pc, whatever it is. */
-enum step engine_execute(struct exec *x);
-/* An instruction that has been checked, with lanes to execute it. */
-enum step engine_dispatch(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 /* The main loop has answered: finishes the access, without going on. */
 void engine_settle(struct sm *sm, uint32_t index);
-enum step engine_fault(struct exec *x, uint16_t code, enum ppu_access access, uint64_t address, uint32_t pass,
-                       uint32_t lanes);
-/* The instruction is one that must not stand here. */
-enum step engine_insn_fault(struct exec *x, uint16_t code, const struct lanes *mask);
-/* The instruction waits after it has begun: lanes of it are left. */
-void engine_leave(struct exec *x, const struct lanes *left);
+
+/* True: the instruction may access memory through the caches. */
+bool engine_mem_cached(const struct ppu_insn *insn);
+uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value, uint64_t compare);
+
+void engine_barrier_open(struct sm *sm, struct sm_cta *cta);
+
+void subvector_init(struct sm *sm);
+/* A warp of the task starts: in sub-vector mode, if the task says so (D6). */
+void subvector_start(struct warp *w, const struct dist_task *task);
+/* Registers as the warp's mode has them. */
+void subvector_rows(struct exec *x);
 
 #endif

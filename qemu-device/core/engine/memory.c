@@ -12,6 +12,7 @@
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/sm/access.h"

@@ -3,7 +3,6 @@
 #ifndef QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 #define QEMU_DEVICE_CORE_ENGINE_MEMORY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "ppu/ring.h"
@@ -17,15 +16,12 @@ struct ppu_insn;
 enum step engine_mem(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_atomic(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
 enum step engine_release(struct exec *x, const struct ppu_insn *insn, const struct lanes *mask);
-/* True: the instruction may access memory through the caches. */
-bool engine_mem_cached(const struct ppu_insn *insn);
 /* The lines that lanes of a pass will touch. */
 void engine_mem_lines(const struct exec *x, const struct ppu_insn *insn, uint32_t pass, uint32_t set,
                       struct cache_lines *lines);
 enum ppu_access engine_mem_access(const struct ppu_insn *insn);
 /* Address of the word of a lane's local memory. */
 uint64_t engine_local_va(const struct exec *x, uint32_t lane, uint32_t offset);
-uint64_t engine_rmw(uint8_t *host, uint32_t aop, uint32_t bytes, uint64_t value, uint64_t compare);
 /* The request of the warp is done: writes results; STEP_NEXT, or STEP_FAULT. */
 enum step engine_mem_finish(struct exec *x, const struct ppu_insn *insn);
 

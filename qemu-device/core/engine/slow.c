@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Executes warps: fetch, guard, dispatch; faults; barriers. */
+#include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/dist/cta.h"
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/barrier.h"

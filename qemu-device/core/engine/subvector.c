@@ -8,6 +8,7 @@
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/branch.h"
 #include "qemu-device/core/engine/engine.h"
+#include "qemu-device/core/engine/slow.h"
 #include "qemu-device/core/sm/exec.h"
 #include "qemu-device/core/sm/lanes.h"
 #include "qemu-device/core/sm/mode.h"

@@ -9,7 +9,7 @@
 #include "qemu-device/core/sm/mode.h"
 #include "ppu/regs.h"
 #include "qemu-device/core/dist/task.h"
-#include "qemu-device/core/engine/subvector.h"
+#include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/regs.h"
 #include "qemu-device/core/sm/cache_model.h"
 #include "qemu-device/core/sm/cache_window.h"

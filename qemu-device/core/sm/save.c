@@ -8,7 +8,7 @@
 #include "qemu-device/core/dist/cta_life.h"
 #include "qemu-device/core/dist/save_area.h"
 #include "qemu-device/core/dist/switched.h"
-#include "qemu-device/core/engine/barrier.h"
+#include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/sm/counters.h"
 #include "qemu-device/core/sm/cta.h"

@@ -15,7 +15,6 @@
 #include "qemu-device/core/dist/task.h"
 #include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/engine/levels.h"
-#include "qemu-device/core/engine/subvector.h"
 #include "qemu-device/core/hooks.h"
 #include "qemu-device/core/sm/cache.h"
 #include "qemu-device/core/sm/cache_model.h"

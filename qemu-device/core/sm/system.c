@@ -11,7 +11,7 @@
 #include "qemu-device/core/attention.h"
 #include "qemu-device/core/core_private.h"
 #include "qemu-device/core/core_state.h"
-#include "qemu-device/core/engine/memory.h"
+#include "qemu-device/core/engine/engine.h"
 #include "qemu-device/core/memory/guest_mem.h"
 #include "qemu-device/core/memory/semtab.h"
 #include "qemu-device/core/sm/exec.h"
