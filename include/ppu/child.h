@@ -60,7 +60,7 @@ struct ppu_device_event {
 PPU_ASSERT_SIZE(struct ppu_device_event, 80);
 PPU_ASSERT_OFFSET(struct ppu_device_event, began, 32);
 
-/* In the record of a task that waits for an event. */
+/* Links the record of a task that waits for an event into the event's list. */
 struct ppu_device_wait {
     uint64_t next; /* in the event's list */
     uint64_t task; /* address of the struct ppu_nest_task */
@@ -78,7 +78,7 @@ PPU_ASSERT_SIZE(struct ppu_device_wait, 16);
 #define PPU_PARKED_BYTES offsetof(struct ppu_nest_task, unparks)
 #define PPU_PASSING_SHARE 4u
 
-/* In front of the block of an enqueued task. */
+/* Stands in front of the block of an enqueued task. */
 struct ppu_child_head {
     uint64_t event; /* struct ppu_device_event, 0: none */
     uint64_t heap;  /* struct ppu_heap that this is a piece of, given back by the task's last work-item; 0: of none */
@@ -86,11 +86,12 @@ struct ppu_child_head {
 PPU_ASSERT_SIZE(struct ppu_child_head, 16);
 
 /*
- * Parameters of an enqueued task, from the begin of its record's `param`: the address of its block, shared memory
- * arguments, the implicit arguments; behind them, at a multiple of 16, the block with its head, and the task's waits:
- * these in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has its parameters
- * in the entry's block, at PPU_CHILD_WORK_PARAM, and its block in a piece of the heap, with its private memory behind
- * it. The first word of a block in the heap, which says its size otherwise, counts the work-items that have not ended.
+ * The parameters of an enqueued task lie at the begin of its record's `param`: the address of its block, shared memory
+ * arguments, the implicit arguments. Behind them, at a multiple of 16, are the block with its head and the task's
+ * waits. These two lie in a piece of the heap when the record has no room for them. Work for a work queue (workq.h) has
+ * its parameters in the entry's block, at PPU_CHILD_WORK_PARAM. Its own block is a piece of the heap, with its private
+ * memory behind it. The first word of a block in the heap counts the work-items that have not ended; elsewhere it says
+ * the block's size.
  */
 #define PPU_CHILD_WORK_WORDS 48u /* of commands and their header, one launch among them at most */
 #define PPU_CHILD_WORK_TMD (4u * PPU_CHILD_WORK_WORDS)
@@ -100,8 +101,8 @@ PPU_ASSERT_SIZE(struct ppu_child_head, 16);
 #define PPU_WORK_BATCH_VERSION 1u
 
 /*
- * What a thread has reserved of a work queue and has not published: in the block of the last entry, whose header takes
- * its place then. Its address is a queue to kernels.
+ * Says what a thread has reserved of a work queue and has not published. It lies in the block of the last entry, whose
+ * header takes its place at the publication. Its address is a queue to kernels.
  */
 struct ppu_work_batch {
     struct ppu_struct_header head; /* PPU_WORK_BATCH_VERSION, sizeof */

@@ -125,7 +125,8 @@ enum ppu_argument_kind {
 #define PPU_REFERENCE_ESCAPES (1u << 2) /* the address is kept or given away: more references may come of it */
 #define PPU_REFERENCE_BOUND (1u << 3)   /* of a value: some loop's end depends on it */
 #define PPU_REFERENCE_IDS(dimension) (1u << (4 + (dimension))) /* of a value: global ids are compared with it */
-/* How memory is indexed, where the argument is no value; with none of them by what is the same for all threads. */
+/* These say how memory is indexed, where the argument is no value. With none of them the index is the same for all
+ * threads. */
 #define PPU_REFERENCE_BY_THREAD (1u << 4) /* sums of the thread's numbers times what is the same for all */
 #define PPU_REFERENCE_BY_LOOP (1u << 5)   /* and of counters of loops */
 #define PPU_REFERENCE_BY_ANY (1u << 6)    /* by memory, or in some way that is not known */
@@ -154,9 +155,9 @@ struct ppu_argument_entry {
 PPU_ASSERT_SIZE(struct ppu_argument_entry, 28);
 
 /*
- * Memory that printf writes to. Records follow each other from `words` on: number of words of the record with this one,
- * number of the format, then the arguments, 32-bit ones in one word, 64-bit ones and strings (which are addresses) in
- * two.
+ * Holds what printf writes. Records follow each other from `words` on. A record has the number of its words with this
+ * one, the number of the format, and the arguments. A 32-bit argument has one word; a 64-bit one and a string, which is
+ * an address, have two.
  */
 struct ppu_printf_buffer {
     uint32_t capacity; /* words that there is room for; written by the host */
@@ -165,7 +166,7 @@ struct ppu_printf_buffer {
 };
 PPU_ASSERT_SIZE(struct ppu_printf_buffer, 8);
 
-/* What the program's two parts are when it is loaded. */
+/* Names the two parts of a program that is loaded. */
 enum ppu_program_part {
     PPU_PROGRAM_CODE,
     PPU_PROGRAM_VARIABLES,

@@ -11,11 +11,16 @@
  * Threads write here, so the firmware believes nothing of it: a handle is looked up in its own records, a TMD is copied
  * and checked, and what is wrong harms this nest alone.
  *
- * A launch (B4): take a handle from the ring; fill the record's TMD and parameters; next_stream = null, parent, stream;
- * work of the parent's group + 1; csenter; exchange last_task of the TMDQ; then either the start request, or the
- * exchange of the former task's next_stream, and the start request when that read WAITING; csleave. Between the
- * addition and the critical section any time may pass, and another task of the nest may do the rest: the status names
- * the parent.
+ * A launch (B4) takes these steps:
+ *
+ *   1. Take a handle from the ring.
+ *   2. Fill the record's TMD and parameters, next_stream = null, parent, stream.
+ *   3. Add 1 to the work of the parent's group.
+ *   4. csenter; exchange last_task of the TMDQ.
+ *   5. Without a former task: send the start request. With one: exchange its next_stream, and send the start request
+ *      when that read WAITING. csleave.
+ *
+ * Any time may pass between steps 3 and 4, and another task of the nest may do the rest: the status names the parent.
  */
 #ifndef PPU_NEST_H
 #define PPU_NEST_H
@@ -63,8 +68,8 @@ struct ppu_nest_task {
     uint64_t nest_va;              /* firmware: of struct ppu_nest */
     uint32_t error;                /* threads: enum ppu_devlib_status of the latest call that failed (devlib.h) */
 
-    /* Of compiled kernels (child.h). The firmware clears `ended`, `deferred`, `unparks` and the lists of parked records
-     * when the task starts. */
+    /* Compiled kernels use these (child.h). The firmware clears `ended`, `deferred`, `unparks` and the lists of parked
+     * records when the task starts. */
     uint32_t ended;         /* work-items of this task that have ended */
     uint64_t deferred;      /* address of the first of the records whose tasks start when all have, 0: none */
     uint64_t next;          /* of the next record in the list that this one is in */
@@ -93,7 +98,7 @@ PPU_ASSERT_OFFSET(struct ppu_nest_task, param, 448);
     (((uint32_t)sizeof(struct ppu_nest) + (tasks)*4u + (uint32_t)sizeof(struct ppu_nest_task) - 1u) & \
      ~((uint32_t)sizeof(struct ppu_nest_task) - 1u))
 #define PPU_NEST_GROUPS_AT(tasks) (PPU_NEST_TASKS_AT(tasks) + (tasks) * (uint32_t)sizeof(struct ppu_nest_task))
-/* Those of the places of the depths, of the units, and so many that the last unit has room for a task's most. */
+/* One group for each place of a depth or a unit, and so many more that the last unit has room for any task. */
 #define PPU_NEST_GROUPS(depth) ((depth) + PPU_NEST_UNITS * PPU_NEST_UNIT_PLACES + PPU_SAVE_PLACES)
 #define PPU_NEST_BYTES(tasks, depth) \
     (PPU_NEST_GROUPS_AT(tasks) + PPU_NEST_GROUPS(depth) * (uint32_t)sizeof(struct ppu_cta_group))

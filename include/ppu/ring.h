@@ -4,11 +4,9 @@
  * threads, copy engine, distributor). Consumer: the MCU, which reads them as memory. Indices run freely and are
  * compared by difference only; the entry count is a power of two.
  *
- * Who writes which word: `tail` the device (release, after the entry), `head` the
- * MCU (release, after the entry was read). After a push the device reads `head`
- * again, after a pop the MCU reads `tail` again, both behind a full fence: either
- * the device sees an empty ring and raises the event interrupt, or the MCU sees
- * the entry.
+ * The device writes `tail` (release, after the entry), the MCU `head` (release, after the entry was read). After a push
+ * the device reads `head` again, after a pop the MCU reads `tail` again, both behind a full fence. So either the device
+ * sees an empty ring and raises the event interrupt, or the MCU sees the entry.
  */
 #ifndef PPU_RING_H
 #define PPU_RING_H
@@ -76,7 +74,7 @@ struct ppu_slot_event {
 };
 PPU_ASSERT_SIZE(struct ppu_slot_event, PPU_RING_ENTRY_BYTES);
 
-/* Entry of PPU_RING_FAULT; precise: names the first faulting instruction of a warp (§ fault.def). */
+/* Entry of PPU_RING_FAULT; precise: names the first faulting instruction of a warp (fault.def). */
 struct ppu_fault_event {
     uint16_t code;  /* fault.def */
     uint8_t access; /* enum ppu_access */

@@ -84,7 +84,7 @@ struct ppu_tmd {
     uint16_t reserved2;
     uint64_t addresses; /* bit n: 8 bytes at 8 n of the parameters are an address, of global memory (B14) */
 
-    /* Below: set by the firmware in the copy. What the host or a thread leaves here is not read. */
+    /* The firmware sets what is below in the copy. What the host or a thread leaves here is not read. */
     uint64_t taskq_limit;        /* entries published: so many CTAs may begin; SLOT_LIMIT adds to it */
     uint16_t context;            /* address space */
     uint16_t channel;            /* that started the tree */
@@ -98,7 +98,7 @@ struct ppu_tmd {
     uint8_t resume;              /* 1: CTAs that waited go on when the slot starts */
     uint16_t depth;              /* grids above it, its own included: 1 when launched by a channel (B2) */
 
-    /* What is done; 0 at first, written by the device when the slot becomes free. */
+    /* These say what is done. They are 0 at first; the device writes them when the slot becomes free. */
     uint64_t next_cta;
     uint64_t ctas_done;
     uint64_t warp_insns;

@@ -15,7 +15,7 @@
  * Who writes what. Threads reserve entries [s, s + n) by compare-and-swap of soft_put, when n <= shadow_put - s
  * (soft_put is read first). Whoever reserved them writes their blocks and ring entries, the last of which acquires its
  * own entry's semaphore, and when all is in place releases the semaphore of entry s - 1. The firmware executes entries
- * in order; when it has passed one it clears its semaphore and then publishes shadow_put + 1: entry, block and
+ * in order. When it has passed one it clears its semaphore and then publishes shadow_put + 1: entry, block and
  * semaphore are free.
  */
 #ifndef PPU_WORKQ_H
