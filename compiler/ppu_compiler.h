@@ -57,7 +57,9 @@ enum ppu_relation {
 /*
  * A pair of arguments, first < second. `distance`: second's address - first's, in elements of 1 << element_log2 bytes,
  * rounded down when it is not a whole number of them (`exact` is false then), and no further from 0 than
- * PPU_DISTANCE_MAX, which stands for all beyond. Meaningful when they overlap.
+ * PPU_DISTANCE_MAX, which stands for all beyond. `start`, `bytes`: where what they have in common begins behind the
+ * first's address, and behind the second's, and its length: whoever reaches beside it through one reaches nothing that
+ * is reached through the other; 0 bytes: not known. Meaningful when they overlap.
  */
 struct ppu_compile_pair {
     uint8_t first, second;
@@ -65,6 +67,9 @@ struct ppu_compile_pair {
     uint8_t element_log2;
     int8_t distance;
     uint8_t exact;
+    uint8_t reserved[2]; /* 0, as pairs are compared as bytes */
+    int64_t start[2];
+    uint64_t bytes;
 };
 
 /* Describes what is known of one argument. */

@@ -364,6 +364,57 @@ bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block)
     return true;
 }
 
+/* ---- numbers that a branch bounds ---- */
+
+/* What a comparison of the value with a constant says, when it is true or false; UINT64_MAX: nothing. */
+static uint64_t comparison_bound(LLVMValueRef condition, bool truth, LLVMValueRef value, bool natural)
+{
+    if (!ir_is_instruction(condition, LLVMICmp)) {
+        return UINT64_MAX;
+    }
+    uint32_t side = LLVMGetOperand(condition, 0) == value ? 0 : 1;
+    LLVMValueRef other = LLVMGetOperand(condition, 1 - side);
+    if (LLVMGetOperand(condition, side) != value || !LLVMIsAConstantInt(other)) {
+        return UINT64_MAX;
+    }
+    LLVMIntPredicate predicate = LLVMGetICmpPredicate(condition);
+    predicate = truth ? predicate : opposite(predicate);
+    predicate = side == 0 ? predicate : turned(predicate);
+    uint64_t limit = LLVMConstIntGetZExtValue(other);
+    bool signed_ok = natural && LLVMConstIntGetSExtValue(other) >= 0;
+    switch (predicate) {
+    case LLVMIntULT:
+        return limit != 0 ? limit - 1 : 0;
+    case LLVMIntULE:
+    case LLVMIntEQ:
+        return limit;
+    case LLVMIntSLT:
+        return !signed_ok ? UINT64_MAX : limit != 0 ? limit - 1 : 0;
+    case LLVMIntSLE:
+        return signed_ok ? limit : UINT64_MAX;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+uint64_t bounds_most_in(const struct ir *ir, LLVMValueRef value, uint32_t block)
+{
+    const struct flow *flow = ir->flow;
+    uint64_t most = bounds_most(ir, value);
+    bool natural = is_natural((struct question){ .ir = ir, .block = block }, value, EFFORT);
+
+    for (uint32_t b = block; b != 0; b = flow->blocks[b].idom) {
+        uint32_t from = flow->blocks[b].pred_count == 1 ? flow->blocks[b].preds[0] : FLOW_NONE;
+        if (from != FLOW_NONE && flow->blocks[from].succs == 2 &&
+            flow->blocks[from].succ[0] != flow->blocks[from].succ[1]) {
+            LLVMValueRef condition = LLVMGetCondition(LLVMGetBasicBlockTerminator(ir->blocks[from]));
+            uint64_t bound = comparison_bound(condition, flow->blocks[from].succ[0] == b, value, natural);
+            most = PPU_MIN(most, bound);
+        }
+    }
+    return most;
+}
+
 /* ---- objects ---- */
 
 #define NEAR 0x8000 /* bytes beside an object: twice that is what PPU_MAX_OBJECT leaves */

@@ -317,6 +317,7 @@ enum ir_condition {
     IR_OPTIMISED,
     IR_GIVEN,
     IR_FACTS,
+    IR_COMMON,
 };
 
 /* One of `module`, `function` and `llvm` is there. */
@@ -348,6 +349,8 @@ static bool holds(const struct compilation *compilation, enum ir_condition condi
         return compilation->options->facts;
     case IR_FACTS:
         return has_facts(compilation);
+    case IR_COMMON:
+        return has_facts(compilation) && alias_has_common(compilation);
     default:
         return true;
     }

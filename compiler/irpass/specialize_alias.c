@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "compiler/irpass/specialize_alias.h"
 
+#include "compiler/analysis/access_span.h"
 #include "compiler/analysis/ir.h"
 #include "compiler/irpass/specialize_shape.h"
 #include "ppu/macros.h"
@@ -53,6 +54,17 @@ void alias_extract_kernel(struct compilation *compilation)
     }
     while (delete_others(compilation, kernel)) {
     }
+}
+
+bool alias_has_common(const struct compilation *compilation)
+{
+    const struct ppu_compile_facts *facts = compilation->options->facts;
+    bool has = false;
+
+    for (uint32_t i = 0; i < facts->pair_count; i++) {
+        has |= facts->pairs[i].relation == PPU_RELATION_OVERLAP && facts->pairs[i].bytes != 0;
+    }
+    return has;
 }
 
 static const struct ppu_compile_argument *argument_fact(const struct compilation *compilation, uint32_t i)
@@ -150,6 +162,7 @@ static void set_alignment(struct compilation *compilation, LLVMValueRef kernel)
 struct scopes {
     struct compilation *compilation;
     LLVMValueRef kernel;
+    const struct ir *ir; /* of the kernel; NULL: nothing is known of common bytes */
     LLVMMetadataRef domain;
     uint32_t scope_kind, noalias_kind;
 };
@@ -169,25 +182,69 @@ static LLVMMetadataRef scope_of(const struct scopes *s, uint32_t argument)
     return text_node(s->compilation, name, s->domain);
 }
 
+static LLVMValueRef pointer_of(LLVMValueRef insn)
+{
+    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
+           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
+                                                : NULL;
+}
+
+/* What a load or store reaches behind the argument that its pointer is made from. */
+static struct access_span span_of(const struct scopes *s, LLVMValueRef insn, uint32_t argument)
+{
+    LLVMTypeRef type = LLVMTypeOf(ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 0) : insn);
+    const struct affine address = affine_of(s->compilation, pointer_of(insn));
+
+    if (address.root != LLVMGetParam(s->kernel, argument)) {
+        return (struct access_span){ -ACCESS_SPAN_FAR, ACCESS_SPAN_FAR };
+    }
+    return access_span_of(s->ir, &address, LLVMStoreSizeOfType(s->compilation->layout, type),
+                          ir_block(s->ir, LLVMGetInstructionParent(insn)));
+}
+
+/* It reaches nothing of what its argument and the other one have in common. */
+static bool is_beside(const struct scopes *s, const struct ppu_compile_pair *pair, LLVMValueRef insn, uint32_t argument)
+{
+    int64_t start = pair->start[argument == pair->second];
+
+    if (!s->ir || pair->relation != PPU_RELATION_OVERLAP || pair->bytes == 0 || pair->bytes > ACCESS_SPAN_FAR ||
+        start > ACCESS_SPAN_FAR || start < -ACCESS_SPAN_FAR) {
+        return false;
+    }
+    const struct access_span span = span_of(s, insn, argument);
+    return span.high <= start || span.low >= start + (int64_t)pair->bytes;
+}
+
+static void set_scope_list(const struct scopes *s, LLVMValueRef insn, uint32_t kind, LLVMMetadataRef *list,
+                           uint32_t count)
+{
+    if (count != 0) {
+        LLVMSetMetadata(
+            insn, kind,
+            LLVMMetadataAsValue(s->compilation->llvm, LLVMMDNodeInContext2(s->compilation->llvm, list, count)));
+    }
+}
+
+/* Its own scope, by which others name it, and the scopes of what it never meets. */
 static void set_scopes(const struct scopes *s, LLVMValueRef insn, uint32_t argument)
 {
     uint32_t count = 0, arguments = LLVMCountParams(s->kernel);
     LLVMMetadataRef own = scope_of(s, argument);
     LLVMMetadataRef *others = arena_new(&s->compilation->arena, LLVMMetadataRef, arguments);
+    bool named = false;
 
-    for (uint32_t i = 0; i < arguments; i++) {
-        if (i != argument && find_pair(s->compilation, s->kernel, i, argument).relation == PPU_RELATION_DISJOINT) {
-            others[count++] = scope_of(s, i);
-        }
-    }
-    if (count == 0 || LLVMGetMetadata(insn, s->scope_kind) || LLVMGetMetadata(insn, s->noalias_kind)) {
+    if (LLVMGetMetadata(insn, s->scope_kind) || LLVMGetMetadata(insn, s->noalias_kind)) {
         return;
     }
-    LLVMSetMetadata(insn, s->scope_kind,
-                    LLVMMetadataAsValue(s->compilation->llvm, LLVMMDNodeInContext2(s->compilation->llvm, &own, 1)));
-    LLVMSetMetadata(
-        insn, s->noalias_kind,
-        LLVMMetadataAsValue(s->compilation->llvm, LLVMMDNodeInContext2(s->compilation->llvm, others, count)));
+    for (uint32_t i = 0; i < arguments; i++) {
+        const struct ppu_compile_pair pair = find_pair(s->compilation, s->kernel, i, argument);
+        if (i != argument && (pair.relation == PPU_RELATION_DISJOINT || is_beside(s, &pair, insn, argument))) {
+            others[count++] = scope_of(s, i);
+        }
+        named |= i != argument && pair.relation != PPU_RELATION_UNKNOWN;
+    }
+    set_scope_list(s, insn, s->scope_kind, &own, named);
+    set_scope_list(s, insn, s->noalias_kind, others, count);
 }
 
 /* Number of the kernel's argument that a pointer is made from; UINT32_MAX: of none, or it is not known. */
@@ -201,18 +258,12 @@ static uint32_t argument_behind(LLVMValueRef kernel, LLVMValueRef root)
     return UINT32_MAX;
 }
 
-static LLVMValueRef pointer_of(LLVMValueRef insn)
-{
-    return ir_is_instruction(insn, LLVMLoad)    ? LLVMGetOperand(insn, 0)
-           : ir_is_instruction(insn, LLVMStore) ? LLVMGetOperand(insn, 1)
-                                                : NULL;
-}
-
 static void set_all_scopes(struct compilation *compilation, LLVMValueRef kernel)
 {
     const struct scopes s = {
         .compilation = compilation,
         .kernel = kernel,
+        .ir = alias_has_common(compilation) ? ir_new(compilation, kernel) : NULL,
         .domain = text_node(compilation, "ppu", NULL),
         .scope_kind = LLVMGetMDKindIDInContext(compilation->llvm, "alias.scope", 11),
         .noalias_kind = LLVMGetMDKindIDInContext(compilation->llvm, "noalias", 7),

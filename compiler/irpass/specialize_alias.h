@@ -11,6 +11,8 @@
 
 /* Removes the kernels that the facts are not about and nothing else needs; fails when there is no such kernel. */
 void alias_extract_kernel(struct compilation *compilation);
+/* True when the facts tell what some arguments have in common. */
+bool alias_has_common(const struct compilation *compilation);
 /*
  * What the launch's shape tells (irpass/specialize_shape.h), constants in place of arguments, alignment of arguments,
  * an argument that is another one plus a known distance as just that, and scopes of LLVM's alias analysis for accesses

@@ -109,10 +109,11 @@ static struct overlap compare_regions(const struct region *a, const struct regio
                   .relation = same ? PPU_RELATION_IDENTICAL : PPU_RELATION_OVERLAP,
                   .element_log2 = element_log2,
                   .distance = clamped((distance - rest) / size),
-                  .exact = rest == 0 },
+                  .exact = rest == 0,
+                  .start = { (int64_t)(start - first->address), (int64_t)(start - second->address) },
+                  .bytes = PPU_MIN(a_end, b_end) - start },
         .distance_bytes = distance,
         .start = start,
-        .bytes = PPU_MIN(a_end, b_end) - start,
     };
 }
 

@@ -27,7 +27,7 @@ struct region {
 struct overlap {
     struct ppu_compile_pair pair; /* IDENTICAL or OVERLAP */
     int64_t distance_bytes;       /* second's address - first's */
-    uint64_t start, bytes;        /* of what they have in common */
+    uint64_t start;               /* of what they have in common, pair.bytes long */
 };
 
 struct overlaps {

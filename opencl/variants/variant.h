@@ -58,7 +58,7 @@ struct compile_time {
     uint32_t count;
 };
 
-/* A value that ends loops, or the work-group's size, in the launch before. */
+/* A value that ends loops, what arguments have in common, or the work-group's size, in the launch before. */
 struct variant_seen {
     uint64_t value;
     uint32_t times; /* that it was the same, one after the other */
@@ -71,7 +71,7 @@ struct kernel_variants {
     uint32_t compiled, recompiled; /* those that are found in the cache too */
     uint32_t cached;
     uint64_t hashes[VARIANTS_REMEMBERED]; /* of the keys compiled last */
-    struct variant_seen seen[OVERLAP_ARGUMENTS], seen_work_group;
+    struct variant_seen seen[OVERLAP_ARGUMENTS], seen_common, seen_work_group;
     struct variant_time time; /* of the base variant */
     struct compile_time compile;
 };

@@ -6,6 +6,7 @@
 
 #include "opencl/api/buffer.h"
 #include "opencl/api/svm.h"
+#include "opencl/build/fnv.h"
 #include "opencl/variants/variant.h"
 #include "ppu/macros.h"
 
@@ -184,8 +185,6 @@ static void add_constants(struct choice *choice)
     }
 }
 
-/* ---- printing ---- */
-
 static const struct region *region_of(const struct choice *choice, uint32_t argument)
 {
     const struct region *region = choice->regions;
@@ -195,6 +194,43 @@ static const struct region *region_of(const struct choice *choice, uint32_t argu
     }
     return region;
 }
+
+/* Some of what it leads to is not common, and the compiler may bound what is reached, which the runtime cannot. */
+static bool may_be_beside(const struct choice *choice, uint8_t i, const struct ppu_compile_pair *pair)
+{
+    const struct ppu_argument_entry *argument = &choice->kernel->descriptions[i];
+
+    return (argument->references & PPU_REFERENCE_BY_ANY) == 0 && argument->reach.low == argument->reach.high &&
+           region_of(choice, i)->bytes > pair->bytes;
+}
+
+static bool gains_from_common(const struct choice *choice, const struct ppu_compile_pair *pair)
+{
+    return pair->relation == PPU_RELATION_OVERLAP &&
+           (may_be_beside(choice, pair->first, pair) || may_be_beside(choice, pair->second, pair));
+}
+
+/* With the lock: what overlapping arguments have in common, when that stays what it is. */
+static void add_common(struct choice *choice)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < choice->overlaps.count; i++) {
+        const struct ppu_compile_pair *pair = &choice->overlaps.pairs[i].pair;
+        sum = sum * 31u + (gains_from_common(choice, pair) ? fnv_of(pair, sizeof(*pair)) : 0);
+    }
+    if (sum == 0 || !stays(&choice->variants->kernels[choice->index].seen_common, sum)) {
+        return;
+    }
+    for (uint32_t i = 0; i < choice->overlaps.count; i++) {
+        const struct ppu_compile_pair *pair = &choice->overlaps.pairs[i].pair;
+        if (gains_from_common(choice, pair)) {
+            variant_key_add_common(&choice->key, pair);
+        }
+    }
+}
+
+/* ---- printing ---- */
 
 static void print_region(const struct region *region)
 {
@@ -212,12 +248,12 @@ static void print_region(const struct region *region)
 static void print_overlap(const struct choice *choice, const struct overlap *overlap)
 {
     const struct region *first = region_of(choice, overlap->pair.first);
-    const unsigned long long start = overlap->start, bytes = overlap->bytes;
+    const unsigned long long start = overlap->start, bytes = overlap->pair.bytes;
 
     fprintf(stderr, "ppu:   arguments %u and %u: %s, 0x%llx to 0x%llx, %llu bytes, distance %lld bytes%s\n",
             overlap->pair.first, overlap->pair.second,
             overlap->pair.relation == PPU_RELATION_IDENTICAL ? "identical" : "overlap", start, start + bytes, bytes,
-            (long long)overlap->distance_bytes, first->bytes == overlap->bytes ? ", the first whole" : "");
+            (long long)overlap->distance_bytes, first->bytes == overlap->pair.bytes ? ", the first whole" : "");
 }
 
 static double ns_of(struct variant_time time)
@@ -343,6 +379,7 @@ static void find_variant(struct choice *choice)
     struct variant_key without = choice->key;
     if (choice->variants->level >= VARIANT_ALL) {
         add_constants(choice);
+        add_common(choice);
         add_work_group(choice);
     }
     use(choice, true);

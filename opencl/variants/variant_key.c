@@ -25,6 +25,8 @@ static void add_pair(struct variant_key *key, enum variant_level level, const st
     if (level >= VARIANT_ALL) {
         *pair = *found;
     }
+    pair->start[0] = pair->start[1] = 0;
+    pair->bytes = 0;
 }
 
 void variant_key_set(struct variant_key *key, enum variant_level level, const struct region *regions, uint32_t count,
@@ -53,6 +55,18 @@ void variant_key_add_constant(struct variant_key *key, const struct variant_cons
 void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t dimensions)
 {
     argument_of(key, argument)->above_ids = dimensions;
+}
+
+void variant_key_add_common(struct variant_key *key, const struct ppu_compile_pair *found)
+{
+    for (uint32_t i = 0; i < key->pair_count; i++) {
+        struct ppu_compile_pair *pair = &key->pairs[i];
+        if (pair->first == found->first && pair->second == found->second) {
+            pair->start[0] = found->start[0];
+            pair->start[1] = found->start[1];
+            pair->bytes = found->bytes;
+        }
+    }
 }
 
 void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3])
@@ -133,6 +147,10 @@ static void print_pair(struct line *line, const struct ppu_compile_pair *pair)
     case PPU_RELATION_OVERLAP:
         add(line, " %u-%u%c%d*%u", pair->second, pair->first, pair->exact ? '=' : '>', pair->distance,
             1u << pair->element_log2);
+        if (pair->bytes != 0) {
+            add(line, "@%lld,%lld:%llu", (long long)pair->start[0], (long long)pair->start[1],
+                (unsigned long long)pair->bytes);
+        }
         break;
     default:
         add(line, " %u?%u", pair->first, pair->second);

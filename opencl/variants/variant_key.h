@@ -38,6 +38,8 @@ void variant_key_set(struct variant_key *key, enum variant_level level, const st
                      const struct overlaps *overlaps);
 /* The argument is above all ids in some dimensions, told as bits. */
 void variant_key_add_above(struct variant_key *key, uint8_t argument, uint8_t dimensions);
+/* Where a pair's regions have bytes in common, as it was found, and how many. */
+void variant_key_add_common(struct variant_key *key, const struct ppu_compile_pair *found);
 void variant_key_add_work_group(struct variant_key *key, const uint32_t work_group[3]);
 void variant_key_add_constant(struct variant_key *key, const struct variant_constant *constant);
 bool variant_key_equal(const struct variant_key *a, const struct variant_key *b);

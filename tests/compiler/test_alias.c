@@ -191,19 +191,23 @@ static void write_kernel(struct text *text, const struct plan *plan)
 /* ---- model ---- */
 
 struct memory {
-    uint8_t *at;                /* of the model, from DATA_VA on */
-    uint64_t address[POINTERS]; /* as the kernel gets them */
+    uint8_t *at;                            /* of the model, from DATA_VA on */
+    uint64_t address[POINTERS];             /* as the kernel gets them */
+    uint64_t low[POINTERS], high[POINTERS]; /* of what was reached through each; none: low is not below high */
 };
 
-static uint8_t *element_at(const struct plan *plan, const struct memory *memory, uint32_t pointer, int64_t element)
+static uint8_t *element_at(const struct plan *plan, struct memory *memory, uint32_t pointer, int64_t element)
 {
-    uint64_t va = memory->address[pointer] + (uint64_t)element * (1ull << types[plan->type[pointer]].log2);
+    uint64_t bytes = 1ull << types[plan->type[pointer]].log2;
+    uint64_t va = memory->address[pointer] + (uint64_t)element * bytes;
 
     assert_in_range(va, DATA_VA, DATA_VA + DATA_BYTES - 8);
+    memory->low[pointer] = PPU_MIN(memory->low[pointer], va);
+    memory->high[pointer] = PPU_MAX(memory->high[pointer], va + bytes);
     return memory->at + (va - DATA_VA);
 }
 
-static uint64_t read_element(const struct plan *plan, const struct memory *memory, uint32_t pointer, int64_t element)
+static uint64_t read_element(const struct plan *plan, struct memory *memory, uint32_t pointer, int64_t element)
 {
     uint64_t value = 0;
 
@@ -216,8 +220,8 @@ static int64_t begin_of(const struct plan *plan, uint32_t pointer, uint32_t item
     return (int64_t)item * (WINDOW >> types[plan->type[pointer]].log2);
 }
 
-static int64_t element_of(const struct plan *plan, const struct memory *memory, const struct place *place,
-                          uint32_t item, int32_t turn)
+static int64_t element_of(const struct plan *plan, struct memory *memory, const struct place *place, uint32_t item,
+                          int32_t turn)
 {
     int64_t begin = begin_of(plan, place->pointer, item);
 
@@ -228,13 +232,13 @@ static int64_t element_of(const struct plan *plan, const struct memory *memory, 
     return begin + (int64_t)place->stride * turn + place->offset;
 }
 
-static uint64_t read_place(const struct plan *plan, const struct memory *memory, const struct place *place,
-                           uint32_t item, int32_t turn)
+static uint64_t read_place(const struct plan *plan, struct memory *memory, const struct place *place, uint32_t item,
+                           int32_t turn)
 {
     return read_element(plan, memory, place->pointer, element_of(plan, memory, place, item, turn));
 }
 
-static void run_turn(const struct plan *plan, const struct memory *memory, uint32_t item, int32_t turn, uint64_t *sum)
+static void run_turn(const struct plan *plan, struct memory *memory, uint32_t item, int32_t turn, uint64_t *sum)
 {
     for (uint32_t s = 0; s < plan->count; s++) {
         const struct statement *statement = &plan->statements[s];
@@ -249,7 +253,7 @@ static void run_turn(const struct plan *plan, const struct memory *memory, uint3
     }
 }
 
-static void run_model(const struct plan *plan, const struct memory *memory, int32_t turns)
+static void run_model(const struct plan *plan, struct memory *memory, int32_t turns)
 {
     for (uint32_t item = 0; item < ITEMS; item++) {
         uint64_t sum = 0;
@@ -425,8 +429,20 @@ static void check_model(struct check *check)
     }
     memcpy(check->model, check->before, ALL_BYTES);
     check->memory.at = check->model;
+    memset(check->memory.low, 0xff, sizeof(check->memory.low));
+    memset(check->memory.high, 0, sizeof(check->memory.high));
     check->turns = check->plan.loop ? (int32_t)below(TURNS + 1) : (int32_t)check->plan.straight;
     run_model(&check->plan, &check->memory, check->turns);
+}
+
+/* Nothing but what the model has reached is an argument's: what two have in common ends and begins close by. */
+static void tighten(struct check *check)
+{
+    for (uint32_t p = 0; p < check->plan.pointers; p++) {
+        uint64_t low = check->memory.low[p], high = check->memory.high[p];
+        check->regions[p].start = low < high ? low : check->memory.address[p];
+        check->regions[p].bytes = low < high ? high - low : 0;
+    }
 }
 
 /* A new kernel, and what it is compiled from. */
@@ -456,6 +472,9 @@ static void check_place(struct check *check, uint64_t seed)
 {
     choose_addresses(&check->plan, &check->memory, check->regions);
     check_model(check);
+    if (chance(50)) {
+        tighten(check);
+    }
     device_load_bitcode(check->device, &check->bitcode, NULL);
     device_kernel(check->device, "k");
     add_accesses(check->device, &check->plan, check->regions);
@@ -627,6 +646,133 @@ static void work_items_keep_apart(void **context)
     free(overlaps);
 }
 
+/* ---- beside what two arguments have in common ---- */
+
+#define TAPS_AT 8
+#define TAPS_TURNS 20
+#define TAPS_WORDS 256u   /* of memory */
+#define TAPS_BEFORE 96    /* words of it before the first argument */
+#define TAPS_BEHIND 64    /* words that are the first argument's */
+#define TAPS_DISTANCES 60 /* most, forwards and backwards */
+
+/* A few constants lie in front of, or behind, what is written. */
+static void write_taps(char *text, size_t bytes, int32_t taps)
+{
+    snprintf(text, bytes,
+             "kernel void k(global const uint *p, global uint *q, int n)\n"
+             "{\n"
+             "    for (int i = 0; i < n; i++) {\n"
+             "        uint sum = 0;\n"
+             "        for (int j = 0; j < %d; j++) { sum += p[j + %d] * (j + 3u); }\n"
+             "        q[i] += sum;\n"
+             "    }\n"
+             "}\n",
+             taps, TAPS_AT);
+}
+
+static void run_taps_model(uint32_t *words, int32_t taps, int32_t distance)
+{
+    uint32_t *p = words + TAPS_BEFORE, *q = p + distance;
+
+    for (int32_t i = 0; i < TAPS_TURNS; i++) {
+        uint32_t sum = 0;
+        for (int32_t j = 0; j < taps; j++) {
+            sum += p[j + TAPS_AT] * ((uint32_t)j + 3u);
+        }
+        q[i] += sum;
+    }
+}
+
+/* Loads and stores; UINT64_MAX: it computes something else. */
+static uint64_t accesses_of_taps(struct device *device, const struct ppu_compiled *bitcode,
+                                 const struct ppu_compile_facts *facts, int32_t taps, int32_t distance)
+{
+    const uint64_t p = DATA_VA + TAPS_BEFORE * 4, q = p + (uint64_t)((int64_t)distance * 4);
+    uint32_t model[TAPS_WORDS];
+
+    device_load_bitcode(device, bitcode, facts);
+    device_kernel(device, "k");
+    uint32_t *words = (uint32_t *)(void *)rig_data(device->rig, 0);
+    for (uint32_t i = 0; i < TAPS_WORDS; i++) {
+        model[i] = words[i] = i * 2654435761u;
+    }
+    run_taps_model(model, taps, distance);
+    device_value(device, 0, &p, sizeof(p));
+    device_value(device, 1, &q, sizeof(q));
+    device_int(device, 2, TAPS_TURNS);
+    device->data_used = sizeof(model);
+    device->accesses = 0;
+    uint8_t *reference = device_reference(device, 1, 1, 1, 1);
+    device_run(device, 1, 1, 1, 1);
+    bool same = memcmp(reference, model, sizeof(model)) == 0 && memcmp(words, model, sizeof(model)) == 0;
+    free(reference);
+    return same ? device->accesses : UINT64_MAX;
+}
+
+/* As the runtime finds it, of the two arguments. False: they have nothing in common. */
+static bool find_taps(struct known *known, int32_t distance)
+{
+    struct overlaps *overlaps = calloc(1, sizeof(*overlaps));
+    const uint64_t p = DATA_VA + TAPS_BEFORE * 4, q = p + (uint64_t)((int64_t)distance * 4);
+    const struct region regions[2] = {
+        { .address = p, .start = p, .bytes = TAPS_BEHIND * 4, .element_log2 = 2 },
+        { .address = q, .start = q, .bytes = TAPS_TURNS * 4, .argument = 1, .element_log2 = 2, .writes = true },
+    };
+
+    assert_non_null(overlaps);
+    assert_true(overlaps_find(regions, 2, overlaps));
+    bool common = overlaps->count == 1 && overlaps->pairs[0].pair.relation == PPU_RELATION_OVERLAP;
+    memset(known, 0, sizeof(*known));
+    known->arguments[0].separate = known->arguments[1].separate = 1;
+    known->pairs[0] = overlaps->pairs[0].pair;
+    known->facts = (struct ppu_compile_facts){ "k", known->arguments, 3, known->pairs, 1, { 0 } };
+    free(overlaps);
+    return common;
+}
+
+/* What is read lies beside what they have in common, or in it: the loads leave the loop, or they must not. What is said
+ * to be elsewhere is believed, and seen. */
+static void beside_the_overlap(void **context)
+{
+    static const int32_t counts[] = { 1, 4, 30 };
+    struct device *device = *context;
+    uint32_t saved = 0, caught = 0;
+    uint64_t sum[2] = { 0, 0 };
+
+    device->variant = &device_variants[0];
+    for (size_t c = 0; c < PPU_ARRAY_SIZE(counts); c++) {
+        struct ppu_compiled bitcode;
+        struct known known;
+        char text[1024];
+        write_taps(text, sizeof(text), counts[c]);
+        assert_int_equal(ppu_compile_source(text, strlen(text), NULL, &bitcode), PPU_COMPILE_OK);
+        for (int32_t distance = -TAPS_DISTANCES; distance <= TAPS_DISTANCES; distance++) {
+            if (!find_taps(&known, distance)) {
+                continue;
+            }
+            bool beside = distance >= TAPS_AT + counts[c] || distance + TAPS_TURNS <= TAPS_AT;
+            uint64_t with = accesses_of_taps(device, &bitcode, &known.facts, counts[c], distance);
+            uint64_t bytes = known.pairs[0].bytes;
+            known.pairs[0].bytes = 0;
+            uint64_t without = accesses_of_taps(device, &bitcode, &known.facts, counts[c], distance);
+            assert_true(with != UINT64_MAX && without != UINT64_MAX && with <= without);
+            assert_true(!beside || abs(distance) < PPU_DISTANCE_MAX || with < without); /* nearer, distances tell */
+            sum[0] += beside ? without : 0;
+            sum[1] += beside ? with : 0;
+            saved += beside;
+            known.pairs[0].bytes = bytes;
+            known.pairs[0].start[0] = known.pairs[0].start[1] = 1 << 20;
+            if (!beside) {
+                caught += accesses_of_taps(device, &bitcode, &known.facts, counts[c], distance) == UINT64_MAX;
+            }
+        }
+        ppu_compiled_free(&bitcode);
+    }
+    print_message("# %u places beside: %.2f times fewer loads and stores; %u wrong ones seen\n", saved,
+                  (double)sum[0] / (double)sum[1], caught);
+    assert_true(saved > 50 && caught > 20);
+}
+
 /* ---- wrong relations ---- */
 
 #define WRONG_KERNELS 25u
@@ -734,6 +880,8 @@ int main(void)
         { "every distance from -20 to 20 of every size, forwards, backwards and straight [F2][F4][F5][F8]",
           every_distance, setup, teardown, NULL },
         { "arguments in one buffer whose work-items keep apart are joined like others [F1][F8]", work_items_keep_apart,
+          setup, teardown, NULL },
+        { "what is read beside the bytes in common leaves the loop, and nothing else [F2][F4]", beside_the_overlap,
           setup, teardown, NULL },
         { "relations that are wrong are noticed [F2][F4]", wrong_relations, setup, teardown, NULL },
     };

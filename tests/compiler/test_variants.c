@@ -320,6 +320,38 @@ static void wrong_shapes(void **state)
     free(facts);
 }
 
+/* ---- words ---- */
+
+static void common_bytes(void **state)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } cases[] = {
+        { "k 1-0=16*4@128,-4:2048", true },
+        { "k 1-0=16*4@128,-4", false },
+        { "k 1-0=16*4@128,-4:2048x", false },
+        { "k 1-0=16*4@,-4:2048", false },
+        { "k 1-0=16*4 @128,-4:1", false },
+        { "k 1-0=16*4@128,-4:2048@1,1:1", false },
+        { "k 1=0@128,-4:2048", false },
+        { "k 1-0=17*4@128,-4:1", false },
+        { "k 1!0@1,1:1", false },
+    };
+    struct facts_text *facts = calloc(1, sizeof(*facts));
+
+    (void)state;
+    assert_non_null(facts);
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        assert_int_equal(facts_parse(cases[i].text, facts), cases[i].good);
+    }
+    assert_true(facts_parse(cases[0].text, facts));
+    assert_int_equal(facts->pairs[0].start[0], 128);
+    assert_int_equal(facts->pairs[0].start[1], -4);
+    assert_int_equal(facts->pairs[0].bytes, 2048);
+    free(facts);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -381,6 +413,7 @@ int main(void)
         { "a loop whose middle branches to both of its entries is compiled, without optimisation too [E8]", two_ways,
           NULL, NULL, NULL },
         { "shapes that are wrong are noticed [F4]", wrong_shapes, NULL, NULL, NULL },
+        { "common bytes are read as they are printed [F2]", common_bytes, NULL, NULL, NULL },
     };
 
     return cmocka_run_group_tests_name("compiler: variants", tests, setup, teardown);

@@ -50,6 +50,14 @@ static const char *const source =
     "    global uint *p = (global uint *)table[0];\n"
     "    for (int i = 0; i < n; i++) { b[i] = a[i]; p[i + 1] = a[i] * 3 + 1; }\n"
     "}\n"
+    "kernel void taps(global const uint *a, global uint *b, int n, int m)\n"
+    "{\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "        uint sum = 0;\n"
+    "        for (int j = 0; j < m; j++) { sum += a[j] * (j + 3u); }\n"
+    "        b[i] += sum;\n"
+    "    }\n"
+    "}\n"
     "kernel void words(global const uint *a) { if (a == 0) { printf(\"no %s\", \"memory\"); } }\n"
     "kernel void told(global const uint *a, global uint *b, int n)\n"
     "{\n"
@@ -212,6 +220,59 @@ static void parts(void **state)
         check(clReleaseMemObject(part[0]));
         check(clReleaseMemObject(part[1]));
     }
+    end(&t);
+}
+
+static cl_mem part_of(cl_mem whole, size_t origin, size_t bytes)
+{
+    const cl_buffer_region region = { origin, bytes };
+    cl_int error = CL_SUCCESS;
+    cl_mem part = clCreateSubBuffer(whole, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+
+    check(error);
+    return part;
+}
+
+/* Where the overlap begins and ends is told when it was the same twice; what it computes is the same. */
+static void common_bytes(void **state)
+{
+    static const struct {
+        uint32_t units; /* from the begin of the one to that of the other */
+        bool known;
+    } launches[] = { { 1, false }, { 1, true }, { 2, false }, { 2, true }, { 1, false } };
+    const cl_int turns = 16, taken = 20;
+    struct alias t;
+    cl_uint bits = 0;
+    char wanted[64];
+    uint32_t got[ROOM], model[ROOM];
+
+    begin(&t, *state, "all", "always");
+    cl_kernel taps = kernel_of(t.program, "taps");
+    check(clGetDeviceInfo(t.f->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(bits), &bits, NULL));
+    for (size_t k = 0; k < PPU_ARRAY_SIZE(launches); k++) {
+        size_t origin = launches[k].units * bits / 8, bytes = sizeof(got) - origin;
+        cl_mem part = part_of(t.c, origin, bytes);
+        restore(&t);
+        memcpy(model, t.values, sizeof(model));
+        for (int32_t i = 0; i < turns; i++) {
+            for (uint32_t j = 0; j < (uint32_t)taken; j++) {
+                model[origin / 4 + (size_t)i] += model[j] * (j + 3);
+            }
+        }
+        check(clSetKernelArg(taps, 0, sizeof(cl_mem), &t.c));
+        check(clSetKernelArg(taps, 1, sizeof(cl_mem), &part));
+        check(clSetKernelArg(taps, 2, sizeof(turns), &turns));
+        check(clSetKernelArg(taps, 3, sizeof(taken), &taken));
+        launch(&t, taps, 1);
+        snprintf(wanted, sizeof(wanted), " 1-0=16*4@%zu,0:%zu", origin, bytes);
+        assert_non_null(strstr(t.name, " 1-0=16*4"));
+        assert_int_equal(!!strstr(t.name, wanted), launches[k].known);
+        assert_int_equal(!!strchr(t.name, '@'), launches[k].known);
+        check(clEnqueueReadBuffer(t.f->queue, t.c, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL));
+        assert_memory_equal(got, model, sizeof(got));
+        check(clReleaseMemObject(part));
+    }
+    check(clReleaseKernel(taps));
     end(&t);
 }
 
@@ -989,6 +1050,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cl_test("separate, identical, and what is only read [F1][F3][F6]", relations),
         cl_test("parts of one buffer [F1][F2]", parts),
+        cl_test("begin and length of an overlap reach the compiler [F2][F4][F5]", common_bytes),
         cl_test("distances in shared virtual memory [F2][F4]", distances),
         cl_test("eight variants; what is compiled again is counted and told [F5]", eviction),
         cl_test("one buffer, and work-items that do not meet in it [F1][F8]", reached),

@@ -109,7 +109,7 @@ static void ends_are_told(void **state)
 static void facts_are_passed(void **state)
 {
     const struct ppu_compile_argument arguments[] = { { 1, 4, 0, 0, 0 }, { 0, 0, 1, 5, 40 } };
-    const struct ppu_compile_pair pair = { 0, 1, PPU_RELATION_OVERLAP, 2, -3, 1 };
+    const struct ppu_compile_pair pair = { 0, 1, PPU_RELATION_OVERLAP, 2, -3, 1, { 0, 0 }, { -8, 4 }, 24 };
     const struct ppu_compile_facts facts = { "kernel", arguments, 2, &pair, 1, { 64, 2, 1 } };
     const struct ppu_compile_options with = { .wave = 128, .max_vregs = 17, .facts = &facts };
     const struct ppu_compile_module bitcode = { "BC", 2 };

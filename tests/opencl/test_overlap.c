@@ -70,7 +70,9 @@ static void check_overlap(const struct overlap *found, const struct region *a, c
     assert_int_equal(found->pair.relation, same ? PPU_RELATION_IDENTICAL : PPU_RELATION_OVERLAP);
     assert_int_equal(found->distance_bytes, (int64_t)(b->address - a->address));
     assert_int_equal(found->start, start);
-    assert_int_equal(found->bytes, end - start);
+    assert_int_equal(found->pair.bytes, end - start);
+    assert_int_equal(found->pair.start[0], (int64_t)(start - a->address));
+    assert_int_equal(found->pair.start[1], (int64_t)(start - b->address));
 }
 
 /* Gives back how many pairs have bytes in common, whoever writes. */

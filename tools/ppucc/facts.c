@@ -30,6 +30,22 @@ static bool add_pair(struct facts_text *facts, struct ppu_compile_pair pair)
     return true;
 }
 
+/* What the two have in common: where it begins behind each, and how many bytes. */
+static bool read_common(const char *word, struct ppu_compile_pair *pair)
+{
+    long long first, second;
+    unsigned long long bytes;
+    int end = 0;
+
+    if (sscanf(word, "@%lld,%lld:%llu%n", &first, &second, &bytes, &end) != 3 || word[end] != 0) {
+        return false;
+    }
+    pair->start[0] = first;
+    pair->start[1] = second;
+    pair->bytes = bytes;
+    return true;
+}
+
 static bool add_overlap(struct facts_text *facts, const char *word)
 {
     unsigned second, first, bytes;
@@ -37,9 +53,10 @@ static bool add_overlap(struct facts_text *facts, const char *word)
     char sign;
     struct ppu_compile_pair pair = { .relation = PPU_RELATION_OVERLAP };
 
-    if (sscanf(word, "%u-%u%c%d*%u%n", &second, &first, &sign, &distance, &bytes, &end) != 5 || word[end] != 0 ||
-        (sign != '=' && sign != '>') || distance < -PPU_DISTANCE_MAX || distance > PPU_DISTANCE_MAX ||
-        !is_argument(first) || !is_argument(second) || !log2_of(bytes, &pair.element_log2)) {
+    if (sscanf(word, "%u-%u%c%d*%u%n", &second, &first, &sign, &distance, &bytes, &end) != 5 ||
+        (word[end] != 0 && !read_common(word + end, &pair)) || (sign != '=' && sign != '>') ||
+        distance < -PPU_DISTANCE_MAX || distance > PPU_DISTANCE_MAX || !is_argument(first) || !is_argument(second) ||
+        !log2_of(bytes, &pair.element_log2)) {
         return false;
     }
     pair.first = (uint8_t)first;
