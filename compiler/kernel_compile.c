@@ -139,7 +139,7 @@ static uint16_t needed_flag(const struct ppu_insn *code)
     }
 }
 
-/* What the launch must allow: a wait or a launch anywhere in the code may be reached. */
+/* Finds what the launch must allow: a wait or a launch anywhere in the code may be reached. */
 static uint16_t needed_flags(const struct mir *mir)
 {
     uint16_t flags = 0;

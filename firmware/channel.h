@@ -39,7 +39,7 @@ struct sem_wait {
     uint8_t compare;   /* enum ppu_sem_compare */
 };
 
-/* What a WAITING channel waits for. */
+/* Names what a WAITING channel waits for. */
 enum channel_need {
     CHANNEL_NEEDS_IDLE,   /* everything it started has ended (C8) */
     CHANNEL_NEEDS_RECORD, /* a task record */
@@ -54,7 +54,7 @@ struct channel_fault {
     uint32_t reserved;
 };
 
-/* What the tasks of a channel that have ended were counted for (counter.def); in protected VRAM, too. */
+/* Keeps the counts of a channel's tasks that have ended (counter.def); in protected VRAM, too. */
 struct channel_counts {
     uint64_t count[PPU_COUNTERS];
 };

@@ -72,7 +72,7 @@ static struct origin origin_of(const struct task *task)
     return task->parent ? (struct origin){ nest_record(task)->place, nest_record(task)->cta } : none;
 }
 
-/* Whoever waited for the last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
+/* A parent that waited for its last child goes on (B7, B8). Called only after the step on the child's TMDQ (B6). */
 static void child_completed(struct task *parent, struct origin child)
 {
     bool of_ctas = (task_tmd(parent)->flags & PPU_TMD_CTA_GROUPS) != 0;
@@ -84,7 +84,7 @@ static void child_completed(struct task *parent, struct origin child)
 
 /* ---- completion ---- */
 
-/* Whoever waits for places and gets some is ready; what is not given now is when a task ends that has some. */
+/* Tasks that wait for places and get some are ready. The others wait until another task with places ends. */
 static void release_places(struct task *task)
 {
     struct task *next = nest_release(task);

@@ -18,7 +18,7 @@ struct dma_failure {
 /* Copies len_bytes (at most PPU_COPY_SYNC_MAX) of `context` into an FW_DMA object. */
 uint16_t dma_fetch(uint32_t context, ppu_va_t from, void *object, uint32_t len_bytes);
 
-/* The same into VRAM, protected range included. */
+/* Copies into VRAM likewise, protected range included. */
 uint16_t dma_fetch_to_vram(uint32_t context, ppu_va_t from, ppu_vram_t to, uint32_t len_bytes);
 
 /* Queues a copy within `context`; when it returns 0 an entry of PPU_RING_COPY with `tag` will follow. */

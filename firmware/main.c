@@ -72,7 +72,7 @@ static bool channel_turns(uint32_t most)
 #define ON(irq) (1u << PPU_IRQ_##irq)
 #define ALWAYS (1u << PPU_IRQ_COUNT)
 
-/* Who takes what the device reports, in this order: first what ends work and gives back resources. */
+/* Consumers take what the device reports in this order: first what ends work and gives back resources. */
 static const struct consumer {
     enum ppu_ring_id ring;
     uint32_t most; /* in a round */
@@ -100,7 +100,7 @@ static bool ring_events(uint32_t most)
     return more;
 }
 
-/* What is served in a round, in this order. */
+/* Sources are served in a round in this order. */
 static const struct source {
     uint32_t events; /* any of these makes it run, and run again while it says there is more */
     uint32_t most;   /* in a round */

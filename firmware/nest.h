@@ -14,7 +14,7 @@
 #include "ppu/admin.h"
 #include "ppu/fault.h"
 
-/* What NEST_OPEN says. */
+/* Holds what NEST_OPEN says. */
 struct nest_plan {
     uint32_t context;
     ppu_va_t va;
@@ -42,7 +42,7 @@ uint32_t nest_of(uint32_t context);
 /* Deepest grid of a nest. */
 uint32_t nest_depth(uint32_t nest);
 
-/* What threads see of a record that is of a nest. */
+/* Returns what threads see of a record that is of a nest. */
 struct ppu_nest_task *nest_record(const struct task *task);
 ppu_va_t nest_record_va(const struct task *task);
 

@@ -58,7 +58,7 @@ bool quota_set(uint32_t context, uint32_t resource, uint32_t most)
     return true;
 }
 
-/* What is kept for itself it may have, however little is left for others. */
+/* An address space may have what is kept for itself, however little is left for others. */
 static bool may_have(enum ppu_resource resource, uint32_t context, uint32_t count)
 {
     const struct quota_pool *pool = &quota_pools[resource];

@@ -39,7 +39,7 @@ void rank_look_later(void)
     }
 }
 
-/* Of the task that the slot has now: nothing is done for it when it starts. */
+/* Returns the rank of the task that the slot has now. Nothing is done for it when the task starts. */
 static struct rank *rank_of(uint32_t slot)
 {
     struct rank *rank = &ranks[slot];

@@ -86,7 +86,7 @@ bool share_favours(uint32_t context)
     return shares[context].favoured;
 }
 
-/* What the address space has had since it was looked at. */
+/* Counts what the address space has had since it was looked at. */
 static void count(struct share *share, uint32_t context)
 {
     uint32_t now_us = hal_read(PPU_REG_CTX_TIME_US + 4 * context);

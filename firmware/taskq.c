@@ -192,7 +192,7 @@ static void settle_taskq(struct taskq *queue)
     }
 }
 
-/* Whoever took the ticket has died, or will never publish. */
+/* The thread that took the ticket has died, or will never publish. */
 static void hole_expired(struct timer *timer)
 {
     struct taskq *queue = PPU_CONTAINER_OF(timer, struct taskq, hole);

@@ -11,7 +11,7 @@
 #include "ppu/admin.h"
 #include "ppu/fault.h"
 
-/* What TASKQ_OPEN says. */
+/* Holds what TASKQ_OPEN says. */
 struct taskq_plan {
     uint32_t context;
     ppu_vram_t vram;
@@ -50,7 +50,7 @@ void taskq_unbind(struct task *task);
 void taskq_serve(struct task *task);
 
 /*
- * The same for whatever task the queue has (the method FEED). Nothing happens when the number is that of no queue of
+ * Serves whatever task the queue has (the method FEED). Nothing happens when the number is that of no queue of
  * this address space: whoever tells cannot know that the task has ended meanwhile, and the queue been closed.
  */
 void taskq_feed(uint32_t number, uint32_t context);

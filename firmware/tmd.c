@@ -12,7 +12,7 @@
 
 #define VA_END (1ull << PPU_VA_BITS)
 
-/* What a CTA takes of an SM, in the units of the identity registers. */
+/* Holds what a CTA takes of an SM, in the units of the identity registers. */
 struct cta_need {
     uint32_t threads;
     uint32_t passes; /* of PPU_LANES lanes */

@@ -23,7 +23,7 @@ void tmu_insert(struct task *task);
 /* Makes a task READY that gave up its slot with work left: at the head of its list (A5). */
 void tmu_return(struct task *task);
 
-/* The same at the tail: its time slice is over. */
+/* Makes a task READY whose time slice is over: at the tail of its list. */
 void tmu_rotate(struct task *task);
 
 /* No task is ready. */

@@ -63,7 +63,7 @@ static uint32_t take_free(void)
     return slot;
 }
 
-/* What is counted of tasks that have slots follows their states. */
+/* Counts of tasks that have slots follow their states. */
 static void enter_running(struct task *task, uint32_t slot)
 {
     task_enter(task, TASK_RUNNING);
@@ -320,7 +320,7 @@ static struct task *slot_leave(struct slot *slot)
     return task;
 }
 
-/* The same when the task goes on later, with what is left of its time. */
+/* The slot is free, and the task goes on later with what is left of its time. */
 static struct task *slot_pause(struct slot *slot)
 {
     watchdog_save(slot->task);

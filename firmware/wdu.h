@@ -29,7 +29,7 @@ void wdu_look(struct task *task);
 /* There are more entries for a queue task that is RUNNING or PARKED (A6). */
 void wdu_feed(struct task *task);
 
-/* What a slot runs; NULL: nothing. */
+/* Returns the task that a slot runs; NULL: none. */
 struct task *wdu_task(uint32_t slot);
 
 /* Tasks of several priorities are RUNNING; the lowest of them. */

@@ -18,7 +18,7 @@
 struct channel;
 struct task;
 
-/* What WORKQ_CREATE says. */
+/* Holds what WORKQ_CREATE says. */
 struct workq_plan {
     uint32_t context;
     ppu_va_t va;

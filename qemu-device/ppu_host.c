@@ -129,7 +129,7 @@ static bool vram_discard(PPUState *s, uint64_t off, uint64_t len_bytes)
     RAMBlock *block = s->vram->ram_block;
     size_t page = qemu_ram_pagesize(block);
 
-    /* Of a file that is mapped privately the file's contents would come back. */
+    /* A file that is mapped privately would give its contents back. */
     if ((qemu_ram_get_fd(block) >= 0 && !qemu_ram_is_shared(block)) || off % page || len_bytes % page) {
         return false;
     }

@@ -32,7 +32,7 @@ struct ppu_device {
     struct range_pool tables; /* VRAM offsets of page-table pages */
     struct ppu_memory *kept;  /* freed, but the device may still reach it: until it is closed */
 
-    /* What went wrong. */
+    /* Says what went wrong. */
     pthread_mutex_t error_lock;
     bool lost;
     struct ppu_error error; /* the latest */

@@ -156,7 +156,7 @@ static void say_cta(struct sentence *sentence, const struct ppu_error_record *re
     say(sentence, "; CTA (%" PRIu32 ", %" PRIu32 ", %" PRIu32 ")", record->cta[0], record->cta[1], record->cta[2]);
 }
 
-/* Of a record that was lost the channel keeps the program counter alone. */
+/* The channel keeps the program counter alone of a record that was lost. */
 static void say_lanes(struct sentence *sentence, const struct ppu_error_record *record)
 {
     if (record->lanes != 0) {
@@ -182,7 +182,7 @@ static void say_block(struct sentence *sentence, const struct ppu_error_record *
     say(sentence, ", word %" PRIu32 " of the block", (uint32_t)record->pc);
 }
 
-/* What was under way, and where. */
+/* Says what was under way, and where. */
 static const struct location {
     const char *operation;
     void (*say_where)(struct sentence *sentence, const struct ppu_error_record *record);

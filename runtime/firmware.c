@@ -41,7 +41,7 @@ static uint32_t image_crc(const uint8_t *image, size_t bytes)
     return crc32_add(crc, image + field + sizeof(zero), bytes - field - sizeof(zero));
 }
 
-/* What helps when the image is not what it should be. */
+/* Says what helps when the image is not what it should be. */
 #define OTHER_FIRMWARE "; 'make firmware' builds one, the package ppu-qemu has one, PPU_FIRMWARE names another"
 
 enum ppu_err firmware_check(const char *name, const void *image, size_t bytes, struct ppu_error *error)

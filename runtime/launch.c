@@ -64,7 +64,7 @@ static bool takes_ids(const struct ppu_kernel_entry *kernel, const struct ppu_la
     return true;
 }
 
-/* Of the launcher: its arguments, without the implicit arguments behind them. */
+/* Counts the bytes that the launcher gives: its arguments, without the implicit arguments behind them. */
 static uint32_t bytes_needed(const struct ppu_kernel *kernel)
 {
     const struct ppu_kernel_entry *entry = kernel->entry;
@@ -80,7 +80,7 @@ static uint32_t bytes_needed(const struct ppu_kernel *kernel)
     return last->offset + (uint32_t)last->bytes;
 }
 
-/* Of the arguments that the image says are addresses. */
+/* Returns the mask of the parameters that the image says are addresses. */
 static uint64_t declared_addresses(const struct ppu_kernel *kernel)
 {
     const struct ppu_argument_entry *argument = kernel->program->view.arguments + kernel->entry->argument_first;
@@ -165,7 +165,7 @@ static const void *add_implicit_args(const struct ppu_kernel *kernel, const stru
     return params;
 }
 
-/* What a wave size and a shape do not matter for. */
+/* Checks what does not depend on the wave size and the shape. */
 static bool numbers_ok(const struct ppu_kernel_entry *kernel, const struct ppu_launch *launch)
 {
     if (launch->group > PPU_LAUNCH_GROUP_CTA ||

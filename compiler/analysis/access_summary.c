@@ -61,7 +61,7 @@ static uint8_t call_access(LLVMValueRef call, LLVMValueRef pointer)
     return BOTH | PPU_REFERENCE_ESCAPES;
 }
 
-/* What one use of a pointer does; pointers that it makes are followed. */
+/* Notes what one use of a pointer does. Pointers that it makes are followed. */
 static uint8_t use_access(struct pointers *p, LLVMValueRef user, LLVMValueRef pointer)
 {
     if (!LLVMIsAInstruction(user)) {

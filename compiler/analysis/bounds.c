@@ -105,7 +105,7 @@ static uint64_t most_of(struct question q, LLVMValueRef value, uint32_t effort)
 
 /* ---- branches ---- */
 
-/* Of a comparison that is known to be false. */
+/* Returns the predicate that holds when the comparison is known to be false. */
 static LLVMIntPredicate opposite(LLVMIntPredicate predicate)
 {
     switch (predicate) {
@@ -132,7 +132,7 @@ static LLVMIntPredicate opposite(LLVMIntPredicate predicate)
     }
 }
 
-/* Of a comparison whose sides change places. */
+/* Returns the predicate of the comparison with its sides exchanged. */
 static LLVMIntPredicate turned(LLVMIntPredicate predicate)
 {
     switch (predicate) {
@@ -168,7 +168,7 @@ static LLVMValueRef without_constant(LLVMValueRef value, int64_t *add)
     return value;
 }
 
-/* What is asked: value >= least, as signed numbers. */
+/* Asks whether value >= least, as signed numbers. */
 struct claim {
     LLVMValueRef value;
     int64_t least;

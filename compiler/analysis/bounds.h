@@ -13,7 +13,7 @@
 
 /* An upper bound of an integer taken as unsigned; UINT64_MAX when none is known. */
 uint64_t bounds_most(const struct ir *ir, LLVMValueRef value);
-/* The same of an integer in this block, by the branches on the way there too. */
+/* Returns the bound of an integer in this block, by the branches on the way there too. */
 uint64_t bounds_most_in(const struct ir *ir, LLVMValueRef value, uint32_t block);
 /* True when an integer, taken as signed, is known not to be negative in this block. */
 bool bounds_natural(const struct ir *ir, LLVMValueRef value, uint32_t block);

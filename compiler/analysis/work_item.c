@@ -7,7 +7,7 @@
 #define ID_DEPTH 4u
 #define ID_BITS 32u
 
-/* What a global id is the sum of, each at most once; bits. */
+/* A global id is the sum of these, each at most once. */
 enum id_part {
     ID_THREAD = 1,
     ID_GROUP = 2,  /* its number times its size */
@@ -59,7 +59,7 @@ LLVMValueRef id_narrow(LLVMValueRef value)
     return value;
 }
 
-/* The same where the size is a constant. */
+/* Is the begin of a work-group whose size is a constant. */
 static bool is_constant_begin(LLVMValueRef value, uint32_t dimension)
 {
     uint64_t size = 1;

@@ -6,7 +6,7 @@
 #include "compiler/base/compilation.h"
 #include "ppu/image.h"
 
-/* What may be done with the memory behind an argument, by the kernel as it is when this is asked. */
+/* Says what the kernel, as it is when this is asked, may do with the memory behind an argument. */
 struct access_summary {
     uint8_t access;       /* PPU_REFERENCE_*; 0: nothing */
     uint8_t element_log2; /* size of the smallest access */

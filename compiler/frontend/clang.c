@@ -19,7 +19,7 @@
 
 #define MAX_ARGUMENTS 256u
 
-/* What the device has: all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
+/* The device has all of OpenCL C 1.2 but images, and of 3.0 what is named here. */
 #define EXTENSIONS                                                                                                                                      \
     "-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"                                                       \
     "+cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,"                                                                           \
@@ -64,7 +64,7 @@ static const char *const absent[] = {
     "cl_khr_subgroup_shuffle_relative",
 };
 
-/* What we have beyond OpenCL C (docs/spec/opencl.md). */
+/* These extend OpenCL C (docs/spec/opencl.md). */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 #define FLAG(name, value) "#define PPU_ENQUEUE_FLAGS_" #name " " TEXT(value) "\n"

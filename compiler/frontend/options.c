@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What clang is given for an option. Any that is not here could name files to write or libraries to load. */
+/* Says what clang is given for an option. An option that is not here could name files to write or libraries to load. */
 enum meaning {
     OPTION_WORD,    /* the word */
     OPTION_NOTHING, /* nothing: clang knows no such option, and it means nothing here */

@@ -110,7 +110,7 @@ static void define_call(LLVMValueRef call)
 
 /* ---- operands ---- */
 
-/* What clang makes of a division of constants; a poison that vectors begin with is no result of anything. */
+/* Replaces poison, which clang makes of a division of constants. What vectors begin with stays: it is no result. */
 static void define_operands(LLVMValueRef insn)
 {
     if (LLVMIsAInsertElementInst(insn) || LLVMIsAShuffleVectorInst(insn) || LLVMIsAInsertValueInst(insn)) {

@@ -38,7 +38,7 @@
 #define LOAD_STORE_PASSES                                                                                                                   \
     "function(load-store-vectorizer,simplifycfg,scalarizer,instcombine<no-verify-fixpoint>,infer-alignment,separate-const-offset-from-gep," \
     "early-cse,simplifycfg),globaldce"
-/* What ir_new() needs. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
+/* ir_new() needs these. fix-irreducible makes a malformed phi of a block that branches to two entries of a loop. */
 #define GRAPH "lower-switch,break-crit-edges,fix-irreducible,loop-simplify"
 #define LOOP_PASSES "function(" GRAPH ")"
 #define CFG_PASSES "function(" GRAPH ",break-crit-edges)"
@@ -181,7 +181,7 @@ static LLVMValueRef copy_before(struct compilation *compilation, LLVMValueRef ca
     return copy;
 }
 
-/* Who is called may write to structures that it gets by value: our calls pass pointers, so the caller copies. */
+/* A function may write to structures that it gets by value. Our calls pass pointers, so the caller copies. */
 static void copy_structures(struct compilation *compilation, LLVMValueRef call)
 {
     for (uint32_t i = 0; i < LLVMGetNumArgOperands(call); i++) {
@@ -276,7 +276,7 @@ static bool is_unoptimised(const struct compilation *compilation)
     return compilation->options->options && strstr(compilation->options->options, "-cl-opt-disable");
 }
 
-/* What is left of copies, after the passes that take them apart. */
+/* Lowers what is left of copies, after the passes that take them apart. */
 static void lower_memcpy_calls(struct compilation *compilation)
 {
     if (lower_memcpy(compilation)) {

@@ -279,7 +279,7 @@ static void replace_call(struct compilation *compilation, LLVMValueRef call, con
     LLVMDisposeBuilder(builder);
 }
 
-/* Of what the block has captured; a block that captures nothing is a global. */
+/* Counts the bytes that the block has captured. A block that captures nothing is a global. */
 static uint32_t block_bytes(struct compilation *compilation, LLVMValueRef block, LLVMValueRef call)
 {
     if (LLVMIsAGlobalVariable(block)) {
@@ -529,7 +529,7 @@ static void lower_calls(struct compilation *compilation, LLVMValueRef function)
     each_call(compilation, function, lower_call);
 }
 
-/* Those whose end must be known, before the calls that tell are replaced. */
+/* Finds the kernels whose end must be known, before the calls that tell are replaced. */
 static uint32_t find_deferring(struct compilation *compilation, LLVMValueRef **list)
 {
     uint32_t count = 0;

@@ -93,7 +93,7 @@ static bool is_separate(const struct compilation *compilation, uint32_t i)
     return fact && fact->separate != 0;
 }
 
-/* What is known of two arguments that point to memory; of others nothing is. */
+/* Returns what is known of two arguments that point to memory. Nothing is known of others. */
 static struct ppu_compile_pair find_pair(const struct compilation *compilation, LLVMValueRef kernel, uint32_t a,
                                          uint32_t b)
 {
@@ -387,7 +387,7 @@ static bool distance_of(const struct ppu_compile_pair *pair, struct reach *reach
     return true;
 }
 
-/* What is known of b's address minus a's, when they differ by no more than constants and arguments' distances. */
+/* Finds b's address minus a's, when they differ by no more than constants and arguments' distances. */
 static bool difference(const struct compilation *compilation, const struct affine *a, const struct affine *b,
                        struct reach *reach)
 {

@@ -37,7 +37,7 @@ static bool may_be_taken_apart(const struct linear *linear, LLVMValueRef value)
            (linear->is_unsigned ? LLVMGetNUW(value) : LLVMGetNSW(value));
 }
 
-/* What a phi of the header takes from the latch. */
+/* Returns what a phi of the header takes from the latch. */
 static LLVMValueRef next_of(const struct reduction *r, LLVMValueRef phi)
 {
     return LLVMGetIncomingValue(phi, ir_block(r->ir, LLVMGetIncomingBlock(phi, 0)) == r->latch ? 0 : 1);
@@ -110,7 +110,7 @@ static bool has_one_use(LLVMValueRef value)
     return use && !LLVMGetNextUse(use);
 }
 
-/* What the index is, with its wrapping allowed when it is that of an unsigned number. */
+/* Finds what the index is. It may wrap when it is that of an unsigned number. */
 static bool read_index(const struct reduction *r, LLVMValueRef index, struct linear *linear)
 {
     bool is_unsigned = ir_is_instruction(index, LLVMZExt) && !LLVMGetNNeg(index);
@@ -275,7 +275,7 @@ static LLVMValueRef stride(struct reduction *r, const struct linear *linear)
     return !linear->factor ? count : LLVMBuildMul(r->builder, as_64(r, linear->factor, linear), count, "");
 }
 
-/* The same in bytes, where one instruction for both products does not make it. */
+/* Computes the stride in bytes, where one instruction for both products does not make it. */
 static LLVMValueRef stride_bytes(struct reduction *r, const struct linear *linear, LLVMTypeRef element)
 {
     LLVMValueRef size = LLVMConstInt(i64(r), LLVMABISizeOfType(r->compilation->layout, element), false);
@@ -373,7 +373,7 @@ static bool share(struct reduction *r, LLVMValueRef address, const struct linear
     return true;
 }
 
-/* What differs between lanes is the base and stays, the index is one for all of them: these change places. */
+/* The base differs between lanes and stays, and the index is one for all of them: the two are exchanged. */
 static bool exchange(struct reduction *r, LLVMValueRef address)
 {
     LLVMValueRef base = LLVMGetOperand(address, 0), index = LLVMGetOperand(address, 1);

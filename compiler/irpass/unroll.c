@@ -222,7 +222,7 @@ static bool is_same_for_lanes(const struct terms *a, const struct terms *b)
     return left.count == 0;
 }
 
-/* What a counter of the loop begins with, if that is one, perhaps after it moved on; else NULL. */
+/* Returns what a counter of the loop begins with, perhaps after it moved on; NULL: it is no counter. */
 static LLVMValueRef first_of(const struct ir *ir, uint32_t loop, LLVMValueRef value)
 {
     const struct flow_loop *at = &ir->flow->loops[loop];

@@ -508,7 +508,7 @@ static bool same_register(const struct transfer *transfer)
     return reads(transfer, transfer->to) && transfer->from.ref.sub == transfer->to.sub && !transfer->from.ref.negated;
 }
 
-/* What the phis of `to` take from `from`, at the end of `from`. */
+/* Selects what the phis of `to` take from `from`, at the end of `from`. */
 static void select_edge(struct isel *s, uint32_t from, uint32_t to)
 {
     struct transfer *list = NULL;

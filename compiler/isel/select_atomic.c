@@ -51,7 +51,7 @@ static struct element atomic(struct isel *s, struct address address, enum ppu_ao
     return element_register(insn.d, insn.code.wd);
 }
 
-/* What the operation makes of the old value. */
+/* Computes what the operation makes of the old value. */
 static struct element atomic_result(struct isel *s, enum ppu_aop op, struct element old, struct element data)
 {
     static const enum ppu_op ops[][2] = {
@@ -79,7 +79,8 @@ static struct element private_atomic(struct isel *s, struct address address, enu
     return old;
 }
 
-/* What an atomic operation on a pointer to any memory does to private memory, and the predicate that it is that. */
+/* Describes private memory that an atomic operation on a pointer to any memory may mean, and the predicate that it
+ * does. */
 struct private_access {
     struct element is_private;
     struct address address;

@@ -16,7 +16,7 @@ static bool same_ref(const struct mir *mir, struct mir_ref x, struct mir_ref y)
     return rx->class == ry->class && rx->phys + x.sub == ry->phys + y.sub;
 }
 
-/* Of copies and constants, which have nothing else. */
+/* Compares copies and constants, which have nothing else. */
 static bool same_insn(const struct mir *mir, const struct mir_insn *x, const struct mir_insn *y)
 {
     return x->code.op == y->code.op && x->code.scalar == y->code.scalar && x->code.immed == y->code.immed &&

@@ -6,7 +6,7 @@
 #define COLUMNS 96u /* of a curve as text */
 #define ROWS 12u
 
-/* Of each column the most that is needed, and whether a segment is there. */
+/* Says of each column how much is needed at most, and whether a segment is there. */
 struct columns {
     uint32_t count;
     uint32_t most; /* of all */

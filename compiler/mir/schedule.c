@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the values of a moved load may take of the vector registers, as a part of them. */
+/* Bounds what the values of a moved load may take of the vector registers, as a part of them. */
 #define PRESSURE_PART 2u
 
 struct schedule {

@@ -5,7 +5,7 @@
 
 #define MAX_COST 2u /* instructions that make a register again; one would load it */
 
-/* What makes a word of a register. */
+/* Says which instruction makes a word of a register. */
 struct maker {
     const struct mir_insn *insn; /* the latest */
     uint32_t writers;

@@ -19,7 +19,7 @@ INLINE uint stream_of(device_queue_t queue)
 
 /* ---- enqueue_kernel, enqueue_marker ---- */
 
-/* What a call asks for. */
+/* Holds what a call asks for. */
 struct request {
     uint flags;
     const private struct range *range;
@@ -101,7 +101,7 @@ INLINE int fill(record_t own, record_t record, const private struct request *req
     return 0;
 }
 
-/* What every form of enqueuing needs; 0 or an error. */
+/* Checks what every form of enqueuing needs; 0 or an error. */
 INLINE int check(record_t own, device_queue_t queue)
 {
     device_queue_t at = (device_queue_t)((ulong)queue & ~STREAM_BITS);
@@ -132,7 +132,7 @@ INLINE void give_up(record_t record)
     __ppu_start(record->status.task);
 }
 
-/* What a task is to the records that there are. */
+/* Says what a task is to the records that there are. */
 struct standing {
     bool keeps;     /* it keeps its record */
     bool waits;     /* for events, or its parent's end */

@@ -305,7 +305,7 @@ cl_int clSetProgramReleaseCallback(cl_program program, void(CL_CALLBACK *functio
 
 /* ---- queries ---- */
 
-/* The same binary for each device, into the places that the program names for them. */
+/* Writes the same binary for each device to where the program wants it. */
 static cl_int answer_binaries(cl_program program, const struct info_room *room)
 {
     uint32_t count = program->context->device_count;

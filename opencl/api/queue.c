@@ -358,7 +358,7 @@ static enum ppu_err open_host(cl_command_queue queue)
     return err;
 }
 
-/* What was asked for; bytes 0: the size was left open. */
+/* Holds what was asked for; bytes 0: the size was left open. */
 struct wanted {
     cl_command_queue_properties flags;
     cl_queue_properties bytes;

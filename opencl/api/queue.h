@@ -55,7 +55,7 @@ struct _cl_command_queue {
     pthread_cond_t host_work;
 };
 
-/* Of what the queue launches, as the device counts. */
+/* Returns the priority of what the queue launches, as the device counts. */
 uint32_t queue_level(const struct _cl_command_queue *queue);
 
 /* Says what a command comes after, beside the events of its list and the queue's order. */

@@ -6,7 +6,7 @@
 
 #include "opencl/api/object.h"
 
-/* Of all weak references and of the lists of them; held for a few instructions. */
+/* Guards all weak references and the lists of them. It is held for a few instructions. */
 static pthread_mutex_t weak_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* With the lock. An object that is not in the list of any weak reference may be freed at once: its head comes last. */

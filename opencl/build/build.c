@@ -222,7 +222,7 @@ static cl_int make_of_inputs(const struct build *build, struct binary *made, cha
     return error;
 }
 
-/* Of a program that was loaded: its own binary is the only input. */
+/* Makes the binary of a program that was loaded, whose own binary is the only input. */
 static cl_int make_from_binary(const struct build *build, struct binary *made, char **log)
 {
     if (build->inputs[0].type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE) {
@@ -324,7 +324,7 @@ static void build_thread(void *opaque)
     build_run(opaque);
 }
 
-/* Of a build that has begun. With a callback the result is in the program. */
+/* Runs a build that has begun. With a callback the result is in the program. */
 static cl_int build_go(struct build *build)
 {
     return build->notify && compile_thread_start(build_thread, build) ? CL_SUCCESS : build_run(build);

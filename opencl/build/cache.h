@@ -21,7 +21,7 @@ struct cache_key {
  * the key can say: on files that the source includes, on the time.
  */
 void cache_key_init(struct cache_key *key, const char *source, size_t bytes, const char *options, const char *facts);
-/* The same of bitcode. */
+/* Makes the key of a compilation of bitcode. */
 void cache_key_of_module(struct cache_key *key, const struct ppu_compile_module *module, const char *facts);
 void cache_key_free(struct cache_key *key);
 /* True: found, as the compiler made it, to be freed by compiler_free(). */

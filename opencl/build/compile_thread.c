@@ -47,7 +47,7 @@ static void await_at_exit(void)
     atexit(await_workers);
 }
 
-/* Of the C library: calls the function when this thread ends, and in exit() before everything else. */
+/* The C library has this. It calls the function when this thread ends, and in exit() before everything else. */
 extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library);
 
 static void await_at_end(void *unused)

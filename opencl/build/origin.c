@@ -65,7 +65,7 @@ static bool needs_key(int folder)
            info.st_size != KEY_BYTES;
 }
 
-/* Of two processes that make one at the same time one wins: both read it. */
+/* When two processes make a key at the same time one wins, and both read it. */
 static bool take_key(int folder, uint8_t key[KEY_BYTES])
 {
     if (folder < 0) {

@@ -14,7 +14,7 @@
 #define LEAST_HEAP PPU_MIB
 #define MOST_HEAP (64u * PPU_MIB)
 #define DEPTH 32u
-/* Of a work-group that waits. */
+/* Bound the state of a work-group that waits. */
 #define STATE_SHARE 2048u
 #define LEAST_STATE (64u * PPU_KIB)
 #define MOST_STATE (128u * PPU_KIB)
@@ -53,7 +53,7 @@ uint32_t device_queue_events(const struct _cl_device_id *device)
     return device_queue_bytes(device) / (2 * (uint32_t)sizeof(struct ppu_device_event));
 }
 
-/* What the context gets that is not asked for a size, and at least what is asked for. */
+/* Computes what a context gets that is not asked for a size; otherwise it gets at least what is asked for. */
 static uint32_t heap_bytes(const struct _cl_device_id *device, uint32_t wanted)
 {
     const uint32_t share = device_queue_bytes(device) >> PPU_MIN(other_nests(device), 31u);

@@ -50,7 +50,7 @@ static void build_launch(cl_event event, struct ppu_block *block, struct ppu_str
     }
 }
 
-/* What it has taken, when it has ended well. */
+/* Notes what the launch has taken, when it has ended well. */
 static void note_time(const struct launch *launch)
 {
     const struct _cl_event *event = launch->event;
@@ -70,7 +70,7 @@ static void leave_tasks(struct launch *launch)
     launch->tasks = NULL;
 }
 
-/* Whoever is told of the end can enqueue for the same task queue. */
+/* A program that is told of the end can enqueue for the same task queue. */
 static void end_launch(struct work *work)
 {
     leave_tasks(work->owned);

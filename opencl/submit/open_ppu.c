@@ -41,7 +41,7 @@ uint32_t source_count(void)
     return count > 1 ? (uint32_t)PPU_MIN(count, MAX_DEVICES) : 1;
 }
 
-/* What libppu needs to know where the environment does not say it. */
+/* Says what libppu needs to know where the environment does not say it. */
 struct files {
     char launcher[PATH_MAX + sizeof("/" PPU_PATH_LAUNCHER)];
     char firmware[PATH_MAX + sizeof("/" PPU_PATH_FIRMWARE)];

@@ -100,7 +100,7 @@ static bool parse_conversion(const char **at, struct conversion *c)
     return true;
 }
 
-/* The same for the host's printf, with its own idea of lengths. */
+/* Writes the conversion for the host's printf, with its own idea of lengths. */
 static void write_format(char *text, size_t bytes, const struct conversion *c, const char *length)
 {
     int at = snprintf(text, bytes, "%%%s", c->flags);
@@ -123,7 +123,7 @@ static void put_bytes(struct output *out, const char *text, size_t bytes)
     out->left -= bytes;
 }
 
-/* What one conversion has written; it counts as something also when that is nothing. */
+/* Adds what one conversion has written. It counts as something also when that is nothing. */
 static void note_written(struct output *out, int bytes)
 {
     size_t used = bytes > 0 ? (size_t)bytes : 1;

@@ -103,7 +103,7 @@ void submitter_issue(struct submitter *submitter, cl_event event)
 
 /* ---- and back ---- */
 
-/* Of a command that runs no more. NULL, or why some of it is lost. */
+/* Prints what a command has printed that runs no more. NULL, or why some of it is lost. */
 static const char *print(struct submitter *submitter, cl_event event)
 {
     return printf_end(ppu_memory_host(submitter->printed), &event->work.prints);

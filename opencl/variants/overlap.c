@@ -31,7 +31,7 @@ void region_narrow(struct region *region, const struct ppu_reach *reach, uint64_
     region->reach = *reach;
 }
 
-/* What a work-item reaches through the one it does not reach through the other (F8). */
+/* True when a work-item does not reach through one what it reaches through the other (F8). */
 static bool are_disjoint(const struct region *a, const struct region *b)
 {
     if (!reach_is_known(&a->reach) || !reach_is_known(&b->reach) || a->reach.step != b->reach.step) {
@@ -117,7 +117,7 @@ static struct overlap compare_regions(const struct region *a, const struct regio
     };
 }
 
-/* Of two with bytes in common. */
+/* Adds a pair if the two have bytes in common. */
 static bool add_pair(struct overlaps *overlaps, const struct region *a, const struct region *b)
 {
     if (are_disjoint(a, b)) {
@@ -178,7 +178,8 @@ static uint32_t pairs_of(uint32_t count)
     return count == 0 ? 0 : count * (count - 1) / 2;
 }
 
-/* Who has begun and not ended when another begins has bytes in common with it; who has ended is looked at once more. */
+/* A region that has begun and not ended when another begins has bytes in common with it. One that has ended is looked
+ * at once more. */
 bool overlaps_find(const struct region *regions, uint32_t count, struct overlaps *overlaps)
 {
     uint8_t lists[2][OVERLAP_ARGUMENTS], open[OVERLAP_ARGUMENTS];

@@ -173,7 +173,7 @@ static char *key_text(const struct job *job)
     return text;
 }
 
-/* Of a program built from source, which is read once for all variants. */
+/* Reads the source of a program, once for all variants. */
 static enum ppu_compile_status read_source(const struct job *job, struct ppu_compiled *bitcode)
 {
     const struct ppu_compile_options options = { .options = job->variant->owner->options };
@@ -347,7 +347,7 @@ static void compile_variant(void *opaque)
     job_free(job);
 }
 
-/* What another process, or this one, has compiled already; false: it has to be compiled. */
+/* Finds what another process, or this one, has compiled already; false: it has to be compiled. */
 static bool take_cached(struct job *job)
 {
     struct ppu_compiled image = { NULL, 0, NULL };

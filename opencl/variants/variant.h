@@ -28,7 +28,7 @@ enum variant_state {
 
 struct variants;
 
-/* What was made of a variant. */
+/* Says what was made of a variant. */
 struct variant_code {
     struct ppu_compiled image;
     struct ppu_program_view view;                 /* of the image */
@@ -52,7 +52,7 @@ struct variant {
     struct variant_time time;
 };
 
-/* What compilations have taken. */
+/* Keeps what compilations have taken. */
 struct compile_time {
     uint64_t ns;
     uint32_t count;

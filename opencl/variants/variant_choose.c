@@ -51,7 +51,7 @@ static cl_mem memory_of(const struct choice *choice, const struct ppu_argument_e
     return at < launch->memories ? launch->memory[at].memory : NULL;
 }
 
-/* What may be reached through an argument; false: nobody knows. */
+/* Finds what may be reached through an argument; false: nobody knows. */
 static bool find_region(const struct choice *choice, uint32_t i, struct region *region)
 {
     const struct ppu_argument_entry *entry = &choice->kernel->descriptions[i];

@@ -13,12 +13,12 @@
  * docs/design/alias.md, "Measured", rounded towards no gain. */
 #define VARIANT_PERCENT_APART 60u /* for pairs of references */
 #define VARIANT_PERCENT_IDS 95u   /* for comparisons of ids alone */
-/* What a compilation is expected to take before one was measured. */
+/* A compilation is expected to take this before one was measured. */
 #define VARIANT_COMPILE_NS 500000000u
 
 #define VARIANT_FOR_EVER UINT64_MAX
 
-/* What the environment says. */
+/* Says what the environment asks for. */
 struct variant_patience {
     bool fixed;
     uint64_t ns; /* fixed: that a launch waits at most; VARIANT_FOR_EVER: until the compilation has ended */
@@ -32,7 +32,7 @@ struct variant_time {
     uint64_t ns, items;
 };
 
-/* What is known of a launch and of its variant's compilation. */
+/* Holds what is known of a launch and of its variant's compilation. */
 struct variant_forecast {
     uint64_t items;              /* of the launch */
     struct variant_time base;    /* of the kernel's launches so far */
@@ -42,7 +42,7 @@ struct variant_forecast {
     uint64_t since_ns;           /* that it has taken so far */
 };
 
-/* What the launch is expected to take less with its variant; 0: nothing is known, or nothing gained. */
+/* Returns how much less the launch is expected to take with its variant; 0: nothing is known, or nothing gained. */
 uint64_t variant_gain_ns(const struct variant_forecast *forecast);
 /* How long the launch waits at most; 0: not at all. */
 uint64_t variant_wait_ns(const struct variant_patience *patience, const struct variant_forecast *forecast);

@@ -109,7 +109,7 @@ void core_mailbox_serve(struct core *core, struct ppu_mailbox *mailbox);
 /* Bus address of the MCU's window onto system memory. [lock] */
 uint64_t core_window_base(const struct core *core);
 
-/* What the MCU really does now. [lock] */
+/* Tells the core what the MCU really does now. [lock] */
 void core_mcu_state(struct core *core, enum ppu_mcu_state state);
 
 /* Answers to ops->kick and ops->timer_set. [lock] */

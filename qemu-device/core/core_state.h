@@ -49,7 +49,7 @@ struct core {
     char refusal[SNAP_WHY_BYTES]; /* why the last snapshot was refused */
 };
 
-/* What the bottom half has to do. */
+/* Names what the bottom half has to do. */
 #define CORE_EVENT_RING (1u << 0)  /* a ring went from empty to non-empty */
 #define CORE_EVENT_ERROR (1u << 1) /* DEVICE_ERROR has a new bit */
 

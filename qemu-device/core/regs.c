@@ -154,7 +154,7 @@ static uint32_t mcu_state(struct core *core, uint32_t index, enum core_side side
     return state == PPU_MCU_HELD && clear_going(core) ? PPU_MCU_CLEARING : state;
 }
 
-/* Whoever drives the core may have waited for an interrupt first. */
+/* The machine around the core may have waited for an interrupt first. */
 static uint32_t mcu_idle(struct core *core, uint32_t index, enum core_side side)
 {
     (void)index, (void)side;
@@ -254,7 +254,7 @@ static void set_mark(struct core *core, uint32_t index, uint32_t value)
     reg_set(core, PPU_REG_HOOK_MARK_HELD, hook_holds(core, value) ? value : 0);
 }
 
-/* What is kept is the mark that the MCU is held at. */
+/* The register keeps the mark that the MCU is held at. */
 static uint32_t mark_held(struct core *core, uint32_t index, enum core_side side)
 {
     bool held = hook_holds(core, reg_get(core, PPU_REG_HOOK_MARK_HELD));

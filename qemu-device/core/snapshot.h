@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is being read, for whoever is told that it cannot be. */
+/* Names what is being read, for the message that it cannot be. */
 enum snap_unit {
     SNAP_SLOT = 0,
     SNAP_SM = 1,
@@ -43,7 +43,7 @@ uint64_t snap_get_u64(struct snap *snap);
 void snap_get_bytes(struct snap *snap, void *bytes, size_t len);
 void snap_get_section(struct snap *snap, uint32_t tag); /* bad unless it is this one */
 bool snap_get_flag(struct snap *snap);                  /* bad unless 0 or 1 */
-/* What was read cannot be. Always false. */
+/* Refuses what was read. Always false. */
 __attribute__((format(printf, 2, 3))) bool snap_refuse(struct snap *snap, const char *format, ...);
 
 #endif

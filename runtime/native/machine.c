@@ -66,7 +66,7 @@ static uint8_t *map_shared(const char *name, uint64_t bytes, int *fd)
     return memory;
 }
 
-/* The same for what is the device's: a child of this process does not have it, and does not keep it when we have
+/* Maps what is the device's: a child of this process does not have it, and does not keep it when this process has
  * ended. */
 static uint8_t *map_device(const char *name, uint64_t bytes, int *fd)
 {

@@ -66,7 +66,7 @@ size_t vfio_mappable_areas(const struct vfio_region_info *info, struct vfio_area
 
 /* ---- bus addresses ---- */
 
-/* What the device can use of the addresses from `first` to `last`. */
+/* Finds what the device can use of the addresses from `first` to `last`. */
 static struct vfio_area usable_area(uint64_t first, uint64_t last)
 {
     uint64_t start = PPU_MAX(first, PPU_VFIO_BUS_MIN);

@@ -24,6 +24,7 @@ EARLY = "is declared before it gets its value"
 UNREAD = "which nobody reads"
 LONG = "a function of 80 lines"
 ALONE = "the end of a comment stands alone"
+FRAGMENT = "is no sentence"
 
 # bodies of a function, and what is said of them
 REFUSED = {
@@ -41,6 +42,9 @@ REFUSED = {
     "a number, and then another": ("uint32_t i = 0;\n\ni = g();\nf(i);", UNREAD),
     "a long function": ("\n".join(["f();"] * 77), LONG),
     "the end of a comment alone": ("/* Says something in one line.\n */\nf();", ALONE),
+    "a comment without a subject": ("/* Of what there is. */\nf();", FRAGMENT),
+    "one of several lines": ("/*\n * The same for what there is,\n * and more.\n */\nf();", FRAGMENT),
+    "one that points elsewhere": ("/* Those that are left. */\nf();", FRAGMENT),
 }
 ALLOWED = {
     "a pointer by itself": "if (!p || q) {\n return !!p;\n}",
@@ -59,6 +63,8 @@ ALLOWED = {
     "the end of a comment alone, and its begin": "/*\n * Says something.\n */\nf();",
     "a function as long as can be": "\n".join(["f();"] * 76),
     "a comment of two lines": "/* Says something,\n * and more. */\nf();",
+    "a comment whose subject begins so": "/* The same machine runs. Often it stops. */\nf();",
+    "a comment behind a statement": "f(); /* of what there is */",
     "a word that begins like it": "int a;\n\nab = 1;\nf(&a);",
 }
 

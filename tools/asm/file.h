@@ -8,7 +8,7 @@
 
 /* Whole file with a zero after its end, malloc()ed; NULL: errno says why. */
 char *file_read(const char *path, size_t *len_bytes);
-/* The same of what is left in a stream. */
+/* Reads what is left in a stream likewise. */
 char *file_read_stream(FILE *file, size_t *len_bytes);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What depends on a value. */
+/* Prints what depends on a value. */
 static void print_value(const struct ppu_argument_entry *argument)
 {
     if (argument->references & PPU_REFERENCE_BOUND) {
@@ -23,7 +23,7 @@ static void print_value(const struct ppu_argument_entry *argument)
     }
 }
 
-/* What a compiled program says of itself. */
+/* Prints what a compiled program says of itself. */
 static void print_arguments(const struct ppu_program_view *view, const struct ppu_kernel_entry *kernel)
 {
     static const char *const kinds[PPU_ARGUMENT_KINDS] = { "value", "global", "constant", "local", "queue" };

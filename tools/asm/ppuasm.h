@@ -29,7 +29,7 @@ struct ppuasm_symbol {
     int64_t value;
 };
 
-/* What an image is made from. */
+/* Describes what an image is made from. */
 struct ppuasm_source {
     const struct ppuasm_input *inputs; /* one after the other; the image's lines are the first one's */
     uint32_t input_count;
@@ -45,7 +45,7 @@ struct ppuasm_source {
 /* False when an error was reported. */
 bool ppuasm_assemble_source(const struct ppuasm_source *source, struct ppuasm_image *image);
 
-/* The same of one text without includes. The first error goes into `message` (PPUASM_MESSAGE_BYTES). */
+/* Assembles one text without includes. The first error goes into `message` (PPUASM_MESSAGE_BYTES). */
 bool ppuasm_assemble(const char *text, const char *file, struct ppuasm_image *image, char *message);
 
 /* True: a symbol may have this name. */

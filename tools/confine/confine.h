@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What may be done with the files below a path. */
+/* Says what may be done with the files below a path. */
 enum confine_access {
     CONFINE_READ,    /* read, execute */
     CONFINE_WRITE,   /* write, too; of a directory: what is in it, but no sockets */

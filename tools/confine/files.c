@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of later kernels than the headers are of. */
+/* Later kernels than that of the headers have these rights. */
 #define ACCESS_TRUNCATE (1ull << 14)
 #define ACCESS_IOCTL_DEV (1ull << 15)
 

@@ -32,7 +32,7 @@ static const char usage[] =
     "  126  something cannot be given up, or PROGRAM cannot be executed\n"
     "  PROGRAM's, when it was executed\n";
 
-/* What programs need that are linked with the C library and glib. */
+/* Lists what programs need that are linked with the C library and glib. */
 static const struct confine_path everywhere[] = {
     { "/usr", CONFINE_READ },
     { "/lib", CONFINE_READ },

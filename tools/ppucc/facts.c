@@ -66,7 +66,7 @@ static bool add_overlap(struct facts_text *facts, const char *word)
     return add_pair(facts, pair);
 }
 
-/* Of an argument above ids: in dimensions x, y, z. */
+/* Adds an argument above ids, in dimensions x, y, z. */
 static bool add_above(struct facts_text *facts, unsigned argument, const char *dimensions)
 {
     if (!is_argument(argument) || *dimensions == 0) {

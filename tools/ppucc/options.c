@@ -111,7 +111,7 @@ static void add_build_option(struct command *command, const char *name, const ch
     command->build_options = text;
 }
 
-/* Those that are words by themselves. The compiler's list says which there are. */
+/* True for options that are words by themselves. The compiler's list says which there are. */
 static bool is_build_option(const char *word)
 {
     return strncmp(word, "-cl-", 4) == 0 || (strncmp(word, "-f", 2) == 0 && strcmp(word, "-fsyntax-only") != 0) ||
@@ -368,7 +368,7 @@ static error_t parse_machine(int key, char *text, struct argp_state *state)
     }
 }
 
-/* What does not go together. */
+/* Refuses what does not go together. */
 static void check_options(struct argp_state *state, const struct command *command)
 {
     bool each = command->stage == STAGE_BITCODE || command->stage == STAGE_PREPROCESSED;

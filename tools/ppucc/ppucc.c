@@ -9,7 +9,7 @@
 #include "tools/ppucc/listing.h"
 #include "tools/ppucc/options.h"
 
-/* What is known of one input: its text, and what became of it. */
+/* Holds what is known of one input: its text, and what became of it. */
 struct unit {
     const struct input *input;
     const char *name; /* in messages */

@@ -51,7 +51,7 @@ struct inserter {
     struct mir_ref pred;
 };
 
-/* Of each lane its part's number, and a predicate that emission writes before each copy. */
+/* Adds the number of each lane's part, and a predicate that emission writes before each copy. */
 static void add_part(struct inserter *in)
 {
     struct mir_insn lane = mir_insn(PPU_OP_RDSR), part = mir_insn(PPU_OP_SHR), is_first = mir_insn(PPU_OP_ISETP);

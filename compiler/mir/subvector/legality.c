@@ -8,7 +8,7 @@ static bool is_store(uint32_t op)
     return op == PPU_OP_STG || op == PPU_OP_STS;
 }
 
-/* What an instruction does wherever it is. */
+/* Classifies an instruction by what it does wherever it is. */
 static enum refusal_kind of_operation(const struct mir_insn *insn)
 {
     switch (insn->code.op) {

@@ -192,7 +192,7 @@ static void cut_pieces(struct finder *f, uint32_t from)
     }
 }
 
-/* What lies between two blocks that all threads of the level pass. */
+/* Adds what lies between two blocks that all threads of the level pass. */
 static void add_between(struct finder *f, uint32_t loop, uint32_t before, uint32_t behind)
 {
     uint32_t from = pressure_end(f->pressure, before), to = f->pressure->first[behind];

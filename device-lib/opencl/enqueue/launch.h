@@ -79,7 +79,7 @@ INLINE bool set_space(global struct ppu_tmd *tmd, const private struct range *ra
     return good;
 }
 
-/* What flags of enqueue_kernel say about when it starts. */
+/* Sets what flags of enqueue_kernel say about when the task starts. */
 INLINE void set_urgency(global struct ppu_tmd *tmd, uint flags)
 {
     uint priority = flags >> PPU_ENQUEUE_PRIORITY_SHIFT & PPU_ENQUEUE_PRIORITY_MASK;

@@ -23,7 +23,7 @@ typedef global struct ppu_nest_task *record_t;
 
 /* The kernel that ends events, and what the compiler writes about it. */
 extern constant struct ppu_child __ppu_finish_child;
-/* The same of the kernel that moves parked tasks into records. */
+/* The kernel that moves parked tasks into records, and what the compiler writes about it. */
 extern constant struct ppu_child __ppu_unpark_child;
 
 /* ---- where this thread is ---- */
@@ -75,7 +75,7 @@ INLINE ulong launch64(uint offset)
 
 /* ---- records ---- */
 
-/* Of all records so many stay free; 0: there are no more. */
+/* Takes a free record, but leaves `spare` free; 0: there are no more. */
 INLINE ppu_task_t take_record(global struct ppu_nest *nest, uint spare)
 {
     global ppu_task_t *ring = (global ppu_task_t *)(nest + 1);
@@ -103,7 +103,7 @@ INLINE void copy_task(global struct ppu_tmd *to, constant struct ppu_child *chil
     to->code_va = launch64(IMPLICIT_CODE_VA);
 }
 
-/* What one that keeps its record leaves to others. */
+/* Counts the records that a task which keeps its record leaves to others. */
 INLINE uint spare_of(global struct ppu_nest *nest)
 {
     return nest->tasks / PPU_PASSING_SHARE;
@@ -303,7 +303,7 @@ INLINE void unpark(global struct ppu_nest *nest, record_t parked, ppu_task_t tas
     start_all(parent, record, finisher, PPU_STREAM_NONE);
 }
 
-/* Those that keep their records wait until others leave some. */
+/* Moves parked tasks into records. Tasks that keep their records wait until others leave some. */
 INLINE void unpark_all(global struct ppu_nest *nest, record_t root)
 {
     ppu_task_t task = 0, finisher = 0;

@@ -10,7 +10,7 @@
 
 struct core;
 
-/* What a slot asks of an SM: that CTAs of lower rank leave. */
+/* Says what a slot asks of an SM: that CTAs of lower rank leave. */
 struct dist_claim {
     struct dist_task task; /* as it is now */
     uint32_t rank;

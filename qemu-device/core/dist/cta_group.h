@@ -20,11 +20,11 @@ static inline bool cta_groups_exist(const struct ppu_tmd *tmd)
     return (tmd->flags & PPU_TMD_CTA_GROUPS) != 0;
 }
 
-/* Those of a TMD copy lie where they can. */
+/* True when the groups of a TMD copy lie where they can. */
 bool cta_groups_usable(const struct core *core, const struct ppu_tmd *tmd);
 /* A CTA begins: its group has no children, whatever those of the CTA before it are doing. */
 void cta_group_begin(struct core *core, const struct dist_cta *cta);
-/* Of the places in the mask, those whose CTA has nothing left to wait for. */
+/* Returns the places of the mask whose CTA has nothing left to wait for. */
 uint64_t cta_groups_idle(const struct core *core, const struct dist_task *task, uint64_t places);
 
 #endif

@@ -36,7 +36,7 @@ static uint32_t left(uint32_t all, uint32_t used)
     return all > used ? all - used : 0;
 }
 
-/* What an SM has beside `used`. */
+/* Returns the room that an SM has beside `used`. */
 static struct dist_room room_left(const struct core *core, uint32_t sm, const struct dist_room *used)
 {
     const struct core_config *config = &core->config;
@@ -277,7 +277,7 @@ void place_take(struct core *core, struct dist_slot *slot, uint32_t sm)
     } else {
         room_change(&dist->used[sm], &slot->task, 1);
     }
-    /* Whoever left this CTA to others may be the one for the next. */
+    /* The SM that left this CTA to others may be the one for the next. */
     dist->stirred = dist->stirred || (dist->stood_back && dist->offering != 0);
     dist->stood_back = false;
 }

@@ -134,7 +134,7 @@ void slot_resume(struct core *core, struct dist_slot *slot)
     slot_tell(core, slot);
 }
 
-/* Of a gang that has begun every CTA must run, or those that do would wait for the others. */
+/* Every CTA of a gang that has begun must run, or those that do would wait for the others. */
 static bool slot_must_drain_all(struct core *core, const struct dist_slot *slot)
 {
     return slot->in_flight != 0 && place_is_planned(core, slot) && !dist_saving(core, slot->task.slot);

@@ -17,9 +17,9 @@ bool slot_is_queue(const struct dist_slot *slot);
 void slot_settle(struct core *core, struct dist_slot *slot);
 /* CTAs wait that the firmware was not told of. */
 void slot_tell(struct core *core, struct dist_slot *slot);
-/* Those that were told of when the firmware found their children complete; CTAs that came later are told of anew. */
+/* Resumes the CTAs that were told of when the firmware found their children complete. Later ones are told of anew. */
 void slot_resume(struct core *core, struct dist_slot *slot);
-/* What has begun ends, and nothing begins. */
+/* Stops the slot: what has begun ends, and nothing begins. */
 void slot_stop(struct core *core, struct dist_slot *slot);
 /* CTAs that have a place leave their SMs for it. */
 void slot_save_all(struct core *core, struct dist_slot *slot);

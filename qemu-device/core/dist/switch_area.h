@@ -34,10 +34,10 @@ bool switch_hold(struct core *core, const struct dist_task *task, uint32_t rank)
 void switch_let_go(struct core *core, const struct dist_task *task);
 /* Chunks for a CTA that has begun, the first of a chain; SWITCH_NONE: there are none, which cannot be. */
 uint32_t switch_take(struct core *core, const struct dist_task *task);
-/* The same for a snapshot, which says which; false: they cannot be had. */
+/* Takes the chunks that a snapshot names; false: they cannot be had. */
 bool switch_take_at(struct core *core, const struct dist_task *task, const uint32_t *chunk);
 void switch_give(struct core *core, const struct dist_task *task, uint32_t first);
-/* Whoever has taken a chain reads it without the lock. */
+/* The SM that has taken a chain reads it without the lock. */
 uint32_t switch_next(struct core *core, const struct dist_task *task, uint32_t chunk);
 uint8_t *switch_chunk(struct core *core, const struct dist_task *task, uint32_t chunk);
 /* Nothing of the address space runs. False: see switch_open(). */

@@ -9,7 +9,7 @@
 
 struct core;
 
-/* What runs in a slot, decoded and checked from its TMD copy; constant while the slot is busy. */
+/* Describes what runs in a slot, decoded and checked from its TMD copy. It is constant while the slot is busy. */
 struct dist_task {
     uint32_t slot;
     uint64_t start;   /* one more than that of the task that started before it */

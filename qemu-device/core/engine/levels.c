@@ -2,7 +2,7 @@
 /* Levels of the host's instruction set. */
 #include "qemu-device/core/engine/levels.h"
 
-/* What tells a host of the level from one of the level below. */
+/* Lists what tells a host of the level from one of the level below. */
 #ifdef ENGINE_HAS_LEVELS
 static bool host_has(uint32_t level)
 {

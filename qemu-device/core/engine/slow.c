@@ -376,7 +376,7 @@ static enum step resume(struct exec *x)
     return engine_mem_finish(x, &x->code->insn);
 }
 
-/* What is the same for all warps of a task. */
+/* Sets what is the same for all warps of a task. */
 static void exec_task(struct exec *x, struct sm *sm, const struct dist_task *task)
 {
     x->core = sm->core;

@@ -18,7 +18,7 @@ static const uint8_t *head_word(const struct core *core, const struct ring *ring
     return core->vram + ring->base + offsetof(struct ppu_ring_header, head);
 }
 
-/* Those whose entries wait with the warp that made them. */
+/* True for the rings whose entries wait with the warp that made them. */
 static bool may_fill(enum ppu_ring_id id)
 {
     return id == PPU_RING_START || id == PPU_RING_FAULT;

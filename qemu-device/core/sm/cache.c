@@ -130,7 +130,7 @@ static void load_seen(struct warp *w, bool hit)
     w->segment_window.misses += !hit;
 }
 
-/* Of a segment that is a sample: there is no model, and nothing else to count. */
+/* Counts for a segment that is a sample: there is no model, and nothing else to count. */
 static void sample_line(struct exec *x, uint64_t line, enum ppu_access access)
 {
     if (access == PPU_ACCESS_READ) {

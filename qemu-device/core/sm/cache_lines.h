@@ -31,7 +31,7 @@ static inline void cache_lines_begin(struct cache_lines *lines)
 
 /* Adds the lines that `bytes` bytes touch; line_bytes is the machine's. */
 void cache_lines_add(struct cache_lines *lines, uint32_t line_bytes, uint64_t va, uint32_t bytes);
-/* The same for each lane of a set. */
+/* Adds the lines that each lane of a set touches. */
 void cache_lines_each(struct cache_lines *lines, uint32_t line_bytes, const uint64_t va[PPU_LANES], uint32_t set,
                       uint32_t bytes);
 /* An instruction has accessed them in this order. */

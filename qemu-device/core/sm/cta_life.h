@@ -14,13 +14,13 @@ struct sm_cta;
 bool sm_take_cta(struct sm *sm);
 /* The CTA leaves the SM so that others get its room; false: it cannot yet. */
 bool sm_leave(struct sm *sm, struct sm_cta *cta);
-/* What is left for another CTA. */
+/* Returns the room that is left for another CTA. */
 struct dist_room sm_room(const struct sm *sm);
 /* Gives back what a CTA holds on the SM; sm_cta.used is false afterwards. */
 void sm_cta_free(struct sm *sm, struct sm_cta *cta);
 /* Puts a CTA whose `cta` and `warp` are set onto the SM; its warps get their start state. */
 void sm_cta_place(struct sm *sm, struct sm_cta *cta);
-/* The same for a CTA whose `cta` alone is set. */
+/* Puts a CTA whose `cta` alone is set onto the SM likewise. */
 void sm_cta_begin(struct sm *sm, struct sm_cta *cta);
 
 #endif

@@ -16,7 +16,7 @@ const struct code_insn *decode_fetch(struct sm *sm, const struct dist_task *task
 /* Makes sm->window that of the task with the instruction at pc; none: as decode_fetch(). Stays until the next call of
  * either. */
 void decode_window(struct sm *sm, const struct dist_task *task, uint32_t pc);
-/* The same if it has been decoded and has no fault; else NULL. */
+/* Returns the instruction if it has been decoded and has no fault, else NULL. */
 const struct code_insn *decode_known(const struct sm *sm, const struct dist_task *task, uint32_t pc);
 /* True when no warp of the task can read a vector register that it has not written. */
 bool decode_writes_first(const struct sm *sm, const struct dist_task *task);

@@ -33,7 +33,7 @@ static struct mode *mode_of(struct exec *x)
     return mode;
 }
 
-/* What is known of the rate; PER + 1: nothing yet. */
+/* Returns what is known of the rate; PER + 1: nothing yet. */
 static uint32_t rate_of(const struct exec *x, const struct mode *mode, uint32_t threshold)
 {
     const uint32_t said = x->task->tmd.miss_rate;

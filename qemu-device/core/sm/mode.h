@@ -12,7 +12,7 @@ struct exec;
 
 #define SM_PROBE 32u /* segments of a task, of which one runs in normal mode to be looked at */
 
-/* What an SM knows of a task's segments that leave their mode open (D8). */
+/* Keeps what an SM knows of a task's segments that leave their mode open (D8). */
 struct mode {
     uint64_t start;             /* dist_task.start of the task */
     struct cache_window normal; /* lines that its segments loaded in normal mode */

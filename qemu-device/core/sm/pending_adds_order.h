@@ -21,7 +21,7 @@ static inline void pending_adds_order(struct sm *sm, const uint8_t *host, size_t
     }
 }
 
-/* The same before an access that may lie anywhere. */
+/* Flushes before an access that may lie anywhere. */
 static inline void pending_adds_order_any(struct sm *sm)
 {
     if (__builtin_expect(!!sm->pending_adds.base, 0)) {

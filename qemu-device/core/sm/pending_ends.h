@@ -12,7 +12,7 @@ struct sm;
 
 /* Keeps the end of a CTA, which has left the SM. Its memory transactions need not be performed yet. */
 void pending_ends_hold(struct sm *sm, const struct dist_cta *ended, const uint64_t count[PPU_COUNTERS]);
-/* What was done here is seen by others: sums are added to memory, then ends are told of. */
+/* Lets others see what was done here: sums are added to memory, then ends are told of. */
 void pending_ends_report(struct sm *sm);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "qemu-device/core/sm/prologue.h"
 
-/* What is known of a task's program when a CTA of it has ended. */
+/* Keeps what is known of a task's program when a CTA of it has ended. */
 struct program {
     uint64_t start; /* dist_task.start; 0: of none */
     bool writes_first;

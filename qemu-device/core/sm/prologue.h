@@ -12,7 +12,7 @@ struct sm;
 
 #define EXEC_STEADY 32u /* vector registers that may be known to be steady: the first ones */
 
-/* What a prologue did in a CTA: see struct prologue. */
+/* Keeps what a prologue did in a CTA: see struct prologue. */
 struct prologue_done {
     uint32_t warp; /* that ran it */
     uint32_t sreg[PPU_SREGS];
@@ -30,7 +30,7 @@ struct prologue {
     uint32_t vregs; /* bit n: vector register n is written */
 };
 
-/* Of the task's program, as far as it has been decoded. */
+/* Finds the prologue of the task's program, as far as that has been decoded. */
 struct prologue decode_prologue(const struct sm *sm, const struct dist_task *task);
 
 #endif

@@ -156,7 +156,7 @@ bool sm_save_evicted(struct sm *sm, struct sm_cta *cta)
     return true;
 }
 
-/* What the chunks of a CTA hold; false: no memory. */
+/* Reads what the chunks of a CTA hold; false: no memory. */
 static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *snap)
 {
     const uint32_t room = cta->task->cta_chunks * PPU_SWITCH_CHUNK;
@@ -171,7 +171,7 @@ static bool read_chunks(struct sm *sm, const struct dist_cta *cta, struct snap *
     return snap->buf;
 }
 
-/* The same for a place of the task's save area. */
+/* Reads what a place of the task's save area holds; false: no memory. */
 static bool read_place(const struct sm *sm, const struct dist_cta *cta, struct snap *snap)
 {
     const uint8_t *place = sm->vram + dist_save_place(cta);

@@ -48,7 +48,7 @@ void share_begin(struct sm *sm)
     sm->share.since_ns = clock_ns(sm);
 }
 
-/* What has not been charged is of the one that is or was here; beside others each turn is charged. */
+/* Time that has not been charged is of the address space that is or was here. Beside others each turn is charged. */
 void share_end(struct sm *sm)
 {
     share_charge(sm, sm->share.sole);
@@ -101,7 +101,7 @@ void share_came(struct sm *sm, const struct dist_task *task)
     share->sole = context;
 }
 
-/* Those that are still here may be of one rank again. */
+/* CTAs that are still here may be of one rank again. */
 static void rank_left(struct sm *sm)
 {
     struct sm_share *share = &sm->share;

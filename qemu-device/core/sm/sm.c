@@ -122,7 +122,7 @@ static void warp_start(struct sm *sm, struct sm_cta *cta, uint32_t number)
         memset(w->reason + lanes, PPU_REASON_ENDED, PPU_MAX_WAVE - lanes);
     }
     w->live = w->active;
-    /* The same for the same warp of the same grid, wherever it runs. */
+    /* The same warp of the same grid begins with the same number, wherever it runs. */
     w->random = (cta->cta.number * PPU_MAX_CTA_THREADS + number + 1) * 0x9e3779b97f4a7c15ull | 1;
     subvector_start(w, task);
 }

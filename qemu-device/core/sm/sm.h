@@ -75,7 +75,7 @@ struct sm {
     struct dist_ends ends; /* that the distributor has not been told of */
 };
 
-/* What an SM has left to do. */
+/* Names what an SM has left to do. */
 enum sm_activity {
     SM_IDLE = 0,    /* until somebody wakes it */
     SM_STALLED = 1, /* warps try again after a while */

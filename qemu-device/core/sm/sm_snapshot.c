@@ -167,7 +167,7 @@ static uint64_t begun(const struct sm *sm)
     return slots;
 }
 
-/* What is known of the tasks in the slots; of others nothing is worth keeping. */
+/* Puts what is known of the tasks in the slots. Nothing is worth keeping of others. */
 static void put_modes(const struct sm *sm, struct snap *snap)
 {
     for (uint32_t slot = 0; slot < sm->config->slots; slot++) {
@@ -183,7 +183,7 @@ static void put_modes(const struct sm *sm, struct snap *snap)
     }
 }
 
-/* Who has had how much of the SM. */
+/* Says how much of the SM each address space has had. */
 static void put_share(const struct sm *sm, struct snap *snap)
 {
     snap_put_u64(snap, sm->share.insns);
@@ -303,7 +303,7 @@ static bool load_tokens(struct sm *sm, struct warp *w, struct snap *snap)
     return !snap->bad;
 }
 
-/* Those of its lanes that are in the segment and not ended, of the running part or of the others. */
+/* Checks a lane that is in the segment and has not ended, of the running part or of the others. */
 static bool lane_of_part_agrees(const struct warp *w, uint32_t lane)
 {
     const struct segment *segment = &w->segment;
@@ -378,7 +378,7 @@ static bool can_wait(const struct ppu_insn *insn)
     }
 }
 
-/* What it has begun is an instruction that can wait so. */
+/* Checks that what the warp has begun is an instruction that can wait so. */
 static bool begun_agrees(const struct warp *w, struct snap *snap)
 {
     struct ppu_insn insn;

@@ -3,7 +3,7 @@
 #ifndef QEMU_DEVICE_CORE_SM_STEP_H
 #define QEMU_DEVICE_CORE_SM_STEP_H
 
-/* What an instruction did. */
+/* Says what an instruction did. */
 enum step {
     STEP_NEXT,  /* go on behind it */
     STEP_MOVED, /* w->pc is set */
