@@ -36,8 +36,17 @@ OTHERS = {
 
 
 def test_tree():
-    found = names.problems_of(names.texts_of_tree())
+    texts = names.texts_of_tree()
+    found = [*names.problems_of(texts), *names.unfound(texts, names.SEARCHED)]
     assert not found, "\n".join(found)
+
+
+def test_unfound():
+    texts = {"a.h": "/* Allocates registers. */", "b.h": "/* Register Allocation. */", "c.h": "/* A peephole. */"}
+    searched = {"register alloc": "a.h", "peephole": "c.h", "hazard": "gone.h"}
+    found = list(names.unfound(texts, searched))
+    assert [line.split(":")[0] for line in found] == ["gone.h", "a.h"], found
+    assert list(names.unfound(texts, {"register alloc": "b.h"})) == []
 
 
 def texts(last):
@@ -96,7 +105,7 @@ def test_one_meaning(file, text):
     assert found == [], found
 
 
-tap.main([("the tree keeps the rules", test_tree), ("programs that are read alone may repeat a name", test_programs),
+tap.main([("the tree keeps the rules", test_tree), ("refused: a file that the field's word does not find", test_unfound), ("programs that are read alone may repeat a name", test_programs),
           ("refused: workqueue", lambda: test_mechanism("struct ppu_workqueue;\n", "workq")),
           ("refused: a queue of tasks by half its name", lambda: test_mechanism("PPU_QUEUE_CLOSED\n", "taskq"))] + [
     (f"found in four files: {name}", lambda text=text: test_function(text)) for name, text in FUNCTIONS.items()] + [
