@@ -95,3 +95,4 @@ endef
 $(eval $(call cl_example,squares))
 $(eval $(call cl_example,nested))
 $(eval $(call cl_example,levels))
+$(eval $(call cl_example,variants))

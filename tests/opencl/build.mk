@@ -32,7 +32,7 @@ $(call guest_objects,opencl-program,tests/opencl/test_program.c tests/opencl/fix
 TIMEOUT_opencl-guest := 400
 $(eval $(call ppu_script_test,opencl-guest,tests/opencl/test_clinfo.py,$(BUILD)/opencl/ppu.icd $(GUEST_READY) guest-opencl $(GUEST)/programs/opencl-program))
 TIMEOUT_opencl-tutorial := 200
-$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/squares $(GUEST)/programs/nested $(GUEST)/programs/levels))
+$(eval $(call ppu_script_test,opencl-tutorial,tests/opencl/test_tutorial.py,$(BUILD)/opencl/ppu.icd $(BUILD)/plain/tools/squares $(BUILD)/plain/tools/nested $(BUILD)/plain/tools/levels $(BUILD)/plain/tools/variants $(QEMU) firmware $(GUEST_READY) guest-opencl $(GUEST)/programs/squares $(GUEST)/programs/nested $(GUEST)/programs/levels $(GUEST)/programs/variants))
 
 .PHONY: opencl-programs
 opencl-programs: $(BUILD)/opencl/ppu.icd $(QEMU) firmware ## run OpenCL programs from elsewhere that are installed (WORDS='...': some)
