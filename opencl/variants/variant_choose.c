@@ -442,6 +442,7 @@ void variant_choose(cl_kernel kernel, struct launch *launch, uint32_t ppu_index,
     choice.fits = false;
     choice.overlaps.count = choice.overlaps.references = choice.overlaps.identical = choice.overlaps.disjoint = 0;
     choice.key.argument_count = choice.key.pair_count = 0;
+    memset(choice.key.work_group, 0, sizeof(choice.key.work_group));
     choice.variant = NULL;
     choice.why = NULL;
     choose_for_launch(&choice, launch, ppu_index, name);

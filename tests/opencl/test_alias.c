@@ -1041,6 +1041,11 @@ static void decisions(void **state)
     for (size_t i = 0; i < PPU_ARRAY_SIZE(words); i++) {
         expect_printed(&printed, words[i]);
     }
+    set_add(&t, t.c, t.c, t.c, TURNS);
+    printf_begin(&printed);
+    launch(&t, t.add, ITEMS);
+    printf_end(&printed);
+    expect_printed(&printed, "facts\nppu:   variant base: all are identical"); /* none at all */
     end(&t);
 }
 
