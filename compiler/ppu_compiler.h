@@ -126,6 +126,7 @@ struct ppu_compile_options {
     const char *name;    /* of the source, in messages and in the image; NULL: "kernel.cl" */
     const char *options; /* as given to clBuildProgram; NULL: none */
     const char *clang;   /* NULL: $PPU_COMPILE_CLANG_VARIABLE, else PPU_COMPILE_CLANG of the path */
+    uint32_t clang_ms;   /* that clang may take before it is ended; 0: as long as it likes */
     const struct ppu_compile_header *headers;
     uint32_t header_count;
     enum ppu_compile_front front;

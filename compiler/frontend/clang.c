@@ -9,11 +9,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,8 +209,27 @@ static bool open_streams(struct streams *streams, const char *path, const char *
     return fflush(streams->in) == 0 && fseek(streams->in, 0, SEEK_SET) == 0;
 }
 
+/* Returns when it has ended. False: it was too late, and has been ended. */
+static bool await_clang(pid_t pid, uint32_t most_ms)
+{
+    struct pollfd ended = { .fd = most_ms != 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, .events = POLLIN };
+    int ready = 1;
+
+    if (ended.fd < 0) { /* waitpid() is enough */
+        return true;
+    }
+    do {
+        ready = poll(&ended, 1, (int)most_ms);
+    } while (ready < 0 && errno == EINTR);
+    close(ended.fd);
+    if (ready == 0) {
+        kill(pid, SIGKILL);
+    }
+    return ready != 0;
+}
+
 /* Exit status of clang; -1: it could not be run, errno says why, or 0: it was ended. */
-static int run_clang(const char *path, const char *const *arguments, const struct streams *streams)
+static int run_clang(const char *path, const char *const *arguments, const struct streams *streams, uint32_t most_ms)
 {
     static char *bare[] = { "PATH=/usr/bin:/bin", NULL };
     posix_spawn_file_actions_t actions;
@@ -227,12 +249,13 @@ static int run_clang(const char *path, const char *const *arguments, const struc
     if (error != 0) {
         return -1;
     }
+    bool in_time = await_clang(pid, most_ms);
     while (waitpid(pid, &status, 0) < 0) {
         if (errno != EINTR) {
             return -1;
         }
     }
-    errno = WIFEXITED(status) ? ENOENT : 0; /* 127: who spawns did not find it */
+    errno = !in_time ? ETIMEDOUT : WIFEXITED(status) ? ENOENT : 0; /* 127: who spawns did not find it */
     return WIFEXITED(status) && WEXITSTATUS(status) != 127 ? WEXITSTATUS(status) : -1;
 }
 
@@ -247,13 +270,17 @@ static void read_stream(FILE *file, struct bytes *bytes)
     }
 }
 
-static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, struct bytes *bitcode,
-                                      struct bytes *log)
+static enum ppu_compile_status run_on(const struct arguments *arguments, struct streams *streams, uint32_t most_ms,
+                                      struct bytes *bitcode, struct bytes *log)
 {
-    int status = run_clang(arguments->list[0], arguments->list, streams), why = errno;
+    int status = run_clang(arguments->list[0], arguments->list, streams, most_ms), why = errno;
 
     read_stream(streams->err, log);
     read_stream(streams->out, bitcode);
+    if (status < 0 && why == ETIMEDOUT) {
+        bytes_print(log, "error: run '%s': it has not ended in %u ms\n", arguments->list[0], most_ms);
+        return PPU_COMPILE_NO_TOOL;
+    }
     if (status < 0) {
         bytes_print(
             log, "error: run '%s': %s; install " PPU_COMPILE_CLANG ", or name it in " PPU_COMPILE_CLANG_VARIABLE "\n",
@@ -312,7 +339,7 @@ enum ppu_compile_status clang_run(const char *source, size_t len_bytes, const st
         result = PPU_COMPILE_NO_TOOL;
     }
     if (result == PPU_COMPILE_OK) {
-        result = run_on(&arguments, &streams, bitcode, log);
+        result = run_on(&arguments, &streams, options->clang_ms, bitcode, log);
     }
     close_streams(&streams);
     headers_remove(&headers);

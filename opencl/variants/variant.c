@@ -14,6 +14,7 @@
 
 #define KEY_TEXT_BYTES 16384u /* enough for every key */
 #define NS_PER_S 1000000000u
+#define CLANG_MS 120000u        /* that clang may take, before the variant is given up; as ppu-foreign after it */
 #define FAR_NS (UINT64_MAX / 4) /* beyond what anybody waits */
 
 /* ---- life ---- */
@@ -176,7 +177,7 @@ static char *key_text(const struct job *job)
 /* Reads the source of a program, once for all variants. */
 static enum ppu_compile_status read_source(const struct job *job, struct ppu_compiled *bitcode)
 {
-    const struct ppu_compile_options options = { .options = job->variant->owner->options };
+    const struct ppu_compile_options options = { .options = job->variant->owner->options, .clang_ms = CLANG_MS };
     const struct compiler *compiler = compile_thread_compiler();
 
     return compiler ? compiler->compile_source(job->program->source, job->program->source_bytes, &options, bitcode)

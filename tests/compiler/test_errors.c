@@ -3,8 +3,11 @@
 #include "ppu/macros.h"
 #include "tests/compiler/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct bad {
     const char *source;
@@ -56,6 +59,37 @@ static void bad_programs(void **state)
         ppu_compiled_free(&image);
     }
     assert_int_equal(misses, 0);
+}
+
+/* One that does not end is ended; one that ends in time is not. */
+static void slow_clang(void **state)
+{
+    static const struct {
+        const char *script;
+        enum ppu_compile_status status;
+        const char *says;
+    } cases[] = {
+        { "exec sleep 100", PPU_COMPILE_NO_TOOL, "it has not ended in 400 ms" },
+        { "kill -9 $$", PPU_COMPILE_NO_TOOL, "it was ended by a signal" },
+        { "exit 1", PPU_COMPILE_BAD_SOURCE, "" },
+    };
+    char clang[] = "/tmp/ppu-clang-XXXXXX";
+
+    (void)state;
+    close(mkstemp(clang));
+    for (size_t i = 0; i < PPU_ARRAY_SIZE(cases); i++) {
+        const struct ppu_compile_options options = { .clang = clang, .clang_ms = 400 };
+        struct ppu_compiled image;
+        FILE *script = fopen(clang, "w");
+        assert_non_null(script);
+        fprintf(script, "#!/bin/sh\n%s\n", cases[i].script);
+        fclose(script);
+        chmod(clang, 0700);
+        assert_int_equal(ppu_compile("", 0, &options, &image), cases[i].status);
+        assert_non_null(strstr(image.log, cases[i].says));
+        ppu_compiled_free(&image);
+    }
+    remove(clang);
 }
 
 static void no_clang(void **state)
@@ -287,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         { "programs that cannot be compiled get a reason [A7]", bad_programs, NULL, NULL, NULL },
         { "a missing clang is named [A7]", no_clang, NULL, NULL, NULL },
+        { "a clang that does not end is ended [F3]", slow_clang, NULL, NULL, NULL },
         { "what is no bitcode is refused [A7]", not_bitcode, NULL, NULL, NULL },
         { "warnings are kept when the program compiles [A7]", warnings_are_kept, NULL, NULL, NULL },
         { "a byte-order mark before the source is none of it [A7]", byte_order_mark, NULL, NULL, NULL },
