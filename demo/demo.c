@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "demo/clock.h"
 #include "demo/inventory.h"
+#include "demo/lanes.h"
 #include "demo/latency.h"
 #include "demo/mandelbrot.h"
 #include "demo/queued.h"
@@ -23,27 +24,19 @@
 #define KERNELS "build/demo/kernels.ppu"
 #define COUNTED_FILE "/bin/busybox"
 
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static struct ppu_device *bring_up(void)
 {
     struct ppu_device *device = NULL;
     struct ppu_error error;
 
     report_section("Bring-up");
-    double before_ms = now_ms();
+    double before_ms = clock_ms();
     if (ppu_open(&device, &error) != PPU_OK) {
         need(error.code, error.text);
     }
     const struct ppu_device_info *info = ppu_device_info(device);
     report_line("firmware", "build %02x%02x%02x%02x, loaded, started and answering after %.0f ms", info->build_id[0],
-                info->build_id[1], info->build_id[2], info->build_id[3], now_ms() - before_ms);
+                info->build_id[1], info->build_id[2], info->build_id[3], clock_ms() - before_ms);
     report_line("versions", "interface %" PRIu32 ".%" PRIu32 ", instruction set %" PRIu32, info->abi_major,
                 info->abi_minor, info->isa_version);
     report_line("PPU", "%" PRIu32 " SMs in %" PRIu32 " GPCs, %" PRIu32 " task slots, %" PRIu64 " MiB VRAM", info->sms,
@@ -105,6 +98,7 @@ int main(int argc, char **argv)
     work_show(&report, &user, argc > 2 ? argv[2] : COUNTED_FILE);
     mandelbrot_show(&report, &user, argc > 3 ? argv[3] : NULL);
     queued_show(&report, &user);
+    lanes_show(&report, &user);
     sharing_show(&report, device, kernels);
     show_way(&report, device, &user);
     user_close(&user);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "demo/latency.h"
 
+#include "demo/clock.h"
+
 #include <stdlib.h>
-#include <time.h>
 
 #define WARM_UP 20u
 #define PATIENCE_US 1e6
-
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
 
 /* Time of the first record of this type and channel, not before `from_ns`, from *number on; 0: there is none. */
 static uint64_t record_ns(const struct user *user, enum ppu_trace_source source, uint32_t *number,
@@ -45,11 +38,11 @@ static struct place place_now(const struct user *user)
 /* The wait may have found the event before its interrupt came, which is then about to. */
 static double doorbell_to_irq_us(const struct user *user, struct place from)
 {
-    double until_us = now_us() + PATIENCE_US;
+    double until_us = clock_ms() * 1e3 + PATIENCE_US;
     uint64_t raised_ns = 0;
     uint64_t rung_ns = record_ns(user, PPU_TRACE_OF_DEVICE, &from.device, PPU_TRACE_DOORBELL, 0, 0);
 
-    while (raised_ns == 0 && now_us() < until_us) {
+    while (raised_ns == 0 && clock_ms() * 1e3 < until_us) {
         raised_ns = record_ns(user, PPU_TRACE_OF_FIRMWARE, &from.firmware, PPU_TRACE_INTERRUPT, 1, rung_ns);
     }
     return (double)(raised_ns - rung_ns) / 1e3;
@@ -65,9 +58,9 @@ enum ppu_err latency_measure(const struct user *user, uint64_t counter_va, struc
 
     for (uint32_t i = 0; i < WARM_UP + LATENCY_ROUNDS && err == PPU_OK; i++) {
         struct place before = place_now(user);
-        double before_us = now_us();
+        double before_us = clock_ms() * 1e3;
         err = user_run(user, count, &launch);
-        double after_us = now_us();
+        double after_us = clock_ms() * 1e3;
         if (i >= WARM_UP) {
             latency->wake_us[i - WARM_UP] = after_us - before_us;
             latency->irq_us[i - WARM_UP] = doorbell_to_irq_us(user, before);

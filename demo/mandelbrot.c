@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "demo/clock.h"
 #include "demo/png.h"
 #include "ppu/tmd.h"
 
@@ -149,14 +149,6 @@ static bool keep_picture(const char *path, const uint8_t *values, const uint8_t 
     return kept;
 }
 
-static double elapsed_ms(struct timespec from)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - from.tv_sec) * 1e3 + (double)(now.tv_nsec - from.tv_nsec) / 1e6;
-}
-
 static void show_tree(struct report *report, const struct statistics *statistics)
 {
     report_line("launched by threads", "%9s    grids, %" PRIu32 " deep; by the CPU one",
@@ -172,22 +164,21 @@ void mandelbrot_show(struct report *report, const struct user *user, const char 
 {
     const struct drawing drawing = drawing_new(user);
     const uint8_t *values = ppu_memory_host(drawing.values);
-    struct timespec before;
 
     report_section("Grids that launch grids");
     need(ppu_context_nest(user->context, NULL), "room for tasks that threads launch");
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    double before_ms = clock_ms();
     enum ppu_err err = draw(user, &drawing);
-    double ppu_ms = elapsed_ms(before);
+    double ppu_ms = clock_ms() - before_ms;
     if (err != PPU_OK) {
         report_check(report, false, "Mandelbrot set", "%s", user_reason(user, err));
         drawing_free(&drawing);
         return;
     }
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    before_ms = clock_ms();
     bool same = same_as_on_cpu(values);
     report_check(report, same, "Mandelbrot set", "%-28s%10.2f ms %14.2f ms", "640 x 480 pixels", ppu_ms,
-                 elapsed_ms(before));
+                 clock_ms() - before_ms);
     show_tree(report, ppu_memory_host(drawing.statistics));
     if (path) {
         report_check(report, keep_picture(path, values, ppu_memory_host(drawing.marks)), "picture", "%s", path);

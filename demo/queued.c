@@ -2,8 +2,8 @@
 #include "demo/queued.h"
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "demo/clock.h"
 #include "ppu/tmd.h"
 
 #define LAUNCHES 1024u
@@ -79,23 +79,14 @@ static bool each_once(const struct list *list)
     return once;
 }
 
-static double elapsed_ms(struct timespec from)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - from.tv_sec) * 1e3 + (double)(now.tv_nsec - from.tv_nsec) / 1e6;
-}
-
 void queued_show(struct report *report, const struct user *user)
 {
     const struct queued queued = queued_new(user);
-    struct timespec before;
 
     report_section("Work that threads queue");
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    double before_ms = clock_ms();
     enum ppu_err err = run_round(user, &queued);
-    double ms = elapsed_ms(before);
+    double ms = clock_ms() - before_ms;
     if (err != PPU_OK) {
         report_check(report, false, "queued by threads", "%s", user_reason(user, err));
     } else {

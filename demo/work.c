@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "demo/work.h"
 
+#include "demo/clock.h"
 #include "ppu/macros.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define ELEMENTS (4u * 1024 * 1024)
 #define SOME_VALUES 1024u /* that differ */
@@ -25,17 +25,9 @@ struct params {
 
 /* How long each side took. */
 struct times {
-    uint64_t ppu_ns;
-    uint64_t cpu_ns;
+    double ppu_ms;
+    double cpu_ms;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void *cpu_memory(size_t bytes)
 {
@@ -52,9 +44,9 @@ static enum ppu_err run_kernel(const struct user *user, const char *kernel, stru
     launch.params = &params;
     launch.param_bytes = sizeof(params);
     const struct ppu_kernel *found = user_kernel(user, kernel);
-    uint64_t before_ns = now_ns();
+    double before_ms = clock_ms();
     enum ppu_err err = user_run(user, found, &launch);
-    times->ppu_ns = now_ns() - before_ns;
+    times->ppu_ms = clock_ms() - before_ms;
     return err;
 }
 
@@ -64,8 +56,7 @@ static void show(struct report *report, const struct user *user, enum ppu_err er
     if (err != PPU_OK) {
         report_check(report, false, label, "%s", user_reason(user, err));
     } else {
-        report_check(report, same, label, "%-28s%10.2f ms %14.2f ms", what, (double)times->ppu_ns / 1e6,
-                     (double)times->cpu_ns / 1e6);
+        report_check(report, same, label, "%-28s%10.2f ms %14.2f ms", what, times->ppu_ms, times->cpu_ms);
     }
 }
 
@@ -102,9 +93,9 @@ static void saxpy(struct report *report, const struct user *user)
         ys[i] = expected[i] = expected[i % SOME_VALUES];
     }
     enum ppu_err err = run_kernel(user, "saxpy", launch, params, &times);
-    uint64_t before_ns = now_ns();
+    double before_ms = clock_ms();
     saxpy_on_cpu(xs, expected, a);
-    times.cpu_ns = now_ns() - before_ns;
+    times.cpu_ms = clock_ms() - before_ms;
     show(report, user, err, same_bits(ys, expected, bytes), "saxpy", "4 Mi floats", &times);
     free(expected);
     need(ppu_memory_free(x), "memory given back");
@@ -126,11 +117,11 @@ static void reduction(struct report *report, const struct user *user)
         words[i] = i * 2654435761u;
     }
     enum ppu_err err = run_kernel(user, "sum", launch, params, &times);
-    uint64_t before_ns = now_ns();
+    double before_ms = clock_ms();
     for (uint32_t i = 0; i < ELEMENTS; i++) {
         expected += words[i];
     }
-    times.cpu_ns = now_ns() - before_ns;
+    times.cpu_ms = clock_ms() - before_ms;
     show(report, user, err, *sum == expected, "reduction", "4 Mi words", &times);
     need(ppu_memory_free(in), "memory given back");
     need(ppu_memory_free(total), "memory given back");
@@ -161,7 +152,7 @@ static void histogram_of(struct report *report, const struct user *user, FILE *f
     char what[64];
 
     enum ppu_err err = fread(ppu_memory_host(in), 1, bytes, file) == bytes ? PPU_OK : PPU_ERR_NOT_FOUND;
-    uint64_t before_ns = now_ns();
+    double before_ms = clock_ms();
     if (err == PPU_OK) {
         err = ppu_stream_copy(user->stream, ppu_memory_va(copy, user->context), ppu_memory_va(in, user->context), bytes,
                               NULL);
@@ -169,12 +160,12 @@ static void histogram_of(struct report *report, const struct user *user, FILE *f
     if (err == PPU_OK) {
         err = run_kernel(user, "histogram", launch, params, &times);
     }
-    times.ppu_ns = now_ns() - before_ns;
-    before_ns = now_ns();
+    times.ppu_ms = clock_ms() - before_ms;
+    before_ms = clock_ms();
     for (uint64_t i = 0; i < bytes; i++) {
         expected[content[i]]++;
     }
-    times.cpu_ns = now_ns() - before_ns;
+    times.cpu_ms = clock_ms() - before_ms;
     snprintf(what, sizeof(what), "%.16s, %.12s B", path, grouped(bytes).text);
     show(report, user, err, same_bits(ppu_memory_host(out), expected, sizeof(expected)), "histogram", what, &times);
     need(ppu_memory_free(in), "memory given back");
@@ -246,9 +237,9 @@ static void filter(struct report *report, const struct user *user)
 
     draw(ppu_memory_host(in));
     enum ppu_err err = run_kernel(user, "smooth", launch, params, &times);
-    uint64_t before_ns = now_ns();
+    double before_ms = clock_ms();
     smooth_on_cpu(ppu_memory_host(in), expected);
-    times.cpu_ns = now_ns() - before_ns;
+    times.cpu_ms = clock_ms() - before_ms;
     show(report, user, err, same_bits(ppu_memory_host(out), expected, pixels), "filter, 3 x 3", "1,024 x 768 pixels",
          &times);
     free(expected);
