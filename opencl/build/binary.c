@@ -148,3 +148,18 @@ cl_int binary_copy(struct binary *binary, const void *bytes, size_t count, const
     }
     return CL_SUCCESS;
 }
+
+bool binary_copy_module(struct ppu_compiled *to, const struct binary *from)
+{
+    *to = (struct ppu_compiled){ NULL, 0, NULL };
+    if (!from->module.bytes) {
+        return true;
+    }
+    to->bytes = malloc(from->module.len_bytes);
+    if (!to->bytes) {
+        return false;
+    }
+    to->len_bytes = from->module.len_bytes;
+    memcpy(to->bytes, from->module.bytes, to->len_bytes);
+    return true;
+}

@@ -30,5 +30,7 @@ cl_int binary_copy(struct binary *binary, const void *bytes, size_t count, const
 /* The bitcode of an object or a library. */
 struct ppu_compile_module binary_module(const struct binary *binary);
 void binary_free(struct binary *binary);
+/* Copies the bitcode that an executable was made of, when it has it. False: no memory. */
+bool binary_copy_module(struct ppu_compiled *to, const struct binary *from);
 
 #endif

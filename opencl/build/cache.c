@@ -33,13 +33,6 @@ struct entry_header {
 
 enum { ENTRY_KEY, ENTRY_IMAGE, ENTRY_LOG, ENTRY_PARTS };
 
-void compiler_free(struct ppu_compiled *compiled)
-{
-    free(compiled->bytes);
-    free(compiled->log);
-    *compiled = (struct ppu_compiled){ NULL, 0, NULL };
-}
-
 /* ---- key ---- */
 
 /* A file of the compiler as it is now. */

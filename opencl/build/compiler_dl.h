@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "compiler/ppu_compiler.h"
 
@@ -33,6 +34,11 @@ bool compiler_path(char path[PATH_MAX]);
 /* The program that compiles what comes from elsewhere (foreign.h); false: it cannot be said. */
 bool foreign_path(char path[PATH_MAX]);
 /* Does what ppu_compiled_free() does, without loading it. */
-void compiler_free(struct ppu_compiled *compiled);
+static inline void compiler_free(struct ppu_compiled *compiled)
+{
+    free(compiled->bytes);
+    free(compiled->log);
+    *compiled = (struct ppu_compiled){ NULL, 0, NULL };
+}
 
 #endif

@@ -19,15 +19,22 @@
 
 /* ---- life ---- */
 
-static enum variant_level level_of(const char *text)
+static enum variant_level read_level(void)
 {
     static const char *const names[VARIANT_LEVELS] = { "off", "separation", "alignment", "all" };
+    const char *text = secure_getenv("PPU_ALIAS");
 
-    for (uint32_t i = 0; text && i < VARIANT_LEVELS; i++) {
+    if (!text || *text == '\0') {
+        return VARIANT_ALL;
+    }
+    for (uint32_t i = 0; i < VARIANT_LEVELS; i++) {
         if (strcmp(text, names[i]) == 0) {
             return (enum variant_level)i;
         }
     }
+    fprintf(stderr,
+            "OpenCL on the PPU: read PPU_ALIAS: '%.40s' is none of off, separation, alignment, all; all is used\n",
+            text);
     return VARIANT_ALL;
 }
 
@@ -63,7 +70,7 @@ static void init_changed(pthread_cond_t *changed)
     pthread_condattr_destroy(&attributes);
 }
 
-struct variants *variants_new(struct _cl_program *program)
+struct variants *variants_new(const struct _cl_program *program)
 {
     uint32_t count = program->view.header->kernels;
     struct variants *variants = calloc(1, sizeof(*variants) + count * sizeof(variants->kernels[0]));
@@ -72,20 +79,19 @@ struct variants *variants_new(struct _cl_program *program)
         return NULL;
     }
     variants->options = strdup(program->options);
-    if (!variants->options) {
+    if (!variants->options || !binary_copy_module(&variants->module, &program->binary)) {
+        free(variants->options);
         free(variants);
         return NULL;
     }
     pthread_mutex_init(&variants->lock, NULL);
     init_changed(&variants->changed);
     variants->users = 1;
-    variants->level = level_of(secure_getenv("PPU_ALIAS"));
+    variants->level = read_level();
     variants->patience = read_patience();
     variants->prints = is_on("PPU_ALIAS_PRINT");
     variants->kernel_count = count;
-    variants->module = program->binary.module;
     variants->foreign = program->binary.foreign;
-    program->binary.module = (struct ppu_compiled){ NULL, 0, NULL };
     return variants;
 }
 

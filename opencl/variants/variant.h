@@ -92,8 +92,8 @@ struct variants {
     struct kernel_variants kernels[];
 };
 
-/* Takes the program's bitcode. NULL: no memory. */
-struct variants *variants_new(struct _cl_program *program);
+/* With the program's bitcode, when there is any. NULL: no memory. */
+struct variants *variants_new(const struct _cl_program *program);
 /* The program does not need them any more; NULL is none. */
 void variants_drop(struct variants *variants);
 

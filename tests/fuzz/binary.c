@@ -102,13 +102,18 @@ static void try_module(struct fuzz_input *input)
 static void try_request(const uint8_t *bytes, size_t count)
 {
     static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
+    static struct foreign_facts_room room;
     struct foreign_request request;
+    struct ppu_compile_facts facts;
 
     if (!foreign_read_request(bytes, count, &request, modules)) {
         return;
     }
     for (uint32_t i = 0; i < request.modules; i++) {
         must_be_within(modules[i].bitcode, modules[i].len_bytes, bytes, count);
+    }
+    if (request.make == FOREIGN_VARIANT && foreign_read_facts(&modules[0], &room, &facts)) {
+        must_be_within(facts.kernel, strlen(facts.kernel) + 1, bytes, count);
     }
 }
 

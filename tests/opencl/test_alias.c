@@ -535,6 +535,7 @@ static void loaded(void **state)
         check(error);
         free(binary);
         check(clBuildProgram(program, 0, NULL, "", NULL, NULL));
+        check(clBuildProgram(program, 0, NULL, "", NULL, NULL)); /* of the executable that it has become */
         check_program(&t, program, kind < 2 ? "1: s0 a0:16 s1 a1:16 s2 a2:16" : "base");
         check(clReleaseProgram(from));
     }
@@ -852,14 +853,15 @@ static void waits_for_a_gain(void **state)
     }
 }
 
-static void wrong_patience(void **state)
+static void wrong_words(void **state)
 {
     struct alias t;
     struct printed printed;
 
     printf_begin(&printed);
-    begin(&t, *state, "all", "for ever");
+    begin(&t, *state, "everything", "for ever");
     printf_end(&printed);
+    expect_printed(&printed, "read PPU_ALIAS: 'everything' is none of off, separation, alignment, all; all is used");
     expect_printed(&printed, "read PPU_ALIAS_WAIT: 'for ever' is none of auto, never, always, or a time");
     end(&t);
 }
@@ -1074,7 +1076,7 @@ int main(int argc, char **argv)
         cl_test("a cache that keeps nothing costs compilations [F5]", nothing_is_kept),
         cl_test("a launch waits as long as it is told to [F3][F5]", waits_for_a_time),
         cl_test("a launch waits when it gains more than that [F3][F5]", waits_for_a_gain),
-        cl_test("a wrong word for waiting is told [F5]", wrong_patience),
+        cl_test("wrong words in the environment are told [F5]", wrong_words),
         cl_test("a compiler that is killed costs a launch nothing [F3]", compiler_dies),
         cl_test("kernels without pairs, commands that are no kernels [F3]", without_pairs),
         cl_test("decisions are printed [F2][F3]", decisions),

@@ -26,13 +26,6 @@ bool foreign_path(char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s", program) > 0;
 }
 
-void compiler_free(struct ppu_compiled *compiled)
-{
-    free(compiled->bytes);
-    free(compiled->log);
-    *compiled = (struct ppu_compiled){ NULL, 0, NULL };
-}
-
 static void write_script(const char *text)
 {
     FILE *file = fopen(program, "w");
