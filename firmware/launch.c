@@ -153,7 +153,7 @@ static void record_task(struct task *task, struct ppu_tmd *tmd, uint32_t correla
     tmd->save_bytes = 0;
     tmd->save_count = 0;
     tmd->resume = 0;
-    tmd->depth = task->depth;
+    tmd->depth = task_depth(task);
     tmd->next_cta = 0;
     tmd->ctas_done = 0;
     tmd->warp_insns = 0;
@@ -304,7 +304,7 @@ void launch_start_child(struct task *child, struct task *parent, uint32_t stream
     nest_adopt(child);
     struct channel *channel = parent->channel;
     child->parent = parent;
-    child->depth = (uint16_t)(parent->depth + 1u);
+    child->depth = (uint16_t)(task_depth(parent) + 1u);
     child->context = parent->context;
     child->stream = tmdq_number(stream);
     child->correlation = parent->correlation;
@@ -330,7 +330,7 @@ void launch_start_child(struct task *child, struct task *parent, uint32_t stream
 /* Its threads can launch: they run, are saved, or have just ended, maybe without a slot event (queue tasks). */
 static bool may_launch(const struct task *task)
 {
-    return task->state != TASK_HELD && task->state != TASK_LINKING && task->depth < nest_depth(task->nest);
+    return task->state != TASK_HELD && task->state != TASK_LINKING && task_depth(task) < nest_depth(task->nest);
 }
 
 /* It ends with a fault or was cancelled, and what it launched with it. */

@@ -265,7 +265,7 @@ void nest_lost(uint32_t nest)
 static uint32_t first_group(const struct task *task)
 {
     uint32_t depth = nests[task->nest].plan.depth;
-    return task->places == TASK_KEPT_PLACE ? task->depth - 1u : depth + task->places * PPU_NEST_UNIT_PLACES;
+    return task->places == TASK_KEPT_PLACE ? task_depth(task) - 1u : depth + task->places * PPU_NEST_UNIT_PLACES;
 }
 
 uint32_t nest_groups(const struct task *task)
@@ -415,7 +415,7 @@ static bool has_bit(const uint32_t *words, uint32_t n)
 /* The place that is kept for the task's depth. */
 static bool take_kept(struct nest *nest, struct task *task)
 {
-    uint32_t n = task->depth - 1u;
+    uint32_t n = task_depth(task) - 1u;
     if (has_bit(nest->kept_taken, n)) {
         return false;
     }
@@ -434,7 +434,7 @@ static uint16_t *first_of_depth(const struct nest *nest, uint32_t n)
 
 static void wait_for_places(struct nest *nest, struct task *task)
 {
-    uint32_t n = task->depth - 1u;
+    uint32_t n = task_depth(task) - 1u;
     uint16_t *first = first_of_depth(nest, n);
     task_enter(task, TASK_ADMITTED);
     list_init(&task->node);
@@ -449,7 +449,7 @@ static void wait_for_places(struct nest *nest, struct task *task)
 void nest_withdraw(struct task *task)
 {
     struct nest *nest = &nests[task->nest];
-    uint32_t n = task->depth - 1u;
+    uint32_t n = task_depth(task) - 1u;
     uint16_t *first = first_of_depth(nest, n);
     if (list_empty(&task->node)) {
         nest->waiting[n / 32] &= ~(1u << n % 32);
@@ -462,7 +462,7 @@ void nest_withdraw(struct task *task)
 bool nest_admit(struct task *task)
 {
     struct nest *nest = &nests[task->nest];
-    if (!has_bit(nest->waiting, task->depth - 1u) && (take_units(nest, task) || take_kept(nest, task))) {
+    if (!has_bit(nest->waiting, task_depth(task) - 1u) && (take_units(nest, task) || take_kept(nest, task))) {
         return true;
     }
     wait_for_places(nest, task);
@@ -507,7 +507,7 @@ struct task *nest_release(struct task *task)
     struct nest *nest = &nests[task->nest];
     task->places = TASK_NO_PLACES;
     if (first == TASK_KEPT_PLACE) {
-        return give_back_kept(nest, task->depth - 1u);
+        return give_back_kept(nest, task_depth(task) - 1u);
     }
     places_give(&nest->places, first);
     return nest_admit_waiting(task->nest);

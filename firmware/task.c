@@ -61,7 +61,7 @@ static void begin_task(struct task *task)
     task_enter(task, TASK_HELD);
     task->channel = NULL;
     task->parent = NULL;
-    task->depth = 1;
+    task->follower = TASK_NO_FOLLOWER;
     task->children = 0;
     task->fault = 0;
     task->slot = TASK_NO_SLOT;

@@ -38,6 +38,7 @@ enum task_state {
 #define TASK_KEPT_PLACE 0xfeu
 #define TASK_NO_STREAM PPU_MAX_STREAMS
 #define TASK_NO_TASKQ 0xffu
+#define TASK_NO_FOLLOWER 0xffffu
 
 struct task {
     struct list_node node;   /* the pool, a TMU list, the ended tasks, or those that wait for places, by state */
@@ -46,10 +47,13 @@ struct task {
     struct task *parent;     /* whose group it was launched from; NULL: that of the address space, depth 0 */
     ppu_task_t handle;       /* index and present generation */
     uint32_t correlation;
-    uint32_t left_us;  /* of its time limit; 0: it has none */
-    uint16_t fault;    /* why it ended, 0 by itself */
-    uint16_t stream;   /* TMDQ, or TASK_NO_STREAM */
-    uint16_t depth;    /* 1 when launched by a channel (B2) */
+    uint32_t left_us; /* of its time limit; 0: it has none */
+    uint16_t fault;   /* why it ended, 0 by itself */
+    uint16_t stream;  /* TMDQ, or TASK_NO_STREAM */
+    union {
+        uint16_t depth;    /* of a task with a parent: 2 or more (B2) */
+        uint16_t follower; /* of one without: index of the task behind it in its TMDQ, or TASK_NO_FOLLOWER */
+    };
     uint16_t children; /* started and not completed */
     uint8_t state;     /* enum task_state */
     uint8_t priority;
@@ -100,6 +104,12 @@ ppu_vram_t task_params_vram(const struct task *task);
 struct ppu_tmd *task_tmd(const struct task *task);
 uint64_t *task_counts(const struct task *task); /* PPU_COUNTERS of them, behind it */
 struct ppu_task_status *task_status(const struct task *task);
+
+/* 1 when a channel launched it (B2). */
+static inline uint32_t task_depth(const struct task *task)
+{
+    return task->parent ? task->depth : 1u;
+}
 
 /* True when threads of the task may launch: it has a group. */
 static inline bool task_has_nest(const struct task *task)

@@ -70,7 +70,10 @@ static struct task *same_tmdq(const struct task *task, ppu_task_t handle)
                : NULL;
 }
 
-/* The task behind `task`. What threads launched is LENT until its turn has come. */
+/*
+ * The task behind `task`. What threads launched is LENT until its turn has come. Threads may write over the words that
+ * name what channels launched, so those name the task that is behind, or nobody.
+ */
 static struct task *follower_of(const struct task *task, ppu_task_t handle)
 {
     if (task->parent) {
@@ -78,7 +81,7 @@ static struct task *follower_of(const struct task *task, ppu_task_t handle)
         return next && next->nest == task->nest ? next : NULL;
     }
     struct task *next = same_tmdq(task, handle);
-    return next && next->state == TASK_HELD ? next : NULL;
+    return next && task_index(next) == task->follower && next->state == TASK_HELD ? next : NULL;
 }
 
 /*
@@ -98,9 +101,10 @@ enum tmdq_append_result tmdq_append(struct task *task)
         return TMDQ_FIRST;
     }
     struct task *before = same_tmdq(task, former);
-    if (!before) {
+    if (!before || before->follower != TASK_NO_FOLLOWER) {
         return TMDQ_APPEND_BROKEN;
     }
+    before->follower = (uint16_t)task_index(task);
     switch (shared_exchange(&task_status(before)->next_stream, task->handle)) {
     case PPU_TASK_NULL:
         return TMDQ_BEHIND;
@@ -130,7 +134,7 @@ enum tmdq_complete_result tmdq_complete(struct task *task, struct task **next)
     if (shared_read(last) == task->handle) {
         hooks_hold_point(PPU_MARK_TMDQ_LAST);
         if (shared_replace(last, task->handle, PPU_TASK_NULL)) {
-            return TMDQ_EMPTY;
+            return task->parent || task->follower == TASK_NO_FOLLOWER ? TMDQ_EMPTY : TMDQ_COMPLETE_BROKEN;
         }
     }
     hooks_hold_point(PPU_MARK_TMDQ_FOLLOWED);
