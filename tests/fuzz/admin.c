@@ -104,7 +104,8 @@ static void ask(struct fuzz_input *input)
         *byte ^= fuzz_u8(input);
     } else if (wrong >= 224) {
         request.arg[wrong % PPU_ADMIN_ARGS] ^= fuzz_u8(input);
-        /* it may now name the victim's */
+    }
+    if (wrong >= 224) { /* it may be another operation now, or name what is the victim's */
         request.arg[0] = not_victims(request.arg[0], world->victim_context, world->context);
         request.arg[0] = not_victims(request.arg[0], world->victim_channel, world->channel[0]);
     }
