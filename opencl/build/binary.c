@@ -33,11 +33,13 @@ void binary_free(struct binary *binary)
 
 static bool give_room(struct binary *binary, size_t bytes, cl_program_binary_type type)
 {
-    *binary = (struct binary){ .at = malloc(bytes), .bytes = bytes, .type = type };
-    if (!binary->at) {
-        binary_free(binary);
+    uint8_t *at = malloc(bytes);
+
+    *binary = (struct binary){ .at = NULL };
+    if (at) {
+        *binary = (struct binary){ .at = at, .bytes = bytes, .type = type };
     }
-    return binary->at;
+    return at;
 }
 
 static void cut_module(const struct module_header *header, const struct ppu_compile_module *module,

@@ -159,9 +159,9 @@ struct job {
     struct cache_key key;
 };
 
+/* But for its use of the variant. */
 static void job_free(struct job *job)
 {
-    variant_drop(job->variant);
     object_drop(job->program);
     cache_key_free(&job->key);
     free(job->kernel);
@@ -338,6 +338,12 @@ static void note_compile_time(struct variant *variant)
     pthread_mutex_unlock(&owner->lock);
 }
 
+static void end_job(struct job *job)
+{
+    variant_drop(job->variant);
+    job_free(job);
+}
+
 static void compile_variant(void *opaque)
 {
     struct job *job = opaque;
@@ -351,7 +357,7 @@ static void compile_variant(void *opaque)
         compiler_free(&image);
         fail_variant(job->variant, "the compiler refuses it");
     }
-    job_free(job);
+    end_job(job);
 }
 
 /* Finds what another process, or this one, has compiled already; false: it has to be compiled. */
@@ -381,7 +387,7 @@ static void begin_compiling(struct job *job)
     pthread_mutex_unlock(&owner->lock);
     if (!compile_thread_start(compile_variant, job)) {
         fail_variant(variant, "there is no thread for the compiler");
-        job_free(job);
+        end_job(job);
     }
 }
 
@@ -484,12 +490,14 @@ struct variant *variant_start(struct variants *variants, cl_program program, uin
     object_use(program);
     insert(variants, variant);
     pthread_mutex_unlock(&variants->lock);
-    if (take_cached(job)) {
+    bool cached = take_cached(job);
+    if (cached) {
         job_free(job);
     } else {
         begin_compiling(job);
     }
     pthread_mutex_lock(&variants->lock);
+    variant->users -= cached; /* the job's; the caller's is left */
     return variant;
 }
 

@@ -109,7 +109,7 @@ static void facts_are_passed(void **state)
     static struct ppu_compile_module modules[FOREIGN_MOST_MODULES];
     static struct foreign_facts_room room;
     struct foreign_request request;
-    struct ppu_compile_facts read;
+    struct ppu_compile_facts read = { .kernel = "" };
     struct ppu_compiled made;
     uint8_t bytes[512];
     char path[128], script[300];
