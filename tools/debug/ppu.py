@@ -132,7 +132,7 @@ class Task(Line):
         yield f"channel {index_in('channels', channel.dereference())}" if int(channel) else "channel gone"
         stream = int(t["stream"])
         yield f"stream {stream}" if stream != defined("include/ppu/task.h", "PPU_MAX_STREAMS") else "no stream"
-        yield f"depth {int(t['depth'])}"
+        yield f"depth {int(t['depth']) if int(t['parent']) else 1}"
         if int(t["children"]):
             yield f"{int(t['children'])} children"
         yield f"priority {int(t['priority'])}"
