@@ -450,6 +450,20 @@ void mock_stop(void)
     mock.vram = NULL;
 }
 
+int mock_setup(void **state)
+{
+    (void)state;
+    mock_reset();
+    return 0;
+}
+
+int mock_teardown(void **state)
+{
+    (void)state;
+    mock_stop();
+    return 0;
+}
+
 void mock_advance(uint64_t ns)
 {
     uint64_t end = mock.now_ns + ns;

@@ -76,6 +76,10 @@ void mock_settle(void);
 /* The same without starting it: registers and memory in their reset state. */
 void mock_reset(void);
 
+/* Fixtures of cmocka: the reset state before a test, and no firmware after it. */
+int mock_setup(void **state);
+int mock_teardown(void **state);
+
 /* Virtual time passes; the timer fires when it is due. Settles. */
 void mock_advance(uint64_t ns);
 

@@ -18,13 +18,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 #define PT 0xfffffffeu /* stands for the first offset of the page-table pool */
 
 #define QUEUE (24u * PPU_MIB) /* VRAM for a work queue */
@@ -321,9 +314,9 @@ static void random_events(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("bad admin requests are answered with what is wrong [A1]", bad_requests_are_answered),

@@ -27,13 +27,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static struct ppu_sem *sem_at(uint64_t va)
 {
     return mock_at(va);
@@ -802,9 +795,9 @@ static void scribbled_tmdq_harms_its_context_only(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("rings of any size wrap and execute every block [A2]", rings_of_any_size),

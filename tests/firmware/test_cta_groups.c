@@ -54,13 +54,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 /* The former CTA has launched two tasks and ended. */
 static void begin(void)
 {
@@ -159,9 +152,9 @@ static void entries_of_a_work_queue(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("a CTA that begins is not told of the children of the one before it [B3 B12]", a_place_changes_hands),

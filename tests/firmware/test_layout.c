@@ -12,20 +12,6 @@
 #include "ppu/token.h"
 #include "tests/firmware/mock_hal.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    mock_reset();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static const struct {
     uint32_t reg;
     uint32_t value;
@@ -93,9 +79,9 @@ static void layouts(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                            \
+    {                                                   \
+        name, function, mock_setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("a machine the firmware cannot serve is named by its register [A1]", machines_it_cannot_serve),

@@ -30,13 +30,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 /* The correlation is what start_log names. */
 static void launch_in(uint32_t tmdq, uint32_t correlation, uint8_t priority, uint16_t flags)
 {
@@ -231,9 +224,9 @@ static void no_overtaking(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("policies have limits and can be read [A4]", values),

@@ -34,13 +34,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static uint16_t set(uint32_t context, uint32_t resource, uint32_t most)
 {
     const uint32_t arg[] = { context, resource, most };
@@ -129,7 +122,7 @@ static void requests_are_refused(void **state)
     };
     for (uint32_t i = 0; i < PPU_ARRAY_SIZE(rows); i++) {
         uint32_t all = total(rows[i].resource);
-        teardown(NULL);
+        mock_teardown(NULL);
         setup(NULL);
         for (uint32_t n = 0; n < all - 1; n++) {
             assert_int_equal(rows[i].take(flood), 0);
@@ -138,7 +131,7 @@ static void requests_are_refused(void **state)
         assert_int_equal(held(flood, rows[i].resource), all - 1);
         assert_int_equal(rows[i].take(other), 0);
         assert_int_equal(rows[i].take(other), PPU_FAULT_NO_RESOURCE);
-        teardown(NULL);
+        mock_teardown(NULL);
         setup(NULL);
         assert_int_equal(set(flood, rows[i].resource, 2), 0);
         assert_int_equal(rows[i].take(flood), 0);
@@ -364,9 +357,9 @@ static void random_operations(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("quotas have limits, can be read and end with the context", limits),

@@ -29,13 +29,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 /* The slot that the task got. */
 static uint32_t launch(uint32_t correlation, uint32_t priority)
 {
@@ -228,9 +221,9 @@ static void random_looks(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("nobody looks while all tasks have one priority [A4]", nobody_looks),

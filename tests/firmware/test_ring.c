@@ -14,20 +14,6 @@
 #include "tests/firmware/mock_hal.h"
 #include "tests/firmware/random.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    mock_reset();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static struct ppu_ring_header *header_of(enum ppu_ring_id id)
 {
     return (struct ppu_ring_header *)(void *)(mock.vram + layout.ring[id].off);
@@ -90,9 +76,9 @@ static void corrupted_tail(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                            \
+    {                                                   \
+        name, function, mock_setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("event rings keep order and lose nothing [A5]", rings_keep_order),

@@ -29,13 +29,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static void launch(struct stream *s, uint32_t correlation, uint32_t priority)
 {
     struct ppu_tmd tmd = mock_tmd(correlation);
@@ -239,7 +232,7 @@ static void the_only_task_keeps_its_slot(void **state)
         }
         assert_int_equal(mock.slot_command[slot], 0);
         assert_true(gave_way != 0);
-        teardown(state);
+        mock_teardown(state);
         setup(state);
     }
 }
@@ -303,9 +296,9 @@ static void they_give_way_again(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("a context that is alone is not looked at", alone),

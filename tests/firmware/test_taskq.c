@@ -73,13 +73,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 /* ---- a producer ---- */
 
 static uint32_t reserve(void)
@@ -625,9 +618,9 @@ static void scribbled_queue(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("a task whose queue is empty takes no slot, and ends when it is closed [A6 A13]",

@@ -397,13 +397,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static void producers(void **state)
 {
     (void)state;
@@ -464,9 +457,9 @@ static void until_it_is_closed(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("a thread, the host and the close, every order [A6]", producers),

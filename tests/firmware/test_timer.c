@@ -11,20 +11,6 @@
 #include "tests/firmware/mock_hal.h"
 #include "tests/firmware/random.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    mock_reset();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 #define MODEL_TIMERS 200u
 
 static struct timer timers[MODEL_TIMERS];
@@ -117,9 +103,9 @@ static void a_timer_fires_a_bounded_number(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                            \
+    {                                                   \
+        name, function, mock_setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("timers fire in order, once, across the wrap of the low half [C8]", timers_fire_in_order),

@@ -178,13 +178,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static void append_against_complete(void **state)
 {
     (void)state;
@@ -326,9 +319,9 @@ static void handles_go_stale(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("launch against completion, every order of accesses [B4] [B6]", append_against_complete),

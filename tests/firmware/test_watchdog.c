@@ -34,13 +34,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static void launch_with(uint32_t correlation, uint8_t priority, uint64_t limit_ns)
 {
     struct ppu_tmd tmd = mock_tmd(correlation);
@@ -182,9 +175,9 @@ static void repeats_a_kill(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("the watchdog ends a task at its own limit, or at that of the policy [A5]", ends_at_its_limit),

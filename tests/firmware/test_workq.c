@@ -280,13 +280,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    mock_stop();
-    return 0;
-}
-
 static void use_ring(uint32_t count, uint32_t before_wrap)
 {
     entries = count;
@@ -374,9 +367,9 @@ static void never_published(void **state)
 
 int main(void)
 {
-#define TEST(name, function)                  \
-    {                                         \
-        name, function, setup, teardown, NULL \
+#define TEST(name, function)                       \
+    {                                              \
+        name, function, setup, mock_teardown, NULL \
     }
     const struct CMUnitTest tests[] = {
         TEST("one reservation against the firmware, every order of accesses [C3] [C4]", one_piece),
