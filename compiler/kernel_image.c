@@ -238,7 +238,7 @@ static struct ppu_child child_of(const struct compilation *compilation, const st
         .tmd = {
             .head = { PPU_TMD_VERSION, sizeof(struct ppu_tmd) },
             .kind = PPU_TMD_GRID,
-            .priority = PPU_PRIORITIES - 1, /* capped by the channel's */
+            .priority = PPU_PRIORITIES - 1, /* the channel's caps it */
             .flags = kernel->flags,
             .code_bytes = (uint32_t)compilation->code.len,
             .entry = kernel->entry,

@@ -24,7 +24,7 @@ void policy_init(void)
 
 bool policy_set(uint32_t number, uint32_t value)
 {
-    /* One subtraction for both ends: a value below `least` wraps round. */
+    /* One subtraction checks both ends: a value below `least` wraps round. */
     if (number >= PPU_POLICIES || value - rows[number].least > rows[number].most - rows[number].least) {
         return false;
     }

@@ -495,7 +495,7 @@ void wdu_start_event(const union ring_entry *entry)
 {
     const struct ppu_start_event *event = &entry->start;
     if (event->handle == event->former && event->handle != PPU_TASK_NULL) {
-        taskq_told(event); /* whatever became of the producer */
+        taskq_told(event); /* it does so whatever became of the producer */
         return;
     }
     if (event->handle != PPU_TASK_NULL && launch_child(event->context, event->handle, event->former)) {

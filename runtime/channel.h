@@ -36,7 +36,7 @@ struct ppu_channel {
     uint32_t fence_value;  /* of the last event */
     uint32_t epoch;        /* atomic: resets so far */
 
-    /* Under the device's error_lock. */
+    /* The device's error_lock guards these. */
     struct ppu_error fault;
     uint32_t errors_lost; /* device's count when the firmware was last asked about this channel */
 };

@@ -98,7 +98,7 @@ enum ppu_err ppu_context_destroy(struct ppu_context *context)
         return PPU_OK;
     }
     enum ppu_err err = admin_call(context->device, PPU_ADMIN_CONTEXT_DESTROY, &context->id, 1, NULL, 0);
-    /* Without the device nothing walks the tables any more. */
+    /* Nothing walks the tables any more when the device is gone. */
     if (err == PPU_OK || err == PPU_ERR_DEVICE_LOST) {
         context_free(context);
     }

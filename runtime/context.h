@@ -13,7 +13,7 @@ struct ppu_context {
     struct ppu_device *device;
     uint32_t id;
     struct tmdqs *tmdqs; /* of its streams */
-    /* Under the device's memory_lock. */
+    /* The device's memory_lock guards these. */
     struct page_table table;
     struct range_pool addresses;
     struct mapping *mappings; /* list */

@@ -26,7 +26,7 @@ struct ppu_device {
     uint32_t next_correlation; /* atomic */
     uint32_t next_vector;      /* atomic: channels opened so far */
 
-    /* Allocators, mappings and page tables of all contexts. */
+    /* This lock guards allocators, mappings and page tables of all contexts. */
     pthread_mutex_t memory_lock;
     struct range_pool heap;   /* VRAM offsets */
     struct range_pool tables; /* VRAM offsets of page-table pages */

@@ -15,7 +15,7 @@ struct pointers {
     uint32_t count;
     unsigned cap;
     uint8_t element_log2; /* of the smallest access so far */
-    bool elsewhere;       /* not only loads and stores access it */
+    bool elsewhere;       /* loads and stores are not its only accesses */
 };
 
 #define MOST_ELEMENT_LOG2 4u

@@ -43,7 +43,7 @@ static void replace(struct compilation *compilation, LLVMValueRef call, const ch
     if (!function) {
         function = LLVMAddFunction(compilation->module, name, type);
     }
-    LLVMPositionBuilderBefore(builder, call); /* with its place in the source */
+    LLVMPositionBuilderBefore(builder, call); /* it keeps its place in the source */
     LLVMValueRef operands[4] = { to, from, LLVMBuildZExtOrBitCast(builder, LLVMGetOperand(call, 2), wide, ""),
                                  LLVMConstInt(word, memcpy_call_align(call), 0) };
     LLVMBuildCall2(builder, type, function, operands, 4, "");

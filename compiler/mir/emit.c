@@ -403,7 +403,7 @@ static void put_copy(struct emit *e, uint32_t part, const struct mir_insn *borde
     uint32_t token = put_sync(e, PPU_OP_SSY, (struct mir_ref){ 0 }, border->line);
     uint32_t wait = put_sync(e, PPU_OP_SYNC, others, border->line);
     put_code(e, from, to);
-    if (to.insn == 0) { /* the copy's own end, for what jumps there */
+    if (to.insn == 0) { /* a jump there goes to the copy's own end */
         e->start[to.block] = here(e);
     }
     uint32_t meet = put_sync(e, PPU_OP_SYNC, (struct mir_ref){ 0 }, border->line);

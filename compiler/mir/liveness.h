@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes which words of registers are live at the ends of blocks, as lists: the time and the memory that it takes
- * grow with what is live, and not with all words times all blocks.
+ * Computes which words of registers are live at the ends of blocks, as lists. The time and the memory that it takes
+ * grow with the live words, and not with all words times all blocks.
  */
 #ifndef COMPILER_MIR_LIVENESS_H
 #define COMPILER_MIR_LIVENESS_H

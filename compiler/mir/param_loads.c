@@ -64,7 +64,7 @@ static void join_loads(struct join *j, uint32_t first, uint32_t end, uint32_t wo
         struct mir_insn *load = &j->entry->insns[j->order[n]];
         j->now[load->d.reg] = mir_sub(whole, (offset_of(j, n) - start) / 4);
         position = PPU_MIN(j->order[n], position);
-        load->code.wd = 0; /* marked as gone */
+        load->code.wd = 0; /* marks it as gone */
     }
     struct mir_insn *load = &j->entry->insns[position];
     load->d = whole;
@@ -122,7 +122,7 @@ void param_loads_join(struct mir *mir, uint32_t limit_bytes)
     struct join j = { .mir = mir, .entry = &mir->blocks[0] };
 
     find_loads(&j);
-    /* As many new registers as loads, at most. */
+    /* There are at most as many new registers as loads. */
     j.now = arena_new(&mir->compilation->arena, struct mir_ref, mir->reg_count + j.count);
     join_all(&j, limit_bytes);
     rename_words(&j);

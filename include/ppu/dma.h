@@ -36,7 +36,7 @@ struct ppu_dma_desc {
     uint32_t tag;
     uint32_t value;
     uint32_t entry;
-    /* Written by the device. */
+    /* The device writes these. */
     uint32_t status; /* fault.def; 0: done or, when queued, accepted */
     uint64_t result; /* on a failure: the address that failed */
     uint32_t result_space;

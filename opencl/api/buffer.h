@@ -31,7 +31,7 @@ struct _cl_mem {
     cl_mem_properties *properties;
     size_t property_bytes;
 
-    /* Under the context's lock. */
+    /* The context's lock guards these. */
     struct mapped *mapped; /* list */
     cl_uint map_count;
     struct farewell *farewells;

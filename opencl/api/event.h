@@ -67,7 +67,7 @@ struct work {
     enum work_executor executor;
     /* On the host: does it; CL_SUCCESS or an error. */
     cl_int (*run)(cl_event event);
-    /* On the device: adds its methods, which end with everything idle, to the block. */
+    /* Adds its methods to the block, for the device. They end with everything idle. */
     void (*build)(cl_event event, struct ppu_block *block, struct ppu_stream *stream);
     /* Frees what the work owns; NULL: nothing. */
     void (*drop)(struct work *work);

@@ -279,7 +279,7 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t by
         return CL_INVALID_OPERATION;
     }
     if (name == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value && bytes == 0) {
-        return CL_SUCCESS; /* none any more */
+        return CL_SUCCESS; /* there is none any more */
     }
     if (!value) {
         return CL_INVALID_VALUE;

@@ -41,7 +41,7 @@ struct _cl_command_queue {
     bool served;                /* for who has taken it: it must be opened again */
     cl_command_queue filled;    /* of a host's queue, with the context's lock: its work queue; NULL: none */
 
-    /* Under the context's lock. */
+    /* The context's lock guards these. */
     struct submitter submitter[QUEUE_SUBMITTERS];
     struct ready_list ready[WORK_EXECUTORS];
     cl_event newest; /* that has not ended; in order: the latest command; else the latest barrier */

@@ -278,7 +278,7 @@ cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem memory, cl_bool b
         return CL_INVALID_OPERATION;
     }
     struct side dst = { memory, memory->at, buffer_origin, { buffer_row, buffer_slice }, 0, 0 };
-    /* Only read: the host's side of a write. */
+    /* The host's side of a write is only read. */
     struct side src = { .base = (uint8_t *)(uintptr_t)from,
                         .origin = host_origin,
                         .pitches = { host_row, host_slice } };
@@ -328,7 +328,7 @@ static bool boxes_meet(const struct side *a, const struct side *b, const size_t 
     for (size_t z = 0; z < region[2] && !meet; z++) {
         for (size_t y = 0; y < region[1] && !meet; y++) {
             size_t row = a_at + z * p->slice + y * p->row;
-            /* The row of b that begins at or before this one, and the next. */
+            /* Looks at the row of b that begins at or before this one, and at the next. */
             for (size_t k = 0; k < 2 && !meet; k++) {
                 size_t from = row + (k == 0 ? 0 : region[0] - 1);
                 if (from < b_at) {

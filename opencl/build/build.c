@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds, compiles and links programs: a build is described, then made, without a lock, by the calling thread or, when
- * the program wants to be called back, by a thread of its own; then what it made is put into the program.
+ * Builds, compiles and links programs. A build is described first, and then made without a lock: by the calling thread
+ * or, when the program wants to be called back, by a thread of its own. Its result is then put into the program.
  */
 #include <stdio.h>
 #include <stdlib.h>

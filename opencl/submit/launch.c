@@ -453,7 +453,7 @@ static cl_int take_launch(cl_command_queue queue, cl_kernel kernel, const struct
     struct work work = { .executor = WORK_NOWHERE };
     cl_int error = check_launch(queue, kernel, space, command->count, command->events);
 
-    /* No work-items: an event all the same. */
+    /* A launch without work-items has an event all the same. */
     if (error == CL_SUCCESS && (space->tasks || !is_empty(space))) {
         error = launch_new(queue, kernel, space, &work);
     }

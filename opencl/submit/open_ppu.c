@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the PPU of a program that knows nothing of PPUs: libppu's own choice, with the launcher and the firmware
- * of the same installation, or of the same build, as this library, wherever the program was started.
+ * Opens the PPU of a program that knows nothing of PPUs. The choice is libppu's own, with the launcher and the firmware
+ * of the same installation, or of the same build, as this library. It does not matter where the program was started.
  */
 #include <dlfcn.h>
 #include <limits.h>

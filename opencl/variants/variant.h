@@ -42,7 +42,7 @@ struct variant {
     uint32_t number; /* of the kernel's, from 1 on */
     struct variant_key key;
 
-    /* Under the owner's lock. */
+    /* The owner's lock guards these. */
     uint32_t users; /* the table is one */
     enum variant_state state;
     struct variant_code code; /* READY */

@@ -44,14 +44,14 @@ struct core_config {
 };
 
 struct core_host_ops {
-    /* System memory through the PCI function. False: the bus refused. [lock] */
+    /* Access system memory through the PCI function. They return false when the bus refused. [lock] */
     bool (*dma_read)(void *opaque, uint64_t bus, void *buf, uint32_t len_bytes);
     bool (*dma_write)(void *opaque, uint64_t bus, const void *buf, uint32_t len_bytes);
-    /* Interrupt line of the MCU (enum ppu_irq). [lock] */
+    /* Sets an interrupt line of the MCU (enum ppu_irq). [lock] */
     void (*mcu_irq)(void *opaque, uint32_t line, bool level);
     /* Asks for the MCU to be released or held; answered by core_mcu_state(). [lock] */
     void (*mcu_run)(void *opaque, bool run);
-    /* MSI-X vector to the host. [lock] */
+    /* Sends an MSI-X vector to the host. [lock] */
     void (*raise_vector)(void *opaque, uint32_t vector);
     /* DEVICE_RESET was written: reset the whole function, core_reset() included. [lock] */
     void (*function_reset)(void *opaque);

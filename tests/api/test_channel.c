@@ -116,7 +116,7 @@ static void long_blocks(void **state)
     struct ppu_event event;
     uint32_t releases = 0;
 
-    /* As many methods as fit. */
+    /* The block has as many methods as fit. */
     struct ppu_block *block = begin(api->channel);
     while (block->length + 5 <= PPU_BLOCK_MAX_WORDS - 7) {
         ppu_block_release(block, at(api_va(api, sem)), ++releases, false);
@@ -163,7 +163,7 @@ static void asynchronous(void **state)
     assert_false(ppu_event_done(&event));
     assert_int_equal(ppu_event_wait(&event, SHORT_NS), PPU_ERR_TIMEOUT);
     api_set_word(sem, 0, 5);
-    check(ppu_event_wait(&event, LONG_NS)); /* by the timer of the parked channel: no doorbell */
+    check(ppu_event_wait(&event, LONG_NS)); /* the timer of the parked channel rings, no doorbell */
     assert_true(ppu_event_done(&event));
 }
 
@@ -405,7 +405,7 @@ static void many_channels(void **state)
     struct ppu_memory *sem = api_memory(api, PPU_MEMORY_VRAM, 41 * sizeof(struct ppu_sem));
     uint64_t va = api_va(api, sem);
 
-    /* A chain through all of them, submitted from its end. */
+    /* A chain leads through all of them, and is submitted from its end. */
     for (uint32_t i = 40; i-- > 0;) {
         channel[i] = make_channel(api, 3, i % 2 == 0 ? PPU_MEMORY_VRAM : PPU_MEMORY_SYSTEM);
         struct ppu_block *block = begin(channel[i]);

@@ -388,9 +388,9 @@ static void counters_of_a_kernel(void **state)
     counters_of_sms(api, after);
     counters_of_channel(api, channel);
     counters_of_task(api, next, task);
-    /* 18 instructions and `exit`; of the last 16 threads only those up to the guarded `exit`, 10. */
+    /* Each thread executes 18 instructions and `exit`. Those from 48 on stop at the guarded `exit`, their tenth. */
     assert_int_equal(channel[PPU_COUNTER_LANES], 48 * 19 + 16 * 10);
-    /* A pass of 32 lanes and one of 16, two loads and a store of rows that begin with a line. */
+    /* A pass of 32 lanes and one of 16 have two loads and a store of rows that begin with a line. */
     assert_int_equal(channel[PPU_COUNTER_TRANSACTIONS], 2 * 3);
     /* Four of those rows are loaded, each a line that the first level has not; all six reach the second. */
     assert_int_equal(channel[PPU_COUNTER_L1_HITS], 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests one context beside another that cannot starve or harm it: an empty kernel beside programs that take all they
- * can get, shares of SM time, and CTAs that are taken off their SMs and come back.
+ * Tests one context beside another that can neither starve nor harm it. An empty kernel runs beside programs that take
+ * all they can get. Shares of SM time are measured, and CTAs are taken off their SMs and come back.
  */
 #include "tests/api/api.h"
 

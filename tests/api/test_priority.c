@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests priorities of one context's tasks on SMs that are full: urgent tasks get places, tasks that were taken off go
+ * Tests priorities of one context's tasks on SMs that are full. Urgent tasks get places, tasks that were taken off go
  * on as if nothing had been, and tasks that were passed over have a turn.
  */
 #include "tests/api/api.h"

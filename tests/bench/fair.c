@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures one context beside another that takes all it can get: how long an empty kernel takes, alone and beside the
- * worst of several hostile programs, and what part of the SMs' time the smaller of two has that both want everything.
+ * Measures one context beside another that takes all it can get. One number is the time of an empty kernel, alone and
+ * beside the worst of several hostile programs. The other is the smaller share of the SMs' time when two contexts both
+ * want everything.
  */
 #include <stdio.h>
 #include <string.h>

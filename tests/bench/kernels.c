@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels PLATFORM KERNEL SIZE RUNS: runs one kernel of tests/compiler/kernels/compare.cl on an OpenCL platform,
- * whichever it is, and prints a line for each run: seconds, work items' inner iterations, a hash of the output, and
- * warp instructions (0 where a platform has none). The first run, which loads and warms, is not printed.
+ * Runs one kernel of tests/compiler/kernels/compare.cl on an OpenCL platform, whichever it is: kernels PLATFORM KERNEL
+ * SIZE RUNS. It prints a line for each run: seconds, work items' inner iterations, a hash of the output, and warp
+ * instructions (0 where a platform has none). The first run, which loads and warms, is not printed.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures priorities: how long an empty urgent kernel takes alone and beside a grid of the lowest priority that fills
- * all SMs for ever, and what an address space has of the SMs' time beside urgent tasks of another that want
- * everything.
+ * Measures priorities. One number is the time of an empty urgent kernel, alone and beside a grid of the lowest priority
+ * that fills all SMs for ever. The other is an address space's share of the SMs' time beside urgent tasks of another
+ * that want everything.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares forms of built-in functions that differ from those in builtins.def and test_integers.c by their types alone
- * with those, element by element, and checks what has no numbers to compare with. checks[n] becomes 1 when check n
- * holds, else 2.
+ * Compares forms of built-in functions element by element. These forms differ from those in builtins.def and
+ * test_integers.c by their types alone. It also checks functions that have no numbers to compare with. checks[n]
+ * becomes 1 when check n holds, else 2.
  */
 
 #define CHECK(condition) (checks[at] = (condition) ? 1 : 2, at++)

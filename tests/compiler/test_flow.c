@@ -171,7 +171,7 @@ static struct graph random_graph(uint64_t *random)
     for (uint32_t b = 0; b < g.count; b++) {
         g.succs[b] = b + 1 == g.count ? 0 : 1 + below(random, 2);
         for (uint32_t s = 0; s < g.succs[b]; s++) {
-            /* Forwards mostly; never to the entry. */
+            /* Edges mostly go forwards, and never to the entry. */
             g.succ[b][s] =
                 below(random, 5) == 0 ? 1 + below(random, g.count - 1) : b + 1 + below(random, g.count - b - 1);
         }

@@ -288,7 +288,7 @@ static void wides(struct device *device)
 
 static void half_vectors(struct device *device)
 {
-    /* between 1 and the half above it; -1/3; 2^-25, half of the smallest; a large one */
+    /* The values lie between 1 and the half above it, then come -1/3, half of the smallest (2^-25), and a large one. */
     static const float in[4] = { 1.0f + 0x1p-11f + 0x1p-13f, -1.0f / 3, 0x1p-25f, 65519.0f };
     static const uint16_t expected[4][4] = {
         { 0x3c00, 0xb555, 0x0000, 0x7bff }, /* towards zero */

@@ -22,18 +22,18 @@ static const struct {
     const char *name;
     const char *text;
 } kernels[] = {
-    /* A row of each of two arrays, a row stored. */
+    /* It loads a row of each of two arrays, and stores a row. */
     { "saxpy", HEAD "ldg.b32 v4, [s0+v1]\nldg.b32 v5, [s0+v1+0x20000]\nffma v4, v4, v5, v5\n"
                     "stg.b32 v4, [s0+v1+0x20000]\nexit\n" },
-    /* The inner loop of a matrix product: a row, and one word for all. */
+    /* It is the inner loop of a matrix product: loads a row, and one word for all. */
     { "product", HEAD "mov v2, 0\nmov v3, 0\nmov s2, 64\n"
                       "loop: ldg.b32 v4, [s0+v1]\nldg.b32 v5, [s0+v3]\nffma v2, v4, v5, v2\nadd v3, v3, 4\n"
                       "sub s2, s2, 1\nisetp.ne.s p0, s2, 0\n@p0 bra loop\nstg.b32 v2, [s0+v1]\nexit\n" },
-    /* Lanes leave a loop one after the other, as those of an escape-time fractal. */
+    /* It lets lanes leave a loop one after the other, as those of an escape-time fractal do. */
     { "escape", HEAD "and v2, v0, 31\nmov v3, 0\nmov v4, 0x3fc00000\npbrk out\n"
                      "loop: ffma v4, v4, v4, v4\nffma v4, v4, v4, v4\nffma v4, v4, v4, v4\nadd v3, v3, 1\n"
                      "isetp.gt p0, v3, v2\n@p0 brk out\nbra loop\nout: stg.b32 v3, [s0+v1]\nexit\n" },
-    /* Lanes that follow chains anywhere, fewer and fewer of them, as those of a search in a graph. */
+    /* It lets fewer and fewer lanes follow chains anywhere, as those of a search in a graph do. */
     { "search", HEAD "and v2, v0, 15\nmov v3, v0\npbrk out\n"
                      "loop: mul v3, v3, 0x9e5\nand v3, v3, 0x3fff\nshl v5, v3, 2\nldg.b32 v6, [s0+v5]\n"
                      "add v3, v3, v6\nsub v2, v2, 1\nisetp.lt p0, v2, 0\n@p0 brk out\nbra loop\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Predicts what the counters (counter.def) must say of the only warp of a task, from a look at the warp before and
- * after each of its instructions: a model of the definitions, not of the engine.
+ * Predicts what the counters (counter.def) must say of the only warp of a task. It looks at the warp before and after
+ * each of its instructions. It is a model of the definitions, not of the engine.
  */
 #ifndef TESTS_ENGINE_OBSERVE_H
 #define TESTS_ENGINE_OBSERVE_H

@@ -54,7 +54,7 @@ static uint64_t random_word(uint64_t *random, uint32_t op)
         word |= (uint64_t)(PPU_GUARD_ON | random_below(random, 16)) << 9;
     }
     if (random_below(random, 2) != 0) {
-        /* Scalar registers below 64, aligned. */
+        /* Scalar registers are below 64 and aligned. */
         word &= ~(0xc3ull << 14 | 0xc3ull << 22 | (immed ? 0 : 0xc3ull << 32 | 0xc3ull << 41));
         word |= scalar && !immed ? (fields & (1ull << 30 | 1ull << 40 | 1ull << 49)) : scalar ? fields & 1ull << 30 : 0;
     }

@@ -617,7 +617,7 @@ static uint64_t random_insn(uint64_t *random)
     uint64_t word = random_next(random);
     struct ppu_insn insn;
 
-    /* Mostly legal ones, with small registers and short branches. */
+    /* Most instructions are legal, with small registers and short branches. */
     for (uint32_t tries = 0; tries < 200; tries++) {
         const struct ppu_isa_row *row = ppu_isa_row(op);
         struct ppu_isa_shape shape = ppu_isa_shape(row);

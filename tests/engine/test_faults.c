@@ -47,7 +47,7 @@ static const struct wrong {
     { "bpt", 0, PPU_OP_BPT, LAST, PPU_FAULT_NOT_BUILT, PPU_ACCESS_FETCH },
     { "mov v12, 1", 0, 0x180030002ull | 1ull << 32, LAST, PPU_FAULT_BAD_REGISTER, PPU_ACCESS_FETCH },
     { "trap 99", 0, 99, LAST, PPU_FAULT_TRAP, PPU_ACCESS_READ },
-    /* jumps outside the code */
+    /* These jump outside the code. */
     { "jmp 0x100000", 0, CODE_VA + 0x800000, 0x100000 - START_INSNS, PPU_FAULT_FETCH_RANGE, PPU_ACCESS_FETCH },
     { "bra .+1000", 0, CODE_VA + (START_INSNS + 1000) * 8, 1000, PPU_FAULT_FETCH_RANGE, PPU_ACCESS_FETCH },
     { "jmx v2", 0xffffffff, CODE_VA + 0xffffffffull * 8, -1 - START_INSNS, PPU_FAULT_FETCH_RANGE, PPU_ACCESS_FETCH },
@@ -67,7 +67,7 @@ static const struct wrong {
     { "stl.u16 v5, [v0+1]", 0, 1, LAST, PPU_FAULT_MISALIGNED, PPU_ACCESS_WRITE },
     { "ldp.b32 v5, [2]", 0, 2, LAST, PPU_FAULT_MISALIGNED, PPU_ACCESS_READ },
     { "atoms.add v5, [v2], v4", 2, 2, LAST, PPU_FAULT_MISALIGNED, PPU_ACCESS_ATOMIC },
-    /* the stack overflows, the CTA's memory and the parameters end */
+    /* Here the stack overflows, or the CTA's memory or the parameters end. */
     { "stl.b32 v5, [v4]", 0, 16, LAST, PPU_FAULT_LOCAL_RANGE, PPU_ACCESS_WRITE },
     { "ldl.u8 v5, [v4]", 0, 16, LAST, PPU_FAULT_LOCAL_RANGE, PPU_ACCESS_READ },
     { "stl.b128 v4, [v0+4]", 0, 16, LAST, PPU_FAULT_LOCAL_RANGE, PPU_ACCESS_WRITE },
@@ -256,7 +256,7 @@ static struct outcome at_barrier(struct rig *rig, const char *body, uint32_t wav
 static void ended_threads_are_not_waited_for(void **state)
 {
     static const char *const bodies[] = {
-        /* before, while the others wait, from a warp of their own or from the others' */
+        /* Some threads end before or while the others wait, from a warp of their own or from the others'. */
         "isetp.ltu p0, v0, 40\n@p0 exit\nbar 0\nstg.b32 v2, [s0+v1]\nexit",
         ("isetp.geu p0, v0, 40\n@p0 bra wait\nmov v3, 30\nspin: sub v3, v3, 1\nisetp.ne p1, v3, 0\n@p1 bra spin\nexit\n"
          "wait: bar 5\nstg.b32 v2, [s0+v1]\nexit"),

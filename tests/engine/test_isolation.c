@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests how a warp is kept apart: an instruction that it has begun ends as it began, whatever code is written over it
- * meanwhile, and no instruction reaches a register that is not one of the warp's.
+ * Tests how a warp is kept apart. An instruction that it has begun ends as it began, whatever code is written over it
+ * meanwhile. No instruction reaches a register that is not one of the warp's.
  */
 #include "ppu/macros.h"
 #include "ppu/save.h"

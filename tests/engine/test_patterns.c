@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads, stores and additions whose lanes lie in memory in every way that an engine may treat apart: in a row, alike,
- * some lanes missing, far from each other, across pages, backwards; against a loop over the lanes. The registers of the
- * addresses have served a row before, and are written in several ways: nothing may be remembered of what they were. All
- * this is done twice, the first time without the access: an engine may do otherwise with code that it knows.
+ * Tests loads, stores and additions against a loop over the lanes. Their lanes lie in memory in every way that an
+ * engine may treat apart: in a row, alike, some lanes missing, far from each other, across pages, backwards. The
+ * registers of the addresses have served a row before, and are written in several ways: the engine may remember nothing
+ * of their old values. All this is done twice, the first time without the access: an engine may do otherwise with code
+ * that it knows.
  */
 #include "ppu/macros.h"
 #include "ppu/mmu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests threads of one warp that wait for each other: with a yield where they wait they finish, in every wave size and
- * at a bounded price; without it they hang, which shows that the programs need it.
+ * Tests threads of one warp that wait for each other. With a yield where they wait they finish, in every wave size and
+ * at a bounded price. Without it they hang, which shows that the programs need it.
  */
 #include "ppu/macros.h"
 #include "tests/engine/rig.h"

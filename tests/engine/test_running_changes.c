@@ -96,7 +96,7 @@ static void code_is_old_or_new(void **state)
         run_until(rig, &counts[!is], 50);
         assert_in_range(__atomic_load_n(&counts[is], __ATOMIC_RELAXED) - old, 0, WARPS);
     }
-    /* Changed all the time, and read again after every flush. */
+    /* The table is changed all the time, and read again after every flush. */
     for (uint32_t round = 0; round < 100; round++) {
         mcu_write(rig->board, PPU_REG_MMU_FLUSH, CONTEXT);
         for (uint32_t i = 0; i < 50; i++) {

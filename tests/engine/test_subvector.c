@@ -429,7 +429,7 @@ static const struct wrong {
       PPU_FAULT_SUBVECTOR, 8, 0 },
     { "sventer 0\nisetp.eq p1, v0, 40\n@p1 svleave", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "sventer 0\nisetp.ltu p1, v0, 32\n@p1 bra other\nsvleave\nother: svleave", 3, PPU_FAULT_SUBVECTOR, 8, 0 },
-    /* waits for a token of before the segment */
+    /* This waits for a token from before the segment. */
     { "ssy out\nsventer 0\nsync out\nsvleave\nout: nop", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "pbrk out\nsventer 0\nbrk out\nsvleave\nout: nop", 2, PPU_FAULT_SUBVECTOR, 8, 0 },
     { "pexit out\nsventer 0\nexit\nsvleave\nout: nop", 2, PPU_FAULT_SUBVECTOR, 8, 0 },

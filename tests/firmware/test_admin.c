@@ -153,7 +153,7 @@ static void flushes_are_answered_in_order(void **state)
         assert_int_equal(reply.seq, 100 + i);
         assert_int_equal(reply.status, 0);
     }
-    /* An acknowledgement nobody waits for. */
+    /* Nobody waits for this acknowledgement. */
     mock.flushes = 1;
     mock_flush_done();
     mock_settle();

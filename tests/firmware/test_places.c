@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests places to be saved in (ppu/nest.h): tasks of random depths and sizes get some, wait for some, wait no longer
- * and give theirs back, and each step is compared with what the rules say.
+ * Tests places to be saved in (ppu/nest.h). Tasks of random depths and sizes get some, wait for some, wait no longer
+ * and give theirs back. Each step is compared with the rules.
  */
 #include <setjmp.h>
 #include <stdarg.h>

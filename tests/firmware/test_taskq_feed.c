@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests feeding a queue task (A6, A12): producers, who are threads or the host, the firmware, the device and whoever
- * closes the queue, in every order of their accesses for small cases, in random ones for larger. What a thread does is
- * device-lib/asm/taskq.s in C.
+ * Tests feeding a queue task (A6, A12). Producers, who are threads or the host, the firmware, the device and whoever
+ * closes the queue run in every order of their accesses for small cases, in random ones for larger.
+ * device-lib/asm/taskq.s in C is the thread's part.
  */
 #include <setjmp.h>
 #include <stdarg.h>

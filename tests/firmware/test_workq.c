@@ -240,7 +240,7 @@ static void world_with_waiter(void)
     waiter->sem.value = 1;
     channel_park(waiter);
     context_add_task(0); /* somebody is left who may publish what is reserved */
-    waiter->pending = 1; /* else the round ends here and now */
+    waiter->pending = 1; /* otherwise the round ends here */
     workq_await(channel->workq, waiter);
     waiter->pending = 0;
 }

@@ -51,7 +51,7 @@
 
 #define BEGIN "ldp.b64 s0, [0]\nldp.b64 s2, [8]\nrdsr v0, %tid\nmul v1, v0, 4\nmov v2, 0\nagain: add v2, v2, 1\n"
 static const char *const texts[] = {
-    /* divergence, tokens, barriers, yields */
+    /* This kernel has divergence, tokens, barriers and yields. */
     ".kernel k\n" BEGIN "and v3, v2, v0\nisetp.ne p0, v3, 0\nssy join\n@p0 bra odd\natomg.add v4, [s0+v1], v2\n"
     "sync join\nodd: yield\nsts.b32 v2, [v1]\nsync join\njoin: bar 0\nbra again\n",
     /* segments */
@@ -63,7 +63,7 @@ static const char *const texts[] = {
     ".kernel k\n" BEGIN "stg.b32 v2, [s0+v1]\ncwait\nlds.b32 v5, [v1]\nbra again\n",
     /* system memory */
     ".kernel k\n" BEGIN "stg.b32 v2, [s2+v1]\nldg.b32 v3, [s2+v1]\nadd v4, v3, v4\nbra again\n",
-    /* one that ends */
+    /* This kernel ends. */
     ".kernel k\n" BEGIN "isetp.ltu p0, v2, 40\n@p0 bra again\nexit\n",
 };
 #define TEXTS PPU_ARRAY_SIZE(texts)

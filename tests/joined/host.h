@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the device core what a machine that is one process with its tests is to it, whether it has threads (joined.h)
- * or steps (tests/fuzz/stepped.h): system memory behind the bus, the MCU's memory that DMA reaches, and where text
- * goes.
+ * Gives the device core its machine when that is one process with its tests: system memory behind the bus, the MCU's
+ * memory that DMA reaches, and where text goes. The process has threads (joined.h) or steps (tests/fuzz/stepped.h).
  */
 #ifndef TESTS_JOINED_HOST_H
 #define TESTS_JOINED_HOST_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Takes by every thread `each` pieces of the heap, of sizes that follow from its number, writes its mark over each,
-# keeps one and gives the other back in turn, and looks that its marks are there still.
+# Takes by every thread `each` pieces of the heap, of sizes that follow from its number. The thread writes its mark over
+# each piece, keeps one and gives the other back in turn, and looks that its marks are there still.
 # Parameters: 0 counters (pieces taken, refused, marks that were written over, last error), 8 each, 12 least bytes, 16 mask of the bytes added
 .kernel heap
 .param 24

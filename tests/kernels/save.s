@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Lets CTAs leave their SM and come back. out[i] = 3 i + 1 (even threads) or 3 i + 10 (odd ones), plus i ^ 1, plus the
-# thread's own i again; i counts threads over the whole grid. count += 1 for each thread.
+# Lets CTAs leave their SM and come back. Each thread adds 1 to count, and writes a sum to out[i], where i counts threads
+# over the whole grid. The sum is 3 i + 1 (even threads) or 3 i + 10 (odd ones), plus i ^ 1, plus the thread's own i again.
 # Parameters: 0 out, 8 count (addresses), 16 turns of the loop
 .kernel waits
 .param 24

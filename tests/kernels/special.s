@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes by every thread 16 words about itself to out + 64 * (its number in the grid): tid x y z, cta x y z, ntid x y z,
-# ncta x y z, tid, lane, warp, wave.
+# Writes by every thread 16 words about itself to out + 64 * (its number in the grid). The words are tid x y z, cta x y z,
+# ntid x y z, ncta x y z, tid, lane, warp, wave.
 # Parameters: 0 out (address)
 .kernel special
 .param 8

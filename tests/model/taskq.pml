@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Models queue tasks (A6, A12): producers, who may be threads or the host, append to a small circular queue whose
- * tickets wrap; the firmware arms, is told, and lets CTAs begin; CTAs on two SMs read entries and give their cells
- * back; the slot parks when it has nothing left; somebody closes the queue at any time. Each statement that touches a
+ * Models queue tasks (A6, A12). Producers, who may be threads or the host, append to a small circular queue whose
+ * tickets wrap. The firmware arms, is told, and lets CTAs begin. CTAs on two SMs read entries and give their cells
+ * back. The slot parks when it has nothing left. Somebody closes the queue at any time. Each statement that touches a
  * shared word is one step.
  *
  * What is proved: every entry for which a ticket was taken is read, once, as it was written, by the CTA of its number;

@@ -237,7 +237,7 @@ static void looks_while_waits_are_short(void **state)
         assert_true(deadline_left(deadline_ns) != 0);
         run_nothing(channel);
     }
-    sleep_ns(50 * NS_PER_MS); /* it finds nothing for once */
+    sleep_ns(50 * NS_PER_MS); /* it finds nothing this time */
     for (uint32_t i = 0; i < 5; i++) {
         run_nothing(channel);
         assert_false(looked_in(mailbox->shared, 20 * NS_PER_MS));

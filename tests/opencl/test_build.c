@@ -416,7 +416,7 @@ static void cache_spares_clang(void **state)
     assert_int_equal(store_compilations(&store), 1);
     build_and_run(f, text, "-DVALUE=1", 1);
     assert_int_equal(store_compilations(&store), 1);
-    /* Another option, another compiler: other entries. */
+    /* Another option or another compiler gets other entries. */
     build_and_run(f, text, "-DVALUE=2", 2);
     assert_int_equal(store_compilations(&store), 2);
     assert_int_equal(utimensat(AT_FDCWD, store.clang, times, 0), 0);

@@ -146,7 +146,7 @@ static void is_refused(void **state)
              in_folder(path, "executed"));
     answered(qemu, command, "not permitted");
     assert_int_not_equal(access(path, F_OK), 0);
-    /* The network, to listen and to connect; a socket of somebody else's. */
+    /* QEMU may neither listen nor connect to the network, nor to a socket of somebody else's. */
     answered(
         qemu,
         "{\"execute\": \"chardev-add\", \"arguments\": {\"id\": \"a\", \"backend\": {\"type\": \"socket\", \"data\": "

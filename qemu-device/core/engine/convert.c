@@ -65,7 +65,7 @@ static uint64_t packed(uint32_t type, bool negative, uint64_t magnitude, int32_t
         biased = 0;
     }
     uint64_t bits = shifted(magnitude, (uint32_t)shift, negative, round);
-    /* Without its leading one; a carry out of the fraction raises the exponent by itself. */
+    /* The fraction has no leading one here; a carry out of it raises the exponent. */
     bits += biased > 0 ? ((uint64_t)(biased - 1) << format.fraction_bits) : 0;
     if (biased >= (1 << format.exponent_bits) - 1 || bits >= infinity) {
         bool largest =

@@ -132,7 +132,7 @@ static uint16_t locate_piece(const struct exec *x, const struct batch *b, enum s
         *translation = (struct translation){ .host = x->shared + address };
         return 0;
     case SPACE_PARAM:
-        /* Read only: nothing stores through it. */
+        /* Nothing stores through it. */
         *translation = (struct translation){ .host = x->vram + (x->task->params - x->vram) + address };
         return 0;
     case SPACE_LOCAL:
